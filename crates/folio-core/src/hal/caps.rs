@@ -1,0 +1,120 @@
+//! What a device says of itself.
+
+/// The broad class of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DeviceKind {
+    /// The host's processor, or a part of it.
+    Cpu,
+    /// A graphics processor.
+    Gpu,
+    /// Any other accelerator.
+    Accelerator,
+    /// A device that exists in software only, for tests.
+    Simulated,
+}
+
+/// Which physical memory a device computes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryHome {
+    /// The host's memory, at the host's addresses: buffers have one allocation for both.
+    Host,
+    /// Memory of its own. Devices of one backend with an equal key share it.
+    Own(u32),
+}
+
+/// The cost of a copy between two memories: `op_ns + bytes / bytes_per_us`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Throughput in bytes per microsecond (MB/s).
+    pub bytes_per_us: u64,
+    /// Fixed cost of one operation in nanoseconds.
+    pub op_ns: u64,
+}
+
+impl Link {
+    /// Estimated nanoseconds for `ops` operations that move `bytes` together.
+    pub fn estimate_ns(&self, bytes: u64, ops: u64) -> u64 {
+        let moved = (u128::from(bytes) * 1000) / u128::from(self.bytes_per_us.max(1));
+        u64::try_from(moved).unwrap_or(u64::MAX).saturating_add(ops.saturating_mul(self.op_ns))
+    }
+}
+
+impl Default for Link {
+    /// A plain PCIe-like link: 12 GB/s, 2 us an operation.
+    fn default() -> Link {
+        Link { bytes_per_us: 12_000, op_ns: 2_000 }
+    }
+}
+
+/// Lanes of one backend whose devices have equal groups can wait for each other's ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WaitGroup(pub u32);
+
+/// What a device can do. Everything optional is off by default.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Caps {
+    /// Lanes can wait natively for lanes of devices of the same backend with the same group;
+    /// `None`: not even two lanes of this device can.
+    pub wait_group: Option<WaitGroup>,
+    /// Host and device share one physical memory.
+    pub unified: bool,
+    /// Runs kernels that are host closures.
+    pub closures: bool,
+    /// Calls [`super::Notify::progress`]; otherwise the engine polls.
+    pub notifies: bool,
+    /// Has lanes for uploads and downloads that run beside compute; otherwise copies share the
+    /// compute lane.
+    pub copy_lanes: bool,
+    /// [`super::Lane::timing`] works.
+    pub timing: bool,
+    /// The largest single allocation, in bytes.
+    pub max_alloc: u64,
+    /// Most parameters of one kernel.
+    pub max_params: usize,
+    /// Most operations that the engine hands to one lane before some end.
+    pub max_in_flight: u32,
+    /// Copies to and from the host's memory.
+    pub host_link: Link,
+}
+
+impl Default for Caps {
+    fn default() -> Caps {
+        Caps {
+            wait_group: None,
+            unified: false,
+            closures: false,
+            notifies: false,
+            copy_lanes: false,
+            timing: false,
+            max_alloc: u64::MAX,
+            max_params: 64,
+            max_in_flight: 4096,
+            host_link: Link::default(),
+        }
+    }
+}
+
+/// What is known of a device before it is opened.
+#[derive(Clone, Debug)]
+pub struct DeviceInfo {
+    /// The product's name.
+    pub name: String,
+    /// Who made it.
+    pub vendor: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// Its class.
+    pub kind: DeviceKind,
+    /// The same physical device seen through two APIs has equal ids.
+    pub uuid: Option<[u8; 16]>,
+    /// Where its memory is.
+    pub home: MemoryHome,
+    /// Size of its memory in bytes ([`super::UsmAllocator::memory`] knows what is left).
+    pub memory: u64,
+    /// How many kernels' blocks run at once, roughly; the load balancer's unit.
+    pub compute_units: u32,
+    /// What it can do.
+    pub caps: Caps,
+}

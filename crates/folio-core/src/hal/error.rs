@@ -1,0 +1,151 @@
+//! How a backend says that something went wrong.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Why a backend has no devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// For a person: what is missing.
+    pub reason: String,
+}
+
+impl Unavailable {
+    /// With this reason.
+    pub fn new(reason: impl Into<String>) -> Unavailable {
+        Unavailable { reason: reason.into() }
+    }
+}
+
+/// The device is gone: nothing more of it will end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// What the driver said.
+    pub reason: Arc<str>,
+}
+
+impl Lost {
+    /// With this reason.
+    pub fn new(reason: impl Into<Arc<str>>) -> Lost {
+        Lost { reason: reason.into() }
+    }
+}
+
+/// What a panic carried. The payload itself can be taken once.
+#[derive(Clone)]
+pub struct PanicPayload {
+    message: Arc<str>,
+    payload: Arc<Mutex<Option<Box<dyn Any + Send>>>>,
+}
+
+impl PanicPayload {
+    /// Keeps what `catch_unwind` caught.
+    pub fn new(payload: Box<dyn Any + Send>) -> PanicPayload {
+        let message = if let Some(s) = payload.downcast_ref::<&'static str>() {
+            Arc::from(*s)
+        } else if let Some(s) = payload.downcast_ref::<String>() {
+            Arc::from(s.as_str())
+        } else {
+            Arc::from("a panic without a message")
+        };
+        PanicPayload { message, payload: Arc::new(Mutex::new(Some(payload))) }
+    }
+
+    /// The panic's message.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The payload, for `resume_unwind`; `None` when somebody took it before.
+    pub fn take(&self) -> Option<Box<dyn Any + Send>> {
+        self.payload.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl fmt::Debug for PanicPayload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PanicPayload").field(&self.message).finish()
+    }
+}
+
+/// The kind of a backend's failure.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum HalErrorKind {
+    /// Not enough memory.
+    OutOfMemory {
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes in use, where known.
+        in_use: u64,
+        /// Bytes there are, where known.
+        limit: u64,
+    },
+    /// The device is gone.
+    Lost,
+    /// The backend cannot do this.
+    Unsupported,
+    /// Code did not compile or load; the message is the log.
+    Build,
+    /// Code of a kernel panicked.
+    Panic(PanicPayload),
+    /// The driver refused or failed an operation.
+    Driver,
+}
+
+/// A backend's failure: a kind, and what the driver said.
+#[derive(Clone, Debug)]
+pub struct HalError {
+    /// What happened.
+    pub kind: HalErrorKind,
+    /// In the driver's words.
+    pub message: Arc<str>,
+}
+
+impl HalError {
+    /// A failure of this kind.
+    pub fn new(kind: HalErrorKind, message: impl Into<Arc<str>>) -> HalError {
+        HalError { kind, message: message.into() }
+    }
+
+    /// The backend cannot do `what`.
+    pub fn unsupported(what: &str) -> HalError {
+        HalError::new(HalErrorKind::Unsupported, format!("{what} is not supported"))
+    }
+
+    /// Not enough memory.
+    pub fn out_of_memory(asked: u64, in_use: u64, limit: u64) -> HalError {
+        HalError::new(HalErrorKind::OutOfMemory { asked, in_use, limit }, "out of memory")
+    }
+
+    /// A kernel's code panicked.
+    pub fn panic(payload: Box<dyn Any + Send>) -> HalError {
+        let payload = PanicPayload::new(payload);
+        let message = payload.message.clone();
+        HalError::new(HalErrorKind::Panic(payload), message)
+    }
+}
+
+impl From<Lost> for HalError {
+    fn from(lost: Lost) -> HalError {
+        HalError::new(HalErrorKind::Lost, lost.reason)
+    }
+}
+
+impl fmt::Display for HalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            HalErrorKind::OutOfMemory { asked, in_use, limit } => {
+                write!(f, "out of memory: asked for {asked} bytes, {in_use} of {limit} in use")
+            }
+            HalErrorKind::Lost => write!(f, "device lost: {}", self.message),
+            HalErrorKind::Unsupported => f.write_str(&self.message),
+            HalErrorKind::Build => write!(f, "build failed: {}", self.message),
+            HalErrorKind::Panic(_) => write!(f, "panicked: {}", self.message),
+            HalErrorKind::Driver => write!(f, "driver error: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for HalError {}

@@ -1,0 +1,240 @@
+//! Kernels as a backend sees them.
+
+use super::MemRef;
+use crate::geom::{Box3, Dims};
+use std::any::TypeId;
+use std::mem::{MaybeUninit, align_of, size_of};
+
+/// The items that one call of a native kernel computes: a box of the launch range.
+pub type Block = Box3;
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// 1, 2 or 3: how many dimensions the user sees.
+    pub rank: u8,
+    /// Items in each dimension, slowest first; none is 0.
+    pub range: Dims,
+    /// Work-group size, when the user gave one; divides `range`.
+    pub group: Option<Dims>,
+}
+
+impl Geometry {
+    /// Number of items.
+    pub fn items(&self) -> usize {
+        self.range[0] * self.range[1] * self.range[2]
+    }
+}
+
+/// One memory parameter of a launch, as the engine names it. Element sizes are the kernel's
+/// own business.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Start of the allocation.
+    pub mem: MemRef,
+    /// Shape of the whole allocation in elements: `dims[1] * dims[2]` and `dims[2]` are the pitches.
+    pub dims: Dims,
+    /// First element of the accessed box.
+    pub origin: Dims,
+    /// Extent of the accessed box.
+    pub extent: Dims,
+}
+
+impl Param {
+    /// The same parameter with its allocation found at `base`.
+    pub fn at(&self, base: *mut u8) -> ParamPtr {
+        ParamPtr { base, dims: self.dims, origin: self.origin, extent: self.extent }
+    }
+}
+
+/// A [`Param`] whose memory has been turned into an address: what native entry points take.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamPtr {
+    /// Start of the allocation.
+    pub base: *mut u8,
+    /// Shape of the allocation in elements.
+    pub dims: Dims,
+    /// First element of the accessed box.
+    pub origin: Dims,
+    /// Extent of the accessed box.
+    pub extent: Dims,
+}
+
+// SAFETY: a `ParamPtr` is an address and a shape; the kernel that dereferences it answers for it.
+unsafe impl Send for ParamPtr {}
+// SAFETY: as above.
+unsafe impl Sync for ParamPtr {}
+
+/// What a launch passes to its kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Args<'a> {
+    /// Plain bytes: the scalars.
+    pub blob: &'a [u8],
+    /// The memory parameters.
+    pub params: &'a [Param],
+}
+
+/// Code to load. Kernels in IR and opaque kernels join here.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum KernelSource<'a> {
+    /// A driver's own format; what it is, the backend finds out.
+    Opaque {
+        /// Entry point.
+        name: &'a str,
+        /// The code.
+        code: &'a [u8],
+    },
+}
+
+/// Code that a device has loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelHandle(pub u64);
+
+/// What a launch runs.
+#[derive(Debug)]
+pub enum KernelRef {
+    /// Loaded before.
+    Loaded(KernelHandle),
+    /// Host code, owned by the operation.
+    Native(NativeKernel),
+}
+
+/// Host code that computes any block of a launch.
+pub trait BlockKernel: Send + Sync + 'static {
+    /// Computes the items in `block`. Called for disjoint blocks that together are the launch
+    /// range, from several threads at once, in any order. May panic.
+    ///
+    /// # Safety
+    /// `params` point to live memory of their shapes; for the length of the call nobody else
+    /// writes what the kernel declared as read, nor touches what it declared as written, other
+    /// than this kernel's own other blocks.
+    unsafe fn run(&self, params: &[ParamPtr], block: &Block);
+}
+
+/// Which code a native kernel is: equal for all launches of one closure or function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelId(TypeId);
+
+/// Room for a kernel's captures without an allocation.
+const INLINE: usize = 128;
+type Store = MaybeUninit<[u64; INLINE / 8]>;
+
+struct VTable {
+    id: fn() -> TypeId,
+    run: unsafe fn(*const u8, &[ParamPtr], &Block),
+    drop: unsafe fn(*mut u8),
+}
+
+/// An owned [`BlockKernel`] of any type; small ones are kept in place.
+pub struct NativeKernel {
+    store: Store,
+    vtable: &'static VTable,
+}
+
+// SAFETY: only made from `K: BlockKernel`, which is `Send + Sync`.
+unsafe impl Send for NativeKernel {}
+// SAFETY: as above.
+unsafe impl Sync for NativeKernel {}
+
+struct Make<K>(std::marker::PhantomData<K>);
+
+impl<K: BlockKernel> Make<K> {
+    const IN_PLACE: bool = size_of::<K>() <= INLINE && align_of::<K>() <= align_of::<u64>();
+
+    const IN_PLACE_VTABLE: VTable = VTable {
+        id: TypeId::of::<K>,
+        // SAFETY: the store holds a `K` (see `NativeKernel::new`); the rest is `run`'s contract.
+        run: |store, params, block| unsafe { (*store.cast::<K>()).run(params, block) },
+        // SAFETY: the store holds a `K`, dropped once, by `NativeKernel::drop`.
+        drop: |store| unsafe { store.cast::<K>().drop_in_place() },
+    };
+
+    const BOXED_VTABLE: VTable = VTable {
+        id: TypeId::of::<K>,
+        // SAFETY: the store holds a `Box<K>`; the rest is `run`'s contract.
+        run: |store, params, block| unsafe { (**store.cast::<Box<K>>()).run(params, block) },
+        // SAFETY: the store holds a `Box<K>`, dropped once, by `NativeKernel::drop`.
+        drop: |store| unsafe { store.cast::<Box<K>>().drop_in_place() },
+    };
+}
+
+impl NativeKernel {
+    /// Takes `kernel`; allocates only when its captures are larger than 128 bytes.
+    pub fn new<K: BlockKernel>(kernel: K) -> NativeKernel {
+        let mut store: Store = MaybeUninit::uninit();
+        let vtable = if Make::<K>::IN_PLACE {
+            // SAFETY: `IN_PLACE` says that a `K` fits and is aligned.
+            unsafe { store.as_mut_ptr().cast::<K>().write(kernel) };
+            const { &Make::<K>::IN_PLACE_VTABLE }
+        } else {
+            // SAFETY: a thin `Box` fits in the store and is aligned.
+            unsafe { store.as_mut_ptr().cast::<Box<K>>().write(Box::new(kernel)) };
+            const { &Make::<K>::BOXED_VTABLE }
+        };
+        NativeKernel { store, vtable }
+    }
+
+    /// Which code this is.
+    pub fn id(&self) -> KernelId {
+        KernelId((self.vtable.id)())
+    }
+
+    /// Computes the items in `block`.
+    ///
+    /// # Safety
+    /// As [`BlockKernel::run`].
+    pub unsafe fn run(&self, params: &[ParamPtr], block: &Block) {
+        // SAFETY: the vtable was made for what the store holds; the caller keeps `run`'s contract.
+        unsafe { (self.vtable.run)(self.store.as_ptr().cast(), params, block) }
+    }
+}
+
+impl Drop for NativeKernel {
+    fn drop(&mut self) {
+        // SAFETY: the store holds what the vtable was made for and is not used again.
+        unsafe { (self.vtable.drop)(self.store.as_mut_ptr().cast()) }
+    }
+}
+
+impl std::fmt::Debug for NativeKernel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("NativeKernel").field(&self.id()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    struct Counts<const N: usize>(Arc<AtomicUsize>, [u8; N]);
+    impl<const N: usize> BlockKernel for Counts<N> {
+        unsafe fn run(&self, _: &[ParamPtr], block: &Block) {
+            self.0.fetch_add(block.volume() * usize::from(self.1[N - 1]), Ordering::Relaxed);
+        }
+    }
+
+    fn runs_and_drops<const N: usize>() {
+        let hits = Arc::new(AtomicUsize::new(0));
+        let kernel = NativeKernel::new(Counts(hits.clone(), [2; N]));
+        let id = kernel.id();
+        let moved = Box::new(kernel);
+        // SAFETY: this kernel touches no memory.
+        unsafe { moved.run(&[], &Block::whole([1, 2, 3])) };
+        assert_eq!(hits.load(Ordering::Relaxed), 12);
+        assert_eq!(id, NativeKernel::new(Counts(hits.clone(), [1; N])).id());
+        assert_eq!(Arc::strong_count(&hits), 2);
+        drop(moved);
+        assert_eq!(Arc::strong_count(&hits), 1);
+    }
+
+    #[test]
+    fn captures_live_in_place_or_in_a_box_and_are_dropped_once() {
+        runs_and_drops::<8>();
+        runs_and_drops::<120>();
+        runs_and_drops::<121>();
+        runs_and_drops::<4096>();
+    }
+}

@@ -1,0 +1,135 @@
+//! Memory as a backend sees it: references (allocation and offset), rectangles, requests.
+
+/// An address in the host's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct HostPtr(pub *mut u8);
+
+// SAFETY: a `HostPtr` is an address; whoever dereferences it answers for the access.
+unsafe impl Send for HostPtr {}
+// SAFETY: as above.
+unsafe impl Sync for HostPtr {}
+
+/// Where a memory reference starts counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemBase {
+    /// Host memory, not necessarily page-locked.
+    Host(HostPtr),
+    /// An allocation of a device of the lane's own backend.
+    Device {
+        /// The device's index in [`super::Backend::devices`].
+        device: u32,
+        /// What [`super::UsmAllocator::alloc`] returned.
+        handle: u64,
+    },
+}
+
+/// A place in an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemRef {
+    /// The allocation.
+    pub base: MemBase,
+    /// Bytes from its start.
+    pub offset: u64,
+}
+
+/// A rectangle to copy: `extent[2]` contiguous bytes, `extent[1]` rows, `extent[0]` slices.
+/// Source and destination never overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyRect {
+    /// From here.
+    pub src: MemRef,
+    /// Bytes from one slice, and from one row, to the next in the source.
+    pub src_pitch: [u64; 2],
+    /// To here.
+    pub dst: MemRef,
+    /// Bytes from one slice, and from one row, to the next in the destination.
+    pub dst_pitch: [u64; 2],
+    /// Slices, rows, bytes; none is 0.
+    pub extent: [u64; 3],
+}
+
+impl CopyRect {
+    /// Bytes moved.
+    pub fn bytes(&self) -> u64 {
+        self.extent[0] * self.extent[1] * self.extent[2]
+    }
+}
+
+/// A rectangle to fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FillRect {
+    /// Here.
+    pub dst: MemRef,
+    /// Bytes from one slice, and from one row, to the next.
+    pub pitch: [u64; 2],
+    /// Slices, rows, bytes; none is 0.
+    pub extent: [u64; 3],
+}
+
+impl FillRect {
+    /// Bytes written.
+    pub fn bytes(&self) -> u64 {
+        self.extent[0] * self.extent[1] * self.extent[2]
+    }
+}
+
+/// Which kind of unified shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AllocKind {
+    /// In the device's memory.
+    Device,
+    /// In the host's memory, page-locked, reachable from the device.
+    Host,
+    /// Reachable from both, moved by the driver.
+    Shared,
+}
+
+/// A request for memory.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocReq<'a> {
+    /// Which kind.
+    pub kind: AllocKind,
+    /// Bytes; never 0.
+    pub size: u64,
+    /// A power of two.
+    pub align: u64,
+    /// Make the allocation over this host memory, of `size` bytes, if that is possible.
+    pub import: Option<HostPtr>,
+    /// For people who look at the driver's objects.
+    pub label: &'a str,
+}
+
+/// Memory that a device gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Names it in [`MemBase::Device`] and [`super::UsmAllocator::free`].
+    pub handle: u64,
+    /// Its address on the device, where it has one.
+    pub address: Option<u64>,
+    /// Its address on the host, where the host can reach it.
+    pub host: Option<HostPtr>,
+    /// It holds zeros.
+    pub zeroed: bool,
+}
+
+/// How much memory a device has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct MemoryInfo {
+    /// All of it.
+    pub total: u64,
+    /// Allocated through this allocator.
+    pub in_use: u64,
+}
+
+/// What a pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerInfo {
+    /// Which kind of memory.
+    pub kind: AllocKind,
+    /// The allocation's handle.
+    pub handle: u64,
+    /// Bytes from the allocation's start.
+    pub offset: u64,
+    /// The allocation's size in bytes.
+    pub size: u64,
+}

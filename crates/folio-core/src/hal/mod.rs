@@ -1,0 +1,252 @@
+//! What a backend implements.
+//!
+//! A backend presents *devices*; a device owns *memory* and executes work on *lanes*. Everything
+//! clever (what to copy, what waits for what, what failed because of what) is the engine's; a
+//! backend moves bytes and runs kernels in the order that it is told, and reports how far it got.
+//!
+//! # The contract
+//!
+//! The traits are `unsafe` because the engine's soundness rests on these promises. `folio-layers`
+//! checks them at run time, `folio-conformance` tests them, and `folio-sim` is the smallest
+//! backend that keeps them: copy it to start a new one.
+//!
+//! **Who checks what.** The engine validates everything that a user can get wrong before it calls
+//! a backend: memory references lie inside live allocations of a device that the lane can reach,
+//! rectangles do not overflow, a kernel's parameters do not alias. A backend need not check again.
+//!
+//! **Ticks.** A lane is an in-order queue. Each call of [`Lane::copy`], [`Lane::fill`] and
+//! [`Lane::launch`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
+//! at a time per lane (the engine holds the lane's lock), from changing threads. All other
+//! methods may be called at any time from any thread.
+//!
+//! **Every tick is reached.** An operation that fails, in the call or later, counts as finished
+//! when everything before it has finished; its failure is told once through the call's result or
+//! through [`Lane::failures`], and later operations of the lane run as if it had not failed. A call
+//! that returns an error has consumed its tick and will not touch memory. Only the loss of the
+//! device is sticky: then [`Lane::completed`] and [`Lane::wait`] return [`Lost`] from then on.
+//!
+//! **Completion.** `completed() >= t` means: every operation up to `t` has ended, what it wrote is
+//! visible to the host and to any lane that starts later, its closure and parameters are dropped,
+//! and each failure among them is already available from `failures`.
+//!
+//! **Order.** An operation with [`Order::AfterPrevious`] starts after all earlier operations of its
+//! lane; with [`Order::Free`] it may overlap them (never the ones named in its waits). An
+//! operation starts after all of its [`Head::waits`]. The engine names a foreign lane there only
+//! where both devices report the same [`Caps::wait_group`], and only ticks whose call has returned.
+//!
+//! **Progress.** Once a call returned, the work proceeds without further calls, except that a
+//! batching backend may hold it back until [`Lane::flush`], and that a backend may do work on the
+//! caller's thread in [`Lane::drive`] and [`Lane::wait`]. After a lane makes progress, a backend
+//! whose [`Caps::notifies`] is set calls [`Notify::progress`].
+//!
+//! **Memory.** An allocation stays valid until [`UsmAllocator::free`]; the engine calls that only
+//! after every operation that names it has been reached, or its device is lost.
+//!
+//! **No panics.** A backend contains panics of kernels and reports them as
+//! [`HalErrorKind::Panic`]. It never calls back into the engine except through [`Notify`].
+
+mod caps;
+mod error;
+mod kernel;
+mod mem;
+mod notify;
+
+pub use caps::{Caps, DeviceInfo, DeviceKind, Link, MemoryHome, WaitGroup};
+pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
+pub use kernel::{
+    Args, Block, BlockKernel, Geometry, KernelHandle, KernelId, KernelRef, KernelSource,
+    NativeKernel, Param, ParamPtr,
+};
+pub use mem::{
+    AllocKind, AllocReq, Allocation, CopyRect, FillRect, HostPtr, MemBase, MemRef, MemoryInfo,
+    PointerInfo,
+};
+pub use notify::Notify;
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A position on a lane; the first operation has tick 1.
+pub type Tick = u64;
+
+/// A family of devices behind one API.
+///
+/// # Safety
+/// The devices that it opens keep the contract of this module.
+pub unsafe trait Backend: Send + Sync + 'static {
+    /// Short lower-case name, the part before the colon in `cpu:0`.
+    fn name(&self) -> &str;
+
+    /// The devices that are there. Opens none. Without a driver: why there are none.
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable>;
+
+    /// Opens device `index` of [`Backend::devices`]. Called at most once per index and runtime.
+    fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError>;
+}
+
+/// One device, opened.
+///
+/// # Safety
+/// Keeps the contract of this module.
+pub unsafe trait Device: Send + Sync + 'static {
+    /// What [`Backend::devices`] told of this device.
+    fn info(&self) -> &DeviceInfo;
+
+    /// The device's memory.
+    fn usm(&self) -> &dyn UsmAllocator;
+
+    /// A new lane. `priority` 0 is normal, higher is more urgent; a backend may ignore it.
+    fn lane(&self, kind: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError>;
+
+    /// Makes code launchable. Backends that run host closures only keep the default.
+    fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
+        let _ = source;
+        Err(HalError::unsupported("loading kernels"))
+    }
+
+    /// Forgets code; no operation uses it any more.
+    fn unload(&self, handle: KernelHandle) {
+        let _ = handle;
+    }
+
+    /// How this device's lanes reach the memory of `other`, a device of the same backend; `None`
+    /// when they cannot. Enables what must be enabled.
+    fn peer(&self, other: &dyn Device) -> Option<Link> {
+        let _ = other;
+        None
+    }
+
+    /// For backends that look for their own types behind a trait object.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// A device's memory.
+///
+/// # Safety
+/// Keeps the contract of this module; in particular allocations do not overlap.
+pub unsafe trait UsmAllocator: Send + Sync {
+    /// Allocates. Out of memory is [`HalErrorKind::OutOfMemory`] with the sizes.
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError>;
+
+    /// Gives an allocation back. Does not wait and cannot fail.
+    fn free(&self, handle: u64);
+
+    /// How much there is.
+    fn memory(&self) -> MemoryInfo;
+
+    /// What a pointer points to, when it points into this device's memory.
+    fn query(&self, address: u64) -> Option<PointerInfo> {
+        let _ = address;
+        None
+    }
+}
+
+/// What a lane is mostly for; a device with one hardware queue may give all kinds the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LaneKind {
+    /// Kernels, and copies inside the device.
+    Compute,
+    /// Host to device.
+    Upload,
+    /// Device to host.
+    Download,
+    /// From other devices' memory to this one's.
+    Peer,
+}
+
+/// Whether an operation waits for what its lane was given before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// After everything earlier on this lane.
+    AfterPrevious,
+    /// Independent of what is unfinished on this lane.
+    Free,
+}
+
+/// A tick of another lane that an operation waits for.
+#[derive(Clone, Copy)]
+pub struct Wait<'a> {
+    /// The other lane.
+    pub lane: &'a Arc<dyn Lane>,
+    /// Its tick.
+    pub tick: Tick,
+}
+
+/// What every operation carries.
+#[derive(Clone, Copy)]
+pub struct Head<'a> {
+    /// This operation's tick.
+    pub tick: Tick,
+    /// Its order on its own lane.
+    pub order: Order,
+    /// What it waits for on other lanes.
+    pub waits: &'a [Wait<'a>],
+    /// The user's name for it, or empty.
+    pub label: &'a str,
+    /// Whether [`Lane::timing`] will be asked.
+    pub timed: bool,
+}
+
+/// When an operation ran, in nanoseconds of one clock per device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Timing {
+    /// Handed to the device.
+    pub queued: u64,
+    /// Began.
+    pub started: u64,
+    /// Ended.
+    pub ended: u64,
+}
+
+/// An in-order queue of one device.
+///
+/// # Safety
+/// Keeps the contract of this module.
+pub unsafe trait Lane: Send + Sync + 'static {
+    /// Copies rectangles, all of which may run at once.
+    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError>;
+
+    /// Fills rectangles with `pattern`, repeated; rows are multiples of its length.
+    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError>;
+
+    /// Runs a kernel. [`Caps::closures`] tells whether [`KernelRef::Native`] is possible.
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        kernel: KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError>;
+
+    /// Submits what a batching backend holds back.
+    fn flush(&self) {}
+
+    /// Offers the calling thread, which holds no engine lock and asks for nothing: a backend may
+    /// run short work that is ready here, in the lane's order.
+    fn drive(&self) {}
+
+    /// Everything up to this tick has ended.
+    fn completed(&self) -> Result<Tick, Lost>;
+
+    /// Waits until `tick` has ended (`true`) or `until` has passed (`false`). Flushes first.
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost>;
+
+    /// Tells each failure of an ended operation once, in tick order.
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError));
+
+    /// When the operation at `tick` ran, if it was timed and has ended.
+    fn timing(&self, tick: Tick) -> Option<Timing> {
+        let _ = tick;
+        None
+    }
+
+    /// Calls `f` with the raw queue, in the lane's order, for foreign libraries.
+    fn native(&self, f: &mut dyn FnMut(&dyn Any)) -> Result<(), HalError> {
+        let _ = f;
+        Err(HalError::unsupported("raw access to a lane"))
+    }
+
+    /// For backends that look for their own types behind a trait object.
+    fn as_any(&self) -> &dyn Any;
+}

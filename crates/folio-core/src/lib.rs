@@ -1,0 +1,3 @@
+//! The heart of Folio, free of vendor code.
+pub mod geom;
+pub mod hal;

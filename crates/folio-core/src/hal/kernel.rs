@@ -26,12 +26,16 @@ impl Geometry {
     }
 }
 
-/// One memory parameter of a launch, as the engine names it. Element sizes are the kernel's
-/// own business.
+/// One memory parameter of a launch, as the engine names it. A native kernel knows its element
+/// types; `size` and `write` are there for what stands between it and the engine: bounds, races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
     /// Start of the allocation.
     pub mem: MemRef,
+    /// Bytes of one element; never 0.
+    pub size: u32,
+    /// The kernel may write it.
+    pub write: bool,
     /// Shape of the whole allocation in elements: `dims[1] * dims[2]` and `dims[2]` are the pitches.
     pub dims: Dims,
     /// First element of the accessed box.

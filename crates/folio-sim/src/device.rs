@@ -1,0 +1,255 @@
+//! A simulated device: what it claims to be, and its allocator.
+
+use crate::lane::SimLane;
+use crate::shared::Core;
+use crate::timeline::{LaneState, gone};
+use folio_core::hal::{
+    AllocReq, Allocation, Caps, Device, DeviceInfo, DeviceKind, HalError, Lane, LaneKind, Link,
+    MemoryHome, MemoryInfo, PointerInfo, UsmAllocator, WaitGroup,
+};
+use std::any::Any;
+use std::sync::Arc;
+
+/// What one simulated device is like. The default: 1 GiB of its own memory, all lane kinds, native
+/// waits among all devices, closures, timestamps, no batching.
+#[derive(Clone, Debug)]
+pub struct DeviceSpec {
+    home: Option<MemoryHome>,
+    unified: bool,
+    wait_group: Option<WaitGroup>,
+    copy_lanes: bool,
+    closures: bool,
+    timing: bool,
+    host_link: Link,
+    max_in_flight: u32,
+    pub(crate) memory: u64,
+    pub(crate) max_alloc: u64,
+    pub(crate) batch: u64,
+    pub(crate) lose_at: Option<u64>,
+    /// Kinds of lanes on which nothing ends.
+    pub(crate) held: Vec<LaneKind>,
+}
+
+impl DeviceSpec {
+    /// The default.
+    pub fn new() -> DeviceSpec {
+        DeviceSpec {
+            home: None,
+            unified: false,
+            wait_group: Some(WaitGroup(0)),
+            copy_lanes: true,
+            closures: true,
+            timing: true,
+            host_link: Link::default(),
+            max_in_flight: 4096,
+            memory: 1 << 30,
+            max_alloc: u64::MAX,
+            batch: 1,
+            lose_at: None,
+            held: Vec::new(),
+        }
+    }
+
+    /// Where its memory is. Without this each device has its own.
+    pub fn home(mut self, home: MemoryHome) -> DeviceSpec {
+        self.home = Some(home);
+        self
+    }
+
+    /// Host and device share one physical memory: every allocation has a host address.
+    pub fn unified(mut self, on: bool) -> DeviceSpec {
+        self.unified = on;
+        self
+    }
+
+    /// Whose lanes its lanes can wait for; `None`: not even for one another.
+    pub fn wait_group(mut self, group: Option<u32>) -> DeviceSpec {
+        self.wait_group = group.map(WaitGroup);
+        self
+    }
+
+    /// Has lanes for copies beside the compute lane.
+    pub fn copy_lanes(mut self, on: bool) -> DeviceSpec {
+        self.copy_lanes = on;
+        self
+    }
+
+    /// Runs host closures.
+    pub fn closures(mut self, on: bool) -> DeviceSpec {
+        self.closures = on;
+        self
+    }
+
+    /// Keeps timestamps, in logical time.
+    pub fn timing(mut self, on: bool) -> DeviceSpec {
+        self.timing = on;
+        self
+    }
+
+    /// What copies to and from the host are said to cost.
+    pub fn host_link(mut self, link: Link) -> DeviceSpec {
+        self.host_link = link;
+        self
+    }
+
+    /// Bytes of memory.
+    pub fn memory(mut self, bytes: u64) -> DeviceSpec {
+        self.memory = bytes;
+        self
+    }
+
+    /// Bytes of the largest allocation.
+    pub fn max_alloc(mut self, bytes: u64) -> DeviceSpec {
+        self.max_alloc = bytes;
+        self
+    }
+
+    /// Holds operations back until `n` of a lane wait, or somebody flushes or waits.
+    pub fn batch(mut self, n: u64) -> DeviceSpec {
+        self.batch = n.max(1);
+        self
+    }
+
+    /// Most unfinished operations per lane that it asks the engine for.
+    pub fn max_in_flight(mut self, n: u32) -> DeviceSpec {
+        self.max_in_flight = n;
+        self
+    }
+
+    /// Is lost in place of ending its `n`-th operation, counted from 1.
+    pub fn lose_at(mut self, n: u64) -> DeviceSpec {
+        self.lose_at = Some(n);
+        self
+    }
+
+    pub(crate) fn host_visible(&self) -> bool {
+        self.unified || self.home == Some(MemoryHome::Host)
+    }
+
+    pub(crate) fn home_of(&self, index: usize) -> MemoryHome {
+        self.home.unwrap_or(MemoryHome::Own(index as u32))
+    }
+
+    pub(crate) fn info(&self, backend: &str, index: usize, notifies: bool) -> DeviceInfo {
+        let mut caps = Caps::default();
+        caps.wait_group = self.wait_group;
+        caps.unified = self.host_visible();
+        caps.closures = self.closures;
+        caps.notifies = notifies;
+        caps.copy_lanes = self.copy_lanes;
+        caps.timing = self.timing;
+        caps.max_alloc = self.max_alloc;
+        caps.max_in_flight = self.max_in_flight;
+        caps.host_link = self.host_link;
+        DeviceInfo {
+            name: format!("simulated device {backend}:{index}"),
+            vendor: "Folio".into(),
+            driver: concat!("folio-sim ", env!("CARGO_PKG_VERSION")).into(),
+            kind: DeviceKind::Simulated,
+            uuid: None,
+            home: self.home_of(index),
+            memory: self.memory,
+            compute_units: 1,
+            caps,
+        }
+    }
+}
+
+impl Default for DeviceSpec {
+    fn default() -> DeviceSpec {
+        DeviceSpec::new()
+    }
+}
+
+/// An opened device.
+pub(crate) struct SimDevice {
+    pub(crate) core: Arc<Core>,
+    pub(crate) index: u32,
+    pub(crate) info: DeviceInfo,
+    /// How its lanes reach each device of the backend.
+    pub(crate) links: Vec<Option<Link>>,
+}
+
+// SAFETY: lanes and allocator keep the HAL contract; see `SimLane` and the allocator below.
+unsafe impl Device for SimDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn usm(&self) -> &dyn UsmAllocator {
+        self
+    }
+
+    fn lane(&self, kind: LaneKind, _priority: i8) -> Result<Arc<dyn Lane>, HalError> {
+        let id = self.core.shared.change(|world| {
+            let device = &world.devices[self.index as usize];
+            if let Some(lost) = &device.lost {
+                return Err(gone(lost));
+            }
+            let held = device.spec.held.contains(&kind);
+            world.lanes.push(LaneState::new(self.index, kind, held));
+            Ok(world.lanes.len() - 1)
+        })?;
+        let caps = &self.info.caps;
+        let (group, closures) = (caps.wait_group, caps.closures);
+        Ok(Arc::new(SimLane { core: self.core.clone(), device: self.index, id, group, closures }))
+    }
+
+    fn peer(&self, other: &dyn Device) -> Option<Link> {
+        let other = other.as_any().downcast_ref::<SimDevice>()?;
+        if !Arc::ptr_eq(&self.core, &other.core) {
+            return None;
+        }
+        let link = self.links[other.index as usize]?;
+        self.core.shared.change(|world| world.peers.insert((self.index, other.index)));
+        Some(link)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+// SAFETY: blocks come from the host's allocator, so they do not overlap, and stay valid until
+// `free` (and longer: see `memory`).
+unsafe impl UsmAllocator for SimDevice {
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.core.shared.change(|world| {
+            if let Some(lost) = &world.devices[self.index as usize].lost {
+                return Err(gone(lost));
+            }
+            if req.size == 0 || !req.align.is_power_of_two() {
+                return Err(world.violate("requests are well formed", format!("{req:?}")));
+            }
+            let out = world.memory.alloc(self.index, req)?;
+            world.counters.allocs += 1;
+            Ok(out)
+        })
+    }
+
+    fn free(&self, handle: u64) {
+        self.core.shared.change(|world| {
+            let lost = world.devices[self.index as usize].lost.is_some();
+            let user = world.user_of(self.index, handle).filter(|_| !lost);
+            if let Some((lane, tick)) = user {
+                let what = format!("allocation {handle} is used by tick {tick} of lane {lane}");
+                world.violate("memory is freed after its users have ended", what);
+            }
+            match world.memory.free(self.index, handle) {
+                Ok(()) => world.counters.frees += 1,
+                Err(what) => drop(world.violate("memory is used inside its bounds", what)),
+            }
+            for what in world.memory.sweep(None) {
+                world.violate("freed memory is not touched", what);
+            }
+        });
+    }
+
+    fn memory(&self) -> MemoryInfo {
+        self.core.shared.lock().memory.info(self.index)
+    }
+
+    fn query(&self, address: u64) -> Option<PointerInfo> {
+        self.core.shared.lock().memory.query(self.index, address)
+    }
+}

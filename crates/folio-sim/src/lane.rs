@@ -1,0 +1,208 @@
+//! A simulated lane: checks what it is given, queues it, and looks at the timeline.
+
+use crate::script::OpKind;
+use crate::shared::Core;
+use crate::timeline::{World, gone};
+use crate::work::{Launch, Op, Phase, Work, drop_contained, param_span, span};
+use folio_core::hal::{
+    Args, CopyRect, FillRect, Geometry, HalError, Head, KernelRef, Lane, Lost, MemBase, MemRef,
+    Tick, Timing, WaitGroup,
+};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(crate) struct SimLane {
+    pub(crate) core: Arc<Core>,
+    pub(crate) device: u32,
+    pub(crate) id: usize,
+    pub(crate) group: Option<WaitGroup>,
+    pub(crate) closures: bool,
+}
+
+impl SimLane {
+    /// Queues an operation. A refused one takes its place and its tick, and does nothing.
+    fn issue(&self, head: &Head<'_>, kind: OpKind, work: Work) -> Result<(), HalError> {
+        let (result, refused) = self.core.shared.change(|world| {
+            if let Some(lost) = world.lost(self.id) {
+                return (Err(gone(lost)), Some(work));
+            }
+            let checked = self.check_ticks(world, head).and_then(|waits| {
+                self.check_work(world, &work)?;
+                Ok(waits)
+            });
+            let (waits, kept, refused, result) = match checked {
+                Ok(waits) => (waits, work, None, Ok(())),
+                Err(error) => (Vec::new(), Work::Refused, Some(work), Err(error)),
+            };
+            for &(lane, tick) in &waits {
+                // A foreign wait flushes what it waits for.
+                let other = &mut world.lanes[lane];
+                other.given = other.given.max(tick);
+            }
+            let batch = world.devices[self.device as usize].spec.batch;
+            let queued = world.now;
+            let lane = &mut world.lanes[self.id];
+            lane.issued += 1;
+            lane.pending.push_back(Op {
+                tick: lane.issued,
+                kind,
+                order: head.order,
+                waits,
+                work: kept,
+                label: head.label.into(),
+                timed: head.timed,
+                phase: Phase::Waiting,
+                queued,
+                started: queued,
+            });
+            if lane.issued - lane.given.min(lane.issued) >= batch {
+                lane.given = lane.issued;
+            }
+            (result, refused)
+        });
+        // A panic in the drop of a refused closure: the refusal says enough.
+        let _ = drop_contained(refused);
+        result
+    }
+
+    fn check_ticks(
+        &self,
+        world: &mut World,
+        head: &Head<'_>,
+    ) -> Result<Vec<(usize, Tick)>, HalError> {
+        let next = world.lanes[self.id].issued + 1;
+        if head.tick != next {
+            let what = format!("lane {} expects tick {next}, not {}", self.id, head.tick);
+            return Err(world.violate("ticks are consecutive", what));
+        }
+        let mut waits = Vec::with_capacity(head.waits.len());
+        for wait in head.waits {
+            let other = wait.lane.as_any().downcast_ref::<SimLane>();
+            let Some(other) = other.filter(|l| Arc::ptr_eq(&l.core, &self.core)) else {
+                let what = format!("lane {} waits for a lane of another backend", self.id);
+                return Err(world.violate("waits stay in a wait group", what));
+            };
+            if other.id != self.id && (self.group.is_none() || self.group != other.group) {
+                let what = format!("lane {} cannot wait for lane {}", self.id, other.id);
+                return Err(world.violate("waits stay in a wait group", what));
+            }
+            if wait.tick > world.lanes[other.id].issued {
+                let what = format!("tick {} of lane {} is not issued", wait.tick, other.id);
+                return Err(world.violate("waits name issued ticks", what));
+            }
+            waits.push((other.id, wait.tick));
+        }
+        Ok(waits)
+    }
+
+    fn check_work(&self, world: &mut World, work: &Work) -> Result<(), HalError> {
+        match work {
+            Work::Copy(rects) => rects.iter().try_for_each(|r| {
+                self.check_memory(world, &r.src, span(r.src_pitch, r.extent))?;
+                self.check_memory(world, &r.dst, span(r.dst_pitch, r.extent))
+            }),
+            Work::Fill(rects, pattern) if pattern.is_empty() => {
+                Err(world.violate("patterns are not empty", format!("{rects:?}")))
+            }
+            Work::Fill(rects, _) => rects
+                .iter()
+                .try_for_each(|r| self.check_memory(world, &r.dst, span(r.pitch, r.extent))),
+            Work::Launch(launch) => launch
+                .params
+                .iter()
+                .try_for_each(|p| self.check_memory(world, &p.mem, param_span(p))),
+            Work::Refused => Ok(()),
+        }
+    }
+
+    fn check_memory(
+        &self,
+        world: &mut World,
+        mem: &MemRef,
+        span: Option<u64>,
+    ) -> Result<(), HalError> {
+        let Some(span) = span else {
+            return Err(world.violate("shapes do not overflow", format!("{mem:?}")));
+        };
+        let MemBase::Device { device, handle } = mem.base else { return Ok(()) };
+        if let Err(what) = world.memory.find(device, handle, mem.offset, span) {
+            return Err(world.violate("memory is live and in bounds", what));
+        }
+        if !world.reaches(self.device, device) {
+            let what = format!("device {} does not reach device {device}", self.device);
+            return Err(world.violate("memory is reachable", what));
+        }
+        Ok(())
+    }
+
+    fn give_all(&self) {
+        self.core.shared.change(|world| {
+            let lane = &mut world.lanes[self.id];
+            lane.given = lane.issued;
+        });
+    }
+}
+
+// SAFETY: the timeline runs operations one at a time after what they are ordered after, never
+// touches memory of a refused one, ends each once, and shows a tick when its failures are there.
+unsafe impl Lane for SimLane {
+    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        self.issue(head, OpKind::Copy, Work::Copy(rects.to_vec()))
+    }
+
+    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
+        self.issue(head, OpKind::Fill, Work::Fill(rects.to_vec(), pattern.to_vec()))
+    }
+
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        kernel: KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let KernelRef::Native(kernel) = kernel else {
+            self.issue(head, OpKind::Launch, Work::Refused)?;
+            return Err(HalError::unsupported("a loaded kernel"));
+        };
+        if !self.closures {
+            let _ = drop_contained(kernel);
+            self.issue(head, OpKind::Launch, Work::Refused)?;
+            return Err(HalError::unsupported("a native kernel"));
+        }
+        let params = args.params.to_vec();
+        let launch = Launch { kernel, geometry: *geometry, params };
+        self.issue(head, OpKind::Launch, Work::Launch(launch))
+    }
+
+    fn flush(&self) {
+        self.give_all();
+    }
+
+    fn completed(&self) -> Result<Tick, Lost> {
+        self.core.shared.poll();
+        let world = self.core.shared.lock();
+        world.lost(self.id).cloned().map_or(Ok(world.lanes[self.id].visible), Err)
+    }
+
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        self.give_all();
+        self.core.shared.wait(self.id, tick, until)
+    }
+
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        let failures = self.core.shared.lock().lanes[self.id].take_failures();
+        failures.into_iter().for_each(|(tick, error)| sink(tick, error));
+    }
+
+    fn timing(&self, tick: Tick) -> Option<Timing> {
+        let world = self.core.shared.lock();
+        let timings = &world.lanes[self.id].timings;
+        timings.iter().rev().find(|(t, _)| *t == tick).map(|(_, timing)| *timing)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,264 @@
+//! A simulated device's memory: bytes of the host's, with everything that makes misuse show.
+//!
+//! Fresh memory holds [`FRESH`], never zeros. Each allocation lies between guards. Freed memory is
+//! overwritten with [`FREED`] and stays mapped in a quarantine, and handles are never used again,
+//! so that use after free is found and reported and is not undefined behaviour.
+
+use folio_core::hal::{
+    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
+    PointerInfo,
+};
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// What fresh memory holds.
+pub const FRESH: u8 = 0xA5;
+/// What freed memory holds.
+pub const FREED: u8 = 0xDD;
+/// What the guards before and after an allocation hold.
+const GUARD: u8 = 0xFD;
+/// Bytes of one guard, and the least alignment.
+const GUARD_SIZE: usize = 64;
+/// Freed bytes that are kept.
+const QUARANTINE: u64 = 32 << 20;
+
+/// The bytes of one allocation. Shared by the table and by operations under way.
+pub(crate) struct Block {
+    base: *mut u8,
+    size: usize,
+    /// `None`: imported, owned by somebody else.
+    owned: Option<(Layout, usize)>,
+}
+
+// SAFETY: a `Block` is an address range; the operations that touch it are serialised by the
+// timeline, and the host's own accesses are the engine's to order.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
+impl Block {
+    fn new(size: u64, align: u64) -> Option<Block> {
+        let size = usize::try_from(size).ok()?;
+        let align = usize::try_from(align).ok()?.max(GUARD_SIZE);
+        // The front guard is a whole alignment, so that the bytes behind it are aligned.
+        let total = size.checked_add(align)?.checked_add(GUARD_SIZE)?;
+        let layout = Layout::from_size_align(total, align).ok()?;
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc(layout) };
+        if start.is_null() {
+            return None;
+        }
+        // SAFETY: guard, bytes and guard lie inside the `total` bytes just allocated.
+        unsafe {
+            start.write_bytes(GUARD, align);
+            start.add(align).write_bytes(FRESH, size);
+            start.add(align + size).write_bytes(GUARD, GUARD_SIZE);
+            Some(Block { base: start.add(align), size, owned: Some((layout, align)) })
+        }
+    }
+
+    /// Address of byte `offset`, which is at most `size`.
+    pub(crate) fn at(&self, offset: u64) -> *mut u8 {
+        self.base.wrapping_add(offset as usize)
+    }
+
+    /// Nothing wrote next to the allocation.
+    fn guards_intact(&self) -> bool {
+        let Some((_, front)) = self.owned else { return true };
+        // SAFETY: the guards are part of our allocation; see `new`.
+        let (before, after) = unsafe {
+            (
+                std::slice::from_raw_parts(self.base.sub(front), front),
+                std::slice::from_raw_parts(self.base.add(self.size), GUARD_SIZE),
+            )
+        };
+        before.iter().chain(after).all(|b| *b == GUARD)
+    }
+
+    fn poison(&self) {
+        if self.owned.is_some() {
+            // SAFETY: these are our bytes, given back by their user.
+            unsafe { self.base.write_bytes(FREED, self.size) };
+        }
+    }
+
+    fn poison_intact(&self) -> bool {
+        // SAFETY: these are our bytes, and they were initialised by `new`.
+        self.owned.is_none()
+            || unsafe { std::slice::from_raw_parts(self.base, self.size) }
+                .iter()
+                .all(|b| *b == FREED)
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if let Some((layout, front)) = self.owned {
+            // SAFETY: allocated in `new` with this layout, `front` bytes before `base`.
+            unsafe { dealloc(self.base.sub(front), layout) };
+        }
+    }
+}
+
+struct Entry {
+    block: Arc<Block>,
+    device: u32,
+    kind: AllocKind,
+    label: Box<str>,
+}
+
+/// What one device may hold and holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget {
+    pub(crate) limit: u64,
+    pub(crate) max_alloc: u64,
+    pub(crate) in_use: u64,
+    /// The host reaches this device's memory.
+    pub(crate) host_visible: bool,
+}
+
+/// All memory of one backend.
+pub(crate) struct Memory {
+    budgets: Vec<Budget>,
+    live: HashMap<u64, Entry>,
+    quarantine: VecDeque<(u64, Arc<Block>)>,
+    quarantined: u64,
+    next: u64,
+}
+
+impl Memory {
+    pub(crate) fn new(budgets: Vec<Budget>) -> Memory {
+        let (live, quarantine) = (HashMap::new(), VecDeque::new());
+        Memory { budgets, live, quarantine, quarantined: 0, next: 1 }
+    }
+
+    pub(crate) fn alloc(
+        &mut self,
+        device: u32,
+        req: &AllocReq<'_>,
+    ) -> Result<Allocation, HalError> {
+        let budget = &mut self.budgets[device as usize];
+        let (block, charge) = match req.import {
+            Some(_) if !budget.host_visible => return Err(HalError::unsupported("import")),
+            Some(HostPtr(base)) => (Block { base, size: req.size as usize, owned: None }, 0),
+            None => {
+                let full = || HalError::out_of_memory(req.size, budget.in_use, budget.limit);
+                let fits = budget.in_use.checked_add(req.size).is_some_and(|n| n <= budget.limit);
+                if req.size > budget.max_alloc || !fits {
+                    return Err(full());
+                }
+                (Block::new(req.size, req.align).ok_or_else(full)?, req.size)
+            }
+        };
+        budget.in_use += charge;
+        let host = budget.host_visible || req.kind != AllocKind::Device;
+        let out = Allocation {
+            handle: self.next,
+            address: Some(block.base as u64),
+            host: host.then_some(HostPtr(block.base)),
+            zeroed: false,
+        };
+        let entry =
+            Entry { block: Arc::new(block), device, kind: req.kind, label: req.label.into() };
+        self.live.insert(self.next, entry);
+        self.next += 1;
+        Ok(out)
+    }
+
+    /// Gives memory back; the error says what was wrong with it.
+    pub(crate) fn free(&mut self, device: u32, handle: u64) -> Result<(), String> {
+        let owned = self.live.get(&handle).is_some_and(|e| e.device == device);
+        let Some(entry) = owned.then(|| self.live.remove(&handle)).flatten() else {
+            return Err(format!("device {device} has no live allocation {handle} to free"));
+        };
+        let Entry { block, label, .. } = entry;
+        let intact = block.guards_intact();
+        if block.owned.is_some() {
+            block.poison();
+            self.budgets[device as usize].in_use -= block.size as u64;
+            self.quarantined += block.size as u64;
+            self.quarantine.push_back((handle, block));
+        }
+        if intact { Ok(()) } else { Err(format!("writes beside allocation {handle} `{label}`")) }
+    }
+
+    /// Looks for writes to freed memory, and forgets the oldest of it above `keep` bytes.
+    pub(crate) fn sweep(&mut self, keep: Option<u64>) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let keep = keep.unwrap_or(QUARANTINE);
+        while self.quarantined > keep {
+            let Some((handle, block)) = self.quarantine.pop_front() else { break };
+            self.quarantined -= block.size as u64;
+            if !block.poison_intact() {
+                wrong.push(format!("freed allocation {handle} was written"));
+            }
+        }
+        wrong
+    }
+
+    /// The block of `handle` and the device that owns it, if `span` bytes from `offset` are in it.
+    pub(crate) fn find(
+        &self,
+        device: u32,
+        handle: u64,
+        offset: u64,
+        span: u64,
+    ) -> Result<&Arc<Block>, String> {
+        let Some(entry) = self.live.get(&handle).filter(|e| e.device == device) else {
+            let when = if handle < self.next { "freed" } else { "unknown" };
+            return Err(format!("allocation {handle} of device {device} is {when}"));
+        };
+        match offset.checked_add(span) {
+            Some(end) if end <= entry.block.size as u64 => Ok(&entry.block),
+            _ => Err(format!(
+                "{span} bytes at {offset} are not in the {} bytes of allocation {handle} `{}`",
+                entry.block.size, entry.label
+            )),
+        }
+    }
+
+    pub(crate) fn info(&self, device: u32) -> MemoryInfo {
+        let budget = &self.budgets[device as usize];
+        MemoryInfo { total: budget.limit, in_use: budget.in_use }
+    }
+
+    pub(crate) fn query(&self, device: u32, address: u64) -> Option<PointerInfo> {
+        self.live.iter().filter(|(_, e)| e.device == device).find_map(|(handle, e)| {
+            let offset = address.checked_sub(e.block.base as u64)?;
+            let size = e.block.size as u64;
+            (offset < size).then_some(PointerInfo { kind: e.kind, handle: *handle, offset, size })
+        })
+    }
+
+    /// Number and bytes of live allocations.
+    pub(crate) fn live(&self) -> (usize, u64) {
+        (self.live.len(), self.live.values().map(|e| e.block.size as u64).sum())
+    }
+
+    /// The labels of live allocations, in the order of allocation.
+    pub(crate) fn labels(&self) -> Vec<String> {
+        let mut all: Vec<_> = self.live.iter().collect();
+        all.sort_by_key(|(handle, _)| **handle);
+        all.into_iter().map(|(_, e)| e.label.to_string()).collect()
+    }
+}
+
+/// Turns a reference into an address, keeping its block alive in `pins`. Checked before.
+pub(crate) fn address(
+    memory: &Memory,
+    mem: &MemRef,
+    span: u64,
+    pins: &mut Vec<Arc<Block>>,
+) -> Result<*mut u8, HalError> {
+    match mem.base {
+        MemBase::Host(HostPtr(base)) => Ok(base.wrapping_add(mem.offset as usize)),
+        MemBase::Device { device, handle } => {
+            let block = memory
+                .find(device, handle, mem.offset, span)
+                .map_err(|what| HalError::new(HalErrorKind::Driver, what))?;
+            pins.push(block.clone());
+            Ok(block.at(mem.offset))
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! The logical timeline of one backend: what may begin, what ends next, what is visible.
+//!
+//! Time is a number. It advances by one for each look at a lane's progress, and as far as needed
+//! when somebody waits. An operation begins when its dependencies have ended, ends after its
+//! latency, and *has its effect at its end*: the order of effects obeys waits and lanes and nothing
+//! else, so that an edge that the engine forgot shows as wrong data. `World` is a plain state
+//! machine; [`crate::shared`] drives it and owns the lock.
+
+use crate::device::DeviceSpec;
+use crate::handle::{Counters, LogEntry, Violation};
+use crate::memory::{Budget, Memory};
+use crate::script::{Random, Script};
+use crate::work::{Job, Op, Outcome, Phase, Work};
+use folio_core::hal::{
+    HalError, HalErrorKind, LaneKind, Lost, MemBase, MemoryHome, Notify, Tick, Timing,
+};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::thread::ThreadId;
+
+/// Timestamps that a lane keeps for [`folio_core::hal::Lane::timing`].
+const TIMINGS: usize = 4096;
+/// Nanoseconds that one logical step counts as.
+const STEP_NS: u64 = 1000;
+
+pub(crate) struct LaneState {
+    pub(crate) device: u32,
+    pub(crate) kind: LaneKind,
+    pub(crate) held: bool,
+    /// Last tick that was issued, and last one that is not held back in a batch.
+    pub(crate) issued: Tick,
+    pub(crate) given: Tick,
+    /// Everything up to here has ended, and everything up to here is visible.
+    pub(crate) ended: Tick,
+    pub(crate) visible: Tick,
+    /// Operations after `ended`, in tick order.
+    pub(crate) pending: VecDeque<Op>,
+    pub(crate) failures: BTreeMap<Tick, HalError>,
+    pub(crate) timings: VecDeque<(Tick, Timing)>,
+}
+
+pub(crate) struct DeviceState {
+    pub(crate) spec: DeviceSpec,
+    pub(crate) home: MemoryHome,
+    pub(crate) lost: Option<Lost>,
+    pub(crate) notify: Vec<Notify>,
+    /// Progress that `notify` was not told of.
+    pub(crate) progressed: bool,
+    ended: u64,
+}
+
+pub(crate) struct World {
+    pub(crate) script: Script,
+    pub(crate) now: u64,
+    pub(crate) lanes: Vec<LaneState>,
+    pub(crate) devices: Vec<DeviceState>,
+    pub(crate) memory: Memory,
+    /// Pairs for which [`folio_core::hal::Device::peer`] was called.
+    pub(crate) peers: HashSet<(u32, u32)>,
+    /// The thread that executes an operation just now.
+    pub(crate) running: Option<ThreadId>,
+    pub(crate) counters: Counters,
+    pub(crate) log: Option<Vec<LogEntry>>,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) stop: bool,
+    random: Random,
+    /// What lost operations owned, to be dropped without the lock.
+    pub(crate) litter: Vec<Work>,
+}
+
+impl World {
+    pub(crate) fn new(script: Script, specs: Vec<DeviceSpec>, log: bool) -> World {
+        let budget = |s: &DeviceSpec| Budget {
+            limit: s.memory,
+            max_alloc: s.max_alloc,
+            in_use: 0,
+            host_visible: s.host_visible(),
+        };
+        let budgets = specs.iter().map(budget).collect();
+        let devices = specs.into_iter().enumerate().map(|(i, spec)| DeviceState {
+            home: spec.home_of(i),
+            spec,
+            lost: None,
+            notify: Vec::new(),
+            progressed: false,
+            ended: 0,
+        });
+        World {
+            now: 0,
+            lanes: Vec::new(),
+            devices: devices.collect(),
+            memory: Memory::new(budgets),
+            peers: HashSet::new(),
+            running: None,
+            counters: Counters::default(),
+            log: log.then(Vec::new),
+            violations: Vec::new(),
+            stop: false,
+            random: Random::new(script.seed.unwrap_or(0)),
+            litter: Vec::new(),
+            script,
+        }
+    }
+
+    /// Records a breach of the contract by the engine and makes the error for it.
+    pub(crate) fn violate(&mut self, rule: &'static str, detail: String) -> HalError {
+        let message = format!("contract violation ({rule}): {detail}");
+        self.violations.push(Violation { rule, detail });
+        HalError::new(HalErrorKind::Driver, message)
+    }
+
+    pub(crate) fn lost(&self, lane: usize) -> Option<&Lost> {
+        self.devices[self.lanes[lane].device as usize].lost.as_ref()
+    }
+
+    /// Whether lanes of `device` may touch memory of `other`.
+    pub(crate) fn reaches(&self, device: u32, other: u32) -> bool {
+        device == other
+            || self.devices[device as usize].home == self.devices[other as usize].home
+            || self.peers.contains(&(device, other))
+    }
+
+    /// The first unfinished operation that names `handle`.
+    pub(crate) fn user_of(&self, device: u32, handle: u64) -> Option<(usize, Tick)> {
+        let names = |base: &MemBase| *base == MemBase::Device { device, handle };
+        self.lanes.iter().enumerate().find_map(|(lane, state)| {
+            let op = state.pending.iter().find(|op| match &op.work {
+                Work::Copy(rects) => rects.iter().any(|r| names(&r.src.base) || names(&r.dst.base)),
+                Work::Fill(rects, _) => rects.iter().any(|r| names(&r.dst.base)),
+                Work::Launch(launch) => launch.params.iter().any(|p| names(&p.mem.base)),
+                Work::Refused => false,
+            })?;
+            Some((lane, op.tick))
+        })
+    }
+
+    /// Begins what can begin.
+    pub(crate) fn start_ready(&mut self) {
+        for lane in 0..self.lanes.len() {
+            let window = if self.script.overlap { self.lanes[lane].pending.len() } else { 1 };
+            for at in 0..window.min(self.lanes[lane].pending.len()) {
+                if self.can_start(lane, at) {
+                    let kind = self.lanes[lane].pending[at].kind;
+                    let due = self.now + self.script.duration(kind, &mut self.random);
+                    let op = &mut self.lanes[lane].pending[at];
+                    op.phase = Phase::Started { due };
+                    op.started = self.now;
+                }
+            }
+        }
+    }
+
+    fn can_start(&self, lane: usize, at: usize) -> bool {
+        let state = &self.lanes[lane];
+        let op = &state.pending[at];
+        let free = self.script.overlap && op.order == folio_core::hal::Order::Free;
+        op.phase == Phase::Waiting
+            && op.tick <= state.given
+            && (at == 0 || free)
+            && op.waits.iter().all(|&(l, t)| self.lanes[l].ended >= t || self.lost(l).is_some())
+    }
+
+    /// Operations that are due now: lane and position.
+    fn due(&self) -> impl Iterator<Item = (u64, usize, usize)> {
+        // In order, only the first operation of a lane can have started.
+        let window = if self.script.overlap { usize::MAX } else { 1 };
+        let lanes = self.lanes.iter().enumerate().filter(|(_, state)| !state.held);
+        lanes.flat_map(move |(lane, state)| {
+            let ops = state.pending.iter().take(window).enumerate();
+            ops.filter_map(move |(at, op)| match op.phase {
+                Phase::Started { due } => Some((due, lane, at)),
+                _ => None,
+            })
+        })
+    }
+
+    /// Takes the operation that ends next, if one ends now.
+    pub(crate) fn take_due(&mut self) -> Option<Job> {
+        let (lane, at) = if self.script.seed.is_some() {
+            let all: Vec<_> = self.due().filter(|(due, ..)| *due <= self.now).collect();
+            let pick = self.random.below(all.len() as u64) as usize;
+            all.get(pick).map(|&(_, lane, at)| (lane, at))?
+        } else {
+            let first = self.due().filter(|(due, ..)| *due <= self.now).min()?;
+            (first.1, first.2)
+        };
+        let device = self.lanes[lane].device as usize;
+        if self.devices[device].spec.lose_at == Some(self.devices[device].ended + 1) {
+            self.lose(device as u32, "scripted");
+            return self.take_due();
+        }
+        let op = &mut self.lanes[lane].pending[at];
+        op.phase = Phase::Running;
+        let work = std::mem::replace(&mut op.work, Work::Refused);
+        let (tick, waits) = (op.tick, std::mem::take(&mut op.waits));
+        self.count(lane, &work);
+        if waits.iter().any(|&(l, t)| self.lanes[l].ended < t) {
+            self.litter.push(work);
+            let error = HalError::new(HalErrorKind::Driver, "waited for a lost device");
+            return Some(Job::failing(lane, tick, error));
+        }
+        let job = Job::new(lane, tick, work, &self.memory, &mut self.random);
+        if let Some(what) = job.failure().map(|e| e.message.to_string()) {
+            self.violate("memory is live until its users have ended", what);
+        }
+        Some(job)
+    }
+
+    fn count(&mut self, lane: usize, work: &Work) {
+        let c = &mut self.counters;
+        let amount = match work {
+            Work::Copy(rects) => {
+                c.copies += 1;
+                c.rects += rects.len() as u64;
+                for r in rects {
+                    *c.direction(&r.src.base, &r.dst.base) += r.bytes();
+                }
+                rects.iter().map(|r| r.bytes()).sum()
+            }
+            Work::Fill(rects, _) => {
+                let bytes = rects.iter().map(|r| r.bytes()).sum();
+                c.fills += 1;
+                c.filled += bytes;
+                bytes
+            }
+            Work::Launch(launch) => {
+                c.launches += 1;
+                launch.geometry.items() as u64
+            }
+            Work::Refused => return,
+        };
+        let state = &self.lanes[lane];
+        let Some(op) = state.pending.iter().find(|op| op.phase == Phase::Running) else { return };
+        if let Some(log) = &mut self.log {
+            log.push(LogEntry {
+                time: self.now,
+                device: state.device,
+                lane,
+                kind: state.kind,
+                tick: op.tick,
+                op: op.kind,
+                amount,
+                label: op.label.to_string(),
+                failed: false,
+            });
+        }
+    }
+
+    /// Books the end of a job.
+    pub(crate) fn finish(&mut self, outcome: Outcome) {
+        let Outcome { lane, tick, failure } = outcome;
+        let (now, failed) = (self.now, failure.is_some());
+        let state = &mut self.lanes[lane];
+        let device = &mut self.devices[state.device as usize];
+        if device.lost.is_some() {
+            return;
+        }
+        device.ended += 1;
+        let Some(op) = state.pending.iter_mut().find(|op| op.tick == tick) else { return };
+        op.phase = Phase::Ended;
+        if op.timed {
+            let [queued, started, ended] = [op.queued, op.started, now].map(|t| t * STEP_NS);
+            if state.timings.len() == TIMINGS {
+                state.timings.pop_front();
+            }
+            state.timings.push_back((tick, Timing { queued, started, ended }));
+        }
+        if let Some(error) = failure {
+            self.counters.failures += 1;
+            state.failures.insert(tick, error);
+        }
+        state.retire();
+        let entry = self.log.as_mut().and_then(|log| log.last_mut());
+        if let Some(entry) = entry.filter(|e| e.lane == lane && e.tick == tick) {
+            entry.failed = failed;
+        }
+    }
+
+    /// Shows what has ended, if this is a step at which it shows.
+    pub(crate) fn publish(&mut self) {
+        if !self.now.is_multiple_of(self.script.visible_every) {
+            return;
+        }
+        for state in &mut self.lanes {
+            if state.visible < state.ended {
+                state.visible = state.ended;
+                self.devices[state.device as usize].progressed = true;
+            }
+        }
+    }
+
+    /// When something happens next without anybody's doing; `None`: never.
+    pub(crate) fn next_event(&mut self) -> Option<u64> {
+        self.start_ready();
+        let show = self.now.next_multiple_of(self.script.visible_every);
+        let shown = self.lanes.iter().any(|l| l.visible < l.ended).then_some(show);
+        let due = self.due().map(|(due, ..)| due.max(self.now)).min();
+        due.into_iter().chain(shown).min()
+    }
+
+    /// Takes a device away, with everything that it had not finished.
+    pub(crate) fn lose(&mut self, device: u32, reason: &str) {
+        let state = &mut self.devices[device as usize];
+        if state.lost.is_some() {
+            return;
+        }
+        state.lost = Some(Lost::new(format!("{reason}: simulated loss of device {device}")));
+        state.progressed = true;
+        for lane in self.lanes.iter_mut().filter(|l| l.device == device) {
+            self.litter.extend(lane.pending.drain(..).map(|op| op.work));
+            lane.visible = lane.ended;
+        }
+    }
+
+    /// Whom to tell of progress.
+    pub(crate) fn take_progress(&mut self) -> Vec<Notify> {
+        let mut told = Vec::new();
+        for device in &mut self.devices {
+            if std::mem::take(&mut device.progressed) {
+                told.extend(device.notify.iter().cloned());
+            }
+        }
+        told
+    }
+}
+
+impl LaneState {
+    pub(crate) fn new(device: u32, kind: LaneKind, held: bool) -> LaneState {
+        LaneState {
+            device,
+            kind,
+            held,
+            issued: 0,
+            given: 0,
+            ended: 0,
+            visible: 0,
+            pending: VecDeque::new(),
+            failures: BTreeMap::new(),
+            timings: VecDeque::new(),
+        }
+    }
+
+    /// Advances `ended` over operations that have ended.
+    fn retire(&mut self) {
+        while self.pending.front().is_some_and(|op| op.phase == Phase::Ended) {
+            self.pending.pop_front();
+            self.ended += 1;
+        }
+    }
+
+    /// Failures that are visible, each once.
+    pub(crate) fn take_failures(&mut self) -> BTreeMap<Tick, HalError> {
+        let later = self.failures.split_off(&(self.visible + 1));
+        std::mem::replace(&mut self.failures, later)
+    }
+}
+
+/// The lane's error when its device is gone.
+pub(crate) fn gone(lost: &Lost) -> HalError {
+    HalError::new(HalErrorKind::Lost, Arc::clone(&lost.reason))
+}

@@ -1,0 +1,241 @@
+//! Operations: as they were given, as they are ready to run, and running them.
+//!
+//! A job runs without any lock, at its place on the timeline, one at a time per backend. It never
+//! unwinds, and it has dropped everything that it owned when it is done.
+
+use crate::memory::{Block as Bytes, Memory, address};
+use crate::script::{OpKind, Random};
+use folio_core::geom::Box3;
+use folio_core::hal::{
+    Block, CopyRect, FillRect, Geometry, HalError, NativeKernel, Order, Param, ParamPtr, Tick,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// What an operation does, in the engine's terms.
+pub(crate) enum Work {
+    Copy(Vec<CopyRect>),
+    Fill(Vec<FillRect>, Vec<u8>),
+    Launch(Launch),
+    /// Its call was refused: only the tick is left.
+    Refused,
+}
+
+pub(crate) struct Launch {
+    pub(crate) kernel: NativeKernel,
+    pub(crate) geometry: Geometry,
+    pub(crate) params: Vec<Param>,
+}
+
+/// Where an operation is on its way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// For its dependencies.
+    Waiting,
+    /// They have ended; it ends at `due`.
+    Started { due: u64 },
+    /// A thread executes it.
+    Running,
+    /// It has ended; earlier ones of its lane may not have.
+    Ended,
+}
+
+/// An operation on its lane.
+pub(crate) struct Op {
+    pub(crate) tick: Tick,
+    pub(crate) kind: OpKind,
+    pub(crate) order: Order,
+    /// Lanes and the ticks up to which they must have ended.
+    pub(crate) waits: Vec<(usize, Tick)>,
+    pub(crate) work: Work,
+    pub(crate) label: Box<str>,
+    pub(crate) timed: bool,
+    pub(crate) phase: Phase,
+    pub(crate) queued: u64,
+    pub(crate) started: u64,
+}
+
+/// Bytes from the first to one past the last of a rectangle; `None` when they overflow.
+pub(crate) fn span(pitch: [u64; 2], extent: [u64; 3]) -> Option<u64> {
+    let slices = extent[0].checked_sub(1)?.checked_mul(pitch[0])?;
+    let rows = extent[1].checked_sub(1)?.checked_mul(pitch[1])?;
+    slices.checked_add(rows)?.checked_add(extent[2])
+}
+
+/// Bytes of a launch parameter's whole shape.
+pub(crate) fn param_span(param: &Param) -> Option<u64> {
+    let elements = folio_core::geom::checked_volume(param.dims)? as u64;
+    let inside = Box3::at(param.origin, param.extent)
+        .is_some_and(|access| Box3::whole(param.dims).contains(&access));
+    if inside { elements.checked_mul(u64::from(param.size)) } else { None }
+}
+
+enum Ready {
+    Copy(Vec<(*mut u8, *mut u8, CopyRect)>),
+    Fill(Vec<(*mut u8, FillRect)>, Vec<u8>),
+    Launch { kernel: NativeKernel, params: Vec<ParamPtr>, blocks: Vec<Block> },
+    Fail(HalError),
+}
+
+/// An operation with its addresses, ready to run.
+pub(crate) struct Job {
+    pub(crate) lane: usize,
+    pub(crate) tick: Tick,
+    ready: Ready,
+    /// Memory that is freed under a running operation stays mapped.
+    pins: Vec<Arc<Bytes>>,
+}
+
+/// How a job ended.
+pub(crate) struct Outcome {
+    pub(crate) lane: usize,
+    pub(crate) tick: Tick,
+    pub(crate) failure: Option<HalError>,
+}
+
+impl Job {
+    /// Finds the addresses of `work`. The error is a memory that went away since it was given.
+    pub(crate) fn new(
+        lane: usize,
+        tick: Tick,
+        work: Work,
+        memory: &Memory,
+        random: &mut Random,
+    ) -> Job {
+        let mut pins = Vec::new();
+        let ready = resolve(work, memory, random, &mut pins).unwrap_or_else(Ready::Fail);
+        Job { lane, tick, ready, pins }
+    }
+
+    /// A job that does nothing but fail.
+    pub(crate) fn failing(lane: usize, tick: Tick, error: HalError) -> Job {
+        Job { lane, tick, ready: Ready::Fail(error), pins: Vec::new() }
+    }
+
+    pub(crate) fn failure(&self) -> Option<&HalError> {
+        match &self.ready {
+            Ready::Fail(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Does it. Panics of kernels become failures.
+    pub(crate) fn run(self) -> Outcome {
+        let Job { lane, tick, ready, pins } = self;
+        let failure = match ready {
+            Ready::Copy(moves) => {
+                for (src, dst, rect) in moves {
+                    copy_rect(src, dst, &rect);
+                }
+                None
+            }
+            Ready::Fill(places, pattern) => {
+                for (dst, rect) in places {
+                    fill_rect(dst, &rect, &pattern);
+                }
+                None
+            }
+            Ready::Launch { kernel, params, blocks } => launch(kernel, &params, &blocks).err(),
+            Ready::Fail(error) => Some(error),
+        };
+        drop(pins);
+        Outcome { lane, tick, failure }
+    }
+}
+
+/// Drops what may hold a user's closure; a panic there is contained.
+pub(crate) fn drop_contained<T>(value: T) -> Result<(), HalError> {
+    catch_unwind(AssertUnwindSafe(|| drop(value))).map_err(HalError::panic)
+}
+
+fn resolve(
+    work: Work,
+    memory: &Memory,
+    random: &mut Random,
+    pins: &mut Vec<Arc<Bytes>>,
+) -> Result<Ready, HalError> {
+    let overflow = || HalError::new(folio_core::hal::HalErrorKind::Driver, "overflow");
+    Ok(match work {
+        Work::Copy(rects) => {
+            let mut moves = Vec::with_capacity(rects.len());
+            for r in rects {
+                let from = span(r.src_pitch, r.extent).ok_or_else(overflow)?;
+                let to = span(r.dst_pitch, r.extent).ok_or_else(overflow)?;
+                let src = address(memory, &r.src, from, pins)?;
+                moves.push((src, address(memory, &r.dst, to, pins)?, r));
+            }
+            Ready::Copy(moves)
+        }
+        Work::Fill(rects, pattern) => {
+            let mut places = Vec::with_capacity(rects.len());
+            for r in rects {
+                let to = span(r.pitch, r.extent).ok_or_else(overflow)?;
+                places.push((address(memory, &r.dst, to, pins)?, r));
+            }
+            Ready::Fill(places, pattern)
+        }
+        Work::Launch(Launch { kernel, geometry, params }) => {
+            let mut found = Vec::with_capacity(params.len());
+            for p in &params {
+                let bytes = param_span(p).ok_or_else(overflow)?;
+                found.push(p.at(address(memory, &p.mem, bytes, pins)?));
+            }
+            Ready::Launch { kernel, params: found, blocks: blocks(&geometry, random) }
+        }
+        Work::Refused => Ready::Copy(Vec::new()),
+    })
+}
+
+/// Cuts a launch into a few blocks, whole work-groups each, in random order.
+fn blocks(geometry: &Geometry, random: &mut Random) -> Vec<Block> {
+    let whole = Box3::whole(geometry.range);
+    let unit = geometry.group.unwrap_or([1; 3]);
+    let Some(d) = (0..3).find(|d| geometry.range[*d] > unit[*d]) else { return vec![whole] };
+    let step = geometry.range[d].div_ceil(unit[d]).div_ceil(4) * unit[d];
+    let mut out = Vec::new();
+    for start in (0..geometry.range[d]).step_by(step) {
+        let mut block = whole;
+        block.min[d] = start;
+        block.max[d] = (start + step).min(geometry.range[d]);
+        out.insert(random.below(out.len() as u64 + 1) as usize, block);
+    }
+    out
+}
+
+/// Byte offsets of the rows of a rectangle.
+fn rows(pitch: [u64; 2], extent: [u64; 3]) -> impl Iterator<Item = usize> {
+    (0..extent[0])
+        .flat_map(move |z| (0..extent[1]).map(move |y| (z * pitch[0] + y * pitch[1]) as usize))
+}
+
+fn copy_rect(src: *mut u8, dst: *mut u8, rect: &CopyRect) {
+    let from = rows(rect.src_pitch, rect.extent);
+    for (s, d) in from.zip(rows(rect.dst_pitch, rect.extent)) {
+        // SAFETY: device memory: the span was checked against a block that the job keeps alive.
+        // Host memory: the engine answers for it until the tick is reached (HAL contract).
+        unsafe { std::ptr::copy(src.add(s), dst.add(d), rect.extent[2] as usize) };
+    }
+}
+
+fn fill_rect(dst: *mut u8, rect: &FillRect, pattern: &[u8]) {
+    for row in rows(rect.pitch, rect.extent) {
+        // SAFETY: as in `copy_rect`.
+        let row = unsafe { dst.add(row) };
+        for (i, byte) in pattern.iter().cycle().take(rect.extent[2] as usize).enumerate() {
+            // SAFETY: as above; `i` is less than the row's length.
+            unsafe { row.add(i).write(*byte) };
+        }
+    }
+}
+
+fn launch(kernel: NativeKernel, params: &[ParamPtr], blocks: &[Block]) -> Result<(), HalError> {
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        for block in blocks {
+            // SAFETY: the parameters' shapes lie inside blocks that the job keeps alive; the
+            // timeline runs one job at a time, and the blocks partition the launch range.
+            unsafe { kernel.run(params, block) };
+        }
+    }));
+    let dropped = drop_contained(kernel);
+    ran.map_err(HalError::panic).and(dropped)
+}

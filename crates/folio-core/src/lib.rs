@@ -2,3 +2,12 @@
 pub mod geom;
 pub mod hal;
 pub mod pages;
+mod element;
+mod engine;
+mod error;
+mod graph;
+mod report;
+mod sync;
+pub use element::DeviceType;
+pub use error::{Cause, Error, Failure, Label, Result};
+pub use report::{Counters, Moves};

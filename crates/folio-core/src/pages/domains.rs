@@ -56,6 +56,20 @@ impl DomainSet {
         self.0 &= !DomainSet::of(domain).0;
     }
 
+    /// This set and `domain`.
+    #[must_use]
+    pub const fn with(mut self, domain: DomainId) -> DomainSet {
+        self.insert(domain);
+        self
+    }
+
+    /// This set but `domain`.
+    #[must_use]
+    pub const fn without(mut self, domain: DomainId) -> DomainSet {
+        self.remove(domain);
+        self
+    }
+
     /// The domains of either.
     #[must_use]
     pub const fn union(self, other: DomainSet) -> DomainSet {

@@ -1,0 +1,25 @@
+//! What a buffer can hold.
+
+/// A type whose values can live in any device's memory.
+///
+/// # Safety
+/// Every bit pattern of the type's size is a valid value (zeros in particular), there is no
+/// padding, it holds no pointers or references, and its layout is the same on every device.
+pub unsafe trait DeviceType: Copy + Send + Sync + 'static {}
+
+macro_rules! device_types {
+    ($($t:ty),* $(,)?) => {$(
+        // SAFETY: a plain number: no padding, no invalid bit patterns, the same everywhere.
+        unsafe impl DeviceType for $t {}
+    )*};
+}
+device_types!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64, usize, isize);
+
+// SAFETY: an array has no padding of its own; the rest holds because it holds for `T`.
+unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {}
+
+/// The bytes of a slice.
+pub(crate) fn bytes_of<T: DeviceType>(slice: &[T]) -> &[u8] {
+    // SAFETY: `DeviceType` has no padding, so all its bytes are initialised.
+    unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), std::mem::size_of_val(slice)) }
+}

@@ -1,0 +1,45 @@
+//! What a command does to a storage.
+
+use super::storage::StorageId;
+use crate::geom::Box3;
+use crate::graph::hazards::Writing;
+use crate::pages::DomainId;
+
+/// How a command uses the elements of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// Reads.
+    Read,
+    /// Reads and writes.
+    Update,
+    /// Writes, and does not care for what was there. `whole`: is known to write every element.
+    Discard { whole: bool },
+}
+
+impl Mode {
+    pub(crate) fn writes(self) -> bool {
+        self != Mode::Read
+    }
+
+    pub(crate) fn discards(self) -> bool {
+        matches!(self, Mode::Discard { .. })
+    }
+
+    pub(crate) fn writing(self) -> Writing {
+        match self {
+            Mode::Discard { whole: true } => Writing::Replace,
+            Mode::Discard { whole: false } => Writing::Discard,
+            _ => Writing::Update,
+        }
+    }
+}
+
+/// One access of a command, in the storage's own elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) storage: StorageId,
+    pub(crate) elements: Box3,
+    pub(crate) mode: Mode,
+    /// Where it is accessed.
+    pub(crate) domain: DomainId,
+}

@@ -1,0 +1,294 @@
+//! Devices: found when the runtime is made, opened on first use; and the memory on them.
+
+use super::Engine;
+use super::lanes::{LaneShared, Lanes};
+use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
+use super::stamp::LaneId;
+use super::staging::{host_alloc, host_free};
+use super::storage::{Alloc, Garbage, Owner, StorageId};
+use crate::error::{Error, Label};
+use crate::hal::{
+    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase,
+};
+use crate::pages::{DomainId, DomainSet};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Alignment of device allocations, for any element type and vector access.
+const DEVICE_ALIGN: u64 = 256;
+
+/// How much may be allocated somewhere, and how much is.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    limit: AtomicU64,
+    in_use: AtomicU64,
+}
+
+impl Budget {
+    pub(crate) const fn new(limit: u64) -> Budget {
+        Budget { limit: AtomicU64::new(limit), in_use: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn in_use(&self) -> u64 {
+        self.in_use.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_limit(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// Takes `bytes`; `false`, and nothing taken, when that is too much.
+    pub(crate) fn take(&self, bytes: u64) -> bool {
+        let limit = self.limit();
+        let take = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= limit);
+        self.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+
+    pub(crate) fn give(&self, bytes: u64) {
+        self.in_use.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// One device of the runtime.
+pub(crate) struct DeviceEntry {
+    pub(crate) backend: usize,
+    pub(crate) index: usize,
+    /// `cpu:0`.
+    pub(crate) name: String,
+    pub(crate) info: DeviceInfo,
+    pub(crate) domain: DomainId,
+    pub(crate) budget: Budget,
+    pub(crate) opened: OnceLock<Arc<dyn Device>>,
+}
+
+impl Engine {
+    /// The device, opened.
+    pub(crate) fn open(&self, at: u16) -> Result<&Arc<dyn Device>, Error> {
+        let entry = &self.devices[usize::from(at)];
+        if let Some(device) = entry.opened.get() {
+            return Ok(device);
+        }
+        let _one_at_a_time = self.opening.lock();
+        if let Some(device) = entry.opened.get() {
+            return Ok(device);
+        }
+        let failed = |cause| Error::Device { device: entry.name.clone(), doing: "open", cause };
+        let backend = &self.backends[entry.backend];
+        let notify = self.notifies[entry.backend].clone();
+        let device = backend.open(entry.index, notify).map_err(failed)?;
+        let alias = self.open_lanes(at, &*device).map_err(failed)?;
+        let links = self.peer_links(entry, &*device);
+        self.enter(|ledger| {
+            let first = usize::from(at * LANES_PER_DEVICE);
+            ledger.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
+            ledger.links.extend(links);
+        });
+        tracing::debug!(target: "folio", device = entry.name, "opened");
+        Ok(entry.opened.get_or_init(|| device))
+    }
+
+    /// Makes the lanes of a device; says which lane does the work of which.
+    fn open_lanes(&self, at: u16, device: &dyn Device) -> Result<Vec<LaneId>, HalError> {
+        let caps = &device.info().caps;
+        let first = at * LANES_PER_DEVICE;
+        let mut alias: Vec<LaneId> = (first..first + LANES_PER_DEVICE).map(LaneId).collect();
+        let copies = [LaneKind::Upload, LaneKind::Download, LaneKind::Peer];
+        for offset in 0..LANES_PER_DEVICE {
+            let copy = offset.checked_sub(COMPUTE_LANES).and_then(|c| copies.get(usize::from(c)));
+            let kind = match copy {
+                None if offset < COMPUTE_LANES => LaneKind::Compute,
+                Some(kind) if caps.copy_lanes => *kind,
+                _ => {
+                    alias[usize::from(offset)] = LaneId(first);
+                    continue;
+                }
+            };
+            let id = LaneId(first + offset);
+            // A lane of an attempt to open that failed half-way is used again.
+            if self.table.shared(id).is_none() {
+                let native = device.lane(kind, 0)?;
+                self.table.set(LaneShared::new(id, native, caps.max_in_flight));
+            }
+        }
+        Ok(alias)
+    }
+
+    /// The direct ways between a device's memory and those of the opened devices of its backend.
+    fn peer_links(
+        &self,
+        entry: &DeviceEntry,
+        device: &dyn Device,
+    ) -> Vec<((DomainId, DomainId), crate::hal::Link)> {
+        let mut links = Vec::new();
+        for other in self.devices.iter().filter(|o| o.backend == entry.backend) {
+            let Some(peer) = other.opened.get() else { continue };
+            if other.domain == entry.domain {
+                continue;
+            }
+            // A copy runs on the lane of its target, which reaches into the source.
+            if let Some(link) = device.peer(&**peer) {
+                links.push(((other.domain, entry.domain), link));
+            }
+            if let Some(link) = peer.peer(device) {
+                links.push(((entry.domain, other.domain), link));
+            }
+        }
+        links
+    }
+
+    /// Allocates all of `missing`, or nothing.
+    pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
+        let mut made: SmallVec<[(StorageId, Garbage, bool); 4]> = SmallVec::new();
+        let mut result = Ok(());
+        for &(id, domain) in missing {
+            let (bytes, label) = {
+                let ledger = self.ledger.lock();
+                let storage = &ledger.storages[id.0];
+                (storage.bytes(), storage.label.clone())
+            };
+            match self.allocate_one(domain, bytes, &label) {
+                Ok((alloc, zeroed)) => {
+                    made.push((id, Garbage { alloc, bytes, domain }, zeroed));
+                }
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        let failed = result.is_err();
+        self.enter(|ledger| {
+            for (id, new, zeroed) in made {
+                let known = ledger.storages[id.0].alloc(new.domain).is_some();
+                if failed || known {
+                    ledger.outbox.garbage.push(new);
+                    continue;
+                }
+                let storage = &mut ledger.storages[id.0];
+                storage.set_alloc(new.domain, new.alloc);
+                if zeroed {
+                    let all = storage.grid.all();
+                    storage.defined.update(&all, &mut |_, s: DomainSet| s.with(new.domain));
+                }
+                ledger.count(Some(id), None, |c| {
+                    c.allocations += 1;
+                    c.allocated_bytes += new.bytes as u64;
+                });
+            }
+        });
+        result
+    }
+
+    /// Memory for a whole storage on one domain, and whether it holds zeros.
+    fn allocate_one(
+        &self,
+        domain: DomainId,
+        bytes: usize,
+        label: &Label,
+    ) -> Result<(Alloc, bool), Error> {
+        let what = "buffer";
+        if domain == DomainId::HOST {
+            let refused = || Error::OutOfMemory {
+                device: "host".to_owned(),
+                what,
+                label: label.clone(),
+                asked: bytes as u64,
+                in_use: self.host_budget.in_use(),
+                limit: self.host_budget.limit(),
+            };
+            if !self.host_budget.take(bytes as u64) {
+                return Err(refused());
+            }
+            let Some(ptr) = host_alloc(bytes) else {
+                self.host_budget.give(bytes as u64);
+                return Err(refused());
+            };
+            let base = MemBase::Host(ptr);
+            let address = Some(ptr.0 as u64);
+            return Ok((Alloc { base, address, host: Some(ptr), owner: Owner::Host }, true));
+        }
+        let found = self.devices.iter().position(|d| d.domain == domain);
+        let at = found.unwrap_or_default() as u16;
+        self.device_alloc(at, AllocKind::Device, bytes, DEVICE_ALIGN, what, label)
+    }
+
+    /// Memory of a device, within its budget.
+    pub(crate) fn device_alloc(
+        &self,
+        at: u16,
+        kind: AllocKind,
+        bytes: usize,
+        align: u64,
+        what: &'static str,
+        label: &Label,
+    ) -> Result<(Alloc, bool), Error> {
+        let device = self.open(at)?;
+        let entry = &self.devices[usize::from(at)];
+        let asked = bytes as u64;
+        let out = |in_use, limit| Error::OutOfMemory {
+            device: entry.name.clone(),
+            what,
+            label: label.clone(),
+            asked,
+            in_use,
+            limit,
+        };
+        if asked > entry.info.caps.max_alloc {
+            return Err(out(entry.budget.in_use(), entry.info.caps.max_alloc));
+        }
+        if !entry.budget.take(asked) {
+            return Err(out(entry.budget.in_use(), entry.budget.limit()));
+        }
+        let req = AllocReq {
+            kind,
+            size: asked.max(1),
+            align: align.max(DEVICE_ALIGN),
+            import: None,
+            label: label.as_str(),
+        };
+        match device.usm().alloc(&req) {
+            Ok(a) => {
+                tracing::trace!(target: "folio", device = entry.name, bytes, %label, "allocate");
+                let base = MemBase::Device { device: entry.index as u32, handle: a.handle };
+                let owner = Owner::Device(at);
+                Ok((Alloc { base, address: a.address, host: a.host, owner }, a.zeroed))
+            }
+            Err(cause) => {
+                entry.budget.give(asked);
+                Err(match cause.kind {
+                    HalErrorKind::OutOfMemory { in_use, limit, .. } => out(in_use, limit),
+                    _ => Error::Device { device: entry.name.clone(), doing: "allocate", cause },
+                })
+            }
+        }
+    }
+
+    /// Gives memory back to whoever it came from.
+    pub(crate) fn free(&self, garbage: Garbage) {
+        match garbage.alloc.owner {
+            Owner::User => {}
+            Owner::Host => {
+                if let MemBase::Host(ptr) = garbage.alloc.base {
+                    // SAFETY: allocated by `allocate_one` with this size; the ledger gives an
+                    // allocation away once, when no operation and no handle uses it any more.
+                    unsafe { host_free(ptr, garbage.bytes) };
+                    self.host_budget.give(garbage.bytes as u64);
+                }
+            }
+            Owner::Device(at) => {
+                let entry = &self.devices[usize::from(at)];
+                if let (Some(device), MemBase::Device { handle, .. }) =
+                    (entry.opened.get(), garbage.alloc.base)
+                {
+                    device.usm().free(handle);
+                    entry.budget.give(garbage.bytes as u64);
+                }
+            }
+        }
+    }
+}

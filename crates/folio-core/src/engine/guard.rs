@@ -1,0 +1,134 @@
+//! Host guards: the host's own accesses, outside any command.
+
+use super::Engine;
+use super::access::{Access, Mode};
+use super::ledger::{Body, NewOp};
+use super::stamp::Stamp;
+use super::storage::{Guard, StorageId};
+use super::transfer::For;
+use super::wait::Waited;
+use crate::error::{Error, Label};
+use crate::geom::Box3;
+use crate::graph::hazards::{Deps, tidy};
+use crate::hal::HostPtr;
+use crate::pages::DomainId;
+use smallvec::{SmallVec, smallvec};
+
+/// A guard that has been taken: nothing that conflicts with it can be submitted.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) id: u64,
+    /// When the data is there.
+    pub(crate) stamp: Stamp,
+    /// Where it will be.
+    pub(crate) host: HostPtr,
+}
+
+impl Engine {
+    /// Takes a guard over `elements`: from now on nothing that conflicts is accepted, and when the
+    /// guard's stamp is done the host may touch them.
+    pub(crate) fn take_guard(
+        &self,
+        storage: StorageId,
+        elements: Box3,
+        mode: Mode,
+    ) -> Result<Taken, Error> {
+        let access = Access { storage, elements, mode, domain: DomainId::HOST };
+        let mut ledger = self.ledger.lock();
+        loop {
+            if ledger.shutdown {
+                return Err(Error::ShutDown);
+            }
+            let state = &ledger.storages[storage.0];
+            if state.closed {
+                return Err(Error::ScopeEnded { label: state.label.clone() });
+            }
+            if let Some(home) = state.home.filter(|h| *h != DomainId::HOST) {
+                return Err(Error::NotAccessible {
+                    label: state.label.clone(),
+                    home: self.domain_name(home),
+                    device: "the host".to_owned(),
+                });
+            }
+            let pages = state.grid.pages_of(&elements);
+            if state.held(&pages, mode.writes()) {
+                return Err(Error::HostAccessHeld { buffer: state.label.clone() });
+            }
+            if state.alloc(DomainId::HOST).is_some() {
+                break;
+            }
+            drop(ledger);
+            self.allocate(&[(storage, DomainId::HOST)])?;
+            ledger = self.ledger.lock();
+        }
+        let mut deps: Deps = SmallVec::new();
+        let accesses = [access];
+        ledger.hazard_deps(&accesses, &mut deps);
+        for dep in &deps {
+            let stamp = ledger.resolve(dep.stamp);
+            // What has ended already needs no waiting.
+            if let Some(lane) = stamp.lane() {
+                ledger.poll(lane);
+            }
+            if ledger.outcome(stamp) == crate::graph::hazards::Outcome::Pending {
+                self.may_wait(&ledger, stamp)?;
+            }
+        }
+        let label = ledger.storages[storage.0].label.clone();
+        let who = For { queue: None, label: &label, lane: None };
+        ledger.bring(&access, who, &mut deps);
+        ledger.hazard_deps(&accesses, &mut deps);
+        tidy(&mut deps);
+        ledger.next_guard += 1;
+        let id = ledger.next_guard;
+        let pages = ledger.storages[storage.0].grid.pages_of(&elements);
+        ledger.storages[storage.0].guards.push(Guard { id, pages, writes: mode.writes() });
+        let stamp = ledger.submit(NewOp {
+            what: "host access",
+            label: Label::NONE,
+            queue: None,
+            timed: false,
+            deps,
+            storages: smallvec![storage],
+            promises: SmallVec::new(),
+            staging: None,
+            body: Body::Nothing,
+        });
+        ledger.mark(&accesses, stamp);
+        let host = ledger.storages[storage.0].alloc(DomainId::HOST).and_then(|a| a.host);
+        let outbox = std::mem::take(&mut ledger.outbox);
+        drop(ledger);
+        self.deliver(outbox);
+        let host = host.unwrap_or(HostPtr(std::ptr::NonNull::dangling().as_ptr()));
+        Ok(Taken { id, stamp, host })
+    }
+
+    /// Gives a guard back.
+    pub(crate) fn give_guard(&self, storage: StorageId, id: u64) {
+        self.enter(|ledger| {
+            if let Some(state) = ledger.storages.get_mut(storage.0) {
+                state.guards.retain(|g| g.id != id);
+            }
+        });
+    }
+
+    /// Waits until a guard's data is there; gives the guard back if it will never be.
+    pub(crate) fn wait_guard(&self, storage: StorageId, taken: &Taken) -> Result<(), Error> {
+        let result = match self.wait(taken.stamp, None) {
+            Ok(Waited::Failed(failure)) => Err(Error::Failed(failure)),
+            Ok(_) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        self.give_guard(storage, taken.id);
+        result
+    }
+
+    /// How people call a domain.
+    pub(crate) fn domain_name(&self, domain: DomainId) -> String {
+        if domain == DomainId::HOST {
+            return "the host".to_owned();
+        }
+        let device = self.devices.iter().find(|d| d.domain == domain);
+        device.map_or_else(|| "?".to_owned(), |d| d.name.clone())
+    }
+}

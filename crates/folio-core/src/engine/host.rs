@@ -1,0 +1,82 @@
+//! The threads of host tasks: as many as there are tasks at a time, since a task may block on
+//! anything; idle ones stay for a while.
+
+use super::Engine;
+use super::ledger::HostWork;
+use super::stamp::SlotId;
+use super::wait::as_host_task;
+use crate::error::Cause;
+use crate::hal::{HalError, HalErrorKind, PanicPayload};
+use crate::sync::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a thread without work stays.
+const IDLE: Duration = Duration::from_secs(2);
+
+#[derive(Default)]
+struct Jobs {
+    waiting: VecDeque<(Arc<Engine>, SlotId, HostWork)>,
+    idle: usize,
+}
+
+/// The threads that run host tasks.
+#[derive(Default)]
+pub(crate) struct HostThreads {
+    shared: Arc<(Mutex<Jobs>, Condvar)>,
+}
+
+impl Engine {
+    /// Runs a host task on a thread of its own.
+    pub(crate) fn start_host_task(&self, slot: SlotId, work: HostWork) {
+        let Some(me) = self.me.upgrade() else { return };
+        let shared = self.host.shared.clone();
+        let mut jobs = shared.0.lock();
+        jobs.waiting.push_back((me, slot, work));
+        if jobs.idle >= jobs.waiting.len() {
+            drop(jobs);
+            shared.1.notify_one();
+            return;
+        }
+        drop(jobs);
+        let threads = shared.clone();
+        let spawned = std::thread::Builder::new()
+            .name("folio host task".to_owned())
+            .spawn(move || run_jobs(&threads.0, &threads.1));
+        if let Err(error) = spawned {
+            // No thread to be had: the latest task fails, unless another thread took it.
+            let job = shared.0.lock().waiting.pop_back();
+            if let Some((engine, slot, work)) = job {
+                drop(work);
+                let message = format!("no thread for a host task: {error}");
+                let cause = Cause::Backend(HalError::new(HalErrorKind::Driver, message));
+                engine.enter(|ledger| ledger.host_done(slot, Err(cause)));
+            }
+        }
+    }
+}
+
+fn run_jobs(jobs: &Mutex<Jobs>, wake: &Condvar) {
+    loop {
+        let mut held = jobs.lock();
+        let until = Instant::now() + IDLE;
+        while held.waiting.is_empty() {
+            if Instant::now() >= until {
+                return;
+            }
+            held.idle += 1;
+            held = wake.wait_until(held, Some(until));
+            held.idle -= 1;
+        }
+        let job = held.waiting.pop_front();
+        drop(held);
+        if let Some((engine, slot, work)) = job {
+            let run = || catch_unwind(AssertUnwindSafe(work));
+            let result = as_host_task(&engine, slot, run)
+                .unwrap_or_else(|payload| Err(Cause::Panic(PanicPayload::new(payload))));
+            engine.enter(|ledger| ledger.host_done(slot, result));
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Lanes as the engine sees them: what the ledger knows ([`LaneState`]), and the way to the native
+//! lane ([`LaneShared`]).
+//!
+//! An operation gets its tick under the ledger and goes into the lane's mailbox there, so mailboxes
+//! are in tick order. Whoever holds the lane lock empties the mailbox into the native lane. An
+//! operation that waits for another lane's tick needs that tick to be with its native lane: the
+//! drainer then lets go of its own lane, drains the other one up to there, and comes back. It
+//! never holds two lane locks; waits point only at operations that were placed earlier, so
+//! the earliest operation can always go and there is no deadlock.
+
+use super::mailbox::Mailbox;
+use super::stamp::{LaneId, SlotId};
+use super::storage::StorageId;
+use crate::error::Label;
+use crate::geom::Box3;
+use crate::hal::{
+    Args, CopyRect, FillRect, Geometry, HalError, Head, KernelRef, Lane, Order, Param, Tick, Wait,
+};
+use crate::pages::DomainId;
+use crate::sync::Mutex;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What a native lane is to do.
+pub(crate) enum Payload {
+    Launch { kernel: KernelRef, geometry: Geometry, params: SmallVec<[Param; 4]>, blob: Box<[u8]> },
+    Copy(SmallVec<[CopyRect; 2]>),
+    Fill { rects: SmallVec<[FillRect; 1]>, pattern: SmallVec<[u8; 16]> },
+}
+
+/// An operation on its way to a native lane.
+pub(crate) struct LaneOp {
+    pub(crate) tick: Tick,
+    pub(crate) waits: SmallVec<[(LaneId, Tick); 4]>,
+    pub(crate) label: Label,
+    pub(crate) timed: bool,
+    pub(crate) payload: Payload,
+}
+
+/// Pages that an operation makes defined or current on a domain, should it succeed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Promise {
+    pub(crate) storage: StorageId,
+    pub(crate) pages: Box3,
+    pub(crate) domain: DomainId,
+    /// It makes them current too: a transfer.
+    pub(crate) arrival: bool,
+}
+
+/// What is remembered of an operation until it is done.
+pub(crate) struct Record {
+    pub(crate) what: &'static str,
+    pub(crate) label: Label,
+    pub(crate) queue: Option<u32>,
+    /// What it keeps alive.
+    pub(crate) storages: SmallVec<[StorageId; 4]>,
+    /// Along these, failure reaches it.
+    pub(crate) flow: SmallVec<[super::stamp::Stamp; 4]>,
+    pub(crate) promises: SmallVec<[Promise; 1]>,
+    /// The slot in which it waited, whose stamp others may know.
+    pub(crate) slot: Option<SlotId>,
+    /// Memory that it uses and nobody else.
+    pub(crate) staging: Option<Arc<super::staging::Staging>>,
+}
+
+/// A lane in the ledger.
+pub(crate) struct LaneState {
+    /// Ticks given out.
+    pub(crate) issued: Tick,
+    /// Ticks whose operations have been accounted for.
+    pub(crate) retired: Tick,
+    /// The operations in between, oldest first.
+    pub(crate) records: VecDeque<Record>,
+    /// Slots that wait for ticks, and whether failure travels there.
+    pub(crate) watches: BinaryHeap<Reverse<(Tick, u32, bool)>>,
+    /// Failures that the backend told and that are not accounted for yet, in tick order.
+    pub(crate) told: VecDeque<(Tick, HalError)>,
+}
+
+impl LaneState {
+    pub(crate) const fn new() -> LaneState {
+        LaneState {
+            issued: 0,
+            retired: 0,
+            records: VecDeque::new(),
+            watches: BinaryHeap::new(),
+            told: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn idle(&self) -> bool {
+        self.issued == self.retired
+    }
+}
+
+/// Which lanes can wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WaitKey {
+    pub(crate) backend: u16,
+    pub(crate) group: Option<crate::hal::WaitGroup>,
+}
+
+impl WaitKey {
+    pub(crate) fn can_wait_for(self, other: WaitKey) -> bool {
+        self.backend == other.backend && self.group.is_some() && self.group == other.group
+    }
+}
+
+/// A lane outside the ledger.
+pub(crate) struct LaneShared {
+    pub(crate) id: LaneId,
+    pub(crate) native: Arc<dyn Lane>,
+    pub(crate) mailbox: Mailbox<LaneOp>,
+    /// The lane lock.
+    lock: Mutex<()>,
+    /// The last tick that the native lane has been given.
+    enqueued: AtomicU64,
+    /// Operations are held back because the native lane has enough.
+    pub(crate) stalled: AtomicBool,
+    most_in_flight: u64,
+    /// Failures of calls, for the ledger.
+    refused: Mutex<Vec<(Tick, HalError)>>,
+    any_refused: AtomicBool,
+}
+
+impl LaneShared {
+    pub(crate) fn new(id: LaneId, native: Arc<dyn Lane>, most_in_flight: u32) -> LaneShared {
+        LaneShared {
+            id,
+            native,
+            mailbox: Mailbox::new(),
+            lock: Mutex::new(()),
+            enqueued: AtomicU64::new(0),
+            stalled: AtomicBool::new(false),
+            most_in_flight: u64::from(most_in_flight.max(1)),
+            refused: Mutex::new(Vec::new()),
+            any_refused: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn enqueued(&self) -> Tick {
+        self.enqueued.load(Ordering::Acquire)
+    }
+
+    /// Hands the mailbox's operations to the native lane, up to tick `until` unless the lane is
+    /// full, then offers the thread to the backend. The bound keeps lanes that wait for each other
+    /// in turn from recursing deeper than there are lanes.
+    pub(crate) fn drain(&self, lanes: &dyn Lanes, until: Tick) {
+        let mut drove = false;
+        loop {
+            match self.drain_own(lanes, until) {
+                Drained::Needs(lane, tick) => {
+                    if let Some(lane) = lanes.shared(lane) {
+                        lane.drain(lanes, tick);
+                        // A full lane cannot take the tick yet; somebody who waits or the reaper
+                        // comes back when it has made progress.
+                        if lane.enqueued() < tick {
+                            self.stalled.store(true, Ordering::Release);
+                            break;
+                        }
+                    }
+                }
+                Drained::Empty => break,
+                Drained::Full => {
+                    if drove {
+                        break;
+                    }
+                    // The backend may do the work that is there on this thread and make room.
+                    drove = true;
+                    self.native.drive();
+                }
+            }
+        }
+        self.native.drive();
+    }
+
+    fn drain_own(&self, lanes: &dyn Lanes, until: Tick) -> Drained {
+        let _held = self.lock.lock();
+        loop {
+            if self.enqueued() >= until {
+                return Drained::Empty;
+            }
+            // SAFETY: the lane lock makes us the only consumer.
+            let Some(head) = (unsafe { self.mailbox.peek() }) else {
+                self.stalled.store(false, Ordering::Release);
+                return Drained::Empty;
+            };
+            if head.tick > self.most_in_flight {
+                let done = self.native.completed().unwrap_or(Tick::MAX / 2);
+                if head.tick > done + self.most_in_flight {
+                    self.stalled.store(true, Ordering::Release);
+                    return Drained::Full;
+                }
+            }
+            for &(lane, tick) in &head.waits {
+                if lanes.shared(lane).is_some_and(|l| l.enqueued() < tick) {
+                    return Drained::Needs(lane, tick);
+                }
+            }
+            // SAFETY: as above.
+            let Some(op) = (unsafe { self.mailbox.pop() }) else { return Drained::Empty };
+            let tick = op.tick;
+            if let Err(error) = self.enqueue(lanes, op) {
+                self.refused.lock().push((tick, error));
+                self.any_refused.store(true, Ordering::Release);
+            }
+            self.enqueued.store(tick, Ordering::Release);
+        }
+    }
+
+    fn enqueue(&self, lanes: &dyn Lanes, op: LaneOp) -> Result<(), HalError> {
+        let mut waits: SmallVec<[Wait<'_>; 4]> = SmallVec::new();
+        for &(lane, tick) in &op.waits {
+            if let Some(lane) = lanes.shared(lane) {
+                waits.push(Wait { lane: &lane.native, tick });
+            }
+        }
+        let head = Head {
+            tick: op.tick,
+            order: Order::AfterPrevious,
+            waits: &waits,
+            label: op.label.as_str(),
+            timed: op.timed,
+        };
+        match op.payload {
+            Payload::Launch { kernel, geometry, params, blob } => {
+                let args = Args { blob: &blob, params: &params };
+                self.native.launch(&head, kernel, &geometry, &args)
+            }
+            Payload::Copy(rects) => self.native.copy(&head, &rects),
+            Payload::Fill { rects, pattern } => self.native.fill(&head, &rects, &pattern),
+        }
+    }
+
+    /// Moves what failed, in calls and later, to the ledger's list.
+    pub(crate) fn tell_failures(&self, told: &mut VecDeque<(Tick, HalError)>) {
+        let before = told.len();
+        if self.any_refused.swap(false, Ordering::AcqRel) {
+            told.extend(self.refused.lock().drain(..));
+        }
+        self.native.failures(&mut |tick, error| told.push_back((tick, error)));
+        if told.len() > before {
+            told.make_contiguous().sort_by_key(|(tick, _)| *tick);
+        }
+    }
+}
+
+enum Drained {
+    Empty,
+    Full,
+    Needs(LaneId, Tick),
+}
+
+/// Finds lanes by id.
+pub(crate) trait Lanes {
+    fn shared(&self, id: LaneId) -> Option<&LaneShared>;
+}

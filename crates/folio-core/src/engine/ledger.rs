@@ -1,0 +1,443 @@
+//! The ledger: hazards, residency, placement and failure, under one lock.
+//!
+//! Everything here happens with the ledger locked, is short, and calls neither drivers nor foreign
+//! code. What must be done afterwards (drain lanes, run host tasks, wake people, free memory) is
+//! put into the [`Outbox`] and done by the engine once the lock is released.
+
+use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Promise, Record, WaitKey};
+use super::slab::Slab;
+use super::slots::Slot;
+use super::staging::Staging;
+use super::stamp::{LaneId, SlotId, Stamp, When};
+use super::storage::{Garbage, StorageId, StorageState};
+use crate::error::{Cause, Failure, Label};
+use crate::graph::hazards::{Deps, Outcome};
+use crate::hal::{HalError, Link, Tick};
+use crate::pages::{DomainId, DomainSet, Planner, Transfer};
+use crate::report::Counters;
+use smallvec::SmallVec;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
+
+/// What a host task gets to know and has to give back.
+pub(crate) type HostWork = Box<dyn FnOnce() -> Result<(), Cause> + Send>;
+
+/// An operation that is to be placed.
+pub(crate) struct NewOp {
+    pub(crate) what: &'static str,
+    pub(crate) label: Label,
+    pub(crate) queue: Option<u32>,
+    pub(crate) timed: bool,
+    pub(crate) deps: Deps,
+    pub(crate) storages: SmallVec<[StorageId; 4]>,
+    pub(crate) promises: SmallVec<[Promise; 1]>,
+    pub(crate) staging: Option<Arc<Staging>>,
+    pub(crate) body: Body,
+}
+
+/// What an operation does.
+pub(crate) enum Body {
+    /// Something on a lane.
+    Lane(LaneId, Payload),
+    /// A closure on a host thread.
+    Host(HostWork),
+    /// Nothing: it is done when its dependencies are.
+    Nothing,
+}
+
+/// What a queue remembers.
+#[derive(Default)]
+pub(crate) struct QueueState {
+    /// The last tick of this queue on each lane.
+    pub(crate) placed: SmallVec<[(LaneId, Tick); 4]>,
+    pub(crate) unplaced: Vec<Stamp>,
+    /// Failures that `wait` has not returned yet, and the ids of all that it ever noted.
+    pub(crate) failures: Vec<Arc<Failure>>,
+    pub(crate) noted: Vec<u64>,
+    /// The latest command of an in-order queue.
+    pub(crate) last: Stamp0,
+    pub(crate) counters: Counters,
+}
+
+/// A stamp that starts as done.
+pub(crate) struct Stamp0(pub(crate) Stamp);
+
+impl Default for Stamp0 {
+    fn default() -> Stamp0 {
+        Stamp0(Stamp::DONE)
+    }
+}
+
+/// What is to be done when the ledger is free again.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    pub(crate) drain: SmallVec<[LaneId; 8]>,
+    pub(crate) host: Vec<(SlotId, HostWork)>,
+    pub(crate) wakers: Vec<Waker>,
+    pub(crate) garbage: Vec<Garbage>,
+    pub(crate) reports: Vec<Arc<Failure>>,
+    /// Values whose drop is foreign code or frees memory.
+    pub(crate) drops: Vec<Body>,
+    pub(crate) staging: Vec<Arc<Staging>>,
+    /// Something that waiting threads may wait for has happened.
+    pub(crate) notify: bool,
+    /// Backends whose reaper must look.
+    pub(crate) reapers: u64,
+}
+
+/// What the ledger needs to know of a device; fixed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeviceFacts {
+    pub(crate) domain: DomainId,
+    pub(crate) key: WaitKey,
+}
+
+/// The state that the ledger lock guards.
+pub(crate) struct Ledger {
+    pub(crate) storages: Slab<StorageState>,
+    pub(crate) lanes: Vec<LaneState>,
+    pub(crate) table: Arc<LaneTable>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) free_slots: Vec<u32>,
+    pub(crate) live_slots: usize,
+    pub(crate) queues: Slab<QueueState>,
+    /// Stamps that ended in failure; for good, because events are sticky and hazards keep stamps.
+    pub(crate) failures: HashMap<Stamp, Arc<Failure>>,
+    pub(crate) next_failure: u64,
+    pub(crate) next_guard: u64,
+    pub(crate) counters: Counters,
+    pub(crate) outbox: Outbox,
+    pub(crate) devices: Vec<DeviceFacts>,
+    pub(crate) device_names: Arc<[String]>,
+    /// `links[from * domains + to]`: what a direct copy between two devices' memories costs.
+    pub(crate) links: HashMap<(DomainId, DomainId), Link>,
+    pub(crate) host_links: Vec<Link>,
+    /// Domains whose device is gone, and why.
+    pub(crate) lost: DomainSet,
+    /// A stamp that has failed, for data that was there only.
+    pub(crate) lost_stamp: HashMap<DomainId, Stamp>,
+    /// Why a device is gone.
+    pub(crate) device_lost: Vec<Option<Arc<Failure>>>,
+    /// The first device of each domain.
+    pub(crate) domain_device: Vec<Option<u16>>,
+    /// The lane that does the work of another one, where a device has fewer.
+    pub(crate) lane_alias: Vec<LaneId>,
+    pub(crate) planner: Planner,
+    pub(crate) plan: Vec<Transfer>,
+    pub(crate) ready: VecDeque<SlotId>,
+    /// A reaper that may sleep until it is called, by backend.
+    pub(crate) reaper_idle: Vec<bool>,
+    pub(crate) waiters: u32,
+    pub(crate) shutdown: bool,
+}
+
+/// Lanes per device: four for kernels, one for each direction of copies.
+pub(crate) const LANES_PER_DEVICE: u16 = 8;
+pub(crate) const COMPUTE_LANES: u16 = 4;
+
+impl Ledger {
+    pub(crate) fn new(
+        devices: Vec<DeviceFacts>,
+        device_names: Arc<[String]>,
+        host_links: Vec<Link>,
+        backends: usize,
+        table: Arc<LaneTable>,
+    ) -> Ledger {
+        let lanes = devices.len() * usize::from(LANES_PER_DEVICE);
+        let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
+        let mut domain_device = vec![None; domains];
+        for (at, device) in devices.iter().enumerate().rev() {
+            domain_device[usize::from(device.domain.0)] = Some(at as u16);
+        }
+        Ledger {
+            storages: Slab::new(),
+            lanes: (0..lanes).map(|_| LaneState::new()).collect(),
+            table,
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            live_slots: 0,
+            queues: Slab::new(),
+            failures: HashMap::new(),
+            next_failure: 0,
+            next_guard: 0,
+            counters: Counters::default(),
+            outbox: Outbox::default(),
+            device_names,
+            links: HashMap::new(),
+            host_links,
+            lost: DomainSet::EMPTY,
+            lost_stamp: HashMap::new(),
+            device_lost: vec![None; devices.len()],
+            devices,
+            domain_device,
+            lane_alias: (0..lanes as u16).map(LaneId).collect(),
+            planner: Planner::default(),
+            plan: Vec::new(),
+            ready: VecDeque::new(),
+            reaper_idle: vec![true; backends],
+            waiters: 0,
+            shutdown: false,
+        }
+    }
+
+    /// The device of a lane.
+    pub(crate) fn device_of(&self, lane: LaneId) -> usize {
+        usize::from(lane.0 / LANES_PER_DEVICE)
+    }
+
+    pub(crate) fn key(&self, lane: LaneId) -> WaitKey {
+        self.devices[self.device_of(lane)].key
+    }
+
+    /// How a stamp stands, as far as the ledger knows.
+    pub(crate) fn outcome(&self, stamp: Stamp) -> Outcome {
+        outcome(&self.lanes, &self.slots, &self.failures, stamp)
+    }
+
+    /// The failure of a stamp that is done.
+    pub(crate) fn failure(&self, stamp: Stamp) -> Option<&Arc<Failure>> {
+        self.failures.get(&stamp)
+    }
+
+    /// The stamp that an unplaced one has become, if it has a tick now.
+    pub(crate) fn resolve(&self, stamp: Stamp) -> Stamp {
+        match stamp.when() {
+            When::Unplaced(slot, generation) => match self.slots.get(slot.0 as usize) {
+                Some(s) if s.generation == generation => s.placed.unwrap_or(stamp),
+                _ => stamp,
+            },
+            _ => stamp,
+        }
+    }
+
+    /// Gives the operation a tick on its lane if everything it waits for is done or can be waited
+    /// for there; otherwise keeps it in a slot until then.
+    pub(crate) fn submit(&mut self, op: NewOp) -> Stamp {
+        self.retain(&op.storages);
+        match self.sort_deps(&op) {
+            Sorted::Go { waits, flow } => match op.body {
+                Body::Lane(..) => self.place(op, waits, flow, None),
+                _ => self.defer(op, SmallVec::new(), None),
+            },
+            Sorted::Wait { blockers, failed } => {
+                if matches!(op.body, Body::Lane(..)) {
+                    self.counters.deferred += 1;
+                }
+                self.defer(op, blockers, failed)
+            }
+        }
+    }
+
+    fn retain(&mut self, storages: &[StorageId]) {
+        for id in storages {
+            self.storages[id.0].in_use += 1;
+        }
+    }
+
+    pub(crate) fn release(&mut self, storages: &[StorageId]) {
+        for id in storages {
+            let storage = &mut self.storages[id.0];
+            storage.in_use -= 1;
+            if storage.over() {
+                self.discard_storage(*id);
+            }
+        }
+    }
+
+    /// Removes a storage that nobody uses; its memory is freed when the ledger is free again.
+    pub(crate) fn discard_storage(&mut self, id: StorageId) {
+        let Some(storage) = self.storages.remove(id.0) else { return };
+        let bytes = storage.bytes();
+        for (domain, alloc) in storage.allocs.iter().enumerate() {
+            if let Some(alloc) = alloc {
+                let domain = DomainId(domain as u8);
+                self.outbox.garbage.push(Garbage { alloc: *alloc, bytes, domain });
+            }
+        }
+    }
+
+    /// What an operation has to wait for, and how.
+    pub(crate) fn sort_deps(&self, op: &NewOp) -> Sorted {
+        let mut waits: SmallVec<[(LaneId, Tick); 4]> = SmallVec::new();
+        let mut flow: SmallVec<[Stamp; 4]> = SmallVec::new();
+        let mut blocked = false;
+        let mut failed = None;
+        let own = match &op.body {
+            Body::Lane(lane, _) => {
+                failed = self.device_lost[self.device_of(*lane)].clone();
+                Some((*lane, self.key(*lane)))
+            }
+            _ => None,
+        };
+        for dep in &op.deps {
+            match self.outcome(dep.stamp) {
+                Outcome::Fine => continue,
+                Outcome::Failed => {
+                    if dep.flow && failed.is_none() {
+                        failed = self.failure(dep.stamp).cloned();
+                    }
+                    continue;
+                }
+                Outcome::Pending => {}
+            }
+            let stamp = self.resolve(dep.stamp);
+            match (stamp.when(), own) {
+                (When::Placed(lane, _), Some((own, _))) if lane == own => {}
+                (When::Placed(lane, tick), Some((_, key))) if key.can_wait_for(self.key(lane)) => {
+                    match waits.iter_mut().find(|(l, _)| *l == lane) {
+                        Some((_, t)) => *t = (*t).max(tick),
+                        None => waits.push((lane, tick)),
+                    }
+                }
+                _ => blocked = true,
+            }
+            if dep.flow {
+                flow.push(stamp);
+            }
+        }
+        if !blocked && failed.is_none() {
+            return Sorted::Go { waits, flow };
+        }
+        // A failed operation will not run; but it counts as done only when everything before it
+        // is done, or those who come after it would not wait for that.
+        let native = |stamp: Stamp| match (stamp.when(), own) {
+            (When::Placed(lane, _), Some((own, key))) => {
+                lane == own || key.can_wait_for(self.key(lane))
+            }
+            _ => false,
+        };
+        let blockers = (op.deps.iter())
+            .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
+            .map(|d| (self.resolve(d.stamp), d.flow))
+            .filter(|(stamp, _)| failed.is_some() || !native(*stamp))
+            .collect();
+        Sorted::Wait { blockers, failed }
+    }
+
+    /// Gives an operation its tick.
+    pub(crate) fn place(
+        &mut self,
+        op: NewOp,
+        waits: SmallVec<[(LaneId, Tick); 4]>,
+        flow: SmallVec<[Stamp; 4]>,
+        slot: Option<SlotId>,
+    ) -> Stamp {
+        let Body::Lane(lane, payload) = op.body else { return Stamp::DONE };
+        let state = &mut self.lanes[usize::from(lane.0)];
+        state.issued += 1;
+        let tick = state.issued;
+        let stamp = Stamp::placed(lane, tick);
+        state.records.push_back(Record {
+            what: op.what,
+            label: op.label.clone(),
+            queue: op.queue,
+            storages: op.storages,
+            flow,
+            promises: op.promises,
+            slot,
+            staging: op.staging,
+        });
+        let backend = self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
+        if std::mem::take(&mut self.reaper_idle[usize::from(backend)]) {
+            self.outbox.reapers |= 1 << backend;
+        }
+        if !self.outbox.drain.contains(&lane) {
+            self.outbox.drain.push(lane);
+        }
+        if let Some(shared) = self.table.shared(lane) {
+            let op = LaneOp { tick, waits, label: op.label, timed: op.timed, payload };
+            // SAFETY: `&mut self` is the ledger under its lock: there is one producer at a time.
+            unsafe { shared.mailbox.push(op) };
+        }
+        stamp
+    }
+}
+
+impl Ledger {
+    /// Counts something, for the runtime, a storage and a queue.
+    pub(crate) fn count(
+        &mut self,
+        storage: Option<StorageId>,
+        queue: Option<u32>,
+        add: impl Fn(&mut Counters),
+    ) {
+        add(&mut self.counters);
+        if let Some(storage) = storage.and_then(|id| self.storages.get_mut(id.0)) {
+            add(&mut storage.counters);
+        }
+        if let Some(queue) = queue.and_then(|id| self.queues.get_mut(id)) {
+            add(&mut queue.counters);
+        }
+    }
+
+    /// A stamp that is done and has failed for want of memory.
+    pub(crate) fn failed_stamp(
+        &mut self,
+        what: &'static str,
+        label: &Label,
+        device: &str,
+        asked: u64,
+    ) -> Stamp {
+        let cause = Cause::Backend(HalError::out_of_memory(asked, 0, 0));
+        let failure = self.fail(what, label, device, cause);
+        self.stamp_of(failure)
+    }
+
+    /// A stamp that is done and has failed.
+    pub(crate) fn stamp_of(&mut self, failure: Arc<Failure>) -> Stamp {
+        let slot = self.new_slot();
+        let stamp = Stamp::unplaced(slot, self.slot(slot).generation);
+        self.finish_slot(slot, Some(failure));
+        stamp
+    }
+}
+
+pub(crate) enum Sorted {
+    /// Nothing that the lane could not wait for itself.
+    Go { waits: SmallVec<[(LaneId, Tick); 4]>, flow: SmallVec<[Stamp; 4]> },
+    /// These must be done first.
+    Wait { blockers: SmallVec<[(Stamp, bool); 4]>, failed: Option<Arc<Failure>> },
+}
+
+/// How a stamp stands, from the parts of the ledger that know it.
+pub(crate) fn outcome(
+    lanes: &[LaneState],
+    slots: &[Slot],
+    failures: &HashMap<Stamp, Arc<Failure>>,
+    stamp: Stamp,
+) -> Outcome {
+    let done = match stamp.when() {
+        When::Done => return Outcome::Fine,
+        When::Placed(lane, tick) => lanes[usize::from(lane.0)].retired >= tick,
+        When::Unplaced(slot, generation) => slots[slot.0 as usize].generation != generation,
+    };
+    match (done, failures.is_empty()) {
+        (false, _) => Outcome::Pending,
+        (true, true) => Outcome::Fine,
+        (true, false) if failures.contains_key(&stamp) => Outcome::Failed,
+        (true, false) => Outcome::Fine,
+    }
+}
+
+/// All native lanes, by id; filled as devices are opened.
+pub(crate) struct LaneTable(Box<[OnceLock<LaneShared>]>);
+
+impl LaneTable {
+    pub(crate) fn new(devices: usize) -> LaneTable {
+        let count = devices * usize::from(LANES_PER_DEVICE);
+        LaneTable((0..count).map(|_| OnceLock::new()).collect())
+    }
+
+    pub(crate) fn set(&self, lane: LaneShared) {
+        if let Some(place) = self.0.get(usize::from(lane.id.0)) {
+            let _ = place.set(lane);
+        }
+    }
+}
+
+impl Lanes for LaneTable {
+    fn shared(&self, id: LaneId) -> Option<&LaneShared> {
+        self.0.get(usize::from(id.0))?.get()
+    }
+}

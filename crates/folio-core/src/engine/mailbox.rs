@@ -1,0 +1,214 @@
+//! The way of operations from the ledger to a lane: one producer (whoever holds the ledger),
+//! one consumer (whoever holds the lane), no lock of its own, unbounded, and without
+//! allocations once it is warm.
+//!
+//! A list of segments. The producer writes a slot and then raises `pushed`; the consumer reads
+//! `pushed` before it touches a slot. A drained segment is kept as the spare for the producer.
+
+use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+const SEGMENT: usize = if cfg!(loom) { 2 } else { 32 };
+
+struct Segment<T> {
+    slots: [UnsafeCell<MaybeUninit<T>>; SEGMENT],
+    next: AtomicPtr<Segment<T>>,
+}
+
+impl<T> Segment<T> {
+    fn boxed() -> *mut Segment<T> {
+        Box::into_raw(Box::new(Segment {
+            slots: [const { UnsafeCell::new(MaybeUninit::uninit()) }; SEGMENT],
+            next: AtomicPtr::new(ptr::null_mut()),
+        }))
+    }
+}
+
+/// One side's position.
+struct End<T> {
+    segment: *mut Segment<T>,
+    /// Items that have passed this end.
+    count: u64,
+    /// Items whose segments lie before `segment`.
+    start: u64,
+}
+
+impl<T> End<T> {
+    /// Where item `count` lies in `segment`; `SEGMENT` or more: in the next one.
+    fn at(&self) -> usize {
+        (self.count - self.start) as usize
+    }
+
+    fn enter(&mut self, segment: *mut Segment<T>) {
+        self.segment = segment;
+        self.start += SEGMENT as u64;
+    }
+}
+
+/// An unbounded queue with one producer and one consumer at a time.
+pub(crate) struct Mailbox<T> {
+    pushed: AtomicU64,
+    spare: AtomicPtr<Segment<T>>,
+    tail: UnsafeCell<End<T>>,
+    head: UnsafeCell<End<T>>,
+}
+
+// SAFETY: the queue owns its items; the two ends are each used by one thread at a time (the
+// contract of `push` and `pop`), and slots change hands through `pushed`.
+unsafe impl<T: Send> Send for Mailbox<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Mailbox<T> {}
+
+impl<T> Mailbox<T> {
+    pub(crate) fn new() -> Mailbox<T> {
+        let first = Segment::boxed();
+        Mailbox {
+            pushed: AtomicU64::new(0),
+            spare: AtomicPtr::new(ptr::null_mut()),
+            tail: UnsafeCell::new(End { segment: first, count: 0, start: 0 }),
+            head: UnsafeCell::new(End { segment: first, count: 0, start: 0 }),
+        }
+    }
+
+    /// Adds an item.
+    ///
+    /// # Safety
+    /// No two calls at the same time; each happens before the next.
+    pub(crate) unsafe fn push(&self, item: T) {
+        // SAFETY: only the producer touches `tail`, and there is one at a time.
+        let tail = unsafe { &mut *self.tail.get() };
+        if tail.at() == SEGMENT {
+            let spare = self.spare.swap(ptr::null_mut(), Ordering::Acquire);
+            let next = if spare.is_null() { Segment::boxed() } else { spare };
+            // SAFETY: the consumer leaves (and frees) the tail segment only after `pushed` has
+            // passed its end, which happens below.
+            unsafe { (*tail.segment).next.store(next, Ordering::Release) };
+            tail.enter(next);
+        }
+        // SAFETY: as above the segment is alive; slot `count` is not visible to the consumer yet.
+        unsafe { (*(*tail.segment).slots[tail.at()].get()).write(item) };
+        tail.count += 1;
+        self.pushed.store(tail.count, Ordering::Release);
+    }
+
+    /// The oldest item, left in place.
+    ///
+    /// # Safety
+    /// No two calls of `peek` and `pop` at the same time; each happens before the next.
+    pub(crate) unsafe fn peek(&self) -> Option<&T> {
+        // SAFETY: only the consumer touches `head`, and there is one at a time.
+        let head = unsafe { &mut *self.head.get() };
+        if head.count == self.pushed.load(Ordering::Acquire) {
+            return None;
+        }
+        if head.at() == SEGMENT {
+            self.advance(head);
+        }
+        // SAFETY: slot `count` was written before `pushed` rose above it, and not taken since.
+        Some(unsafe { (*(*head.segment).slots[head.at()].get()).assume_init_ref() })
+    }
+
+    /// Takes the oldest item.
+    ///
+    /// # Safety
+    /// As [`Mailbox::peek`].
+    pub(crate) unsafe fn pop(&self) -> Option<T> {
+        // SAFETY: our caller's promise is what `peek` asks for.
+        unsafe { self.peek() }?;
+        // SAFETY: only the consumer touches `head`; `peek` has moved it to the item's segment.
+        let head = unsafe { &mut *self.head.get() };
+        // SAFETY: `peek` found the slot initialised; raising `count` gives it up.
+        let item = unsafe { (*(*head.segment).slots[head.at()].get()).assume_init_read() };
+        head.count += 1;
+        Some(item)
+    }
+
+    /// Moves the head to the next segment and keeps the old one as the spare.
+    fn advance(&self, head: &mut End<T>) {
+        let old = head.segment;
+        // SAFETY: `old` is alive until it is given up below; item `count` exists, so the producer
+        // has linked the segment that holds it.
+        head.enter(unsafe { (*old).next.load(Ordering::Acquire) });
+        // SAFETY: the producer left `old` before it raised `pushed` past its end; nobody else
+        // refers to it.
+        unsafe { (*old).next.store(ptr::null_mut(), Ordering::Relaxed) };
+        let previous = self.spare.swap(old, Ordering::AcqRel);
+        if !previous.is_null() {
+            // SAFETY: a spare is owned by whoever swaps it out.
+            drop(unsafe { Box::from_raw(previous) });
+        }
+    }
+}
+
+impl<T> Drop for Mailbox<T> {
+    fn drop(&mut self) {
+        // SAFETY: `&mut self`: no other producer or consumer.
+        while unsafe { self.pop() }.is_some() {}
+        // SAFETY: as above.
+        let mut segment = unsafe { (*self.head.get()).segment };
+        while !segment.is_null() {
+            // SAFETY: each segment of the chain is owned by the queue and freed once.
+            let owned = unsafe { Box::from_raw(segment) };
+            segment = owned.next.load(Ordering::Relaxed);
+        }
+        let spare = self.spare.load(Ordering::Relaxed);
+        if !spare.is_null() {
+            // SAFETY: the spare is in no chain.
+            drop(unsafe { Box::from_raw(spare) });
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn items_come_out_in_order_and_none_is_lost() {
+        let mailbox = Arc::new(Mailbox::new());
+        let producer = mailbox.clone();
+        const N: u64 = if cfg!(miri) { 300 } else { 100_000 };
+        let thread = std::thread::spawn(move || {
+            for i in 0..N {
+                // SAFETY: this thread is the only producer.
+                unsafe { producer.push(Box::new(i)) };
+            }
+        });
+        let mut next = 0;
+        while next < N {
+            // SAFETY: this thread is the only consumer.
+            unsafe {
+                if let Some(seen) = mailbox.peek().map(|b| **b) {
+                    assert_eq!(mailbox.peek().map(|b| **b), Some(seen));
+                    assert_eq!(mailbox.pop().map(|b| *b), Some(next));
+                    assert_eq!(seen, next);
+                    next += 1;
+                }
+            }
+        }
+        thread.join().unwrap();
+        // SAFETY: the only consumer.
+        assert!(unsafe { mailbox.pop() }.is_none());
+    }
+
+    #[test]
+    fn what_is_left_is_dropped() {
+        let item = Arc::new(());
+        let mailbox = Mailbox::new();
+        for _ in 0..100 {
+            // SAFETY: one thread.
+            unsafe { mailbox.push(item.clone()) };
+        }
+        for _ in 0..40 {
+            // SAFETY: one thread.
+            drop(unsafe { mailbox.pop() });
+        }
+        assert_eq!(Arc::strong_count(&item), 61);
+        drop(mailbox);
+        assert_eq!(Arc::strong_count(&item), 1);
+    }
+}

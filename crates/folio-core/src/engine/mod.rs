@@ -1,0 +1,154 @@
+//! The one driver of everything else: submits, places, enqueues, completes, fails. All locks and
+//! threads live here.
+//!
+//! * [`ledger`]: what is known, under one lock; [`command`], [`transfer`], [`slots`] and [`retire`]
+//!   are its verbs (submit, move, defer, end).
+//! * [`lanes`], [`mailbox`]: the way to the native lanes.
+//! * [`devices`]: opening devices, allocating.
+//! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, hold data, look after what
+//!   nobody waits for, and run host tasks.
+
+pub(crate) mod access;
+pub(crate) mod command;
+pub(crate) mod devices;
+pub(crate) mod guard;
+pub(crate) mod host;
+pub(crate) mod lanes;
+pub(crate) mod ledger;
+pub(crate) mod mailbox;
+pub(crate) mod reaper;
+pub(crate) mod retire;
+pub(crate) mod slab;
+pub(crate) mod slots;
+pub(crate) mod staging;
+pub(crate) mod stamp;
+pub(crate) mod storage;
+pub(crate) mod transfer;
+pub(crate) mod wait;
+
+use crate::error::{Error, Failure};
+use crate::hal::{Backend, Notify, Tick};
+use crate::pages::PageTrackerFactory;
+use crate::sync::{Condvar, Mutex};
+use command::Command;
+use devices::DeviceEntry;
+use host::HostThreads;
+use lanes::Lanes;
+use ledger::{LaneTable, Ledger, Outbox};
+use reaper::Reaper;
+use stamp::Stamp;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Weak};
+
+/// Who is told of failures.
+pub(crate) type Handler = Box<dyn Fn(&Arc<Failure>) + Send + Sync>;
+
+/// The engine of one runtime.
+pub(crate) struct Engine {
+    pub(crate) ledger: Mutex<Ledger>,
+    /// Goes with the ledger: something that a waiting thread may wait for has happened.
+    pub(crate) changed: Condvar,
+    pub(crate) table: Arc<LaneTable>,
+    pub(crate) devices: Vec<DeviceEntry>,
+    pub(crate) backends: Vec<Arc<dyn Backend>>,
+    pub(crate) notifies: Vec<Notify>,
+    pub(crate) reapers: Vec<Arc<Reaper>>,
+    pub(crate) host: HostThreads,
+    pub(crate) handler: Option<Handler>,
+    pub(crate) tracker: Arc<dyn PageTrackerFactory>,
+    pub(crate) host_budget: devices::Budget,
+    /// The user's last handle is gone.
+    pub(crate) closing: AtomicBool,
+    opening: Mutex<()>,
+    me: Weak<Engine>,
+}
+
+impl Engine {
+    /// Does something with the ledger, and afterwards what it left to be done.
+    pub(crate) fn enter<R>(&self, f: impl FnOnce(&mut Ledger) -> R) -> R {
+        let mut ledger = self.ledger.lock();
+        let result = f(&mut ledger);
+        let outbox = std::mem::take(&mut ledger.outbox);
+        drop(ledger);
+        self.deliver(outbox);
+        result
+    }
+
+    /// Does what the ledger left to be done. Called without any lock.
+    pub(crate) fn deliver(&self, outbox: Outbox) {
+        if outbox.notify {
+            self.changed.notify_all();
+        }
+        for lane in &outbox.drain {
+            if let Some(lane) = self.table.shared(*lane) {
+                lane.drain(&*self.table, Tick::MAX);
+            }
+        }
+        if outbox.is_routine() {
+            return;
+        }
+        for (slot, work) in outbox.host {
+            self.start_host_task(slot, work);
+        }
+        for backend in 0..self.reapers.len() {
+            if outbox.reapers & (1 << backend) != 0 {
+                self.wake_reaper(backend);
+            }
+        }
+        for garbage in outbox.garbage {
+            self.free(garbage);
+        }
+        drop(outbox.staging);
+        for failure in outbox.reports {
+            self.report(&failure);
+        }
+        for body in outbox.drops {
+            // Dropping a user's closure is foreign code, which may panic.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
+        }
+        for waker in outbox.wakers {
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
+    }
+
+    fn report(&self, failure: &Arc<Failure>) {
+        tracing::error!(target: "folio", id = failure.id, "{failure}");
+        if let Some(handler) = &self.handler {
+            let _ = catch_unwind(AssertUnwindSafe(|| handler(failure)));
+        }
+    }
+
+    /// Submits a command: checks it, reserves its memory, and hands it over.
+    pub(crate) fn submit(&self, command: Command) -> Result<Stamp, Error> {
+        let mut ledger = self.ledger.lock();
+        loop {
+            ledger.check(&command)?;
+            let missing = ledger.missing(&command.accesses);
+            if missing.is_empty() {
+                break;
+            }
+            drop(ledger);
+            self.allocate(&missing)?;
+            ledger = self.ledger.lock();
+        }
+        let stamp = ledger.run(command);
+        let outbox = std::mem::take(&mut ledger.outbox);
+        drop(ledger);
+        self.deliver(outbox);
+        Ok(stamp)
+    }
+}
+
+impl Outbox {
+    /// True when there was nothing to do but lanes to drain.
+    fn is_routine(&self) -> bool {
+        self.host.is_empty()
+            && self.wakers.is_empty()
+            && self.garbage.is_empty()
+            && self.reports.is_empty()
+            && self.drops.is_empty()
+            && self.staging.is_empty()
+            && self.reapers == 0
+    }
+}

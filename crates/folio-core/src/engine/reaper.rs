@@ -1,0 +1,152 @@
+//! One thread per backend that looks after what nobody waits for: deferred work whose lane has
+//! come far enough, futures, leases. Started with the first operation, asleep while there is
+//! nothing to do.
+
+use super::Engine;
+use super::lanes::Lanes;
+use super::ledger::LANES_PER_DEVICE;
+use super::stamp::LaneId;
+use crate::hal::Tick;
+use crate::sync::{Condvar, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often finished operations are looked for when nobody is waiting for them.
+const HOUSEKEEPING: Duration = Duration::from_millis(20);
+/// The range of pauses between two looks at a backend that cannot notify.
+const POLL: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(500));
+
+/// The mailbox of a reaper thread.
+#[derive(Default)]
+pub(crate) struct Reaper {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    running: bool,
+    called: bool,
+}
+
+impl Reaper {
+    /// Makes the thread look again.
+    pub(crate) fn call(&self) {
+        self.state.lock().called = true;
+        self.wake.notify_all();
+    }
+
+    fn sleep(&self, most: Option<Duration>) {
+        let until = most.map(|most| Instant::now() + most);
+        let mut state = self.state.lock();
+        while !state.called {
+            state = self.wake.wait_until(state, until);
+            if until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
+        }
+        state.called = false;
+    }
+}
+
+/// What a reaper has to do.
+struct Outlook {
+    progress: bool,
+    /// Somebody waits for ticks.
+    watched: bool,
+    /// Operations are not accounted for yet.
+    in_flight: bool,
+    /// The thread is not needed any more.
+    over: bool,
+}
+
+impl Engine {
+    /// Calls the reaper of a backend, and starts it if need be.
+    pub(crate) fn wake_reaper(&self, backend: usize) {
+        let reaper = &self.reapers[backend];
+        let mut state = reaper.state.lock();
+        state.called = true;
+        let start = !std::mem::replace(&mut state.running, true);
+        drop(state);
+        if !start {
+            reaper.wake.notify_all();
+            return;
+        }
+        let Some(me) = self.me.upgrade() else { return };
+        let spawned = std::thread::Builder::new()
+            .name("folio reaper".to_owned())
+            .spawn(move || me.reap(backend));
+        if spawned.is_err() {
+            // Threads that wait poll for themselves; the next call tries again.
+            reaper.state.lock().running = false;
+        }
+    }
+
+    fn reap(self: Arc<Self>, backend: usize) {
+        let reaper = self.reapers[backend].clone();
+        let notify = self.notifies[backend].clone();
+        let notifies = self.devices.iter().any(|d| d.backend == backend && d.info.caps.notifies);
+        let mut pause = POLL.0;
+        loop {
+            notify.arm();
+            let look = self.look(backend);
+            if look.over {
+                reaper.state.lock().running = false;
+                return;
+            }
+            if look.progress {
+                pause = POLL.0;
+                continue;
+            }
+            match (look.watched, look.in_flight) {
+                (true, _) if notifies => reaper.sleep(Some(HOUSEKEEPING)),
+                (true, _) => {
+                    reaper.sleep(Some(pause));
+                    pause = (pause * 2).min(POLL.1);
+                }
+                (false, true) => reaper.sleep(Some(HOUSEKEEPING)),
+                (false, false) => reaper.sleep(None),
+            }
+        }
+    }
+
+    /// Looks at all lanes of a backend.
+    fn look(&self, backend: usize) -> Outlook {
+        let devices = self.devices.iter().enumerate().filter(|(_, d)| d.backend == backend);
+        let lanes = devices.flat_map(|(at, _)| {
+            let first = at as u16 * LANES_PER_DEVICE;
+            (first..first + LANES_PER_DEVICE).map(LaneId)
+        });
+        for lane in lanes.clone() {
+            if let Some(shared) = self.table.shared(lane)
+                && shared.stalled.load(Ordering::Acquire)
+            {
+                shared.drain(&*self.table, Tick::MAX);
+            }
+        }
+        self.enter(|ledger| {
+            let mut look =
+                Outlook { progress: false, watched: false, in_flight: false, over: false };
+            for lane in lanes {
+                look.progress |= ledger.poll(lane);
+                let state = &ledger.lanes[usize::from(lane.0)];
+                look.watched |= !state.watches.is_empty();
+                look.in_flight |= !state.idle();
+            }
+            let idle = !look.in_flight && !look.watched;
+            ledger.reaper_idle[backend] = idle;
+            let quiet = ledger.live_slots == 0 && ledger.lanes.iter().all(|l| l.idle());
+            look.over = idle && quiet && self.closing.load(Ordering::SeqCst);
+            look
+        })
+    }
+
+    /// The user's last handle is gone: the reapers finish what is under way and leave.
+    pub(crate) fn close(&self) {
+        self.closing.store(true, Ordering::SeqCst);
+        for reaper in &self.reapers {
+            reaper.call();
+        }
+    }
+}

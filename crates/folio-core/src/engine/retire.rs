@@ -1,0 +1,209 @@
+//! The end of operations: what completed lanes tell, how failure travels, what is given back.
+
+use super::lanes::{Lanes, Promise, Record};
+use super::ledger::Ledger;
+use super::stamp::{LaneId, SlotId, Stamp, When};
+use crate::error::{Cause, Failure, Label};
+use crate::hal::{HalError, HalErrorKind, Lost, Tick};
+use crate::pages::{DomainId, DomainSet};
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+impl Ledger {
+    /// Accounts for everything that has completed on a lane. True when there was something.
+    pub(crate) fn poll(&mut self, lane: LaneId) -> bool {
+        self.poll_up_to(lane, Tick::MAX)
+    }
+
+    fn poll_up_to(&mut self, lane: LaneId, most: Tick) -> bool {
+        let at = usize::from(lane.0);
+        if self.lanes[at].idle() {
+            return false;
+        }
+        let table = self.table.clone();
+        let Some(shared) = table.shared(lane) else { return false };
+        let completed = match shared.native.completed() {
+            Ok(tick) => tick,
+            Err(lost) => {
+                self.lose(self.device_of(lane), &lost);
+                return true;
+            }
+        };
+        let before = self.lanes[at].retired;
+        let end = completed.min(self.lanes[at].issued).min(most);
+        if end <= before {
+            return false;
+        }
+        shared.tell_failures(&mut self.lanes[at].told);
+        self.retire(lane, end);
+        self.settle();
+        true
+    }
+
+    /// Accounts for the operations of a lane up to `end`, which have all completed.
+    fn retire(&mut self, lane: LaneId, end: Tick) {
+        let at = usize::from(lane.0);
+        while self.lanes[at].retired < end {
+            let tick = self.lanes[at].retired + 1;
+            let Some(record) = self.lanes[at].records.pop_front() else { break };
+            self.settle_flow(&record);
+            let own = match self.lanes[at].told.front() {
+                Some((t, _)) if *t <= tick => self.lanes[at].told.pop_front(),
+                _ => None,
+            };
+            self.lanes[at].retired = tick;
+            self.retire_one(lane, tick, record, own.map(|(_, error)| error));
+        }
+        self.wake_watches(lane);
+    }
+
+    /// What an operation depends on has completed before it, but its lane may not have been asked
+    /// yet. Lanes are looked at no further than needed, so this recurses no deeper than there are
+    /// lanes.
+    fn settle_flow(&mut self, record: &Record) {
+        for stamp in &record.flow {
+            if let When::Placed(lane, tick) = stamp.when()
+                && self.lanes[usize::from(lane.0)].retired < tick
+            {
+                self.poll_up_to(lane, tick);
+            }
+        }
+    }
+
+    fn retire_one(&mut self, lane: LaneId, tick: Tick, record: Record, own: Option<HalError>) {
+        let failure = match own {
+            Some(error) => {
+                let names = self.device_names.clone();
+                let device = names.get(self.device_of(lane)).map_or("?", String::as_str);
+                Some(self.fail(record.what, &record.label, device, Cause::from(error)))
+            }
+            None if self.failures.is_empty() => None,
+            None => record.flow.iter().find_map(|s| self.failure(*s).cloned()),
+        };
+        if let Some(failure) = &failure {
+            let stamp = Stamp::placed(lane, tick);
+            self.failures.insert(stamp, failure.clone());
+            self.note(record.queue, failure);
+            let known = self.known_as(&record, stamp);
+            self.break_promises(known, &record.promises);
+        }
+        self.release(&record.storages);
+        self.outbox.staging.extend(record.staging);
+        if let Some(slot) = record.slot {
+            self.finish_slot(slot, failure);
+        }
+    }
+
+    /// The stamp under which others know an operation: the slot's, if it had to wait in one.
+    fn known_as(&self, record: &Record, stamp: Stamp) -> Stamp {
+        match record.slot {
+            Some(slot) => Stamp::unplaced(slot, self.slots[slot.0 as usize].generation),
+            None => stamp,
+        }
+    }
+
+    fn wake_watches(&mut self, lane: LaneId) {
+        let at = usize::from(lane.0);
+        let retired = self.lanes[at].retired;
+        while let Some(Reverse((tick, slot, flow))) = self.lanes[at].watches.peek().copied() {
+            if tick > retired {
+                break;
+            }
+            self.lanes[at].watches.pop();
+            let failure = if flow && !self.failures.is_empty() {
+                self.failure(Stamp::placed(lane, tick)).cloned()
+            } else {
+                None
+            };
+            self.unblock(SlotId(slot), failure.as_ref());
+        }
+    }
+
+    /// A new failure; the handler will be told.
+    pub(crate) fn fail(
+        &mut self,
+        what: &'static str,
+        label: &Label,
+        device: &str,
+        cause: Cause,
+    ) -> Arc<Failure> {
+        self.next_failure += 1;
+        let failure = Arc::new(Failure {
+            id: self.next_failure,
+            what,
+            label: label.clone(),
+            device: device.to_owned(),
+            cause,
+        });
+        self.outbox.reports.push(failure.clone());
+        failure
+    }
+
+    /// A command of this queue has failed, by itself or because of others.
+    pub(crate) fn note(&mut self, queue: Option<u32>, failure: &Arc<Failure>) {
+        let Some(queue) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
+        if let Err(at) = queue.noted.binary_search(&failure.id) {
+            queue.noted.insert(at, failure.id);
+            queue.failures.push(failure.clone());
+        }
+    }
+
+    /// What operation `stamp` should have brought or defined is not there.
+    pub(crate) fn break_promises(&mut self, stamp: Stamp, promises: &[Promise]) {
+        for promise in promises {
+            let Some(storage) = self.storages.get_mut(promise.storage.0) else { continue };
+            let domain = promise.domain;
+            let (defined, tracker) = (&mut storage.defined, &mut storage.tracker);
+            storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live| {
+                defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
+                if live && promise.arrival {
+                    tracker.remove(pages, domain);
+                }
+            });
+        }
+    }
+
+    /// A device is gone: everything on its lanes is over and has failed.
+    pub(crate) fn lose(&mut self, device: usize, lost: &Lost) {
+        let domain = self.devices[device].domain;
+        let names = self.device_names.clone();
+        let name = names.get(device).map_or("?", String::as_str);
+        let first = LaneId(device as u16 * super::ledger::LANES_PER_DEVICE);
+        if self.device_lost[device].is_some() {
+            return;
+        }
+        let error = HalError::new(HalErrorKind::Lost, lost.reason.clone());
+        let failure = self.fail("device", &Label::NONE, name, Cause::Backend(error));
+        if domain != DomainId::HOST {
+            self.lost.insert(domain);
+            let stamp = self.stamp_of(failure.clone());
+            self.lost_stamp.insert(domain, stamp);
+        }
+        self.device_lost[device] = Some(failure.clone());
+        for lane in first.0..first.0 + super::ledger::LANES_PER_DEVICE {
+            self.lose_lane(LaneId(lane), &failure);
+        }
+        self.settle();
+        self.outbox.notify = true;
+    }
+
+    fn lose_lane(&mut self, lane: LaneId, failure: &Arc<Failure>) {
+        let at = usize::from(lane.0);
+        let records: SmallVec<[Record; 4]> = self.lanes[at].records.drain(..).collect();
+        for record in records {
+            self.lanes[at].retired += 1;
+            let stamp = Stamp::placed(lane, self.lanes[at].retired);
+            self.failures.insert(stamp, failure.clone());
+            self.note(record.queue, failure);
+            let known = self.known_as(&record, stamp);
+            self.break_promises(known, &record.promises);
+            self.release(&record.storages);
+            self.outbox.staging.extend(record.staging);
+            if let Some(slot) = record.slot {
+                self.finish_slot(slot, Some(failure.clone()));
+            }
+        }
+        self.wake_watches(lane);
+    }
+}

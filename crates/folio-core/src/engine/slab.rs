@@ -1,0 +1,63 @@
+//! Dense storage with reusable indices.
+
+use std::ops::{Index, IndexMut};
+
+pub(crate) struct Slab<T> {
+    items: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    pub(crate) const fn new() -> Slab<T> {
+        Slab { items: Vec::new(), free: Vec::new() }
+    }
+
+    pub(crate) fn insert(&mut self, item: T) -> u32 {
+        if let Some(id) = self.free.pop() {
+            self.items[id as usize] = Some(item);
+            id
+        } else {
+            self.items.push(Some(item));
+            (self.items.len() - 1) as u32
+        }
+    }
+
+    pub(crate) fn remove(&mut self, id: u32) -> Option<T> {
+        let item = self.items.get_mut(id as usize)?.take()?;
+        self.free.push(id);
+        Some(item)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
+        self.items.get_mut(id as usize)?.as_mut()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.items.iter_mut().flatten()
+    }
+}
+
+#[expect(clippy::panic, reason = "an id that is not there is a bug of the engine, as in a Vec")]
+impl<T> Index<u32> for Slab<T> {
+    type Output = T;
+    fn index(&self, id: u32) -> &T {
+        match self.items.get(id as usize) {
+            Some(Some(item)) => item,
+            _ => panic!("nothing has id {id}"),
+        }
+    }
+}
+
+#[expect(clippy::panic, reason = "an id that is not there is a bug of the engine, as in a Vec")]
+impl<T> IndexMut<u32> for Slab<T> {
+    fn index_mut(&mut self, id: u32) -> &mut T {
+        match self.items.get_mut(id as usize) {
+            Some(Some(item)) => item,
+            _ => panic!("nothing has id {id}"),
+        }
+    }
+}

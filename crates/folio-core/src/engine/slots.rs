@@ -1,0 +1,291 @@
+//! Deferral: operations that wait for a host task, for another backend, or for a lane that theirs
+//! cannot wait for. They sit in slots and hold no position on any lane, so nothing queues
+//! behind them; whoever completes their last dependency places them.
+
+use super::lanes::WaitKey;
+use super::ledger::{Body, Ledger, NewOp, Sorted};
+use super::stamp::{LaneId, SlotId, Stamp, When};
+use crate::error::{Cause, Failure};
+use crate::graph::hazards::Outcome;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// A deferred operation, a host task, or a meeting point of others.
+pub(crate) struct Slot {
+    pub(crate) generation: u32,
+    /// How many things it still waits for.
+    pending: u32,
+    /// Some of those things, for threads that wait.
+    blockers: SmallVec<[Stamp; 4]>,
+    /// Who waits for it, and whether failure travels there.
+    pub(crate) dependents: Vec<(SlotId, bool)>,
+    pub(crate) wakers: Vec<Waker>,
+    /// The failure that reached it.
+    failed: Option<Arc<Failure>>,
+    /// Its tick, once it has one.
+    pub(crate) placed: Option<Stamp>,
+    op: Option<NewOp>,
+    /// What is left of the operation while a host thread runs it.
+    running: Option<NewOp>,
+}
+
+impl Ledger {
+    pub(crate) fn new_slot(&mut self) -> SlotId {
+        self.live_slots += 1;
+        if let Some(id) = self.free_slots.pop() {
+            return SlotId(id);
+        }
+        self.slots.push(Slot {
+            generation: 0,
+            pending: 0,
+            blockers: SmallVec::new(),
+            dependents: Vec::new(),
+            wakers: Vec::new(),
+            failed: None,
+            placed: None,
+            op: None,
+            running: None,
+        });
+        SlotId((self.slots.len() - 1) as u32)
+    }
+
+    pub(crate) fn slot(&mut self, id: SlotId) -> &mut Slot {
+        &mut self.slots[id.0 as usize]
+    }
+
+    /// Keeps an operation until its blockers are done.
+    pub(crate) fn defer(
+        &mut self,
+        op: NewOp,
+        blockers: SmallVec<[(Stamp, bool); 4]>,
+        failed: Option<Arc<Failure>>,
+    ) -> Stamp {
+        let id = self.new_slot();
+        let slot = self.slot(id);
+        slot.op = Some(op);
+        slot.failed = failed;
+        let stamp = Stamp::unplaced(id, slot.generation);
+        self.block(id, &blockers);
+        if self.slot(id).pending == 0 {
+            self.ready.push_back(id);
+            self.settle();
+        }
+        stamp
+    }
+
+    /// Makes a slot wait for `blockers`, which are not done.
+    fn block(&mut self, id: SlotId, blockers: &[(Stamp, bool)]) {
+        self.slot(id).blockers.clear();
+        for &(stamp, flow) in blockers {
+            match stamp.when() {
+                When::Done => continue,
+                When::Placed(lane, tick) => self.watch(id, lane, tick, flow),
+                When::Unplaced(other, _) => self.slot(other).dependents.push((id, flow)),
+            }
+            let slot = self.slot(id);
+            slot.pending += 1;
+            slot.blockers.push(stamp);
+        }
+    }
+
+    /// A tick that must be reached before `stamp` can be, if there is one.
+    pub(crate) fn waits_for_tick(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
+        let mut stamp = self.resolve(stamp);
+        loop {
+            match stamp.when() {
+                When::Done => return None,
+                When::Placed(lane, tick) => return Some((lane, tick)),
+                When::Unplaced(slot, _) => {
+                    let blockers = &self.slots.get(slot.0 as usize)?.blockers;
+                    let pending = |s: &&Stamp| self.outcome(**s) == Outcome::Pending;
+                    stamp = self.resolve(*blockers.iter().find(pending)?);
+                }
+            }
+        }
+    }
+
+    fn watch(&mut self, id: SlotId, lane: LaneId, tick: u64, flow: bool) {
+        self.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
+        let WaitKey { backend, .. } = self.key(lane);
+        self.reaper_idle[usize::from(backend)] = false;
+        self.outbox.reapers |= 1 << backend;
+    }
+
+    /// A waker to be called when `stamp` is done; `false` when it is done already.
+    pub(crate) fn wake_when_done(&mut self, stamp: Stamp, waker: &Waker) -> bool {
+        if self.outcome(stamp) != Outcome::Pending {
+            return false;
+        }
+        match self.resolve(stamp).when() {
+            When::Done => false,
+            When::Unplaced(slot, _) => {
+                let wakers = &mut self.slot(slot).wakers;
+                if !wakers.iter().any(|w| w.will_wake(waker)) {
+                    wakers.push(waker.clone());
+                }
+                true
+            }
+            When::Placed(lane, tick) => {
+                let id = self.new_slot();
+                self.slot(id).wakers.push(waker.clone());
+                self.slot(id).pending = 1;
+                self.watch(id, lane, tick, false);
+                true
+            }
+        }
+    }
+
+    /// Something that slot `id` waited for is done.
+    pub(crate) fn unblock(&mut self, id: SlotId, failure: Option<&Arc<Failure>>) {
+        let slot = self.slot(id);
+        if slot.failed.is_none() {
+            slot.failed = failure.cloned();
+        }
+        slot.pending -= 1;
+        if slot.pending == 0 {
+            self.ready.push_back(id);
+        }
+    }
+
+    /// Deals with every slot that waits for nothing more.
+    pub(crate) fn settle(&mut self) {
+        while let Some(id) = self.ready.pop_front() {
+            self.settle_one(id);
+        }
+    }
+
+    fn settle_one(&mut self, id: SlotId) {
+        let Some(mut op) = self.slot(id).op.take() else {
+            self.finish_slot(id, None);
+            return;
+        };
+        if self.slot(id).failed.is_none() {
+            match self.sort_deps(&op) {
+                Sorted::Go { waits, flow } => return self.start(id, op, waits, flow),
+                Sorted::Wait { blockers, failed } => {
+                    let slot = self.slot(id);
+                    slot.failed = failed;
+                    slot.op = Some(op);
+                    self.block(id, &blockers);
+                }
+            }
+        } else {
+            // It will not run; it is over when everything that it waits for is over.
+            let pending: SmallVec<[(Stamp, bool); 4]> = (op.deps.iter())
+                .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
+                .map(|d| (self.resolve(d.stamp), false))
+                .collect();
+            if pending.is_empty() {
+                self.cancel(id, op);
+                return;
+            }
+            op.deps.clear();
+            self.slot(id).op = Some(op);
+            self.block(id, &pending);
+        }
+        if self.slot(id).pending == 0 {
+            self.ready.push_back(id);
+        }
+    }
+
+    fn start(
+        &mut self,
+        id: SlotId,
+        mut op: NewOp,
+        waits: SmallVec<[(LaneId, u64); 4]>,
+        flow: SmallVec<[Stamp; 4]>,
+    ) {
+        match std::mem::replace(&mut op.body, Body::Nothing) {
+            Body::Lane(lane, payload) => {
+                op.body = Body::Lane(lane, payload);
+                let stamp = self.place(op, waits, flow, Some(id));
+                self.slot(id).placed = Some(stamp);
+                self.outbox.notify |= self.waiters > 0;
+                self.retarget(id, stamp);
+            }
+            Body::Host(work) => {
+                self.slot(id).running = Some(op);
+                self.outbox.host.push((id, work));
+            }
+            Body::Nothing => {
+                self.release(&op.storages);
+                self.finish_slot(id, None);
+            }
+        }
+    }
+
+    /// Slot `id` has a tick now: who waited for the slot and can wait for the tick natively need
+    /// not stay deferred. They stay counted on the slot otherwise.
+    fn retarget(&mut self, id: SlotId, stamp: Stamp) {
+        let When::Placed(lane, _) = stamp.when() else { return };
+        let key = self.key(lane);
+        let dependents = std::mem::take(&mut self.slot(id).dependents);
+        let mut stay = Vec::new();
+        for (dependent, flow) in dependents {
+            let native = match self.slots[dependent.0 as usize].op.as_ref().map(|op| &op.body) {
+                Some(Body::Lane(own, _)) => *own == lane || self.key(*own).can_wait_for(key),
+                _ => false,
+            };
+            // One that has failed must see the end of everything before it.
+            if native && self.slots[dependent.0 as usize].failed.is_none() {
+                self.unblock(dependent, None);
+            } else {
+                stay.push((dependent, flow));
+            }
+        }
+        self.slot(id).dependents = stay;
+    }
+
+    /// A deferred operation will not run.
+    fn cancel(&mut self, id: SlotId, op: NewOp) {
+        let failure = self.slot(id).failed.clone();
+        if let Some(failure) = &failure {
+            self.note(op.queue, failure);
+        }
+        let stamp = Stamp::unplaced(id, self.slot(id).generation);
+        self.break_promises(stamp, &op.promises);
+        self.release(&op.storages);
+        self.outbox.staging.extend(op.staging);
+        self.outbox.drops.push(op.body);
+        self.finish_slot(id, failure);
+    }
+
+    /// A host task has ended.
+    pub(crate) fn host_done(&mut self, id: SlotId, result: Result<(), Cause>) {
+        let Some(op) = self.slot(id).running.take() else { return };
+        let failure = result.err().map(|cause| self.fail(op.what, &op.label, "host", cause));
+        if let Some(failure) = &failure {
+            self.note(op.queue, failure);
+        }
+        self.release(&op.storages);
+        self.finish_slot(id, failure);
+        self.settle();
+    }
+
+    /// The slot's operation is over: tells everybody and frees the slot.
+    pub(crate) fn finish_slot(&mut self, id: SlotId, failure: Option<Arc<Failure>>) {
+        let slot = self.slot(id);
+        let stamp = Stamp::unplaced(id, slot.generation);
+        slot.generation = (slot.generation + 1) & ((1 << 31) - 1);
+        slot.placed = None;
+        slot.failed = None;
+        slot.blockers.clear();
+        let mut dependents = std::mem::take(&mut slot.dependents);
+        let mut wakers = std::mem::take(&mut slot.wakers);
+        for (dependent, flow) in dependents.drain(..) {
+            self.unblock(dependent, failure.as_ref().filter(|_| flow));
+        }
+        self.outbox.wakers.append(&mut wakers);
+        let slot = self.slot(id);
+        slot.dependents = dependents;
+        slot.wakers = wakers;
+        self.outbox.notify |= self.waiters > 0;
+        if let Some(failure) = failure {
+            self.failures.insert(stamp, failure);
+        }
+        self.live_slots -= 1;
+        self.free_slots.push(id.0);
+    }
+}

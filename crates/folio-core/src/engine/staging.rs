@@ -1,0 +1,67 @@
+//! Host memory that the engine owns: the host allocations of buffers, and the stops on the way of
+//! data that cannot go directly.
+
+use crate::hal::HostPtr;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+
+/// Alignment of the engine's host memory: a cache line, and the widest vector.
+const ALIGN: usize = 64;
+
+fn layout(bytes: usize) -> Option<Layout> {
+    Layout::from_size_align(bytes.max(1), ALIGN).ok()
+}
+
+/// Zeroed host memory; `None` when there is not enough. Large requests cost nothing until touched.
+pub(crate) fn host_alloc(bytes: usize) -> Option<HostPtr> {
+    let layout = layout(bytes)?;
+    // SAFETY: the layout's size is not 0.
+    let ptr = unsafe { alloc_zeroed(layout) };
+    (!ptr.is_null()).then_some(HostPtr(ptr))
+}
+
+/// Gives memory of [`host_alloc`] back.
+///
+/// # Safety
+/// `ptr` came from `host_alloc(bytes)`, is freed once, and nobody uses it any more.
+pub(crate) unsafe fn host_free(ptr: HostPtr, bytes: usize) {
+    if let Some(layout) = layout(bytes) {
+        // SAFETY: the caller's promise; the layout is the one that it was allocated with.
+        unsafe { dealloc(ptr.0, layout) };
+    }
+}
+
+/// Host memory that lives as long as the operations that hold it.
+pub(crate) struct Staging {
+    ptr: HostPtr,
+    bytes: usize,
+}
+
+impl Staging {
+    /// Zeroed memory of `bytes`.
+    pub(crate) fn new(bytes: usize) -> Option<Staging> {
+        Some(Staging { ptr: host_alloc(bytes)?, bytes })
+    }
+
+    /// A copy of `data`.
+    pub(crate) fn of(data: &[u8]) -> Option<Staging> {
+        let staging = Staging::new(data.len())?;
+        // SAFETY: fresh memory of that size, ours alone.
+        unsafe { staging.ptr.0.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
+        Some(staging)
+    }
+
+    pub(crate) fn ptr(&self) -> HostPtr {
+        self.ptr
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this size; the last holder is gone.
+        unsafe { host_free(self.ptr, self.bytes) };
+    }
+}

@@ -1,0 +1,158 @@
+//! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
+
+use crate::error::Label;
+use crate::geom::{Box3, Dims, Grid};
+use crate::graph::hazards::Hazards;
+use crate::hal::{HostPtr, MemBase, MemRef};
+use crate::pages::{DomainId, DomainSet, PageMap, PageTracker};
+use crate::report::Counters;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// Index of a storage in the ledger.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub(crate) struct StorageId(pub u32);
+
+/// One allocation of a storage.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alloc {
+    pub(crate) base: MemBase,
+    /// Where kernels of the device find it, if it has an address.
+    pub(crate) address: Option<u64>,
+    /// Where the host finds it, if it can.
+    pub(crate) host: Option<HostPtr>,
+    /// Who frees it.
+    pub(crate) owner: Owner,
+}
+
+/// Who frees an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The engine, with the host's allocator.
+    Host,
+    /// The engine, with the allocator of this device (an index of the runtime).
+    Device(u16),
+    /// Somebody else.
+    User,
+}
+
+/// Memory to give back outside the ledger.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Garbage {
+    pub(crate) alloc: Alloc,
+    pub(crate) bytes: usize,
+    pub(crate) domain: DomainId,
+}
+
+/// A part of a page that no single domain holds whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fragment {
+    pub(crate) elements: Box3,
+    pub(crate) domains: DomainSet,
+}
+
+/// A host guard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guard {
+    pub(crate) id: u64,
+    pub(crate) pages: Box3,
+    pub(crate) writes: bool,
+}
+
+/// One storage.
+pub(crate) struct StorageState {
+    pub(crate) label: Label,
+    pub(crate) grid: Grid,
+    pub(crate) element_bytes: usize,
+    /// Which pages are current where. May be a user's.
+    pub(crate) tracker: Box<dyn PageTracker>,
+    /// Where each page holds zeros or some value that this storage had: the engine's own
+    /// knowledge, on which memory safety rests whatever the tracker says.
+    pub(crate) defined: PageMap<DomainSet>,
+    pub(crate) hazards: Hazards,
+    /// Pages that discards of parts have split between domains, by linear page number.
+    pub(crate) mixed: BTreeMap<usize, Vec<Fragment>>,
+    pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
+    /// The only domain on which it exists: USM.
+    pub(crate) home: Option<DomainId>,
+    pub(crate) guards: SmallVec<[Guard; 1]>,
+    /// Operations in flight that use the memory.
+    pub(crate) in_use: u32,
+    /// The user's last handle is gone.
+    pub(crate) dropped: bool,
+    /// The scope of a view is over: nothing may use it any more.
+    pub(crate) closed: bool,
+    pub(crate) counters: Counters,
+}
+
+impl StorageState {
+    /// The allocation on `domain`.
+    pub(crate) fn alloc(&self, domain: DomainId) -> Option<&Alloc> {
+        self.allocs.get(domain.0 as usize)?.as_ref()
+    }
+
+    pub(crate) fn set_alloc(&mut self, domain: DomainId, alloc: Alloc) {
+        let at = domain.0 as usize;
+        while self.allocs.len() <= at {
+            self.allocs.push(None);
+        }
+        self.allocs[at] = Some(alloc);
+    }
+
+    /// Bytes of the whole storage.
+    pub(crate) fn bytes(&self) -> usize {
+        let d = self.grid.dims;
+        d[0] * d[1] * d[2] * self.element_bytes
+    }
+
+    /// Bytes from one slice, and from one row, to the next.
+    pub(crate) fn pitch(&self) -> [u64; 2] {
+        let d = self.grid.dims;
+        [(d[1] * d[2] * self.element_bytes) as u64, (d[2] * self.element_bytes) as u64]
+    }
+
+    /// The memory of `elements` on `domain`: its first byte, and slices, rows and bytes.
+    pub(crate) fn rect(&self, domain: DomainId, elements: &Box3) -> Option<(MemRef, [u64; 3])> {
+        let base = self.alloc(domain)?.base;
+        let at = crate::geom::linear(self.grid.dims, elements.min) * self.element_bytes;
+        let e = elements.extent();
+        let extent = [e[0] as u64, e[1] as u64, (e[2] * self.element_bytes) as u64];
+        Some((MemRef { base, offset: at as u64 }, extent))
+    }
+
+    /// The guard that forbids an access to `pages`, if there is one.
+    pub(crate) fn held(&self, pages: &Box3, writes: bool) -> bool {
+        self.guards.iter().any(|g| (writes || g.writes) && g.pages.overlaps(pages))
+    }
+
+    /// True when nothing refers to it any more.
+    pub(crate) fn over(&self) -> bool {
+        self.dropped && self.in_use == 0
+    }
+
+    /// The linear number of a page.
+    pub(crate) fn page_number(&self, page: Dims) -> usize {
+        crate::geom::linear(self.grid.pages, page)
+    }
+
+    /// The page of a linear number.
+    pub(crate) fn page_at(&self, number: usize) -> Dims {
+        let [_, rows, columns] = self.grid.pages;
+        [number / (rows * columns), number / columns % rows, number % columns]
+    }
+
+    /// The pages in `range` that are split between domains.
+    pub(crate) fn mixed_in(&self, range: &Box3) -> SmallVec<[usize; 4]> {
+        if self.mixed.is_empty() || range.is_empty() {
+            return SmallVec::new();
+        }
+        let first = self.page_number(range.min);
+        let last =
+            self.page_number([range.max[0] - 1, range.max[1] - 1, range.max[2] - 1]);
+        self.mixed
+            .range(first..=last)
+            .map(|(&number, _)| number)
+            .filter(|&number| range.contains(&Box3::cell(self.page_at(number))))
+            .collect()
+    }
+}

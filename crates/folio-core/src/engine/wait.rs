@@ -1,0 +1,132 @@
+//! Waiting: a thread that waits polls the driver itself.
+
+use super::Engine;
+use super::lanes::Lanes;
+use super::ledger::Ledger;
+use super::stamp::{LaneId, SlotId, Stamp, When};
+use crate::error::{Error, Failure};
+use crate::graph::hazards::Outcome;
+use crate::hal::Tick;
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+thread_local! {
+    /// The host task that this thread runs: the address of its engine, and its slot.
+    static CURRENT: Cell<Option<(usize, SlotId)>> = const { Cell::new(None) };
+    /// How many kernels this thread is in.
+    static KERNELS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Says that this thread runs a kernel until it is dropped.
+pub(crate) struct InKernel(());
+
+impl InKernel {
+    pub(crate) fn new() -> InKernel {
+        KERNELS.with(|k| k.set(k.get() + 1));
+        InKernel(())
+    }
+}
+
+impl Drop for InKernel {
+    fn drop(&mut self) {
+        KERNELS.with(|k| k.set(k.get() - 1));
+    }
+}
+
+/// Runs `f` as host task `slot`.
+pub(crate) fn as_host_task<R>(engine: &Engine, slot: SlotId, f: impl FnOnce() -> R) -> R {
+    let before = CURRENT.replace(Some((std::ptr::from_ref(engine) as usize, slot)));
+    let result = f();
+    CURRENT.set(before);
+    result
+}
+
+/// What a wait ended with.
+pub(crate) enum Waited {
+    Done,
+    Failed(Arc<Failure>),
+    TimedOut,
+}
+
+impl Engine {
+    /// Waits for a stamp.
+    pub(crate) fn wait(&self, stamp: Stamp, until: Option<Instant>) -> Result<Waited, Error> {
+        loop {
+            let mut ledger = self.ledger.lock();
+            match ledger.outcome(stamp) {
+                Outcome::Fine => return Ok(Waited::Done),
+                Outcome::Failed => {
+                    let failure = ledger.failure(stamp).cloned();
+                    return Ok(failure.map_or(Waited::Done, Waited::Failed));
+                }
+                Outcome::Pending => {}
+            }
+            self.may_wait(&ledger, stamp)?;
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(Waited::TimedOut);
+            }
+            match ledger.waits_for_tick(stamp) {
+                Some((lane, tick)) => {
+                    drop(ledger);
+                    self.wait_on_lane(lane, tick, until);
+                }
+                // A host task must end first.
+                None => {
+                    ledger.waiters += 1;
+                    let mut ledger = self.changed.wait_until(ledger, until);
+                    ledger.waiters -= 1;
+                }
+            }
+        }
+    }
+
+    /// Waits for a tick and accounts for it.
+    fn wait_on_lane(&self, lane: LaneId, tick: Tick, until: Option<Instant>) {
+        let Some(shared) = self.table.shared(lane) else { return };
+        shared.drain(&*self.table, Tick::MAX);
+        // A full lane has not taken the operation yet: wait until it has made room.
+        let reachable = tick.min(shared.enqueued());
+        if reachable < tick && shared.native.completed() == Ok(reachable) {
+            // Another lane must go first; the reaper or its own waiter moves it.
+            std::thread::yield_now();
+        } else {
+            let _ = shared.native.wait(reachable, until);
+        }
+        self.enter(|ledger| ledger.poll(lane));
+    }
+
+    /// A kernel may not wait, and a host task not for what waits for itself.
+    pub(crate) fn may_wait(&self, ledger: &Ledger, stamp: Stamp) -> Result<(), Error> {
+        if KERNELS.get() > 0 {
+            return Err(Error::WaitInKernel);
+        }
+        let me = std::ptr::from_ref(self) as usize;
+        match (CURRENT.get(), stamp.when()) {
+            (Some((engine, slot)), When::Unplaced(target, _)) if engine == me => {
+                if ledger.descends(slot, target) { Err(Error::WaitsForItself) } else { Ok(()) }
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Ledger {
+    /// True when `target` waits, directly or not, for `slot`. What waits for an unfinished host
+    /// task is in a slot itself, so the slots' dependents tell all.
+    fn descends(&self, slot: SlotId, target: SlotId) -> bool {
+        let mut seen = HashSet::from([slot.0]);
+        let mut todo = vec![slot];
+        while let Some(slot) = todo.pop() {
+            if slot == target {
+                return true;
+            }
+            if let Some(slot) = self.slots.get(slot.0 as usize) {
+                let new = slot.dependents.iter().filter(|(d, _)| seen.insert(d.0));
+                todo.extend(new.map(|(d, _)| *d));
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,325 @@
+//! Everything that can go wrong, as one tree.
+//!
+//! A failed call returns an [`Error`] and has changed nothing. Work that fails later is an
+//! [`Error::Failed`] that carries a [`Failure`]: every event that depends on the work, every
+//! read of what it should have written, and its queue's `wait` give the same one; the handler of
+//! the runtime is told once.
+
+use crate::hal::{HalError, HalErrorKind, PanicPayload};
+use std::fmt;
+use std::sync::Arc;
+
+/// `Result` with Folio's error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The name that a user gave a buffer or command, or nothing.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Label(Option<Arc<str>>);
+
+impl Label {
+    /// No name.
+    pub const NONE: Label = Label(None);
+
+    /// The name, or an empty string.
+    pub fn as_str(&self) -> &str {
+        self.0.as_deref().unwrap_or("")
+    }
+}
+
+impl<S: Into<Arc<str>>> From<S> for Label {
+    fn from(name: S) -> Label {
+        Label(Some(name.into()))
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(name) => write!(f, "`{name}`"),
+            None => f.write_str("(unnamed)"),
+        }
+    }
+}
+
+impl fmt::Debug for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A range reaches past the end of its buffer, or its end overflows.
+    #[error("buffer {buffer}: offset {offset:?} + extent {extent:?} is outside {range:?}")]
+    OutOfRange {
+        /// The buffer.
+        buffer: Label,
+        /// Where the range begins.
+        offset: Vec<usize>,
+        /// How far it reaches.
+        extent: Vec<usize>,
+        /// The buffer's own range.
+        range: Vec<usize>,
+    },
+    /// A size in bytes does not fit the address space.
+    #[error("{what} {label}: {extent:?} elements of {element_bytes} bytes are too large")]
+    TooLarge {
+        /// What was to be made.
+        what: &'static str,
+        /// Its name.
+        label: Label,
+        /// The extent asked for.
+        extent: Vec<usize>,
+        /// Bytes of one element.
+        element_bytes: usize,
+    },
+    /// Two accesses of one command overlap, and one of them writes.
+    #[error("command {command}: two accesses to buffer {buffer} overlap and one of them writes")]
+    Aliasing {
+        /// The command.
+        command: Label,
+        /// The buffer.
+        buffer: Label,
+    },
+    /// A handle belongs to another runtime.
+    #[error("{what} {label} belongs to another runtime")]
+    WrongRuntime {
+        /// What kind of handle.
+        what: &'static str,
+        /// Its name.
+        label: Label,
+    },
+    /// An access handle of another command group was used.
+    #[error("command {command}: an access that was made for another command group")]
+    ForeignAccess {
+        /// The command.
+        command: Label,
+    },
+    /// A command group may hold one action.
+    #[error("command {command} has {actions} actions; it must have exactly one")]
+    Actions {
+        /// The command.
+        command: Label,
+        /// How many it has.
+        actions: usize,
+    },
+    /// No device fits.
+    #[error("no device fits {wanted}; there are: {there}")]
+    DeviceNotFound {
+        /// What was asked for.
+        wanted: String,
+        /// The devices that there are, and why backends have none.
+        there: String,
+    },
+    /// Not enough memory, or not enough budget.
+    #[error(
+        "out of memory on {device} for {what} {label}: asked for {asked} bytes, \
+         {in_use} of {limit} in use"
+    )]
+    OutOfMemory {
+        /// Where.
+        device: String,
+        /// What the memory was for.
+        what: &'static str,
+        /// Its name.
+        label: Label,
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes in use.
+        in_use: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// A guard of the host holds the data; nothing queues behind user code.
+    #[error("buffer {buffer} is held by a host guard")]
+    HostAccessHeld {
+        /// The buffer.
+        buffer: Label,
+    },
+    /// A host task waits for something that waits for this very host task.
+    #[error("a host task would wait for its own completion")]
+    WaitsForItself,
+    /// A kernel waits for something of the runtime, which could be itself.
+    #[error("a kernel cannot wait for commands or for a buffer's data")]
+    WaitInKernel,
+    /// A reinterpretation does not fit.
+    #[error("buffer {buffer} cannot be reinterpreted: {why}")]
+    Reinterpret {
+        /// The buffer.
+        buffer: Label,
+        /// What does not fit.
+        why: String,
+    },
+    /// A launch is larger than what one of its outputs covers.
+    #[error(
+        "command {command}: a launch over {launch:?} is larger than access {access} to buffer \
+         {buffer}, which covers {extent:?}"
+    )]
+    LaunchTooLarge {
+        /// The command.
+        command: Label,
+        /// The launch range.
+        launch: Vec<usize>,
+        /// Which of the kernel's arguments.
+        access: usize,
+        /// Its buffer.
+        buffer: Label,
+        /// What the access covers.
+        extent: Vec<usize>,
+    },
+    /// Two things that must be of one size are not.
+    #[error("command {command}: the source has {source_extent:?}, the destination {target:?}")]
+    Mismatch {
+        /// The command.
+        command: Label,
+        /// Extent of the source.
+        source_extent: Vec<usize>,
+        /// Extent of the destination.
+        target: Vec<usize>,
+    },
+    /// A USM allocation cannot be reached from there.
+    #[error("USM allocation {label} on {home} cannot be accessed by a kernel on {device}")]
+    NotAccessible {
+        /// The allocation.
+        label: Label,
+        /// Where it is.
+        home: String,
+        /// Who wanted it.
+        device: String,
+    },
+    /// The storage behind a view has been taken back.
+    #[error("the scope of view {label} has ended")]
+    ScopeEnded {
+        /// The view.
+        label: Label,
+    },
+    /// A device or backend cannot do this.
+    #[error("{device}: {what}")]
+    Unsupported {
+        /// Who.
+        device: String,
+        /// What it cannot do.
+        what: String,
+    },
+    /// A setting in the environment is wrong.
+    #[error("environment variable {variable}={value:?}: {allowed}")]
+    Environment {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// A setting of a builder is wrong.
+    #[error("{what}: {why}")]
+    Configuration {
+        /// Which.
+        what: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The runtime takes no more work.
+    #[error("the runtime has been shut down")]
+    ShutDown,
+    /// A wait or a shutdown ran past its deadline.
+    #[error("{unfinished} operations were not finished in time")]
+    Deadline {
+        /// How many were left.
+        unfinished: usize,
+    },
+    /// A device could not be opened, or a driver refused a call.
+    #[error("{device}: {doing}: {cause}")]
+    Device {
+        /// Which.
+        device: String,
+        /// What was being done.
+        doing: &'static str,
+        /// What the backend said.
+        cause: HalError,
+    },
+    /// Work that had been submitted failed.
+    #[error("{0}")]
+    Failed(Arc<Failure>),
+}
+
+/// A failure of submitted work: one root, shared by everything that depends on it.
+#[derive(Debug)]
+pub struct Failure {
+    pub(crate) id: u64,
+    pub(crate) what: &'static str,
+    pub(crate) label: Label,
+    pub(crate) device: String,
+    pub(crate) cause: Cause,
+}
+
+/// Why submitted work failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The backend said so.
+    Backend(HalError),
+    /// Code of the user panicked.
+    Panic(PanicPayload),
+    /// A host task returned this.
+    Task(Arc<dyn std::error::Error + Send + Sync>),
+    /// The only current copy of the data was on a device that is lost.
+    DataLost,
+}
+
+impl Failure {
+    /// Names the failure: equal for everything that failed because of it.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// What failed: `kernel`, `copy`, `fill`, `host task`.
+    pub fn what(&self) -> &'static str {
+        self.what
+    }
+
+    /// The command's name.
+    pub fn label(&self) -> &str {
+        self.label.as_str()
+    }
+
+    /// The device on which it failed.
+    pub fn device(&self) -> &str {
+        &self.device
+    }
+
+    /// Why.
+    pub fn cause(&self) -> &Cause {
+        &self.cause
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} on {} failed: {}", self.what, self.label, self.device, self.cause)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Backend(error) => error.fmt(f),
+            Cause::Panic(payload) => write!(f, "panicked: {}", payload.message()),
+            Cause::Task(error) => error.fmt(f),
+            Cause::DataLost => f.write_str("the only current copy was on a lost device"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<HalError> for Cause {
+    fn from(error: HalError) -> Cause {
+        match error.kind {
+            HalErrorKind::Panic(payload) => Cause::Panic(payload),
+            _ => Cause::Backend(error),
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Who must be waited for: last writers, readers since, and copies under way, for each page.
+//!
+//! All pages that are alike share one [`State`]; the map from pages to states is a
+//! [`PageMap`], so one page costs O(1) and a whole buffer collapses to one state. Knows
+//! nothing of lanes or slots: stamps are opaque, and whether one is done is asked of the caller.
+//!
+//! A *flow* dependency is one along which data, and so failure, travels: from a writer, or from the
+//! copy that brought the data. All others only order.
+
+use crate::engine::stamp::{LaneId, Stamp};
+use crate::geom::{Box3, Dims};
+use crate::pages::{DomainId, PageMap};
+use smallvec::SmallVec;
+
+/// How a stamp stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    /// Not done.
+    Pending,
+    /// Done and well.
+    Fine,
+    /// Done, and failed.
+    Failed,
+}
+
+/// One stamp to wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Dep {
+    pub(crate) stamp: Stamp,
+    /// Failure travels along it.
+    pub(crate) flow: bool,
+}
+
+/// A set of dependencies being gathered.
+pub(crate) type Deps = SmallVec<[Dep; 6]>;
+
+/// How many of the latest dependencies are searched for an equal one while gathering.
+const RECENT: usize = 8;
+
+/// Adds a dependency, or strengthens the one that is there. Far-apart repetitions stay until
+/// [`tidy`].
+pub(crate) fn add_dep(deps: &mut Deps, stamp: Stamp, flow: bool) {
+    if stamp == Stamp::DONE {
+        return;
+    }
+    match deps.iter_mut().rev().take(RECENT).find(|d| d.stamp == stamp) {
+        Some(dep) => dep.flow |= flow,
+        None => deps.push(Dep { stamp, flow }),
+    }
+}
+
+/// Removes repetitions.
+pub(crate) fn tidy(deps: &mut Deps) {
+    if deps.len() > RECENT {
+        deps.sort_unstable_by_key(|d| (d.stamp, !d.flow));
+        deps.dedup_by_key(|d| d.stamp);
+    }
+}
+
+/// What is known of all pages that are alike.
+#[derive(Clone, Debug, Default)]
+struct State {
+    /// How many pages.
+    pages: usize,
+    /// How many of them the update in progress has met, and the state that they get.
+    met: usize,
+    becomes: u32,
+    /// Whose data the pages hold. Several only after discards of parts of a page.
+    writers: SmallVec<[Stamp; 2]>,
+    /// Who reads it; one per lane.
+    readers: SmallVec<[Stamp; 4]>,
+    /// What is under way to make the pages' memory on a domain hold something.
+    arrivals: SmallVec<[Arrival; 2]>,
+}
+
+/// A copy or fill under way. It outlives a later write of the pages (`live` is then false), since
+/// what that write leaves alone is still what the arrival put there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Arrival {
+    domain: DomainId,
+    stamp: Stamp,
+    /// The pages still hold what it brings.
+    live: bool,
+}
+
+/// How a command writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Writing {
+    /// It uses what is there.
+    Update,
+    /// It uses nothing of what is there, but may leave some as it is.
+    Discard,
+    /// It is known to write every element.
+    Replace,
+}
+
+/// Beyond this many unfinished discards of parts of one page, a further one counts as reading
+/// what was there: order is exact still, failure becomes coarser, memory stays bounded.
+const MOST_WRITERS: usize = 16;
+
+/// The hazards of one storage.
+pub(crate) struct Hazards {
+    map: PageMap<u32>,
+    states: Vec<State>,
+    free: Vec<u32>,
+    /// The states that the update in progress has met.
+    touched: Vec<u32>,
+}
+
+impl Hazards {
+    pub(crate) fn new(pages: Dims) -> Hazards {
+        let count = pages[0] * pages[1] * pages[2];
+        Hazards {
+            map: PageMap::new(pages, 0),
+            states: vec![State { pages: count, ..State::default() }],
+            free: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    /// How many different states the pages are in.
+    #[cfg(test)]
+    pub(crate) fn states(&self) -> usize {
+        self.states.len() - self.free.len()
+    }
+
+    fn each(&self, range: &Box3, mut f: impl FnMut(&State)) {
+        if let Some(id) = self.map.uniform(range) {
+            if let Some(state) = self.states.get(id as usize) {
+                f(state);
+            }
+            return;
+        }
+        let mut last = u32::MAX;
+        self.map.visit(range, &mut |_, id| {
+            if id != last {
+                last = id;
+                if let Some(state) = self.states.get(id as usize) {
+                    f(state);
+                }
+            }
+        });
+    }
+
+    /// What a read of `range` on `domain` waits for.
+    pub(crate) fn read_deps(&self, range: &Box3, domain: DomainId, deps: &mut Deps) {
+        self.each(range, |state| {
+            state.writers.iter().for_each(|&w| add_dep(deps, w, true));
+            for a in state.arrivals.iter().filter(|a| a.domain == domain) {
+                add_dep(deps, a.stamp, a.live);
+            }
+        });
+    }
+
+    /// What another write into the memory of `range` on `domain`, by a copy or fill, comes after.
+    pub(crate) fn order_arrivals(&self, range: &Box3, domain: DomainId, deps: &mut Deps) {
+        self.each(range, |state| {
+            for a in state.arrivals.iter().filter(|a| a.domain == domain) {
+                add_dep(deps, a.stamp, false);
+            }
+        });
+    }
+
+    /// What a write of `range` on `domain` waits for. A discard depends on the arrivals in its
+    /// memory: what it leaves alone is theirs.
+    pub(crate) fn write_deps(
+        &self,
+        range: &Box3,
+        domain: DomainId,
+        how: Writing,
+        deps: &mut Deps,
+    ) {
+        self.each(range, |state| {
+            state.writers.iter().for_each(|&w| add_dep(deps, w, how == Writing::Update));
+            state.readers.iter().for_each(|&r| add_dep(deps, r, false));
+            for a in &state.arrivals {
+                add_dep(deps, a.stamp, a.domain == domain && how != Writing::Replace);
+            }
+        });
+    }
+
+    /// A stamp that the latest use of the first pages of `range` left, for choosing a lane.
+    pub(crate) fn latest(&self, range: &Box3, writes: bool) -> Option<Stamp> {
+        if range.is_empty() {
+            return None;
+        }
+        let state = self.states.get(self.map.get(range.min) as usize)?;
+        let reader = state.readers.last().filter(|_| writes).copied();
+        reader.or(state.writers.last().copied())
+    }
+
+    /// True when a further discard of a part of a page must count as reading it.
+    pub(crate) fn crowded(&self, range: &Box3) -> bool {
+        let mut crowded = false;
+        self.each(range, |state| crowded |= state.writers.len() >= MOST_WRITERS);
+        crowded
+    }
+
+    /// `stamp` reads `range`.
+    pub(crate) fn mark_read(
+        &mut self,
+        range: &Box3,
+        stamp: Stamp,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
+        let lane = stamp.lane();
+        self.update(range, &mut |state| {
+            if let Some(slot) = same_lane(&mut state.readers, lane) {
+                *slot = (*slot).max(stamp);
+            } else {
+                let len = state.readers.len();
+                // Looked through at 4, 8, 16, ..: constant cost per reader.
+                if len >= 4 && len.is_power_of_two() {
+                    state.readers.retain(|r| outcome(*r) == Outcome::Pending);
+                }
+                state.readers.push(stamp);
+            }
+        });
+    }
+
+    /// `stamp` writes `range` on `domain`; `keep` when it leaves some of each page as it was.
+    pub(crate) fn mark_written(
+        &mut self,
+        range: &Box3,
+        domain: DomainId,
+        stamp: Stamp,
+        keep: bool,
+        how: Writing,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
+        self.update(range, &mut |state| {
+            if keep {
+                state.writers.retain(|w| outcome(*w) != Outcome::Fine);
+            } else {
+                state.writers.clear();
+            }
+            state.writers.push(stamp);
+            state.readers.clear();
+            if !state.arrivals.is_empty() {
+                let replaced = |a: &Arrival| a.domain == domain && how == Writing::Replace && !keep;
+                state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
+                state.arrivals.iter_mut().for_each(|a| a.live = false);
+            }
+        });
+        if !keep {
+            self.unite(range);
+        }
+    }
+
+    /// `stamp` brings something to the memory of `range` on `domain`; `whole` when all of each page.
+    pub(crate) fn mark_arrival(
+        &mut self,
+        range: &Box3,
+        domain: DomainId,
+        stamp: Stamp,
+        whole: bool,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
+        self.update(range, &mut |state| {
+            let replaced = |a: &Arrival| whole && a.domain == domain;
+            state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
+            state.arrivals.push(Arrival { domain, stamp, live: true });
+        });
+    }
+
+    /// Where in `range` the arrival `stamp` on `domain` is still remembered: tells the pages and
+    /// whether they still hold what it brought, and forgets it.
+    pub(crate) fn drop_arrival(
+        &mut self,
+        range: &Box3,
+        domain: DomainId,
+        stamp: Stamp,
+        mut gone: impl FnMut(&Box3, bool),
+    ) {
+        let is_it = |a: &Arrival| a.domain == domain && a.stamp == stamp;
+        self.map.visit(range, &mut |run, id| {
+            let state = self.states.get(id as usize);
+            if let Some(arrival) = state.and_then(|s| s.arrivals.iter().find(|a| is_it(a))) {
+                gone(&run, arrival.live);
+            }
+        });
+        self.update(range, &mut |state| state.arrivals.retain(|a| !is_it(a)));
+    }
+
+    /// Changes the state of every page in `range`; pages outside keep theirs.
+    fn update(&mut self, range: &Box3, change: &mut dyn FnMut(&mut State)) {
+        if range.is_empty() {
+            return;
+        }
+        if let Some(id) = self.map.uniform(range) {
+            if let Some(new) = self.changed(id, range.volume(), change) {
+                self.map.set(range, new);
+            }
+            return;
+        }
+        let mut touched = self.meet(range);
+        let mut moved = false;
+        for &id in &touched {
+            let met = self.states.get_mut(id as usize).map_or(0, |s| std::mem::take(&mut s.met));
+            let new = self.changed(id, met, change).unwrap_or(id);
+            if let Some(state) = self.states.get_mut(id as usize) {
+                state.becomes = new;
+            }
+            moved |= new != id;
+        }
+        if moved {
+            let states = &self.states;
+            self.map.update(range, &mut |_, id| states.get(id as usize).map_or(id, |s| s.becomes));
+        }
+        touched.clear();
+        self.touched = touched;
+    }
+
+    /// Counts the pages of each state in `range`, in the states' `met`; lists those states.
+    fn meet(&mut self, range: &Box3) -> Vec<u32> {
+        let mut touched = std::mem::take(&mut self.touched);
+        let states = &mut self.states;
+        self.map.visit(range, &mut |run, id| {
+            if let Some(state) = states.get_mut(id as usize) {
+                if state.met == 0 {
+                    touched.push(id);
+                }
+                state.met += run.volume();
+            }
+        });
+        touched
+    }
+
+    /// Changes state `id` for `pages` of its pages: in place if that is all of them, otherwise
+    /// as a new state, which is returned.
+    fn changed(
+        &mut self,
+        id: u32,
+        pages: usize,
+        change: &mut dyn FnMut(&mut State),
+    ) -> Option<u32> {
+        let state = self.states.get_mut(id as usize)?;
+        if state.pages == pages {
+            change(state);
+            return None;
+        }
+        state.pages -= pages;
+        let mut new = State { pages, ..state.clone() };
+        change(&mut new);
+        Some(self.insert(new))
+    }
+
+    fn insert(&mut self, state: State) -> u32 {
+        if let Some(id) = self.free.pop() {
+            if let Some(place) = self.states.get_mut(id as usize) {
+                *place = state;
+            }
+            id
+        } else {
+            self.states.push(state);
+            (self.states.len() - 1) as u32
+        }
+    }
+
+    /// After a whole write the states in `range` are equal, but for arrivals: makes them one.
+    fn unite(&mut self, range: &Box3) {
+        if range.is_empty() || self.map.uniform(range).is_some() {
+            return;
+        }
+        let mut touched = self.meet(range);
+        let mut pages = 0;
+        let first = touched.first().copied();
+        let arriving = |id: &u32| self.states.get(*id as usize).is_some_and(|s| !s.arrivals.is_empty());
+        if touched.iter().any(arriving) {
+            for id in touched.drain(..) {
+                if let Some(state) = self.states.get_mut(id as usize) {
+                    state.met = 0;
+                }
+            }
+            self.touched = touched;
+            return;
+        }
+        for &id in &touched {
+            if let Some(state) = self.states.get_mut(id as usize) {
+                pages += std::mem::take(&mut state.met);
+                state.pages = 0;
+            }
+            if Some(id) != first {
+                self.free.push(id);
+            }
+        }
+        if let Some(first) = first {
+            if let Some(state) = self.states.get_mut(first as usize) {
+                state.pages = pages;
+            }
+            self.map.set(range, first);
+        }
+        touched.clear();
+        self.touched = touched;
+    }
+}
+
+fn same_lane(stamps: &mut [Stamp], lane: Option<LaneId>) -> Option<&mut Stamp> {
+    let lane = lane?;
+    stamps.iter_mut().find(|s| s.lane() == Some(lane))
+}

@@ -1,0 +1,3 @@
+//! From accesses to dependencies. Pure.
+
+pub(crate) mod hazards;

@@ -1,0 +1,63 @@
+//! Counters: what has been moved, filled, launched and allocated.
+
+/// Copies in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Moves {
+    /// Rectangles handed to a backend.
+    pub operations: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Pages, counted once each time they are brought somewhere.
+    pub pages: u64,
+}
+
+impl Moves {
+    pub(crate) fn add(&mut self, operations: u64, bytes: u64, pages: u64) {
+        self.operations += operations;
+        self.bytes += bytes;
+        self.pages += pages;
+    }
+}
+
+/// What happened so far to a buffer, on a queue, or in a runtime. Transfers are counted when they
+/// are planned; only copies that the runtime decided on are transfers, a user's own copy commands
+/// are `copies`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// From the host's memory to a device's.
+    pub host_to_device: Moves,
+    /// From a device's memory to the host's.
+    pub device_to_host: Moves,
+    /// From one device's memory to another's, directly or through the host.
+    pub device_to_device: Moves,
+    /// Regions that were zeroed because nothing had written them.
+    pub zero_fills: u64,
+    /// Copy commands of the user.
+    pub copies: u64,
+    /// Fill commands of the user.
+    pub fills: u64,
+    /// Kernels handed to a backend.
+    pub launches: u64,
+    /// Host tasks.
+    pub host_tasks: u64,
+    /// Allocations made.
+    pub allocations: u64,
+    /// Bytes of the allocations made.
+    pub allocated_bytes: u64,
+    /// Operations that could not be handed over at once because they wait for the host or for
+    /// a backend whose progress theirs cannot see.
+    pub deferred: u64,
+}
+
+impl Counters {
+    /// All transfers together.
+    pub fn transfers(&self) -> Moves {
+        let all = [self.host_to_device, self.device_to_host, self.device_to_device];
+        all.iter().fold(Moves::default(), |mut sum, m| {
+            sum.add(m.operations, m.bytes, m.pages);
+            sum
+        })
+    }
+}

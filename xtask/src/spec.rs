@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn every_built_requirement_has_a_test() {
         let (requirements, proofs) = read(&tree::root().unwrap()).unwrap();
-        assert!(requirements.len() > 80);
+        assert!(requirements.len() >= 80);
         assert_eq!(super::problems(&requirements, &proofs), Vec::<String>::new());
     }
 }

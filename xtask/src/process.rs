@@ -146,6 +146,7 @@ fn stop(child: &mut std::process::Child) {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     fn log(name: &str) -> std::path::PathBuf {
         std::env::temp_dir().join(format!("xtask-{name}-{}.log", std::process::id()))
     }

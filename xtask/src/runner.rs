@@ -103,8 +103,8 @@ fn package_name(id: &str) -> Option<String> {
 
 /// Where the standard library's shared objects are: tests of procedural macros need them.
 fn libraries() -> String {
-    let sysroot = process::capture(Command::new("rustc").args(["--print", "sysroot"]));
-    sysroot.map(|path| format!("{}/lib", path.trim())).unwrap_or_default()
+    let folder = process::capture(Command::new("rustc").args(["--print", "target-libdir"]));
+    folder.map(|path| path.trim().to_owned()).unwrap_or_default()
 }
 
 impl Plan {

@@ -131,7 +131,7 @@ impl Soaking<'_> {
         let outcome = runner::run_one(self.plan, self.job, &variables, &log)?;
         let cases = said_cases(&outcome).filter(|_| outcome.status == Status::Passed);
         if cases.is_none() {
-            let kept = self.dir.join(format!("failure-{seed}.log"));
+            let kept = progress.failure_file(seed);
             let saved = std::fs::write(&kept, &outcome.output);
             saved.map_err(|e| format!("{}: {e}", kept.display()))?;
             println!("{}\nkept in {}", outcome.output, kept.display());

@@ -71,6 +71,11 @@ impl Progress {
         saved.map_err(|e| format!("{}: {e}", self.file.display()))
     }
 
+    /// Where the output of a failure is kept.
+    pub fn failure_file(&self, seed: u64) -> PathBuf {
+        self.file.with_extension(format!("failed-{seed}.log"))
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.steps.clear();

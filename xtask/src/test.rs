@@ -77,6 +77,9 @@ pub fn workspace(root: &Path, target: &Path, options: &Options) -> Result<(Count
     if options.filters.is_empty() {
         complaints.extend(suites::check(&report.said(), options.budget));
     }
+    if report.outcomes.is_empty() {
+        complaints.push("no test ran".to_owned());
+    }
     let failed = report.outcomes.iter().filter(|outcome| outcome.failed());
     failed.for_each(|outcome| println!("failed: {} ({:?})", outcome.name(), outcome.status));
     let mut counts = report.counts();

@@ -1,1 +1,77 @@
-fn main() {}
+//! The workspace's own commands, run as `cargo xtask COMMAND`.
+//!
+//! Plain Rust without dependencies, so that a fresh machine needs nothing but a toolchain.
+
+mod args;
+mod backends;
+mod cargo;
+mod ci;
+mod doctests;
+mod examples;
+mod items;
+mod json;
+mod junit;
+mod lex;
+mod loom;
+mod nextest;
+mod outcome;
+mod process;
+mod runner;
+mod setup;
+mod soak;
+mod soak_state;
+mod spec;
+mod suites;
+mod test;
+mod tidy;
+mod tree;
+
+use std::process::ExitCode;
+
+/// What went wrong, for a person to read.
+type Error = String;
+type Result<T> = std::result::Result<T, Error>;
+
+const HELP: &str = "\
+cargo xtask COMMAND [OPTIONS]
+
+  test   run every test; with --setup, first install what the tests need
+  ci     everything that must hold before a change is merged, with the minutes of each step
+  soak   the random suites with big counts, resumable
+  spec   which test proves which requirement of docs/spec.md
+  tidy   house rules: SAFETY comments, unfinished code, sizes
+
+`cargo xtask COMMAND --help` explains one.";
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let name = words.next().unwrap_or_default();
+    let args = args::Args::new(words);
+    let (help, run): (&str, fn(args::Args) -> Result<bool>) = match name.as_str() {
+        "test" => (test::HELP, test::run),
+        "ci" => (ci::HELP, ci::run),
+        "soak" => (soak::HELP, soak::run),
+        "spec" => (spec::HELP, spec::run),
+        "tidy" => (tidy::HELP, tidy::run),
+        "" | "help" | "--help" | "-h" => {
+            println!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        other => {
+            eprintln!("xtask: no command '{other}'\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    if args.wants_help() {
+        println!("{help}");
+        return ExitCode::SUCCESS;
+    }
+    match run(args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            eprintln!("xtask {name}: {why}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The backends, and which of them a machine without a GPU can still run.
+
+use std::path::Path;
+
+use crate::cargo::crate_exists;
+use crate::outcome::{Report, Status};
+
+/// One backend.
+pub struct Backend {
+    /// Its name in `--require` and in `skipped: NAME: reason`.
+    pub name: &'static str,
+    /// The crate that it lives in.
+    pub in_crate: &'static str,
+    /// It has a device on every machine, if need be a driver in software.
+    pub software: bool,
+}
+
+const fn backend(name: &'static str, in_crate: &'static str, software: bool) -> Backend {
+    Backend { name, in_crate, software }
+}
+
+/// The backends. Adding one is adding a row.
+pub const BACKENDS: &[Backend] = &[
+    backend("cpu", "folio-cpu", true),
+    backend("sim", "folio-sim", true),
+    backend("opencl", "folio-opencl", true),
+    backend("vulkan", "folio-vulkan", true),
+    backend("cuda", "folio-cuda", false),
+    backend("nvrtc", "folio-cuda", true),
+];
+
+/// What continuous integration requires: every backend built so far that has a software device.
+pub fn required(root: &Path) -> Vec<String> {
+    let built = BACKENDS.iter().filter(|b| b.software && crate_exists(root, b.in_crate));
+    built.map(|b| b.name.to_owned()).filter(|name| name != "sim").collect()
+}
+
+/// A line `skipped: NAME: reason`.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    /// The backend.
+    pub backend: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Reads a line by which a test says that a backend has no device.
+pub fn parse_skipped(line: &str) -> Option<Skipped> {
+    let (backend, reason) = line.trim().strip_prefix("skipped: ")?.split_once(": ")?;
+    Some(Skipped { backend: backend.trim().to_owned(), reason: reason.trim().to_owned() })
+}
+
+/// Complaints about required backends that were skipped or that no test ran on.
+pub fn check(required: &[String], report: &Report) -> Vec<String> {
+    let skipped = report.skipped_backends();
+    let mut complaints = Vec::new();
+    for name in required {
+        let reasons = skipped.iter().filter(|s| s.backend == *name);
+        let before = complaints.len();
+        complaints
+            .extend(reasons.map(|s| format!("required backend {name} skipped: {}", s.reason)));
+        let ran =
+            report.outcomes.iter().any(|o| o.status == Status::Passed && is_of(o.name(), name));
+        if !ran && complaints.len() == before {
+            complaints.push(format!("required backend {name}: no test of it ran"));
+        }
+    }
+    complaints
+}
+
+/// True when a part of the test's full name is the backend's, as in `folio-cpu lane::order` or
+/// `folio-conformance::suite cpu_2::fills`.
+fn is_of(test: &str, backend: &str) -> bool {
+    test.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == backend)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::Outcome;
+
+    fn report(tests: &[(&str, Status, &str)]) -> Report {
+        let outcome = |(test, status, output): &(&str, Status, &str)| {
+            Outcome::new("folio-conformance::all", test, *status, 0.1, output)
+        };
+        Report { outcomes: tests.iter().map(outcome).collect(), ..Report::default() }
+    }
+
+    #[test]
+    fn a_required_backend_must_run() {
+        let cpu = ["cpu".to_owned()];
+        assert!(check(&cpu, &report(&[("cpu_2::fills", Status::Passed, "")])).is_empty());
+        let none = check(&cpu, &report(&[("sim::fills", Status::Passed, "")]));
+        assert_eq!(none, ["required backend cpu: no test of it ran"]);
+        let skipped = report(&[("cpu::fills", Status::Passed, "skipped: cpu: no cores\n")]);
+        assert_eq!(check(&cpu, &skipped), ["required backend cpu skipped: no cores"]);
+    }
+
+    #[test]
+    fn skip_lines_are_read() {
+        let read = parse_skipped("skipped: cuda: no driver: libcuda.so.1").unwrap();
+        assert_eq!(
+            (read.backend.as_str(), read.reason.as_str()),
+            ("cuda", "no driver: libcuda.so.1")
+        );
+        assert_eq!(parse_skipped("skipped the rest"), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! `cargo xtask ci`: everything that must hold, with the minutes of each step.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::args::Args;
+use crate::cargo::cargo;
+use crate::outcome::Counts;
+use crate::process;
+use crate::suites::{Budget, LOOM};
+use crate::test::Options;
+use crate::{Result, backends, doctests, examples, loom, spec, test, tidy};
+
+/// What `--help` says.
+pub const HELP: &str = "\
+cargo xtask ci [OPTIONS]
+
+Formatting, lints, every test with the budgets of continuous integration, documentation,
+loom models, feature builds, examples, spec and tidy. A failed step does not stop the others.
+Closes with the minutes of each step and a line `N passed, N failed, N skipped`, in which a step
+other than a test run counts as one.
+
+  --only STEP       just this step; may be repeated
+  --budget WHICH    time for the random suites: quick, normal or ci (default)
+  --no-setup        install nothing";
+
+/// The promise: this long on two cores, from a clean checkout.
+const PROMISE: Duration = Duration::from_secs(45 * 60);
+
+struct Run {
+    root: PathBuf,
+    target: PathBuf,
+    budget: Budget,
+    setup: bool,
+}
+
+type Step = fn(&Run) -> Result<Counts>;
+
+const STEPS: &[(&str, Step)] = &[
+    ("fmt", |run| cargo_step(run, &["fmt", "--all", "--check"])),
+    ("tidy", |run| checked(tidy::report(&run.root))),
+    ("spec", |run| checked(spec::report(&run.root))),
+    ("clippy", |run| {
+        cargo_step(run, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    }),
+    ("test", tests),
+    ("doctest", |run| doctests::run(&run.root).map(|(_, counts)| counts)),
+    ("loom", |run| {
+        let secs = if run.budget == Budget::Quick { 10 } else { LOOM.secs };
+        loom::run(&run.root, secs, LOOM.min).map(|report| report.counts())
+    }),
+    ("features", features),
+    ("rustdoc", rustdoc),
+    ("examples", |run| examples::run(&run.root).map(|report| report.counts())),
+];
+
+/// Runs the steps and prints the table.
+pub fn run(mut args: Args) -> Result<bool> {
+    let only = args.values("--only")?;
+    let budget = args.value("--budget")?.unwrap_or_else(|| "ci".to_owned());
+    let setup = !args.flag("--no-setup");
+    args.finish_empty()?;
+    let known = |name: &String| STEPS.iter().any(|(step, _)| step == name);
+    if let Some(name) = only.iter().find(|name| !known(name)) {
+        let names: Vec<_> = STEPS.iter().map(|(step, _)| *step).collect();
+        return Err(format!("no step '{name}'; there are {}", names.join(", ")));
+    }
+    let (root, target) = crate::cargo::places()?;
+    let run = Run { root, target, budget: Budget::parse(Some(&budget))?, setup };
+    let mut rows = Vec::new();
+    for (name, step) in STEPS {
+        if only.is_empty() || only.iter().any(|wanted| wanted == name) {
+            rows.push(timed(name, *step, &run));
+        }
+    }
+    Ok(table(&rows))
+}
+
+struct Row {
+    name: &'static str,
+    time: Duration,
+    counts: Counts,
+}
+
+fn timed(name: &'static str, step: Step, run: &Run) -> Row {
+    println!("\n=== {name}");
+    let start = Instant::now();
+    let counts = step(run).unwrap_or_else(|why| {
+        println!("error: {why}");
+        one(false)
+    });
+    let time = start.elapsed();
+    let word = if counts.failed == 0 { "ok" } else { "FAILED" };
+    println!("=== {name}: {word}, {:.1} min", minutes(time));
+    Row { name, time, counts }
+}
+
+fn minutes(time: Duration) -> f64 {
+    time.as_secs_f64() / 60.0
+}
+
+fn table(rows: &[Row]) -> bool {
+    let mut total = Counts::default();
+    let mut time = Duration::ZERO;
+    println!("\n{:<10} {:>7}  result", "step", "minutes");
+    for row in rows {
+        let word = if row.counts.failed == 0 { "ok" } else { "FAILED" };
+        println!("{:<10} {:>7.1}  {word}: {}", row.name, minutes(row.time), row.counts);
+        total += row.counts;
+        time += row.time;
+    }
+    println!("{:<10} {:>7.1}", "together", minutes(time));
+    if time > PROMISE {
+        println!("warning: more than the {:.0} minutes promised for 2 cores", minutes(PROMISE));
+    }
+    println!("\n{total}");
+    total.failed == 0
+}
+
+/// A step that is no test run counts as one.
+fn one(ok: bool) -> Counts {
+    Counts { passed: usize::from(ok), failed: usize::from(!ok), skipped: 0 }
+}
+
+fn checked(result: Result<bool>) -> Result<Counts> {
+    result.map(one)
+}
+
+fn cargo_step(run: &Run, words: &[&str]) -> Result<Counts> {
+    checked(process::show(&mut cargo(&run.root, words)))
+}
+
+fn tests(run: &Run) -> Result<Counts> {
+    let options = Options {
+        setup: run.setup,
+        required: backends::required(&run.root),
+        budget: run.budget,
+        runner: None,
+        filters: Vec::new(),
+    };
+    let (counts, complaints) = test::workspace(&run.root, &run.target, &options)?;
+    complaints.iter().for_each(|complaint| println!("error: {complaint}"));
+    Ok(counts)
+}
+
+/// The facade must build with each choice of backends; for now: none.
+fn features(run: &Run) -> Result<Counts> {
+    let words = ["clippy", "--package", "folio", "--lib", "--no-default-features"];
+    checked(process::show(cargo(&run.root, &words).args(["--", "-D", "warnings"])))
+}
+
+fn rustdoc(run: &Run) -> Result<Counts> {
+    let before = std::env::var("RUSTDOCFLAGS").unwrap_or_default();
+    let mut command = cargo(&run.root, &["doc", "--workspace", "--no-deps"]);
+    checked(process::show(command.env("RUSTDOCFLAGS", format!("{before} -D warnings").trim())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suites;
+
+    fn row(failed: usize) -> Row {
+        let counts = Counts { passed: 2, failed, skipped: 1 };
+        Row { name: "test", time: Duration::from_secs(90), counts }
+    }
+
+    #[test]
+    fn a_failure_in_any_step_fails_the_whole() {
+        assert!(table(&[row(0), row(0)]));
+        assert!(!table(&[row(0), row(1)]));
+    }
+
+    #[test]
+    fn the_suites_fit_into_the_promise() {
+        let all = suites::SUITES.iter().map(|suite| suite.share(Budget::Ci).secs).sum::<u64>();
+        assert!(all + LOOM.secs < PROMISE.as_secs() / 2, "builds need the other half");
+    }
+}

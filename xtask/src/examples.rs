@@ -1,0 +1,76 @@
+//! Builds the examples as users do, and runs each of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::Result;
+use crate::cargo::{cargo, target_dir};
+use crate::json::Json;
+use crate::outcome::{Outcome, Report, Status};
+use crate::process::{self, Take};
+
+/// An example shows something; it does not compute for minutes.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// The example that the README starts with.
+const FIRST: &str = "quickstart";
+
+/// Builds all examples in release, then runs each; the first one must be among them.
+pub fn run(root: &Path) -> Result<Report> {
+    let mut command = cargo(root, &["build", "--workspace", "--release", "--examples"]);
+    command.arg("--message-format=json-render-diagnostics");
+    let (built, messages) = process::stream(&mut command, Take::HiddenOut)?;
+    if !built {
+        return Err("the examples do not build".to_owned());
+    }
+    let examples: Vec<_> = messages.lines().filter_map(example).collect();
+    if !examples.iter().any(|(name, _)| name == FIRST) {
+        return Err(format!("there is no example '{FIRST}'"));
+    }
+    let logs = target_dir(root).join("xtask");
+    std::fs::create_dir_all(&logs).map_err(|e| format!("{}: {e}", logs.display()))?;
+    let mut report = Report::default();
+    for (name, file) in &examples {
+        let mut command = Command::new(file);
+        let ended = process::watch(command.current_dir(root), LIMIT, &logs.join("example.log"))?;
+        let status = match ended.status {
+            None => Status::TimedOut,
+            Some(status) if status.success() => Status::Passed,
+            Some(_) => Status::Failed,
+        };
+        let secs = ended.time.as_secs_f64();
+        let outcome = Outcome::new("example", name, status, secs, &ended.output);
+        println!("{name}: {:?} after {secs:.2} s", outcome.status);
+        if outcome.failed() || name == FIRST {
+            println!("{}", outcome.output);
+        }
+        report.outcomes.push(outcome);
+    }
+    Ok(report)
+}
+
+/// Reads an example's name and file out of one of cargo's messages.
+fn example(line: &str) -> Option<(String, PathBuf)> {
+    let message = Json::parse(line)?;
+    let target = message.get("target")?;
+    let is_example = target.get("kind")? == &Json::List(vec![Json::Text("example".to_owned())]);
+    let file = message.text("executable")?;
+    is_example.then(|| target.text("name").map(|name| (name.to_owned(), file.into())))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_are_found_in_messages() {
+        let line = |kind: &str| {
+            format!(
+                r#"{{"executable":"/t/quickstart","target":{{"kind":["{kind}"],"name":"quickstart"}}}}"#
+            )
+        };
+        assert_eq!(example(&line("example")).unwrap().0, "quickstart");
+        assert_eq!(example(&line("bin")), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! The suites with a budget: random programs, faults, loom models, and what else joins.
+//!
+//! A suite is an ordinary test named `suite_NAME...`. It reads `FOLIO_BUDGET_<NAME>_SECS` (how
+//! long to go on) and `FOLIO_MIN_<NAME>` (fewer cases is a failure); a soak sets
+//! `FOLIO_SOAK_CASES` (how many cases, however long) and `FOLIO_SEED` (case k has seed + k).
+//! It prints `suite NAME: 23456 cases in 240.0 s, 0 divergences (seed 1)`.
+
+use std::time::Duration;
+
+use crate::Result;
+
+/// How much time the suites get.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Budget {
+    /// Seconds; for a look while writing.
+    Quick,
+    /// What `cargo xtask test` does.
+    Normal,
+    /// What continuous integration does.
+    Ci,
+}
+
+impl Budget {
+    /// Reads `quick`, `normal` or `ci`.
+    pub fn parse(text: Option<&str>) -> Result<Budget> {
+        match text {
+            None | Some("normal") => Ok(Budget::Normal),
+            Some("quick") => Ok(Budget::Quick),
+            Some("ci") => Ok(Budget::Ci),
+            Some(other) => Err(format!("--budget is quick, normal or ci, not '{other}'")),
+        }
+    }
+}
+
+/// Seconds to run and fewest cases.
+#[derive(Clone, Copy)]
+pub struct Share {
+    /// Seconds.
+    pub secs: u64,
+    /// Cases.
+    pub min: u64,
+}
+
+/// One suite.
+pub struct Suite {
+    /// Its name in environment variables; in lower case, in the names of tests.
+    pub name: &'static str,
+    quick: Share,
+    normal: Share,
+    ci: Share,
+    /// Cases of a whole soak.
+    pub soak: u64,
+    /// Cases of one process of a soak, after which progress is saved.
+    pub soak_step: u64,
+}
+
+const fn share(secs: u64, min: u64) -> Share {
+    Share { secs, min }
+}
+
+/// The suites. Adding one is adding a row.
+pub const SUITES: &[Suite] = &[
+    Suite {
+        name: "PROGRAMS",
+        quick: share(2, 1),
+        normal: share(30, 500),
+        ci: share(240, 20_000),
+        soak: 1_000_000,
+        soak_step: 10_000,
+    },
+    Suite {
+        name: "FAULTS",
+        quick: share(2, 1),
+        normal: share(15, 50),
+        ci: share(120, 1_000),
+        soak: 1_000_000,
+        soak_step: 5_000,
+    },
+];
+
+/// All loom models together; they are not `suite_` tests but `loom_` tests of the core.
+pub const LOOM: Share = share(180, 1);
+
+/// What a test gets beyond its budget before it counts as hanging.
+pub const GRACE: Duration = Duration::from_secs(120);
+/// The time-out of an ordinary test.
+pub const ORDINARY: Duration = Duration::from_secs(60);
+/// The time-out of a test that runs the compiler.
+pub const COMPILING: Duration = Duration::from_secs(420);
+
+impl Suite {
+    /// What it gets under a budget.
+    pub fn share(&self, budget: Budget) -> Share {
+        match budget {
+            Budget::Quick => self.quick,
+            Budget::Normal => self.normal,
+            Budget::Ci => self.ci,
+        }
+    }
+}
+
+/// The variables that tell the suites their budgets.
+pub fn variables(budget: Budget) -> Vec<(String, String)> {
+    let pair = |suite: &Suite| {
+        let share = suite.share(budget);
+        [
+            (format!("FOLIO_BUDGET_{}_SECS", suite.name), share.secs.to_string()),
+            (format!("FOLIO_MIN_{}", suite.name), share.min.to_string()),
+        ]
+    };
+    SUITES.iter().flat_map(pair).collect()
+}
+
+/// The last part of a test's path.
+pub fn leaf(test: &str) -> &str {
+    test.rsplit("::").next().unwrap_or(test)
+}
+
+/// True for tests that have a budget.
+pub fn is_suite(test: &str) -> bool {
+    leaf(test).starts_with("suite_")
+}
+
+/// The suite that a test belongs to: `a::suite_programs_cpu` is of PROGRAMS.
+pub fn of_test(test: &str) -> Option<&'static Suite> {
+    let rest = leaf(test).strip_prefix("suite_")?;
+    let word = rest.split('_').next().unwrap_or(rest);
+    SUITES.iter().find(|suite| suite.name.eq_ignore_ascii_case(word))
+}
+
+/// How long a test may take.
+pub fn time_limit(test: &str, budget: Budget) -> Duration {
+    match of_test(test) {
+        Some(suite) => Duration::from_secs(suite.share(budget).secs) + GRACE,
+        None if is_suite(test) => COMPILING,
+        None if leaf(test).starts_with("compile_fail") => COMPILING,
+        None => ORDINARY,
+    }
+}
+
+/// What a suite says at its end.
+#[derive(Debug, PartialEq)]
+pub struct Said {
+    /// The suite's name, upper case, without what follows its first word.
+    pub name: String,
+    /// Cases run.
+    pub cases: u64,
+    /// The whole line.
+    pub line: String,
+}
+
+/// Reads a suite's line.
+pub fn parse_line(line: &str) -> Option<Said> {
+    let (label, rest) = line.trim().strip_prefix("suite ")?.split_once(':')?;
+    let end = label.find(|c: char| !c.is_alphanumeric()).unwrap_or(label.len());
+    let (count, _) = rest.trim().split_once(" cases")?;
+    let plain: String = count.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    Some(Said {
+        name: label[..end].to_ascii_uppercase(),
+        cases: plain.parse().ok()?,
+        line: line.trim().to_owned(),
+    })
+}
+
+/// Complaints about suites that said too little. Under the CI budget every suite must speak.
+pub fn check(said: &[Said], budget: Budget) -> Vec<String> {
+    let complain = |suite: &Suite| {
+        let lines: Vec<_> = said.iter().filter(|s| s.name == suite.name).collect();
+        let cases: u64 = lines.iter().map(|s| s.cases).sum();
+        let (name, min) = (suite.name.to_ascii_lowercase(), suite.share(budget).min);
+        match (lines.is_empty(), budget) {
+            (true, Budget::Ci) => Some(format!("suite {name} did not run")),
+            (true, _) => None,
+            (false, _) if cases < min => {
+                Some(format!("suite {name}: {cases} cases, at least {min} asked"))
+            }
+            (false, _) => None,
+        }
+    };
+    SUITES.iter().filter_map(complain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_find_their_suites() {
+        assert_eq!(of_test("programs::suite_programs_cpu").map(|s| s.name), Some("PROGRAMS"));
+        assert_eq!(of_test("suite_faults").map(|s| s.name), Some("FAULTS"));
+        assert!(of_test("suite_unknown").is_none() && of_test("programs").is_none());
+        assert_eq!(time_limit("suite_programs", Budget::Ci), Duration::from_secs(360));
+        assert_eq!(time_limit("a::b", Budget::Ci), ORDINARY);
+    }
+
+    #[test]
+    fn lines_are_read() {
+        let said =
+            parse_line("suite programs (cpu): 23_456 cases in 240.0 s, 0 divergences (seed 1)");
+        let said = said.unwrap();
+        assert_eq!((said.name.as_str(), said.cases), ("PROGRAMS", 23_456));
+        assert_eq!(parse_line("suite of rooms"), None);
+        assert_eq!(parse_line("suite programs: many cases"), None);
+    }
+
+    #[test]
+    fn too_few_cases_and_silence_are_complaints() {
+        let said = |text: &str| vec![parse_line(text).unwrap()];
+        let few = check(&said("suite programs: 10 cases in 240.0 s"), Budget::Ci);
+        assert_eq!(few.len(), 2, "{few:?}");
+        assert!(few[0].contains("at least 20000") && few[1].contains("did not run"));
+        assert!(check(&said("suite programs: 10 cases in 2.0 s"), Budget::Quick).is_empty());
+        assert!(check(&[], Budget::Normal).is_empty());
+    }
+
+    #[test]
+    fn variables_name_the_suites() {
+        let all = variables(Budget::Ci);
+        let has = |k: &str, v: &str| all.contains(&(k.to_owned(), v.to_owned()));
+        assert!(has("FOLIO_BUDGET_PROGRAMS_SECS", "240") && has("FOLIO_MIN_PROGRAMS", "20000"));
+    }
+}

@@ -1,0 +1,87 @@
+//! The checked-in tree: where it is and which text files it has.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+
+/// The workspace's root: the first folder upwards that has this crate in it.
+pub fn root() -> Result<PathBuf> {
+    let start = match std::env::var_os("CARGO_MANIFEST_DIR") {
+        Some(dir) => PathBuf::from(dir),
+        None => std::env::current_dir().map_err(|e| format!("no current folder: {e}"))?,
+    };
+    start
+        .ancestors()
+        .find(|dir| dir.join("xtask/Cargo.toml").is_file())
+        .map(Path::to_owned)
+        .ok_or_else(|| format!("{} is not inside the workspace", start.display()))
+}
+
+/// One text file.
+pub struct File {
+    /// Its path from the root, with `/`.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl File {
+    /// True for Rust sources.
+    pub fn is_rust(&self) -> bool {
+        self.path.ends_with(".rs")
+    }
+}
+
+/// Every text file that git tracks or would track; without git, every one outside `target`.
+pub fn files(root: &Path) -> Result<Vec<File>> {
+    let mut paths = git_files(root).unwrap_or_default();
+    if paths.is_empty() {
+        walk(root, root, &mut paths).map_err(|e| format!("reading the tree: {e}"))?;
+    }
+    paths.sort();
+    paths.dedup();
+    let read = |path: String| {
+        let text = std::fs::read_to_string(root.join(&path)).ok()?;
+        Some(File { path, text })
+    };
+    Ok(paths.into_iter().filter_map(read).collect())
+}
+
+fn git_files(root: &Path) -> Option<Vec<String>> {
+    let list = ["ls-files", "--cached", "--others", "--exclude-standard"];
+    let output = Command::new("git").args(list).current_dir(root).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.lines().map(str::to_owned).collect())
+}
+
+fn walk(root: &Path, dir: &Path, paths: &mut Vec<String>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if entry.file_type()?.is_dir() {
+            if name != "target" && name != ".git" {
+                walk(root, &path, paths)?;
+            }
+        } else if let Ok(relative) = path.strip_prefix(root) {
+            paths.push(relative.to_string_lossy().replace('\\', "/"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn git_and_walk_find_this_file() {
+        let root = root().unwrap();
+        let here = "xtask/src/tree.rs";
+        assert!(files(&root).unwrap().iter().any(|f| f.path == here));
+        let mut walked = Vec::new();
+        walk(&root, &root, &mut walked).unwrap();
+        assert!(walked.iter().any(|path| path == here));
+        assert!(!walked.iter().any(|path| path.starts_with("target/")));
+    }
+}

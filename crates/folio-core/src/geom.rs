@@ -131,12 +131,8 @@ impl Box3 {
 
     /// The box moved by `by`.
     pub fn shifted(&self, by: Dims) -> Box3 {
-        let mut out = *self;
-        for d in 0..3 {
-            out.min[d] += by[d];
-            out.max[d] += by[d];
-        }
-        out
+        let moved = |at: Dims| [at[0] + by[0], at[1] + by[1], at[2] + by[2]];
+        Box3 { min: moved(self.min), max: moved(self.max) }
     }
 
     /// Every cell, in row-major order.

@@ -3,15 +3,15 @@
 
 use super::access::{Access, Mode};
 use super::lanes::{Payload, Promise};
-use super::ledger::{Body, COMPUTE_LANES, HostWork, LANES_PER_DEVICE, Ledger, NewOp, outcome};
+use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp, When};
 use super::storage::StorageId;
 use super::transfer::{CopyJob, For};
-use crate::error::{Error, Label};
+use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Deps, Outcome, Writing, add_dep, tidy};
-use crate::hal::{CopyRect, FillRect, Geometry, KernelRef, MemBase, MemRef, NativeKernel, Param};
+use crate::hal::{CopyRect, FillRect, Geometry, KernelRef, MemBase, MemRef, NativeKernel, Param, ParamPtr};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -63,6 +63,9 @@ pub(crate) enum End {
     Host(Arc<Staging>),
 }
 
+/// A host task, before it knows its memory.
+pub(crate) type HostBody = Box<dyn FnOnce(&[ParamPtr]) -> Result<(), Cause> + Send>;
+
 /// What a command does.
 pub(crate) enum Action {
     /// A kernel; each parameter is an access and its shape.
@@ -71,8 +74,8 @@ pub(crate) enum Action {
     Copy { from: (End, Shape), to: (End, Shape) },
     /// A fill of an access.
     Fill { access: usize, shape: Shape, pattern: SmallVec<[u8; 16]> },
-    /// A closure on the host.
-    Host(HostWork),
+    /// A closure on the host, over these accesses.
+    Task { body: HostBody, params: SmallVec<[(usize, Shape); 4]> },
     /// Only that the data is there, or that everything before is done.
     Nothing,
 }
@@ -83,7 +86,7 @@ impl Action {
             Action::Launch { .. } => "kernel",
             Action::Copy { .. } => "copy",
             Action::Fill { .. } => "fill",
-            Action::Host(_) => "host task",
+            Action::Task { .. } => "host task",
             Action::Nothing => "barrier",
         }
     }
@@ -129,9 +132,11 @@ impl Ledger {
     pub(crate) fn run(&mut self, command: Command) -> Stamp {
         let queue = command.queue;
         let in_order = command.in_order;
-        let last = queue.filter(|_| in_order).and_then(|q| self.queues.get_mut(q));
-        let last = last.map_or(Stamp::DONE, |q| q.last.0);
+        let state = queue.and_then(|q| self.queues.get_mut(q));
+        let (last, fence) = state.map_or_else(Default::default, |q| (q.last, q.fence));
         let mut deps: Deps = SmallVec::new();
+        add_dep(&mut deps, fence, false);
+        let last = if in_order { last } else { Stamp::DONE };
         add_dep(&mut deps, last, false);
         command.after.iter().for_each(|s| add_dep(&mut deps, *s, true));
         let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
@@ -155,7 +160,7 @@ impl Ledger {
     fn note_in_queue(&mut self, queue: Option<u32>, stamp: Stamp, in_order: bool) {
         let Some(state) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
         if in_order {
-            state.last.0 = stamp;
+            state.last = stamp;
         }
         match stamp.when() {
             When::Done => {}
@@ -345,9 +350,12 @@ impl Ledger {
                 let job = CopyJob { what, who, timed, deps, storages, promises, staging: None };
                 return self.act_copy(job, &accesses, from, to);
             }
-            Action::Host(work) => {
+            Action::Task { body, params } => {
                 self.count(None, queue, |c| c.host_tasks += 1);
-                Body::Host(work)
+                let params: SmallVec<[ParamPtr; 4]> = (params.iter())
+                    .map(|(at, shape)| self.host_param(&accesses[*at], shape))
+                    .collect();
+                Body::Host(Box::new(move || body(&params)))
             }
             Action::Nothing => Body::Nothing,
         };
@@ -375,6 +383,13 @@ impl Ledger {
             extent: shape.part.extent(),
             write: access.mode.writes(),
         })
+    }
+
+    /// An access as the host finds it; an empty one may have no memory.
+    fn host_param(&self, access: &Access, shape: &Shape) -> ParamPtr {
+        let alloc = self.storages[access.storage.0].alloc(access.domain);
+        let base = alloc.and_then(|a| a.host).map_or(std::ptr::null_mut(), |host| host.0);
+        ParamPtr { base, dims: shape.dims, origin: shape.part.min, extent: shape.part.extent() }
     }
 
     fn act_copy(

@@ -112,15 +112,12 @@ impl Engine {
         });
     }
 
-    /// Waits until a guard's data is there; gives the guard back if it will never be.
-    pub(crate) fn wait_guard(&self, storage: StorageId, taken: &Taken) -> Result<(), Error> {
-        let result = match self.wait(taken.stamp, None) {
-            Ok(Waited::Failed(failure)) => Err(Error::Failed(failure)),
-            Ok(_) => return Ok(()),
-            Err(error) => Err(error),
-        };
-        self.give_guard(storage, taken.id);
-        result
+    /// Waits until a guard's data is there.
+    pub(crate) fn wait_guard(&self, taken: &Taken) -> Result<(), Error> {
+        match self.wait(taken.stamp, None)? {
+            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            _ => Ok(()),
+        }
     }
 
     /// How people call a domain.

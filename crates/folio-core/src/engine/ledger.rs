@@ -56,17 +56,10 @@ pub(crate) struct QueueState {
     pub(crate) failures: Vec<Arc<Failure>>,
     pub(crate) noted: Vec<u64>,
     /// The latest command of an in-order queue.
-    pub(crate) last: Stamp0,
+    pub(crate) last: Stamp,
+    /// The latest barrier.
+    pub(crate) fence: Stamp,
     pub(crate) counters: Counters,
-}
-
-/// A stamp that starts as done.
-pub(crate) struct Stamp0(pub(crate) Stamp);
-
-impl Default for Stamp0 {
-    fn default() -> Stamp0 {
-        Stamp0(Stamp::DONE)
-    }
 }
 
 /// What is to be done when the ledger is free again.
@@ -102,6 +95,10 @@ pub(crate) struct Ledger {
     pub(crate) free_slots: Vec<u32>,
     pub(crate) live_slots: usize,
     pub(crate) queues: Slab<QueueState>,
+    /// Queues without a handle whose commands are under way.
+    pub(crate) dropped_queues: Vec<u32>,
+    /// The ticks of timed commands that had to wait in a slot.
+    pub(crate) timed: HashMap<Stamp, Stamp>,
     /// Stamps that ended in failure; for good, because events are sticky and hazards keep stamps.
     pub(crate) failures: HashMap<Stamp, Arc<Failure>>,
     pub(crate) next_failure: u64,
@@ -158,6 +155,8 @@ impl Ledger {
             free_slots: Vec::new(),
             live_slots: 0,
             queues: Slab::new(),
+            dropped_queues: Vec::new(),
+            timed: HashMap::new(),
             failures: HashMap::new(),
             next_failure: 0,
             next_guard: 0,

@@ -16,6 +16,7 @@ pub(crate) mod host;
 pub(crate) mod lanes;
 pub(crate) mod ledger;
 pub(crate) mod mailbox;
+pub(crate) mod queues;
 pub(crate) mod reaper;
 pub(crate) mod retire;
 pub(crate) mod slab;
@@ -58,10 +59,12 @@ pub(crate) struct Engine {
     pub(crate) handler: Option<Handler>,
     pub(crate) tracker: Arc<dyn PageTrackerFactory>,
     pub(crate) host_budget: devices::Budget,
+    /// Why backends have no devices, or fewer.
+    pub(crate) absent: Vec<String>,
     /// The user's last handle is gone.
     pub(crate) closing: AtomicBool,
-    opening: Mutex<()>,
-    me: Weak<Engine>,
+    pub(crate) opening: Mutex<()>,
+    pub(crate) me: Weak<Engine>,
 }
 
 impl Engine {

@@ -28,6 +28,10 @@ impl<T> Slab<T> {
         Some(item)
     }
 
+    pub(crate) fn get(&self, id: u32) -> Option<&T> {
+        self.items.get(id as usize)?.as_ref()
+    }
+
     pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.items.get_mut(id as usize)?.as_mut()
     }

@@ -29,12 +29,15 @@ pub(crate) struct Slot {
     op: Option<NewOp>,
     /// What is left of the operation while a host thread runs it.
     running: Option<NewOp>,
+    /// It is in use.
+    pub(crate) live: bool,
 }
 
 impl Ledger {
     pub(crate) fn new_slot(&mut self) -> SlotId {
         self.live_slots += 1;
         if let Some(id) = self.free_slots.pop() {
+            self.slot(SlotId(id)).live = true;
             return SlotId(id);
         }
         self.slots.push(Slot {
@@ -47,6 +50,7 @@ impl Ledger {
             placed: None,
             op: None,
             running: None,
+            live: true,
         });
         SlotId((self.slots.len() - 1) as u32)
     }
@@ -200,8 +204,13 @@ impl Ledger {
         match std::mem::replace(&mut op.body, Body::Nothing) {
             Body::Lane(lane, payload) => {
                 op.body = Body::Lane(lane, payload);
+                let timed = op.timed;
                 let stamp = self.place(op, waits, flow, Some(id));
                 self.slot(id).placed = Some(stamp);
+                if timed {
+                    let known = Stamp::unplaced(id, self.slot(id).generation);
+                    self.timed.insert(known, stamp);
+                }
                 self.outbox.notify |= self.waiters > 0;
                 self.retarget(id, stamp);
             }
@@ -279,6 +288,7 @@ impl Ledger {
         }
         self.outbox.wakers.append(&mut wakers);
         let slot = self.slot(id);
+        slot.live = false;
         slot.dependents = dependents;
         slot.wakers = wakers;
         self.outbox.notify |= self.waiters > 0;

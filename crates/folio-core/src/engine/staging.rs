@@ -5,7 +5,7 @@ use crate::hal::HostPtr;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
 /// Alignment of the engine's host memory: a cache line, and the widest vector.
-const ALIGN: usize = 64;
+pub(crate) const ALIGN: usize = 64;
 
 fn layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.max(1), ALIGN).ok()

@@ -19,6 +19,12 @@ pub(crate) struct SlotId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Stamp(u64);
 
+impl Default for Stamp {
+    fn default() -> Stamp {
+        Stamp::DONE
+    }
+}
+
 /// What a stamp says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {

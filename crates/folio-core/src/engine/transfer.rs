@@ -264,6 +264,24 @@ impl Ledger {
         }
     }
 
+    /// Bytes that would have to be copied to a device for these accesses, and its load.
+    pub(crate) fn residency(&self, device: u16, accesses: &[Access]) -> (u64, u64) {
+        let domain = self.devices[usize::from(device)].domain;
+        let mut elements = 0;
+        for a in accesses.iter().filter(|a| !a.mode.discards()) {
+            let Some(storage) = self.storages.get(a.storage.0) else { continue };
+            storage.tracker.visit(&storage.grid.pages_of(&a.elements), &mut |run, set| {
+                if !set.is_empty() && !set.contains(domain) {
+                    let volume = storage.grid.elements_of(&run).volume();
+                    elements += volume as u64 * storage.element_bytes as u64;
+                }
+            });
+        }
+        let first = usize::from(device * LANES_PER_DEVICE);
+        let lanes = &self.lanes[first..first + usize::from(LANES_PER_DEVICE)];
+        (elements, lanes.iter().map(|l| l.issued - l.retired).sum())
+    }
+
     /// What a copy from one domain to another costs.
     pub(crate) fn link(&self, from: DomainId, to: DomainId) -> Link {
         let host = |d: DomainId| self.host_links.get(usize::from(d.0)).copied().unwrap_or_default();

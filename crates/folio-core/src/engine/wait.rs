@@ -82,6 +82,20 @@ impl Engine {
         }
     }
 
+    /// Waits until nothing is under way, or `until`; says how much is left then.
+    pub(crate) fn wait_idle(&self, until: Option<Instant>) -> Result<usize, Error> {
+        loop {
+            let (busy, left) = self.enter(|ledger| {
+                ledger.poll_all();
+                ledger.unfinished()
+            });
+            let Some(stamp) = busy else { return Ok(left) };
+            if let Waited::TimedOut = self.wait(stamp, until)? {
+                return Ok(left);
+            }
+        }
+    }
+
     /// Waits for a tick and accounts for it.
     fn wait_on_lane(&self, lane: LaneId, tick: Tick, until: Option<Instant>) {
         let Some(shared) = self.table.shared(lane) else { return };
@@ -113,6 +127,22 @@ impl Engine {
 }
 
 impl Ledger {
+    pub(crate) fn poll_all(&mut self) {
+        for lane in 0..self.lanes.len() as u16 {
+            self.poll(LaneId(lane));
+        }
+    }
+
+    /// Something that is under way, and how much there is.
+    fn unfinished(&self) -> (Option<Stamp>, usize) {
+        let busy = self.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
+        let placed = busy.map(|(at, lane)| Stamp::placed(LaneId(at as u16), lane.issued));
+        let slot = self.slots.iter().enumerate().find(|(_, slot)| slot.live);
+        let unplaced = slot.map(|(at, s)| Stamp::unplaced(SlotId(at as u32), s.generation));
+        let ticks: u64 = self.lanes.iter().map(|l| l.issued - l.retired).sum();
+        (placed.or(unplaced), ticks as usize + self.live_slots)
+    }
+
     /// True when `target` waits, directly or not, for `slot`. What waits for an unfinished host
     /// task is in a slot itself, so the slots' dependents tell all.
     fn descends(&self, slot: SlotId, target: SlotId) -> bool {

@@ -1,0 +1,188 @@
+//! Host guards: the host's access to a buffer, for as long as they live.
+
+use super::part::Part;
+use super::View;
+use crate::element::DeviceType;
+use crate::engine::access::Mode;
+use crate::engine::guard::Taken;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::geom::{Box3, linear};
+use std::future::Future;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// A guard that is held: gives itself back when dropped.
+struct Held {
+    view: View,
+    part: Box3,
+    taken: Taken,
+}
+
+impl Held {
+    fn take(part: &Part, mode: Mode) -> Result<Held> {
+        let (elements, exact) = part.view.in_storage(&part.part);
+        let mode = if exact { mode } else { widened(mode) };
+        let storage = &part.view.storage;
+        let taken = storage.core.engine.take_guard(storage.id, elements, mode)?;
+        Ok(Held { view: part.view.clone(), part: part.part, taken })
+    }
+
+    /// The part as a slice when it is contiguous.
+    fn run(&self) -> Option<(usize, usize)> {
+        if self.part.is_empty() {
+            return Some((0, 0));
+        }
+        let e = self.part.extent();
+        let d = self.view.dims;
+        let one_run = (e[0] == 1 || (e[1] == d[1] && e[2] == d[2])) && (e[1] == 1 || e[2] == d[2]);
+        one_run.then(|| (linear(d, self.part.min), self.part.volume()))
+    }
+}
+
+/// A write whose bytes are rounded up must keep what it does not cover.
+pub(crate) fn widened(mode: Mode) -> Mode {
+    if mode.discards() { Mode::Update } else { mode }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.view.storage.core.engine.give_guard(self.view.storage.id, self.taken.id);
+    }
+}
+
+/// The host's access to read a part of a buffer. Derefs to a slice when the part is contiguous in
+/// memory (a whole buffer always is); otherwise the slice is empty and [`ReadGuard::row`] gives
+/// the rows.
+pub struct ReadGuard<T: DeviceType> {
+    held: Held,
+    _elements: PhantomData<T>,
+}
+
+/// The host's only access to a part of a buffer; as [`ReadGuard`], and writable.
+pub struct WriteGuard<T: DeviceType> {
+    held: Held,
+    _elements: PhantomData<T>,
+}
+
+fn wait(held: Held) -> Result<Held> {
+    held.view.storage.core.engine.wait_guard(&held.taken)?;
+    Ok(held)
+}
+
+impl<T: DeviceType> ReadGuard<T> {
+    pub(crate) fn take(part: &Part) -> Result<ReadGuard<T>> {
+        Ok(ReadGuard { held: wait(Held::take(part, Mode::Read)?)?, _elements: PhantomData })
+    }
+
+    /// Row `index` of the part, counted through all slices.
+    pub fn row(&self, index: usize) -> Option<&[T]> {
+        let (start, len) = row_of(&self.held, index)?;
+        // SAFETY: the guard's part lies in the host allocation, whose data has arrived; nobody
+        // writes it while the guard lives; every bit pattern is a `T`.
+        Some(unsafe { std::slice::from_raw_parts(self.held.taken.host.0.cast::<T>().add(start), len) })
+    }
+
+    /// Copies everything, row after row.
+    pub fn to_vec(&self) -> Vec<T> {
+        match self.held.run() {
+            Some(_) => (**self).to_vec(),
+            None => (0..).map_while(|r| self.row(r)).flatten().copied().collect(),
+        }
+    }
+}
+
+fn row_of(held: &Held, index: usize) -> Option<(usize, usize)> {
+    let [slices, rows, columns] = held.part.extent();
+    let (slice, row) = (index.checked_div(rows)?, index % rows);
+    let [z, y, x] = held.part.min;
+    (slice < slices).then(|| (linear(held.view.dims, [z + slice, y + row, x]), columns))
+}
+
+impl<T: DeviceType> Deref for ReadGuard<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        let (start, len) = self.held.run().unwrap_or((0, 0));
+        // SAFETY: as in `row`.
+        unsafe { std::slice::from_raw_parts(self.held.taken.host.0.cast::<T>().add(start), len) }
+    }
+}
+
+impl<T: DeviceType> WriteGuard<T> {
+    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteGuard<T>> {
+        Ok(WriteGuard { held: wait(Held::take(part, mode)?)?, _elements: PhantomData })
+    }
+
+    /// Row `index` of the part, counted through all slices.
+    pub fn row_mut(&mut self, index: usize) -> Option<&mut [T]> {
+        let (start, len) = row_of(&self.held, index)?;
+        let host = self.held.taken.host.0.cast::<T>();
+        // SAFETY: as in `ReadGuard::row`; and nobody else reads while a write guard lives.
+        Some(unsafe { std::slice::from_raw_parts_mut(host.add(start), len) })
+    }
+}
+
+impl<T: DeviceType> Deref for WriteGuard<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        let (start, len) = self.held.run().unwrap_or((0, 0));
+        // SAFETY: as in `ReadGuard::row`.
+        unsafe { std::slice::from_raw_parts(self.held.taken.host.0.cast::<T>().add(start), len) }
+    }
+}
+
+impl<T: DeviceType> DerefMut for WriteGuard<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        let (start, len) = self.held.run().unwrap_or((0, 0));
+        let host = self.held.taken.host.0.cast::<T>();
+        // SAFETY: as in `row_mut`.
+        unsafe { std::slice::from_raw_parts_mut(host.add(start), len) }
+    }
+}
+
+/// A [`ReadGuard`] that is on its way. Holds the guard from the start: commands that would write
+/// are refused while it lives.
+pub struct ReadFuture<T: DeviceType> {
+    held: Option<Held>,
+    event: Event,
+    _elements: PhantomData<fn() -> T>,
+}
+
+impl<T: DeviceType> ReadFuture<T> {
+    pub(crate) fn take(part: &Part) -> Result<ReadFuture<T>> {
+        let held = Held::take(part, Mode::Read)?;
+        let event = Event::new(part.view.storage.core.clone(), held.taken.stamp);
+        Ok(ReadFuture { held: Some(held), event, _elements: PhantomData })
+    }
+
+    /// Waits for it.
+    pub fn wait(self) -> Result<ReadGuard<T>> {
+        self.event.wait()?;
+        self.finish()
+    }
+
+    fn finish(mut self) -> Result<ReadGuard<T>> {
+        self.held.take().map_or(Err(Error::ShutDown), |held| {
+            Ok(ReadGuard { held, _elements: PhantomData })
+        })
+    }
+}
+
+impl<T: DeviceType> Future for ReadFuture<T> {
+    type Output = Result<ReadGuard<T>>;
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match Pin::new(&mut self.event).poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Err(error)) => {
+                self.held = None;
+                Poll::Ready(Err(error))
+            }
+            Poll::Ready(Ok(())) => Poll::Ready(match self.held.take() {
+                Some(held) => Ok(ReadGuard { held, _elements: PhantomData }),
+                None => Err(Error::ShutDown),
+            }),
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Buffers: data that moves itself.
+
+mod guard;
+mod options;
+mod part;
+
+pub use guard::{ReadFuture, ReadGuard, WriteGuard};
+pub use options::BufferOptions;
+pub(crate) use guard::widened;
+pub(crate) use options::default_page;
+pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
+
+use crate::element::DeviceType;
+use crate::engine::access::Mode;
+use crate::engine::storage::StorageId;
+use crate::error::{Error, Label, Result};
+use crate::event::Event;
+use crate::geom::{Box3, Dims, Grid};
+use crate::pages::DomainId;
+use crate::report::Counters;
+use crate::runtime::Core;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// The last handle of a storage tells the engine when it goes.
+pub(crate) struct StorageHandle {
+    pub(crate) core: Arc<Core>,
+    pub(crate) id: StorageId,
+    pub(crate) label: Label,
+    /// The shape that the engine knows.
+    pub(crate) grid: Grid,
+    pub(crate) element_bytes: usize,
+    /// USM: the only domain where it is, and whether the host reaches it there.
+    pub(crate) home: Option<DomainId>,
+    pub(crate) host_reachable: bool,
+}
+
+impl Drop for StorageHandle {
+    fn drop(&mut self) {
+        let id = self.id;
+        self.core.engine.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            storage.dropped = true;
+            if storage.over() {
+                ledger.discard_storage(id);
+            }
+        });
+    }
+}
+
+/// A storage in the shape in which somebody sees it.
+#[derive(Clone)]
+pub(crate) struct View {
+    pub(crate) storage: Arc<StorageHandle>,
+    pub(crate) dims: Dims,
+    pub(crate) rank: u8,
+    pub(crate) element_bytes: usize,
+}
+
+impl View {
+    /// The extents that the user sees.
+    pub(crate) fn visible(&self, dims: Dims) -> Vec<usize> {
+        dims[3 - usize::from(self.rank)..].to_vec()
+    }
+
+    /// Checks that a part lies inside.
+    pub(crate) fn part(&self, offset: Dims, extent: Dims) -> Result<Box3> {
+        match Box3::at(offset, extent) {
+            Some(part) if Box3::whole(self.dims).contains(&part) && fits(&part, self.dims) => {
+                Ok(part)
+            }
+            _ => Err(Error::OutOfRange {
+                buffer: self.storage.label.clone(),
+                offset: self.visible(offset),
+                extent: self.visible(extent),
+                range: self.visible(self.dims),
+            }),
+        }
+    }
+
+    /// A part of this view in the storage's own elements: exact where both have one shape,
+    /// otherwise rounded up, with `false`.
+    pub(crate) fn in_storage(&self, part: &Box3) -> (Box3, bool) {
+        let own = &self.storage;
+        if part.is_empty() {
+            return (Box3::EMPTY, true);
+        }
+        if self.dims == own.grid.dims && self.element_bytes == own.element_bytes {
+            return (*part, true);
+        }
+        let (start, end) = self.bytes(part);
+        let first = start / own.element_bytes;
+        let last = (end - 1) / own.element_bytes;
+        let [_, rows, columns] = own.grid.dims;
+        let at = |i: usize| [i / (rows * columns), i / columns % rows, i % columns];
+        let (a, b) = (at(first), at(last));
+        let mut out = Box3 { min: a, max: [b[0] + 1, b[1] + 1, b[2] + 1] };
+        // A run of elements over several rows or slices touches whole ones in between.
+        if a[0] != b[0] {
+            (out.min[1], out.max[1]) = (0, rows);
+        }
+        if a[0] != b[0] || a[1] != b[1] {
+            (out.min[2], out.max[2]) = (0, columns);
+        }
+        let covered = out.volume() * own.element_bytes;
+        let exact = part.volume() * self.element_bytes == covered && end - start == covered;
+        (out, exact)
+    }
+
+    /// First byte of a part, and one past its last.
+    fn bytes(&self, part: &Box3) -> (usize, usize) {
+        let last = [part.max[0] - 1, part.max[1] - 1, part.max[2] - 1];
+        let start = crate::geom::linear(self.dims, part.min) * self.element_bytes;
+        let end = (crate::geom::linear(self.dims, last) + 1) * self.element_bytes;
+        (start, end)
+    }
+
+    /// True when two parts of one storage share a byte.
+    pub(crate) fn shares(&self, part: &Box3, other: &View, theirs: &Box3) -> bool {
+        if part.is_empty() || theirs.is_empty() {
+            return false;
+        }
+        if self.dims == other.dims && self.element_bytes == other.element_bytes {
+            return part.overlaps(theirs);
+        }
+        let (a, b) = (self.bytes(part), other.bytes(theirs));
+        a.0 < b.1 && b.0 < a.1 && self.rows(part).any(|mine| {
+            other.rows(theirs).any(|row| mine.0 < row.1 && row.0 < mine.1)
+        })
+    }
+
+    /// The contiguous runs of bytes of a part.
+    fn rows(&self, part: &Box3) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (part, dims, bytes) = (*part, self.dims, self.element_bytes);
+        let lines = Box3 { min: part.min, max: [part.max[0], part.max[1], part.min[2] + 1] };
+        lines.cells().map(move |first| {
+            let start = crate::geom::linear(dims, first) * bytes;
+            (start, start + (part.max[2] - part.min[2]) * bytes)
+        })
+    }
+}
+
+fn fits(part: &Box3, dims: Dims) -> bool {
+    (0..3).all(|d| part.min[d] <= dims[d] && part.max[d] <= dims[d])
+}
+
+/// Widens a shape of `D` dimensions to three.
+pub(crate) fn widen<const D: usize>(range: [usize; D]) -> Dims {
+    const { assert!(D >= 1 && D <= 3, "buffers have one to three dimensions") };
+    let mut dims = [1; 3];
+    dims[3 - D..].copy_from_slice(&range);
+    dims
+}
+
+/// As [`widen`], for offsets.
+pub(crate) fn widen_at<const D: usize>(at: [usize; D]) -> Dims {
+    let mut dims = [0; 3];
+    dims[3 - D..].copy_from_slice(&at);
+    dims
+}
+
+/// Data of a fixed shape that is wherever it is needed.
+///
+/// A buffer keeps an allocation in each memory in which it is used, made on first use, and
+/// knows for each *page* (a box of elements) where it is current. Commands say what they read and
+/// write; the pages that are missing where a command runs are copied there before it, and
+/// nothing else is. Elements that nobody has written read as zero.
+///
+/// A `Buffer` is owned by one place at a time, so that most aliasing does not compile.
+/// [`Buffer::share`] gives handles for several places; what they do at the same time in one command
+/// is checked at run time.
+///
+/// Dropping a buffer never blocks: its memory lives until the last operation that uses it has
+/// ended.
+pub struct Buffer<T: DeviceType, const D: usize = 1> {
+    pub(crate) view: View,
+    _elements: PhantomData<fn() -> T>,
+}
+
+/// A buffer with many handles; made by [`Buffer::share`].
+#[derive(Clone)]
+pub struct Shared<T: DeviceType, const D: usize = 1> {
+    pub(crate) view: View,
+    _elements: PhantomData<fn() -> T>,
+}
+
+macro_rules! common {
+    ($name:ident) => {
+        impl<T: DeviceType, const D: usize> $name<T, D> {
+            pub(crate) fn from_view(view: View) -> Self {
+                $name { view, _elements: PhantomData }
+            }
+
+            /// Its shape.
+            pub fn range(&self) -> [usize; D] {
+                let mut range = [0; D];
+                range.copy_from_slice(&self.view.dims[3 - D..]);
+                range
+            }
+
+            /// Number of elements.
+            pub fn len(&self) -> usize {
+                Box3::whole(self.view.dims).volume()
+            }
+
+            /// True when it has no elements.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// The name it was given, or an empty string.
+            pub fn label(&self) -> &str {
+                self.view.storage.label.as_str()
+            }
+
+            /// The shape of its pages, in elements of the buffer as it was made.
+            pub fn page(&self) -> [usize; 3] {
+                self.view.storage.grid.page
+            }
+
+            /// What has been moved, filled and allocated for it.
+            pub fn counters(&self) -> Counters {
+                let id = self.view.storage.id;
+                self.view.storage.core.engine.enter(|ledger| ledger.storages[id.0].counters)
+            }
+
+            /// A part of it, to read.
+            pub fn slice(&self, offset: [usize; D], extent: [usize; D]) -> Result<Slice<'_, T, D>> {
+                Slice::new(&self.view, widen_at(offset), widen(extent))
+            }
+
+            /// Waits for its latest contents and keeps everybody from writing them while the guard
+            /// lives: commands that would are refused with [`Error::HostAccessHeld`].
+            pub fn read(&self) -> Result<ReadGuard<T>> {
+                self.slice([0; D], self.range())?.read()
+            }
+
+            /// As [`read`](Self::read), as a future.
+            pub fn read_async(&self) -> Result<ReadFuture<T>> {
+                self.slice([0; D], self.range())?.read_async()
+            }
+
+            /// Copies its latest contents into a new vector.
+            pub fn to_vec(&self) -> Result<Vec<T>> {
+                self.slice([0; D], self.range())?.to_vec()
+            }
+
+            /// When everything submitted so far that writes it is done.
+            pub fn written(&self) -> Result<Event> {
+                self.slice([0; D], self.range())?.written()
+            }
+        }
+    };
+}
+common!(Buffer);
+common!(Shared);
+
+impl<T: DeviceType, const D: usize> Buffer<T, D> {
+    /// A handle that can be cloned, and used from several threads.
+    pub fn share(self) -> Shared<T, D> {
+        Shared::from_view(self.view)
+    }
+
+    /// A part of it, to write.
+    pub fn slice_mut(
+        &mut self,
+        offset: [usize; D],
+        extent: [usize; D],
+    ) -> Result<SliceMut<'_, T, D>> {
+        SliceMut::new(&self.view, widen_at(offset), widen(extent))
+    }
+
+    /// Two parts, cut at `at` in the first dimension.
+    pub fn split_at_mut(&mut self, at: usize) -> Result<(SliceMut<'_, T, D>, SliceMut<'_, T, D>)> {
+        let range = self.range();
+        let (mut low, mut high, mut offset) = (range, range, [0; D]);
+        low[0] = at;
+        offset[0] = at;
+        high[0] = range[0].checked_sub(at).unwrap_or(usize::MAX);
+        let low = SliceMut::new(&self.view, [0; 3], widen(low))?;
+        Ok((low, SliceMut::new(&self.view, widen_at(offset), widen(high))?))
+    }
+
+    /// Waits for its latest contents and gives the host the only access while the guard lives.
+    pub fn write(&mut self) -> Result<WriteGuard<T>> {
+        let all = self.range();
+        WriteGuard::take(&self.slice_mut([0; D], all)?.part, Mode::Update)
+    }
+
+    /// As [`write`](Self::write), without bringing what was there: what is not written reads as
+    /// zero or as an earlier value.
+    pub fn overwrite(&mut self) -> Result<WriteGuard<T>> {
+        let all = self.range();
+        WriteGuard::take(&self.slice_mut([0; D], all)?.part, Mode::Discard { whole: false })
+    }
+
+    /// The same data as elements of another type or in another shape; shares storage and state.
+    ///
+    /// The bytes must be equally many.
+    pub fn reinterpret<U: DeviceType, const E: usize>(
+        self,
+        range: [usize; E],
+    ) -> Result<Buffer<U, E>> {
+        Ok(Buffer::from_view(reinterpreted::<U, E>(&self.view, range)?))
+    }
+}
+
+impl<T: DeviceType, const D: usize> Shared<T, D> {
+    /// A part of it, to write. Aliasing in one command is checked when it is submitted.
+    pub fn slice_mut(&self, offset: [usize; D], extent: [usize; D]) -> Result<SliceMut<'_, T, D>> {
+        SliceMut::new(&self.view, widen_at(offset), widen(extent))
+    }
+
+    /// Waits for its latest contents and gives the host the only access while the guard lives.
+    pub fn write(&self) -> Result<WriteGuard<T>> {
+        WriteGuard::take(&self.slice_mut([0; D], self.range())?.part, Mode::Update)
+    }
+
+    /// As [`write`](Self::write), without bringing what was there.
+    pub fn overwrite(&self) -> Result<WriteGuard<T>> {
+        let all = self.slice_mut([0; D], self.range())?;
+        WriteGuard::take(&all.part, Mode::Discard { whole: false })
+    }
+
+    /// The same data as elements of another type or in another shape; both handles stay.
+    pub fn reinterpret<U: DeviceType, const E: usize>(
+        &self,
+        range: [usize; E],
+    ) -> Result<Shared<U, E>> {
+        Ok(Shared::from_view(reinterpreted::<U, E>(&self.view, range)?))
+    }
+}
+
+fn reinterpreted<U: DeviceType, const E: usize>(view: &View, range: [usize; E]) -> Result<View> {
+    let dims = widen(range);
+    let element_bytes = size_of::<U>();
+    let label = &view.storage.label;
+    let refused = |why: String| Error::Reinterpret { buffer: label.clone(), why };
+    let have = Box3::whole(view.dims).volume() * view.element_bytes;
+    let want = crate::geom::checked_volume(dims).and_then(|n| n.checked_mul(element_bytes));
+    if want != Some(have) {
+        let want = want.map_or_else(|| "too many".to_owned(), |n| n.to_string());
+        return Err(refused(format!("{want} bytes asked for, {have} bytes there")));
+    }
+    if element_bytes == 0 {
+        return Err(refused("elements without a size".to_owned()));
+    }
+    if align_of::<U>() > crate::engine::staging::ALIGN {
+        return Err(refused(format!("alignment {} is larger than the storage's", align_of::<U>())));
+    }
+    Ok(View { storage: view.storage.clone(), dims, rank: E as u8, element_bytes })
+}
+
+impl<T: DeviceType, const D: usize> std::fmt::Debug for Buffer<T, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Buffer {} {:?}", self.view.storage.label, self.range())
+    }
+}
+
+impl<T: DeviceType, const D: usize> std::fmt::Debug for Shared<T, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Shared {} {:?}", self.view.storage.label, self.range())
+    }
+}

@@ -1,0 +1,78 @@
+//! How a buffer is made.
+
+use crate::error::Label;
+use crate::pages::PageTrackerFactory;
+use std::sync::Arc;
+
+/// What can be chosen for a buffer.
+#[derive(Clone, Default)]
+pub struct BufferOptions {
+    pub(crate) label: Label,
+    pub(crate) page: Option<Vec<usize>>,
+    pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
+}
+
+impl BufferOptions {
+    /// The defaults.
+    pub fn new() -> BufferOptions {
+        BufferOptions::default()
+    }
+
+    /// A name, for errors and traces.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<Arc<str>>) -> BufferOptions {
+        self.label = Label::from(label);
+        self
+    }
+
+    /// The shape of a page in elements, as many numbers as the buffer has dimensions. Taken as it
+    /// is, but cut to the buffer's shape.
+    ///
+    /// Without it a buffer of up to 64 KiB is one page, and a larger one has pages of at least
+    /// 64 KiB that are whole rows where that is possible.
+    #[must_use]
+    pub fn page(mut self, page: impl AsRef<[usize]>) -> BufferOptions {
+        self.page = Some(page.as_ref().to_vec());
+        self
+    }
+
+    /// Who keeps track of where the pages are current.
+    #[must_use]
+    pub fn tracker(mut self, tracker: Arc<dyn PageTrackerFactory>) -> BufferOptions {
+        self.tracker = Some(tracker);
+        self
+    }
+}
+
+/// The least size of a page that nobody chose.
+const PAGE_BYTES: usize = 64 << 10;
+
+/// Pages of at least [`PAGE_BYTES`]: whole slices if those are small, else whole rows, else parts of
+/// rows.
+pub(crate) fn default_page(dims: [usize; 3], element_bytes: usize) -> [usize; 3] {
+    let mut page = dims;
+    for d in 0..3 {
+        let below: usize = dims[d + 1..].iter().product::<usize>().max(1) * element_bytes.max(1);
+        page[d] = PAGE_BYTES.div_ceil(below).clamp(1, dims[d].max(1));
+        if page[d] > 1 || d == 2 {
+            break;
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_pages_have_at_least_64_kib_and_are_whole_rows_where_possible() {
+        assert_eq!(default_page([1, 1, 100], 4), [1, 1, 100]);
+        assert_eq!(default_page([1, 1, 1 << 20], 4), [1, 1, 1 << 14]);
+        assert_eq!(default_page([1, 1000, 1000], 4), [1, 17, 1000]);
+        assert_eq!(default_page([1, 10, 1 << 20], 4), [1, 1, 1 << 14]);
+        assert_eq!(default_page([64, 8, 8], 4), [64, 8, 8]);
+        assert_eq!(default_page([640, 64, 64], 4), [4, 64, 64]);
+        assert_eq!(default_page([1, 1, 0], 4), [1, 1, 1]);
+    }
+}

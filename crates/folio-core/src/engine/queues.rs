@@ -1,0 +1,89 @@
+//! What the ledger remembers of queues.
+
+use super::ledger::{Body, Ledger, NewOp, QueueState, outcome};
+use super::stamp::{Stamp, When};
+use crate::error::{Failure, Label};
+use crate::graph::hazards::{Deps, Outcome};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+impl Ledger {
+    pub(crate) fn new_queue(&mut self) -> u32 {
+        self.queues.insert(QueueState::default())
+    }
+
+    pub(crate) fn drop_queue(&mut self, id: u32) {
+        // Operations in flight may still name the queue; its number is not given out again while
+        // they do, because the state stays until they are done.
+        let stamps: SmallVec<[Stamp; 4]> = self.queue_stamps(id);
+        let pending = stamps.iter().any(|s| self.outcome(*s) == Outcome::Pending);
+        if pending {
+            self.dropped_queues.push(id);
+        } else {
+            self.queues.remove(id);
+        }
+        self.sweep_queues();
+    }
+
+    /// Forgets dropped queues whose commands have ended.
+    fn sweep_queues(&mut self) {
+        let mut left = std::mem::take(&mut self.dropped_queues);
+        left.retain(|&id| {
+            let stamps: SmallVec<[Stamp; 4]> = self.queue_stamps(id);
+            let pending = stamps.iter().any(|s| self.outcome(*s) == Outcome::Pending);
+            if !pending {
+                self.queues.remove(id);
+            }
+            pending
+        });
+        self.dropped_queues = left;
+    }
+
+    /// The stamps that together are everything submitted to a queue.
+    pub(crate) fn queue_stamps(&mut self, id: u32) -> SmallVec<[Stamp; 4]> {
+        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let Some(queue) = self.queues.get_mut(id) else { return SmallVec::new() };
+        queue.unplaced.retain(|s| outcome(lanes, slots, failures, *s) == Outcome::Pending);
+        let placed = queue.placed.iter().map(|(lane, tick)| Stamp::placed(*lane, *tick));
+        placed.chain(queue.unplaced.iter().copied()).collect()
+    }
+
+    /// The oldest failure of a queue that has not been returned yet.
+    pub(crate) fn take_failure(&mut self, id: u32) -> Option<Arc<Failure>> {
+        let queue = self.queues.get_mut(id)?;
+        (!queue.failures.is_empty()).then(|| queue.failures.remove(0))
+    }
+
+    /// What is submitted to a queue from now on comes after `stamp`.
+    pub(crate) fn fence(&mut self, id: u32, stamp: Stamp) {
+        if let Some(queue) = self.queues.get_mut(id) {
+            queue.fence = stamp;
+        }
+    }
+
+    /// A stamp for when all of `deps` are done; failed if one is.
+    pub(crate) fn meet(&mut self, deps: Deps) -> Stamp {
+        self.submit(NewOp {
+            what: "event",
+            label: Label::NONE,
+            queue: None,
+            timed: false,
+            deps,
+            storages: SmallVec::new(),
+            promises: SmallVec::new(),
+            staging: None,
+            body: Body::Nothing,
+        })
+    }
+
+    /// The tick of a command, as long as it is known.
+    pub(crate) fn placed_at(&self, stamp: Stamp) -> Stamp {
+        match stamp.when() {
+            When::Unplaced(..) => match self.resolve(stamp) {
+                same if same == stamp => self.timed.get(&stamp).copied().unwrap_or(stamp),
+                placed => placed,
+            },
+            _ => stamp,
+        }
+    }
+}

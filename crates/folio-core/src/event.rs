@@ -1,0 +1,130 @@
+//! Events: when a command is done, and how it ended.
+
+use crate::buffer::Part;
+use crate::engine::access::{Access, Mode};
+use crate::engine::lanes::Lanes;
+use crate::engine::stamp::{Stamp, When};
+use crate::engine::wait::Waited;
+use crate::error::{Error, Result};
+use crate::graph::hazards::{Deps, Outcome};
+use crate::hal::Timing;
+use crate::pages::DomainId;
+use crate::runtime::Core;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+/// When a command is done. Cheap to clone; sticky: it says the same for ever. Dropping it has no
+/// effect on the command. It is a future, too, under any executor.
+#[derive(Clone)]
+pub struct Event {
+    pub(crate) core: Arc<Core>,
+    pub(crate) stamp: Stamp,
+}
+
+/// How a command stands.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Status {
+    /// Not done.
+    Pending,
+    /// Done and well.
+    Done,
+    /// It failed, or something that it depends on did.
+    Failed(Error),
+}
+
+impl Event {
+    pub(crate) fn new(core: Arc<Core>, stamp: Stamp) -> Event {
+        Event { core, stamp }
+    }
+
+    /// When the current writers of a part are done.
+    pub(crate) fn of_writers(part: &Part) -> Result<Event> {
+        let storage = &part.view.storage;
+        let (elements, _) = part.view.in_storage(&part.part);
+        let access =
+            Access { storage: storage.id, elements, mode: Mode::Read, domain: DomainId::HOST };
+        let stamp = storage.core.engine.enter(|ledger| {
+            let mut deps = Deps::new();
+            ledger.hazard_deps(&[access], &mut deps);
+            ledger.meet(deps)
+        });
+        Ok(Event::new(storage.core.clone(), stamp))
+    }
+
+    /// How it stands. Does not wait.
+    pub fn status(&self) -> Status {
+        let failed = |failure| Status::Failed(Error::Failed(failure));
+        self.core.engine.enter(|ledger| {
+            if let Some((lane, _)) = ledger.waits_for_tick(self.stamp) {
+                ledger.poll(lane);
+            }
+            match ledger.outcome(self.stamp) {
+                Outcome::Pending => Status::Pending,
+                Outcome::Fine => Status::Done,
+                Outcome::Failed => {
+                    ledger.failure(self.stamp).cloned().map_or(Status::Done, failed)
+                }
+            }
+        })
+    }
+
+    /// True when it is done, well or not.
+    pub fn is_done(&self) -> bool {
+        !matches!(self.status(), Status::Pending)
+    }
+
+    /// Waits until it is done.
+    pub fn wait(&self) -> Result<()> {
+        match self.core.engine.wait(self.stamp, None)? {
+            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until it is done (`true`) or the time is over (`false`).
+    pub fn wait_for(&self, time: Duration) -> Result<bool> {
+        let until = Instant::now().checked_add(time);
+        match self.core.engine.wait(self.stamp, until)? {
+            Waited::Done => Ok(true),
+            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::TimedOut => Ok(false),
+        }
+    }
+
+    /// When it ran on its device, if it was asked for (`CommandGroup::timed`), has ended, and
+    /// the device can tell.
+    pub fn timing(&self) -> Option<Timing> {
+        let engine = &self.core.engine;
+        let placed = engine.enter(|ledger| ledger.placed_at(self.stamp));
+        match placed.when() {
+            When::Placed(lane, tick) => engine.table.shared(lane)?.native.timing(tick),
+            _ => None,
+        }
+    }
+}
+
+impl Future for Event {
+    type Output = Result<()>;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let failure = self.core.engine.enter(|ledger| {
+            if let Some((lane, _)) = ledger.waits_for_tick(self.stamp) {
+                ledger.poll(lane);
+            }
+            if ledger.wake_when_done(self.stamp, cx.waker()) {
+                return Poll::Pending;
+            }
+            Poll::Ready(ledger.failure(self.stamp).cloned())
+        });
+        failure.map(|failure| failure.map_or(Ok(()), |failure| Err(Error::Failed(failure))))
+    }
+}
+
+impl std::fmt::Debug for Event {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Event({:?})", self.stamp)
+    }
+}

@@ -1,0 +1,491 @@
+//! Command groups: what a command accesses, and what it does.
+
+use crate::buffer::{AsPart, AsPartMut, Part};
+use crate::element::{DeviceType, bytes_of};
+use crate::engine::access::{Access, Mode};
+use crate::engine::command::{Action, Command, End, HostBody, Shape};
+use crate::engine::staging::Staging;
+use crate::engine::stamp::Stamp;
+use crate::error::{Cause, Error, Label, Result};
+use crate::event::Event;
+use crate::geom::{Box3, Dims};
+use crate::hal::{Geometry, NativeKernel, ParamPtr};
+use crate::pages::DomainId;
+use crate::runtime::Core;
+use crate::views::{ClosureKernel, HostArgs, Item, KernelArgs, Token};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Names a command group, so that its accesses cannot be used in another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct GroupId(u64);
+
+impl GroupId {
+    pub(crate) fn next() -> GroupId {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        GroupId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// An access to read.
+#[derive(Clone, Copy, Debug)]
+pub struct Read<T, const D: usize = 1> {
+    pub(crate) token: Token,
+    _elements: PhantomData<fn() -> T>,
+}
+
+/// An access to write; what the command does not write keeps its value.
+#[derive(Clone, Copy, Debug)]
+pub struct Write<T, const D: usize = 1> {
+    pub(crate) token: Token,
+    _elements: PhantomData<fn() -> T>,
+}
+
+/// An access to read and write.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadWrite<T, const D: usize = 1> {
+    pub(crate) token: Token,
+    _elements: PhantomData<fn() -> T>,
+}
+
+/// One access as it was made.
+struct Made {
+    part: Part,
+    mode: Mode,
+}
+
+/// What the group does, before its memory is known.
+enum Doing {
+    Nothing,
+    /// Bring the data to the host.
+    OnHost,
+    Kernel { kernel: NativeKernel, geometry: Geometry, args: SmallVec<[Token; 4]> },
+    Copy { from: usize, to: usize },
+    Upload { from: Arc<Staging>, to: usize },
+    Fill { to: usize, pattern: SmallVec<[u8; 16]> },
+    Task { body: HostBody, args: SmallVec<[Token; 4]> },
+}
+
+/// A command being described; see [`Queue::submit`](crate::Queue::submit).
+pub struct CommandGroup {
+    core: Arc<Core>,
+    pub(crate) device: u16,
+    id: GroupId,
+    label: Label,
+    timed: bool,
+    made: SmallVec<[Made; 4]>,
+    after: SmallVec<[Stamp; 4]>,
+    doing: Doing,
+    actions: usize,
+    wrong: Option<Error>,
+}
+
+/// A finished group: the command, and what must live until it is submitted.
+pub(crate) struct Finished {
+    pub(crate) command: Command,
+    pub(crate) keep: SmallVec<[Arc<crate::buffer::StorageHandle>; 4]>,
+}
+
+impl CommandGroup {
+    pub(crate) fn new(core: &Arc<Core>, device: u16, id: GroupId) -> CommandGroup {
+        CommandGroup {
+            core: core.clone(),
+            device,
+            id,
+            label: Label::NONE,
+            timed: false,
+            made: SmallVec::new(),
+            after: SmallVec::new(),
+            doing: Doing::Nothing,
+            actions: 0,
+            wrong: None,
+        }
+    }
+
+    /// Names the command, for errors and traces.
+    pub fn label(&mut self, label: impl Into<Arc<str>>) -> &mut Self {
+        self.label = Label::from(label);
+        self
+    }
+
+    /// Asks for [`Event::timing`].
+    pub fn timed(&mut self) -> &mut Self {
+        self.timed = true;
+        self
+    }
+
+    /// The command starts after `event`, and fails if that failed.
+    pub fn after(&mut self, event: &Event) -> &mut Self {
+        if Arc::ptr_eq(&event.core, &self.core) {
+            self.after.push(event.stamp);
+        } else {
+            self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE });
+        }
+        self
+    }
+
+    fn refuse(&mut self, error: Error) {
+        self.wrong.get_or_insert(error);
+    }
+
+    fn access(&mut self, part: Part, mode: Mode) -> Token {
+        if !Arc::ptr_eq(&part.view.storage.core, &self.core) {
+            let label = part.view.storage.label.clone();
+            self.refuse(Error::WrongRuntime { what: "buffer", label });
+        }
+        self.made.push(Made { part, mode });
+        Token { group: self.id, at: self.made.len() - 1 }
+    }
+
+    /// The command reads this.
+    pub fn read<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) -> Read<T, D> {
+        let token = self.access(part.as_part(), Mode::Read);
+        Read { token, _elements: PhantomData }
+    }
+
+    /// The command writes this, and what it does not write keeps its value.
+    pub fn write<T: DeviceType, const D: usize>(
+        &mut self,
+        mut part: impl AsPartMut<T, D>,
+    ) -> Write<T, D> {
+        let token = self.access(part.as_part_mut(), Mode::Update);
+        Write { token, _elements: PhantomData }
+    }
+
+    /// The command reads and writes this.
+    pub fn read_write<T: DeviceType, const D: usize>(
+        &mut self,
+        mut part: impl AsPartMut<T, D>,
+    ) -> ReadWrite<T, D> {
+        let token = self.access(part.as_part_mut(), Mode::Update);
+        ReadWrite { token, _elements: PhantomData }
+    }
+
+    /// The command writes this and does not care for what was there: nothing is copied. Elements
+    /// that it does not write read as zero or as an earlier value of the buffer.
+    pub fn discard<T: DeviceType, const D: usize>(
+        &mut self,
+        mut part: impl AsPartMut<T, D>,
+    ) -> Write<T, D> {
+        let token = self.access(part.as_part_mut(), Mode::Discard { whole: false });
+        Write { token, _elements: PhantomData }
+    }
+
+    fn act(&mut self, doing: Doing) {
+        self.actions += 1;
+        self.doing = doing;
+    }
+
+    /// Runs `kernel` for every item of `range`, on the queue's device.
+    ///
+    /// `args` are accesses of this group, one or a tuple; the kernel gets views of them. A view
+    /// reads anywhere in its access, and writes at its own item only, so kernels are free of data
+    /// races. Reading outside of an access fails the command.
+    pub fn host_kernel<const D: usize, A, F>(&mut self, range: [usize; D], args: A, kernel: F)
+    where
+        A: KernelArgs<D>,
+        F: for<'v> Fn(Item<'v, D>, A::Views<'v>) + Send + Sync + 'static,
+    {
+        let mut tokens = SmallVec::new();
+        args.tokens(&mut tokens);
+        let range: Dims = crate::buffer::widen(range);
+        let geometry = Geometry { rank: D as u8, range, group: None };
+        let kernel = NativeKernel::new(ClosureKernel::<F, A, D>::new(kernel));
+        self.act(Doing::Kernel { kernel, geometry, args: tokens });
+    }
+
+    /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory.
+    ///
+    /// The task may block and may use the runtime. It may return `()` or a `Result`; an error and a
+    /// panic are failures of the command.
+    pub fn host_task<A, F, R>(&mut self, args: A, task: F)
+    where
+        A: HostArgs,
+        F: for<'v> FnOnce(A::Views<'v>) -> R + Send + 'static,
+        R: TaskResult,
+    {
+        let mut tokens = SmallVec::new();
+        args.tokens(&mut tokens);
+        let body = move |params: &[ParamPtr]| {
+            // SAFETY: the engine gives the parameters in the order of the tokens, has brought their
+            // data, and keeps everybody else away while the task runs.
+            let views = unsafe { A::views(params) };
+            task(views).into_cause()
+        };
+        self.act(Doing::Task { body: Box::new(body), args: tokens });
+    }
+
+    /// Copies a part to another one of the same extent.
+    pub fn copy<T: DeviceType, const D: usize, const E: usize>(
+        &mut self,
+        from: impl AsPart<T, D>,
+        mut to: impl AsPartMut<T, E>,
+    ) {
+        let from = self.access(from.as_part(), Mode::Read).at;
+        let to = self.access(to.as_part_mut(), Mode::Discard { whole: true }).at;
+        self.check_copy(self.made[from].part.part.extent(), to);
+        self.act(Doing::Copy { from, to });
+    }
+
+    /// Copies a slice, row after row, to a part with as many elements. The slice is free at once.
+    pub fn copy_from_slice<T: DeviceType, const D: usize>(
+        &mut self,
+        from: &[T],
+        mut to: impl AsPartMut<T, D>,
+    ) {
+        let to = self.access(to.as_part_mut(), Mode::Discard { whole: true }).at;
+        let target = self.made[to].part.clone();
+        if target.part.volume() != from.len() {
+            self.refuse(Error::Mismatch {
+                command: self.label.clone(),
+                source_extent: vec![from.len()],
+                target: target.view.visible(target.part.extent()),
+            });
+        }
+        match Staging::of(bytes_of(from)) {
+            Some(staging) => self.act(Doing::Upload { from: Arc::new(staging), to }),
+            None => self.refuse(Error::OutOfMemory {
+                device: "host".to_owned(),
+                what: "copy of a slice",
+                label: self.label.clone(),
+                asked: size_of_val(from) as u64,
+                in_use: 0,
+                limit: u64::MAX,
+            }),
+        }
+    }
+
+    fn check_copy(&mut self, source: Dims, to: usize) {
+        let target = &self.made[to].part;
+        if target.part.extent() != source {
+            let target = target.part.extent().to_vec();
+            let (command, source_extent) = (self.label.clone(), source.to_vec());
+            self.refuse(Error::Mismatch { command, source_extent, target });
+        }
+    }
+
+    /// Sets every element of a part to `value`.
+    pub fn fill<T: DeviceType, const D: usize>(&mut self, mut to: impl AsPartMut<T, D>, value: T) {
+        let to = self.access(to.as_part_mut(), Mode::Discard { whole: true }).at;
+        let pattern = SmallVec::from_slice(bytes_of(&[value]));
+        self.act(Doing::Fill { to, pattern });
+    }
+
+    /// Brings a part to the queue's device, for later.
+    pub fn update<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
+        self.access(part.as_part(), Mode::Read);
+        self.act(Doing::Nothing);
+    }
+
+    /// Brings a part to the host, for later.
+    pub fn update_host<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
+        self.access(part.as_part(), Mode::Read);
+        self.act(Doing::OnHost);
+    }
+
+    /// What a scheduler may know: the name, the launch range, and what is accessed.
+    pub(crate) fn for_scheduler(&self) -> (&str, Option<Dims>, SmallVec<[Access; 4]>) {
+        let accesses = self.made.iter().map(|made| {
+            let (elements, _) = made.part.view.in_storage(&made.part.part);
+            let storage = made.part.view.storage.id;
+            Access { storage, elements, mode: made.mode, domain: DomainId::HOST }
+        });
+        let range = match &self.doing {
+            Doing::Kernel { geometry, .. } => Some(geometry.range),
+            _ => None,
+        };
+        (self.label.as_str(), range, accesses.collect())
+    }
+
+    /// Checks everything that does not need the ledger.
+    pub(crate) fn finish(mut self, queue: Option<u32>, in_order: bool) -> Result<Finished> {
+        if let Some(error) = self.wrong.take() {
+            return Err(error);
+        }
+        if self.actions > 1 {
+            return Err(Error::Actions { command: self.label, actions: self.actions });
+        }
+        let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
+        let entry = &self.core.engine.devices[usize::from(self.device)];
+        let place = if on_host { DomainId::HOST } else { entry.domain };
+        let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
+        for made in &self.made {
+            let (elements, exact) = made.part.view.in_storage(&made.part.part);
+            let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
+            let home = made.part.view.storage.home;
+            let storage = made.part.view.storage.id;
+            accesses.push(Access { storage, elements, mode, domain: home.unwrap_or(place) });
+        }
+        self.check_aliasing()?;
+        self.check_homes(&accesses, place)?;
+        let action = self.action(&accesses)?;
+        let keep = self.made.into_iter().map(|m| m.part.view.storage).collect();
+        let command = Command {
+            queue,
+            in_order,
+            device: (!on_host).then_some(self.device),
+            label: self.label,
+            timed: self.timed,
+            accesses,
+            after: self.after,
+            action,
+        };
+        Ok(Finished { command, keep })
+    }
+
+    /// Two accesses that share a byte, one of which writes, are an error (whatever the handles).
+    fn check_aliasing(&self) -> Result<()> {
+        for (at, a) in self.made.iter().enumerate() {
+            for b in &self.made[..at] {
+                if (a.mode.writes() || b.mode.writes())
+                    && Arc::ptr_eq(&a.part.view.storage, &b.part.view.storage)
+                    && a.part.view.shares(&a.part.part, &b.part.view, &b.part.part)
+                {
+                    let buffer = a.part.view.storage.label.clone();
+                    return Err(Error::Aliasing { command: self.label.clone(), buffer });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Kernels and host tasks reach USM only where it is.
+    fn check_homes(&self, accesses: &[Access], place: DomainId) -> Result<()> {
+        if matches!(self.doing, Doing::Copy { .. } | Doing::Upload { .. }) {
+            return Ok(());
+        }
+        for (made, access) in self.made.iter().zip(accesses) {
+            let reachable = access.domain == place
+                || (place == DomainId::HOST && made.part.view.storage.host_reachable);
+            if !reachable && !access.elements.is_empty() {
+                let engine = &self.core.engine;
+                return Err(Error::NotAccessible {
+                    label: made.part.view.storage.label.clone(),
+                    home: engine.domain_name(access.domain),
+                    device: engine.domain_name(place),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn shape(&self, at: usize) -> Shape {
+        let part = &self.made[at].part;
+        let (dims, element_bytes) = (part.view.dims, part.view.element_bytes);
+        Shape { dims, element_bytes, part: part.part }
+    }
+
+    fn args(&self, tokens: &[Token]) -> Result<SmallVec<[(usize, Shape); 4]>> {
+        let mut args: SmallVec<[(usize, Shape); 4]> = SmallVec::new();
+        for token in tokens {
+            if token.group != self.id {
+                return Err(Error::ForeignAccess { command: self.label.clone() });
+            }
+            let twice = args.iter().any(|(at, _)| *at == token.at);
+            if twice && self.made[token.at].mode.writes() {
+                let buffer = self.made[token.at].part.view.storage.label.clone();
+                return Err(Error::Aliasing { command: self.label.clone(), buffer });
+            }
+            args.push((token.at, self.shape(token.at)));
+        }
+        Ok(args)
+    }
+
+    fn action(&mut self, accesses: &[Access]) -> Result<Action> {
+        let empty = |at: usize| accesses[at].elements.is_empty();
+        Ok(match std::mem::replace(&mut self.doing, Doing::Nothing) {
+            Doing::Nothing | Doing::OnHost => Action::Nothing,
+            Doing::Kernel { kernel, geometry, args } => {
+                let params = self.args(&args)?;
+                self.check_launch(&geometry, &params)?;
+                if geometry.items() == 0 {
+                    // Legal, without effect: also no access takes place.
+                    self.made.clear();
+                    return Ok(Action::Nothing);
+                }
+                Action::Launch { kernel, geometry, params }
+            }
+            Doing::Copy { from, .. } if empty(from) => Action::Nothing,
+            Doing::Copy { from, to } => Action::Copy {
+                from: (End::Access(from), self.shape(from)),
+                to: (End::Access(to), self.shape(to)),
+            },
+            Doing::Upload { to, .. } | Doing::Fill { to, .. } if empty(to) => Action::Nothing,
+            Doing::Upload { from, to } => {
+                let target = self.shape(to);
+                let dims = target.part.extent();
+                let source = Shape { dims, part: Box3::whole(dims), ..target };
+                Action::Copy { from: (End::Host(from), source), to: (End::Access(to), target) }
+            }
+            Doing::Fill { to, pattern } => {
+                Action::Fill { access: to, shape: self.shape(to), pattern }
+            }
+            Doing::Task { body, args } => Action::Task { body, params: self.args(&args)? },
+        })
+    }
+
+    /// A launch may not be larger than what it writes, and its device must run closures.
+    fn check_launch(&self, geometry: &Geometry, params: &[(usize, Shape)]) -> Result<()> {
+        let entry = &self.core.engine.devices[usize::from(self.device)];
+        let unsupported = |what: String| Error::Unsupported { device: entry.name.clone(), what };
+        if !entry.info.caps.closures {
+            return Err(unsupported("kernels that are closures of the host".to_owned()));
+        }
+        if params.len() > entry.info.caps.max_params {
+            let most = entry.info.caps.max_params;
+            return Err(unsupported(format!("{} parameters; it takes {most}", params.len())));
+        }
+        if crate::geom::checked_volume(geometry.range).is_none() {
+            return Err(Error::TooLarge {
+                what: "launch",
+                label: self.label.clone(),
+                extent: geometry.range.to_vec(),
+                element_bytes: 1,
+            });
+        }
+        for (nth, (at, shape)) in params.iter().enumerate() {
+            let made = &self.made[*at];
+            let extent = shape.part.extent();
+            if made.mode.writes()
+                && geometry.items() > 0
+                && (0..3).any(|d| geometry.range[d] > extent[d])
+            {
+                return Err(Error::LaunchTooLarge {
+                    command: self.label.clone(),
+                    launch: geometry.range[3 - usize::from(geometry.rank)..].to_vec(),
+                    access: nth,
+                    buffer: made.part.view.storage.label.clone(),
+                    extent: made.part.view.visible(extent),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a host task may return.
+pub trait TaskResult {
+    #[doc(hidden)]
+    fn into_cause(self) -> std::result::Result<(), Cause>;
+}
+
+impl TaskResult for () {
+    fn into_cause(self) -> std::result::Result<(), Cause> {
+        Ok(())
+    }
+}
+
+impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> TaskResult for std::result::Result<(), E> {
+    fn into_cause(self) -> std::result::Result<(), Cause> {
+        self.map_err(|error| Cause::Task(Arc::from(error.into())))
+    }
+}
+
+impl std::fmt::Debug for CommandGroup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CommandGroup {} with {} accesses", self.label, self.made.len())
+    }
+}
+

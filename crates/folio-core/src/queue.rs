@@ -1,0 +1,173 @@
+//! Queues: where commands are submitted.
+
+use crate::engine::command::{Action, Command};
+use crate::engine::stamp::Stamp;
+use crate::engine::wait::Waited;
+use crate::error::{Error, Label, Result};
+use crate::event::Event;
+use crate::group::{CommandGroup, GroupId};
+use crate::report::Counters;
+use crate::runtime::{Core, DeviceRef};
+use crate::sched::{Candidate, Scheduler, Task};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A queue of one device. Out of order unless made otherwise: commands run as soon as what they
+/// depend on is done. Handles are cheap to clone and may be used from many threads at once.
+#[derive(Clone)]
+pub struct Queue {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) core: Arc<Core>,
+    pub(crate) id: u32,
+    /// One, or several for the scheduler to choose from.
+    devices: SmallVec<[u16; 2]>,
+    in_order: bool,
+    scheduler: Option<Arc<dyn Scheduler>>,
+    sequence: AtomicU64,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let id = self.id;
+        self.core.engine.enter(|ledger| ledger.drop_queue(id));
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        devices: SmallVec<[u16; 2]>,
+        in_order: bool,
+        scheduler: Option<Arc<dyn Scheduler>>,
+    ) -> Queue {
+        let id = core.engine.enter(|ledger| ledger.new_queue());
+        let sequence = AtomicU64::new(0);
+        Queue { inner: Arc::new(Inner { core, id, devices, in_order, scheduler, sequence }) }
+    }
+
+    /// Its device; the first, if it has several.
+    pub fn device(&self) -> DeviceRef {
+        DeviceRef { core: self.inner.core.clone(), at: self.inner.devices[0] }
+    }
+
+    /// All of its devices.
+    pub fn devices(&self) -> Vec<DeviceRef> {
+        let device = |at: &u16| DeviceRef { core: self.inner.core.clone(), at: *at };
+        self.inner.devices.iter().map(device).collect()
+    }
+
+    /// Asks the scheduler, if there is one and something to choose.
+    fn choose(&self, group: &CommandGroup) -> u16 {
+        let inner = &self.inner;
+        let Some(scheduler) = &inner.scheduler else { return inner.devices[0] };
+        let engine = &inner.core.engine;
+        let (label, range, accesses) = group.for_scheduler();
+        let sequence = inner.sequence.fetch_add(1, Ordering::Relaxed);
+        let task = Task { label, range, sequence };
+        let loads: SmallVec<[(u64, u64); 4]> = engine.enter(|ledger| {
+            (inner.devices.iter()).map(|d| ledger.residency(*d, &accesses)).collect()
+        });
+        let candidates: SmallVec<[Candidate<'_>; 4]> = (inner.devices.iter().zip(&loads))
+            .map(|(at, (bytes_to_move, in_flight))| {
+                let entry = &engine.devices[usize::from(*at)];
+                Candidate {
+                    name: &entry.name,
+                    bytes_to_move: *bytes_to_move,
+                    in_flight: *in_flight,
+                    compute_units: entry.info.compute_units,
+                }
+            })
+            .collect();
+        let choice = scheduler.choose(&task, &candidates);
+        inner.devices.get(choice).copied().unwrap_or(inner.devices[0])
+    }
+
+    /// True when each command waits for the one before.
+    pub fn is_in_order(&self) -> bool {
+        self.inner.in_order
+    }
+
+    /// Submits a command group: `build` says what it accesses and does. A group that does nothing
+    /// is a synchronisation point of what it accesses.
+    ///
+    /// Returns as soon as the command is on its way. An error means that nothing has been changed.
+    pub fn submit<R>(&self, build: impl FnOnce(&mut CommandGroup) -> Result<R>) -> Result<Event> {
+        let inner = &self.inner;
+        let mut group = CommandGroup::new(&inner.core, inner.devices[0], GroupId::next());
+        build(&mut group)?;
+        group.device = self.choose(&group);
+        let command = group.finish(Some(inner.id), inner.in_order)?;
+        if let Some(device) = command.command.device {
+            inner.core.engine.open(device)?;
+        }
+        let stamp = inner.core.engine.submit(command.command)?;
+        drop(command.keep);
+        Ok(Event::new(inner.core.clone(), stamp))
+    }
+
+    /// An event for everything submitted to this queue so far; what is submitted later waits for it.
+    pub fn barrier(&self) -> Result<Event> {
+        let inner = &self.inner;
+        let after: SmallVec<[Stamp; 4]> =
+            inner.core.engine.enter(|ledger| ledger.queue_stamps(inner.id));
+        let command = Command {
+            queue: Some(inner.id),
+            in_order: true,
+            device: None,
+            label: Label::NONE,
+            timed: false,
+            accesses: SmallVec::new(),
+            after,
+            action: Action::Nothing,
+        };
+        let stamp = inner.core.engine.submit(command)?;
+        inner.core.engine.enter(|ledger| ledger.fence(inner.id, stamp));
+        Ok(Event::new(inner.core.clone(), stamp))
+    }
+
+    /// Waits for everything submitted to this queue so far. Returns each failure of one of its
+    /// commands once, the oldest first; call again for the next.
+    pub fn wait(&self) -> Result<()> {
+        self.wait_until(None).map(|_| ())
+    }
+
+    /// As [`wait`](Self::wait), until the time is over (`false`).
+    pub fn wait_for(&self, time: Duration) -> Result<bool> {
+        self.wait_until(Instant::now().checked_add(time))
+    }
+
+    fn wait_until(&self, until: Option<Instant>) -> Result<bool> {
+        let inner = &self.inner;
+        let engine = &inner.core.engine;
+        let stamps: SmallVec<[Stamp; 4]> = engine.enter(|ledger| ledger.queue_stamps(inner.id));
+        for stamp in stamps {
+            if let Waited::TimedOut = engine.wait(stamp, until)? {
+                return Ok(false);
+            }
+        }
+        match engine.enter(|ledger| ledger.take_failure(inner.id)) {
+            Some(failure) => Err(Error::Failed(failure)),
+            None => Ok(true),
+        }
+    }
+
+    /// What this queue has moved, filled and launched.
+    pub fn counters(&self) -> Counters {
+        let id = self.inner.id;
+        self.inner.core.engine.enter(|ledger| ledger.queues[id].counters)
+    }
+
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = &self.inner.core.engine.devices[usize::from(self.inner.devices[0])].name;
+        write!(f, "Queue {} on {name}", self.inner.id)
+    }
+}
+

@@ -1,0 +1,476 @@
+//! The runtime: backends, devices, and what is made from them.
+
+use crate::buffer::{Buffer, BufferOptions, StorageHandle, View, default_page, widen};
+use crate::element::{DeviceType, bytes_of};
+use crate::engine::Engine;
+use crate::engine::devices::{Budget, DeviceEntry};
+use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
+use crate::engine::reaper::Reaper;
+use crate::engine::storage::{StorageId, StorageState};
+use crate::error::{Error, Failure, Label, Result};
+use crate::geom::{Dims, Grid};
+use crate::graph::hazards::Hazards;
+use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
+use crate::pages::{BlockTrackers, DomainId, DomainSet, PageMap, PageTrackerFactory};
+use crate::queue::Queue;
+use crate::report::Counters;
+use crate::sched::Scheduler;
+use crate::select::Selector;
+use crate::sync::Mutex;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{Duration, Instant};
+
+/// What all handles of a runtime share; the last one to go closes the engine.
+pub(crate) struct Core {
+    pub(crate) engine: Arc<Engine>,
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.engine.close();
+    }
+}
+
+/// A runtime: its devices, and the data and work on them. Cheap to clone.
+///
+/// Dropping it never waits: what has been submitted runs to its end.
+#[derive(Clone)]
+pub struct Runtime {
+    pub(crate) core: Arc<Core>,
+}
+
+/// A device of a runtime.
+#[derive(Clone)]
+pub struct DeviceRef {
+    pub(crate) core: Arc<Core>,
+    pub(crate) at: u16,
+}
+
+impl DeviceRef {
+    fn entry(&self) -> &DeviceEntry {
+        &self.core.engine.devices[usize::from(self.at)]
+    }
+
+    /// Its name in this runtime: backend and number, such as `cpu:0`.
+    pub fn name(&self) -> &str {
+        &self.entry().name
+    }
+
+    /// What is known of it.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.entry().info
+    }
+
+    /// Bytes that the runtime may allocate on it, and bytes that it has.
+    pub fn budget(&self) -> (u64, u64) {
+        (self.entry().budget.limit(), self.entry().budget.in_use())
+    }
+
+    /// Changes how many bytes the runtime may allocate on it. What is allocated stays.
+    pub fn set_budget(&self, bytes: u64) {
+        self.entry().budget.set_limit(bytes);
+    }
+}
+
+impl std::fmt::Debug for DeviceRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.name(), self.info().name)
+    }
+}
+
+/// Makes a [`Runtime`].
+#[derive(Default)]
+pub struct RuntimeBuilder {
+    backends: Vec<Arc<dyn Backend>>,
+    handler: Option<crate::engine::Handler>,
+    tracker: Option<Arc<dyn PageTrackerFactory>>,
+    budgets: Vec<(String, u64)>,
+    keep_twins: bool,
+}
+
+impl RuntimeBuilder {
+    /// Adds a backend. Devices are found when the runtime is made, and opened on first use.
+    #[must_use]
+    pub fn backend(mut self, backend: impl Backend) -> RuntimeBuilder {
+        self.backends.push(Arc::new(backend));
+        self
+    }
+
+    /// As [`backend`](Self::backend), for one that is shared already.
+    #[must_use]
+    pub fn shared_backend(mut self, backend: Arc<dyn Backend>) -> RuntimeBuilder {
+        self.backends.push(backend);
+        self
+    }
+
+    /// Who is told of each failure of submitted work, once. Called from any thread, without locks.
+    #[must_use]
+    pub fn on_failure(
+        mut self,
+        handler: impl Fn(&Arc<Failure>) + Send + Sync + 'static,
+    ) -> RuntimeBuilder {
+        self.handler = Some(Box::new(handler));
+        self
+    }
+
+    /// How buffers keep track of their pages, unless they say otherwise.
+    #[must_use]
+    pub fn page_tracker(mut self, tracker: Arc<dyn PageTrackerFactory>) -> RuntimeBuilder {
+        self.tracker = Some(tracker);
+        self
+    }
+
+    /// How many bytes may be allocated on a device (by name, such as `cpu:1`) or on the `host`.
+    #[must_use]
+    pub fn budget(mut self, device: impl Into<String>, bytes: u64) -> RuntimeBuilder {
+        self.budgets.push((device.into(), bytes));
+        self
+    }
+
+    /// Shows a physical device as often as backends have it. Without this the second and later
+    /// views of one device (by its UUID) are left out.
+    #[must_use]
+    pub fn keep_twins(mut self) -> RuntimeBuilder {
+        self.keep_twins = true;
+        self
+    }
+
+    /// Makes the runtime.
+    pub fn build(self) -> Result<Runtime> {
+        if self.backends.len() > 60 {
+            let why = "more than 60 of them".to_owned();
+            return Err(Error::Configuration { what: "backends", why });
+        }
+        let (devices, absent) = find_devices(&self.backends, self.keep_twins)?;
+        let mut host_budget = u64::MAX;
+        for (name, bytes) in &self.budgets {
+            if name == "host" {
+                host_budget = *bytes;
+                continue;
+            }
+            match devices.iter().find(|d| d.name == *name) {
+                Some(device) => device.budget.set_limit(*bytes),
+                None => {
+                    let why = format!("no device is called {name}; there are {}", names(&devices));
+                    return Err(Error::Configuration { what: "budget", why });
+                }
+            }
+        }
+        let tracker = self.tracker.unwrap_or_else(|| Arc::new(BlockTrackers));
+        let engine = new_engine(self.backends, devices, self.handler, tracker, host_budget, absent);
+        Ok(Runtime { core: Arc::new(Core { engine }) })
+    }
+}
+
+fn names(devices: &[DeviceEntry]) -> String {
+    let names: Vec<&str> = devices.iter().map(|d| d.name.as_str()).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// Asks the backends for their devices, and gives each memory its domain.
+fn find_devices(
+    backends: &[Arc<dyn Backend>],
+    keep_twins: bool,
+) -> Result<(Vec<DeviceEntry>, Vec<String>)> {
+    let mut devices: Vec<DeviceEntry> = Vec::new();
+    let mut absent = Vec::new();
+    let mut domains: HashMap<(usize, u32), DomainId> = HashMap::new();
+    for (at, backend) in backends.iter().enumerate() {
+        let found = match backend.devices() {
+            Ok(found) => found,
+            Err(why) => {
+                absent.push(format!("{}: {}", backend.name(), why.reason));
+                continue;
+            }
+        };
+        let again = backends[..at].iter().filter(|b| b.name() == backend.name()).count();
+        for (index, info) in found.into_iter().enumerate() {
+            let twin = |d: &DeviceEntry| d.backend != at && d.info.uuid == info.uuid;
+            if !keep_twins && info.uuid.is_some() && devices.iter().any(twin) {
+                absent.push(format!("{}:{index}: {} is there already", backend.name(), info.name));
+                continue;
+            }
+            let domain = match info.home {
+                MemoryHome::Host => DomainId::HOST,
+                MemoryHome::Own(key) => {
+                    let next = DomainId((domains.len() + 1) as u8);
+                    *domains.entry((at, key)).or_insert(next)
+                }
+            };
+            if domain.0 >= 64 || devices.len() >= 4000 {
+                let why = "more than 63 separate memories".to_owned();
+                return Err(Error::Configuration { what: "devices", why });
+            }
+            let suffix = if again == 0 { String::new() } else { format!("#{again}") };
+            let name = format!("{}{suffix}:{index}", backend.name());
+            let budget = Budget::new(info.memory);
+            let opened = OnceLock::new();
+            devices.push(DeviceEntry { backend: at, index, name, info, domain, budget, opened });
+        }
+    }
+    Ok((devices, absent))
+}
+
+fn new_engine(
+    backends: Vec<Arc<dyn Backend>>,
+    devices: Vec<DeviceEntry>,
+    handler: Option<crate::engine::Handler>,
+    tracker: Arc<dyn PageTrackerFactory>,
+    host_budget: u64,
+    absent: Vec<String>,
+) -> Arc<Engine> {
+    let facts = devices.iter().map(|d| DeviceFacts {
+        domain: d.domain,
+        key: crate::engine::lanes::WaitKey {
+            backend: d.backend as u16,
+            group: d.info.caps.wait_group,
+        },
+    });
+    let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
+    let mut host_links = vec![Link::default(); domains];
+    for device in devices.iter().rev() {
+        host_links[usize::from(device.domain.0)] = device.info.caps.host_link;
+    }
+    let device_names: Arc<[String]> = devices.iter().map(|d| d.name.clone()).collect();
+    let table = Arc::new(LaneTable::new(devices.len()));
+    let ledger =
+        Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
+    let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
+    let notifies = reapers.iter().map(|reaper| {
+        let reaper = reaper.clone();
+        Notify::new(move || reaper.call())
+    });
+    let notifies = notifies.collect();
+    Arc::new_cyclic(|me: &Weak<Engine>| Engine {
+        ledger: Mutex::new(ledger),
+        changed: crate::sync::Condvar::new(),
+        table,
+        devices,
+        backends,
+        notifies,
+        reapers,
+        host: crate::engine::host::HostThreads::default(),
+        handler,
+        tracker,
+        host_budget: Budget::new(host_budget),
+        absent,
+        closing: std::sync::atomic::AtomicBool::new(false),
+        opening: Mutex::new(()),
+        me: me.clone(),
+    })
+}
+
+impl Runtime {
+    /// Starts describing a runtime.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    /// The devices that there are.
+    pub fn devices(&self) -> Vec<DeviceRef> {
+        let count = self.core.engine.devices.len() as u16;
+        (0..count).map(|at| DeviceRef { core: self.core.clone(), at }).collect()
+    }
+
+    /// Why backends have no devices, or fewer.
+    pub fn absent(&self) -> &[String] {
+        &self.core.engine.absent
+    }
+
+    /// The device that fits `selector`: a name such as `cpu:1`, a backend such as `cpu`, or a
+    /// [`Selector`] with more to say.
+    pub fn device(&self, selector: impl Into<Selector>) -> Result<DeviceRef> {
+        selector.into().find(self)
+    }
+
+    /// An out-of-order queue of the best device (`FOLIO_DEVICE` chooses another one).
+    pub fn queue(&self) -> Result<Queue> {
+        self.queue_on(Selector::from_env()?)
+    }
+
+    /// An out-of-order queue of a device.
+    pub fn queue_on(&self, selector: impl Into<Selector>) -> Result<Queue> {
+        let device = self.device(selector)?;
+        Ok(Queue::new(self.core.clone(), SmallVec::from_slice(&[device.at]), false, None))
+    }
+
+    /// A queue in which each command waits for the one before.
+    pub fn in_order_queue_on(&self, selector: impl Into<Selector>) -> Result<Queue> {
+        let device = self.device(selector)?;
+        Ok(Queue::new(self.core.clone(), SmallVec::from_slice(&[device.at]), true, None))
+    }
+
+    /// A queue whose commands run where `scheduler` says, on any of `devices` (all, if empty).
+    pub fn queue_over(
+        &self,
+        devices: &[DeviceRef],
+        scheduler: impl Scheduler + 'static,
+    ) -> Result<Queue> {
+        if let Some(other) = devices.iter().find(|d| !Arc::ptr_eq(&d.core, &self.core)) {
+            let label = Label::from(other.name());
+            return Err(Error::WrongRuntime { what: "device", label });
+        }
+        let mut all: SmallVec<[u16; 2]> = devices.iter().map(|d| d.at).collect();
+        if all.is_empty() {
+            all = (0..self.core.engine.devices.len() as u16).collect();
+        }
+        if all.is_empty() {
+            return Err(self.not_found("any device".to_owned()));
+        }
+        Ok(Queue::new(self.core.clone(), all, false, Some(Arc::new(scheduler))))
+    }
+
+    pub(crate) fn not_found(&self, wanted: String) -> Error {
+        let engine = &self.core.engine;
+        let mut there = names(&engine.devices);
+        for why in &engine.absent {
+            there.push_str("; ");
+            there.push_str(why);
+        }
+        Error::DeviceNotFound { wanted, there }
+    }
+
+    /// A 1D buffer of `len` elements, which read as zero. Nothing is allocated yet.
+    pub fn buffer<T: DeviceType>(&self, len: usize) -> Result<Buffer<T>> {
+        self.buffer_with([len], BufferOptions::new())
+    }
+
+    /// A buffer with a copy of `data`, which is free at once.
+    pub fn buffer_from<T: DeviceType>(&self, data: &[T]) -> Result<Buffer<T>> {
+        self.buffer_from_with(data, [data.len()], BufferOptions::new())
+    }
+
+    /// A buffer of one to three dimensions, as `options` say. Its elements read as zero.
+    pub fn buffer_with<T: DeviceType, const D: usize>(
+        &self,
+        range: [usize; D],
+        options: BufferOptions,
+    ) -> Result<Buffer<T, D>> {
+        let dims = widen(range);
+        let view = self.storage::<T>(dims, D, options, None)?;
+        Ok(Buffer::from_view(view))
+    }
+
+    /// As [`buffer_with`](Self::buffer_with), with a copy of `data`, row after row.
+    pub fn buffer_from_with<T: DeviceType, const D: usize>(
+        &self,
+        data: &[T],
+        range: [usize; D],
+        options: BufferOptions,
+    ) -> Result<Buffer<T, D>> {
+        if crate::geom::checked_volume(widen(range)) != Some(data.len()) {
+            return Err(Error::Mismatch {
+                command: options.label,
+                source_extent: vec![data.len()],
+                target: range.to_vec(),
+            });
+        }
+        let buffer = self.buffer_with(range, options)?;
+        let id = buffer.view.storage.id;
+        if !data.is_empty() {
+            self.core.engine.allocate(&[(id, DomainId::HOST)])?;
+        }
+        self.core.engine.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            if let Some(host) = storage.alloc(DomainId::HOST).and_then(|a| a.host) {
+                let bytes = bytes_of(data);
+                // SAFETY: the allocation has the buffer's size, which is that of `data`; nobody
+                // else knows the buffer yet.
+                unsafe { host.0.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+                let all = storage.grid.all();
+                storage.tracker.set(&all, DomainSet::of(DomainId::HOST));
+            }
+        });
+        Ok(buffer)
+    }
+
+    /// A new storage, known to the ledger, without memory.
+    pub(crate) fn storage<T: DeviceType>(
+        &self,
+        dims: Dims,
+        rank: usize,
+        options: BufferOptions,
+        home: Option<DomainId>,
+    ) -> Result<View> {
+        let element_bytes = size_of::<T>();
+        let label = options.label;
+        let refused = |what: &'static str, why: &str| {
+            Err(Error::Configuration { what, why: format!("buffer {label}: {why}") })
+        };
+        if element_bytes == 0 {
+            return refused("element type", "elements need a size");
+        }
+        if align_of::<T>() > crate::engine::staging::ALIGN {
+            return refused("element type", "elements are aligned to 64 bytes at most");
+        }
+        let bytes = crate::geom::checked_volume(dims).and_then(|n| n.checked_mul(element_bytes));
+        if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
+            let extent = dims[3 - rank..].to_vec();
+            return Err(Error::TooLarge { what: "buffer", label, extent, element_bytes });
+        }
+        let page = match options.page {
+            None => default_page(dims, element_bytes),
+            Some(page) if page.len() == rank && page.iter().all(|p| *p > 0) => {
+                let mut all = [1; 3];
+                all[3 - rank..].copy_from_slice(&page);
+                all
+            }
+            Some(_) => return refused("page", "one extent above 0 for each dimension"),
+        };
+        let grid = Grid::new(dims, page);
+        let factory = options.tracker.as_ref().unwrap_or(&self.core.engine.tracker);
+        let state = StorageState {
+            label: label.clone(),
+            grid,
+            element_bytes,
+            tracker: factory.make(grid.pages),
+            defined: PageMap::new(grid.pages, DomainSet::EMPTY),
+            hazards: Hazards::new(grid.pages),
+            mixed: BTreeMap::new(),
+            allocs: SmallVec::new(),
+            home,
+            guards: SmallVec::new(),
+            in_use: 0,
+            dropped: false,
+            closed: false,
+            counters: Counters::default(),
+        };
+        let core = self.core.clone();
+        let id = StorageId(core.engine.enter(|ledger| ledger.storages.insert(state)));
+        let host_reachable = false;
+        let storage =
+            Arc::new(StorageHandle { core, id, label, grid, element_bytes, home, host_reachable });
+        Ok(View { storage, dims, rank: rank as u8, element_bytes })
+    }
+
+    /// What the runtime has moved, filled, launched and allocated so far.
+    pub fn counters(&self) -> Counters {
+        self.core.engine.enter(|ledger| ledger.counters)
+    }
+
+    /// Waits until everything submitted so far is done.
+    pub fn wait(&self) -> Result<()> {
+        match self.core.engine.wait_idle(None)? {
+            0 => Ok(()),
+            unfinished => Err(Error::Deadline { unfinished }),
+        }
+    }
+
+    /// Refuses new work from now on and waits for what is under way, for at most `time`. An error
+    /// says how much was left; it runs on nevertheless.
+    pub fn shutdown(&self, time: Duration) -> Result<()> {
+        self.core.engine.enter(|ledger| ledger.shutdown = true);
+        match self.core.engine.wait_idle(Instant::now().checked_add(time))? {
+            0 => Ok(()),
+            unfinished => Err(Error::Deadline { unfinished }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Runtime with {}", names(&self.core.engine.devices))
+    }
+}

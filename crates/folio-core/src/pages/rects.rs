@@ -267,6 +267,14 @@ mod tests {
     }
 
     #[test]
+    fn a_run_goes_on_where_boxes_change_and_their_union_does_not() {
+        let part = |y, from, to| Box3 { min: [0, y, from], max: [1, y + 1, to] };
+        let (mut sweep, mut out) = (Sweep::default(), Vec::new());
+        sweep.cut(&[part(0, 0, 3), part(1, 0, 1), part(1, 1, 3)], 2, 1, &mut out);
+        assert_eq!(out, [Box3::whole([1, 2, 3])]);
+    }
+
+    #[test]
     fn boxes_that_overlap_are_left_as_they_are() {
         let cross = vec![
             Box3 { min: [0, 1, 0], max: [1, 2, 3] },

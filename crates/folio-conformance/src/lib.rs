@@ -1,1 +1,13 @@
-//! (placeholder)
+//! The suite that every Folio backend passes, ours and users'.
+//!
+//! A backend joins with one small test file:
+//!
+//! ```
+//! use folio_conformance::hal::run_hal;
+//! use folio_sim::SimBackend;
+//!
+//! let summary = run_hal(&|| Box::new(SimBackend::builder().build()), &[]);
+//! assert!(summary.is_ok(), "{summary}");
+//! ```
+
+pub mod hal;

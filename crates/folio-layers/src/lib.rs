@@ -1,1 +1,25 @@
-//! (placeholder)
+//! Layers over any backend: [`Validate`] checks the HAL's contract at run time, [`Faults`] makes
+//! calls fail, [`Trace`] records them. They compose, for layers are backends:
+//!
+//! ```
+//! use folio_layers::{Faults, Trace, Validate};
+//! use folio_sim::SimBackend;
+//!
+//! let validate = Validate::new();
+//! let report = validate.report();
+//! let backend = validate.over(Faults::new().over(Trace::new().over(SimBackend::builder().build())));
+//! # drop(backend);
+//! assert!(report.is_silent());
+//! ```
+//!
+//! [`Layer`] with [`Hooks`] is what they are made of; a test can write its own.
+
+mod faults;
+mod layer;
+mod trace;
+mod validate;
+
+pub use faults::{Fault, FaultHandle, Faults, Planned, Site};
+pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+pub use trace::{Counts, Event, Issued, Trace, TraceHandle};
+pub use validate::{Report, Rule, Validate, Violation};

@@ -1,0 +1,142 @@
+//! Allocations.
+
+use super::Test;
+use super::rig::{Outcome, Rig, ensure, noise};
+use folio_core::hal::{AllocKind, AllocReq, HalErrorKind, LaneKind};
+
+pub(super) const TESTS: &[Test] = &[
+    ("allocations_are_aligned_and_apart", allocations_are_aligned_and_apart),
+    ("too_much_is_out_of_memory", too_much_is_out_of_memory),
+    ("freed_memory_is_used_again", freed_memory_is_used_again),
+    ("memory_is_accounted_for", memory_is_accounted_for),
+    ("zeroed_means_zeros", zeroed_means_zeros),
+    ("host_addresses_are_the_allocation", host_addresses_are_the_allocation),
+    ("pointers_are_found", pointers_are_found),
+];
+
+fn request(size: u64, align: u64) -> AllocReq<'static> {
+    AllocReq { kind: AllocKind::Device, size, align, import: None, label: "conformance" }
+}
+
+fn allocations_are_aligned_and_apart(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        let usm = seat.device.usm();
+        let mut all = Vec::new();
+        let mut wrong = None;
+        for shift in 0..=12 {
+            for size in [1, 3, 64, 1000] {
+                let made = usm.alloc(&request(size, 1 << shift))?;
+                let at = made.address.or(made.host.map(|h| h.0 as u64));
+                if at.is_some_and(|at| at % (1 << shift) != 0) {
+                    wrong = Some(format!("{made:?} is not aligned to {}", 1 << shift));
+                }
+                all.push((made.handle, at, size));
+            }
+        }
+        for (i, a) in all.iter().enumerate() {
+            for b in &all[..i] {
+                let meets = matches!((a.1, b.1), (Some(x), Some(y)) if x < y + b.2 && y < x + a.2);
+                if a.0 == b.0 || meets {
+                    wrong = Some(format!("{a:?} and {b:?} are one"));
+                }
+            }
+        }
+        all.iter().for_each(|(handle, ..)| usm.free(*handle));
+        ensure!(wrong.is_none(), "{wrong:?}");
+        Ok(())
+    })
+}
+
+fn too_much_is_out_of_memory(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        let usm = seat.device.usm();
+        for size in [1 << 62, u64::MAX, u64::MAX - 4095] {
+            match usm.alloc(&request(size, 64)).map_err(|e| e.kind) {
+                Err(HalErrorKind::OutOfMemory { asked, .. }) if asked == size => {}
+                Ok(made) => {
+                    usm.free(made.handle);
+                    ensure!(false, "there are {size} bytes");
+                }
+                other => ensure!(false, "{size} bytes: {other:?}"),
+            }
+        }
+        let memory = seat.memory(128)?;
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        queue.write(&memory, &noise(128, 4))?;
+        ensure!(queue.read(&memory)? == noise(128, 4), "the device does not work afterwards");
+        Ok(())
+    })
+}
+
+fn freed_memory_is_used_again(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        // Where there is little, many times what there is.
+        let piece = (seat.device.info().memory / 4).clamp(1 << 10, 1 << 18);
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        for round in 0..64 {
+            let memory = seat.memory(piece)?;
+            let data = noise(256, round);
+            let some = [super::rig::line(super::rig::host(&data), memory.at(piece - 256), 256)];
+            queue.copy(&[], &some)?;
+            queue.finish()?;
+        }
+        Ok(())
+    })
+}
+
+fn memory_is_accounted_for(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        let usm = seat.device.usm();
+        let before = usm.memory();
+        let memory = seat.memory(1 << 16)?;
+        let during = usm.memory();
+        ensure!(during.in_use >= before.in_use + (1 << 16), "{before:?}, then {during:?}");
+        ensure!(during.total >= during.in_use, "{during:?}");
+        drop(memory);
+        let after = usm.memory();
+        ensure!(after.in_use == before.in_use, "{before:?}, in the end {after:?}");
+        Ok(())
+    })
+}
+
+fn zeroed_means_zeros(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        for _ in 0..4 {
+            let memory = seat.memory(1 << 12)?;
+            let mut queue = seat.queue(LaneKind::Compute)?;
+            let found = queue.read(&memory)?;
+            let zeros = found.iter().all(|b| *b == 0);
+            ensure!(zeros || !memory.given.zeroed, "memory said to be zeroed is not");
+            queue.write(&memory, &noise(1 << 12, 1))?;
+        }
+        Ok(())
+    })
+}
+
+fn host_addresses_are_the_allocation(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        let memory = seat.memory(256)?;
+        let Some(address) = memory.given.host else { return Ok(()) };
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        queue.write(&memory, &noise(256, 8))?;
+        // SAFETY: the allocation has 256 bytes there, and nothing writes them now.
+        let seen = unsafe { std::slice::from_raw_parts(address.0, 256) };
+        ensure!(seen == noise(256, 8), "the host sees other bytes at {address:?}");
+        Ok(())
+    })
+}
+
+fn pointers_are_found(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        let memory = seat.memory(256)?;
+        let Some(address) = memory.given.address else { return Ok(()) };
+        let usm = seat.device.usm();
+        let Some(found) = usm.query(address + 100) else {
+            return super::rig::unsupported("queries of pointers");
+        };
+        let right = found.handle == memory.given.handle && found.offset == 100 && found.size >= 256;
+        ensure!(right && found.kind == AllocKind::Device, "{found:?}");
+        ensure!(usm.query(1).is_none(), "address 1 belongs to somebody");
+        Ok(())
+    })
+}

@@ -1,0 +1,341 @@
+//! Fault injection: the n-th call of a kind fails, at once or later, or takes its device with it.
+//!
+//! A handle counts the calls of each kind, so that a sweep first runs a program without faults and
+//! then once for each call that it made. An injected failure reaches the engine in the way in which
+//! a driver's would: the tick is consumed and reached, memory is not touched. For that the layer
+//! issues an empty kernel in the operation's place, which takes a device with `Caps::closures`; on
+//! others the operation itself runs and fails all the same.
+
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+use folio_core::geom::Box3;
+use folio_core::hal::{
+    AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, DeviceInfo, FillRect,
+    Geometry, HalError, HalErrorKind, KernelRef, Lane, LaneKind, Lost, NativeKernel, Notify,
+    ParamPtr, Tick, Unavailable,
+};
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
+
+/// A kind of call that can fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Site {
+    /// [`Backend::devices`]; any fault makes it [`Unavailable`].
+    Devices,
+    /// [`Backend::open`].
+    Open,
+    /// [`Device::lane`].
+    Lane,
+    /// [`folio_core::hal::UsmAllocator::alloc`].
+    Alloc,
+    /// [`Lane::copy`].
+    Copy,
+    /// [`Lane::fill`].
+    Fill,
+    /// [`Lane::launch`].
+    Launch,
+}
+
+impl Site {
+    /// All of them.
+    pub const ALL: [Site; 7] =
+        [Site::Devices, Site::Open, Site::Lane, Site::Alloc, Site::Copy, Site::Fill, Site::Launch];
+
+    /// Whether a failure can show after the call.
+    pub fn is_operation(self) -> bool {
+        matches!(self, Site::Copy | Site::Fill | Site::Launch)
+    }
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug)]
+pub enum Fault {
+    /// The call returns this.
+    Now(HalErrorKind),
+    /// The operation fails like this when it runs. Sites that are no operations fail at once.
+    Later(HalErrorKind),
+    /// The device is lost.
+    Lose,
+}
+
+/// One planned fault.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Where.
+    pub site: Site,
+    /// At which call, counted from 1.
+    pub nth: u64,
+    /// What.
+    pub fault: Fault,
+}
+
+struct LaneState {
+    device: u32,
+    inner: Weak<dyn Lane>,
+    issued: Tick,
+    /// What the engine has seen; injected failures up to here may be told.
+    seen: Tick,
+    failures: BTreeMap<Tick, HalError>,
+}
+
+#[derive(Default)]
+struct State {
+    planned: Vec<Planned>,
+    counts: BTreeMap<Site, u64>,
+    fired: Vec<Planned>,
+    lanes: HashMap<u32, LaneState>,
+    lost: BTreeMap<u32, Lost>,
+}
+
+/// A layer that makes calls fail.
+#[derive(Default)]
+pub struct Faults(FaultHandle);
+
+/// Plans faults, and counts calls.
+#[derive(Clone, Default)]
+pub struct FaultHandle(Arc<Mutex<State>>);
+
+impl FaultHandle {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The `nth` call of `site` from the beginning, counted from 1, fails with `fault`.
+    pub fn inject(&self, site: Site, nth: u64, fault: Fault) {
+        self.lock().planned.push(Planned { site, nth, fault });
+    }
+
+    /// Calls so far, by kind.
+    pub fn counts(&self) -> BTreeMap<Site, u64> {
+        self.lock().counts.clone()
+    }
+
+    /// The faults that happened.
+    pub fn fired(&self) -> Vec<Planned> {
+        self.lock().fired.clone()
+    }
+
+    /// Takes `device` away, after what it was given has ended: nothing touches memory afterwards.
+    pub fn lose(&self, device: u32) {
+        let lanes: Vec<_> = {
+            let mut state = self.lock();
+            state.lost.insert(device, Lost::new(format!("injected loss of device {device}")));
+            let lanes = state.lanes.values().filter(|l| l.device == device);
+            lanes.filter_map(|l| Some((l.inner.upgrade()?, l.issued))).collect()
+        };
+        for (lane, issued) in lanes {
+            // Lost below as well: then nothing touches memory either.
+            let _ = lane.wait(issued, None);
+        }
+    }
+
+    /// Notes that an operation is issued now, unless its device is lost.
+    fn begin(&self, lane: &LaneRef, tick: Tick) -> Result<(), HalError> {
+        let mut state = self.lock();
+        if let Some(lost) = state.lost.get(&lane.device.index) {
+            return Err(lost.clone().into());
+        }
+        if let Some(state) = state.lanes.get_mut(&lane.id) {
+            state.issued = tick;
+        }
+        Ok(())
+    }
+
+    /// Counts a call; what is planned for it.
+    fn count(&self, site: Site) -> Option<Fault> {
+        let mut state = self.lock();
+        let count = state.counts.entry(site).or_default();
+        *count += 1;
+        let nth = *count;
+        let at = state.planned.iter().position(|p| p.site == site && p.nth == nth)?;
+        let planned = state.planned.remove(at);
+        state.fired.push(planned.clone());
+        Some(planned.fault)
+    }
+
+    /// Counts a call that is no operation; the error to return in its place.
+    fn count_call(&self, site: Site, device: u32) -> Result<(), HalError> {
+        match self.count(site) {
+            Some(Fault::Now(kind) | Fault::Later(kind)) => return Err(injected(kind)),
+            Some(Fault::Lose) => self.lose(device),
+            None => {}
+        }
+        self.check(device)
+    }
+
+    fn check(&self, device: u32) -> Result<(), HalError> {
+        self.lock().lost.get(&device).cloned().map_or(Ok(()), |lost| Err(lost.into()))
+    }
+}
+
+fn injected(kind: HalErrorKind) -> HalError {
+    HalError::new(kind, "injected fault")
+}
+
+struct Nothing;
+
+impl BlockKernel for Nothing {
+    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {}
+}
+
+/// An operation that does nothing, in place of one that fails.
+fn blank(lane: &LaneRef, head: &HeadRef<'_>) -> Result<(), HalError> {
+    let kernel = KernelRef::Native(NativeKernel::new(Nothing));
+    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+    lane.inner.launch(&head.inner, kernel, &geometry, &Args { blob: &[], params: &[] })
+}
+
+impl Faults {
+    /// None planned.
+    pub fn new() -> Faults {
+        Faults::default()
+    }
+
+    /// To plan and count.
+    pub fn handle(&self) -> FaultHandle {
+        self.0.clone()
+    }
+
+    /// Around this backend.
+    pub fn over(self, inner: impl Backend) -> Layer<Faults> {
+        Layer::new(self, Arc::new(inner))
+    }
+
+    /// Issues an operation through `run`, or what is planned in its place.
+    fn operation(
+        &self,
+        site: Site,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        run: impl FnOnce() -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let fault = self.0.count(site);
+        if matches!(fault, Some(Fault::Lose)) {
+            self.0.lose(lane.device.index);
+        }
+        self.0.begin(lane, head.inner.tick)?;
+        let out = if fault.is_some() && lane.device.inner.info().caps.closures {
+            // The operation's own closure goes here; a panic in its drop changes nothing.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(run)));
+            blank(lane, head)
+        } else {
+            run()
+        };
+        match fault {
+            Some(Fault::Now(kind)) => Err(injected(kind)),
+            Some(Fault::Later(kind)) if out.is_ok() => {
+                if let Some(state) = self.0.lock().lanes.get_mut(&lane.id) {
+                    state.failures.insert(head.inner.tick, injected(kind));
+                }
+                Ok(())
+            }
+            _ => out,
+        }
+    }
+
+    fn lost(&self, lane: &LaneRef) -> Result<(), Lost> {
+        self.0.lock().lost.get(&lane.device.index).cloned().map_or(Ok(()), Err)
+    }
+
+    /// Notes what the engine is about to see.
+    fn saw(&self, lane: &LaneRef, tick: Tick) {
+        if let Some(state) = self.0.lock().lanes.get_mut(&lane.id) {
+            state.seen = state.seen.max(tick);
+        }
+    }
+}
+
+impl Hooks for Faults {
+    fn devices(&self, inner: &dyn Backend) -> Result<Vec<DeviceInfo>, Unavailable> {
+        match self.0.count(Site::Devices) {
+            Some(_) => Err(Unavailable::new("injected fault")),
+            None => inner.devices(),
+        }
+    }
+
+    fn open(
+        &self,
+        inner: &dyn Backend,
+        index: usize,
+        notify: Notify,
+    ) -> Result<Arc<dyn Device>, HalError> {
+        self.0.count_call(Site::Open, index as u32)?;
+        inner.open(index, notify)
+    }
+
+    fn lane(
+        &self,
+        device: &DeviceRef,
+        id: u32,
+        kind: LaneKind,
+        priority: i8,
+    ) -> Result<Arc<dyn Lane>, HalError> {
+        self.0.count_call(Site::Lane, device.index)?;
+        let lane = device.inner.lane(kind, priority)?;
+        let (inner, failures) = (Arc::downgrade(&lane), BTreeMap::new());
+        let state = LaneState { device: device.index, inner, issued: 0, seen: 0, failures };
+        self.0.lock().lanes.insert(id, state);
+        Ok(lane)
+    }
+
+    fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.0.count_call(Site::Alloc, device.index)?;
+        device.inner.usm().alloc(req)
+    }
+
+    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        self.operation(Site::Copy, lane, head, || lane.inner.copy(&head.inner, rects))
+    }
+
+    fn fill(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        rects: &[FillRect],
+        pattern: &[u8],
+    ) -> Result<(), HalError> {
+        self.operation(Site::Fill, lane, head, || lane.inner.fill(&head.inner, rects, pattern))
+    }
+
+    fn launch(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        kernel: KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let run = move || lane.inner.launch(&head.inner, kernel, geometry, args);
+        self.operation(Site::Launch, lane, head, run)
+    }
+
+    fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {
+        self.lost(lane)?;
+        let tick = lane.inner.completed()?;
+        self.saw(lane, tick);
+        Ok(tick)
+    }
+
+    fn wait(&self, lane: &LaneRef, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        self.lost(lane)?;
+        let reached = lane.inner.wait(tick, until)?;
+        self.lost(lane)?;
+        if reached {
+            self.saw(lane, tick);
+        }
+        Ok(reached)
+    }
+
+    fn failures(&self, lane: &LaneRef, sink: &mut dyn FnMut(Tick, HalError)) {
+        let mut all = BTreeMap::new();
+        if let Some(state) = self.0.lock().lanes.get_mut(&lane.id) {
+            let later = state.failures.split_off(&(state.seen + 1));
+            all = std::mem::replace(&mut state.failures, later);
+        }
+        lane.inner.failures(&mut |tick, error| {
+            all.insert(tick, error);
+        });
+        all.into_iter().for_each(|(tick, error)| sink(tick, error));
+    }
+}

@@ -1,0 +1,326 @@
+//! The wrapper that all layers share: passes each call of the HAL through a [`Hooks`].
+//!
+//! Objects of the wrapped backend are named by dense numbers, lanes and devices alike, so that
+//! hooks keep their state in plain maps. Lanes that an operation waits for are unwrapped here.
+
+use folio_core::hal::{
+    AllocReq, Allocation, Args, Backend, CopyRect, Device, DeviceInfo, FillRect, Geometry,
+    HalError, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo,
+    Notify, PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
+};
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+/// A device below a layer.
+pub struct DeviceRef {
+    /// Its index in [`Backend::devices`].
+    pub index: u32,
+    /// The device itself.
+    pub inner: Arc<dyn Device>,
+}
+
+/// A lane below a layer.
+pub struct LaneRef {
+    /// Counted from 0 over all lanes of the layer.
+    pub id: u32,
+    /// Its device.
+    pub device: Arc<DeviceRef>,
+    /// What it was made for.
+    pub kind: LaneKind,
+    /// The lane itself.
+    pub inner: Arc<dyn Lane>,
+}
+
+/// An operation's head below a layer.
+pub struct HeadRef<'a> {
+    /// With waits that name lanes of the wrapped backend.
+    pub inner: Head<'a>,
+    /// The waits by the layer's numbers; `None`: not a lane of this layer.
+    pub waits: &'a [(Option<u32>, Tick)],
+}
+
+/// What a layer does at each call. The defaults pass it on.
+#[allow(unused_variables, reason = "defaults name their parameters for the documentation")]
+pub trait Hooks: Send + Sync + Sized + 'static {
+    /// [`Backend::devices`].
+    fn devices(&self, inner: &dyn Backend) -> Result<Vec<DeviceInfo>, Unavailable> {
+        inner.devices()
+    }
+
+    /// [`Backend::open`].
+    fn open(
+        &self,
+        inner: &dyn Backend,
+        index: usize,
+        notify: Notify,
+    ) -> Result<Arc<dyn Device>, HalError> {
+        inner.open(index, notify)
+    }
+
+    /// [`Device::lane`]; the new lane gets number `id`.
+    fn lane(
+        &self,
+        device: &DeviceRef,
+        id: u32,
+        kind: LaneKind,
+        priority: i8,
+    ) -> Result<Arc<dyn Lane>, HalError> {
+        device.inner.lane(kind, priority)
+    }
+
+    /// [`Device::peer`].
+    fn peer(&self, device: &DeviceRef, other: &DeviceRef) -> Option<Link> {
+        device.inner.peer(&*other.inner)
+    }
+
+    /// [`Device::load`].
+    fn load(
+        &self,
+        device: &DeviceRef,
+        source: &KernelSource<'_>,
+    ) -> Result<KernelHandle, HalError> {
+        device.inner.load(source)
+    }
+
+    /// [`Device::unload`].
+    fn unload(&self, device: &DeviceRef, handle: KernelHandle) {
+        device.inner.unload(handle);
+    }
+
+    /// [`UsmAllocator::alloc`].
+    fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        device.inner.usm().alloc(req)
+    }
+
+    /// [`UsmAllocator::free`].
+    fn free(&self, device: &DeviceRef, handle: u64) {
+        device.inner.usm().free(handle);
+    }
+
+    /// [`Lane::copy`].
+    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        lane.inner.copy(&head.inner, rects)
+    }
+
+    /// [`Lane::fill`].
+    fn fill(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        rects: &[FillRect],
+        pattern: &[u8],
+    ) -> Result<(), HalError> {
+        lane.inner.fill(&head.inner, rects, pattern)
+    }
+
+    /// [`Lane::launch`].
+    fn launch(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        kernel: KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        lane.inner.launch(&head.inner, kernel, geometry, args)
+    }
+
+    /// [`Lane::flush`].
+    fn flush(&self, lane: &LaneRef) {
+        lane.inner.flush();
+    }
+
+    /// [`Lane::drive`].
+    fn drive(&self, lane: &LaneRef) {
+        lane.inner.drive();
+    }
+
+    /// [`Lane::completed`].
+    fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {
+        lane.inner.completed()
+    }
+
+    /// [`Lane::wait`].
+    fn wait(&self, lane: &LaneRef, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        lane.inner.wait(tick, until)
+    }
+
+    /// [`Lane::failures`].
+    fn failures(&self, lane: &LaneRef, sink: &mut dyn FnMut(Tick, HalError)) {
+        lane.inner.failures(sink);
+    }
+
+    /// [`Lane::timing`].
+    fn timing(&self, lane: &LaneRef, tick: Tick) -> Option<Timing> {
+        lane.inner.timing(tick)
+    }
+}
+
+/// A backend with hooks around each call.
+pub struct Layer<H> {
+    hooks: Arc<H>,
+    inner: Arc<dyn Backend>,
+    lanes: Arc<AtomicU32>,
+}
+
+impl<H: Hooks> Layer<H> {
+    /// `hooks` around `inner`.
+    pub fn new(hooks: H, inner: Arc<dyn Backend>) -> Layer<H> {
+        Layer { hooks: Arc::new(hooks), inner, lanes: Arc::default() }
+    }
+}
+
+// SAFETY: passes every call on; what hooks change, they answer for (they are part of this crate's
+// layers, or a test's own).
+unsafe impl<H: Hooks> Backend for Layer<H> {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
+        self.hooks.devices(&*self.inner)
+    }
+
+    fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
+        let inner = self.hooks.open(&*self.inner, index, notify)?;
+        Ok(Arc::new(LayerDevice {
+            hooks: self.hooks.clone(),
+            device: Arc::new(DeviceRef { index: index as u32, inner }),
+            lanes: self.lanes.clone(),
+        }))
+    }
+}
+
+struct LayerDevice<H> {
+    hooks: Arc<H>,
+    device: Arc<DeviceRef>,
+    lanes: Arc<AtomicU32>,
+}
+
+// SAFETY: as for `Layer`.
+unsafe impl<H: Hooks> Device for LayerDevice<H> {
+    fn info(&self) -> &DeviceInfo {
+        self.device.inner.info()
+    }
+
+    fn usm(&self) -> &dyn UsmAllocator {
+        self
+    }
+
+    fn lane(&self, kind: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError> {
+        let id = self.lanes.fetch_add(1, Ordering::Relaxed);
+        let inner = self.hooks.lane(&self.device, id, kind, priority)?;
+        let lane = LaneRef { id, device: self.device.clone(), kind, inner };
+        Ok(Arc::new(LayerLane { hooks: self.hooks.clone(), lane }))
+    }
+
+    fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
+        self.hooks.load(&self.device, source)
+    }
+
+    fn unload(&self, handle: KernelHandle) {
+        self.hooks.unload(&self.device, handle);
+    }
+
+    fn peer(&self, other: &dyn Device) -> Option<Link> {
+        let other = other.as_any().downcast_ref::<LayerDevice<H>>()?;
+        self.hooks.peer(&self.device, &other.device)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+// SAFETY: as for `Layer`.
+unsafe impl<H: Hooks> UsmAllocator for LayerDevice<H> {
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.hooks.alloc(&self.device, req)
+    }
+
+    fn free(&self, handle: u64) {
+        self.hooks.free(&self.device, handle);
+    }
+
+    fn memory(&self) -> MemoryInfo {
+        self.device.inner.usm().memory()
+    }
+
+    fn query(&self, address: u64) -> Option<PointerInfo> {
+        self.device.inner.usm().query(address)
+    }
+}
+
+struct LayerLane<H> {
+    hooks: Arc<H>,
+    lane: LaneRef,
+}
+
+impl<H: Hooks> LayerLane<H> {
+    /// Calls `f` with the head as the wrapped lane and the hooks want it.
+    fn with_head<R>(&self, head: &Head<'_>, f: impl FnOnce(&HeadRef<'_>) -> R) -> R {
+        let mut numbers = Vec::with_capacity(head.waits.len());
+        let mut waits = Vec::with_capacity(head.waits.len());
+        for &Wait { lane, tick } in head.waits {
+            let own = lane.as_any().downcast_ref::<LayerLane<H>>().map(|l| &l.lane);
+            numbers.push((own.map(|l| l.id), tick));
+            waits.push(Wait { lane: own.map_or(lane, |l| &l.inner), tick });
+        }
+        f(&HeadRef { inner: Head { waits: &waits, ..*head }, waits: &numbers })
+    }
+}
+
+// SAFETY: as for `Layer`.
+unsafe impl<H: Hooks> Lane for LayerLane<H> {
+    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        self.with_head(head, |head| self.hooks.copy(&self.lane, head, rects))
+    }
+
+    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
+        self.with_head(head, |head| self.hooks.fill(&self.lane, head, rects, pattern))
+    }
+
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        kernel: KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        self.with_head(head, |head| self.hooks.launch(&self.lane, head, kernel, geometry, args))
+    }
+
+    fn flush(&self) {
+        self.hooks.flush(&self.lane);
+    }
+
+    fn drive(&self) {
+        self.hooks.drive(&self.lane);
+    }
+
+    fn completed(&self) -> Result<Tick, Lost> {
+        self.hooks.completed(&self.lane)
+    }
+
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        self.hooks.wait(&self.lane, tick, until)
+    }
+
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        self.hooks.failures(&self.lane, sink);
+    }
+
+    fn timing(&self, tick: Tick) -> Option<Timing> {
+        self.hooks.timing(&self.lane, tick)
+    }
+
+    fn native(&self, f: &mut dyn FnMut(&dyn Any)) -> Result<(), HalError> {
+        self.lane.inner.native(f)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,385 @@
+//! Checks the HAL's contract at run time, from both sides.
+//!
+//! Of the engine: ticks, waits, memory references, shapes, and that any two operations that touch
+//! the same bytes, one of them writing, are ordered (vector clocks; what a launch may touch is what
+//! its parameters say). Of the backend: completion, failures, allocations, loss. Never panics and
+//! never changes a call: what it finds goes to a [`Report`].
+//!
+//! It relies on seeing every call. What the engine learns past the HAL (a host thread that touches
+//! mapped memory) it does not see.
+
+mod memory;
+mod order;
+mod region;
+mod rule;
+
+pub use rule::{Report, Rule, Violation};
+
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+use folio_core::hal::{
+    AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
+    KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome,
+    Notify, Tick, WaitGroup,
+};
+use memory::{Access, Memory};
+use order::{Clock, Lanes};
+use region::Region;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+#[derive(Default)]
+struct State {
+    lanes: Lanes,
+    memory: Memory,
+    lost: HashSet<u32>,
+    homes: HashMap<u32, MemoryHome>,
+    groups: HashMap<u32, Option<WaitGroup>>,
+    peers: HashSet<(u32, u32)>,
+    loaded: HashSet<(u32, KernelHandle)>,
+}
+
+/// A layer that checks the contract.
+#[derive(Default)]
+pub struct Validate {
+    report: Report,
+    state: Mutex<State>,
+}
+
+/// One memory operand as its operation names it.
+struct Operand {
+    mem: MemRef,
+    region: Option<Region>,
+    write: bool,
+    /// An empty one is legal: a parameter that a launch does not touch.
+    may_be_empty: bool,
+}
+
+impl Operand {
+    fn rect(mem: MemRef, pitch: [u64; 2], extent: [u64; 3], write: bool) -> Operand {
+        Operand { mem, region: Region::new(0, pitch, extent), write, may_be_empty: false }
+    }
+}
+
+impl Validate {
+    /// With an empty report.
+    pub fn new() -> Validate {
+        Validate::default()
+    }
+
+    /// What it finds.
+    pub fn report(&self) -> Report {
+        self.report.clone()
+    }
+
+    /// Around this backend.
+    pub fn over(self, inner: impl Backend) -> Layer<Validate> {
+        Layer::new(self, Arc::new(inner))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks an operation, issues it with `run`, and books how the call ended.
+    fn operation(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        operands: Vec<Operand>,
+        run: impl FnOnce() -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let before = self.begin(lane, head, operands);
+        let out = run();
+        let mut state = self.lock();
+        let refused = out.is_err();
+        if let Some(known) = state.lanes.get(lane.id) {
+            known.in_call = false;
+            known.returned = known.issued;
+            if refused {
+                known.told.insert(head.inner.tick);
+            }
+        }
+        if let Some(before) = before.filter(|_| refused) {
+            state.lanes.refused(lane.id, before);
+            state.memory.untouch(lane.id, head.inner.tick);
+        }
+        out
+    }
+
+    fn begin(&self, lane: &LaneRef, head: &HeadRef<'_>, operands: Vec<Operand>) -> Option<Clock> {
+        let mut state = self.lock();
+        self.check_head(&mut state, lane, head);
+        let (clock, before) = state.lanes.issue(lane.id, head.inner.order, head.waits)?;
+        let tick = state.lanes.get(lane.id)?.issued;
+        let in_flight = tick - state.lanes.host.get(lane.id);
+        if in_flight > u64::from(lane.device.inner.info().caps.max_in_flight) {
+            self.report.add(Rule::InFlight, format!("{in_flight} on lane {}", lane.id));
+        }
+        let accesses = self.locate(&state, lane, operands);
+        for (i, a) in accesses.iter().enumerate() {
+            let clash = accesses[..i].iter().any(|b| {
+                (a.write || b.write) && a.space == b.space && a.region.overlaps(&b.region)
+            });
+            if clash || (a.write && a.region.overlaps_itself()) {
+                let what = format!("operand {i} of tick {tick} of lane {}", lane.id);
+                self.report.add(Rule::Alias, what);
+            }
+        }
+        let State { lanes, memory, lost, .. } = &mut *state;
+        let ended = |lane, tick| lanes.ended(lane, tick, lost);
+        for access in accesses {
+            memory.touch(access, (lane.id, tick), &clock, ended, &self.report);
+        }
+        Some(before)
+    }
+
+    fn check_head(&self, state: &mut State, lane: &LaneRef, head: &HeadRef<'_>) {
+        let Some(known) = state.lanes.get(lane.id) else { return };
+        if std::mem::replace(&mut known.in_call, true) {
+            self.report.add(Rule::Concurrent, format!("two calls at once on lane {}", lane.id));
+        }
+        let (next, tick) = (known.issued + 1, head.inner.tick);
+        if tick != next {
+            let what = format!("lane {} expects tick {next}, not {tick}", lane.id);
+            self.report.add(Rule::Ticks, what);
+        }
+        let group = lane.device.inner.info().caps.wait_group;
+        for (&(other, tick), wait) in head.waits.iter().zip(head.inner.waits) {
+            let Some((id, known)) = other.and_then(|id| Some((id, state.lanes.get(id)?))) else {
+                let what = format!("lane {} waits for a foreign lane at {}", lane.id, wait.tick);
+                self.report.add(Rule::WaitGroup, what);
+                continue;
+            };
+            if tick > known.returned {
+                let what = format!("lane {} waits for tick {tick} of lane {id}", lane.id);
+                self.report.add(Rule::WaitIssued, what);
+            }
+            if id != lane.id && (group.is_none() || state.groups.get(&id) != Some(&group)) {
+                let what = format!("lane {} waits for lane {id}", lane.id);
+                self.report.add(Rule::WaitGroup, what);
+            }
+        }
+    }
+
+    /// Where the operands are. Reports those that are nowhere.
+    fn locate(&self, state: &State, lane: &LaneRef, operands: Vec<Operand>) -> Vec<Access> {
+        let mut out = Vec::with_capacity(operands.len());
+        for Operand { mem, region, write, may_be_empty } in operands {
+            let Some(region) = region else {
+                if !may_be_empty {
+                    self.report.add(Rule::Shape, format!("on lane {}: {mem:?}", lane.id));
+                }
+                continue;
+            };
+            if let MemBase::Device { device, .. } = mem.base {
+                let (from, to) = (lane.device.index, device);
+                let shared = state.homes.get(&from) == state.homes.get(&to);
+                if from != to && !shared && !state.peers.contains(&(from, to)) {
+                    let what = format!("device {from} does not reach device {to}");
+                    self.report.add(Rule::Reach, what);
+                }
+            }
+            if let Some((space, region)) = state.memory.locate(&mem, region, &self.report) {
+                out.push(Access { space, region, write });
+            }
+        }
+        out
+    }
+
+    fn check_launch(
+        &self,
+        lane: &LaneRef,
+        kernel: &KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) {
+        let caps = &lane.device.inner.info().caps;
+        let runs = match kernel {
+            KernelRef::Native(_) => caps.closures,
+            KernelRef::Loaded(handle) => self.lock().loaded.contains(&(lane.device.index, *handle)),
+        };
+        if !runs {
+            self.report.add(Rule::Caps, format!("{kernel:?} on device {}", lane.device.index));
+        }
+        if args.params.len() > caps.max_params {
+            self.report.add(Rule::Caps, format!("{} parameters", args.params.len()));
+        }
+        let divides = geometry.group.is_none_or(|group| {
+            (0..3).all(|d| group[d] > 0 && geometry.range[d].is_multiple_of(group[d]))
+        });
+        let fits = folio_core::geom::checked_volume(geometry.range).is_some_and(|n| n > 0);
+        if !divides || !fits || !(1..=3).contains(&geometry.rank) {
+            self.report.add(Rule::Shape, format!("{geometry:?}"));
+        }
+    }
+
+    fn lose(&self, lane: &LaneRef) {
+        self.lock().lost.insert(lane.device.index);
+    }
+
+    fn check_not_lost(&self, lane: &LaneRef) {
+        if self.lock().lost.contains(&lane.device.index) {
+            let what = format!("device {} was lost, and lane {} lives", lane.device.index, lane.id);
+            self.report.add(Rule::BackendLoss, what);
+        }
+    }
+}
+
+fn operand_of(param: &folio_core::hal::Param) -> Operand {
+    // Located relative to its reference, which holds the offset already.
+    let region = Region::of_param(param).map(|r| r.at(r.start - param.mem.offset));
+    let empty = param.extent.contains(&0) && param.size > 0;
+    Operand { mem: param.mem, region, write: param.write, may_be_empty: empty }
+}
+
+impl Hooks for Validate {
+    fn open(
+        &self,
+        inner: &dyn Backend,
+        index: usize,
+        notify: Notify,
+    ) -> Result<Arc<dyn Device>, HalError> {
+        let device = inner.open(index, notify)?;
+        self.lock().homes.insert(index as u32, device.info().home);
+        Ok(device)
+    }
+
+    fn lane(
+        &self,
+        device: &DeviceRef,
+        id: u32,
+        kind: LaneKind,
+        priority: i8,
+    ) -> Result<Arc<dyn Lane>, HalError> {
+        let lane = device.inner.lane(kind, priority)?;
+        let mut state = self.lock();
+        state.lanes.add(id, device.index);
+        state.groups.insert(id, device.inner.info().caps.wait_group);
+        Ok(lane)
+    }
+
+    fn peer(&self, device: &DeviceRef, other: &DeviceRef) -> Option<Link> {
+        let link = device.inner.peer(&*other.inner)?;
+        self.lock().peers.insert((device.index, other.index));
+        Some(link)
+    }
+
+    fn load(
+        &self,
+        device: &DeviceRef,
+        source: &KernelSource<'_>,
+    ) -> Result<KernelHandle, HalError> {
+        let handle = device.inner.load(source)?;
+        self.lock().loaded.insert((device.index, handle));
+        Ok(handle)
+    }
+
+    fn unload(&self, device: &DeviceRef, handle: KernelHandle) {
+        self.lock().loaded.remove(&(device.index, handle));
+        device.inner.unload(handle);
+    }
+
+    fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        if req.size == 0 || !req.align.is_power_of_two() {
+            self.report.add(Rule::Request, format!("{req:?}"));
+        }
+        let made = device.inner.usm().alloc(req)?;
+        self.lock().memory.alloc(device.index, req, &made, &self.report);
+        Ok(made)
+    }
+
+    fn free(&self, device: &DeviceRef, handle: u64) {
+        {
+            let mut state = self.lock();
+            let State { lanes, memory, lost, .. } = &mut *state;
+            let ended = |lane, tick| lanes.ended(lane, tick, lost);
+            memory.free(device.index, handle, ended, &self.report);
+        }
+        device.inner.usm().free(handle);
+    }
+
+    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        let mut operands = Vec::with_capacity(2 * rects.len());
+        for r in rects {
+            operands.push(Operand::rect(r.src, r.src_pitch, r.extent, false));
+            operands.push(Operand::rect(r.dst, r.dst_pitch, r.extent, true));
+        }
+        self.operation(lane, head, operands, || lane.inner.copy(&head.inner, rects))
+    }
+
+    fn fill(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        rects: &[FillRect],
+        pattern: &[u8],
+    ) -> Result<(), HalError> {
+        let whole = |r: &FillRect| r.extent[2].checked_rem(pattern.len() as u64) == Some(0);
+        if !rects.iter().all(whole) {
+            let what = format!("{} pattern bytes in {rects:?}", pattern.len());
+            self.report.add(Rule::Shape, what);
+        }
+        let operands = rects.iter().map(|r| Operand::rect(r.dst, r.pitch, r.extent, true));
+        let run = || lane.inner.fill(&head.inner, rects, pattern);
+        self.operation(lane, head, operands.collect(), run)
+    }
+
+    fn launch(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        kernel: KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        self.check_launch(lane, &kernel, geometry, args);
+        let operands = args.params.iter().map(operand_of).collect();
+        let run = || lane.inner.launch(&head.inner, kernel, geometry, args);
+        self.operation(lane, head, operands, run)
+    }
+
+    fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {
+        let floor = self.lock().lanes.host.get(lane.id);
+        let tick = lane.inner.completed().inspect_err(|_| self.lose(lane))?;
+        self.check_not_lost(lane);
+        let mut state = self.lock();
+        let issued = state.lanes.get(lane.id).map_or(0, |l| l.issued);
+        if tick < floor || tick > issued {
+            let what = format!("lane {}: {tick}, not in {floor}..={issued}", lane.id);
+            self.report.add(Rule::BackendCompleted, what);
+        }
+        state.lanes.seen(lane.id, tick.min(issued));
+        Ok(tick)
+    }
+
+    fn wait(&self, lane: &LaneRef, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        let issued = self.lock().lanes.get(lane.id).map_or(0, |l| l.issued);
+        if tick > issued {
+            let what = format!("the host waits for tick {tick} of {issued} of lane {}", lane.id);
+            self.report.add(Rule::WaitIssued, what);
+        }
+        let reached = lane.inner.wait(tick, until).inspect_err(|_| self.lose(lane))?;
+        self.check_not_lost(lane);
+        if reached {
+            self.lock().lanes.seen(lane.id, tick.min(issued));
+        }
+        Ok(reached)
+    }
+
+    fn failures(&self, lane: &LaneRef, sink: &mut dyn FnMut(Tick, HalError)) {
+        let mut last = 0;
+        lane.inner.failures(&mut |tick, error| {
+            let mut state = self.lock();
+            let known = state.lanes.get(lane.id);
+            let right = known.is_some_and(|l| tick <= l.issued && l.told.insert(tick));
+            drop(state);
+            if !right || tick <= last {
+                let what = format!("tick {tick} of lane {} after {last}: {error}", lane.id);
+                self.report.add(Rule::BackendFailure, what);
+            }
+            last = tick;
+            sink(tick, error);
+        });
+    }
+}

@@ -1,0 +1,289 @@
+//! What the simulated device is for: that order, time and misuse show.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+
+use folio_core::geom::Box3;
+use folio_core::hal::*;
+use folio_sim::{Builder, DeviceSpec, FRESH, OpKind, Script, SimBackend, SimHandle};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+struct Rig {
+    sim: SimHandle,
+    devices: Vec<Arc<dyn Device>>,
+}
+
+fn rig(builder: Builder) -> Rig {
+    let backend = builder.log(true).build();
+    let n = backend.devices().unwrap().len();
+    let devices = (0..n).map(|i| backend.open(i, Notify::none()).unwrap()).collect();
+    Rig { sim: backend.handle(), devices }
+}
+
+impl Rig {
+    fn lane(&self, kind: LaneKind) -> Arc<dyn Lane> {
+        self.devices[0].lane(kind, 0).unwrap()
+    }
+
+    fn alloc(&self, size: u64) -> u64 {
+        let req = AllocReq { kind: AllocKind::Device, size, align: 4, import: None, label: "test" };
+        self.devices[0].usm().alloc(&req).unwrap().handle
+    }
+
+    fn rules(&self) -> Vec<&'static str> {
+        self.sim.violations().into_iter().map(|v| v.rule).collect()
+    }
+}
+
+fn at(handle: u64) -> MemRef {
+    MemRef { base: MemBase::Device { device: 0, handle }, offset: 0 }
+}
+
+fn host(bytes: &mut [u8]) -> MemRef {
+    MemRef { base: MemBase::Host(HostPtr(bytes.as_mut_ptr())), offset: 0 }
+}
+
+fn head<'a>(tick: Tick, waits: &'a [Wait<'a>]) -> Head<'a> {
+    Head { tick, order: Order::AfterPrevious, waits, label: "op", timed: false }
+}
+
+fn line(src: MemRef, dst: MemRef, bytes: u64) -> CopyRect {
+    let pitch = [bytes; 2];
+    CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent: [1, 1, bytes] }
+}
+
+fn fill(
+    lane: &Arc<dyn Lane>,
+    tick: Tick,
+    waits: &[Wait<'_>],
+    handle: u64,
+    byte: u8,
+) -> Result<(), HalError> {
+    let rect = FillRect { dst: at(handle), pitch: [4; 2], extent: [1, 1, 4] };
+    lane.fill(&head(tick, waits), &[rect], &[byte])
+}
+
+fn soon() -> Option<Instant> {
+    Some(Instant::now() + Duration::from_millis(20))
+}
+
+/// Fills on the compute lane, reads on the download lane; with or without the edge between them.
+fn produce_and_consume(rig: &Rig, edge: bool) -> [u8; 4] {
+    let (compute, download) = (rig.lane(LaneKind::Compute), rig.lane(LaneKind::Download));
+    let memory = rig.alloc(4);
+    let mut out = [0; 4];
+    fill(&compute, 1, &[], memory, 7).unwrap();
+    let waits = [Wait { lane: &compute, tick: 1 }];
+    let waits = if edge { &waits[..] } else { &[] };
+    download.copy(&head(1, waits), &[line(at(memory), host(&mut out), 4)]).unwrap();
+    assert_eq!(download.wait(1, None), Ok(true));
+    out
+}
+
+#[test]
+fn a_missing_edge_shows_as_wrong_data() {
+    let slow = || SimBackend::builder().script(Script::new().latency(OpKind::Fill, 10));
+    assert_eq!(produce_and_consume(&rig(slow()), true), [7; 4]);
+    assert_eq!(produce_and_consume(&rig(slow()), false), [FRESH; 4]);
+    let seeds = |seed| SimBackend::builder().script(Script::new().seed(seed));
+    let outcomes: Vec<_> = (0..16).map(|s| produce_and_consume(&rig(seeds(s)), false)).collect();
+    assert!(outcomes.contains(&[7; 4]) && outcomes.contains(&[FRESH; 4]), "{outcomes:?}");
+}
+
+#[test]
+fn equal_seeds_execute_equally() {
+    let run = |seed| {
+        let rig = rig(SimBackend::builder().script(Script::new().seed(seed).jitter(5)));
+        let lanes: Vec<_> = (0..4).map(|_| rig.lane(LaneKind::Compute)).collect();
+        let memory = rig.alloc(4);
+        for tick in 1..=8 {
+            for (i, lane) in lanes.iter().enumerate() {
+                fill(lane, tick, &[], memory, i as u8).unwrap();
+            }
+        }
+        for lane in &lanes {
+            assert_eq!(lane.wait(8, None), Ok(true));
+        }
+        rig.sim.log()
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn time_passes_by_looking_and_shows_in_steps() {
+    let rig = rig(SimBackend::builder().script(Script::new().late(3).visible_every(5)));
+    let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(4));
+    fill(&lane, 1, &[], memory, 1).unwrap();
+    let seen: Vec<_> = (0..6).map(|_| lane.completed().unwrap()).collect();
+    assert_eq!(seen, [0, 0, 0, 0, 1, 1]);
+    assert_eq!(rig.sim.log()[0].time, 4);
+    assert_eq!(rig.sim.now(), 6);
+}
+
+#[test]
+fn a_batch_is_held_back_until_it_is_full_or_flushed() {
+    let rig = rig(SimBackend::builder().device(DeviceSpec::new().batch(3)));
+    let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(4));
+    fill(&lane, 1, &[], memory, 1).unwrap();
+    fill(&lane, 2, &[], memory, 1).unwrap();
+    rig.sim.step(100);
+    assert_eq!(lane.completed(), Ok(0));
+    fill(&lane, 3, &[], memory, 1).unwrap();
+    rig.sim.step(100);
+    assert_eq!(lane.completed(), Ok(3));
+    fill(&lane, 4, &[], memory, 1).unwrap();
+    lane.flush();
+    rig.sim.step(100);
+    assert_eq!(lane.completed(), Ok(4));
+}
+
+#[test]
+fn a_held_lane_ends_nothing_until_it_is_released() {
+    let rig = rig(SimBackend::builder());
+    let (copy, compute) = (rig.lane(LaneKind::Upload), rig.lane(LaneKind::Compute));
+    let memory = rig.alloc(4);
+    rig.sim.hold(0, LaneKind::Upload);
+    fill(&copy, 1, &[], memory, 1).unwrap();
+    fill(&compute, 1, &[Wait { lane: &copy, tick: 1 }], memory, 2).unwrap();
+    rig.sim.step(100);
+    assert_eq!((copy.completed(), compute.completed()), (Ok(0), Ok(0)));
+    assert_eq!(compute.wait(1, soon()), Ok(false));
+    assert_eq!(rig.sim.pending(0), 2);
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| compute.wait(1, None));
+        rig.sim.release(0, LaneKind::Upload);
+        assert_eq!(waiter.join().unwrap(), Ok(true));
+    });
+}
+
+#[test]
+fn a_lost_device_ends_nothing_and_drops_everything() {
+    let builder = SimBackend::builder().devices(2, DeviceSpec::new()).peers(Link::default());
+    let rig = rig(builder);
+    let (lost, healthy) =
+        (rig.lane(LaneKind::Compute), rig.devices[1].lane(LaneKind::Peer, 0).unwrap());
+    struct Holds(#[allow(dead_code, reason = "counted")] Arc<()>);
+    impl BlockKernel for Holds {
+        unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {}
+    }
+    let token = Arc::new(());
+    let kernel = KernelRef::Native(NativeKernel::new(Holds(token.clone())));
+    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+    lost.launch(&head(1, &[]), kernel, &geometry, &Args { blob: &[], params: &[] }).unwrap();
+    let mut out = [0u8; 4];
+    let host_to_host = [line(host(&mut [1; 4]), host(&mut out), 4)];
+    healthy.copy(&head(1, &[Wait { lane: &lost, tick: 1 }]), &host_to_host).unwrap();
+    rig.sim.lose(0);
+    assert_eq!(Arc::strong_count(&token), 1);
+    assert!(lost.completed().is_err() && lost.wait(1, None).is_err());
+    assert!(
+        matches!(rig.devices[0].lane(LaneKind::Compute, 0), Err(e) if matches!(e.kind, HalErrorKind::Lost))
+    );
+    // The tick of the other device is reached, by failure.
+    assert_eq!(healthy.wait(1, None), Ok(true));
+    let mut failed = Vec::new();
+    healthy.failures(&mut |tick, _| failed.push(tick));
+    assert_eq!((failed, out), (vec![1], [0; 4]));
+}
+
+#[test]
+fn loss_comes_at_the_scripted_operation() {
+    let rig = rig(SimBackend::builder().device(DeviceSpec::new().lose_at(3)));
+    let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(4));
+    for tick in 1..=4 {
+        fill(&lane, tick, &[], memory, 1).unwrap();
+    }
+    assert_eq!(lane.wait(2, None), Ok(true));
+    assert!(lane.wait(3, None).is_err());
+    assert_eq!(rig.sim.counters().fills, 2);
+}
+
+#[test]
+fn memory_has_a_limit_and_is_never_zero() {
+    let rig = rig(SimBackend::builder().device(DeviceSpec::new().memory(100)));
+    let first = rig.alloc(60);
+    let usm = rig.devices[0].usm();
+    let req = AllocReq { kind: AllocKind::Device, size: 41, align: 1, import: None, label: "" };
+    let error = usm.alloc(&req).unwrap_err();
+    assert!(matches!(error.kind, HalErrorKind::OutOfMemory { asked: 41, in_use: 60, limit: 100 }));
+    assert_eq!(rig.sim.live_allocations(), (1, 60));
+    assert_eq!(rig.sim.live_labels(), ["test"]);
+    usm.free(first);
+    assert!(usm.alloc(&req).is_ok());
+}
+
+#[test]
+fn misuse_of_memory_is_reported_and_harmless() {
+    let rig = rig(SimBackend::builder().devices(2, DeviceSpec::new()));
+    let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(4));
+    let mut big = [0u8; 8];
+    let beyond = lane.copy(&head(1, &[]), &[line(host(&mut big), at(memory), 8)]);
+    assert!(matches!(beyond.unwrap_err().kind, HalErrorKind::Driver));
+    fill(&lane, 2, &[], memory, 1).unwrap();
+    rig.devices[0].usm().free(memory);
+    assert_eq!(lane.wait(2, None), Ok(true));
+    assert!(fill(&lane, 3, &[], memory, 1).is_err());
+    rig.devices[0].usm().free(memory);
+    let far = rig.devices[1].lane(LaneKind::Compute, 0).unwrap();
+    let unreachable = rig.alloc(4);
+    assert!(fill(&far, 1, &[], unreachable, 1).is_err());
+    let expect = [
+        "memory is live and in bounds",
+        "memory is freed after its users have ended",
+        "memory is live until its users have ended",
+        "memory is live and in bounds",
+        "memory is used inside its bounds",
+        "memory is reachable",
+    ];
+    assert_eq!(rig.rules(), expect);
+    // Refused ticks are reached all the same.
+    assert_eq!(lane.wait(3, None), Ok(true));
+}
+
+#[test]
+fn ticks_and_waits_are_checked() {
+    let rig = rig(SimBackend::builder().device(DeviceSpec::new().wait_group(None)));
+    let (a, b) = (rig.lane(LaneKind::Compute), rig.lane(LaneKind::Upload));
+    let memory = rig.alloc(4);
+    assert!(fill(&a, 2, &[], memory, 1).is_err());
+    assert!(fill(&a, 2, &[Wait { lane: &b, tick: 0 }], memory, 1).is_err());
+    assert!(fill(&a, 3, &[Wait { lane: &a, tick: 3 }], memory, 1).is_err());
+    let expect = ["ticks are consecutive", "waits stay in a wait group", "waits name issued ticks"];
+    assert_eq!(rig.rules(), expect);
+}
+
+/// Writes one `u32` at an index that its parameter may not have.
+struct Stray(usize);
+
+impl BlockKernel for Stray {
+    unsafe fn run(&self, params: &[ParamPtr], _: &Box3) {
+        // SAFETY: the guards around a simulated allocation are mapped; that is what is tested.
+        unsafe { params[0].base.cast::<u32>().wrapping_add(self.0).write(1) };
+    }
+}
+
+#[test]
+fn writes_beside_an_allocation_are_found_when_it_is_freed() {
+    let rig = rig(SimBackend::builder());
+    let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(8));
+    let dims = [1, 1, 2];
+    let param = Param { mem: at(memory), size: 4, write: true, dims, origin: [0; 3], extent: dims };
+    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+    let kernel = KernelRef::Native(NativeKernel::new(Stray(2)));
+    lane.launch(&head(1, &[]), kernel, &geometry, &Args { blob: &[], params: &[param] }).unwrap();
+    assert_eq!(lane.wait(1, None), Ok(true));
+    rig.devices[0].usm().free(memory);
+    assert_eq!(rig.rules(), ["memory is used inside its bounds"]);
+}
+
+#[test]
+fn writes_to_freed_memory_are_found() {
+    let rig = rig(SimBackend::builder().device(DeviceSpec::new().unified(true)));
+    let req = AllocReq { kind: AllocKind::Device, size: 8, align: 4, import: None, label: "" };
+    let usm = rig.devices[0].usm();
+    let made = usm.alloc(&req).unwrap();
+    usm.free(made.handle);
+    // SAFETY: freed simulated memory stays mapped in the quarantine; that is what is tested.
+    unsafe { made.host.unwrap().0.write(1) };
+    assert_eq!(rig.rules(), ["freed memory is not touched"]);
+}

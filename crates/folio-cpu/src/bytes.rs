@@ -260,7 +260,7 @@ mod tests {
             }
             for (i, &byte) in memory.iter().enumerate() {
                 let row = i.wrapping_sub(5) % (bytes + 1);
-                let outside = i < 5 || row == bytes || i >= 5 + 2 * bytes + 1;
+                let outside = i < 5 || row == bytes || i > 5 + 2 * bytes;
                 assert_eq!(byte, if outside { 255 } else { pattern[row % length] }, "{length} {i}");
             }
         }

@@ -11,10 +11,10 @@
 use crate::cost::{Class, Verdict};
 use crate::lane::{Core, Queue, Revived, State};
 use crate::lock;
-use crate::op::{Bytes, Launch, Op, Scratch, WaitFor, Work};
+use crate::op::{Bytes, Launch, Scratch, WaitFor, Work};
 use crate::pool;
 use crate::spread::Blocks;
-use folio_core::hal::{HalError, NativeKernel, ParamPtr, Tick, Timing};
+use folio_core::hal::{Block, HalError, NativeKernel, ParamPtr, Tick, Timing};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,7 +50,8 @@ struct Visit {
 
 /// What a driver does next.
 enum Next {
-    Run(Op, Verdict),
+    /// The operation that is in the scratch now.
+    Run(Verdict),
     Park(WaitFor),
     HandOver,
     Leave,
@@ -90,11 +91,10 @@ impl Visit {
         let mut scratch = queue.scratch.take().unwrap_or_default();
         loop {
             match self.next(lane, &mut queue, &mut scratch) {
-                Next::Run(op, verdict) => {
+                Next::Run(verdict) => {
                     drop(queue);
                     self.hand_out();
-                    let tick = op.tick;
-                    execute(lane, op, verdict, &mut scratch);
+                    let tick = execute(lane, verdict, &mut scratch);
                     lane.complete(tick);
                     self.budget = self.budget.saturating_sub(1);
                     queue = lane.lock();
@@ -120,6 +120,7 @@ impl Visit {
                     return lane.machine.enqueue(Arc::clone(lane));
                 }
                 Next::Leave => {
+                    queue.ops.rewind();
                     queue.scratch = Some(scratch);
                     queue.state = State::Idle;
                     return;
@@ -142,7 +143,8 @@ impl Visit {
         if !self.takes(lane, verdict.class) {
             return Next::HandOver;
         }
-        queue.ops.pop(scratch).map_or(Next::Leave, |op| Next::Run(op, verdict))
+        queue.ops.pop(scratch);
+        Next::Run(verdict)
     }
 
     fn takes(&mut self, lane: &Core, class: Class) -> bool {
@@ -163,6 +165,9 @@ impl Visit {
 
     /// Gives the lanes that were revived to the pool. Called without a lock.
     fn hand_out(&mut self) {
+        if self.revived.is_empty() && self.over.is_empty() {
+            return;
+        }
         self.over.clear();
         for lane in self.revived.drain(..) {
             lane.lock().state = State::Queued;
@@ -172,26 +177,28 @@ impl Visit {
     }
 }
 
-/// Runs an operation to its end: its closure dropped, its failure filed, its cost learnt.
-fn execute(lane: &Core, op: Op, verdict: Verdict, scratch: &mut Scratch) {
+/// Runs the operation in `scratch` to its end: its closure dropped, its failure filed, its cost
+/// learnt. Tells its tick.
+fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
+    let Some(op) = &scratch.op else { return 0 };
     let started = (verdict.measure || op.queued.is_some()).then(Instant::now);
     let mut learn = None;
-    let result = match op.work {
-        Work::Kernel(launch) => {
-            let threads = run_kernel(lane, &launch, verdict.class, &scratch.params);
+    let mut result = match (&op.work, &scratch.kernel) {
+        (Work::Kernel(launch), Some(kernel)) => {
             learn = Some((launch.key, launch.geometry.items()));
-            let dropped = drop_kernel(launch.kernel);
-            match (threads, dropped) {
-                (Err(first), later) => {
-                    discard(later);
-                    Err(first)
-                }
-                (Ok(threads), dropped) => dropped.map(|()| threads),
-            }
+            run_kernel(lane, launch, kernel, verdict.class, &scratch.params)
         }
-        Work::Bytes(bytes) => Ok(run_bytes(lane, &bytes, verdict.class, scratch)),
-        Work::Refused(kernel) => kernel.map_or(Ok(()), drop_kernel).map(|()| 1),
+        (Work::Bytes(bytes), _) => Ok(run_bytes(lane, bytes, verdict.class, scratch)),
+        _ => Ok(1),
     };
+    // The drop is user code too: one panic is told, the run's before the drop's.
+    let kernel = &mut scratch.kernel;
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| *kernel = None)) {
+        match result {
+            Ok(_) => result = Err(payload),
+            Err(_) => discard(payload),
+        }
+    }
     if let Some(started) = started {
         let ended = Instant::now();
         if let Some(queued) = op.queued {
@@ -207,6 +214,7 @@ fn execute(lane: &Core, op: Op, verdict: Verdict, scratch: &mut Scratch) {
     if let Err(payload) = result {
         lane.fail(op.tick, HalError::panic(payload));
     }
+    op.tick
 }
 
 type Payload = Box<dyn Any + Send>;
@@ -215,23 +223,23 @@ type Payload = Box<dyn Any + Send>;
 fn run_kernel(
     lane: &Core,
     launch: &Launch,
+    kernel: &NativeKernel,
     class: Class,
     params: &[ParamPtr],
 ) -> Result<usize, Payload> {
     let machine = &lane.machine;
-    let wanted = if class == Class::Wide { machine.threads * BLOCKS_PER_THREAD } else { 1 };
-    let blocks = Blocks::new(&launch.geometry, wanted);
     let run = |block| {
         let run = AssertUnwindSafe(|| {
             // SAFETY: the engine says that the parameters are live and not otherwise in use until
             // this operation's tick (contract of `hal`); the blocks of `Blocks` are disjoint.
-            unsafe { launch.kernel.run(params, &block) };
+            unsafe { kernel.run(params, &block) };
         });
         catch_unwind(run)
     };
-    if blocks.count() == 1 {
-        return run(blocks.get(0)).map(|()| 1);
+    if class != Class::Wide {
+        return run(Block::whole(launch.geometry.range)).map(|()| 1);
     }
+    let blocks = Blocks::new(&launch.geometry, machine.threads * BLOCKS_PER_THREAD);
     let first: Mutex<Option<Payload>> = Mutex::new(None);
     machine.for_each(blocks.count(), &|index| {
         let Err(payload) = run(blocks.get(index)) else { return true };
@@ -246,10 +254,6 @@ fn run_kernel(
         Some(payload) => Err(payload),
         None => Ok(machine.threads.min(blocks.count())),
     }
-}
-
-fn drop_kernel(kernel: NativeKernel) -> Result<(), Payload> {
-    catch_unwind(AssertUnwindSafe(|| drop(kernel)))
 }
 
 /// Drops something whose drop may panic; what that panic carries, and may panic again, is leaked.

@@ -168,6 +168,12 @@ impl Core {
     /// Queues an operation; `work` adds what belongs to it to the rings.
     fn push(&self, head: &Head<'_>, work: impl FnOnce(&mut Ops) -> Work) -> Result<(), HalError> {
         let queued = head.timed.then(|| self.machine.clock(Instant::now()));
+        if head.waits.is_empty() {
+            let mut queue = self.lock();
+            let work = work(&mut queue.ops);
+            queue.ops.queue.push_back(Op { tick: head.tick, waits: 0, queued, work });
+            return Ok(());
+        }
         let mut waits: SmallVec<[WaitFor; 4]> = SmallVec::new();
         let mut foreign = false;
         for wait in head.waits {
@@ -282,7 +288,7 @@ impl CpuLane {
     }
 
     fn refuse(&self, head: &Head<'_>, error: HalError) -> Result<(), HalError> {
-        self.core.push(head, |_| Work::Refused(None))?;
+        self.core.push(head, |_| Work::Refused { kernels: 0 })?;
         Err(error)
     }
 }
@@ -318,7 +324,8 @@ unsafe impl Lane for CpuLane {
             for param in args.params {
                 ops.params.push_back(param.at(crate::memory::resolve(&param.mem).0));
             }
-            Work::Kernel(Launch { kernel, key, geometry: *geometry, params: args.params.len() })
+            ops.kernels.push_back(kernel);
+            Work::Kernel(Launch { key, geometry: *geometry, params: args.params.len() })
         })
     }
 

@@ -30,12 +30,11 @@ pub(crate) enum Work {
     Kernel(Launch),
     /// A copy, or with a pattern a fill.
     Bytes(Bytes),
-    /// An operation that was refused: its tick is reached and its closure dropped.
-    Refused(Option<NativeKernel>),
+    /// An operation that was refused: its tick is reached and its closures, if any, dropped.
+    Refused { kernels: usize },
 }
 
 pub(crate) struct Launch {
-    pub kernel: NativeKernel,
     /// Where [`Costs`] keeps what is known of it.
     pub key: u64,
     pub geometry: Geometry,
@@ -61,7 +60,7 @@ impl Work {
                 let ns = b.bytes / BYTES_PER_NS + b.rows.saturating_mul(ROW_NS);
                 Verdict::of_ns(ns as u64, b.bytes >= WIDE_BYTES)
             }
-            Work::Refused(_) => Verdict { class: Class::Tiny, measure: false },
+            Work::Refused { .. } => Verdict { class: Class::Tiny, measure: false },
         }
     }
 }
@@ -77,6 +76,7 @@ pub(crate) struct WaitFor {
 pub(crate) struct Ops {
     pub queue: VecDeque<Op>,
     pub waits: VecDeque<WaitFor>,
+    pub kernels: VecDeque<NativeKernel>,
     pub params: VecDeque<ParamPtr>,
     pub rects: VecDeque<Rect>,
     pub patterns: VecDeque<u8>,
@@ -85,6 +85,8 @@ pub(crate) struct Ops {
 /// What belongs to the operation that is running. Whoever drives the lane has it.
 #[derive(Default)]
 pub(crate) struct Scratch {
+    pub op: Option<Op>,
+    pub kernel: Option<NativeKernel>,
     pub params: Vec<ParamPtr>,
     pub rects: Vec<Rect>,
     pub pattern: Vec<u8>,
@@ -102,24 +104,36 @@ impl Scratch {
 
 fn take<T>(from: &mut VecDeque<T>, n: usize, to: &mut Vec<T>) {
     to.clear();
+    to.reserve(n);
     for _ in 0..n {
         to.extend(from.pop_front());
     }
 }
 
 impl Ops {
-    /// Takes the first operation, and what belongs to it into `scratch`.
-    pub(crate) fn pop(&mut self, scratch: &mut Scratch) -> Option<Op> {
-        let op = self.queue.pop_front()?;
-        match &op.work {
-            Work::Kernel(launch) => take(&mut self.params, launch.params, &mut scratch.params),
-            Work::Bytes(bytes) => {
+    /// With nothing queued: lets the next operation use the start of the rings, which is likely to
+    /// be in the cache, however long they have grown.
+    pub(crate) fn rewind(&mut self) {
+        self.queue.clear();
+        self.kernels.clear();
+        self.params.clear();
+    }
+
+    /// Moves the first operation, and what belongs to it, into `scratch`, which holds none.
+    pub(crate) fn pop(&mut self, scratch: &mut Scratch) {
+        scratch.op = self.queue.pop_front();
+        match scratch.op.as_ref().map(|op| &op.work) {
+            None | Some(Work::Refused { kernels: 0 }) => {}
+            Some(Work::Refused { .. }) => scratch.kernel = self.kernels.pop_front(),
+            Some(Work::Kernel(launch)) => {
+                scratch.kernel = self.kernels.pop_front();
+                take(&mut self.params, launch.params, &mut scratch.params);
+            }
+            Some(Work::Bytes(bytes)) => {
                 take(&mut self.rects, bytes.rects, &mut scratch.rects);
                 take(&mut self.patterns, bytes.pattern, &mut scratch.pattern);
             }
-            Work::Refused(_) => {}
         }
-        Some(op)
     }
 }
 
@@ -127,17 +141,18 @@ impl Op {
     /// Makes it an operation that does nothing. Its closure is not dropped here, under the
     /// lane's lock, but by the driver.
     pub(crate) fn refuse(&mut self, ops: &mut Ops) {
-        self.work = match std::mem::replace(&mut self.work, Work::Refused(None)) {
+        let kernels = match &self.work {
             Work::Kernel(launch) => {
                 ops.params.truncate(ops.params.len() - launch.params);
-                Work::Refused(Some(launch.kernel))
+                1
             }
             Work::Bytes(bytes) => {
                 ops.rects.truncate(ops.rects.len() - bytes.rects);
                 ops.patterns.truncate(ops.patterns.len() - bytes.pattern);
-                Work::Refused(None)
+                0
             }
-            refused => refused,
+            Work::Refused { kernels } => *kernels,
         };
+        self.work = Work::Refused { kernels };
     }
 }

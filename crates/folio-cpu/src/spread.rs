@@ -41,9 +41,9 @@ impl Blocks {
         let [_, b, c] = self.parts;
         let at = [index / (b * c), index / c % b, index % c];
         let mut block = Block::EMPTY;
-        for d in 0..3 {
-            block.min[d] = self.start(d, at[d]);
-            block.max[d] = self.start(d, at[d] + 1);
+        for (d, part) in at.into_iter().enumerate() {
+            block.min[d] = self.start(d, part);
+            block.max[d] = self.start(d, part + 1);
         }
         block
     }

@@ -1,0 +1,69 @@
+//! What one operation of a dependent chain of one-item closures costs: launch, drive, completed.
+//!
+//! `cargo run --release -p folio-cpu --example lane_overhead`
+
+use folio_core::hal::{
+    Args, Backend, Block, BlockKernel, Geometry, Head, KernelRef, LaneKind, MemBase, MemRef,
+    NativeKernel, Notify, Order, Param, ParamPtr, Tick,
+};
+use folio_cpu::CpuBackend;
+use std::error::Error;
+use std::time::Instant;
+
+struct Increment;
+
+impl BlockKernel for Increment {
+    unsafe fn run(&self, params: &[ParamPtr], _: &Block) {
+        for param in params {
+            let at = param.base.cast::<u64>();
+            // SAFETY: every parameter is a `u64` that only this lane touches.
+            unsafe { at.write(at.read() + 1) };
+        }
+    }
+}
+
+fn head(tick: Tick) -> Head<'static> {
+    Head { tick, order: Order::AfterPrevious, waits: &[], label: "", timed: false }
+}
+
+fn measure(params: usize, drive_each: usize) -> Result<f64, Box<dyn Error>> {
+    const OPS: u64 = 1_000_000;
+    let backend = CpuBackend::builder().build()?;
+    let lane = backend.open(0, Notify::none())?.lane(LaneKind::Compute, 0)?;
+    let mut cells = vec![0u64; params];
+    let list: Vec<Param> = cells
+        .iter_mut()
+        .map(|cell| {
+            let base = MemBase::Host(folio_core::hal::HostPtr(std::ptr::from_mut(cell).cast()));
+            let mem = MemRef { base, offset: 0 };
+            Param { mem, dims: [1; 3], origin: [0; 3], extent: [1; 3] }
+        })
+        .collect();
+    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+    let mut best = f64::INFINITY;
+    let mut tick = 0;
+    for _ in 0..10 {
+        let start = Instant::now();
+        for _ in 0..OPS / 10 {
+            tick += 1;
+            let kernel = KernelRef::Native(NativeKernel::new(Increment));
+            lane.launch(&head(tick), kernel, &geometry, &Args { blob: &[], params: &list })?;
+            if tick.is_multiple_of(drive_each as u64) {
+                lane.drive();
+            }
+            std::hint::black_box(lane.completed().map_err(|lost| lost.reason.to_string())?);
+        }
+        best = best.min(start.elapsed().as_nanos() as f64 / (OPS / 10) as f64);
+        lane.wait(tick, None).map_err(|lost| lost.reason.to_string())?;
+    }
+    assert!(cells.iter().all(|&cell| cell == OPS));
+    Ok(best)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    for params in [0, 1, 2, 8, 16] {
+        println!("{params:2} parameters: {:6.1} ns/op", measure(params, 1)?);
+    }
+    println!(" 1 parameter, driven every 8 operations: {:6.1} ns/op", measure(1, 8)?);
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! How long kernels took before: a bounded table from kernel to nanoseconds per item, and the
+//! decision that follows from it. An estimate can be wrong, forgotten or mixed up by two kernels
+//! with equal hashes; only speed suffers.
+
+use folio_core::hal::KernelId;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Below this a launch runs on the submitting thread: about the price of a hop to the pool.
+pub(crate) const TINY_NS: u64 = 8_000;
+/// Above this a launch is worth all threads: several times the price of waking them.
+const LARGE_NS: u64 = 20_000;
+/// A kernel never seen is tried on the submitting thread with this many items at most.
+const UNKNOWN_ITEMS: usize = 64;
+/// The first runs of a kernel are all measured (the very first one mostly measures cold caches).
+const MEASURED_RUNS: u64 = 4;
+
+/// Slots; a program with more distinct kernels forgets some.
+const SLOTS: usize = 1024;
+/// Where a key may be found from its first place on.
+const PROBES: usize = 8;
+
+/// A cost is (runs seen, up to [`MEASURED_RUNS`]) in the upper 8 bits and, below, the time of one
+/// item in 1/1024 ns.
+const RUNS_SHIFT: u32 = 56;
+const COST_MASK: u64 = (1 << RUNS_SHIFT) - 1;
+const FRACTION: u32 = 10;
+
+/// How an operation runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// On whatever thread finds it.
+    Tiny,
+    /// On one thread of the pool.
+    Single,
+    /// On all threads of the pool.
+    Wide,
+}
+
+/// The class of an operation, and whether its time should be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub class: Class,
+    pub measure: bool,
+}
+
+impl Verdict {
+    /// For work whose duration is known beforehand.
+    pub(crate) fn of_ns(ns: u64, wide: bool) -> Verdict {
+        let class = match ns {
+            _ if wide => Class::Wide,
+            0..TINY_NS => Class::Tiny,
+            _ => Class::Single,
+        };
+        Verdict { class, measure: false }
+    }
+}
+
+#[derive(Default)]
+struct Slot {
+    key: AtomicU64,
+    cost: AtomicU64,
+}
+
+/// The table. Lock-free: every field is a hint.
+pub(crate) struct Costs {
+    slots: Box<[Slot]>,
+}
+
+impl Costs {
+    pub(crate) fn new() -> Costs {
+        Costs { slots: (0..SLOTS).map(|_| Slot::default()).collect() }
+    }
+
+    /// The key of a kernel; never 0.
+    pub(crate) fn key(id: KernelId) -> u64 {
+        let mut hasher = TakeLast(0);
+        id.hash(&mut hasher);
+        hasher.finish().max(1)
+    }
+
+    fn places(&self, key: u64) -> impl Iterator<Item = &Slot> {
+        let first = usize::try_from(key & (SLOTS as u64 - 1)).unwrap_or(0);
+        (0..PROBES).filter_map(move |i| self.slots.get((first + i) & (SLOTS - 1)))
+    }
+
+    fn find(&self, key: u64) -> Option<u64> {
+        let slot = self.places(key).find(|slot| slot.key.load(Ordering::Relaxed) == key)?;
+        Some(slot.cost.load(Ordering::Relaxed)).filter(|&cost| cost != 0)
+    }
+
+    /// How to run `items` items of a kernel. `sample` asks for a measurement even of a kernel
+    /// that is well known.
+    #[inline]
+    pub(crate) fn judge(&self, key: u64, items: usize, sample: bool) -> Verdict {
+        let Some(cost) = self.find(key) else {
+            let class = if items <= UNKNOWN_ITEMS { Class::Tiny } else { Class::Wide };
+            return Verdict { class, measure: true };
+        };
+        let items_ns = u128::from(cost & COST_MASK) * items as u128;
+        let class = match u64::try_from(items_ns >> FRACTION).unwrap_or(u64::MAX) {
+            0..TINY_NS => Class::Tiny,
+            LARGE_NS.. if items > 1 => Class::Wide,
+            _ => Class::Single,
+        };
+        // Beside a hop to the pool a clock costs nothing, and there an estimate that is too high
+        // must come down again.
+        let young = cost >> RUNS_SHIFT < MEASURED_RUNS;
+        Verdict { class, measure: young || sample || class != Class::Tiny }
+    }
+
+    /// Learns that `items` items of a kernel took `ns` of one thread. Up at once, since a
+    /// submitting thread suffers from an estimate that is too low; down in steps.
+    pub(crate) fn record(&self, key: u64, items: usize, ns: u64) {
+        let scaled = (u128::from(ns) << FRACTION) / (items.max(1) as u128);
+        let new = u64::try_from(scaled).unwrap_or(u64::MAX).clamp(1, COST_MASK);
+        let slot = self
+            .places(key)
+            .find(|slot| matches!(slot.key.load(Ordering::Relaxed), 0) || slot.is(key))
+            .or_else(|| self.places(key).next());
+        let Some(slot) = slot else { return };
+        if !slot.is(key) {
+            slot.cost.store(0, Ordering::Relaxed);
+            slot.key.store(key, Ordering::Relaxed);
+        }
+        let old = slot.cost.load(Ordering::Relaxed);
+        let runs = (old >> RUNS_SHIFT).saturating_add(1).min(MEASURED_RUNS);
+        let old = old & COST_MASK;
+        let cost = if new >= old { new } else { old / 4 + new - new / 4 };
+        slot.cost.store(runs << RUNS_SHIFT | cost.clamp(1, COST_MASK), Ordering::Relaxed);
+    }
+}
+
+impl Slot {
+    fn is(&self, key: u64) -> bool {
+        self.key.load(Ordering::Relaxed) == key
+    }
+}
+
+/// A `TypeId` is a hash already.
+struct TakeLast(u64);
+
+impl Hasher for TakeLast {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = n;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(costs: &Costs, items: usize) -> Class {
+        costs.judge(7, items, false).class
+    }
+
+    #[test]
+    fn unknown_kernels_are_tried_here_only_when_small() {
+        let costs = Costs::new();
+        assert_eq!(costs.judge(7, 64, false), Verdict { class: Class::Tiny, measure: true });
+        assert_eq!(costs.judge(7, 65, false), Verdict { class: Class::Wide, measure: true });
+    }
+
+    #[test]
+    fn a_measured_kernel_goes_where_its_time_says() {
+        let costs = Costs::new();
+        costs.record(7, 1, 100);
+        assert_eq!(class(&costs, 1), Class::Tiny);
+        assert_eq!(class(&costs, 79), Class::Tiny);
+        assert_eq!(class(&costs, 81), Class::Single);
+        assert_eq!(class(&costs, 201), Class::Wide);
+        assert_eq!(class(&costs, usize::MAX), Class::Wide);
+        costs.record(7, 1, 1_000_000);
+        assert_eq!(class(&costs, 1), Class::Single, "one item cannot be cut");
+        assert_eq!(class(&costs, 2), Class::Wide);
+    }
+
+    #[test]
+    fn an_outlier_is_forgotten_in_a_few_runs() {
+        let costs = Costs::new();
+        costs.record(7, 1, 50);
+        costs.record(7, 1, 5_000_000);
+        assert_eq!(class(&costs, 1), Class::Single);
+        for _ in 0..5 {
+            assert!(costs.judge(7, 1, false).measure);
+            costs.record(7, 1, 50);
+        }
+        assert_eq!(class(&costs, 1), Class::Tiny);
+    }
+
+    #[test]
+    fn well_known_tiny_kernels_are_measured_on_request_only() {
+        let costs = Costs::new();
+        for _ in 0..MEASURED_RUNS {
+            assert!(costs.judge(7, 1, false).measure);
+            costs.record(7, 1, 50);
+        }
+        assert!(!costs.judge(7, 1, false).measure);
+        assert!(costs.judge(7, 1, true).measure);
+    }
+
+    #[test]
+    fn more_kernels_than_slots_are_forgotten_not_kept() {
+        let costs = Costs::new();
+        for key in 1..=10 * SLOTS as u64 {
+            costs.record(key, 1, 50);
+            assert_eq!(costs.judge(key, 1, false).class, Class::Tiny);
+        }
+        assert_eq!(costs.slots.len(), SLOTS);
+    }
+}

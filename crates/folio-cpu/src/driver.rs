@@ -1,0 +1,287 @@
+//! Who runs a lane, and how each operation is run.
+//!
+//! A lane has at most one driver (see `lane`). It runs the lane's operations back to back and
+//! leaves when there are none, when the first one waits for another lane, or when it is for
+//! somebody else: a submitting thread runs tiny operations only, and few of them. Lanes that its
+//! work revives it hands to the pool, except one that it may take over when its own lane ends.
+//!
+//! Whatever a kernel, its drop or its panic's payload does, ends here: a panic becomes the
+//! operation's failure.
+
+use crate::cost::{Class, Verdict};
+use crate::lane::{Core, Queue, Revived, State};
+use crate::lock;
+use crate::op::{Bytes, Launch, Scratch, WaitFor, Work};
+use crate::pool;
+use crate::spread::Blocks;
+use folio_core::hal::{Block, HalError, NativeKernel, ParamPtr, Tick, Timing};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+/// Operations that one call of `drive` runs: a submitter works off its own, not everybody's.
+const CALLER_BUDGET: usize = 16;
+/// Operations after which a thread of the pool looks whether other lanes wait for it.
+const POOL_BUDGET: usize = 128;
+/// Blocks per thread: enough to even out threads that start late or are interrupted.
+const BLOCKS_PER_THREAD: usize = 4;
+
+/// On whose thread a lane runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Driver {
+    /// Somebody who just submitted.
+    Caller,
+    /// A thread of the pool.
+    Pool,
+    /// Somebody who waits for `tick`.
+    Waiter { tick: Tick, until: Option<Instant> },
+}
+
+/// One visit of a driver.
+struct Visit {
+    driver: Driver,
+    budget: usize,
+    revived: Revived,
+    /// Waits that were over; dropped without a lock, since a lane may end with them.
+    over: SmallVec<[WaitFor; 4]>,
+}
+
+/// What a driver does next.
+enum Next {
+    /// The operation that is in the scratch now.
+    Run(Verdict),
+    Park(WaitFor),
+    HandOver,
+    Leave,
+}
+
+/// Runs `lane`, whose state under `queue` allows it.
+pub(crate) fn run(lane: &Arc<Core>, queue: MutexGuard<'_, Queue>, driver: Driver) {
+    let budget = match driver {
+        Driver::Caller => CALLER_BUDGET,
+        Driver::Pool if pool::nested() => 1,
+        Driver::Pool => POOL_BUDGET,
+        Driver::Waiter { .. } => usize::MAX,
+    };
+    let mut visit = Visit { driver, budget, revived: Revived::new(), over: SmallVec::new() };
+    visit.run(lane, queue);
+    if let Driver::Waiter { .. } = driver {
+        visit.hand_out();
+    }
+    while let Some(next) = visit.revived.pop() {
+        visit.hand_out();
+        // Parked, and this visit's since it left the list of dependents.
+        visit.run(&next, next.lock());
+    }
+}
+
+/// Runs `lane`, unless somebody was faster since it was queued.
+pub(crate) fn run_queued(lane: &Arc<Core>, driver: Driver) {
+    let queue = lane.lock();
+    if queue.state == State::Queued {
+        run(lane, queue, driver);
+    }
+}
+
+impl Visit {
+    fn run<'a>(&mut self, lane: &'a Arc<Core>, mut queue: MutexGuard<'a, Queue>) {
+        queue.state = State::Running;
+        let mut scratch = queue.scratch.take().unwrap_or_default();
+        loop {
+            match self.next(lane, &mut queue, &mut scratch) {
+                Next::Run(verdict) => {
+                    drop(queue);
+                    self.hand_out();
+                    let tick = execute(lane, verdict, &mut scratch);
+                    lane.complete(tick);
+                    self.budget = self.budget.saturating_sub(1);
+                    queue = lane.lock();
+                    lane.sound_alarm(&mut queue, tick, &mut self.revived);
+                }
+                Next::Park(wait) => {
+                    queue.scratch = Some(scratch);
+                    queue.state = State::Parked;
+                    drop(queue);
+                    self.hand_out();
+                    if wait.lane.revive_at(wait.tick, lane) {
+                        return;
+                    }
+                    drop(wait);
+                    queue = lane.lock();
+                    queue.state = State::Running;
+                    scratch = queue.scratch.take().unwrap_or_default();
+                }
+                Next::HandOver => {
+                    queue.scratch = Some(scratch);
+                    queue.state = State::Queued;
+                    drop(queue);
+                    return lane.machine.enqueue(Arc::clone(lane));
+                }
+                Next::Leave => {
+                    queue.ops.rewind();
+                    queue.scratch = Some(scratch);
+                    queue.state = State::Idle;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Decides under the lane's lock; leaves the lane's state to the caller.
+    fn next(&mut self, lane: &Core, queue: &mut Queue, scratch: &mut Scratch) -> Next {
+        let Some(op) = queue.ops.queue.front_mut() else { return Next::Leave };
+        while op.waits > 0 {
+            op.waits -= 1;
+            match queue.ops.waits.pop_front() {
+                Some(wait) if !wait.lane.reached(wait.tick) => return Next::Park(wait),
+                over => self.over.extend(over),
+            }
+        }
+        let verdict = op.work.judge(&lane.machine.costs, scratch.sample());
+        if !self.takes(lane, verdict.class) {
+            return Next::HandOver;
+        }
+        queue.ops.pop(scratch);
+        Next::Run(verdict)
+    }
+
+    fn takes(&mut self, lane: &Core, class: Class) -> bool {
+        match self.driver {
+            Driver::Caller => self.budget > 0 && class == Class::Tiny,
+            Driver::Waiter { tick, until } => {
+                let in_time = |until| class == Class::Tiny && Instant::now() < until;
+                !lane.reached(tick) && until.is_none_or(in_time)
+            }
+            Driver::Pool => {
+                if self.budget == 0 && !pool::nested() && !lane.machine.crowded() {
+                    self.budget = POOL_BUDGET;
+                }
+                self.budget > 0
+            }
+        }
+    }
+
+    /// Gives the lanes that were revived to the pool. Called without a lock.
+    fn hand_out(&mut self) {
+        if self.revived.is_empty() && self.over.is_empty() {
+            return;
+        }
+        self.over.clear();
+        for lane in self.revived.drain(..) {
+            lane.lock().state = State::Queued;
+            let machine = Arc::clone(&lane.machine);
+            machine.enqueue(lane);
+        }
+    }
+}
+
+/// Runs the operation in `scratch` to its end: its closure dropped, its failure filed, its cost
+/// learnt. Tells its tick.
+fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
+    let Some(op) = &scratch.op else { return 0 };
+    let started = (verdict.measure || op.queued.is_some()).then(Instant::now);
+    let mut learn = None;
+    let mut result = match (&op.work, &scratch.kernel) {
+        (Work::Kernel(launch), Some(kernel)) => {
+            learn = Some((launch.key, launch.geometry.items()));
+            run_kernel(lane, launch, kernel, verdict.class, &scratch.params)
+        }
+        (Work::Bytes(bytes), _) => Ok(run_bytes(lane, bytes, verdict.class, scratch)),
+        _ => Ok(1),
+    };
+    // The drop is user code too: one panic is told, the run's before the drop's.
+    let kernel = &mut scratch.kernel;
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| *kernel = None)) {
+        match result {
+            Ok(_) => result = Err(payload),
+            Err(_) => discard(payload),
+        }
+    }
+    if let Some(started) = started {
+        let ended = Instant::now();
+        if let Some(queued) = op.queued {
+            let clock = |at| lane.machine.clock(at);
+            let timing = Timing { queued, started: clock(started), ended: clock(ended) };
+            lane.time(op.tick, timing);
+        }
+        if let (Some((key, items)), Ok(threads)) = (learn, &result) {
+            let ns = u64::try_from((ended - started).as_nanos()).unwrap_or(u64::MAX);
+            lane.machine.costs.record(key, items, ns.saturating_mul(*threads as u64));
+        }
+    }
+    if let Err(payload) = result {
+        lane.fail(op.tick, HalError::panic(payload));
+    }
+    op.tick
+}
+
+type Payload = Box<dyn Any + Send>;
+
+/// Runs a kernel's blocks; tells how many threads could take part, or the first panic.
+fn run_kernel(
+    lane: &Core,
+    launch: &Launch,
+    kernel: &NativeKernel,
+    class: Class,
+    params: &[ParamPtr],
+) -> Result<usize, Payload> {
+    let machine = &lane.machine;
+    let run = |block| {
+        let run = AssertUnwindSafe(|| {
+            // SAFETY: the engine says that the parameters are live and not otherwise in use until
+            // this operation's tick (contract of `hal`); the blocks of `Blocks` are disjoint.
+            unsafe { kernel.run(params, &block) };
+        });
+        catch_unwind(run)
+    };
+    if class != Class::Wide {
+        return run(Block::whole(launch.geometry.range)).map(|()| 1);
+    }
+    let blocks = Blocks::new(&launch.geometry, machine.threads * BLOCKS_PER_THREAD);
+    let first: Mutex<Option<Payload>> = Mutex::new(None);
+    machine.for_each(blocks.count(), &|index| {
+        let Err(payload) = run(blocks.get(index)) else { return true };
+        let later = match &mut *lock(&first) {
+            none @ None => none.replace(payload),
+            Some(_) => Some(payload),
+        };
+        discard(later);
+        false
+    });
+    match lock(&first).take() {
+        Some(payload) => Err(payload),
+        None => Ok(machine.threads.min(blocks.count())),
+    }
+}
+
+/// Drops something whose drop may panic; what that panic carries, and may panic again, is leaked.
+pub(crate) fn discard<T>(payload: T) {
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+}
+
+/// Copies or fills; tells how many threads could take part.
+fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, scratch: &Scratch) -> usize {
+    let pattern = scratch.pattern.as_slice();
+    let rects = scratch.rects.as_slice();
+    if class != Class::Wide {
+        for rect in rects {
+            // SAFETY: the engine says that rectangles lie in live memory, do not overlap, and are
+            // not otherwise in use until this operation's tick (contract of `hal`).
+            unsafe { rect.run(pattern, None) };
+        }
+        return 1;
+    }
+    debug_assert_eq!((rects.len(), pattern.len()), (bytes.rects, bytes.pattern));
+    for rect in rects {
+        lane.machine.for_each(rect.pieces(pattern.len()), &|index| {
+            // SAFETY: as above; pieces are disjoint.
+            unsafe { rect.run(pattern, Some(index)) };
+            true
+        });
+    }
+    lane.machine.threads
+}

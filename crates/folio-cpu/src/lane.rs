@@ -1,0 +1,377 @@
+//! Lanes: in-order queues, who may run them, and who waits for them.
+//!
+//! # The protocol
+//!
+//! A lane is in one of four states, changed only under its lock:
+//!
+//! - *idle*: nobody runs it. Whoever finds it idle with operations may make it running.
+//! - *queued*: it is in the machine's list of lanes that wait for a thread. A thread of the pool
+//!   that takes it from there makes it running; so may a waiter that gets there first, in which
+//!   case the list's entry means nothing any more.
+//! - *running*: one thread, its driver, takes operations from the front and runs them, without
+//!   the lock. It becomes idle only under the lock and only when there are no operations, so an
+//!   operation queued meanwhile is seen by its driver, or its queuer finds the lane idle.
+//! - *parked*: its first operation waits for another lane, and the entry in that lane's list of
+//!   dependents owns this lane. It becomes running or queued through that entry alone.
+//!
+//! After each operation the driver publishes `completed`, *then* takes the lock and looks for
+//! dependents and sleepers. Those look at `completed` under the same lock before they enter
+//! themselves. So either the driver finds them or they find the tick: no wake-up is lost. Nobody
+//! holds two locks, and no user code (closures, their drops, `Notify`) runs under one.
+
+use crate::bytes::Rect;
+use crate::cost::Costs;
+use crate::driver::{self, Driver};
+use crate::lock;
+use crate::op::{Bytes, Launch, Op, Ops, Scratch, WaitFor, Work};
+use crate::pool::Machine;
+use folio_core::hal::{
+    Args, CopyRect, FillRect, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane, Lost,
+    Notify, Tick, Timing,
+};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How many timings are kept: what may be in flight, twice.
+const TIMINGS: usize = 8192;
+/// How often a waiter looks before it sleeps: a few microseconds, what a sleep would cost.
+const SPINS: usize = 100;
+/// How long a worker that waits inside a kernel sleeps before it looks for other work again.
+const WORKER_NAP: Duration = Duration::from_micros(200);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Idle,
+    Queued,
+    Running,
+    Parked,
+}
+
+/// A lane's state under its lock.
+pub(crate) struct Queue {
+    pub state: State,
+    pub ops: Ops,
+    /// Put away here while nobody runs the lane.
+    pub scratch: Option<Box<Scratch>>,
+    /// Parked lanes and the ticks of this lane that they wait for.
+    dependents: Vec<(Tick, Arc<Core>)>,
+    /// The first tick that somebody sleeps for, or that a dependent waits for.
+    alarm: Tick,
+}
+
+/// Lanes that a driver has to revive.
+pub(crate) type Revived = SmallVec<[Arc<Core>; 4]>;
+
+/// What a lane is made of; lives as long as there is work.
+pub(crate) struct Core {
+    completed: AtomicU64,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    failed: AtomicBool,
+    failures: Mutex<VecDeque<(Tick, HalError)>>,
+    timings: Mutex<VecDeque<(Tick, Timing)>>,
+    pub notify: Notify,
+    pub machine: Arc<Machine>,
+}
+
+impl Core {
+    pub(crate) fn new(machine: Arc<Machine>, notify: Notify) -> Core {
+        Core {
+            completed: AtomicU64::new(0),
+            queue: Mutex::new(Queue {
+                state: State::Idle,
+                ops: Ops::default(),
+                scratch: None,
+                dependents: Vec::new(),
+                alarm: Tick::MAX,
+            }),
+            wake: Condvar::new(),
+            failed: AtomicBool::new(false),
+            failures: Mutex::default(),
+            timings: Mutex::default(),
+            notify,
+            machine,
+        }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Queue> {
+        lock(&self.queue)
+    }
+
+    pub(crate) fn reached(&self, tick: Tick) -> bool {
+        self.completed.load(Ordering::Acquire) >= tick
+    }
+
+    /// The driver's: `tick` has ended, its closure is dropped and its failure is filed.
+    pub(crate) fn complete(&self, tick: Tick) {
+        self.completed.store(tick, Ordering::Release);
+        self.notify.progress();
+    }
+
+    /// The driver's, after [`Core::complete`]: wakes who sleeps and hands out who is parked for
+    /// `tick` or less.
+    pub(crate) fn sound_alarm(&self, queue: &mut Queue, tick: Tick, revived: &mut Revived) {
+        if queue.alarm > tick {
+            return;
+        }
+        queue.dependents.retain_mut(|(wanted, lane)| {
+            let due = *wanted <= tick;
+            if due {
+                revived.push(Arc::clone(lane));
+            }
+            !due
+        });
+        // Sleepers that are not due enter themselves again.
+        queue.alarm = queue.dependents.iter().map(|(tick, _)| *tick).min().unwrap_or(Tick::MAX);
+        self.wake.notify_all();
+    }
+
+    /// Leaves `parked` to this lane until `tick` is reached; `false` when it is already.
+    pub(crate) fn revive_at(self: &Arc<Core>, tick: Tick, parked: &Arc<Core>) -> bool {
+        let mut queue = self.lock();
+        if self.reached(tick) {
+            return false;
+        }
+        queue.dependents.push((tick, Arc::clone(parked)));
+        queue.alarm = queue.alarm.min(tick);
+        // Its queuer may not have come to `drive` yet; do not depend on that.
+        self.kick(queue);
+        true
+    }
+
+    /// If the lane is idle but has work: to the pool.
+    fn kick(self: &Arc<Core>, mut queue: MutexGuard<'_, Queue>) {
+        if queue.state == State::Idle && !queue.ops.queue.is_empty() {
+            queue.state = State::Queued;
+            drop(queue);
+            self.machine.enqueue(Arc::clone(self));
+        }
+    }
+
+    pub(crate) fn fail(&self, tick: Tick, error: HalError) {
+        lock(&self.failures).push_back((tick, error));
+        self.failed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn time(&self, tick: Tick, timing: Timing) {
+        let mut timings = lock(&self.timings);
+        if timings.len() == TIMINGS {
+            timings.pop_front();
+        }
+        timings.push_back((tick, timing));
+    }
+
+    /// Queues an operation; `work` adds what belongs to it to the rings.
+    fn push(&self, head: &Head<'_>, work: impl FnOnce(&mut Ops) -> Work) -> Result<(), HalError> {
+        let queued = head.timed.then(|| self.machine.clock(Instant::now()));
+        if head.waits.is_empty() {
+            let mut queue = self.lock();
+            let work = work(&mut queue.ops);
+            queue.ops.queue.push_back(Op { tick: head.tick, waits: 0, queued, work });
+            return Ok(());
+        }
+        let mut waits: SmallVec<[WaitFor; 4]> = SmallVec::new();
+        let mut foreign = false;
+        for wait in head.waits {
+            match wait.lane.as_any().downcast_ref::<CpuLane>() {
+                // In order with itself anyway.
+                Some(lane) if std::ptr::eq(&*lane.core, self) => {}
+                Some(lane) if lane.core.reached(wait.tick) => {}
+                Some(lane) => waits.push(WaitFor { lane: lane.core.clone(), tick: wait.tick }),
+                None => foreign = true,
+            }
+        }
+        if foreign {
+            waits.clear();
+        }
+        let mut queue = self.lock();
+        let ops = &mut queue.ops;
+        let mut op = Op { tick: head.tick, waits: waits.len(), queued, work: work(ops) };
+        if foreign {
+            op.refuse(ops);
+        }
+        ops.waits.extend(waits);
+        ops.queue.push_back(op);
+        drop(queue);
+        if foreign { Err(HalError::unsupported("waiting for a foreign lane")) } else { Ok(()) }
+    }
+
+    fn wait(self: &Arc<Core>, tick: Tick, until: Option<Instant>) -> bool {
+        let driver = Driver::Waiter { tick, until };
+        let mut helped = false;
+        while !self.reached(tick) {
+            let queue = self.lock();
+            let idle = queue.state == State::Idle && !queue.ops.queue.is_empty();
+            // With a deadline only what is short is run here, and once.
+            if if until.is_none() { idle || queue.state == State::Queued } else { idle && !helped }
+            {
+                helped = true;
+                driver::run(self, queue, driver);
+                continue;
+            }
+            drop(queue);
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return false;
+            }
+            match if until.is_none() { self.machine.help() } else { None } {
+                Some(true) => continue,
+                Some(false) => self.sleep(tick, Some(Instant::now() + WORKER_NAP)),
+                None if self.spin(tick) => return true,
+                None => self.sleep(tick, until),
+            }
+        }
+        true
+    }
+
+    fn spin(&self, tick: Tick) -> bool {
+        (0..SPINS).any(|_| {
+            std::hint::spin_loop();
+            self.reached(tick)
+        })
+    }
+
+    /// Sleeps until the alarm sounds or `until` has passed; or not at all.
+    fn sleep(&self, tick: Tick, until: Option<Instant>) {
+        let mut queue = self.lock();
+        if self.reached(tick) {
+            return;
+        }
+        queue.alarm = queue.alarm.min(tick);
+        match until {
+            None => drop(self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner)),
+            Some(until) => {
+                let left = until.saturating_duration_since(Instant::now());
+                drop(self.wake.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner));
+            }
+        }
+    }
+}
+
+impl Drop for Core {
+    /// Failures that nobody asked for may carry anything.
+    fn drop(&mut self) {
+        driver::discard(std::mem::take(&mut *lock(&self.failures)));
+    }
+}
+
+/// A lane as the engine holds it.
+pub(crate) struct CpuLane {
+    core: Arc<Core>,
+}
+
+impl CpuLane {
+    pub(crate) fn new(machine: Arc<Machine>, notify: Notify) -> CpuLane {
+        CpuLane { core: Arc::new(Core::new(machine, notify)) }
+    }
+
+    fn rects<T>(
+        &self,
+        head: &Head<'_>,
+        rects: &[T],
+        pattern: &[u8],
+        resolve: fn(&T) -> Rect,
+    ) -> Result<(), HalError> {
+        self.core.push(head, |ops| {
+            let mut work = Bytes { rects: rects.len(), pattern: pattern.len(), ..Bytes::default() };
+            for rect in rects.iter().map(resolve) {
+                work.bytes += rect.bytes();
+                work.rows += rect.rows();
+                ops.rects.push_back(rect);
+            }
+            ops.patterns.extend(pattern);
+            Work::Bytes(work)
+        })
+    }
+
+    fn refuse(&self, head: &Head<'_>, error: HalError) -> Result<(), HalError> {
+        self.core.push(head, |_| Work::Refused { kernels: 0 })?;
+        Err(error)
+    }
+}
+
+// SAFETY: operations run in tick order under the lane's single driver, after their waits; each is
+// complete with its closure dropped and its failure filed before `completed` says so; panics are
+// contained (see `driver`); memory is touched only between a call and its tick.
+unsafe impl Lane for CpuLane {
+    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        self.rects(head, rects, &[], Rect::copy)
+    }
+
+    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
+        if pattern.is_empty() {
+            let error = HalError::new(HalErrorKind::Driver, "a fill needs a pattern");
+            return self.refuse(head, error);
+        }
+        self.rects(head, rects, pattern, Rect::fill)
+    }
+
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        kernel: KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let KernelRef::Native(kernel) = kernel else {
+            return self.refuse(head, HalError::unsupported("a loaded kernel"));
+        };
+        let key = Costs::key(kernel.id());
+        self.core.push(head, |ops| {
+            for param in args.params {
+                ops.params.push_back(param.at(crate::memory::resolve(&param.mem).0));
+            }
+            ops.kernels.push_back(kernel);
+            Work::Kernel(Launch { key, geometry: *geometry, params: args.params.len() })
+        })
+    }
+
+    fn drive(&self) {
+        let queue = self.core.lock();
+        if queue.state == State::Idle && !queue.ops.queue.is_empty() {
+            driver::run(&self.core, queue, Driver::Caller);
+        }
+    }
+
+    fn completed(&self) -> Result<Tick, Lost> {
+        Ok(self.core.completed.load(Ordering::Acquire))
+    }
+
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        Ok(self.core.wait(tick, until))
+    }
+
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        while self.core.failed.load(Ordering::Acquire) {
+            let mut failures = lock(&self.core.failures);
+            let ended = |failure: &mut (Tick, HalError)| self.core.reached(failure.0);
+            let next = failures.pop_front_if(ended);
+            if failures.is_empty() {
+                self.core.failed.store(false, Ordering::Release);
+            }
+            drop(failures);
+            let Some((tick, error)) = next else { return };
+            sink(tick, error);
+        }
+    }
+
+    fn timing(&self, tick: Tick) -> Option<Timing> {
+        let timings = lock(&self.core.timings);
+        let at = timings.binary_search_by_key(&tick, |(tick, _)| *tick).ok()?;
+        timings.get(at).map(|(_, timing)| *timing).filter(|_| self.core.reached(tick))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Drop for CpuLane {
+    /// What was queued is still done, by the pool; nothing waits for it here.
+    fn drop(&mut self) {
+        self.core.kick(self.core.lock());
+    }
+}

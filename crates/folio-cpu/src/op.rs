@@ -1,0 +1,158 @@
+//! What a lane queues.
+
+use crate::bytes::Rect;
+use crate::cost::{Class, Costs, Verdict};
+use crate::lane::Core;
+use folio_core::hal::{Geometry, NativeKernel, ParamPtr, Tick};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Copies and fills from this size on use the whole pool.
+const WIDE_BYTES: usize = 1 << 20;
+/// What moving memory is taken to cost: 8 bytes a nanosecond, and a little for each row.
+const BYTES_PER_NS: usize = 8;
+const ROW_NS: usize = 8;
+
+/// An operation. The lists that belong to it lie in rings beside the queue, which operations
+/// enter and leave in order, so that an operation of any size allocates nothing once the rings
+/// have grown.
+pub(crate) struct Op {
+    pub tick: Tick,
+    /// How many foreign ticks are still to be looked at.
+    pub waits: usize,
+    /// When it was queued, in nanoseconds, if its times are asked for.
+    pub queued: Option<u64>,
+    pub work: Work,
+}
+
+pub(crate) enum Work {
+    /// A kernel's launch.
+    Kernel(Launch),
+    /// A copy, or with a pattern a fill.
+    Bytes(Bytes),
+    /// An operation that was refused: its tick is reached and its closures, if any, dropped.
+    Refused { kernels: usize },
+}
+
+pub(crate) struct Launch {
+    /// Where [`Costs`] keeps what is known of it.
+    pub key: u64,
+    pub geometry: Geometry,
+    pub params: usize,
+}
+
+#[derive(Default)]
+pub(crate) struct Bytes {
+    pub rects: usize,
+    pub pattern: usize,
+    /// Bytes moved in all.
+    pub bytes: usize,
+    /// Contiguous runs in all.
+    pub rows: usize,
+}
+
+impl Work {
+    /// How to run it. Looks at no clock.
+    pub(crate) fn judge(&self, costs: &Costs, sample: bool) -> Verdict {
+        match self {
+            Work::Kernel(launch) => costs.judge(launch.key, launch.geometry.items(), sample),
+            Work::Bytes(b) => {
+                let ns = b.bytes / BYTES_PER_NS + b.rows.saturating_mul(ROW_NS);
+                Verdict::of_ns(ns as u64, b.bytes >= WIDE_BYTES)
+            }
+            Work::Refused { .. } => Verdict { class: Class::Tiny, measure: false },
+        }
+    }
+}
+
+/// A foreign tick that an operation waits for.
+pub(crate) struct WaitFor {
+    pub lane: Arc<Core>,
+    pub tick: Tick,
+}
+
+/// The operations of a lane that nobody has started, with what belongs to them.
+#[derive(Default)]
+pub(crate) struct Ops {
+    pub queue: VecDeque<Op>,
+    pub waits: VecDeque<WaitFor>,
+    pub kernels: VecDeque<NativeKernel>,
+    pub params: VecDeque<ParamPtr>,
+    pub rects: VecDeque<Rect>,
+    pub patterns: VecDeque<u8>,
+}
+
+/// What belongs to the operation that is running. Whoever drives the lane has it.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub op: Option<Op>,
+    pub kernel: Option<NativeKernel>,
+    pub params: Vec<ParamPtr>,
+    pub rects: Vec<Rect>,
+    pub pattern: Vec<u8>,
+    /// Decides which runs are measured.
+    random: u64,
+}
+
+impl Scratch {
+    /// True once in 256 calls or so. Not regular: of kernels that take turns, each is measured.
+    pub(crate) fn sample(&mut self) -> bool {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.random >> 56 == 0x5a
+    }
+}
+
+fn take<T>(from: &mut VecDeque<T>, n: usize, to: &mut Vec<T>) {
+    to.clear();
+    to.reserve(n);
+    for _ in 0..n {
+        to.extend(from.pop_front());
+    }
+}
+
+impl Ops {
+    /// With nothing queued: lets the next operation use the start of the rings, which is likely to
+    /// be in the cache, however long they have grown.
+    pub(crate) fn rewind(&mut self) {
+        self.queue.clear();
+        self.kernels.clear();
+        self.params.clear();
+    }
+
+    /// Moves the first operation, and what belongs to it, into `scratch`, which holds none.
+    pub(crate) fn pop(&mut self, scratch: &mut Scratch) {
+        scratch.op = self.queue.pop_front();
+        match scratch.op.as_ref().map(|op| &op.work) {
+            None | Some(Work::Refused { kernels: 0 }) => {}
+            Some(Work::Refused { .. }) => scratch.kernel = self.kernels.pop_front(),
+            Some(Work::Kernel(launch)) => {
+                scratch.kernel = self.kernels.pop_front();
+                take(&mut self.params, launch.params, &mut scratch.params);
+            }
+            Some(Work::Bytes(bytes)) => {
+                take(&mut self.rects, bytes.rects, &mut scratch.rects);
+                take(&mut self.patterns, bytes.pattern, &mut scratch.pattern);
+            }
+        }
+    }
+}
+
+impl Op {
+    /// Makes it an operation that does nothing. Its closure is not dropped here, under the
+    /// lane's lock, but by the driver.
+    pub(crate) fn refuse(&mut self, ops: &mut Ops) {
+        let kernels = match &self.work {
+            Work::Kernel(launch) => {
+                ops.params.truncate(ops.params.len() - launch.params);
+                1
+            }
+            Work::Bytes(bytes) => {
+                ops.rects.truncate(ops.rects.len() - bytes.rects);
+                ops.patterns.truncate(ops.patterns.len() - bytes.pattern);
+                0
+            }
+            Work::Refused { kernels } => *kernels,
+        };
+        self.work = Work::Refused { kernels };
+    }
+}

@@ -1,0 +1,107 @@
+//! A launch cut into blocks.
+
+use folio_core::geom::Dims;
+use folio_core::hal::{Block, Geometry};
+
+/// A launch range as a list of disjoint blocks that is never written down. Every block is
+/// contiguous in the order of items, and made of whole work-groups where there are any.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocks {
+    range: Dims,
+    /// Items that stay together.
+    unit: Dims,
+    /// Such units in each dimension.
+    units: Dims,
+    /// Blocks in each dimension.
+    parts: Dims,
+}
+
+impl Blocks {
+    /// About `wanted` blocks, at least one and fewer than twice as many: the slowest dimension is
+    /// cut first, and the next one only where that gave too few.
+    pub(crate) fn new(geometry: &Geometry, wanted: usize) -> Blocks {
+        let mut unit = geometry.group.unwrap_or([1; 3]);
+        let (mut units, mut parts) = ([1; 3], [1; 3]);
+        let mut missing = wanted.max(1);
+        for d in 0..3 {
+            unit[d] = unit[d].max(1);
+            units[d] = geometry.range[d].div_ceil(unit[d]).max(1);
+            parts[d] = units[d].min(missing);
+            missing = missing.div_ceil(parts[d]);
+        }
+        Blocks { range: geometry.range, unit, units, parts }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.parts[0] * self.parts[1] * self.parts[2]
+    }
+
+    /// Block `index`, which is below `count`.
+    pub(crate) fn get(&self, index: usize) -> Block {
+        let [_, b, c] = self.parts;
+        let at = [index / (b * c), index / c % b, index % c];
+        let mut block = Block::EMPTY;
+        for (d, part) in at.into_iter().enumerate() {
+            block.min[d] = self.start(d, part);
+            block.max[d] = self.start(d, part + 1);
+        }
+        block
+    }
+
+    /// The first item of part `i` of dimension `d`: the first parts take the units that are left
+    /// over.
+    fn start(&self, d: usize, i: usize) -> usize {
+        let (each, over) = (self.units[d] / self.parts[d], self.units[d] % self.parts[d]);
+        (i * each + i.min(over)).saturating_mul(self.unit[d]).min(self.range[d])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use folio_core::geom::{Box3, linear};
+
+    fn blocks(range: Dims, group: Option<Dims>, wanted: usize) -> Vec<Block> {
+        let blocks = Blocks::new(&Geometry { rank: 3, range, group }, wanted);
+        (0..blocks.count()).map(|i| blocks.get(i)).collect()
+    }
+
+    #[test]
+    fn blocks_hold_every_item_once_and_are_contiguous() {
+        let shapes = Box3 { min: [1; 3], max: [5, 8, 12] };
+        for range in shapes.cells() {
+            for wanted in 1..20 {
+                let mut next = 0;
+                let all = blocks(range, None, wanted);
+                assert!(!all.is_empty() && all.len() < 2 * wanted, "{range:?} {wanted}");
+                for block in &all {
+                    for item in block.cells() {
+                        assert_eq!(linear(range, item), next, "{range:?} {wanted} {block:?}");
+                        next += 1;
+                    }
+                }
+                assert_eq!(next, range[0] * range[1] * range[2]);
+            }
+        }
+    }
+
+    #[test]
+    fn groups_stay_whole() {
+        for block in blocks([4, 6, 40], Some([2, 3, 8]), 16) {
+            let extent = block.extent();
+            assert!(!block.is_empty());
+            for d in 0..3 {
+                assert_eq!((block.min[d] % [2, 3, 8][d], extent[d] % [2, 3, 8][d]), (0, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn thin_shapes_are_cut_where_they_are_long() {
+        assert_eq!(blocks([1, 1, 1 << 40], None, 8).len(), 8);
+        assert_eq!(blocks([1, 1 << 40, 1], None, 8).len(), 8);
+        assert_eq!(blocks([1 << 40, 1, 1], None, 8).len(), 8);
+        assert_eq!(blocks([3, 1 << 40, 1], None, 8).len(), 9);
+        assert_eq!(blocks([1, 1, usize::MAX], None, 8).last().map(|b| b.max[2]), Some(usize::MAX));
+    }
+}

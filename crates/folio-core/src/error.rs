@@ -207,7 +207,7 @@ pub enum Error {
     #[error("environment variable {variable}={value:?}: {allowed}")]
     Environment {
         /// The variable.
-        variable: &'static str,
+        variable: String,
         /// Its value.
         value: String,
         /// What is allowed.

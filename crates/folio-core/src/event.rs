@@ -65,9 +65,7 @@ impl Event {
             match ledger.outcome(self.stamp) {
                 Outcome::Pending => Status::Pending,
                 Outcome::Fine => Status::Done,
-                Outcome::Failed => {
-                    ledger.failure(self.stamp).cloned().map_or(Status::Done, failed)
-                }
+                Outcome::Failed => ledger.failure(self.stamp).cloned().map_or(Status::Done, failed),
             }
         })
     }

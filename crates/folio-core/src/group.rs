@@ -61,11 +61,27 @@ enum Doing {
     Nothing,
     /// Bring the data to the host.
     OnHost,
-    Kernel { kernel: NativeKernel, geometry: Geometry, args: SmallVec<[Token; 4]> },
-    Copy { from: usize, to: usize },
-    Upload { from: Arc<Staging>, to: usize },
-    Fill { to: usize, pattern: SmallVec<[u8; 16]> },
-    Task { body: HostBody, args: SmallVec<[Token; 4]> },
+    Kernel {
+        kernel: NativeKernel,
+        geometry: Geometry,
+        args: SmallVec<[Token; 4]>,
+    },
+    Copy {
+        from: usize,
+        to: usize,
+    },
+    Upload {
+        from: Arc<Staging>,
+        to: usize,
+    },
+    Fill {
+        to: usize,
+        pattern: SmallVec<[u8; 16]>,
+    },
+    Task {
+        body: HostBody,
+        args: SmallVec<[Token; 4]>,
+    },
 }
 
 /// A command being described; see [`Queue::submit`](crate::Queue::submit).
@@ -488,4 +504,3 @@ impl std::fmt::Debug for CommandGroup {
         write!(f, "CommandGroup {} with {} accesses", self.label, self.made.len())
     }
 }
-

@@ -161,7 +161,6 @@ impl Queue {
         let id = self.inner.id;
         self.inner.core.engine.enter(|ledger| ledger.queues[id].counters)
     }
-
 }
 
 impl std::fmt::Debug for Queue {
@@ -170,4 +169,3 @@ impl std::fmt::Debug for Queue {
         write!(f, "Queue {} on {name}", self.inner.id)
     }
 }
-

@@ -51,13 +51,13 @@ impl Selector {
         match std::env::var(DEVICE_VARIABLE) {
             Ok(name) if !name.trim().is_empty() => Ok(Selector::any().named(name.trim())),
             Ok(value) => Err(Error::Environment {
-                variable: DEVICE_VARIABLE,
+                variable: DEVICE_VARIABLE.to_owned(),
                 value,
                 allowed: "the name of a device or backend, such as cpu or cpu:0".to_owned(),
             }),
             Err(std::env::VarError::NotPresent) => Ok(Selector::any()),
             Err(std::env::VarError::NotUnicode(value)) => Err(Error::Environment {
-                variable: DEVICE_VARIABLE,
+                variable: DEVICE_VARIABLE.to_owned(),
                 value: value.to_string_lossy().into_owned(),
                 allowed: "text".to_owned(),
             }),

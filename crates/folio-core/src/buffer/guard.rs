@@ -1,7 +1,7 @@
 //! Host guards: the host's access to a buffer, for as long as they live.
 
-use super::part::Part;
 use super::View;
+use super::part::Part;
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
 use crate::engine::guard::Taken;
@@ -82,7 +82,9 @@ impl<T: DeviceType> ReadGuard<T> {
         let (start, len) = row_of(&self.held, index)?;
         // SAFETY: the guard's part lies in the host allocation, whose data has arrived; nobody
         // writes it while the guard lives; every bit pattern is a `T`.
-        Some(unsafe { std::slice::from_raw_parts(self.held.taken.host.0.cast::<T>().add(start), len) })
+        Some(unsafe {
+            std::slice::from_raw_parts(self.held.taken.host.0.cast::<T>().add(start), len)
+        })
     }
 
     /// Copies everything, row after row.
@@ -164,9 +166,9 @@ impl<T: DeviceType> ReadFuture<T> {
     }
 
     fn finish(mut self) -> Result<ReadGuard<T>> {
-        self.held.take().map_or(Err(Error::ShutDown), |held| {
-            Ok(ReadGuard { held, _elements: PhantomData })
-        })
+        self.held
+            .take()
+            .map_or(Err(Error::ShutDown), |held| Ok(ReadGuard { held, _elements: PhantomData }))
     }
 }
 

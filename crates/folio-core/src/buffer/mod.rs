@@ -4,9 +4,9 @@ mod guard;
 mod options;
 mod part;
 
+pub(crate) use guard::widened;
 pub use guard::{ReadFuture, ReadGuard, WriteGuard};
 pub use options::BufferOptions;
-pub(crate) use guard::widened;
 pub(crate) use options::default_page;
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 
@@ -124,9 +124,11 @@ impl View {
             return part.overlaps(theirs);
         }
         let (a, b) = (self.bytes(part), other.bytes(theirs));
-        a.0 < b.1 && b.0 < a.1 && self.rows(part).any(|mine| {
-            other.rows(theirs).any(|row| mine.0 < row.1 && row.0 < mine.1)
-        })
+        a.0 < b.1
+            && b.0 < a.1
+            && self
+                .rows(part)
+                .any(|mine| other.rows(theirs).any(|row| mine.0 < row.1 && row.0 < mine.1))
     }
 
     /// The contiguous runs of bytes of a part.

@@ -11,7 +11,9 @@ use super::transfer::{CopyJob, For};
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Deps, Outcome, Writing, add_dep, tidy};
-use crate::hal::{CopyRect, FillRect, Geometry, KernelRef, MemBase, MemRef, NativeKernel, Param, ParamPtr};
+use crate::hal::{
+    CopyRect, FillRect, Geometry, KernelRef, MemBase, MemRef, NativeKernel, Param, ParamPtr,
+};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -174,9 +176,8 @@ impl Ledger {
                 // Looked through at 64, 128, ..: constant cost per command.
                 if len >= 64 && len.is_power_of_two() {
                     let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-                    let pending = |s: &Stamp| {
-                        outcome(lanes, slots, failures, *s) == Outcome::Pending
-                    };
+                    let pending =
+                        |s: &Stamp| outcome(lanes, slots, failures, *s) == Outcome::Pending;
                     state.unplaced.retain(pending);
                 }
             }
@@ -328,9 +329,8 @@ impl Ledger {
             Action::Launch { kernel, geometry, params } => {
                 let Some(lane) = lane else { return Stamp::DONE };
                 self.count(None, queue, |c| c.launches += 1);
-                let params = params.iter().filter_map(|(at, shape)| {
-                    self.param(&accesses[*at], shape)
-                });
+                let params =
+                    params.iter().filter_map(|(at, shape)| self.param(&accesses[*at], shape));
                 let params = params.collect();
                 let kernel = KernelRef::Native(kernel);
                 Body::Lane(lane, Payload::Launch { kernel, geometry, params, blob: Box::default() })

@@ -3,8 +3,8 @@
 use super::Engine;
 use super::lanes::{LaneShared, Lanes};
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
-use super::stamp::LaneId;
 use super::staging::{host_alloc, host_free};
+use super::stamp::LaneId;
 use super::storage::{Alloc, Garbage, Owner, StorageId};
 use crate::error::{Error, Label};
 use crate::hal::{

@@ -147,8 +147,7 @@ impl StorageState {
             return SmallVec::new();
         }
         let first = self.page_number(range.min);
-        let last =
-            self.page_number([range.max[0] - 1, range.max[1] - 1, range.max[2] - 1]);
+        let last = self.page_number([range.max[0] - 1, range.max[1] - 1, range.max[2] - 1]);
         self.mixed
             .range(first..=last)
             .map(|(&number, _)| number)

@@ -377,8 +377,7 @@ impl Ledger {
             add_dep(&mut deps, last, true);
             let from_host = CopyRect { src: stop, src_pitch: tight, ..piece };
             let body = Body::Lane(up, Payload::Copy(smallvec![from_host]));
-            let promises =
-                if at + 1 == count { job.promises.clone() } else { SmallVec::new() };
+            let promises = if at + 1 == count { job.promises.clone() } else { SmallVec::new() };
             last = self.submit(job.part(deps, body, promises, staging));
             stops[at % PIECES].1 = last;
         }

@@ -163,13 +163,7 @@ impl Hazards {
 
     /// What a write of `range` on `domain` waits for. A discard depends on the arrivals in its
     /// memory: what it leaves alone is theirs.
-    pub(crate) fn write_deps(
-        &self,
-        range: &Box3,
-        domain: DomainId,
-        how: Writing,
-        deps: &mut Deps,
-    ) {
+    pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
         self.each(range, |state| {
             state.writers.iter().for_each(|&w| add_dep(deps, w, how == Writing::Update));
             state.readers.iter().for_each(|&r| add_dep(deps, r, false));
@@ -365,7 +359,8 @@ impl Hazards {
         let mut touched = self.meet(range);
         let mut pages = 0;
         let first = touched.first().copied();
-        let arriving = |id: &u32| self.states.get(*id as usize).is_some_and(|s| !s.arrivals.is_empty());
+        let arriving =
+            |id: &u32| self.states.get(*id as usize).is_some_and(|s| !s.arrivals.is_empty());
         if touched.iter().any(arriving) {
             for id in touched.drain(..) {
                 if let Some(state) = self.states.get_mut(id as usize) {

@@ -168,6 +168,17 @@ fn no_wake_up_is_lost() {
 }
 
 #[test]
+fn parking_on_a_lane_that_nobody_drives_starts_it() {
+    let backend = backend(2);
+    let device = device(&backend, 0);
+    let [mut first, mut second] = [Script::new(&device), Script::new(&device)];
+    first.launch_only(ONE, &[], kernel(|_, _| {})).unwrap();
+    second.run_after(ONE, &[Wait { lane: &first.lane, tick: 1 }], |_| {});
+    second.finish();
+    assert_eq!(first.lane.completed(), Ok(1));
+}
+
+#[test]
 fn many_waiters_on_one_lane_all_wake() {
     within_time(|| {
         for round in 0..50 {

@@ -285,3 +285,49 @@ fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, scratch: &Scratch) -> usi
     }
     lane.machine.threads
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::lane::CpuLane;
+    use crate::pool::Machine;
+    use folio_core::hal::{
+        Args, Block, BlockKernel, Geometry, Head, KernelRef, Lane, NativeKernel, Notify, Order,
+        ParamPtr, Wait,
+    };
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
+
+    struct Slow(Arc<AtomicUsize>);
+
+    impl BlockKernel for Slow {
+        unsafe fn run(&self, _: &[ParamPtr], block: &Block) {
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_micros(30) {}
+            self.0.fetch_add(block.volume(), Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn without_threads_submitters_and_waiters_do_everything() {
+        let machine = Arc::new(Machine::without_threads());
+        let lane = || -> Arc<dyn Lane> { Arc::new(CpuLane::new(machine.clone(), Notify::none())) };
+        let lanes = [lane(), lane()];
+        let items = Arc::new(AtomicUsize::new(0));
+        for i in 0..40 {
+            let (tick, this, other) = (i / 2 + 1, &lanes[i % 2], &lanes[1 - i % 2]);
+            let waits = [Wait { lane: other, tick: i.div_ceil(2) as u64 }];
+            let order = Order::AfterPrevious;
+            let head = Head { tick: tick as u64, order, waits: &waits, label: "", timed: false };
+            let kernel = KernelRef::Native(NativeKernel::new(Slow(items.clone())));
+            let geometry = Geometry { rank: 1, range: [1, 1, 100], group: None };
+            this.launch(&head, kernel, &geometry, &Args { blob: &[], params: &[] }).unwrap();
+            if i % 3 > 0 {
+                this.drive();
+            }
+        }
+        assert_eq!(lanes[0].wait(20, None), Ok(true));
+        assert_eq!(lanes[1].wait(20, None), Ok(true));
+        assert_eq!(items.load(Ordering::Relaxed), 4000);
+    }
+}

@@ -1,5 +1,7 @@
 //! Order on a lane and across lanes, waiting, and no wake-up lost.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod common;
 
 use common::*;
@@ -166,15 +168,27 @@ fn no_wake_up_is_lost() {
 }
 
 #[test]
+fn parking_on_a_lane_that_nobody_drives_starts_it() {
+    let backend = backend(2);
+    let device = device(&backend, 0);
+    let [mut first, mut second] = [Script::new(&device), Script::new(&device)];
+    first.launch_only(ONE, &[], kernel(|_, _| {})).unwrap();
+    second.run_after(ONE, &[Wait { lane: &first.lane, tick: 1 }], |_| {});
+    second.finish();
+    assert_eq!(first.lane.completed(), Ok(1));
+}
+
+#[test]
 fn many_waiters_on_one_lane_all_wake() {
     within_time(|| {
-        let backend = backend(2);
-        let mut script = Script::new(&device(&backend, 0));
         for round in 0..50 {
+            // Each time one that does not know the kernel yet.
+            let backend = backend(2);
+            let mut script = Script::new(&device(&backend, 0));
             let gate = Arc::new(AtomicBool::new(false));
             let opened = Arc::clone(&gate);
             let first = script.tick + 1;
-            // 65 items at least: not on this thread.
+            // Unknown and of more than 64 items: not on this thread.
             script.run([1, 1, 65], move |_| {
                 while !opened.load(Ordering::Relaxed) {
                     thread::yield_now();
@@ -206,7 +220,7 @@ fn a_deadline_passes() {
     let gate = Mutex::new(gate);
     script.run([1, 1, 65], move |block| {
         if block.min[2] == 0 {
-            drop(gate.lock().unwrap().recv());
+            let _closed = gate.lock().unwrap().recv();
         }
     });
     script.run(ONE, |_| {});
@@ -307,7 +321,7 @@ fn progress_is_told() {
     within_time(|| {
         let backend = backend(2);
         let (sender, receiver) = mpsc::channel();
-        let notify = Notify::new(move || drop(sender.send(())));
+        let notify = Notify::new(move || sender.send(()).unwrap_or(()));
         let device = backend.open(0, notify.clone()).unwrap();
         let mut script = Script::new(&device);
         for i in 0..1000 {

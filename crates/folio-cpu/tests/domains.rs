@@ -1,5 +1,7 @@
 //! Devices, their memory, and copies and fills in and between them.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod common;
 
 use common::*;

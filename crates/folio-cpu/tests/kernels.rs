@@ -1,5 +1,7 @@
 //! Kernels: every item once, panics and drops contained, who runs what.
 
+#![allow(clippy::panic, reason = "what is tested is panics, also in helpers")]
+
 mod common;
 
 use common::*;

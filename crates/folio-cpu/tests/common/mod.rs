@@ -12,7 +12,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 /// After this a test has hung.
-pub const HUNG: Duration = Duration::from_secs(60);
+pub const HUNG: Duration = Duration::from_secs(30);
 
 pub struct Body<F>(pub F);
 
@@ -117,7 +117,10 @@ pub fn within_time<R: Send + 'static>(body: impl FnOnce() -> R + Send + 'static)
     let thread = std::thread::spawn(move || sender.send(body()));
     let result = match receiver.recv_timeout(HUNG) {
         Ok(result) => result,
-        Err(mpsc::RecvTimeoutError::Timeout) => std::process::abort(),
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            eprintln!("hung: {:?}", std::thread::current().name());
+            std::process::abort()
+        }
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             std::panic::resume_unwind(thread.join().unwrap_err())
         }

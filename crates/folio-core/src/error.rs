@@ -138,6 +138,18 @@ pub enum Error {
         /// The buffer.
         buffer: Label,
     },
+    /// Memory cannot be given back while operations or guards use it.
+    #[error("buffer {buffer} is in use")]
+    InUse {
+        /// The buffer.
+        buffer: Label,
+    },
+    /// Memory cannot be given back while it is the only one to hold some data.
+    #[error("buffer {buffer}: that allocation holds the only current copy of some pages")]
+    OnlyCopy {
+        /// The buffer.
+        buffer: Label,
+    },
     /// A host task waits for something that waits for this very host task.
     #[error("a host task would wait for its own completion")]
     WaitsForItself,

@@ -12,6 +12,7 @@ use crate::geom::{Box3, Dims};
 use crate::hal::{Geometry, NativeKernel, ParamPtr};
 use crate::pages::DomainId;
 use crate::runtime::Core;
+use crate::usm::UsmPtr;
 use crate::views::{ClosureKernel, HostArgs, Item, KernelArgs, Token};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -77,6 +78,11 @@ enum Doing {
     Fill {
         to: usize,
         pattern: SmallVec<[u8; 16]>,
+    },
+    RawCopy {
+        from: UsmPtr,
+        to: UsmPtr,
+        bytes: usize,
     },
     Task {
         body: HostBody,
@@ -289,6 +295,22 @@ impl CommandGroup {
         self.act(Doing::Fill { to, pattern });
     }
 
+    /// Copies bytes between two raw pointers.
+    ///
+    /// # Safety
+    /// Both are alive until the command is done, and nobody else uses their memory against it: order
+    /// is the caller's, with [`after`](Self::after). The ranges do not overlap.
+    pub unsafe fn copy_raw(&mut self, from: UsmPtr, to: UsmPtr, bytes: usize) {
+        if bytes > from.bytes_left() || bytes > to.bytes_left() {
+            self.refuse(Error::Mismatch {
+                command: self.label.clone(),
+                source_extent: vec![from.bytes_left()],
+                target: vec![to.bytes_left(), bytes],
+            });
+        }
+        self.act(Doing::RawCopy { from, to, bytes });
+    }
+
     /// Brings a part to the queue's device, for later.
     pub fn update<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
         self.access(part.as_part(), Mode::Read);
@@ -330,7 +352,7 @@ impl CommandGroup {
         for made in &self.made {
             let (elements, exact) = made.part.view.in_storage(&made.part.part);
             let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
-            let home = made.part.view.storage.home;
+            let home = made.part.view.storage.home();
             let storage = made.part.view.storage.id;
             accesses.push(Access { storage, elements, mode, domain: home.unwrap_or(place) });
         }
@@ -374,7 +396,8 @@ impl CommandGroup {
         }
         for (made, access) in self.made.iter().zip(accesses) {
             let reachable = access.domain == place
-                || (place == DomainId::HOST && made.part.view.storage.host_reachable);
+                || (place == DomainId::HOST
+                    && made.part.view.storage.host_reachable.load(Ordering::Relaxed));
             if !reachable && !access.elements.is_empty() {
                 let engine = &self.core.engine;
                 return Err(Error::NotAccessible {
@@ -437,6 +460,15 @@ impl CommandGroup {
             }
             Doing::Fill { to, pattern } => {
                 Action::Fill { access: to, shape: self.shape(to), pattern }
+            }
+            Doing::RawCopy { bytes: 0, .. } => Action::Nothing,
+            Doing::RawCopy { from, to, bytes } => {
+                let dims = [1, 1, bytes];
+                let shape = Shape { dims, element_bytes: 1, part: Box3::whole(dims) };
+                Action::Copy {
+                    from: (End::Raw(from.mem, from.domain), shape),
+                    to: (End::Raw(to.mem, to.domain), shape),
+                }
             }
             Doing::Task { body, args } => Action::Task { body, params: self.args(&args)? },
         })

@@ -18,8 +18,10 @@ mod group;
 mod queue;
 mod report;
 mod runtime;
+mod scope;
 mod select;
 mod sync;
+mod usm;
 mod views;
 
 pub use buffer::{
@@ -33,5 +35,7 @@ pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use queue::Queue;
 pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};
+pub use scope::{ReadView, Scope};
 pub use select::{DEVICE_VARIABLE, Selector};
+pub use usm::{Usm, UsmKind, UsmPtr};
 pub use views::{HostArgs, HostRead, HostWrite, In, InOut, Item, KernelArgs, Out};

@@ -439,9 +439,8 @@ impl Runtime {
         };
         let core = self.core.clone();
         let id = StorageId(core.engine.enter(|ledger| ledger.storages.insert(state)));
-        let host_reachable = false;
-        let storage =
-            Arc::new(StorageHandle { core, id, label, grid, element_bytes, home, host_reachable });
+        let storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);
+        let storage = Arc::new(storage);
         Ok(View { storage, dims, rank: rank as u8, element_bytes })
     }
 

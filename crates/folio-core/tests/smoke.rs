@@ -57,3 +57,53 @@ fn sim() {
     println!("{:?}\n{:?}", before, rt.counters());
     assert_eq!(y.to_vec().unwrap(), [8, 9, 1, 1, 1, 1, 1, 1]);
 }
+
+#[test]
+fn scopes_bring_back_what_was_written() {
+    let rt = cpu(2);
+    let q = rt.queue_on("cpu:1").unwrap();
+    let a = vec![1u32, 2, 3];
+    let mut b = vec![0u32; 3];
+    let leaked = rt
+        .scope(|s| {
+            let x = s.view(&a).unwrap();
+            let mut y = s.view_mut(&mut b).unwrap();
+            q.submit(|cg| {
+                let (x, y) = (cg.read(&x), cg.discard(&mut y));
+                cg.host_kernel([3], (x, y), |i, (x, mut y)| y.put(i, x[i] * 10));
+                Ok(())
+            })
+            .unwrap();
+            assert!(y.read().is_err());
+            assert_eq!(y.to_vec().unwrap(), [10, 20, 30]);
+            y
+        })
+        .unwrap();
+    assert_eq!(b, [10, 20, 30]);
+    assert!(matches!(leaked.to_vec(), Err(Error::ScopeEnded { .. })));
+}
+
+#[test]
+fn usm_stays_and_becomes_a_buffer() {
+    let rt = cpu(2);
+    let device = rt.device("cpu:1").unwrap();
+    let q = rt.queue_on(&device).unwrap();
+    let mut u = rt.usm::<u32>(&device, UsmKind::Device, 8).unwrap();
+    q.submit(|cg| {
+        cg.copy_from_slice(&[5u32; 8], &mut u);
+        Ok(())
+    })
+    .unwrap();
+    q.submit(|cg| {
+        let u = cg.read_write(&mut u);
+        cg.host_kernel([8], u, |i, mut u| u[i] += i.index() as u32);
+        Ok(())
+    })
+    .unwrap();
+    assert!(u.read().is_err());
+    let p = u.pointer();
+    let b = u.into_buffer();
+    assert_eq!(b.to_vec().unwrap(), [5, 6, 7, 8, 9, 10, 11, 12]);
+    assert_eq!(b.pointer(&device).unwrap().address(), p.address());
+    assert_eq!(b.counters().allocations, 2);
+}

@@ -12,6 +12,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 /// A guard that is held: gives itself back when dropped.
@@ -22,11 +23,26 @@ struct Held {
 }
 
 impl Held {
+    /// A guard that the user gets.
     fn take(part: &Part, mode: Mode) -> Result<Held> {
+        if part.view.storage.borrowed.load(Ordering::Relaxed) {
+            let what = "host guards of a view; use `to_vec`, or a host task".to_owned();
+            return Err(Error::Unsupported { device: "a scope".to_owned(), what });
+        }
+        Held::take_briefly(part, mode)
+    }
+
+    /// A guard that is given back before the call returns.
+    fn take_briefly(part: &Part, mode: Mode) -> Result<Held> {
         let (elements, exact) = part.view.in_storage(&part.part);
         let mode = if exact { mode } else { widened(mode) };
         let storage = &part.view.storage;
-        let taken = storage.core.engine.take_guard(storage.id, elements, mode)?;
+        let taken = storage.core.engine.take_guard(
+            storage.id,
+            elements,
+            mode,
+            storage.host_reachable.load(Ordering::Relaxed),
+        )?;
         Ok(Held { view: part.view.clone(), part: part.part, taken })
     }
 
@@ -75,6 +91,11 @@ fn wait(held: Held) -> Result<Held> {
 impl<T: DeviceType> ReadGuard<T> {
     pub(crate) fn take(part: &Part) -> Result<ReadGuard<T>> {
         Ok(ReadGuard { held: wait(Held::take(part, Mode::Read)?)?, _elements: PhantomData })
+    }
+
+    /// A guard that is given back before the call returns.
+    pub(crate) fn take_briefly(part: &Part) -> Result<ReadGuard<T>> {
+        Ok(ReadGuard { held: wait(Held::take_briefly(part, Mode::Read)?)?, _elements: PhantomData })
     }
 
     /// Row `index` of the part, counted through all slices.

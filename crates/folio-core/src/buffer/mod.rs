@@ -8,6 +8,7 @@ pub(crate) use guard::widened;
 pub use guard::{ReadFuture, ReadGuard, WriteGuard};
 pub use options::BufferOptions;
 pub(crate) use options::default_page;
+pub(crate) use part::sealed::Sealed;
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 
 use crate::element::DeviceType;
@@ -21,6 +22,7 @@ use crate::report::Counters;
 use crate::runtime::Core;
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// The last handle of a storage tells the engine when it goes.
 pub(crate) struct StorageHandle {
@@ -30,9 +32,39 @@ pub(crate) struct StorageHandle {
     /// The shape that the engine knows.
     pub(crate) grid: Grid,
     pub(crate) element_bytes: usize,
-    /// USM: the only domain where it is, and whether the host reaches it there.
-    pub(crate) home: Option<DomainId>,
-    pub(crate) host_reachable: bool,
+    /// USM: the only domain where it is (or [`UNBOUND`]), and whether the host reaches it there.
+    home: AtomicU8,
+    pub(crate) host_reachable: AtomicBool,
+    /// Its memory is borrowed by a scope: no guard may outlive a call.
+    pub(crate) borrowed: AtomicBool,
+}
+
+/// No domain: a buffer.
+const UNBOUND: u8 = u8::MAX;
+
+impl StorageHandle {
+    pub(crate) fn new(
+        core: Arc<Core>,
+        id: StorageId,
+        label: Label,
+        (grid, element_bytes): (Grid, usize),
+        home: Option<DomainId>,
+    ) -> StorageHandle {
+        let home = AtomicU8::new(home.map_or(UNBOUND, |d| d.0));
+        let host_reachable = AtomicBool::new(false);
+        let borrowed = AtomicBool::new(false);
+        StorageHandle { core, id, label, grid, element_bytes, home, host_reachable, borrowed }
+    }
+
+    /// The only domain where it is, if it is USM.
+    pub(crate) fn home(&self) -> Option<DomainId> {
+        Some(self.home.load(Ordering::Relaxed)).filter(|d| *d != UNBOUND).map(DomainId)
+    }
+
+    /// From now on it is a buffer's.
+    pub(crate) fn unbind(&self) {
+        self.home.store(UNBOUND, Ordering::Relaxed);
+    }
 }
 
 impl Drop for StorageHandle {

@@ -51,7 +51,7 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
 
     /// Copies its latest contents into a new vector, row after row.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(self.read()?.to_vec())
+        Ok(ReadGuard::take_briefly(&self.part)?.to_vec())
     }
 
     /// When everything submitted so far that writes it is done.
@@ -88,7 +88,8 @@ pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::Sealed {
     fn as_part_mut(&mut self) -> Part;
 }
 
-mod sealed {
+/// Keeps the traits to this crate's types.
+pub(crate) mod sealed {
     pub trait Sealed {}
 }
 

@@ -63,6 +63,8 @@ pub(crate) enum End {
     Access(usize),
     /// Host memory that the command owns.
     Host(Arc<Staging>),
+    /// Memory for which the caller answers.
+    Raw(MemRef, DomainId),
 }
 
 /// A host task, before it knows its memory.
@@ -405,6 +407,7 @@ impl Ledger {
                     let a = &accesses[*at];
                     (self.storages[a.storage.0].alloc(a.domain)?.base, a.domain)
                 }
+                End::Raw(mem, domain) => return Some((*mem, shape.pitch(), *domain)),
                 End::Host(staging) => {
                     job.staging = Some(staging.clone());
                     (MemBase::Host(staging.ptr()), DomainId::HOST)

@@ -254,8 +254,12 @@ impl Engine {
         match device.usm().alloc(&req) {
             Ok(a) => {
                 tracing::trace!(target: "folio", device = entry.name, bytes, %label, "allocate");
-                let base = MemBase::Device { device: entry.index as u32, handle: a.handle };
-                let owner = Owner::Device(at);
+                // Memory in the host's own domain is used by other backends too.
+                let base = match a.host.filter(|_| entry.domain.is_host()) {
+                    Some(host) => MemBase::Host(host),
+                    None => MemBase::Device { device: entry.index as u32, handle: a.handle },
+                };
+                let owner = Owner::Device(at, a.handle);
                 Ok((Alloc { base, address: a.address, host: a.host, owner }, a.zeroed))
             }
             Err(cause) => {
@@ -280,11 +284,9 @@ impl Engine {
                     self.host_budget.give(garbage.bytes as u64);
                 }
             }
-            Owner::Device(at) => {
+            Owner::Device(at, handle) => {
                 let entry = &self.devices[usize::from(at)];
-                if let (Some(device), MemBase::Device { handle, .. }) =
-                    (entry.opened.get(), garbage.alloc.base)
-                {
+                if let Some(device) = entry.opened.get() {
                     device.usm().free(handle);
                     entry.budget.give(garbage.bytes as u64);
                 }

@@ -26,16 +26,16 @@ pub(crate) struct Taken {
 
 impl Engine {
     /// Takes a guard over `elements`: from now on nothing that conflicts is accepted, and when the
-    /// guard's stamp is done the host may touch them.
+    /// guard's stamp is done the host may touch them. `reachable`: so may it USM, where it is.
     pub(crate) fn take_guard(
         &self,
         storage: StorageId,
         elements: Box3,
         mode: Mode,
+        reachable: bool,
     ) -> Result<Taken, Error> {
-        let access = Access { storage, elements, mode, domain: DomainId::HOST };
         let mut ledger = self.ledger.lock();
-        loop {
+        let domain = loop {
             if ledger.shutdown {
                 return Err(Error::ShutDown);
             }
@@ -43,10 +43,11 @@ impl Engine {
             if state.closed {
                 return Err(Error::ScopeEnded { label: state.label.clone() });
             }
-            if let Some(home) = state.home.filter(|h| *h != DomainId::HOST) {
+            let domain = state.home.unwrap_or(DomainId::HOST);
+            if state.home.is_some() && !reachable {
                 return Err(Error::NotAccessible {
                     label: state.label.clone(),
-                    home: self.domain_name(home),
+                    home: self.domain_name(domain),
                     device: "the host".to_owned(),
                 });
             }
@@ -54,13 +55,14 @@ impl Engine {
             if state.held(&pages, mode.writes()) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone() });
             }
-            if state.alloc(DomainId::HOST).is_some() {
-                break;
+            if state.alloc(domain).is_some() {
+                break domain;
             }
             drop(ledger);
             self.allocate(&[(storage, DomainId::HOST)])?;
             ledger = self.ledger.lock();
-        }
+        };
+        let access = Access { storage, elements, mode, domain };
         let mut deps: Deps = SmallVec::new();
         let accesses = [access];
         ledger.hazard_deps(&accesses, &mut deps);
@@ -95,7 +97,7 @@ impl Engine {
             body: Body::Nothing,
         });
         ledger.mark(&accesses, stamp);
-        let host = ledger.storages[storage.0].alloc(DomainId::HOST).and_then(|a| a.host);
+        let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
         self.deliver(outbox);

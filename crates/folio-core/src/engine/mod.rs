@@ -16,6 +16,7 @@ pub(crate) mod host;
 pub(crate) mod lanes;
 pub(crate) mod ledger;
 pub(crate) mod mailbox;
+pub(crate) mod memory;
 pub(crate) mod queues;
 pub(crate) mod reaper;
 pub(crate) mod retire;

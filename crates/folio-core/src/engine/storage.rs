@@ -30,8 +30,8 @@ pub(crate) struct Alloc {
 pub(crate) enum Owner {
     /// The engine, with the host's allocator.
     Host,
-    /// The engine, with the allocator of this device (an index of the runtime).
-    Device(u16),
+    /// The engine, with the allocator of this device (an index of the runtime), by this handle.
+    Device(u16, u64),
     /// Somebody else.
     User,
 }

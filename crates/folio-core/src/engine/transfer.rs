@@ -37,7 +37,7 @@ enum Route {
 pub(crate) struct For<'a> {
     pub(crate) queue: Option<u32>,
     pub(crate) label: &'a Label,
-    /// The lane of the command, for fills.
+    /// The lane of the command.
     pub(crate) lane: Option<LaneId>,
 }
 
@@ -225,7 +225,10 @@ impl Ledger {
                 run.subtract(replaced, |part| holes.push(part));
             }
         });
-        let Some(lane) = who.lane.filter(|_| !holes.is_empty()) else { return };
+        if holes.is_empty() {
+            return;
+        }
+        let Some(lane) = self.lane_of(domain, who.lane) else { return };
         merge(&mut holes);
         let pitch = storage.pitch();
         let mut rects: SmallVec<[FillRect; 1]> = SmallVec::new();
@@ -299,6 +302,17 @@ impl Ledger {
             bytes_per_us: a.bytes_per_us.min(b.bytes_per_us),
             op_ns: a.op_ns.saturating_add(b.op_ns),
         }
+    }
+
+    /// A lane of a device that computes in `domain`: `lane` if that is one.
+    fn lane_of(&self, domain: DomainId, lane: Option<LaneId>) -> Option<LaneId> {
+        if let Some(lane) = lane
+            && self.devices[self.device_of(lane)].domain == domain
+        {
+            return Some(lane);
+        }
+        let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
+        Some(LaneId(device * LANES_PER_DEVICE))
     }
 
     fn route(&self, from: DomainId, to: DomainId) -> Route {

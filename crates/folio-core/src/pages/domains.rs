@@ -8,6 +8,11 @@
 pub struct DomainId(pub u8);
 
 impl DomainId {
+    /// True for the host's memory.
+    pub const fn is_host(self) -> bool {
+        self.0 == DomainId::HOST.0
+    }
+
     /// The host's memory.
     pub const HOST: DomainId = DomainId(0);
 

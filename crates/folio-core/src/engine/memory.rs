@@ -1,0 +1,48 @@
+//! Allocations that come to a storage from outside, and go before it does.
+
+use super::ledger::Ledger;
+use super::storage::{Alloc, Garbage, StorageId};
+use crate::error::Error;
+use crate::pages::{DomainId, DomainSet};
+
+impl Ledger {
+    /// Gives a storage memory that was made elsewhere; `defined`: it holds what the storage may
+    /// show.
+    pub(crate) fn adopt(&mut self, id: StorageId, domain: DomainId, alloc: Alloc, defined: bool) {
+        let storage = &mut self.storages[id.0];
+        storage.set_alloc(domain, alloc);
+        if defined {
+            let all = storage.grid.all();
+            storage.defined.update(&all, &mut |_, set: DomainSet| set.with(domain));
+        }
+        let bytes = storage.bytes() as u64;
+        self.count(Some(id), None, |c| {
+            c.allocations += 1;
+            c.allocated_bytes += bytes;
+        });
+    }
+
+    /// Frees an allocation that is not in use and not the only one to hold a page.
+    pub(crate) fn release_alloc(&mut self, id: StorageId, domain: DomainId) -> Result<(), Error> {
+        self.poll_all();
+        let storage = &mut self.storages[id.0];
+        let Some(alloc) = storage.alloc(domain).copied() else { return Ok(()) };
+        let all = storage.grid.all();
+        if storage.in_use > 0 || storage.held(&all, true) {
+            return Err(Error::InUse { buffer: storage.label.clone() });
+        }
+        let mut only = storage.mixed.values().flatten().any(|f| f.domains.contains(domain));
+        storage.tracker.visit(&all, &mut |_, set| only |= set == DomainSet::of(domain));
+        if only {
+            return Err(Error::OnlyCopy { buffer: storage.label.clone() });
+        }
+        storage.tracker.remove(&all, domain);
+        storage.defined.update(&all, &mut |_, set: DomainSet| set.without(domain));
+        if let Some(place) = storage.allocs.get_mut(usize::from(domain.0)) {
+            *place = None;
+        }
+        let bytes = storage.bytes();
+        self.outbox.garbage.push(Garbage { alloc, bytes, domain });
+        Ok(())
+    }
+}

@@ -8,7 +8,8 @@ use crate::buffer::{
     AsPart, AsPartMut, Buffer, Part, ReadGuard, Slice, SliceMut, View, WriteGuard,
 };
 use crate::element::DeviceType;
-use crate::engine::access::Mode;
+use crate::engine::access::{Access, Mode};
+use crate::engine::stamp::Stamp;
 use crate::engine::storage::Alloc;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
@@ -279,21 +280,28 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         }
     }
 
-    /// Says that something outside of Folio's sight has written all of the buffer on `device`.
+    /// Says that something outside of Folio's sight has written a part of the buffer on `device`.
     ///
     /// # Safety
-    /// It has, all of it; and nothing that was submitted before still uses the buffer.
-    pub unsafe fn assume_written(&mut self, device: &DeviceRef) -> Result<()> {
+    /// It has, all of the part; and nothing that was submitted before still uses the buffer.
+    pub unsafe fn assume_written(
+        &mut self,
+        offset: [usize; D],
+        extent: [usize; D],
+        device: &DeviceRef,
+    ) -> Result<()> {
+        let part = self.slice_mut(offset, extent)?.part;
+        let (elements, exact) = part.view.in_storage(&part.part);
+        if !exact {
+            let why = "a part that is no box of the elements it was made with".to_owned();
+            return Err(Error::Reinterpret { buffer: part.view.storage.label.clone(), why });
+        }
         self.pointer(device)?;
-        let (engine, id) = (&self.view.storage.core.engine, self.view.storage.id);
+        let (engine, storage) = (&self.view.storage.core.engine, self.view.storage.id);
         let domain = engine.devices[usize::from(device.at)].domain;
-        engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            let all = storage.grid.all();
-            storage.mixed.clear();
-            storage.tracker.set(&all, DomainSet::of(domain));
-            storage.defined.update(&all, &mut |_, set| set.with(domain));
-        });
+        let mode = Mode::Discard { whole: true };
+        let access = Access { storage, elements, mode, domain };
+        engine.enter(|ledger| ledger.mark(&[access], Stamp::DONE));
         Ok(())
     }
 

@@ -35,14 +35,6 @@ impl<T> Slab<T> {
     pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.items.get_mut(id as usize)?.as_mut()
     }
-
-    pub(crate) fn len(&self) -> usize {
-        self.items.len() - self.free.len()
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.items.iter_mut().flatten()
-    }
 }
 
 #[expect(clippy::panic, reason = "an id that is not there is a bug of the engine, as in a Vec")]

@@ -53,10 +53,6 @@ impl Staging {
     pub(crate) fn ptr(&self) -> HostPtr {
         self.ptr
     }
-
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
 }
 
 impl Drop for Staging {

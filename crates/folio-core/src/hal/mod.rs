@@ -29,10 +29,15 @@
 //! visible to the host and to any lane that starts later, its closure and parameters are dropped,
 //! and each failure among them is already available from `failures`.
 //!
+//! A lost device no longer touches the host's memory: `Lost` is returned only once that is certain.
+//!
 //! **Order.** An operation with [`Order::AfterPrevious`] starts after all earlier operations of its
 //! lane; with [`Order::Free`] it may overlap them (never the ones named in its waits). An
 //! operation starts after all of its [`Head::waits`]. The engine names a foreign lane there only
 //! where both devices report the same [`Caps::wait_group`], and only ticks whose call has returned.
+//! A wait for a tick is one for everything up to it. A batching backend flushes the lane that is
+//! waited for. The waits of a call that returned an error promise nothing to later operations. An
+//! operation that waits for a tick of a lost device fails.
 //!
 //! **Progress.** Once a call returned, the work proceeds without further calls, except that a
 //! batching backend may hold it back until [`Lane::flush`], and that a backend may do work on the
@@ -40,7 +45,12 @@
 //! whose [`Caps::notifies`] is set calls [`Notify::progress`].
 //!
 //! **Memory.** An allocation stays valid until [`UsmAllocator::free`]; the engine calls that only
-//! after every operation that names it has been reached, or its device is lost.
+//! after every operation that names it has been reached, or its device is lost. A request to import
+//! memory that a device cannot use fails as [`HalErrorKind::Unsupported`]; it never falls back to
+//! fresh memory. Memory of a peer is named only after [`Device::peer`] has returned a link to it.
+//!
+//! **Leaving.** Handles may be dropped with work under way. Work that was handed over is finished or
+//! discarded, closures are dropped, and nothing is freed that the device may still use.
 //!
 //! **No panics.** A backend contains panics of kernels and reports them as
 //! [`HalErrorKind::Panic`]. It never calls back into the engine except through [`Notify`].

@@ -7,6 +7,7 @@ use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcom
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp, When};
 use super::storage::StorageId;
+use super::trace::Note;
 use super::transfer::{CopyJob, For};
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
@@ -155,7 +156,10 @@ impl Ledger {
         self.hazard_deps(&command.accesses, &mut deps);
         tidy(&mut deps);
         let accesses = command.accesses.clone();
+        let (what, label) = (command.action.name(), command.label.clone());
         let stamp = self.act(command, lane, deps);
+        let count = accesses.len();
+        self.trace(|| Note::Submit { what, label, accesses: count, stamp });
         self.mark(&accesses, stamp);
         self.note_in_queue(queue, stamp, in_order);
         stamp

@@ -10,6 +10,7 @@ use super::slots::Slot;
 use super::staging::Staging;
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::storage::{Garbage, StorageId, StorageState};
+use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
 use crate::graph::hazards::{Deps, Outcome};
 use crate::hal::{HalError, Link, Tick};
@@ -73,6 +74,7 @@ pub(crate) struct Outbox {
     /// Values whose drop is foreign code or frees memory.
     pub(crate) drops: Vec<Body>,
     pub(crate) staging: Vec<Arc<Staging>>,
+    pub(crate) notes: Vec<Note>,
     /// Something that waiting threads may wait for has happened.
     pub(crate) notify: bool,
     /// Backends whose reaper must look.
@@ -127,6 +129,8 @@ pub(crate) struct Ledger {
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
     pub(crate) shutdown: bool,
+    /// Somebody listens to trace events.
+    pub(crate) traced: bool,
 }
 
 /// Lanes per device: four for kernels, one for each direction of copies.
@@ -177,6 +181,7 @@ impl Ledger {
             reaper_idle: vec![true; backends],
             waiters: 0,
             shutdown: false,
+            traced: false,
         }
     }
 
@@ -337,6 +342,8 @@ impl Ledger {
             slot,
             staging: op.staging,
         });
+        let (what, label) = (op.what, &op.label);
+        self.trace(|| Note::Launch { what, label: label.clone(), lane, tick });
         let backend = self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
         if std::mem::take(&mut self.reaper_idle[usize::from(backend)]) {
             self.outbox.reapers |= 1 << backend;

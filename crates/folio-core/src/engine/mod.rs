@@ -25,6 +25,7 @@ pub(crate) mod slots;
 pub(crate) mod staging;
 pub(crate) mod stamp;
 pub(crate) mod storage;
+pub(crate) mod trace;
 pub(crate) mod transfer;
 pub(crate) mod wait;
 
@@ -71,7 +72,9 @@ pub(crate) struct Engine {
 impl Engine {
     /// Does something with the ledger, and afterwards what it left to be done.
     pub(crate) fn enter<R>(&self, f: impl FnOnce(&mut Ledger) -> R) -> R {
+        let traced = trace::listening();
         let mut ledger = self.ledger.lock();
+        ledger.traced = traced;
         let result = f(&mut ledger);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
@@ -92,6 +95,7 @@ impl Engine {
         if outbox.is_routine() {
             return;
         }
+        outbox.notes.iter().for_each(|note| self.tell(note));
         for (slot, work) in outbox.host {
             self.start_host_task(slot, work);
         }
@@ -125,6 +129,7 @@ impl Engine {
 
     /// Submits a command: checks it, reserves its memory, and hands it over.
     pub(crate) fn submit(&self, command: Command) -> Result<Stamp, Error> {
+        let traced = trace::listening();
         let mut ledger = self.ledger.lock();
         loop {
             ledger.check(&command)?;
@@ -136,6 +141,7 @@ impl Engine {
             self.allocate(&missing)?;
             ledger = self.ledger.lock();
         }
+        ledger.traced = traced;
         let stamp = ledger.run(command);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
@@ -153,6 +159,7 @@ impl Outbox {
             && self.reports.is_empty()
             && self.drops.is_empty()
             && self.staging.is_empty()
+            && self.notes.is_empty()
             && self.reapers == 0
     }
 }

@@ -3,6 +3,7 @@
 use super::lanes::{Lanes, Promise, Record};
 use super::ledger::Ledger;
 use super::stamp::{LaneId, SlotId, Stamp, When};
+use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
 use crate::pages::{DomainId, DomainSet};
@@ -88,6 +89,8 @@ impl Ledger {
             let known = self.known_as(&record, stamp);
             self.break_promises(known, &record.promises);
         }
+        let (what, label, failed) = (record.what, &record.label, failure.is_some());
+        self.trace(|| Note::Complete { what, label: label.clone(), lane, tick, failed });
         self.release(&record.storages);
         self.outbox.staging.extend(record.staging);
         if let Some(slot) = record.slot {

@@ -10,6 +10,7 @@ use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp};
 use super::storage::{Fragment, StorageId};
+use super::trace::Note;
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::graph::hazards::{Deps, Outcome, add_dep};
@@ -253,6 +254,8 @@ impl Ledger {
             staging: None,
             body: Body::Lane(lane, Payload::Fill { rects, pattern: smallvec![0] }),
         });
+        let label = self.storages[id.0].label.clone();
+        self.trace(|| Note::Zero { label, on: domain, rects: count });
         self.count(Some(id), who.queue, |c| c.zero_fills += count);
         add_dep(deps, stamp, true);
         if self.outcome(stamp) == Outcome::Failed {
@@ -406,6 +409,8 @@ impl Ledger {
         to: DomainId,
         [ops, bytes, pages]: [u64; 3],
     ) {
+        let label = self.storages[id.0].label.clone();
+        self.trace(|| Note::Transfer { label, from, to, rects: ops, bytes, pages });
         self.count(Some(id), queue, |c| {
             let moves = match (from == DomainId::HOST, to == DomainId::HOST) {
                 (true, _) => &mut c.host_to_device,

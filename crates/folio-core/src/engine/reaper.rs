@@ -88,8 +88,8 @@ impl Engine {
         let notify = self.notifies[backend].clone();
         let notifies = self.devices.iter().any(|d| d.backend == backend && d.info.caps.notifies);
         let mut pause = POLL.0;
+        let mut armed = false;
         loop {
-            notify.arm();
             let look = self.look(backend);
             if look.over {
                 reaper.state.lock().running = false;
@@ -97,15 +97,23 @@ impl Engine {
             }
             if look.progress {
                 pause = POLL.0;
+                armed = false;
                 continue;
             }
-            match (look.watched, look.in_flight) {
-                (true, _) if notifies => reaper.sleep(Some(HOUSEKEEPING)),
-                (true, _) => {
+            if look.watched && notifies && !armed {
+                // Progress from here on is told; what came before is seen by one more look. A
+                // backend that nobody waits for is not armed, so it need not tell.
+                notify.arm();
+                armed = true;
+                continue;
+            }
+            armed = false;
+            match (look.watched, look.in_flight || self.closing.load(Ordering::SeqCst)) {
+                (true, _) if !notifies => {
                     reaper.sleep(Some(pause));
                     pause = (pause * 2).min(POLL.1);
                 }
-                (false, true) => reaper.sleep(Some(HOUSEKEEPING)),
+                (true, _) | (_, true) => reaper.sleep(Some(HOUSEKEEPING)),
                 (false, false) => reaper.sleep(None),
             }
         }
@@ -118,16 +126,18 @@ impl Engine {
             let first = at as u16 * LANES_PER_DEVICE;
             (first..first + LANES_PER_DEVICE).map(LaneId)
         });
+        let mut stalled = false;
         for lane in lanes.clone() {
             if let Some(shared) = self.table.shared(lane)
                 && shared.stalled.load(Ordering::Acquire)
             {
                 shared.drain(&*self.table, Tick::MAX);
+                stalled |= shared.stalled.load(Ordering::Acquire);
             }
         }
         self.enter(|ledger| {
             let mut look =
-                Outlook { progress: false, watched: false, in_flight: false, over: false };
+                Outlook { progress: false, watched: stalled, in_flight: false, over: false };
             for lane in lanes {
                 look.progress |= ledger.poll(lane);
                 let state = &ledger.lanes[usize::from(lane.0)];

@@ -394,3 +394,6 @@ fn same_lane(stamps: &mut [Stamp], lane: Option<LaneId>) -> Option<&mut Stamp> {
     let lane = lane?;
     stamps.iter_mut().find(|s| s.lane() == Some(lane))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,16 +5,17 @@
 //! uses it next waits for the copy, and for nobody else who uses it.
 
 use super::access::{Access, Mode};
+use super::lanes::Lanes;
 use super::lanes::{Payload, Promise};
 use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp};
 use super::storage::{Fragment, StorageId};
 use super::trace::Note;
-use crate::error::Label;
+use crate::error::{Cause, Label};
 use crate::geom::Box3;
 use crate::graph::hazards::{Deps, Outcome, add_dep};
-use crate::hal::{CopyRect, FillRect, Link, MemBase, MemRef};
+use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase, MemRef};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -322,7 +323,8 @@ impl Ledger {
         let lane = |domain: DomainId, offset: u16| {
             let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
             let lane = LaneId(device * LANES_PER_DEVICE + offset);
-            Some(self.lane_alias[usize::from(lane.0)])
+            let lane = self.lane_alias[usize::from(lane.0)];
+            self.table.shared(lane).map(|_| lane)
         };
         let (compute, upload, download, peer) = (0, 4, 5, 6);
         let way = if from == to {
@@ -351,8 +353,10 @@ impl Ledger {
             Route::Direct(lane) => self.submit(job.op(Body::Lane(lane, Payload::Copy(rects)))),
             Route::Staged(down, up) => self.copy_staged(job, down, up, rects),
             Route::Host => self.submit(job.op(Body::Host(Box::new(move || {
-                rects.iter().for_each(copy_on_host);
-                Ok(())
+                if rects.iter().all(copy_on_host) {
+                    return Ok(());
+                }
+                Err(Cause::Backend(HalError::unsupported("a copy without a device that can")))
             })))),
         }
     }
@@ -533,9 +537,11 @@ fn cut(rect: &CopyRect, most: u64, out: &mut Vec<CopyRect>) {
     }
 }
 
-/// Copies between two places in host memory.
-fn copy_on_host(rect: &CopyRect) {
-    let (MemBase::Host(src), MemBase::Host(dst)) = (rect.src.base, rect.dst.base) else { return };
+/// Copies between two places in host memory; `false` if they are not.
+fn copy_on_host(rect: &CopyRect) -> bool {
+    let (MemBase::Host(src), MemBase::Host(dst)) = (rect.src.base, rect.dst.base) else {
+        return false;
+    };
     let [slices, rows, bytes] = rect.extent;
     for slice in 0..slices {
         for row in 0..rows {
@@ -549,6 +555,7 @@ fn copy_on_host(rect: &CopyRect) {
             }
         }
     }
+    true
 }
 
 /// Joins boxes that touch, one pass per neighbour.

@@ -7,11 +7,12 @@ use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
 use crate::engine::reaper::Reaper;
 use crate::engine::storage::{StorageId, StorageState};
+use crate::engine::tracker::{Foreign, Tracker};
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
 use crate::graph::hazards::Hazards;
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
-use crate::pages::{BlockTrackers, DomainId, DomainSet, PageMap, PageTrackerFactory};
+use crate::pages::{BlockTracker, DomainId, DomainSet, PageMap, PageTrackerFactory};
 use crate::queue::Queue;
 use crate::report::Counters;
 use crate::sched::Scheduler;
@@ -158,8 +159,8 @@ impl RuntimeBuilder {
                 }
             }
         }
-        let tracker = self.tracker.unwrap_or_else(|| Arc::new(BlockTrackers));
-        let engine = new_engine(self.backends, devices, self.handler, tracker, host_budget, absent);
+        let engine =
+            new_engine(self.backends, devices, self.handler, self.tracker, host_budget, absent);
         Ok(Runtime { core: Arc::new(Core { engine }) })
     }
 }
@@ -217,7 +218,7 @@ fn new_engine(
     backends: Vec<Arc<dyn Backend>>,
     devices: Vec<DeviceEntry>,
     handler: Option<crate::engine::Handler>,
-    tracker: Arc<dyn PageTrackerFactory>,
+    tracker: Option<Arc<dyn PageTrackerFactory>>,
     host_budget: u64,
     absent: Vec<String>,
 ) -> Arc<Engine> {
@@ -420,12 +421,15 @@ impl Runtime {
             Some(_) => return refused("page", "one extent above 0 for each dimension"),
         };
         let grid = Grid::new(dims, page);
-        let factory = options.tracker.as_ref().unwrap_or(&self.core.engine.tracker);
+        let tracker = match options.tracker.as_ref().or(self.core.engine.tracker.as_ref()) {
+            None => Tracker::Own(BlockTracker::new(grid.pages)),
+            Some(factory) => Tracker::Foreign(Foreign::new(factory.make(grid.pages))),
+        };
         let state = StorageState {
             label: label.clone(),
             grid,
             element_bytes,
-            tracker: factory.make(grid.pages),
+            tracker,
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
             mixed: BTreeMap::new(),

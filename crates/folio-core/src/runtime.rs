@@ -257,7 +257,7 @@ fn new_engine(
         tracker,
         host_budget: Budget::new(host_budget),
         absent,
-        closing: std::sync::atomic::AtomicBool::new(false),
+        closing: crate::sync::atomic::AtomicBool::new(false),
         opening: Mutex::new(()),
         me: me.clone(),
     })

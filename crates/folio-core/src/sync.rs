@@ -1,25 +1,61 @@
-//! The one import point for locks: a panic in a holder does not poison them, because everything
-//! they guard is left consistent before foreign code runs.
+//! The one import point for locks, atomics and cells that threads share: under `cfg(loom)` they
+//! are loom's, so that its models run the real code.
+//!
+//! A panic in a holder does not poison a lock, because everything that locks guard is left
+//! consistent before foreign code runs.
 
-pub(crate) mod atomic {
-    #[cfg(loom)]
-    pub(crate) use loom::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-    #[cfg(not(loom))]
-    pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-}
+#[cfg(loom)]
+use loom::sync as source;
+#[cfg(not(loom))]
+use std::sync as source;
 
-use std::sync::{self, PoisonError};
+use std::sync::PoisonError;
 use std::time::Instant;
 
-/// `std::sync::Mutex` without poisoning.
-#[derive(Debug, Default)]
-pub(crate) struct Mutex<T>(sync::Mutex<T>);
+#[cfg(loom)]
+pub(crate) use loom::thread::yield_now;
+#[cfg(not(loom))]
+pub(crate) use std::thread::yield_now;
 
-pub(crate) type MutexGuard<'a, T> = sync::MutexGuard<'a, T>;
+pub(crate) mod atomic {
+    pub(crate) use super::source::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, fence};
+}
+
+/// A cell whose users synchronise by other means; loom watches that they do.
+#[cfg(loom)]
+pub(crate) use loom::cell::UnsafeCell;
+
+/// A cell whose users synchronise by other means; loom watches that they do.
+#[cfg(not(loom))]
+#[derive(Debug)]
+pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    pub(crate) const fn new(value: T) -> UnsafeCell<T> {
+        UnsafeCell(std::cell::UnsafeCell::new(value))
+    }
+
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.0.get())
+    }
+
+    #[inline(always)]
+    pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+/// A mutex without poisoning.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(source::Mutex<T>);
+
+pub(crate) type MutexGuard<'a, T> = source::MutexGuard<'a, T>;
 
 impl<T> Mutex<T> {
-    pub(crate) const fn new(value: T) -> Mutex<T> {
-        Mutex(sync::Mutex::new(value))
+    pub(crate) fn new(value: T) -> Mutex<T> {
+        Mutex(source::Mutex::new(value))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
@@ -27,13 +63,13 @@ impl<T> Mutex<T> {
     }
 }
 
-/// `std::sync::Condvar` without poisoning.
+/// A condition variable without poisoning.
 #[derive(Debug, Default)]
-pub(crate) struct Condvar(sync::Condvar);
+pub(crate) struct Condvar(source::Condvar);
 
 impl Condvar {
-    pub(crate) const fn new() -> Condvar {
-        Condvar(sync::Condvar::new())
+    pub(crate) fn new() -> Condvar {
+        Condvar(source::Condvar::new())
     }
 
     pub(crate) fn notify_all(&self) {

@@ -18,11 +18,11 @@ use crate::hal::{
 };
 use crate::pages::DomainId;
 use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What a native lane is to do.
 pub(crate) enum Payload {
@@ -147,24 +147,27 @@ impl LaneShared {
 
     /// Hands the mailbox's operations to the native lane, up to tick `until` unless the lane is
     /// full, then offers the thread to the backend. The bound keeps lanes that wait for each other
-    /// in turn from recursing deeper than there are lanes.
-    pub(crate) fn drain(&self, lanes: &dyn Lanes, until: Tick) {
-        let mut drove = false;
+    /// in turn from recursing deeper than there are lanes. True when a lane has newly stalled:
+    /// somebody must come back to it.
+    #[must_use]
+    pub(crate) fn drain(&self, lanes: &dyn Lanes, until: Tick) -> bool {
+        let (mut drove, mut stalls) = (false, false);
         loop {
             match self.drain_own(lanes, until) {
                 Drained::Needs(lane, tick) => {
                     if let Some(lane) = lanes.shared(lane) {
-                        lane.drain(lanes, tick);
+                        stalls |= lane.drain(lanes, tick);
                         // A full lane cannot take the tick yet; somebody who waits or the reaper
                         // comes back when it has made progress.
                         if lane.enqueued() < tick {
-                            self.stalled.store(true, Ordering::Release);
+                            stalls |= self.stall();
                             break;
                         }
                     }
                 }
                 Drained::Empty => break,
-                Drained::Full => {
+                Drained::Full(new) => {
+                    stalls |= new;
                     if drove {
                         break;
                     }
@@ -175,6 +178,12 @@ impl LaneShared {
             }
         }
         self.native.drive();
+        stalls
+    }
+
+    /// Operations are held back; true when they were not before.
+    fn stall(&self) -> bool {
+        !self.stalled.swap(true, Ordering::AcqRel)
     }
 
     fn drain_own(&self, lanes: &dyn Lanes, until: Tick) -> Drained {
@@ -191,8 +200,7 @@ impl LaneShared {
             if head.tick > self.most_in_flight {
                 let done = self.native.completed().unwrap_or(Tick::MAX / 2);
                 if head.tick > done + self.most_in_flight {
-                    self.stalled.store(true, Ordering::Release);
-                    return Drained::Full;
+                    return Drained::Full(self.stall());
                 }
             }
             for &(lane, tick) in &head.waits {
@@ -250,7 +258,8 @@ impl LaneShared {
 
 enum Drained {
     Empty,
-    Full,
+    /// The native lane has enough; and nobody knew before.
+    Full(bool),
     Needs(LaneId, Tick),
 }
 

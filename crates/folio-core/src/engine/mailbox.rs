@@ -5,8 +5,8 @@
 //! A list of segments. The producer writes a slot and then raises `pushed`; the consumer reads
 //! `pushed` before it touches a slot. A drained segment is kept as the spare for the producer.
 
+use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -20,7 +20,7 @@ struct Segment<T> {
 impl<T> Segment<T> {
     fn boxed() -> *mut Segment<T> {
         Box::into_raw(Box::new(Segment {
-            slots: [const { UnsafeCell::new(MaybeUninit::uninit()) }; SEGMENT],
+            slots: std::array::from_fn(|_| UnsafeCell::new(MaybeUninit::uninit())),
             next: AtomicPtr::new(ptr::null_mut()),
         }))
     }
@@ -78,7 +78,10 @@ impl<T> Mailbox<T> {
     /// No two calls at the same time; each happens before the next.
     pub(crate) unsafe fn push(&self, item: T) {
         // SAFETY: only the producer touches `tail`, and there is one at a time.
-        let tail = unsafe { &mut *self.tail.get() };
+        self.tail.with_mut(|tail| self.push_at(unsafe { &mut *tail }, item));
+    }
+
+    fn push_at(&self, tail: &mut End<T>, item: T) {
         if tail.at() == SEGMENT {
             let spare = self.spare.swap(ptr::null_mut(), Ordering::Acquire);
             let next = if spare.is_null() { Segment::boxed() } else { spare };
@@ -87,8 +90,10 @@ impl<T> Mailbox<T> {
             unsafe { (*tail.segment).next.store(next, Ordering::Release) };
             tail.enter(next);
         }
-        // SAFETY: as above the segment is alive; slot `count` is not visible to the consumer yet.
-        unsafe { (*(*tail.segment).slots[tail.at()].get()).write(item) };
+        // SAFETY: as above the segment is alive.
+        let slot = unsafe { &(*tail.segment).slots[tail.at()] };
+        // SAFETY: slot `count` is not visible to the consumer yet.
+        slot.with_mut(|slot| unsafe { (*slot).write(item) });
         tail.count += 1;
         self.pushed.store(tail.count, Ordering::Release);
     }
@@ -99,15 +104,9 @@ impl<T> Mailbox<T> {
     /// No two calls of `peek` and `pop` at the same time; each happens before the next.
     pub(crate) unsafe fn peek(&self) -> Option<&T> {
         // SAFETY: only the consumer touches `head`, and there is one at a time.
-        let head = unsafe { &mut *self.head.get() };
-        if head.count == self.pushed.load(Ordering::Acquire) {
-            return None;
-        }
-        if head.at() == SEGMENT {
-            self.advance(head);
-        }
-        // SAFETY: slot `count` was written before `pushed` rose above it, and not taken since.
-        Some(unsafe { (*(*head.segment).slots[head.at()].get()).assume_init_ref() })
+        let slot = self.head.with_mut(|head| self.oldest(unsafe { &mut *head }))?;
+        // SAFETY: `oldest` found the slot initialised, and it is not taken while we borrow it.
+        Some(slot.with(|slot| unsafe { (*slot).assume_init_ref() }))
     }
 
     /// Takes the oldest item.
@@ -115,14 +114,28 @@ impl<T> Mailbox<T> {
     /// # Safety
     /// As [`Mailbox::peek`].
     pub(crate) unsafe fn pop(&self) -> Option<T> {
-        // SAFETY: our caller's promise is what `peek` asks for.
-        unsafe { self.peek() }?;
-        // SAFETY: only the consumer touches `head`; `peek` has moved it to the item's segment.
-        let head = unsafe { &mut *self.head.get() };
-        // SAFETY: `peek` found the slot initialised; raising `count` gives it up.
-        let item = unsafe { (*(*head.segment).slots[head.at()].get()).assume_init_read() };
-        head.count += 1;
-        Some(item)
+        self.head.with_mut(|head| {
+            // SAFETY: only the consumer touches `head`, and there is one at a time.
+            let head = unsafe { &mut *head };
+            let slot = self.oldest(head)?;
+            // SAFETY: `oldest` found the slot initialised; raising `count` gives it up.
+            let item = slot.with(|slot| unsafe { (*slot).assume_init_read() });
+            head.count += 1;
+            Some(item)
+        })
+    }
+
+    /// The slot of the oldest item, which was written before `pushed` rose above it and has not
+    /// been taken since.
+    fn oldest(&self, head: &mut End<T>) -> Option<&UnsafeCell<MaybeUninit<T>>> {
+        if head.count == self.pushed.load(Ordering::Acquire) {
+            return None;
+        }
+        if head.at() == SEGMENT {
+            self.advance(head);
+        }
+        // SAFETY: the segment is alive until the head leaves it.
+        Some(unsafe { &(*head.segment).slots[head.at()] })
     }
 
     /// Moves the head to the next segment and keeps the old one as the spare.
@@ -147,7 +160,7 @@ impl<T> Drop for Mailbox<T> {
         // SAFETY: `&mut self`: no other producer or consumer.
         while unsafe { self.pop() }.is_some() {}
         // SAFETY: as above.
-        let mut segment = unsafe { (*self.head.get()).segment };
+        let mut segment = self.head.with(|head| unsafe { (*head).segment });
         while !segment.is_null() {
             // SAFETY: each segment of the chain is owned by the queue and freed once.
             let owned = unsafe { Box::from_raw(segment) };
@@ -210,5 +223,83 @@ mod tests {
         assert_eq!(Arc::strong_count(&item), 61);
         drop(mailbox);
         assert_eq!(Arc::strong_count(&item), 1);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::engine::models::check;
+    use crate::sync::Mutex;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// Five items through segments of two: the consumer leaves segments while the producer enters
+    /// the next, a spare, or one of its own. An item must be seen whole, in order, once, and
+    /// dropped.
+    #[test]
+    fn loom_a_mailbox_hands_items_over() {
+        const ITEMS: usize = 5;
+        check(Some(4), || {
+            let mailbox = Arc::new(Mailbox::new());
+            let witness = std::sync::Arc::new(());
+            let (producer, item) = (mailbox.clone(), witness.clone());
+            let thread = thread::spawn(move || {
+                for i in 0..ITEMS {
+                    // SAFETY: this thread is the only producer.
+                    unsafe { producer.push((i, item.clone())) };
+                }
+            });
+            let mut taken = 0;
+            for _ in 0..ITEMS {
+                // SAFETY: this thread is the only consumer.
+                unsafe {
+                    if let Some(&(seen, _)) = mailbox.peek() {
+                        assert_eq!(mailbox.pop().map(|(i, _)| i), Some(seen));
+                        assert_eq!(seen, taken);
+                        taken += 1;
+                    }
+                }
+            }
+            thread.join().unwrap();
+            // What is left stays for the drop, but for one more.
+            // SAFETY: the producer has ended.
+            if let Some((seen, _)) = unsafe { mailbox.pop() } {
+                assert_eq!(seen, taken);
+                taken += 1;
+            }
+            assert_eq!(std::sync::Arc::strong_count(&witness), 1 + ITEMS - taken);
+            drop(mailbox);
+            assert_eq!(std::sync::Arc::strong_count(&witness), 1);
+        });
+    }
+
+    /// Both ends change threads: the ledger's lock makes one producer, the lane's one consumer.
+    #[test]
+    fn loom_a_mailbox_has_users_that_take_turns() {
+        check(Some(5), || {
+            let shared = Arc::new((Mailbox::new(), Mutex::new(0), Mutex::new(0)));
+            let other = shared.clone();
+            let work = |(mailbox, ledger, lane): &(Mailbox<usize>, Mutex<usize>, Mutex<usize>)| {
+                for _ in 0..2 {
+                    let mut next = ledger.lock();
+                    // SAFETY: the ledger's lock is held.
+                    unsafe { mailbox.push(*next) };
+                    *next += 1;
+                    drop(next);
+                    let mut seen = lane.lock();
+                    // SAFETY: the lane's lock is held.
+                    while let Some(item) = unsafe { mailbox.pop() } {
+                        assert_eq!(item, *seen);
+                        *seen += 1;
+                    }
+                }
+            };
+            let thread = thread::spawn(move || work(&other));
+            work(&shared);
+            thread.join().unwrap();
+            // Whoever pushes drains afterwards, so nothing is left behind.
+            assert_eq!(*shared.2.lock(), 4);
+        });
     }
 }

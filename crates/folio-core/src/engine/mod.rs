@@ -17,6 +17,8 @@ pub(crate) mod lanes;
 pub(crate) mod ledger;
 pub(crate) mod mailbox;
 pub(crate) mod memory;
+#[cfg(all(test, loom))]
+pub(crate) mod models;
 pub(crate) mod queues;
 pub(crate) mod reaper;
 pub(crate) mod retire;
@@ -33,6 +35,7 @@ pub(crate) mod wait;
 use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick};
 use crate::pages::PageTrackerFactory;
+use crate::sync::atomic::AtomicBool;
 use crate::sync::{Condvar, Mutex};
 use command::Command;
 use devices::DeviceEntry;
@@ -40,9 +43,8 @@ use host::HostThreads;
 use lanes::Lanes;
 use ledger::{LaneTable, Ledger, Outbox};
 use reaper::Reaper;
-use stamp::Stamp;
+use stamp::{LaneId, Stamp};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 
 /// Who is told of failures.
@@ -90,9 +92,7 @@ impl Engine {
             self.changed.notify_all();
         }
         for lane in &outbox.drain {
-            if let Some(lane) = self.table.shared(*lane) {
-                lane.drain(&*self.table, Tick::MAX);
-            }
+            self.drain(*lane);
         }
         if outbox.is_routine() {
             return;
@@ -119,6 +119,16 @@ impl Engine {
         }
         for waker in outbox.wakers {
             let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
+    }
+
+    /// Hands a lane's operations to the backend. What a full lane leaves is the reaper's.
+    pub(crate) fn drain(&self, lane: LaneId) {
+        let Some(shared) = self.table.shared(lane) else { return };
+        if shared.drain(&*self.table, Tick::MAX) {
+            // Lanes wait for lanes of their own backend only.
+            let device = &self.devices[usize::from(lane.0 / ledger::LANES_PER_DEVICE)];
+            self.wake_reaper(device.backend);
         }
     }
 

@@ -7,9 +7,9 @@ use super::lanes::Lanes;
 use super::ledger::LANES_PER_DEVICE;
 use super::stamp::LaneId;
 use crate::hal::Tick;
+use crate::sync::atomic::Ordering;
 use crate::sync::{Condvar, Mutex};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// How often finished operations are looked for when nobody is waiting for them.
@@ -31,13 +31,20 @@ struct State {
 }
 
 impl Reaper {
+    /// One whose thread is started by the model itself.
+    #[cfg(all(test, loom))]
+    pub(crate) fn running() -> Reaper {
+        let state = State { running: true, called: false };
+        Reaper { state: Mutex::new(state), wake: Condvar::new() }
+    }
+
     /// Makes the thread look again.
     pub(crate) fn call(&self) {
         self.state.lock().called = true;
         self.wake.notify_all();
     }
 
-    fn sleep(&self, most: Option<Duration>) {
+    pub(crate) fn sleep(&self, most: Option<Duration>) {
         let until = most.map(|most| Instant::now() + most);
         let mut state = self.state.lock();
         while !state.called {
@@ -83,7 +90,7 @@ impl Engine {
         }
     }
 
-    fn reap(self: Arc<Self>, backend: usize) {
+    pub(crate) fn reap(self: Arc<Self>, backend: usize) {
         let reaper = self.reapers[backend].clone();
         let notify = self.notifies[backend].clone();
         let notifies = self.devices.iter().any(|d| d.backend == backend && d.info.caps.notifies);
@@ -131,7 +138,7 @@ impl Engine {
             if let Some(shared) = self.table.shared(lane)
                 && shared.stalled.load(Ordering::Acquire)
             {
-                shared.drain(&*self.table, Tick::MAX);
+                let _ = shared.drain(&*self.table, Tick::MAX);
                 stalled |= shared.stalled.load(Ordering::Acquire);
             }
         }

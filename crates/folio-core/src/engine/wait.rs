@@ -99,7 +99,7 @@ impl Engine {
         loop {
             match self.wait_checked(stamp, None, false) {
                 Ok(waited) => return waited,
-                Err(_) => std::thread::yield_now(),
+                Err(_) => crate::sync::yield_now(),
             }
         }
     }
@@ -121,12 +121,12 @@ impl Engine {
     /// Waits for a tick and accounts for it.
     fn wait_on_lane(&self, lane: LaneId, tick: Tick, until: Option<Instant>) {
         let Some(shared) = self.table.shared(lane) else { return };
-        shared.drain(&*self.table, Tick::MAX);
+        self.drain(lane);
         // A full lane has not taken the operation yet: wait until it has made room.
         let reachable = tick.min(shared.enqueued());
         if reachable < tick && shared.native.completed() == Ok(reachable) {
             // Another lane must go first; the reaper or its own waiter moves it.
-            std::thread::yield_now();
+            crate::sync::yield_now();
         } else {
             let _ = shared.native.wait(reachable, until);
         }

@@ -1,8 +1,8 @@
 //! How a backend tells the engine that there is progress.
 
+use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Called by a backend, from any of its threads, after a lane made progress. Cheap when nobody
 /// waits: one atomic load.
@@ -28,16 +28,18 @@ impl Notify {
     /// Asks for the next progress to be told. Whoever arms must look at the lanes once more
     /// before sleeping: progress made before is not told again.
     pub fn arm(&self) {
-        self.0.armed.store(true, Ordering::SeqCst);
+        self.0.armed.store(true, Ordering::Relaxed);
+        // Orders the store before the caller's look at the lanes: see `progress`.
+        fence(Ordering::SeqCst);
     }
 
     /// There is progress. Call it after the progress is visible through
     /// [`completed`](super::Lane::completed), holding no lock that `completed` takes.
     pub fn progress(&self) {
-        // The fence orders the caller's store of its progress before this load, against the
-        // engine's `arm` before its look at the progress: one of the two sees the other.
-        std::sync::atomic::fence(Ordering::SeqCst);
-        if self.0.armed.load(Ordering::Relaxed) && self.0.armed.swap(false, Ordering::SeqCst) {
+        // Two fences: the caller's store of its progress and this load, against the engine's
+        // store in `arm` and its look at the progress. One of the two sees the other.
+        fence(Ordering::SeqCst);
+        if self.0.armed.load(Ordering::Relaxed) && self.0.armed.swap(false, Ordering::AcqRel) {
             (self.0.wake)();
         }
     }

@@ -1,4 +1,4 @@
-//! One small program for each public type: documentation, and nothing else.
+//! Small programs, by public type: documentation, and nothing else.
 //!
 //! # [`Runtime`](crate::Runtime)
 //!

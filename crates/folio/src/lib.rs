@@ -39,7 +39,7 @@
 //! | write a backend | [`hal`] |
 //! | write a page tracker | [`pages`] |
 //!
-//! [`by_example`] has a small program for each of them. The repository's `docs/guide` is the longer
+//! [`by_example`] has small programs for most of them. The repository's `docs/guide` is the longer
 //! way to the same places.
 
 pub use folio_core::*;

@@ -64,14 +64,16 @@ impl DeviceRef {
         &self.entry().info
     }
 
-    /// Bytes that the runtime may allocate on it, and bytes that it has.
+    /// Bytes that the runtime may allocate in its memory, and bytes that it has. Devices that
+    /// compute in the host's memory share one budget.
     pub fn budget(&self) -> (u64, u64) {
-        (self.entry().budget.limit(), self.entry().budget.in_use())
+        let budget = self.core.engine.budget(self.at);
+        (budget.limit(), budget.in_use())
     }
 
     /// Changes how many bytes the runtime may allocate on it. What is allocated stays.
     pub fn set_budget(&self, bytes: u64) {
-        self.entry().budget.set_limit(bytes);
+        self.core.engine.budget(self.at).set_limit(bytes);
     }
 }
 
@@ -123,7 +125,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// How many bytes may be allocated on a device (by name, such as `cpu:1`) or on the `host`.
+    /// How many bytes may be allocated in the memory of a device (by name, such as `cpu:1`) or of
+    /// the `host`, which is also that of devices such as `cpu:0`.
     #[must_use]
     pub fn budget(mut self, device: impl Into<String>, bytes: u64) -> RuntimeBuilder {
         self.budgets.push((device.into(), bytes));
@@ -152,6 +155,7 @@ impl RuntimeBuilder {
                 continue;
             }
             match devices.iter().find(|d| d.name == *name) {
+                Some(device) if device.domain.is_host() => host_budget = *bytes,
                 Some(device) => device.budget.set_limit(*bytes),
                 None => {
                     let why = format!("no device is called {name}; there are {}", names(&devices));

@@ -12,6 +12,7 @@ use bitvec::vec::BitVec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Who keeps track of a storage's pages.
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 pub(crate) enum Tracker {
     Own(BlockTracker),
     Foreign(Foreign),

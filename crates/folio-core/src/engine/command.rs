@@ -12,7 +12,8 @@ use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Deps, Outcome, Writing, add_dep, tidy};
 use crate::hal::{
-    CopyRect, FillRect, Geometry, KernelRef, MemBase, MemRef, NativeKernel, Param, ParamPtr,
+    CopyRect, FillRect, Geometry, HostPtr, KernelRef, MemBase, MemRef, NativeKernel, Param,
+    ParamPtr,
 };
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -329,8 +330,7 @@ impl Ledger {
             Action::Launch { kernel, geometry, params } => {
                 let Some(lane) = lane else { return Stamp::DONE };
                 self.count(None, queue, |c| c.launches += 1);
-                let params =
-                    params.iter().filter_map(|(at, shape)| self.param(&accesses[*at], shape));
+                let params = params.iter().map(|(at, shape)| self.param(&accesses[*at], shape));
                 let params = params.collect();
                 let kernel = KernelRef::Native(kernel);
                 Body::Lane(lane, Payload::Launch { kernel, geometry, params, blob: Box::default() })
@@ -373,16 +373,18 @@ impl Ledger {
         promises.filter(|p| !p.pages.is_empty()).collect()
     }
 
-    fn param(&self, access: &Access, shape: &Shape) -> Option<Param> {
-        let base = self.storages[access.storage.0].alloc(access.domain)?.base;
-        Some(Param {
-            mem: MemRef { base, offset: 0 },
+    /// An access as a kernel finds it; an empty one may have no memory, and keeps its place.
+    fn param(&self, access: &Access, shape: &Shape) -> Param {
+        let alloc = self.storages[access.storage.0].alloc(access.domain);
+        let nowhere = || MemBase::Host(HostPtr(std::ptr::null_mut()));
+        Param {
+            mem: MemRef { base: alloc.map_or_else(nowhere, |a| a.base), offset: 0 },
             size: shape.element_bytes as u32,
             dims: shape.dims,
             origin: shape.part.min,
             extent: shape.part.extent(),
             write: access.mode.writes(),
-        })
+        }
     }
 
     /// An access as the host finds it; an empty one may have no memory.

@@ -356,6 +356,11 @@ fn part(rng: &mut Rng, dims: Dims, page: Option<Dims>) -> Box3 {
     }
     let mut part = Box3::EMPTY;
     for d in 0..3 {
+        if dims[d] == 1 {
+            // Dimensions that the rank does not have stay whole.
+            part.max[d] = 1;
+            continue;
+        }
         let (low, high) = (rng.below(dims[d] + 1), rng.below(dims[d] + 1));
         (part.min[d], part.max[d]) = (low.min(high), low.max(high));
         if part.min[d] == part.max[d] && !rng.chance(5) {

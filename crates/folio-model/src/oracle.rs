@@ -162,19 +162,21 @@ impl<'a> Oracle<'a> {
     }
 
     /// What speaks against a command.
-    fn refusal(&self, accesses: &[Access]) -> Option<Outcome> {
+    fn refusal(&self, accesses: &[Access], nothing: bool) -> Option<Outcome> {
         for (at, a) in accesses.iter().enumerate() {
             let writes = |b: &Access| a.mode != Mode::Read || b.mode != Mode::Read;
             if accesses[..at].iter().any(|b| writes(b) && place::overlap(&a.view, &b.view)) {
                 return Some(Outcome::Aliasing);
             }
         }
-        accesses.iter().any(|a| self.held(a)).then_some(Outcome::Held)
+        let held = !nothing && accesses.iter().any(|a| self.held(a));
+        held.then_some(Outcome::Held)
     }
 
     fn submit(&mut self, queue: usize, action: &Action, after: &[u32], seen: &Seen) -> Verdict {
         let mut accesses: Vec<Access> = action.accesses().into_iter().map(|(a, _)| a).collect();
-        if let Some(expected) = self.refusal(&accesses) {
+        let nothing = matches!(action, Action::Kernel { range, .. } if range.contains(&0));
+        if let Some(expected) = self.refusal(&accesses, nothing) {
             return match seen.call == expected {
                 true => Ok(()),
                 false => Err(format!("submission: {:?}, expected {expected:?}", seen.call)),
@@ -183,7 +185,6 @@ impl<'a> Oracle<'a> {
         if seen.call != Outcome::Fine {
             return Err(format!("submission: {:?}", seen.call));
         }
-        let nothing = matches!(action, Action::Kernel { range, .. } if range.contains(&0));
         if nothing {
             accesses.clear();
         }

@@ -412,7 +412,27 @@ impl Runner<'_> {
         for report in reports {
             record.wrong.extend(report.violations().iter().map(|v| format!("validate: {v}")));
         }
-        record.told = lock(&told).clone();
+        await_reports(&told, record);
+    }
+}
+
+/// Whoever notices a failure tells of it when it holds no lock any more: soon after.
+fn await_reports(told: &Mutex<Vec<Told>>, record: &mut Record) {
+    let ends = record.steps.iter().map(|s| &s.end);
+    let failed: Vec<u64> = ends
+        .filter_map(|end| match end {
+            Outcome::Failed(id, _) => Some(*id),
+            _ => None,
+        })
+        .collect();
+    let until = Instant::now() + Duration::from_secs(5);
+    loop {
+        record.told = lock(told).clone();
+        let all = failed.iter().all(|id| record.told.iter().any(|t| t.0 == *id));
+        if all || Instant::now() > until {
+            return;
+        }
+        std::thread::yield_now();
     }
 }
 

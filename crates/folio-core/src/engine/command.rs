@@ -235,10 +235,10 @@ impl Ledger {
             return;
         }
         let how = self.writing(a, &pages, a.mode);
-        let inside = if how == Writing::Update { pages } else { grid.pages_inside(&a.elements) };
-        if a.mode.discards() && inside != pages {
+        let inside = if a.mode.discards() { grid.pages_inside(&a.elements) } else { pages };
+        if inside != pages {
             let mut borders: SmallVec<[Box3; 6]> = SmallVec::new();
-            pages.subtract(&grid.pages_inside(&a.elements), |b| borders.push(b));
+            pages.subtract(&inside, |b| borders.push(b));
             borders.iter().for_each(|border| self.discard_parts(a, border));
         }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
@@ -251,10 +251,15 @@ impl Ledger {
         let known = &mut |s| outcome(lanes, slots, failures, s);
         if !inside.is_empty() {
             storage.tracker.set(&inside, DomainSet::of(a.domain));
-            storage.hazards.mark_written(&inside, a.domain, stamp, false, how, known);
         }
-        if inside != pages {
-            pages.subtract(&inside, |border| {
+        // One that comes after everything before it in all of its pages stands for all of that,
+        // whatever it leaves as it was.
+        let alone = if how == Writing::Update { pages } else { inside };
+        if !alone.is_empty() {
+            storage.hazards.mark_written(&alone, a.domain, stamp, false, how, known);
+        }
+        if alone != pages {
+            pages.subtract(&alone, |border| {
                 storage.hazards.mark_written(&border, a.domain, stamp, true, how, known);
             });
         }

@@ -263,7 +263,7 @@ impl Ledger {
                 storage.hazards.mark_written(&border, a.domain, stamp, true, how, known);
             });
         }
-        if how == Writing::Replace {
+        if a.mode == (Mode::Discard { whole: true }) && !inside.is_empty() {
             let undefined = !storage.defined.uniform(&inside).is_some_and(|s| s.contains(a.domain));
             if undefined {
                 storage.hazards.mark_arrival(&inside, a.domain, stamp, true, known);

@@ -428,6 +428,11 @@ impl LaneTable {
         LaneTable((0..count).map(|_| OnceLock::new()).collect())
     }
 
+    /// The lanes of the devices that are open.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &LaneShared> {
+        self.0.iter().filter_map(OnceLock::get)
+    }
+
     pub(crate) fn set(&self, lane: LaneShared) {
         if let Some(place) = self.0.get(usize::from(lane.id.0)) {
             let _ = place.set(lane);

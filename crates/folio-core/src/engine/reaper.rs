@@ -119,11 +119,11 @@ impl Engine {
             (first..first + LANES_PER_DEVICE).map(LaneId)
         });
         for lane in lanes.clone() {
-            if let Some(shared) = self.table.shared(lane)
-                && shared.stalled.load(Ordering::Acquire)
-            {
+            let Some(shared) = self.table.shared(lane) else { continue };
+            if shared.stalled.load(Ordering::Acquire) {
                 shared.drain(&*self.table, Tick::MAX);
             }
+            shared.native.flush();
         }
         self.enter(|ledger| {
             let mut look =

@@ -100,6 +100,10 @@ impl Engine {
     fn wait_on_lane(&self, lane: LaneId, tick: Tick, until: Option<Instant>) {
         let Some(shared) = self.table.shared(lane) else { return };
         shared.drain(&*self.table, Tick::MAX);
+        // It flushes itself when it waits; the lanes that it waits for must be told.
+        for other in self.table.all() {
+            other.native.flush();
+        }
         // A full lane has not taken the operation yet: wait until it has made room.
         let reachable = tick.min(shared.enqueued());
         if reachable < tick && shared.native.completed() == Ok(reachable) {

@@ -61,10 +61,10 @@ impl Engine {
             self.allocate(&[(storage, DomainId::HOST)])?;
             ledger = self.ledger.lock();
         }
-        let mut deps: Deps = SmallVec::new();
+        let mut before: Deps = SmallVec::new();
         let accesses = [access];
-        ledger.hazard_deps(&accesses, &mut deps);
-        for dep in &deps {
+        ledger.hazard_deps(&accesses, &mut before);
+        for dep in &before {
             let stamp = ledger.resolve(dep.stamp);
             // What has ended already needs no waiting.
             if let Some(lane) = stamp.lane() {
@@ -75,6 +75,9 @@ impl Engine {
             }
         }
         let label = ledger.storages[storage.0].label.clone();
+        // What it waits for is gathered anew: what is brought now replaces what came before, and
+        // its failures.
+        let mut deps: Deps = SmallVec::new();
         let who = For { queue: None, label: &label, lane: None };
         ledger.bring(&access, who, &mut deps);
         ledger.hazard_deps(&accesses, &mut deps);

@@ -218,7 +218,7 @@ impl Maker {
     fn earlier(&mut self, thread: usize) -> u32 {
         let own: Vec<u32> =
             self.steps.iter().filter(|s| s.thread == thread).map(|s| s.id).collect();
-        if own.is_empty() { 0 } else { self.rng.pick(&own) }
+        if own.is_empty() { u32::MAX } else { self.rng.pick(&own) }
     }
 
     fn skip(&mut self) -> Skip {

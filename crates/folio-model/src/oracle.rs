@@ -225,9 +225,8 @@ impl<'a> Oracle<'a> {
         for access in accesses {
             let (elements, discards) = self.resolve(access);
             let pages = &self.storages[access.view.buffer].pages;
-            if discards {
-                may.extend(pages.taints(&elements, domain));
-            } else {
+            may.extend(pages.taints(&elements, domain, discards));
+            if !discards {
                 must.extend(pages.failures(&elements));
             }
         }

@@ -76,6 +76,8 @@ impl Residency {
         let bit = 1u64 << domain;
         let size = self.size as u64;
         let mut runs = Runs::default();
+        let mut came: Vec<usize> = Vec::new();
+        let mut roots: Vec<String> = Vec::new();
         for cell in self.grid.pages_of(elements).cells() {
             let volume = self.grid.elements_of(&Box3::cell(cell)).volume() as u64;
             let at = self.at(cell);
@@ -103,11 +105,19 @@ impl Residency {
                     page.current = Current::Whole(common | bit);
                 }
             }
-            if moved && !page.failed.is_empty() {
-                page.uncertain = true;
-                tally.uncertain = true;
-                page.tainted.extend(page.failed.iter().map(|root| (domain, root.clone())));
+            if moved {
+                came.push(at);
+                roots.extend(page.failed.iter().cloned());
             }
+        }
+        if roots.is_empty() {
+            return;
+        }
+        // They may have been one operation, which has failed.
+        tally.uncertain = true;
+        for at in came {
+            self.pages[at].uncertain = true;
+            self.pages[at].tainted.extend(roots.iter().map(|root| (domain, root.clone())));
         }
     }
 
@@ -117,15 +127,19 @@ impl Residency {
         cells.flat_map(|cell| self.pages[self.at(cell)].failed.clone()).collect()
     }
 
-    /// The failures that a discard of `elements` on `domain` may meet.
-    pub fn taints(&self, elements: &Box3, domain: usize) -> Vec<String> {
+    /// The failures that a use of `elements` on `domain` may meet, besides: those of transfers into
+    /// that memory, which a discard leaves as it is in part, and which bring several pages at a
+    /// time.
+    pub fn taints(&self, elements: &Box3, domain: usize, discards: bool) -> Vec<String> {
         let cells = self.grid.pages_of(elements).cells();
         let pages = cells.map(|cell| &self.pages[self.at(cell)]);
         let mut out = Vec::new();
         for page in pages {
-            let here = page.tainted.iter().filter(|(d, _)| *d == domain);
+            let fits = discards || page.uncertain;
+            let here = page.tainted.iter().filter(|(d, _)| fits && *d == domain);
             out.extend(here.map(|(_, root)| root.clone()));
-            if page.partial >= CROWD {
+            // The writer before them counts, too.
+            if discards && page.partial + 1 >= CROWD {
                 out.extend(page.failed.iter().cloned());
             }
         }

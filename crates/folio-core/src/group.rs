@@ -360,6 +360,7 @@ impl CommandGroup {
         self.check_homes(&accesses, place)?;
         let action = self.action(&accesses)?;
         if self.made.is_empty() {
+            // A launch without items.
             accesses.clear();
         }
         let keep = self.made.into_iter().map(|m| m.part.view.storage).collect();

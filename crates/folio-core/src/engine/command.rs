@@ -13,7 +13,8 @@ use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Deps, Outcome, Writing, add_dep, tidy};
 use crate::hal::{
-    CopyRect, FillRect, Geometry, KernelRef, MemBase, MemRef, NativeKernel, Param, ParamPtr,
+    CopyRect, FillRect, Geometry, HostPtr, KernelRef, MemBase, MemRef, NativeKernel, Param,
+    ParamPtr,
 };
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -253,10 +254,10 @@ impl Ledger {
             return;
         }
         let how = self.writing(a, &pages, a.mode);
-        let inside = if how == Writing::Update { pages } else { grid.pages_inside(&a.elements) };
-        if a.mode.discards() && inside != pages {
+        let inside = if a.mode.discards() { grid.pages_inside(&a.elements) } else { pages };
+        if inside != pages {
             let mut borders: SmallVec<[Box3; 6]> = SmallVec::new();
-            pages.subtract(&grid.pages_inside(&a.elements), |b| borders.push(b));
+            pages.subtract(&inside, |b| borders.push(b));
             borders.iter().for_each(|border| self.discard_parts(a, border));
         }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
@@ -269,14 +270,19 @@ impl Ledger {
         let known = &mut |s| outcome(lanes, slots, failures, s);
         if !inside.is_empty() {
             storage.tracker.set(&inside, DomainSet::of(a.domain));
-            storage.hazards.mark_written(&inside, a.domain, stamp, false, how, known);
         }
-        if inside != pages {
-            pages.subtract(&inside, |border| {
+        // One that comes after everything before it in all of its pages stands for all of that,
+        // whatever it leaves as it was.
+        let alone = if how == Writing::Update { pages } else { inside };
+        if !alone.is_empty() {
+            storage.hazards.mark_written(&alone, a.domain, stamp, false, how, known);
+        }
+        if alone != pages {
+            pages.subtract(&alone, |border| {
                 storage.hazards.mark_written(&border, a.domain, stamp, true, how, known);
             });
         }
-        if how == Writing::Replace {
+        if a.mode == (Mode::Discard { whole: true }) && !inside.is_empty() {
             let undefined = !storage.defined.uniform(&inside).is_some_and(|s| s.contains(a.domain));
             if undefined {
                 storage.hazards.mark_arrival(&inside, a.domain, stamp, true, known);
@@ -348,8 +354,7 @@ impl Ledger {
             Action::Launch { kernel, geometry, params } => {
                 let Some(lane) = lane else { return Stamp::DONE };
                 self.count(None, queue, |c| c.launches += 1);
-                let params =
-                    params.iter().filter_map(|(at, shape)| self.param(&accesses[*at], shape));
+                let params = params.iter().map(|(at, shape)| self.param(&accesses[*at], shape));
                 let params = params.collect();
                 let kernel = KernelRef::Native(kernel);
                 Body::Lane(lane, Payload::Launch { kernel, geometry, params, blob: Box::default() })
@@ -392,16 +397,18 @@ impl Ledger {
         promises.filter(|p| !p.pages.is_empty()).collect()
     }
 
-    fn param(&self, access: &Access, shape: &Shape) -> Option<Param> {
-        let base = self.storages[access.storage.0].alloc(access.domain)?.base;
-        Some(Param {
-            mem: MemRef { base, offset: 0 },
+    /// An access as a kernel finds it; an empty one may have no memory, and keeps its place.
+    fn param(&self, access: &Access, shape: &Shape) -> Param {
+        let alloc = self.storages[access.storage.0].alloc(access.domain);
+        let nowhere = || MemBase::Host(HostPtr(std::ptr::null_mut()));
+        Param {
+            mem: MemRef { base: alloc.map_or_else(nowhere, |a| a.base), offset: 0 },
             size: shape.element_bytes as u32,
             dims: shape.dims,
             origin: shape.part.min,
             extent: shape.part.extent(),
             write: access.mode.writes(),
-        })
+        }
     }
 
     /// An access as the host finds it; an empty one may have no memory.

@@ -93,6 +93,7 @@ impl Engine {
             let first = usize::from(at * LANES_PER_DEVICE);
             ledger.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
             ledger.links.extend(links);
+            ledger.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
         });
         tracing::debug!(target: "folio", device = entry.name, "opened");
         Ok(entry.opened.get_or_init(|| device))

@@ -135,12 +135,12 @@ impl Engine {
         });
         let mut stalled = false;
         for lane in lanes.clone() {
-            if let Some(shared) = self.table.shared(lane)
-                && shared.stalled.load(Ordering::Acquire)
-            {
+            let Some(shared) = self.table.shared(lane) else { continue };
+            if shared.stalled.load(Ordering::Acquire) {
                 let _ = shared.drain(&*self.table, Tick::MAX);
                 stalled |= shared.stalled.load(Ordering::Acquire);
             }
+            shared.native.flush();
         }
         self.enter(|ledger| {
             let mut look =

@@ -18,6 +18,7 @@ use crate::graph::hazards::{Deps, Outcome, add_dep};
 use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase, MemRef};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How much of a staged copy is under way through one piece of host memory, and how many pieces.
@@ -81,6 +82,7 @@ impl Ledger {
         let lost = self.lost;
         let storage = &self.storages[id.0];
         let mut needs: SmallVec<[Need; 4]> = SmallVec::new();
+        let mut runs: SmallVec<[Box3; 4]> = SmallVec::new();
         let mut gone = DomainSet::EMPTY;
         let mut need = |elements: Box3, all: DomainSet| {
             let sources = all.minus(lost);
@@ -89,20 +91,24 @@ impl Ledger {
             } else {
                 needs.push(Need { elements, sources });
             }
+            !sources.is_empty()
         };
         storage.tracker.visit(pages, &mut |run, set| {
             if set.is_empty() || set.contains(domain) {
                 return;
             }
+            let mut need = |pages: Box3, sources| {
+                let comes = need(storage.grid.elements_of(&pages), sources);
+                runs.extend(comes.then_some(pages));
+            };
             if !storage.tracker.is_foreign() {
-                need(storage.grid.elements_of(&run), set);
-                return;
+                return need(run, set);
             }
             // A user's tracker may name a domain that holds nothing: such a source is none.
             storage.defined.visit(&run, &mut |part, defined: DomainSet| {
                 let real = set.intersect(defined);
                 if !real.is_empty() {
-                    need(storage.grid.elements_of(&part), real);
+                    need(part, real);
                 }
             });
         });
@@ -119,15 +125,19 @@ impl Ledger {
                 add_dep(deps, *stamp, true);
             }
         }
-        if !needs.is_empty() {
-            self.transfer(id, &needs, domain, who, deps);
+        if !needs.is_empty() && !self.transfer(id, &needs, domain, who, deps) {
+            return;
+        }
+        // By page and not by rectangle: the planner may cut a page in two.
+        for run in &runs {
+            self.storages[id.0].tracker.insert(run, domain);
         }
         for number in mixed {
             self.whole_again(id, number, domain);
         }
     }
 
-    /// Plans and submits the copies for `needs`.
+    /// Plans and submits the copies for `needs`; `false` when one has failed already.
     fn transfer(
         &mut self,
         id: StorageId,
@@ -135,22 +145,24 @@ impl Ledger {
         domain: DomainId,
         who: For<'_>,
         deps: &mut Deps,
-    ) {
+    ) -> bool {
         let mut plan = std::mem::take(&mut self.plan);
         let mut planner = std::mem::take(&mut self.planner);
         let bytes = self.storages[id.0].element_bytes;
         planner.plan(needs, bytes, &|from| self.link(from, domain), &mut plan);
         self.planner = planner;
         plan.sort_by_key(|t: &Transfer| t.source);
+        let mut fine = true;
         for group in plan.chunk_by(|a, b| a.source == b.source) {
             let boxes: SmallVec<[Box3; 4]> = group.iter().map(|t| t.elements).collect();
-            self.transfer_from(id, group[0].source, &boxes, domain, who, deps);
+            fine &= self.transfer_from(id, group[0].source, &boxes, domain, who, deps);
         }
         plan.clear();
         self.plan = plan;
+        fine
     }
 
-    /// Copies boxes of one storage from `source` to `domain`.
+    /// Copies boxes of one storage from `source` to `domain`; `false` when that has failed already.
     fn transfer_from(
         &mut self,
         id: StorageId,
@@ -159,16 +171,22 @@ impl Ledger {
         domain: DomainId,
         who: For<'_>,
         deps: &mut Deps,
-    ) {
+    ) -> bool {
         let storage = &self.storages[id.0];
         let pitch = storage.pitch();
         let mut rects: SmallVec<[CopyRect; 2]> = SmallVec::new();
         let mut own: Deps = SmallVec::new();
         let mut promises: SmallVec<[Promise; 1]> = SmallVec::new();
+        let (mut count_of_pages, mut partly) = (0, HashSet::new());
         for elements in boxes {
             let pages = storage.grid.pages_of(elements);
             storage.hazards.read_deps(&pages, source, &mut own);
             storage.hazards.order_arrivals(&pages, domain, &mut own);
+            let inside = storage.grid.pages_inside(elements);
+            count_of_pages += inside.volume() as u64;
+            if inside != pages {
+                pages.subtract(&inside, |b| partly.extend(b.cells()));
+            }
             promises.push(Promise { storage: id, pages, domain, arrival: true });
             let from = storage.rect(source, elements);
             let to = storage.rect(domain, elements);
@@ -177,7 +195,7 @@ impl Ledger {
             }
         }
         let (moved, count) = (rects.iter().map(CopyRect::bytes).sum(), rects.len() as u64);
-        let pages = promises.iter().map(|p| p.pages.volume() as u64).sum();
+        let pages = count_of_pages + partly.len() as u64;
         self.count_transfer(id, who.queue, source, domain, [count, moved, pages]);
         let op = CopyJob {
             what: "transfer",
@@ -191,20 +209,18 @@ impl Ledger {
         let stamp = self.copy(op, source, domain, rects);
         add_dep(deps, stamp, true);
         if self.outcome(stamp) == Outcome::Failed {
-            return;
+            return false;
         }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
         let storage = self.storages.get_mut(id.0);
-        let Some(storage) = storage else { return };
+        let Some(storage) = storage else { return false };
         for (promise, elements) in promises.iter().zip(boxes) {
             let whole = storage.grid.elements_of(&promise.pages) == *elements;
             let known = &mut |s| outcome(lanes, slots, failures, s);
             storage.hazards.mark_arrival(&promise.pages, domain, stamp, whole, known);
             storage.defined.update(&promise.pages, &mut |_, set| set.with(domain));
-            if whole {
-                storage.tracker.insert(&promise.pages, domain);
-            }
         }
+        true
     }
 
     /// Page `number` is whole on `domain` now: its fragments are forgotten.

@@ -161,9 +161,13 @@ impl Ledger {
         for promise in promises {
             let Some(storage) = self.storages.get_mut(promise.storage.0) else { continue };
             let domain = promise.domain;
+            // Memory that began clean holds zeros or an earlier value whatever failed.
+            let clean = storage.alloc(domain).is_some_and(|a| a.clean);
             let (defined, tracker) = (&mut storage.defined, &mut storage.tracker);
             storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live| {
-                defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
+                if !clean {
+                    defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
+                }
                 if live && promise.arrival {
                     tracker.remove(pages, domain);
                 }

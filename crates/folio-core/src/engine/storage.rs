@@ -24,6 +24,8 @@ pub(crate) struct Alloc {
     pub(crate) host: Option<HostPtr>,
     /// Who frees it.
     pub(crate) owner: Owner,
+    /// It held zeros, or what the storage may show, from the start: then it always will.
+    pub(crate) clean: bool,
 }
 
 /// Who frees an allocation.

@@ -11,7 +11,7 @@ use super::trace::Note;
 use super::transfer::{CopyJob, For};
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
-use crate::graph::hazards::{Deps, Outcome, Writing, add_dep, tidy};
+use crate::graph::hazards::{Brings, Deps, Outcome, Writing, add_dep, tidy};
 use crate::hal::{
     CopyRect, FillRect, Geometry, HostPtr, KernelRef, MemBase, MemRef, NativeKernel, Param,
     ParamPtr,
@@ -285,7 +285,8 @@ impl Ledger {
         if a.mode == (Mode::Discard { whole: true }) && !inside.is_empty() {
             let undefined = !storage.defined.uniform(&inside).is_some_and(|s| s.contains(a.domain));
             if undefined {
-                storage.hazards.mark_arrival(&inside, a.domain, stamp, true, known);
+                let first = (true, Brings::FirstData);
+                storage.hazards.mark_arrival(&inside, a.domain, stamp, first, known);
                 storage.defined.update(&inside, &mut |_, set| set.with(a.domain));
             }
         }

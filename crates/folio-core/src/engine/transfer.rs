@@ -14,7 +14,7 @@ use super::storage::{Fragment, StorageId};
 use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
-use crate::graph::hazards::{Deps, Outcome, add_dep};
+use crate::graph::hazards::{Brings, Deps, Outcome, Writing, add_dep};
 use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase, MemRef};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
@@ -60,14 +60,32 @@ impl Ledger {
                 self.bring_current(a.storage, &pages, domain, who, deps);
             }
         }
+        let doubted = a.mode == (Mode::Discard { whole: false }) && self.doubt(a, &pages);
         let storage = &self.storages[a.storage.0];
         if !storage.defined.uniform(&pages).is_some_and(|s| s.contains(domain)) {
             let replaced = match a.mode {
                 Mode::Discard { whole: true } => storage.grid.pages_inside(&a.elements),
                 _ => Box3::EMPTY,
             };
-            self.zero(a.storage, &pages, &replaced, domain, who, deps);
+            self.zero(a.storage, (&pages, &replaced), domain, doubted, who, deps);
         }
+    }
+
+    /// A discard that may leave elements alone must not come to depend on first data that is still
+    /// under way, and may fail: whole pages count as holding nothing yet, and are zeroed after it.
+    fn doubt(&mut self, a: &Access, pages: &Box3) -> bool {
+        let storage = &mut self.storages[a.storage.0];
+        if storage.alloc(a.domain).is_none_or(|alloc| alloc.clean) {
+            return false;
+        }
+        let mut doubted = false;
+        let inside = storage.grid.pages_inside(&a.elements).intersect(pages);
+        let (hazards, defined) = (&storage.hazards, &mut storage.defined);
+        hazards.unsure(&inside, a.domain, |run| {
+            defined.update(&run, &mut |_, set| set.without(a.domain));
+            doubted = true;
+        });
+        doubted
     }
 
     /// Copies what is outdated on `domain`.
@@ -217,7 +235,10 @@ impl Ledger {
         for (promise, elements) in promises.iter().zip(boxes) {
             let whole = storage.grid.elements_of(&promise.pages) == *elements;
             let known = &mut |s| outcome(lanes, slots, failures, s);
-            storage.hazards.mark_arrival(&promise.pages, domain, stamp, whole, known);
+            let defined = storage.defined.uniform(&promise.pages);
+            let held = defined.is_some_and(|set| set.contains(domain));
+            let brings = if held { Brings::Data } else { Brings::FirstData };
+            storage.hazards.mark_arrival(&promise.pages, domain, stamp, (whole, brings), known);
             storage.defined.update(&promise.pages, &mut |_, set| set.with(domain));
         }
         true
@@ -236,13 +257,14 @@ impl Ledger {
         storage.tracker.set(&page, everywhere);
     }
 
-    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`.
+    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`; `used`: they
+    /// may be in use nevertheless.
     fn zero(
         &mut self,
         id: StorageId,
-        pages: &Box3,
-        replaced: &Box3,
+        (pages, replaced): (&Box3, &Box3),
         domain: DomainId,
+        used: bool,
         who: For<'_>,
         deps: &mut Deps,
     ) {
@@ -263,7 +285,11 @@ impl Ledger {
         let mut promises: SmallVec<[Promise; 1]> = SmallVec::new();
         let mut own: Deps = SmallVec::new();
         for hole in &holes {
-            storage.hazards.order_arrivals(hole, domain, &mut own);
+            if used {
+                storage.hazards.write_deps(hole, domain, Writing::Replace, &mut own);
+            } else {
+                storage.hazards.order_arrivals(hole, domain, &mut own);
+            }
             if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
                 rects.push(FillRect { dst, pitch, extent });
             }
@@ -292,7 +318,7 @@ impl Ledger {
         let Some(storage) = self.storages.get_mut(id.0) else { return };
         for hole in &holes {
             let known = &mut |s| outcome(lanes, slots, failures, s);
-            storage.hazards.mark_arrival(hole, domain, stamp, true, known);
+            storage.hazards.mark_arrival(hole, domain, stamp, (true, Brings::Zeros), known);
             storage.defined.update(hole, &mut |_, set| set.with(domain));
         }
     }

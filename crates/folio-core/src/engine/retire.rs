@@ -156,7 +156,10 @@ impl Ledger {
             let domain = promise.domain;
             let (defined, tracker) = (&mut storage.defined, &mut storage.tracker);
             storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live| {
-                defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
+                // The host's memory holds zeros or earlier values from the start.
+                if domain != DomainId::HOST {
+                    defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
+                }
                 if live && promise.arrival {
                     tracker.remove(pages, domain);
                 }

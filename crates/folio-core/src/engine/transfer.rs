@@ -247,6 +247,8 @@ impl Ledger {
         let mut own: Deps = SmallVec::new();
         for hole in &holes {
             storage.hazards.order_arrivals(hole, domain, &mut own);
+            // A writer that failed may be at work there still.
+            storage.hazards.order_writers(hole, &mut own);
             if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
                 rects.push(FillRect { dst, pitch, extent });
             }

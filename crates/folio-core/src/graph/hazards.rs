@@ -161,6 +161,11 @@ impl Hazards {
         });
     }
 
+    /// The writers of `range`, only to come after them.
+    pub(crate) fn order_writers(&self, range: &Box3, deps: &mut Deps) {
+        self.each(range, |state| state.writers.iter().for_each(|&w| add_dep(deps, w, false)));
+    }
+
     /// What a write of `range` on `domain` waits for. A discard depends on the arrivals in its
     /// memory: what it leaves alone is theirs.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {

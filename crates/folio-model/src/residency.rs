@@ -146,6 +146,14 @@ impl Residency {
         out
     }
 
+    /// A command that would have defined all of `elements` on `domain` has failed.
+    pub fn taint(&mut self, elements: &Box3, domain: usize, root: &str) {
+        for cell in self.grid.pages_of(elements).cells() {
+            let at = self.at(cell);
+            self.pages[at].tainted.push((domain, root.to_owned()));
+        }
+    }
+
     /// A command on `domain` writes in `elements`, and uses what was there.
     pub fn update(&mut self, elements: &Box3, domain: usize, failed: Option<&str>) {
         for cell in self.grid.pages_of(elements).cells() {

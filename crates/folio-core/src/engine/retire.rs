@@ -4,6 +4,7 @@ use super::lanes::{Lanes, Promise, Record};
 use super::ledger::Ledger;
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use crate::error::{Cause, Failure, Label};
+use crate::geom::Box3;
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::SmallVec;
@@ -154,16 +155,16 @@ impl Ledger {
         for promise in promises {
             let Some(storage) = self.storages.get_mut(promise.storage.0) else { continue };
             let domain = promise.domain;
-            let (defined, tracker) = (&mut storage.defined, &mut storage.tracker);
+            let defined = &mut storage.defined;
+            let mut broken: SmallVec<[Box3; 2]> = SmallVec::new();
             storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live| {
                 // The host's memory holds zeros or earlier values from the start.
                 if domain != DomainId::HOST {
                     defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
                 }
-                if live && promise.arrival {
-                    tracker.remove(pages, domain);
-                }
+                broken.extend((live && promise.arrival).then_some(*pages));
             });
+            broken.iter().for_each(|pages| storage.forget(pages, domain));
         }
     }
 

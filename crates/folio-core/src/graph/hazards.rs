@@ -238,7 +238,9 @@ impl Hazards {
             if !state.arrivals.is_empty() {
                 let replaced = |a: &Arrival| a.domain == domain && how == Writing::Replace && !keep;
                 state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
-                state.arrivals.iter_mut().for_each(|a| a.live = false);
+                if !keep {
+                    state.arrivals.iter_mut().for_each(|a| a.live = false);
+                }
             }
         });
         if !keep {

@@ -173,7 +173,12 @@ impl Hazards {
             state.writers.iter().for_each(|&w| add_dep(deps, w, how == Writing::Update));
             state.readers.iter().for_each(|&r| add_dep(deps, r, false));
             for a in &state.arrivals {
-                add_dep(deps, a.stamp, a.domain == domain && how != Writing::Replace);
+                let uses = match how {
+                    Writing::Update => a.live,
+                    Writing::Discard => true,
+                    Writing::Replace => false,
+                };
+                add_dep(deps, a.stamp, a.domain == domain && uses);
             }
         });
     }

@@ -294,6 +294,9 @@ impl<'a> Oracle<'a> {
             let storage = &mut self.storages[access.view.buffer];
             if discards {
                 storage.pages.discard(&elements, domain, failed);
+                if let Some(root) = failed {
+                    storage.pages.taint(&elements, domain, root);
+                }
             } else {
                 storage.pages.update(&elements, domain, failed);
             }

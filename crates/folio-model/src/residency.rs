@@ -6,18 +6,12 @@ use folio_core::geom::{Box3, Dims, Grid, linear};
 /// Beyond this many discards of parts of one page, failure may travel further than data.
 const CROWD: usize = 16;
 
-/// Where a page is current, as a set of domains.
-#[derive(Clone, Debug)]
-enum Current {
-    /// All of it; nowhere: it holds no initialised data.
-    Whole(u64),
-    /// Element by element, since a part of it was discarded.
-    Parts(Vec<u64>),
-}
-
 #[derive(Clone, Debug)]
 struct Page {
-    current: Current,
+    /// The domains that have all of it; nobody: it is in parts, or holds no initialised data.
+    whole: u64,
+    /// Who has which element, since parts of it were discarded.
+    parts: Option<Vec<u64>>,
     /// Failures of those who wrote what it holds.
     failed: Vec<String>,
     /// Discards of parts since it was last written whole.
@@ -53,7 +47,8 @@ impl Residency {
     /// Current on these domains.
     pub fn new(grid: Grid, size: usize, current: u64) -> Residency {
         let page = Page {
-            current: Current::Whole(current),
+            whole: current,
+            parts: None,
             failed: Vec::new(),
             partial: 0,
             tainted: Vec::new(),
@@ -84,28 +79,30 @@ impl Residency {
             let page = &mut self.pages[at];
             tally.uncertain |= page.uncertain;
             let mut moved = false;
-            match &mut page.current {
-                Current::Whole(set) if *set == 0 || *set & bit != 0 => runs.stop(),
-                Current::Whole(set) => {
-                    moved = true;
-                    tally.bytes += volume * size;
-                    tally.pages.iter_mut().for_each(|p| *p += 1);
-                    tally.operations += runs.next(cell, *set);
-                    *set |= bit;
-                }
-                Current::Parts(parts) => {
+            match &mut page.parts {
+                _ if page.whole & bit != 0 => runs.stop(),
+                Some(parts) if page.whole == 0 => {
                     let missing = parts.iter().filter(|set| **set & bit == 0).count() as u64;
-                    let common = parts.iter().fold(u64::MAX, |all, set| all & set);
                     moved = missing > 0;
                     tally.bytes += missing * size;
                     tally.pages[0] += u64::from(missing > 0);
                     tally.pages[1] += missing;
                     tally.operations += missing;
                     runs.stop();
-                    page.current = Current::Whole(common | bit);
+                    parts.iter_mut().for_each(|set| *set |= bit);
+                    page.whole = parts.iter().fold(u64::MAX, |all, set| all & set);
+                }
+                _ if page.whole == 0 => runs.stop(),
+                _ => {
+                    moved = true;
+                    tally.bytes += volume * size;
+                    tally.pages.iter_mut().for_each(|p| *p += 1);
+                    tally.operations += runs.next(cell, page.whole);
+                    page.whole |= bit;
                 }
             }
-            if moved {
+            // An uncertain one may have come.
+            if moved || page.uncertain {
                 came.push(at);
                 roots.extend(page.failed.iter().cloned());
             }
@@ -135,8 +132,10 @@ impl Residency {
         let pages = cells.map(|cell| &self.pages[self.at(cell)]);
         let mut out = Vec::new();
         for page in pages {
-            let fits = discards || page.uncertain;
-            let here = page.tainted.iter().filter(|(d, _)| fits && *d == domain);
+            // A transfer that has failed may be the source of another one.
+            let others = page.uncertain || !page.failed.is_empty();
+            let fits = |d: usize| others || (discards && d == domain);
+            let here = page.tainted.iter().filter(|(d, _)| fits(*d));
             out.extend(here.map(|(_, root)| root.clone()));
             // The writer before them counts, too.
             if discards && page.partial + 1 >= CROWD {
@@ -144,6 +143,14 @@ impl Residency {
             }
         }
         out
+    }
+
+    /// A command that would have defined all of `elements` on `domain` has failed.
+    pub fn taint(&mut self, elements: &Box3, domain: usize, root: &str) {
+        for cell in self.grid.pages_of(elements).cells() {
+            let at = self.at(cell);
+            self.pages[at].tainted.push((domain, root.to_owned()));
+        }
     }
 
     /// A command on `domain` writes in `elements`, and uses what was there.
@@ -167,25 +174,25 @@ impl Residency {
             }
             page.partial += 1;
             page.failed.extend(failed.map(str::to_owned));
-            let mut parts = match &page.current {
-                Current::Whole(0) => vec![bit; whole.volume()],
-                Current::Whole(set) => vec![*set; whole.volume()],
-                Current::Parts(parts) => parts.clone(),
-            };
+            let whole_on = if page.whole == 0 && page.parts.is_none() { bit } else { page.whole };
+            let mut parts = page.parts.take().unwrap_or_else(|| vec![0; whole.volume()]);
+            parts.iter_mut().for_each(|set| *set |= whole_on);
             for (set, element) in parts.iter_mut().zip(whole.cells()) {
                 if elements.contains(&Box3::cell(element)) {
                     *set = bit;
                 }
             }
             let here = parts.iter().all(|set| set & bit != 0);
-            page.current = if here { Current::Whole(bit) } else { Current::Parts(parts) };
+            page.whole = if here { bit } else { 0 };
+            page.parts = (!here).then_some(parts);
         }
     }
 }
 
 impl Page {
     fn rewrite(&mut self, domain: usize, failed: Option<&str>) {
-        self.current = Current::Whole(1 << domain);
+        self.whole = 1 << domain;
+        self.parts = None;
         self.failed = failed.map(str::to_owned).into_iter().collect();
         self.partial = 0;
         self.uncertain = false;

@@ -73,7 +73,8 @@ pub(crate) struct StorageState {
     /// knowledge, on which memory safety rests whatever the tracker says.
     pub(crate) defined: PageMap<DomainSet>,
     pub(crate) hazards: Hazards,
-    /// Pages that discards of parts have split between domains, by linear page number.
+    /// Pages that discards of parts have split between domains, by linear page number; also those
+    /// that copies make whole again, as long as they are not written.
     pub(crate) mixed: BTreeMap<usize, Vec<Fragment>>,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
     /// The only domain on which it exists: USM.
@@ -144,7 +145,22 @@ impl StorageState {
         [number / (rows * columns), number / columns % rows, number % columns]
     }
 
-    /// The pages in `range` that are split between domains.
+    /// True when no domain has all of the page.
+    pub(crate) fn nowhere_whole(&self, number: usize) -> bool {
+        let page = Box3::cell(self.page_at(number));
+        self.tracker.uniform(&page).is_none_or(DomainSet::is_empty)
+    }
+
+    /// A copy to `domain` has failed: `pages` are not there.
+    pub(crate) fn forget(&mut self, pages: &Box3, domain: DomainId) {
+        self.tracker.remove(pages, domain);
+        for number in self.mixed_in(pages) {
+            let fragments = self.mixed.get_mut(&number).into_iter().flatten();
+            fragments.for_each(|f| f.domains.remove(domain));
+        }
+    }
+
+    /// The pages in `range` of which there are fragments.
     pub(crate) fn mixed_in(&self, range: &Box3) -> SmallVec<[usize; 4]> {
         if self.mixed.is_empty() || range.is_empty() {
             return SmallVec::new();

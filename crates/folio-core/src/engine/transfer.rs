@@ -25,6 +25,9 @@ use std::sync::Arc;
 const CHUNK: usize = 4 << 20;
 const PIECES: usize = 4;
 
+/// With more fragments than this a page that is whole somewhere counts as being there only.
+const MOST_FRAGMENTS: usize = 64;
+
 /// Which way a copy takes.
 enum Route {
     /// On this lane.
@@ -130,7 +133,9 @@ impl Ledger {
                 }
             });
         });
-        let mixed = storage.mixed_in(pages);
+        let mut mixed = storage.mixed_in(pages);
+        // Those that are whole somewhere are among the runs.
+        mixed.retain(|number| storage.nowhere_whole(*number));
         for number in &mixed {
             for fragment in storage.mixed.get(number).into_iter().flatten() {
                 if !fragment.domains.contains(domain) {
@@ -244,17 +249,14 @@ impl Ledger {
         true
     }
 
-    /// Page `number` is whole on `domain` now: its fragments are forgotten.
+    /// Page `number` is whole on `domain` now. Its fragments are remembered: if the copies fail,
+    /// they are what there is.
     fn whole_again(&mut self, id: StorageId, number: usize, domain: DomainId) {
         let storage = &mut self.storages[id.0];
-        let Some(fragments) = storage.mixed.remove(&number) else { return };
-        let mut everywhere = DomainSet::of(domain);
-        if let Some((first, rest)) = fragments.split_first() {
-            let common = rest.iter().fold(first.domains, |set, f| set.intersect(f.domains));
-            everywhere = everywhere.union(common);
-        }
         let page = Box3::cell(storage.page_at(number));
-        storage.tracker.set(&page, everywhere);
+        let Some(fragments) = storage.mixed.get_mut(&number) else { return };
+        fragments.iter_mut().for_each(|f| f.domains.insert(domain));
+        storage.tracker.set(&page, common(fragments));
     }
 
     /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`; `used`: they
@@ -289,6 +291,8 @@ impl Ledger {
                 storage.hazards.write_deps(hole, domain, Writing::Replace, &mut own);
             } else {
                 storage.hazards.order_arrivals(hole, domain, &mut own);
+                // A writer that failed may be at work there still.
+                storage.hazards.order_writers(hole, &mut own);
             }
             if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
                 rects.push(FillRect { dst, pitch, extent });
@@ -486,31 +490,35 @@ impl Ledger {
             let number = storage.page_number(page);
             let elements = storage.grid.elements_of(&cell);
             let covered = elements.intersect(&a.elements);
+            let told = storage.tracker.uniform(&cell).unwrap_or(DomainSet::EMPTY);
+            let set = told.intersect(storage.defined.get(page));
             let mut old = match storage.mixed.remove(&number) {
-                Some(fragments) => fragments,
-                None => {
-                    let told = storage.tracker.uniform(&cell).unwrap_or(DomainSet::EMPTY);
-                    let set = told.intersect(storage.defined.get(page));
-                    if set.is_empty() || set.contains(domain) {
-                        storage.tracker.set(&cell, DomainSet::of(domain));
-                        continue;
-                    }
-                    vec![Fragment { elements, domains: set }]
+                Some(fragments) if fragments.len() <= MOST_FRAGMENTS || set.is_empty() => fragments,
+                _ if set.is_empty() => {
+                    storage.tracker.set(&cell, DomainSet::of(domain));
+                    continue;
                 }
+                _ => vec![Fragment { elements, domains: set }],
             };
             let mut new = vec![Fragment { elements: covered, domains: DomainSet::of(domain) }];
             for fragment in old.drain(..) {
                 fragment.elements.subtract(&covered, |rest| {
-                    new.push(Fragment { elements: rest, domains: fragment.domains });
+                    new.push(Fragment { elements: rest, domains: fragment.domains.union(set) });
                 });
             }
-            let common = new.iter().fold(DomainSet::of(domain), |s, f| s.intersect(f.domains));
-            storage.tracker.set(&cell, common);
-            if common.is_empty() {
+            let here = DomainSet::of(domain).intersect(common(&new));
+            storage.tracker.set(&cell, here);
+            if here.is_empty() {
                 storage.mixed.insert(number, new);
             }
         }
     }
+}
+
+/// Where all fragments are.
+fn common(fragments: &[Fragment]) -> DomainSet {
+    let sets = fragments.iter().map(|f| f.domains);
+    sets.reduce(DomainSet::intersect).unwrap_or(DomainSet::EMPTY)
 }
 
 /// A copy on its way to be submitted.

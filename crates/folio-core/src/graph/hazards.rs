@@ -173,6 +173,11 @@ impl Hazards {
         });
     }
 
+    /// The writers of `range`, only to come after them.
+    pub(crate) fn order_writers(&self, range: &Box3, deps: &mut Deps) {
+        self.each(range, |state| state.writers.iter().for_each(|&w| add_dep(deps, w, false)));
+    }
+
     /// What a write of `range` on `domain` waits for. A discard depends on what makes its memory
     /// hold something at all: that is what it leaves alone.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
@@ -264,7 +269,9 @@ impl Hazards {
             if !state.arrivals.is_empty() {
                 let replaced = |a: &Arrival| a.domain == domain && how == Writing::Replace && !keep;
                 state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
-                state.arrivals.iter_mut().for_each(|a| a.live = false);
+                if !keep {
+                    state.arrivals.iter_mut().for_each(|a| a.live = false);
+                }
             }
         });
         if !keep {

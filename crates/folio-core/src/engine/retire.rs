@@ -166,8 +166,8 @@ impl Ledger {
             let clean = storage.alloc(domain).is_some_and(|a| a.clean);
             let defined = &mut storage.defined;
             let mut broken: SmallVec<[Box3; 2]> = SmallVec::new();
-            storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live| {
-                if !clean {
+            storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live, first| {
+                if first && !clean {
                     defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
                 }
                 broken.extend((live && promise.arrival).then_some(*pages));

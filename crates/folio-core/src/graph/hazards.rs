@@ -296,19 +296,20 @@ impl Hazards {
     }
 
     /// Where in `range` the arrival `stamp` on `domain` is still remembered: tells the pages and
-    /// whether they still hold what it brought, and forgets it.
+    /// whether they still hold what it brought, and whether it was all that their memory had, and
+    /// forgets it.
     pub(crate) fn drop_arrival(
         &mut self,
         range: &Box3,
         domain: DomainId,
         stamp: Stamp,
-        mut gone: impl FnMut(&Box3, bool),
+        mut gone: impl FnMut(&Box3, bool, bool),
     ) {
         let is_it = |a: &Arrival| a.domain == domain && a.stamp == stamp;
         self.map.visit(range, &mut |run, id| {
             let state = self.states.get(id as usize);
             if let Some(arrival) = state.and_then(|s| s.arrivals.iter().find(|a| is_it(a))) {
-                gone(&run, arrival.live);
+                gone(&run, arrival.live, arrival.brings != Brings::Data);
             }
         });
         self.update(range, &mut |state| state.arrivals.retain(|a| !is_it(a)));

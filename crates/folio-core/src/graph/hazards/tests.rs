@@ -214,10 +214,10 @@ fn a_failed_arrival_is_forgotten_where_it_still_counts() {
     hazards.mark_written(&cell(0), device, stamp(1, 1), false, Writing::Replace, &mut pending);
     hazards.mark_written(&cell(1), device, stamp(1, 2), false, Writing::Update, &mut pending);
     let mut gone = Vec::new();
-    hazards.drop_arrival(&all, device, copy, |pages, live| gone.push((*pages, live)));
+    hazards.drop_arrival(&all, device, copy, |pages, live, _| gone.push((*pages, live)));
     let tail = Box3 { min: [0, 0, 2], max: [1, 1, 4] };
     assert_eq!(gone, [(cell(1), false), (tail, true)]);
     gone.clear();
-    hazards.drop_arrival(&all, device, copy, |pages, live| gone.push((*pages, live)));
+    hazards.drop_arrival(&all, device, copy, |pages, live, _| gone.push((*pages, live)));
     assert!(gone.is_empty());
 }

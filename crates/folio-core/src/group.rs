@@ -337,6 +337,9 @@ impl CommandGroup {
         self.check_aliasing()?;
         self.check_homes(&accesses, place)?;
         let action = self.action(&accesses)?;
+        if self.made.is_empty() {
+            accesses.clear();
+        }
         let keep = self.made.into_iter().map(|m| m.part.view.storage).collect();
         let command = Command {
             queue,

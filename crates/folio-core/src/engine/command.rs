@@ -12,7 +12,8 @@ use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Deps, Outcome, Writing, add_dep, tidy};
 use crate::hal::{
-    CopyRect, FillRect, Geometry, KernelRef, MemBase, MemRef, NativeKernel, Param, ParamPtr,
+    CopyRect, FillRect, Geometry, HostPtr, KernelRef, MemBase, MemRef, NativeKernel, Param,
+    ParamPtr,
 };
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -330,8 +331,7 @@ impl Ledger {
                 let Some(lane) = lane else { return Stamp::DONE };
                 self.count(None, queue, |c| c.launches += 1);
                 let params =
-                    params.iter().filter_map(|(at, shape)| self.param(&accesses[*at], shape));
-                let params = params.collect();
+                    params.iter().map(|(at, shape)| self.param(&accesses[*at], shape)).collect();
                 let kernel = KernelRef::Native(kernel);
                 Body::Lane(lane, Payload::Launch { kernel, geometry, params, blob: Box::default() })
             }
@@ -373,16 +373,18 @@ impl Ledger {
         promises.filter(|p| !p.pages.is_empty()).collect()
     }
 
-    fn param(&self, access: &Access, shape: &Shape) -> Option<Param> {
-        let base = self.storages[access.storage.0].alloc(access.domain)?.base;
-        Some(Param {
-            mem: MemRef { base, offset: 0 },
+    /// An access as a device finds it. An empty one may have no memory; nobody looks there.
+    fn param(&self, access: &Access, shape: &Shape) -> Param {
+        let nowhere = MemBase::Host(HostPtr(std::ptr::NonNull::dangling().as_ptr()));
+        let alloc = self.storages[access.storage.0].alloc(access.domain);
+        Param {
+            mem: MemRef { base: alloc.map_or(nowhere, |a| a.base), offset: 0 },
             size: shape.element_bytes as u32,
             dims: shape.dims,
             origin: shape.part.min,
             extent: shape.part.extent(),
             write: access.mode.writes(),
-        })
+        }
     }
 
     /// An access as the host finds it; an empty one may have no memory.

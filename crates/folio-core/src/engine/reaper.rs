@@ -121,10 +121,12 @@ impl Engine {
             (first..first + LANES_PER_DEVICE).map(LaneId)
         });
         for lane in lanes.clone() {
-            if let Some(shared) = self.table.shared(lane)
-                && shared.stalled.load(Ordering::Acquire)
-            {
-                shared.drain(&*self.table, Tick::MAX);
+            if let Some(shared) = self.table.shared(lane) {
+                if shared.stalled.load(Ordering::Acquire) {
+                    shared.drain(&*self.table, Tick::MAX);
+                }
+                // Nobody may be waiting for what a batching backend holds back.
+                shared.native.flush();
             }
         }
         self.enter(|ledger| {

@@ -100,6 +100,8 @@ impl Engine {
             let look = self.look(backend);
             if look.over {
                 reaper.state.lock().running = false;
+                // The others may have waited for what ended here.
+                self.look_if_closing();
                 return;
             }
             if look.progress {
@@ -157,6 +159,13 @@ impl Engine {
             look.over = idle && quiet && self.closing.load(Ordering::SeqCst);
             look
         })
+    }
+
+    /// Something has ended without a lane: if it was the last of all, the reapers may leave.
+    pub(crate) fn look_if_closing(&self) {
+        if self.closing.load(Ordering::SeqCst) {
+            self.reapers.iter().for_each(|reaper| reaper.call());
+        }
     }
 
     /// The user's last handle is gone: the reapers finish what is under way and leave.

@@ -137,9 +137,11 @@ impl Ledger {
         // Those that are whole somewhere are among the runs.
         mixed.retain(|number| storage.nowhere_whole(*number));
         for number in &mixed {
+            let defined = storage.defined.get(storage.page_at(*number));
             for fragment in storage.mixed.get(number).into_iter().flatten() {
-                if !fragment.domains.contains(domain) {
-                    need(fragment.elements, fragment.domains);
+                let set = fragment.domains.intersect(defined);
+                if !fragment.domains.contains(domain) && !set.is_empty() {
+                    need(fragment.elements, set);
                 }
             }
         }

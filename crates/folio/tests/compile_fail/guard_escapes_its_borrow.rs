@@ -1,0 +1,8 @@
+//! POL-05: what a guard shows ends with the guard.
+fn main() -> folio::Result<()> {
+    let rt = folio::runtime()?;
+    let mut x = rt.buffer::<f32>(8)?;
+    let first = &mut x.write()?[0];
+    *first = 1.0;
+    Ok(())
+}

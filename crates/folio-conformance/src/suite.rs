@@ -66,12 +66,7 @@ impl Summary {
         self.failed.is_empty() && self.surprises.is_empty()
     }
 
-    pub(crate) fn add(
-        &mut self,
-        name: &'static str,
-        outcome: Outcome,
-        expected: &[(&str, &str)],
-    ) {
+    pub(crate) fn add(&mut self, name: &'static str, outcome: Outcome, expected: &[(&str, &str)]) {
         let excuse = expected.iter().find(|(n, _)| *n == name);
         match (outcome, excuse) {
             (Ok(()), None) => self.passed.push(name),

@@ -1,6 +1,6 @@
 //! The CPU backend under the engine's suite, with 1, 2 and 4 memory domains, bare and validated.
 
-use folio_conformance::engine::{Factory, names, run_engine};
+use folio_conformance::engine::{Factory, names, run_engine_where};
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_layers::{Report, Validate};
@@ -12,6 +12,9 @@ const EXPECTED: &[(&str, &str)] = &[(
     "engine bug: the panic of a user's page tracker leaves the ledger half changed",
 )];
 
+/// Run apart: see `lies_keep_the_contract`.
+const LIARS: &[&str] = &["lies_show_nothing_foreign", "reports_outside_the_question_are_cut"];
+
 #[track_caller]
 fn passes(build: fn() -> CpuBackend) {
     let reports: Arc<Mutex<Vec<Arc<Report>>>> = Arc::default();
@@ -22,10 +25,13 @@ fn passes(build: fn() -> CpuBackend) {
         Box::new(validate.over(build()))
     });
     for factory in [Arc::new(move || -> Box<dyn Backend> { Box::new(build()) }), validated] {
-        let summary = run_engine(factory, EXPECTED);
+        let summary = run_engine_where(factory, EXPECTED, &|name| !LIARS.contains(&name));
         println!("{summary}");
         assert!(summary.is_ok(), "{summary}");
-        assert_eq!(summary.passed.len() + summary.unsupported.len() + summary.expected.len(), names().len());
+        assert_eq!(
+            summary.passed.len() + summary.unsupported.len() + summary.expected.len(),
+            names().len() - LIARS.len()
+        );
     }
     for report in reports.lock().unwrap().iter() {
         assert!(report.is_silent(), "{report:?}");

@@ -176,7 +176,10 @@ fn timing_on_request(rig: &Rig) -> Outcome {
             event.wait()?;
             let timing = event.timing();
             ensure_eq!(timing.is_some(), device.info().caps.timing, "{} {n}", device.name());
-            ensure!(timing.is_none_or(|t| t.queued <= t.started && t.started <= t.ended), "{timing:?}");
+            ensure!(
+                timing.is_none_or(|t| t.queued <= t.started && t.started <= t.ended),
+                "{timing:?}"
+            );
         }
     }
     Ok(())

@@ -40,7 +40,8 @@ fn ranges_past_the_end(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let mut x = rig.rt.buffer_from(&[1, 2, 3, 4])?;
     unchanged(&rig.rt, &mut x, |x| {
-        let wrong = [(0, 5), (4, 1), (5, 0), (3, 2), (usize::MAX, 1), (1, usize::MAX), (usize::MAX, 0)];
+        let wrong =
+            [(0, 5), (4, 1), (5, 0), (3, 2), (usize::MAX, 1), (1, usize::MAX), (usize::MAX, 0)];
         for (at, n) in wrong {
             refused!(x.slice([at], [n]), Error::OutOfRange { .. });
             refused!(x.slice_mut([at], [n]), Error::OutOfRange { .. });
@@ -56,7 +57,8 @@ fn ranges_past_the_end(rig: &Rig) -> Outcome {
         Ok(())
     })?;
     let y = rig.rt.buffer_with::<u8, 3>([2, 3, 4], BufferOptions::new().label("named"))?;
-    for (at, n) in [([0, 0, 0], [2, 3, 5]), ([2, 0, 0], [1, 1, 1]), ([0, usize::MAX, 0], [1, 2, 1])] {
+    for (at, n) in [([0, 0, 0], [2, 3, 5]), ([2, 0, 0], [1, 1, 1]), ([0, usize::MAX, 0], [1, 2, 1])]
+    {
         match y.slice(at, n).map(|_| ()) {
             Err(Error::OutOfRange { buffer, offset, extent, range }) => {
                 ensure_eq!(buffer.as_str(), "named");

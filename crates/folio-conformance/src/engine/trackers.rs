@@ -64,7 +64,9 @@ impl PageTracker for Lying {
         match self.lie {
             Lie::Everywhere => out(*range, all),
             Lie::Nowhere => out(*range, DomainSet::EMPTY),
-            Lie::OnDomainsThatAreNot => out(*range, [DomainId(40), DomainId(63)].into_iter().collect()),
+            Lie::OnDomainsThatAreNot => {
+                out(*range, [DomainId(40), DomainId(63)].into_iter().collect())
+            }
             Lie::Outside => {
                 out(Box3 { min: [5; 3], max: [2; 3] }, all);
                 out(Box3::whole(self.pages.map(|n| n + 100)), DomainSet::of(DomainId(1)));
@@ -124,12 +126,11 @@ fn trackers_that_panic_fail_their_command(rig: &Rig) -> Outcome {
     let options = BufferOptions::new().tracker(Arc::new(Liar(Lie::Panics)));
     let mut bad = rig.rt.buffer_with::<i32, 1>([8], options)?;
     let q = rig.queue()?;
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        match add(&q, &mut bad, 1) {
+    let caught =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match add(&q, &mut bad, 1) {
             Ok(event) => event.wait().is_err(),
             Err(_) => true,
-        }
-    }));
+        }));
     let mut x = rig.rt.buffer_from(&[1; 8])?;
     add(&q, &mut x, 1)?;
     ensure_eq!(x.to_vec()?, [2; 8]);

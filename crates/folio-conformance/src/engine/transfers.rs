@@ -308,8 +308,7 @@ fn reinterpreted_buffers_share_storage_and_state(rig: &Rig) -> Outcome {
             cg.host_kernel([2, 3], bytes, |i, mut b| b[i] = b[i].wrapping_add(0xf0));
             Ok(())
         })?;
-        let mut want: Vec<u8> =
-            (1u32..=8).flat_map(|v| v.to_ne_bytes()).collect();
+        let mut want: Vec<u8> = (1u32..=8).flat_map(|v| v.to_ne_bytes()).collect();
         for at in [10, 11, 12, 18, 19, 20] {
             want[at] = want[at].wrapping_add(0xf0);
         }

@@ -12,9 +12,9 @@ mod memory;
 mod order;
 mod rig;
 
-use folio_core::hal::Backend;
 pub use crate::suite::Summary;
 use crate::suite::{Outcome, Stop};
+use folio_core::hal::Backend;
 use rig::Rig;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

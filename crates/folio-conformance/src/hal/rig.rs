@@ -1,12 +1,12 @@
 //! What tests are written with: opened devices, memory that frees itself, queues that count ticks.
 
+pub(super) use crate::suite::{Outcome, Stop, ensure, unsupported};
 use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, FillRect,
     Geometry, HalError, Head, HostPtr, KernelRef, Lane, LaneKind, Lost, MemBase, MemRef,
     NativeKernel, Notify, Order, Param, ParamPtr, Tick, Wait,
 };
-pub(super) use crate::suite::{Outcome, Stop, ensure, unsupported};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

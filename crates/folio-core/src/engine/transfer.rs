@@ -102,6 +102,10 @@ impl Ledger {
     ) {
         let lost = self.lost;
         let storage = &self.storages[id.0];
+        if storage.tracker.is_foreign() && domain.is_host() && storage.held(pages, true) {
+            // Whatever it says: nothing is copied over what a guard of the host shows.
+            return;
+        }
         let mut needs: SmallVec<[Need; 4]> = SmallVec::new();
         let mut runs: SmallVec<[Box3; 4]> = SmallVec::new();
         let mut gone = DomainSet::EMPTY;
@@ -207,6 +211,10 @@ impl Ledger {
             let pages = storage.grid.pages_of(elements);
             storage.hazards.read_deps(&pages, source, &mut own);
             storage.hazards.order_arrivals(&pages, domain, &mut own);
+            if storage.tracker.is_foreign() {
+                // It may have called pages outdated that are in use.
+                storage.hazards.write_deps(&pages, domain, Writing::Replace, &mut own);
+            }
             let inside = storage.grid.pages_inside(elements);
             count_of_pages += inside.volume() as u64;
             if inside != pages {

@@ -2,7 +2,10 @@
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
     let mut x = rt.buffer::<f32>(8)?;
-    let first = &mut x.write()?[0];
+    let first = {
+        let mut guard = x.write()?;
+        &mut guard[0]
+    };
     *first = 1.0;
     Ok(())
 }

@@ -428,6 +428,7 @@ impl Runtime {
             tracker: factory.make(grid.pages),
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
+            broken: false,
             mixed: BTreeMap::new(),
             allocs: SmallVec::new(),
             home,

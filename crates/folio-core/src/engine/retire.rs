@@ -155,6 +155,7 @@ impl Ledger {
         for promise in promises {
             let Some(storage) = self.storages.get_mut(promise.storage.0) else { continue };
             let domain = promise.domain;
+            storage.broken = true;
             let defined = &mut storage.defined;
             let mut broken: SmallVec<[Box3; 2]> = SmallVec::new();
             storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live| {

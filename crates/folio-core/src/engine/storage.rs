@@ -70,6 +70,9 @@ pub(crate) struct StorageState {
     /// knowledge, on which memory safety rests whatever the tracker says.
     pub(crate) defined: PageMap<DomainSet>,
     pub(crate) hazards: Hazards,
+    /// A promise has been broken: who failed for it may be at work still, on memory that holds
+    /// nothing any more.
+    pub(crate) broken: bool,
     /// Pages that discards of parts have split between domains, by linear page number; also those
     /// that copies make whole again, as long as they are not written.
     pub(crate) mixed: BTreeMap<usize, Vec<Fragment>>,

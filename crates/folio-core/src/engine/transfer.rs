@@ -173,6 +173,9 @@ impl Ledger {
             let pages = storage.grid.pages_of(elements);
             storage.hazards.read_deps(&pages, source, &mut own);
             storage.hazards.order_arrivals(&pages, domain, &mut own);
+            if storage.broken {
+                storage.hazards.order_all(&pages, &mut own);
+            }
             let inside = storage.grid.pages_inside(elements);
             count_of_pages += inside.volume() as u64;
             if inside != pages {
@@ -249,8 +252,9 @@ impl Ledger {
         let mut own: Deps = SmallVec::new();
         for hole in &holes {
             storage.hazards.order_arrivals(hole, domain, &mut own);
-            // A writer that failed may be at work there still.
-            storage.hazards.order_writers(hole, &mut own);
+            if storage.broken {
+                storage.hazards.order_all(hole, &mut own);
+            }
             if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
                 rects.push(FillRect { dst, pitch, extent });
             }

@@ -7,6 +7,7 @@
 //! depends on time, but for the patience after which a program counts as hanging.
 
 pub mod compute;
+pub mod faulty;
 pub mod generate;
 pub mod oracle;
 pub mod place;

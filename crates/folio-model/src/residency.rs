@@ -105,6 +105,9 @@ impl Residency {
             if moved || page.uncertain {
                 came.push(at);
                 roots.extend(page.failed.iter().cloned());
+                // And from where that has failed.
+                let sources = page.tainted.iter().filter(|_| page.uncertain);
+                roots.extend(sources.map(|(_, root)| root.clone()));
             }
         }
         if roots.is_empty() {
@@ -143,6 +146,14 @@ impl Residency {
             }
         }
         out
+    }
+
+    /// A transfer of `elements` may have failed.
+    pub fn doubt(&mut self, elements: &Box3) {
+        for cell in self.grid.pages_of(elements).cells() {
+            let at = self.at(cell);
+            self.pages[at].uncertain = true;
+        }
     }
 
     /// A command that would have defined all of `elements` on `domain` has failed.

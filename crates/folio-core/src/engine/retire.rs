@@ -162,6 +162,7 @@ impl Ledger {
         for promise in promises {
             let Some(storage) = self.storages.get_mut(promise.storage.0) else { continue };
             let domain = promise.domain;
+            storage.broken = true;
             // Memory that began clean holds zeros or an earlier value whatever failed.
             let clean = storage.alloc(domain).is_some_and(|a| a.clean);
             let defined = &mut storage.defined;

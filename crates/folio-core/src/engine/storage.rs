@@ -73,6 +73,9 @@ pub(crate) struct StorageState {
     /// knowledge, on which memory safety rests whatever the tracker says.
     pub(crate) defined: PageMap<DomainSet>,
     pub(crate) hazards: Hazards,
+    /// A promise has been broken: who failed for it may be at work still, on memory that holds
+    /// nothing any more.
+    pub(crate) broken: bool,
     /// Pages that discards of parts have split between domains, by linear page number; also those
     /// that copies make whole again, as long as they are not written.
     pub(crate) mixed: BTreeMap<usize, Vec<Fragment>>,
@@ -127,6 +130,18 @@ impl StorageState {
     /// The guard that forbids an access to `pages`, if there is one.
     pub(crate) fn held(&self, pages: &Box3, writes: bool) -> bool {
         self.guards.iter().any(|g| (writes || g.writes) && g.pages.overlaps(pages))
+    }
+
+    /// The pages of `range` into which something may be copied: on the host not those that a guard
+    /// shows, whatever a user's tracker says of them.
+    pub(crate) fn unheld(&self, range: &Box3, domain: DomainId, out: &mut dyn FnMut(Box3)) {
+        let mut parts: SmallVec<[Box3; 4]> = SmallVec::from_slice(&[*range]);
+        for guard in self.guards.iter().filter(|_| domain.is_host()) {
+            let mut left = SmallVec::new();
+            parts.iter().for_each(|part| part.subtract(&guard.pages, |rest| left.push(rest)));
+            parts = left;
+        }
+        parts.into_iter().for_each(out);
     }
 
     /// True when nothing refers to it any more.

@@ -14,7 +14,7 @@ use super::storage::{Fragment, StorageId};
 use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
-use crate::graph::hazards::{Brings, Deps, Outcome, Writing, add_dep};
+use crate::graph::hazards::{Brings, Deps, Outcome, add_dep};
 use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase, MemRef};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
@@ -102,10 +102,6 @@ impl Ledger {
     ) {
         let lost = self.lost;
         let storage = &self.storages[id.0];
-        if storage.tracker.is_foreign() && domain.is_host() && storage.held(pages, true) {
-            // Whatever it says: nothing is copied over what a guard of the host shows.
-            return;
-        }
         let mut needs: SmallVec<[Need; 4]> = SmallVec::new();
         let mut runs: SmallVec<[Box3; 4]> = SmallVec::new();
         let mut gone = DomainSet::EMPTY;
@@ -133,7 +129,7 @@ impl Ledger {
             storage.defined.visit(&run, &mut |part, defined: DomainSet| {
                 let real = set.intersect(defined);
                 if !real.is_empty() {
-                    need(part, real);
+                    storage.unheld(&part, domain, &mut |part| need(part, real));
                 }
             });
         });
@@ -211,9 +207,9 @@ impl Ledger {
             let pages = storage.grid.pages_of(elements);
             storage.hazards.read_deps(&pages, source, &mut own);
             storage.hazards.order_arrivals(&pages, domain, &mut own);
-            if storage.tracker.is_foreign() {
-                // It may have called pages outdated that are in use.
-                storage.hazards.write_deps(&pages, domain, Writing::Replace, &mut own);
+            if storage.broken || storage.tracker.is_foreign() {
+                // A user's tracker may have called pages outdated that are in use.
+                storage.hazards.order_all(&pages, &mut own);
             }
             let inside = storage.grid.pages_inside(elements);
             count_of_pages += inside.volume() as u64;
@@ -297,12 +293,9 @@ impl Ledger {
         let mut promises: SmallVec<[Promise; 1]> = SmallVec::new();
         let mut own: Deps = SmallVec::new();
         for hole in &holes {
-            if used {
-                storage.hazards.write_deps(hole, domain, Writing::Replace, &mut own);
-            } else {
-                storage.hazards.order_arrivals(hole, domain, &mut own);
-                // A writer that failed may be at work there still.
-                storage.hazards.order_writers(hole, &mut own);
+            storage.hazards.order_arrivals(hole, domain, &mut own);
+            if used || storage.broken {
+                storage.hazards.order_all(hole, &mut own);
             }
             if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
                 rects.push(FillRect { dst, pitch, extent });

@@ -173,9 +173,13 @@ impl Hazards {
         });
     }
 
-    /// The writers of `range`, only to come after them.
-    pub(crate) fn order_writers(&self, range: &Box3, deps: &mut Deps) {
-        self.each(range, |state| state.writers.iter().for_each(|&w| add_dep(deps, w, false)));
+    /// Everything that uses `range` anywhere, only to come after it.
+    pub(crate) fn order_all(&self, range: &Box3, deps: &mut Deps) {
+        self.each(range, |state| {
+            let arrivals = state.arrivals.iter().map(|a| a.stamp);
+            let all = state.writers.iter().chain(&state.readers).copied().chain(arrivals);
+            all.for_each(|stamp| add_dep(deps, stamp, false));
+        });
     }
 
     /// What a write of `range` on `domain` waits for. A discard depends on what makes its memory

@@ -1,5 +1,6 @@
 //! Submitting a tiny kernel takes nothing from the heap, once warm. One test in a process of its own,
 //! because the allocations of all threads are counted.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod counting;
 

@@ -288,7 +288,7 @@ fn a_handler_may_panic_and_use_the_runtime(rig: &Rig) -> Outcome {
     let handler = move |_: &Arc<Failure>| {
         let q = own.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let event = q.map(|q| q.submit(|_| Ok(())));
-        drop(tell.lock().unwrap_or_else(PoisonError::into_inner).send(event.is_some()));
+        let _ = tell.lock().unwrap_or_else(PoisonError::into_inner).send(event.is_some());
         panic!("the handler panics");
     };
     let rt = rig.builder().on_failure(handler).build()?;

@@ -1,4 +1,5 @@
 //! The system's allocator, counting, and the programs whose allocations are counted.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::cpu::CpuBackend;
 use folio::{Buffer, Queue, Runtime};

@@ -1,4 +1,5 @@
 //! The CPU backend under the engine's suite, with 1, 2 and 4 memory domains, bare and validated.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_conformance::engine::{Factory, names, run_engine_where};
 use folio_core::hal::Backend;

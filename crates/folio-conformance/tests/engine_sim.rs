@@ -1,4 +1,5 @@
 //! The simulated device under the engine's suite, in many configurations, bare and validated.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_conformance::engine::{Factory, names, run_engine_where};
 use folio_core::hal::{Backend, Link, MemoryHome};

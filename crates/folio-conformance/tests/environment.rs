@@ -1,4 +1,5 @@
 //! `FOLIO_DEVICE`, in a process of its own.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::{DEVICE_VARIABLE, Error, Runtime};
 use folio_sim::{DeviceSpec, SimBackend};

@@ -208,7 +208,7 @@ fn one_access_twice(rig: &Rig) -> Outcome {
             let event = q.submit(|cg| {
                 let x = cg.read_write(&mut *x);
                 if task {
-                    cg.host_task((x, x), |(mut a, mut b)| a.copy_from_slice(&mut b));
+                    cg.host_task((x, x), |(mut a, b)| a.copy_from_slice(&b));
                 } else {
                     cg.host_kernel([2], (x, x), |i, (mut a, mut b)| {
                         std::mem::swap(&mut a[i], &mut b[i]);

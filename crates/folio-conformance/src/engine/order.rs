@@ -256,7 +256,7 @@ fn progress_needs_nobody_to_wait(rig: &Rig) -> Outcome {
     let (tell, told) = std::sync::mpsc::channel();
     rig.queue()?.submit(|cg| {
         let x = cg.read(&x);
-        cg.host_task(x, move |x| tell.send(x[0]).unwrap_or_default());
+        cg.host_task(x, move |x| tell.send(x[0]));
         Ok(())
     })?;
     match told.recv_timeout(PATIENCE / 4) {

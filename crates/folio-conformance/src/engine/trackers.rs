@@ -58,7 +58,6 @@ struct Lying {
 }
 
 impl PageTracker for Lying {
-    #[expect(clippy::panic, reason = "the test is about this")]
     fn visit(&self, range: &Box3, out: &mut dyn FnMut(Box3, DomainSet)) {
         let all: DomainSet = (0..4).map(DomainId).collect();
         match self.lie {

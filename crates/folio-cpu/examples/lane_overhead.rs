@@ -36,7 +36,7 @@ fn measure(params: usize, drive_each: usize) -> Result<f64, Box<dyn Error>> {
         .map(|cell| {
             let base = MemBase::Host(folio_core::hal::HostPtr(std::ptr::from_mut(cell).cast()));
             let mem = MemRef { base, offset: 0 };
-            Param { mem, dims: [1; 3], origin: [0; 3], extent: [1; 3] }
+            Param { mem, size: 8, write: true, dims: [1; 3], origin: [0; 3], extent: [1; 3] }
         })
         .collect();
     let geometry = Geometry { rank: 1, range: [1; 3], group: None };

@@ -156,6 +156,14 @@ pub enum Error {
     /// A kernel waits for something of the runtime, which could be itself.
     #[error("a kernel cannot wait for commands or for a buffer's data")]
     WaitInKernel,
+    /// A part of several rows with gaps between them was asked for as one slice.
+    #[error("a part of {extent:?} of buffer {buffer} is not contiguous: take it as rows")]
+    NotContiguous {
+        /// The buffer.
+        buffer: Label,
+        /// The part's extent.
+        extent: Vec<usize>,
+    },
     /// A reinterpretation does not fit.
     #[error("buffer {buffer} cannot be reinterpreted: {why}")]
     Reinterpret {

@@ -247,7 +247,7 @@ impl CommandGroup {
     ) {
         let from = self.access(from.as_part(), Mode::Read).at;
         let to = self.access(to.as_part_mut(), Mode::Discard { whole: true }).at;
-        self.check_copy(self.made[from].part.part.extent(), to);
+        self.check_copy(from, to);
         self.act(Doing::Copy { from, to });
     }
 
@@ -279,12 +279,12 @@ impl CommandGroup {
         }
     }
 
-    fn check_copy(&mut self, source: Dims, to: usize) {
-        let target = &self.made[to].part;
-        if target.part.extent() != source {
-            let target = target.part.extent().to_vec();
-            let (command, source_extent) = (self.label.clone(), source.to_vec());
-            self.refuse(Error::Mismatch { command, source_extent, target });
+    fn check_copy(&mut self, from: usize, to: usize) {
+        let (from, to) = (&self.made[from].part, &self.made[to].part);
+        if from.part.extent() != to.part.extent() {
+            let source_extent = from.view.visible(from.part.extent());
+            let target = to.view.visible(to.part.extent());
+            self.refuse(Error::Mismatch { command: self.label.clone(), source_extent, target });
         }
     }
 

@@ -25,8 +25,8 @@ mod usm;
 mod views;
 
 pub use buffer::{
-    AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadFuture, ReadGuard, Shared, Slice, SliceMut,
-    WriteGuard,
+    AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadFuture, ReadGuard, ReadRows, Shared, Slice,
+    SliceMut, WriteGuard, WriteRows,
 };
 pub use element::DeviceType;
 pub use error::{Cause, Error, Failure, Label, Result};

@@ -7,11 +7,12 @@ use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
 use crate::engine::reaper::Reaper;
 use crate::engine::storage::{StorageId, StorageState};
+use crate::engine::tracker::{Foreign, Tracker};
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
 use crate::graph::hazards::Hazards;
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
-use crate::pages::{BlockTrackers, DomainId, DomainSet, PageMap, PageTrackerFactory};
+use crate::pages::{BlockTracker, DomainId, DomainSet, PageMap, PageTrackerFactory};
 use crate::queue::Queue;
 use crate::report::Counters;
 use crate::sched::Scheduler;
@@ -63,14 +64,16 @@ impl DeviceRef {
         &self.entry().info
     }
 
-    /// Bytes that the runtime may allocate on it, and bytes that it has.
+    /// Bytes that the runtime may allocate in its memory, and bytes that it has. Devices that
+    /// compute in the host's memory share one budget.
     pub fn budget(&self) -> (u64, u64) {
-        (self.entry().budget.limit(), self.entry().budget.in_use())
+        let budget = self.core.engine.budget(self.at);
+        (budget.limit(), budget.in_use())
     }
 
     /// Changes how many bytes the runtime may allocate on it. What is allocated stays.
     pub fn set_budget(&self, bytes: u64) {
-        self.entry().budget.set_limit(bytes);
+        self.core.engine.budget(self.at).set_limit(bytes);
     }
 }
 
@@ -122,7 +125,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// How many bytes may be allocated on a device (by name, such as `cpu:1`) or on the `host`.
+    /// How many bytes may be allocated in the memory of a device (by name, such as `cpu:1`) or of
+    /// the `host`, which is also that of devices such as `cpu:0`.
     #[must_use]
     pub fn budget(mut self, device: impl Into<String>, bytes: u64) -> RuntimeBuilder {
         self.budgets.push((device.into(), bytes));
@@ -151,6 +155,7 @@ impl RuntimeBuilder {
                 continue;
             }
             match devices.iter().find(|d| d.name == *name) {
+                Some(device) if device.domain.is_host() => host_budget = *bytes,
                 Some(device) => device.budget.set_limit(*bytes),
                 None => {
                     let why = format!("no device is called {name}; there are {}", names(&devices));
@@ -158,8 +163,8 @@ impl RuntimeBuilder {
                 }
             }
         }
-        let tracker = self.tracker.unwrap_or_else(|| Arc::new(BlockTrackers));
-        let engine = new_engine(self.backends, devices, self.handler, tracker, host_budget, absent);
+        let engine =
+            new_engine(self.backends, devices, self.handler, self.tracker, host_budget, absent);
         Ok(Runtime { core: Arc::new(Core { engine }) })
     }
 }
@@ -217,7 +222,7 @@ fn new_engine(
     backends: Vec<Arc<dyn Backend>>,
     devices: Vec<DeviceEntry>,
     handler: Option<crate::engine::Handler>,
-    tracker: Arc<dyn PageTrackerFactory>,
+    tracker: Option<Arc<dyn PageTrackerFactory>>,
     host_budget: u64,
     absent: Vec<String>,
 ) -> Arc<Engine> {
@@ -420,12 +425,15 @@ impl Runtime {
             Some(_) => return refused("page", "one extent above 0 for each dimension"),
         };
         let grid = Grid::new(dims, page);
-        let factory = options.tracker.as_ref().unwrap_or(&self.core.engine.tracker);
+        let tracker = match options.tracker.as_ref().or(self.core.engine.tracker.as_ref()) {
+            None => Tracker::Own(BlockTracker::new(grid.pages)),
+            Some(factory) => Tracker::Foreign(Foreign::new(factory.make(grid.pages))),
+        };
         let state = StorageState {
             label: label.clone(),
             grid,
             element_bytes,
-            tracker: factory.make(grid.pages),
+            tracker,
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
             mixed: BTreeMap::new(),

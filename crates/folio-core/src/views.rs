@@ -485,7 +485,6 @@ macro_rules! host_arg {
             fn tokens(&self, out: &mut SmallVec<[Token; 4]>) {
                 out.push(self.token);
             }
-            #[expect(clippy::unreachable, reason = "the engine gives one parameter per token")]
             unsafe fn take<'v>(params: &mut std::slice::Iter<'_, ParamPtr>) -> $view<'v, T, D> {
                 let Some(param) = params.next() else { unreachable!() };
                 // SAFETY: the caller's promise.

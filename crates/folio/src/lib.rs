@@ -4,8 +4,6 @@
 //! needed, copies the fewest pages, and keeps independent work apart.
 //!
 //! ```
-//! use folio::prelude::*;
-//!
 //! fn main() -> folio::Result<()> {
 //!     let rt = folio::runtime()?;
 //!     let q = rt.queue()?;
@@ -23,8 +21,30 @@
 //!
 //! Backends are Cargo features; `cpu` is on by default. Other backends, yours too, are added with
 //! [`RuntimeBuilder::backend`].
+//!
+//! # Where to find what
+//!
+//! | to | use |
+//! | --- | --- |
+//! | start | [`runtime`], [`builder`], [`Runtime`], [`RuntimeBuilder`] |
+//! | choose a device | [`Selector`], [`DeviceRef`], [`sched`] |
+//! | make data | [`Buffer`], [`BufferOptions`], [`Shared`], [`DeviceType`] |
+//! | use a part of it | [`Slice`], [`SliceMut`] |
+//! | submit work | [`Queue`], [`CommandGroup`] |
+//! | write kernels | [`Item`], [`In`], [`Out`], [`InOut`] |
+//! | write host tasks | [`HostRead`], [`HostWrite`] |
+//! | wait for it | [`Event`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`] |
+//! | know what went wrong | [`Error`], [`Failure`] |
+//! | know what was done | [`Counters`] |
+//! | write a backend | [`hal`] |
+//! | write a page tracker | [`pages`] |
+//!
+//! [`by_example`] has small programs for most of them. The repository's `docs/guide` is the longer
+//! way to the same places.
 
 pub use folio_core::*;
+
+pub mod by_example;
 
 #[cfg(feature = "cpu")]
 pub use folio_cpu as cpu;
@@ -39,6 +59,12 @@ pub mod prelude {
 
 /// A builder with every backend that is compiled in, set up from the environment
 /// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`).
+///
+/// ```
+/// let rt = folio::builder()?.budget("host", 1 << 20).build()?;
+/// assert!(rt.buffer_from(&[0u8; 1 << 21]).is_err());
+/// # Ok::<(), folio::Error>(())
+/// ```
 pub fn builder() -> Result<RuntimeBuilder> {
     let builder = Runtime::builder();
     #[cfg(feature = "cpu")]
@@ -48,6 +74,12 @@ pub fn builder() -> Result<RuntimeBuilder> {
 
 /// A runtime with every backend that is compiled in. Devices are found now and opened on
 /// first use.
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// println!("{:?}", rt.devices());
+/// # Ok::<(), folio::Error>(())
+/// ```
 pub fn runtime() -> Result<Runtime> {
     builder()?.build()
 }
@@ -59,4 +91,21 @@ fn cpu_from_env() -> Result<cpu::CpuBackend> {
         value: error.value,
         allowed: error.allowed,
     })
+}
+
+/// The programs in the README and the guide, compiled and run as tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+    #[doc = include_str!("../../../docs/guide/first-program.md")]
+    mod first_program {}
+    #[doc = include_str!("../../../docs/guide/buffers-and-pages.md")]
+    mod buffers_and_pages {}
+    #[doc = include_str!("../../../docs/guide/queues-and-events.md")]
+    mod queues_and_events {}
+    #[doc = include_str!("../../../docs/guide/errors.md")]
+    mod errors {}
+    #[doc = include_str!("../../../docs/sycl.md")]
+    mod sycl {}
 }

@@ -46,16 +46,28 @@ impl Held {
         Ok(Held { view: part.view.clone(), part: part.part, taken })
     }
 
-    /// The part as a slice when it is contiguous.
-    fn run(&self) -> Option<(usize, usize)> {
-        if self.part.is_empty() {
-            return Some((0, 0));
-        }
-        let e = self.part.extent();
-        let d = self.view.dims;
-        let one_run = (e[0] == 1 || (e[1] == d[1] && e[2] == d[2])) && (e[1] == 1 || e[2] == d[2]);
-        one_run.then(|| (linear(d, self.part.min), self.part.volume()))
+    /// The part as a slice.
+    fn run(&self) -> (usize, usize) {
+        run_of(&self.view, &self.part).unwrap_or((0, 0))
     }
+}
+
+/// First element and length of a part that is contiguous in memory.
+fn run_of(view: &View, part: &Box3) -> Option<(usize, usize)> {
+    if part.is_empty() {
+        return Some((0, 0));
+    }
+    let (e, d) = (part.extent(), view.dims);
+    let one_run = (e[0] == 1 || (e[1] == d[1] && e[2] == d[2])) && (e[1] == 1 || e[2] == d[2]);
+    one_run.then(|| (linear(d, part.min), part.volume()))
+}
+
+fn contiguous(part: &Part) -> Result<()> {
+    if run_of(&part.view, &part.part).is_some() {
+        return Ok(());
+    }
+    let extent = part.view.visible(part.part.extent());
+    Err(Error::NotContiguous { buffer: part.view.storage.label.clone(), extent })
 }
 
 /// A write whose bytes are rounded up must keep what it does not cover.
@@ -69,19 +81,23 @@ impl Drop for Held {
     }
 }
 
-/// The host's access to read a part of a buffer. Derefs to a slice when the part is contiguous in
-/// memory (a whole buffer always is); otherwise the slice is empty and [`ReadGuard::row`] gives
-/// the rows.
+/// The host's access to read a part of a buffer that is contiguous in memory, as a slice.
 pub struct ReadGuard<T: DeviceType> {
     held: Held,
     _elements: PhantomData<T>,
 }
 
-/// The host's only access to a part of a buffer; as [`ReadGuard`], and writable.
+/// The host's only access to a part of a buffer that is contiguous in memory, as a slice.
 pub struct WriteGuard<T: DeviceType> {
     held: Held,
     _elements: PhantomData<T>,
 }
+
+/// The host's access to read a part of a buffer, row after row.
+pub struct ReadRows<T: DeviceType>(ReadGuard<T>);
+
+/// The host's only access to a part of a buffer, row after row.
+pub struct WriteRows<T: DeviceType>(WriteGuard<T>);
 
 fn wait(held: Held) -> Result<Held> {
     held.view.storage.core.engine.wait_guard(&held.taken)?;
@@ -90,31 +106,64 @@ fn wait(held: Held) -> Result<Held> {
 
 impl<T: DeviceType> ReadGuard<T> {
     pub(crate) fn take(part: &Part) -> Result<ReadGuard<T>> {
+        contiguous(part)?;
         Ok(ReadGuard { held: wait(Held::take(part, Mode::Read)?)?, _elements: PhantomData })
+    }
+}
+
+impl<T: DeviceType> ReadRows<T> {
+    pub(crate) fn take(part: &Part) -> Result<ReadRows<T>> {
+        let held = wait(Held::take(part, Mode::Read)?)?;
+        Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
     }
 
     /// A guard that is given back before the call returns.
-    pub(crate) fn take_briefly(part: &Part) -> Result<ReadGuard<T>> {
-        Ok(ReadGuard { held: wait(Held::take_briefly(part, Mode::Read)?)?, _elements: PhantomData })
+    pub(crate) fn take_briefly(part: &Part) -> Result<ReadRows<T>> {
+        let held = wait(Held::take_briefly(part, Mode::Read)?)?;
+        Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
     }
 
     /// Row `index` of the part, counted through all slices.
     pub fn row(&self, index: usize) -> Option<&[T]> {
-        let (start, len) = row_of(&self.held, index)?;
+        let (start, len) = row_of(&self.0.held, index)?;
         // SAFETY: the guard's part lies in the host allocation, whose data has arrived; nobody
         // writes it while the guard lives; every bit pattern is a `T`.
-        Some(unsafe {
-            std::slice::from_raw_parts(self.held.taken.host.0.cast::<T>().add(start), len)
-        })
+        Some(unsafe { slice_of(&self.0.held, start, len) })
     }
 
     /// Copies everything, row after row.
     pub fn to_vec(&self) -> Vec<T> {
-        match self.held.run() {
-            Some(_) => (**self).to_vec(),
-            None => (0..).map_while(|r| self.row(r)).flatten().copied().collect(),
-        }
+        (0..).map_while(|r| self.row(r)).flatten().copied().collect()
     }
+}
+
+impl<T: DeviceType> WriteRows<T> {
+    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteRows<T>> {
+        let held = wait(Held::take(part, mode)?)?;
+        Ok(WriteRows(WriteGuard { held, _elements: PhantomData }))
+    }
+
+    /// Row `index` of the part, counted through all slices.
+    pub fn row(&self, index: usize) -> Option<&[T]> {
+        let (start, len) = row_of(&self.0.held, index)?;
+        // SAFETY: as in `ReadRows::row`.
+        Some(unsafe { slice_of(&self.0.held, start, len) })
+    }
+
+    /// As [`row`](Self::row), to write.
+    pub fn row_mut(&mut self, index: usize) -> Option<&mut [T]> {
+        let (start, len) = row_of(&self.0.held, index)?;
+        let host = self.0.held.taken.host.0.cast::<T>();
+        // SAFETY: as in `ReadRows::row`; and nobody else reads while a write guard lives.
+        Some(unsafe { std::slice::from_raw_parts_mut(host.add(start), len) })
+    }
+}
+
+/// # Safety
+/// The elements lie in the held part, whose data has arrived and holds `T`s.
+unsafe fn slice_of<T>(held: &Held, start: usize, len: usize) -> &[T] {
+    // SAFETY: the caller's promise; the allocation lives as long as the guard.
+    unsafe { std::slice::from_raw_parts(held.taken.host.0.cast::<T>().add(start), len) }
 }
 
 fn row_of(held: &Held, index: usize) -> Option<(usize, usize)> {
@@ -127,40 +176,33 @@ fn row_of(held: &Held, index: usize) -> Option<(usize, usize)> {
 impl<T: DeviceType> Deref for ReadGuard<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        let (start, len) = self.held.run().unwrap_or((0, 0));
-        // SAFETY: as in `row`.
-        unsafe { std::slice::from_raw_parts(self.held.taken.host.0.cast::<T>().add(start), len) }
+        let (start, len) = self.held.run();
+        // SAFETY: as in `ReadRows::row`.
+        unsafe { slice_of(&self.held, start, len) }
     }
 }
 
 impl<T: DeviceType> WriteGuard<T> {
     pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteGuard<T>> {
+        contiguous(part)?;
         Ok(WriteGuard { held: wait(Held::take(part, mode)?)?, _elements: PhantomData })
-    }
-
-    /// Row `index` of the part, counted through all slices.
-    pub fn row_mut(&mut self, index: usize) -> Option<&mut [T]> {
-        let (start, len) = row_of(&self.held, index)?;
-        let host = self.held.taken.host.0.cast::<T>();
-        // SAFETY: as in `ReadGuard::row`; and nobody else reads while a write guard lives.
-        Some(unsafe { std::slice::from_raw_parts_mut(host.add(start), len) })
     }
 }
 
 impl<T: DeviceType> Deref for WriteGuard<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        let (start, len) = self.held.run().unwrap_or((0, 0));
-        // SAFETY: as in `ReadGuard::row`.
-        unsafe { std::slice::from_raw_parts(self.held.taken.host.0.cast::<T>().add(start), len) }
+        let (start, len) = self.held.run();
+        // SAFETY: as in `ReadRows::row`.
+        unsafe { slice_of(&self.held, start, len) }
     }
 }
 
 impl<T: DeviceType> DerefMut for WriteGuard<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        let (start, len) = self.held.run().unwrap_or((0, 0));
+        let (start, len) = self.held.run();
         let host = self.held.taken.host.0.cast::<T>();
-        // SAFETY: as in `row_mut`.
+        // SAFETY: as in `WriteRows::row_mut`.
         unsafe { std::slice::from_raw_parts_mut(host.add(start), len) }
     }
 }
@@ -175,6 +217,7 @@ pub struct ReadFuture<T: DeviceType> {
 
 impl<T: DeviceType> ReadFuture<T> {
     pub(crate) fn take(part: &Part) -> Result<ReadFuture<T>> {
+        contiguous(part)?;
         let held = Held::take(part, Mode::Read)?;
         let event = Event::new(part.view.storage.core.clone(), held.taken.stamp);
         Ok(ReadFuture { held: Some(held), event, _elements: PhantomData })

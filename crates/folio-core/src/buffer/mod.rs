@@ -5,7 +5,7 @@ mod options;
 mod part;
 
 pub(crate) use guard::widened;
-pub use guard::{ReadFuture, ReadGuard, WriteGuard};
+pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
 pub use options::BufferOptions;
 pub(crate) use options::default_page;
 pub(crate) use part::sealed::Sealed;

@@ -1,6 +1,6 @@
 //! Parts of buffers: what accesses are made of.
 
-use super::guard::{ReadFuture, ReadGuard, WriteGuard};
+use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
 use super::{Buffer, Shared, View};
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
@@ -39,7 +39,12 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
         Ok(Slice { part: Part::new(view, offset, extent)?, _borrow: PhantomData })
     }
 
-    /// Waits for its latest contents; see [`Buffer::read`].
+    /// Waits for its latest contents, as rows: for parts that are not contiguous in memory.
+    pub fn read_rows(&self) -> Result<ReadRows<T>> {
+        ReadRows::take(&self.part)
+    }
+
+    /// Waits for its latest contents; see [`Buffer::read`]. The part must be contiguous in memory.
     pub fn read(&self) -> Result<ReadGuard<T>> {
         ReadGuard::take(&self.part)
     }
@@ -51,7 +56,7 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
 
     /// Copies its latest contents into a new vector, row after row.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(ReadGuard::take_briefly(&self.part)?.to_vec())
+        Ok(ReadRows::take_briefly(&self.part)?.to_vec())
     }
 
     /// When everything submitted so far that writes it is done.
@@ -65,7 +70,13 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
         Ok(SliceMut { part: Part::new(view, offset, extent)?, _borrow: PhantomData })
     }
 
+    /// Gives the host the only access, as rows: for parts that are not contiguous in memory.
+    pub fn write_rows(&mut self) -> Result<WriteRows<T>> {
+        WriteRows::take(&self.part, Mode::Update)
+    }
+
     /// Waits for its latest contents and gives the host the only access; see [`Buffer::write`].
+    /// The part must be contiguous in memory.
     pub fn write(&mut self) -> Result<WriteGuard<T>> {
         WriteGuard::take(&self.part, Mode::Update)
     }

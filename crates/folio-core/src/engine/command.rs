@@ -154,6 +154,7 @@ impl Ledger {
             self.bring(access, who, &mut deps);
         }
         self.hazard_deps(&command.accesses, &mut deps);
+        self.tracker_panics(&command, &mut deps);
         tidy(&mut deps);
         let accesses = command.accesses.clone();
         let (what, label) = (command.action.name(), command.label.clone());
@@ -163,6 +164,18 @@ impl Ledger {
         self.mark(&accesses, stamp);
         self.note_in_queue(queue, stamp, in_order);
         stamp
+    }
+
+    /// A panic of a user's page tracker is a failure of the command.
+    fn tracker_panics(&mut self, command: &Command, deps: &mut Deps) {
+        for a in &command.accesses {
+            if let Some(payload) = self.storages[a.storage.0].tracker.take_panic() {
+                let cause = Cause::Panic(payload);
+                let failure = self.fail("page tracker", &command.label, "host", cause);
+                let stamp = self.stamp_of(failure);
+                add_dep(deps, stamp, true);
+            }
+        }
     }
 
     fn note_in_queue(&mut self, queue: Option<u32>, stamp: Stamp, in_order: bool) {

@@ -67,6 +67,12 @@ pub(crate) struct DeviceEntry {
 }
 
 impl Engine {
+    /// The budget of a device's memory.
+    pub(crate) fn budget(&self, at: u16) -> &Budget {
+        let entry = &self.devices[usize::from(at)];
+        if entry.domain.is_host() { &self.host_budget } else { &entry.budget }
+    }
+
     /// The device, opened.
     pub(crate) fn open(&self, at: u16) -> Result<&Arc<dyn Device>, Error> {
         let entry = &self.devices[usize::from(at)];
@@ -241,8 +247,9 @@ impl Engine {
         if asked > entry.info.caps.max_alloc {
             return Err(out(entry.budget.in_use(), entry.info.caps.max_alloc));
         }
-        if !entry.budget.take(asked) {
-            return Err(out(entry.budget.in_use(), entry.budget.limit()));
+        let budget = self.budget(at);
+        if !budget.take(asked) {
+            return Err(out(budget.in_use(), budget.limit()));
         }
         let req = AllocReq {
             kind,
@@ -263,7 +270,7 @@ impl Engine {
                 Ok((Alloc { base, address: a.address, host: a.host, owner }, a.zeroed))
             }
             Err(cause) => {
-                entry.budget.give(asked);
+                budget.give(asked);
                 Err(match cause.kind {
                     HalErrorKind::OutOfMemory { in_use, limit, .. } => out(in_use, limit),
                     _ => Error::Device { device: entry.name.clone(), doing: "allocate", cause },
@@ -288,7 +295,7 @@ impl Engine {
                 let entry = &self.devices[usize::from(at)];
                 if let Some(device) = entry.opened.get() {
                     device.usm().free(handle);
-                    entry.budget.give(garbage.bytes as u64);
+                    self.budget(at).give(garbage.bytes as u64);
                 }
             }
         }

@@ -23,8 +23,13 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
+use std::task::Waker;
 
 /// What a native lane is to do.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is the usual one, and allocates nothing"
+)]
 pub(crate) enum Payload {
     Launch { kernel: KernelRef, geometry: Geometry, params: SmallVec<[Param; 4]>, blob: Box<[u8]> },
     Copy(SmallVec<[CopyRect; 2]>),
@@ -76,6 +81,8 @@ pub(crate) struct LaneState {
     pub(crate) records: VecDeque<Record>,
     /// Slots that wait for ticks, and whether failure travels there.
     pub(crate) watches: BinaryHeap<Reverse<(Tick, u32, bool)>>,
+    /// Futures that wait for ticks.
+    pub(crate) wakers: Vec<(Tick, Waker)>,
     /// Failures that the backend told and that are not accounted for yet, in tick order.
     pub(crate) told: VecDeque<(Tick, HalError)>,
 }
@@ -87,6 +94,7 @@ impl LaneState {
             retired: 0,
             records: VecDeque::new(),
             watches: BinaryHeap::new(),
+            wakers: Vec::new(),
             told: VecDeque::new(),
         }
     }

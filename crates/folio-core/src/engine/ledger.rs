@@ -38,6 +38,10 @@ pub(crate) struct NewOp {
 }
 
 /// What an operation does.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the large one is the usual one, and allocates nothing"
+)]
 pub(crate) enum Body {
     /// Something on a lane.
     Lane(LaneId, Payload),

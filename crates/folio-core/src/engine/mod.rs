@@ -28,6 +28,7 @@ pub(crate) mod staging;
 pub(crate) mod stamp;
 pub(crate) mod storage;
 pub(crate) mod trace;
+pub(crate) mod tracker;
 pub(crate) mod transfer;
 pub(crate) mod wait;
 
@@ -61,7 +62,8 @@ pub(crate) struct Engine {
     pub(crate) reapers: Vec<Arc<Reaper>>,
     pub(crate) host: HostThreads,
     pub(crate) handler: Option<Handler>,
-    pub(crate) tracker: Arc<dyn PageTrackerFactory>,
+    /// A user's page trackers, for all buffers that do not choose.
+    pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
     pub(crate) host_budget: devices::Budget,
     /// Why backends have no devices, or fewer.
     pub(crate) absent: Vec<String>,

@@ -22,7 +22,7 @@ use crate::hal::{
     Args, Caps, CopyRect, DeviceInfo, DeviceKind, FillRect, Geometry, HalError, Head, KernelRef,
     Lane, Link, Lost, MemBase, MemoryHome, Notify, Tick, WaitGroup,
 };
-use crate::pages::{BlockTrackers, DomainId, DomainSet, PageMap, PageTrackerFactory};
+use crate::pages::{BlockTracker, DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, UnsafeCell};
@@ -187,7 +187,7 @@ impl Rig {
             handler: Some(Box::new(move |_| {
                 told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             })),
-            tracker: Arc::new(BlockTrackers),
+            tracker: None,
             host_budget: Budget::new(u64::MAX),
             absent: Vec::new(),
             closing: AtomicBool::new(false),
@@ -272,7 +272,7 @@ impl Model {
             label: Label::NONE,
             grid,
             element_bytes: 1,
-            tracker: BlockTrackers.make(grid.pages),
+            tracker: crate::engine::tracker::Tracker::Own(BlockTracker::new(grid.pages)),
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
             mixed: BTreeMap::new(),

@@ -148,7 +148,7 @@ impl Engine {
             for lane in lanes {
                 look.progress |= ledger.poll(lane);
                 let state = &ledger.lanes[usize::from(lane.0)];
-                look.watched |= !state.watches.is_empty();
+                look.watched |= !state.watches.is_empty() || !state.wakers.is_empty();
                 look.in_flight |= !state.idle();
             }
             let idle = !look.in_flight && !look.watched;

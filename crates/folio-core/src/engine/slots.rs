@@ -112,6 +112,11 @@ impl Ledger {
 
     fn watch(&mut self, id: SlotId, lane: LaneId, tick: u64, flow: bool) {
         self.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
+        self.call_reaper(lane);
+    }
+
+    /// Somebody waits for a tick of `lane`.
+    fn call_reaper(&mut self, lane: LaneId) {
         let WaitKey { backend, .. } = self.key(lane);
         self.reaper_idle[usize::from(backend)] = false;
         self.outbox.reapers |= 1 << backend;
@@ -132,10 +137,11 @@ impl Ledger {
                 true
             }
             When::Placed(lane, tick) => {
-                let id = self.new_slot();
-                self.slot(id).wakers.push(waker.clone());
-                self.slot(id).pending = 1;
-                self.watch(id, lane, tick, false);
+                let wakers = &mut self.lanes[usize::from(lane.0)].wakers;
+                if !wakers.iter().any(|(t, w)| *t == tick && w.will_wake(waker)) {
+                    wakers.push((tick, waker.clone()));
+                }
+                self.call_reaper(lane);
                 true
             }
         }

@@ -1,10 +1,11 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
+use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Dims, Grid};
 use crate::graph::hazards::Hazards;
 use crate::hal::{HostPtr, MemBase, MemRef};
-use crate::pages::{DomainId, DomainSet, PageMap, PageTracker};
+use crate::pages::{DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ pub(crate) struct StorageState {
     pub(crate) grid: Grid,
     pub(crate) element_bytes: usize,
     /// Which pages are current where. May be a user's.
-    pub(crate) tracker: Box<dyn PageTracker>,
+    pub(crate) tracker: Tracker,
     /// Where each page holds zeros or some value that this storage had: the engine's own
     /// knowledge, on which memory safety rests whatever the tracker says.
     pub(crate) defined: PageMap<DomainSet>,

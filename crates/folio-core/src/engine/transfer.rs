@@ -91,10 +91,20 @@ impl Ledger {
             }
         };
         storage.tracker.visit(pages, &mut |run, set| {
-            let run = run.intersect(pages);
-            if !set.is_empty() && !set.contains(domain) && !run.is_empty() {
-                need(storage.grid.elements_of(&run), set);
+            if set.is_empty() || set.contains(domain) {
+                return;
             }
+            if !storage.tracker.is_foreign() {
+                need(storage.grid.elements_of(&run), set);
+                return;
+            }
+            // A user's tracker may name a domain that holds nothing: such a source is none.
+            storage.defined.visit(&run, &mut |part, defined: DomainSet| {
+                let real = set.intersect(defined);
+                if !real.is_empty() {
+                    need(storage.grid.elements_of(&part), real);
+                }
+            });
         });
         let mixed = storage.mixed_in(pages);
         for number in &mixed {
@@ -437,7 +447,8 @@ impl Ledger {
             let mut old = match storage.mixed.remove(&number) {
                 Some(fragments) => fragments,
                 None => {
-                    let set = storage.tracker.uniform(&cell).unwrap_or(DomainSet::EMPTY);
+                    let told = storage.tracker.uniform(&cell).unwrap_or(DomainSet::EMPTY);
+                    let set = told.intersect(storage.defined.get(page));
                     if set.is_empty() || set.contains(domain) {
                         storage.tracker.set(&cell, DomainSet::of(domain));
                         continue;

@@ -108,7 +108,7 @@ pub fn host<T>(memory: &mut [T]) -> MemRef {
 }
 
 pub fn param(mem: MemRef, dims: Dims) -> Param {
-    Param { mem, dims, origin: [0; 3], extent: dims }
+    Param { mem, size: 8, write: true, dims, origin: [0; 3], extent: dims }
 }
 
 /// Runs `body` on a thread of its own and fails when it does not end.

@@ -14,9 +14,9 @@ impl Rng {
 
     fn range(&mut self, pages: Dims) -> Box3 {
         let mut out = Box3::EMPTY;
-        for d in 0..3 {
-            let a = self.below(pages[d] as u64) as usize;
-            let b = a + 1 + self.below((pages[d] - a) as u64) as usize;
+        for (d, pages) in pages.into_iter().enumerate() {
+            let a = self.below(pages as u64) as usize;
+            let b = a + 1 + self.below((pages - a) as u64) as usize;
             (out.min[d], out.max[d]) = (a, b);
         }
         out

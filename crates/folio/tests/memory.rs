@@ -1,6 +1,8 @@
-//! The first programs.
-use folio_core::*;
-use folio_cpu::CpuBackend;
+//! USM, scopes, and the first programs. BUF-03, POL-05, USM-01, USM-02
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use folio::cpu::CpuBackend;
+use folio::*;
 use folio_sim::SimBackend;
 
 fn cpu(n: usize) -> Runtime {

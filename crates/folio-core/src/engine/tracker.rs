@@ -1,0 +1,174 @@
+//! A storage's page tracker: ours, or a user's, whose every answer is checked.
+//!
+//! A user's tracker may lie, and may panic. What it says is cut to the pages it was asked for, each
+//! told once; pages that it leaves out count as never written; a panic is kept, and fails
+//! the command that was being submitted. Whether a domain can be a source at all is
+//! decided by the engine's own knowledge of what is defined where.
+
+use crate::geom::Box3;
+use crate::hal::PanicPayload;
+use crate::pages::{BlockTracker, DomainId, DomainSet, PageTracker};
+use bitvec::vec::BitVec;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Who keeps track of a storage's pages.
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
+pub(crate) enum Tracker {
+    Own(BlockTracker),
+    Foreign(Foreign),
+}
+
+/// A user's tracker.
+pub(crate) struct Foreign {
+    inner: Box<dyn PageTracker>,
+    /// What it panicked with, until somebody asks.
+    panicked: std::cell::RefCell<Option<PanicPayload>>,
+}
+
+impl Foreign {
+    pub(crate) fn new(inner: Box<dyn PageTracker>) -> Foreign {
+        Foreign { inner, panicked: std::cell::RefCell::new(None) }
+    }
+
+    /// Its answers, clipped, each page once.
+    fn visit(&self, range: &Box3, out: &mut dyn FnMut(Box3, DomainSet)) {
+        let mut told: Vec<(Box3, DomainSet)> = Vec::new();
+        self.contained(|inner| inner.visit(range, &mut |run, set| told.push((run, set))));
+        let mut seen: BitVec = BitVec::repeat(false, range.volume());
+        let extent = range.extent();
+        let bit = |at: [usize; 3]| {
+            let rel = [at[0] - range.min[0], at[1] - range.min[1], at[2] - range.min[2]];
+            crate::geom::linear(extent, rel)
+        };
+        for (run, set) in told {
+            let run = run.intersect(range);
+            if run.cells().all(|cell| !seen[bit(cell)]) {
+                run.cells().for_each(|cell| seen.set(bit(cell), true));
+                if !run.is_empty() {
+                    out(run, set);
+                }
+                continue;
+            }
+            for cell in run.cells().filter(|cell| !seen[bit(*cell)]).collect::<Vec<_>>() {
+                seen.set(bit(cell), true);
+                out(Box3::cell(cell), set);
+            }
+        }
+        if !seen.all() {
+            for cell in range.cells().filter(|cell| !seen[bit(*cell)]) {
+                out(Box3::cell(cell), DomainSet::EMPTY);
+            }
+        }
+    }
+
+    fn contained(&self, f: impl FnOnce(&dyn PageTracker)) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| f(&*self.inner))) {
+            self.panicked.borrow_mut().get_or_insert(PanicPayload::new(payload));
+        }
+    }
+
+    fn contained_mut(&mut self, f: impl FnOnce(&mut dyn PageTracker)) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| f(&mut *self.inner))) {
+            self.panicked.borrow_mut().get_or_insert(PanicPayload::new(payload));
+        }
+    }
+}
+
+impl Tracker {
+    /// Where the pages of `range` are current.
+    pub(crate) fn visit(&self, range: &Box3, out: &mut dyn FnMut(Box3, DomainSet)) {
+        match self {
+            Tracker::Own(tracker) => tracker.visit(range, out),
+            Tracker::Foreign(tracker) => tracker.visit(range, out),
+        }
+    }
+
+    /// The domains on which all of `range` is current, if that is one set for all of it.
+    pub(crate) fn uniform(&self, range: &Box3) -> Option<DomainSet> {
+        match self {
+            Tracker::Own(tracker) => tracker.uniform(range),
+            Tracker::Foreign(tracker) => {
+                let (mut first, mut same) = (None, true);
+                tracker.visit(range, &mut |_, set| same &= *first.get_or_insert(set) == set);
+                first.filter(|_| same)
+            }
+        }
+    }
+
+    pub(crate) fn set(&mut self, range: &Box3, current: DomainSet) {
+        match self {
+            Tracker::Own(tracker) => tracker.set(range, current),
+            Tracker::Foreign(tracker) => tracker.contained_mut(|t| t.set(range, current)),
+        }
+    }
+
+    pub(crate) fn insert(&mut self, range: &Box3, domain: DomainId) {
+        match self {
+            Tracker::Own(tracker) => tracker.insert(range, domain),
+            Tracker::Foreign(tracker) => tracker.contained_mut(|t| t.insert(range, domain)),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, range: &Box3, domain: DomainId) {
+        match self {
+            Tracker::Own(tracker) => tracker.remove(range, domain),
+            Tracker::Foreign(tracker) => tracker.contained_mut(|t| t.remove(range, domain)),
+        }
+    }
+
+    /// True for a user's.
+    pub(crate) fn is_foreign(&self) -> bool {
+        matches!(self, Tracker::Foreign(_))
+    }
+
+    /// What a user's tracker has panicked with since the last call.
+    pub(crate) fn take_panic(&mut self) -> Option<PanicPayload> {
+        match self {
+            Tracker::Own(_) => None,
+            Tracker::Foreign(tracker) => tracker.panicked.get_mut().take(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tells boxes that overlap, that lie outside, and leaves some out.
+    struct Liar;
+
+    impl PageTracker for Liar {
+        fn visit(&self, _: &Box3, out: &mut dyn FnMut(Box3, DomainSet)) {
+            let a = DomainSet::of(DomainId(1));
+            out(Box3 { min: [0, 0, 0], max: [1, 1, 3] }, a);
+            out(Box3 { min: [0, 0, 2], max: [9, 9, 5] }, DomainSet::of(DomainId(2)));
+            out(Box3::EMPTY, a);
+        }
+        fn set(&mut self, _: &Box3, _: DomainSet) {
+            panic!("no");
+        }
+        fn insert(&mut self, _: &Box3, _: DomainId) {}
+        fn remove(&mut self, _: &Box3, _: DomainId) {}
+        fn name(&self) -> &'static str {
+            "liar"
+        }
+    }
+
+    #[test]
+    fn every_page_is_told_once_whatever_a_tracker_says() {
+        // PAGE-05
+        let mut tracker = Tracker::Foreign(Foreign::new(Box::new(Liar)));
+        let range = Box3 { min: [0, 0, 1], max: [1, 1, 7] };
+        let mut told = Vec::new();
+        tracker.visit(&range, &mut |run, set| {
+            run.cells().for_each(|cell| told.push((cell[2], set.first().map(|d| d.0))));
+        });
+        told.sort();
+        let (a, b) = (Some(1), Some(2));
+        assert_eq!(told, [(1, a), (2, a), (3, b), (4, b), (5, None), (6, None)]);
+        assert!(tracker.take_panic().is_none());
+        tracker.set(&range, DomainSet::EMPTY);
+        assert_eq!(tracker.take_panic().map(|p| p.message().to_owned()), Some("no".to_owned()));
+        assert!(tracker.take_panic().is_none());
+    }
+}

@@ -1,0 +1,266 @@
+//! Small programs, by public type: documentation, and nothing else.
+//!
+//! # [`Runtime`](crate::Runtime)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! assert!(rt.devices().iter().any(|device| device.name() == "cpu:0"));
+//! let q = rt.queue_on("cpu")?;
+//! let x = rt.buffer_from(&[1, 2, 3])?;
+//! assert_eq!(x.to_vec()?, [1, 2, 3]);
+//! rt.wait()?; // for everything, on every queue
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`RuntimeBuilder`](crate::RuntimeBuilder)
+//!
+//! ```
+//! use folio::Runtime;
+//! use folio::cpu::CpuBackend;
+//!
+//! let rt = Runtime::builder()
+//!     .backend(CpuBackend::builder().domains(2).build()?)
+//!     .budget("cpu:1", 1 << 20)
+//!     .on_failure(|failure| eprintln!("{failure}"))
+//!     .build()?;
+//! assert_eq!(rt.device("cpu:1")?.budget(), (1 << 20, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # [`DeviceRef`](crate::DeviceRef)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let device = rt.device("cpu:0")?;
+//! println!("{} has {} units", device.info().name, device.info().compute_units);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Selector`](crate::Selector)
+//!
+//! ```
+//! use folio::Selector;
+//! use folio::hal::DeviceKind;
+//!
+//! let rt = folio::runtime()?;
+//! let roomy = Selector::any().kind(DeviceKind::Cpu).that(|info| info.memory >= 1 << 20);
+//! assert!(rt.device(roomy)?.name().starts_with("cpu:"));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Buffer`](crate::Buffer)
+//!
+//! ```
+//! use folio::{Buffer, BufferOptions};
+//!
+//! let rt = folio::runtime()?;
+//! let mut x: Buffer<u32, 2> = rt.buffer_with([4, 5], BufferOptions::new().label("x"))?;
+//! x.overwrite()?.fill(7);
+//! x.slice_mut([1, 0], [1, 5])?.write()?[4] = 8;
+//! assert_eq!(x.slice([1, 3], [2, 2])?.to_vec()?, [7, 8, 7, 7]);
+//! let flat: Buffer<u8> = x.reinterpret([80])?;
+//! assert_eq!((flat.len(), flat.label()), (80, "x"));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`BufferOptions`](crate::BufferOptions)
+//!
+//! ```
+//! use folio::BufferOptions;
+//!
+//! let rt = folio::runtime()?;
+//! let tiles = BufferOptions::new().label("tiles").page([16, 16]);
+//! let x = rt.buffer_with::<f32, 2>([100, 100], tiles)?;
+//! assert_eq!(x.page(), [1, 16, 16]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Shared`](crate::Shared)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let x = rt.buffer::<u64>(10)?.share();
+//! let other = x.clone();
+//! q.submit(|cg| {
+//!     cg.fill(&other, 3);
+//!     Ok(())
+//! })?;
+//! assert_eq!(x.read()?[9], 3);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Queue`](crate::Queue)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.buffer::<u64>(10)?;
+//! let event = q.submit(|cg| {
+//!     let x = cg.discard(&mut x);
+//!     cg.host_kernel([10], x, |i, mut x| x.put(i, i.index() as u64));
+//!     Ok(())
+//! })?;
+//! event.wait()?; // one command
+//! q.wait()?; // all of this queue's
+//! assert_eq!(q.counters().launches, 1);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`CommandGroup`](crate::CommandGroup)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let table = rt.buffer_from(&[10u32, 20, 30])?;
+//! let index = rt.buffer_from(&[2usize, 0])?;
+//! let mut out = rt.buffer::<u32>(2)?;
+//! q.submit(|cg| {
+//!     cg.label("gather");
+//!     let args = (cg.read(&table), cg.read(&index), cg.discard(&mut out));
+//!     cg.host_kernel([2], args, |i, (table, index, mut out)| out.put(i, table[index[i]]));
+//!     Ok(())
+//! })?;
+//! assert_eq!(out.to_vec()?, [30, 10]);
+//!
+//! // Commands that are no kernels.
+//! let mut copy = rt.buffer::<u32>(3)?;
+//! q.submit(|cg| {
+//!     cg.copy(&table, &mut copy);
+//!     Ok(())
+//! })?;
+//! q.submit(|cg| {
+//!     cg.copy_from_slice(&[1, 2], copy.slice_mut([1], [2])?);
+//!     Ok(())
+//! })?;
+//! assert_eq!(copy.to_vec()?, [10, 1, 2]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Event`](crate::Event)
+//!
+//! ```
+//! use folio::Status;
+//! use std::time::Duration;
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let event = q.submit(|cg| {
+//!     cg.host_task((), |()| Err::<(), _>("no"));
+//!     Ok(())
+//! })?;
+//! assert!(event.wait_for(Duration::from_secs(60)).is_err());
+//! assert!(matches!(event.status(), Status::Failed(_)));
+//! assert!(event.wait().is_err()); // and again, for ever
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Failure`](crate::Failure)
+//!
+//! ```
+//! use folio::{Cause, Error};
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let event = q.submit(|cg| {
+//!     cg.label("parse");
+//!     cg.host_task((), |()| "x".parse::<u8>().map(|_| ()));
+//!     Ok(())
+//! })?;
+//! let Err(Error::Failed(failure)) = event.wait() else { return Err(Error::ShutDown) };
+//! assert_eq!((failure.what(), failure.label()), ("host task", "parse"));
+//! assert!(matches!(failure.cause(), Cause::Task(_)));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Counters`](crate::Counters)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.buffer::<u8>(100)?;
+//! q.submit(|cg| {
+//!     cg.fill(&mut x, 1);
+//!     Ok(())
+//! })?;
+//! assert_eq!(rt.counters().fills, 1);
+//! assert_eq!(x.counters().allocated_bytes, 100);
+//! assert_eq!(x.counters().transfers().bytes, 0);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`DeviceType`](crate::DeviceType)
+//!
+//! ```
+//! #[derive(Clone, Copy, PartialEq, Debug)]
+//! #[repr(C)]
+//! struct Rgb([u8; 3]);
+//!
+//! // SAFETY: three bytes, any of which may have any value.
+//! unsafe impl folio::DeviceType for Rgb {}
+//!
+//! let rt = folio::runtime()?;
+//! assert_eq!(rt.buffer::<Rgb>(2)?.to_vec()?, [Rgb([0; 3]); 2]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`In`](crate::In)
+//!
+//! A view of rank 2 in a kernel of rank 1.
+//!
+//! ```
+//! use folio::BufferOptions;
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let m = rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [2, 3], BufferOptions::new())?;
+//! let mut sums = rt.buffer::<i32>(2)?;
+//! q.submit(|cg| {
+//!     let (m, sums) = (cg.read(&m), cg.discard(&mut sums));
+//!     cg.host_kernel([2], (m, sums), |i, (m, mut sums)| {
+//!         let [_, columns] = m.range();
+//!         sums.put(i, (0..columns).map(|c| m[[i.index(), c]]).sum());
+//!     });
+//!     Ok(())
+//! })?;
+//! assert_eq!(sums.to_vec()?, [6, 15]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`HostWrite`](crate::HostWrite)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.buffer_from(&[1, 2, 3])?;
+//! let last = q.submit(|cg| {
+//!     let x = cg.read_write(&mut x);
+//!     cg.host_task(x, |mut x| x.reverse());
+//!     Ok(())
+//! })?;
+//! last.wait()?;
+//! assert_eq!(x.to_vec()?, [3, 2, 1]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`ReadGuard`](crate::ReadGuard)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let x = rt.buffer_from(&[1, 2, 3])?;
+//! let (a, b) = (x.read()?, x.read()?); // readers do not exclude each other
+//! assert_eq!(a.iter().sum::<i32>(), b.iter().sum());
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`WriteGuard`](crate::WriteGuard)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let mut x = rt.buffer::<i32>(3)?;
+//! let mut guard = x.write()?;
+//! guard[1] = 5;
+//! drop(guard); // commands that use `x` are refused until here
+//! assert_eq!(x.to_vec()?, [0, 5, 0]);
+//! # Ok::<(), folio::Error>(())
+//! ```

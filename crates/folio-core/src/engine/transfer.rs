@@ -264,6 +264,7 @@ impl Ledger {
             promises,
             staging: None,
             body: Body::Lane(lane, Payload::Fill { rects, pattern: smallvec![0] }),
+            params: SmallVec::new(),
         });
         let label = self.storages[id.0].label.clone();
         self.trace(|| Note::Zero { label, on: domain, rects: count });
@@ -494,6 +495,7 @@ impl CopyJob<'_> {
             promises: self.promises,
             staging: self.staging,
             body,
+            params: SmallVec::new(),
         }
     }
 
@@ -514,6 +516,7 @@ impl CopyJob<'_> {
             promises,
             staging: Some(staging),
             body,
+            params: SmallVec::new(),
         }
     }
 }

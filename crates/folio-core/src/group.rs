@@ -104,12 +104,6 @@ pub struct CommandGroup {
     wrong: Option<Error>,
 }
 
-/// A finished group: the command, and what must live until it is submitted.
-pub(crate) struct Finished {
-    pub(crate) command: Command,
-    pub(crate) keep: SmallVec<[Arc<crate::buffer::StorageHandle>; 4]>,
-}
-
 impl CommandGroup {
     pub(crate) fn new(core: &Arc<Core>, device: u16, id: GroupId) -> CommandGroup {
         CommandGroup {
@@ -124,6 +118,11 @@ impl CommandGroup {
             actions: 0,
             wrong: None,
         }
+    }
+
+    /// The end of the group: its handle of the runtime becomes the event's.
+    pub(crate) fn into_core(self) -> Arc<Core> {
+        self.core
     }
 
     /// Names the command, for errors and traces.
@@ -337,44 +336,37 @@ impl CommandGroup {
         (self.label.as_str(), range, accesses.collect())
     }
 
-    /// Checks everything that does not need the ledger.
-    pub(crate) fn finish(mut self, queue: Option<u32>, in_order: bool) -> Result<Finished> {
+    /// Checks everything that does not need the ledger, and completes the command.
+    pub(crate) fn finish(&mut self, command: &mut Command) -> Result<()> {
         if let Some(error) = self.wrong.take() {
             return Err(error);
         }
         if self.actions > 1 {
-            return Err(Error::Actions { command: self.label, actions: self.actions });
+            return Err(Error::Actions { command: self.label.clone(), actions: self.actions });
         }
         let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
         let entry = &self.core.engine.devices[usize::from(self.device)];
         let place = if on_host { DomainId::HOST } else { entry.domain };
-        let mut accesses: SmallVec<[Access; 4]> = SmallVec::new();
         for made in &self.made {
             let (elements, exact) = made.part.view.in_storage(&made.part.part);
             let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
             let home = made.part.view.storage.home();
             let storage = made.part.view.storage.id;
-            accesses.push(Access { storage, elements, mode, domain: home.unwrap_or(place) });
+            let domain = home.unwrap_or(place);
+            command.accesses.push(Access { storage, elements, mode, domain });
         }
         self.check_aliasing()?;
-        self.check_homes(&accesses, place)?;
-        let action = self.action(&accesses)?;
+        self.check_homes(&command.accesses, place)?;
+        self.action(command)?;
         if self.made.is_empty() {
             // A launch without items.
-            accesses.clear();
+            command.accesses.clear();
         }
-        let keep = self.made.into_iter().map(|m| m.part.view.storage).collect();
-        let command = Command {
-            queue,
-            in_order,
-            device: (!on_host).then_some(self.device),
-            label: self.label,
-            timed: self.timed,
-            accesses,
-            after: self.after,
-            action,
-        };
-        Ok(Finished { command, keep })
+        command.device = (!on_host).then_some(self.device);
+        command.label = self.label.clone();
+        command.timed = self.timed;
+        command.after = std::mem::take(&mut self.after);
+        Ok(())
     }
 
     /// Two accesses that share a byte, one of which writes, are an error (whatever the handles).
@@ -420,8 +412,7 @@ impl CommandGroup {
         Shape { dims, element_bytes, part: part.part }
     }
 
-    fn args(&self, tokens: &[Token]) -> Result<SmallVec<[(usize, Shape); 4]>> {
-        let mut args: SmallVec<[(usize, Shape); 4]> = SmallVec::new();
+    fn args(&self, tokens: &[Token], args: &mut SmallVec<[(usize, Shape); 4]>) -> Result<()> {
         for token in tokens {
             if token.group != self.id {
                 return Err(Error::ForeignAccess { command: self.label.clone() });
@@ -433,22 +424,23 @@ impl CommandGroup {
             }
             args.push((token.at, self.shape(token.at)));
         }
-        Ok(args)
+        Ok(())
     }
 
-    fn action(&mut self, accesses: &[Access]) -> Result<Action> {
+    fn action(&mut self, command: &mut Command) -> Result<()> {
+        let accesses = &command.accesses;
         let empty = |at: usize| accesses[at].elements.is_empty();
-        Ok(match std::mem::replace(&mut self.doing, Doing::Nothing) {
+        command.action = match std::mem::replace(&mut self.doing, Doing::Nothing) {
             Doing::Nothing | Doing::OnHost => Action::Nothing,
             Doing::Kernel { kernel, geometry, args } => {
-                let params = self.args(&args)?;
-                self.check_launch(&geometry, &params)?;
+                self.args(&args, &mut command.params)?;
+                self.check_launch(&geometry, &command.params)?;
                 if geometry.items() == 0 {
                     // Legal, without effect: also no access takes place.
                     self.made.clear();
-                    return Ok(Action::Nothing);
+                    return Ok(());
                 }
-                Action::Launch { kernel, geometry, params }
+                Action::Launch { kernel: Some(kernel), geometry }
             }
             Doing::Copy { from, .. } if empty(from) => Action::Nothing,
             Doing::Copy { from, to } => Action::Copy {
@@ -474,8 +466,12 @@ impl CommandGroup {
                     to: (End::Raw(to.mem, to.domain), shape),
                 }
             }
-            Doing::Task { body, args } => Action::Task { body, params: self.args(&args)? },
-        })
+            Doing::Task { body, args } => {
+                self.args(&args, &mut command.params)?;
+                Action::Task { body }
+            }
+        };
+        Ok(())
     }
 
     /// A launch may not be larger than what it writes, and its device must run closures.

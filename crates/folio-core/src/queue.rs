@@ -1,9 +1,9 @@
 //! Queues: where commands are submitted.
 
-use crate::engine::command::{Action, Command};
+use crate::engine::command::Command;
 use crate::engine::stamp::Stamp;
 use crate::engine::wait::Waited;
-use crate::error::{Error, Label, Result};
+use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::group::{CommandGroup, GroupId};
 use crate::report::Counters;
@@ -101,13 +101,14 @@ impl Queue {
         let mut group = CommandGroup::new(&inner.core, inner.devices[0], GroupId::next());
         build(&mut group)?;
         group.device = self.choose(&group);
-        let command = group.finish(Some(inner.id), inner.in_order)?;
-        if let Some(device) = command.command.device {
+        let mut command = Command::new(Some(inner.id), inner.in_order);
+        group.finish(&mut command)?;
+        if let Some(device) = command.device {
             inner.core.engine.open(device)?;
         }
-        let stamp = inner.core.engine.submit(command.command)?;
-        drop(command.keep);
-        Ok(Event::new(inner.core.clone(), stamp))
+        // Until here the group keeps its storages alive, from here on the ledger.
+        let stamp = inner.core.engine.submit(&mut command)?;
+        Ok(Event::new(group.into_core(), stamp))
     }
 
     /// An event for everything submitted to this queue so far; what is submitted later waits for it.
@@ -115,17 +116,9 @@ impl Queue {
         let inner = &self.inner;
         let after: SmallVec<[Stamp; 4]> =
             inner.core.engine.enter(|ledger| ledger.queue_stamps(inner.id));
-        let command = Command {
-            queue: Some(inner.id),
-            in_order: true,
-            device: None,
-            label: Label::NONE,
-            timed: false,
-            accesses: SmallVec::new(),
-            after,
-            action: Action::Nothing,
-        };
-        let stamp = inner.core.engine.submit(command)?;
+        let mut command = Command::new(Some(inner.id), true);
+        command.after = after;
+        let stamp = inner.core.engine.submit(&mut command)?;
         inner.core.engine.enter(|ledger| ledger.fence(inner.id, stamp));
         Ok(Event::new(inner.core.clone(), stamp))
     }

@@ -31,6 +31,25 @@ pub(crate) struct Command {
     pub(crate) accesses: SmallVec<[Access; 4]>,
     pub(crate) after: SmallVec<[Stamp; 4]>,
     pub(crate) action: Action,
+    /// What a kernel or a host task gets: an access, by its position, and its shape.
+    pub(crate) params: SmallVec<[(usize, Shape); 4]>,
+}
+
+impl Command {
+    /// One that does nothing, on the host.
+    pub(crate) fn new(queue: Option<u32>, in_order: bool) -> Command {
+        Command {
+            queue,
+            in_order,
+            device: None,
+            label: Label::NONE,
+            timed: false,
+            accesses: SmallVec::new(),
+            after: SmallVec::new(),
+            action: Action::Nothing,
+            params: SmallVec::new(),
+        }
+    }
 }
 
 /// Memory in the shape in which a command sees it.
@@ -74,14 +93,14 @@ pub(crate) type HostBody = Box<dyn FnOnce(&[ParamPtr]) -> Result<(), Cause> + Se
 
 /// What a command does.
 pub(crate) enum Action {
-    /// A kernel; each parameter is an access and its shape.
-    Launch { kernel: NativeKernel, geometry: Geometry, params: SmallVec<[(usize, Shape); 4]> },
+    /// A kernel over the command's parameters; there until it is placed.
+    Launch { kernel: Option<NativeKernel>, geometry: Geometry },
     /// A copy from the first to the second.
     Copy { from: (End, Shape), to: (End, Shape) },
     /// A fill of an access.
     Fill { access: usize, shape: Shape, pattern: SmallVec<[u8; 16]> },
-    /// A closure on the host, over these accesses.
-    Task { body: HostBody, params: SmallVec<[(usize, Shape); 4]> },
+    /// A closure on the host, over the command's parameters.
+    Task { body: HostBody },
     /// Only that the data is there, or that everything before is done.
     Nothing,
 }
@@ -135,7 +154,7 @@ impl Ledger {
     }
 
     /// Takes a command that [`Ledger::check`] has passed and whose memory is there.
-    pub(crate) fn run(&mut self, command: Command) -> Stamp {
+    pub(crate) fn run(&mut self, command: &mut Command) -> Stamp {
         let queue = command.queue;
         let in_order = command.in_order;
         let state = queue.and_then(|q| self.queues.get_mut(q));
@@ -155,14 +174,13 @@ impl Ledger {
             self.bring(access, who, &mut deps);
         }
         self.hazard_deps(&command.accesses, &mut deps);
-        self.tracker_panics(&command, &mut deps);
+        self.tracker_panics(command, &mut deps);
         tidy(&mut deps);
-        let accesses = command.accesses.clone();
         let (what, label) = (command.action.name(), command.label.clone());
         let stamp = self.act(command, lane, deps);
-        let count = accesses.len();
+        let count = command.accesses.len();
         self.trace(|| Note::Submit { what, label, accesses: count, stamp });
-        self.mark(&accesses, stamp);
+        self.mark(&command.accesses, stamp);
         self.note_in_queue(queue, stamp, in_order);
         stamp
     }
@@ -223,10 +241,12 @@ impl Ledger {
     }
 
     fn writing(&self, a: &Access, pages: &Box3, mode: Mode) -> Writing {
+        if mode.writing() == Writing::Update {
+            return Writing::Update;
+        }
         let storage = &self.storages[a.storage.0];
         let inside = storage.grid.pages_inside(&a.elements);
         match mode.writing() {
-            Writing::Update => Writing::Update,
             _ if inside != *pages && storage.hazards.crowded(pages) => Writing::Update,
             Writing::Replace if inside != *pages => Writing::Discard,
             how => how,
@@ -341,51 +361,63 @@ impl Ledger {
         best
     }
 
-    fn act(&mut self, command: Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
-        let Command { queue, label, timed, accesses, action, .. } = command;
+    fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
+        let (queue, label, timed) = (command.queue, command.label.clone(), command.timed);
+        let accesses = &command.accesses;
         let mut storages: SmallVec<[StorageId; 4]> = SmallVec::new();
-        for a in &accesses {
+        for a in accesses {
             if !storages.contains(&a.storage) {
                 storages.push(a.storage);
             }
         }
-        let what = action.name();
-        let promises = self.definitions(&accesses);
-        let body = match action {
-            Action::Launch { kernel, geometry, params } => {
-                let Some(lane) = lane else { return Stamp::DONE };
+        let what = command.action.name();
+        let promises = self.definitions(accesses);
+        let body = match &mut command.action {
+            // Taken from where it lies: it is large.
+            Action::Launch { kernel, geometry } => {
+                let (Some(lane), Some(kernel)) = (lane, kernel.take()) else { return Stamp::DONE };
                 self.count(None, queue, |c| c.launches += 1);
-                let params = params.iter().map(|(at, shape)| self.param(&accesses[*at], shape));
-                let params = params.collect();
-                let kernel = KernelRef::Native(kernel);
-                Body::Lane(lane, Payload::Launch { kernel, geometry, params, blob: Box::default() })
+                let kernel = Some(KernelRef::Native(kernel));
+                let (geometry, blob) = (*geometry, Box::default());
+                Body::Lane(lane, Payload::Launch { kernel, geometry, blob })
             }
-            Action::Fill { access, shape, pattern } => {
-                let Some(lane) = lane else { return Stamp::DONE };
-                self.count(None, queue, |c| c.fills += 1);
-                let base = self.storages[accesses[access].storage.0].alloc(accesses[access].domain);
-                let Some(base) = base.map(|a| a.base) else { return Stamp::DONE };
-                let dst = MemRef { base, offset: shape.offset() };
-                let rect = FillRect { dst, pitch: shape.pitch(), extent: shape.extent() };
-                Body::Lane(lane, Payload::Fill { rects: smallvec![rect], pattern })
-            }
-            Action::Copy { from, to } => {
-                self.count(None, queue, |c| c.copies += 1);
-                let who = For { queue, label: &label, lane };
-                let job = CopyJob { what, who, timed, deps, storages, promises, staging: None };
-                return self.act_copy(job, &accesses, from, to);
-            }
-            Action::Task { body, params } => {
-                self.count(None, queue, |c| c.host_tasks += 1);
-                let params: SmallVec<[ParamPtr; 4]> = (params.iter())
-                    .map(|(at, shape)| self.host_param(&accesses[*at], shape))
-                    .collect();
-                Body::Host(Box::new(move || body(&params)))
-            }
-            Action::Nothing => Body::Nothing,
+            action => match std::mem::replace(action, Action::Nothing) {
+                Action::Fill { access, shape, pattern } => {
+                    let Some(lane) = lane else { return Stamp::DONE };
+                    self.count(None, queue, |c| c.fills += 1);
+                    let base =
+                        self.storages[accesses[access].storage.0].alloc(accesses[access].domain);
+                    let Some(base) = base.map(|a| a.base) else { return Stamp::DONE };
+                    let dst = MemRef { base, offset: shape.offset() };
+                    let rect = FillRect { dst, pitch: shape.pitch(), extent: shape.extent() };
+                    Body::Lane(lane, Payload::Fill { rects: smallvec![rect], pattern })
+                }
+                Action::Copy { from, to } => {
+                    self.count(None, queue, |c| c.copies += 1);
+                    let who = For { queue, label: &label, lane };
+                    let job = CopyJob { what, who, timed, deps, storages, promises, staging: None };
+                    return self.act_copy(job, accesses, from, to);
+                }
+                Action::Task { body } => {
+                    self.count(None, queue, |c| c.host_tasks += 1);
+                    let params: SmallVec<[ParamPtr; 4]> = (command.params.iter())
+                        .map(|(at, shape)| self.host_param(&accesses[*at], shape))
+                        .collect();
+                    Body::Host(Box::new(move || body(&params)))
+                }
+                Action::Launch { .. } | Action::Nothing => Body::Nothing,
+            },
         };
         let staging = None;
-        self.submit(NewOp { what, label, queue, timed, deps, storages, promises, staging, body })
+        let params = SmallVec::new();
+        let mut op =
+            NewOp { what, label, queue, timed, deps, storages, promises, staging, body, params };
+        if let Body::Lane(_, Payload::Launch { .. }) = op.body {
+            for (at, shape) in &command.params {
+                op.params.push(self.param(&accesses[*at], shape));
+            }
+        }
+        self.submit_at(&mut op)
     }
 
     /// What a command defines by writing all of it.
@@ -399,6 +431,7 @@ impl Ledger {
     }
 
     /// An access as a kernel finds it; an empty one may have no memory, and keeps its place.
+    #[inline]
     fn param(&self, access: &Access, shape: &Shape) -> Param {
         let alloc = self.storages[access.storage.0].alloc(access.domain);
         let nowhere = || MemBase::Host(HostPtr(std::ptr::null_mut()));

@@ -103,6 +103,7 @@ impl Engine {
             promises: SmallVec::new(),
             staging: None,
             body: Body::Nothing,
+            params: SmallVec::new(),
         });
         ledger.mark(&accesses, stamp);
         let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);

@@ -31,9 +31,17 @@ use std::task::Waker;
     reason = "the large one is the usual one, and allocates nothing"
 )]
 pub(crate) enum Payload {
-    Launch { kernel: KernelRef, geometry: Geometry, params: SmallVec<[Param; 4]>, blob: Box<[u8]> },
+    Launch {
+        /// Until it is handed over.
+        kernel: Option<KernelRef>,
+        geometry: Geometry,
+        blob: Box<[u8]>,
+    },
     Copy(SmallVec<[CopyRect; 2]>),
-    Fill { rects: SmallVec<[FillRect; 1]>, pattern: SmallVec<[u8; 16]> },
+    Fill {
+        rects: SmallVec<[FillRect; 1]>,
+        pattern: SmallVec<[u8; 16]>,
+    },
 }
 
 /// An operation on its way to a native lane.
@@ -42,6 +50,8 @@ pub(crate) struct LaneOp {
     pub(crate) waits: SmallVec<[(LaneId, Tick); 4]>,
     pub(crate) label: Label,
     pub(crate) timed: bool,
+    /// How many of the lane's parameters are its own.
+    pub(crate) params: usize,
     pub(crate) payload: Payload,
 }
 
@@ -122,6 +132,8 @@ pub(crate) struct LaneShared {
     pub(crate) id: LaneId,
     pub(crate) native: Arc<dyn Lane>,
     pub(crate) mailbox: Mailbox<LaneOp>,
+    /// The parameters of the operations in the mailbox, in their order.
+    pub(crate) params: Mailbox<Param>,
     /// The lane lock.
     lock: Mutex<()>,
     /// The last tick that the native lane has been given.
@@ -140,6 +152,7 @@ impl LaneShared {
             id,
             native,
             mailbox: Mailbox::new(),
+            params: Mailbox::new(),
             lock: Mutex::new(()),
             enqueued: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
@@ -217,10 +230,10 @@ impl LaneShared {
                     return Drained::Needs(lane, tick);
                 }
             }
+            let tick = head.tick;
             // SAFETY: as above.
-            let Some(op) = (unsafe { self.mailbox.pop() }) else { return Drained::Empty };
-            let tick = op.tick;
-            if let Err(error) = self.enqueue(lanes, op) {
+            let given = unsafe { self.mailbox.pop_with(|op| self.enqueue(lanes, op)) };
+            if let Some(Err(error)) = given {
                 self.refused.lock().push((tick, error));
                 self.any_refused.store(true, Ordering::Release);
             }
@@ -228,7 +241,7 @@ impl LaneShared {
         }
     }
 
-    fn enqueue(&self, lanes: &dyn Lanes, op: LaneOp) -> Result<(), HalError> {
+    fn enqueue(&self, lanes: &dyn Lanes, op: &mut LaneOp) -> Result<(), HalError> {
         let mut waits: SmallVec<[Wait<'_>; 4]> = SmallVec::new();
         for &(lane, tick) in &op.waits {
             if let Some(lane) = lanes.shared(lane) {
@@ -242,13 +255,19 @@ impl LaneShared {
             label: op.label.as_str(),
             timed: op.timed,
         };
-        match op.payload {
-            Payload::Launch { kernel, geometry, params, blob } => {
-                let args = Args { blob: &blob, params: &params };
-                self.native.launch(&head, kernel, &geometry, &args)
+        let mut params: SmallVec<[Param; 4]> = SmallVec::new();
+        for _ in 0..op.params {
+            // SAFETY: the lane lock makes us the only consumer; they were pushed before `op` was.
+            params.extend(unsafe { self.params.pop() });
+        }
+        match &mut op.payload {
+            Payload::Launch { kernel, geometry, blob } => {
+                let args = Args { blob, params: &params };
+                let Some(kernel) = kernel.take() else { return Ok(()) };
+                self.native.launch(&head, kernel, geometry, &args)
             }
-            Payload::Copy(rects) => self.native.copy(&head, &rects),
-            Payload::Fill { rects, pattern } => self.native.fill(&head, &rects, &pattern),
+            Payload::Copy(rects) => self.native.copy(&head, rects),
+            Payload::Fill { rects, pattern } => self.native.fill(&head, rects, pattern),
         }
     }
 

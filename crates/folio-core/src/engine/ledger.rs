@@ -13,7 +13,7 @@ use super::storage::{Garbage, StorageId, StorageState};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
 use crate::graph::hazards::{Deps, Outcome};
-use crate::hal::{HalError, Link, Tick};
+use crate::hal::{HalError, Link, Param, Tick};
 use crate::pages::{DomainId, DomainSet, Planner, Transfer};
 use crate::report::Counters;
 use smallvec::SmallVec;
@@ -25,6 +25,7 @@ use std::task::Waker;
 pub(crate) type HostWork = Box<dyn FnOnce() -> Result<(), Cause> + Send>;
 
 /// An operation that is to be placed.
+#[derive(Default)]
 pub(crate) struct NewOp {
     pub(crate) what: &'static str,
     pub(crate) label: Label,
@@ -35,6 +36,8 @@ pub(crate) struct NewOp {
     pub(crate) promises: SmallVec<[Promise; 1]>,
     pub(crate) staging: Option<Arc<Staging>>,
     pub(crate) body: Body,
+    /// The memory of a launch; beside the body, which is moved more often.
+    pub(crate) params: SmallVec<[Param; 4]>,
 }
 
 /// What an operation does.
@@ -42,12 +45,14 @@ pub(crate) struct NewOp {
     clippy::large_enum_variant,
     reason = "the large one is the usual one, and allocates nothing"
 )]
+#[derive(Default)]
 pub(crate) enum Body {
     /// Something on a lane.
     Lane(LaneId, Payload),
     /// A closure on a host thread.
     Host(HostWork),
     /// Nothing: it is done when its dependencies are.
+    #[default]
     Nothing,
 }
 
@@ -217,18 +222,23 @@ impl Ledger {
 
     /// Gives the operation a tick on its lane if everything it waits for is done or can be waited
     /// for there; otherwise keeps it in a slot until then.
-    pub(crate) fn submit(&mut self, op: NewOp) -> Stamp {
+    pub(crate) fn submit(&mut self, mut op: NewOp) -> Stamp {
+        self.submit_at(&mut op)
+    }
+
+    /// As [`submit`](Self::submit), of an operation that is taken from where it lies.
+    pub(crate) fn submit_at(&mut self, op: &mut NewOp) -> Stamp {
         self.retain(&op.storages);
-        match self.sort_deps(&op) {
+        match self.sort_deps(op) {
             Sorted::Go { waits, flow } => match op.body {
                 Body::Lane(..) => self.place(op, waits, flow, None),
-                _ => self.defer(op, SmallVec::new(), None),
+                _ => self.defer(std::mem::take(op), SmallVec::new(), None),
             },
             Sorted::Wait { blockers, failed } => {
                 if matches!(op.body, Body::Lane(..)) {
                     self.counters.deferred += 1;
                 }
-                self.defer(op, blockers, failed)
+                self.defer(std::mem::take(op), blockers, failed)
             }
         }
     }
@@ -322,12 +332,14 @@ impl Ledger {
     /// Gives an operation its tick.
     pub(crate) fn place(
         &mut self,
-        op: NewOp,
+        op: &mut NewOp,
         waits: SmallVec<[(LaneId, Tick); 4]>,
         flow: SmallVec<[Stamp; 4]>,
         slot: Option<SlotId>,
     ) -> Stamp {
-        let Body::Lane(lane, payload) = op.body else { return Stamp::DONE };
+        let Body::Lane(lane, payload) = std::mem::replace(&mut op.body, Body::Nothing) else {
+            return Stamp::DONE;
+        };
         let state = &mut self.lanes[usize::from(lane.0)];
         state.issued += 1;
         let tick = state.issued;
@@ -336,11 +348,11 @@ impl Ledger {
             what: op.what,
             label: op.label.clone(),
             queue: op.queue,
-            storages: op.storages,
+            storages: std::mem::take(&mut op.storages),
             flow,
-            promises: op.promises,
+            promises: std::mem::take(&mut op.promises),
             slot,
-            staging: op.staging,
+            staging: op.staging.take(),
         });
         let (what, label) = (op.what, &op.label);
         self.trace(|| Note::Launch { what, label: label.clone(), lane, tick });
@@ -352,9 +364,13 @@ impl Ledger {
             self.outbox.drain.push(lane);
         }
         if let Some(shared) = self.table.shared(lane) {
-            let op = LaneOp { tick, waits, label: op.label, timed: op.timed, payload };
+            let (label, timed, params) = (op.label.clone(), op.timed, op.params.len());
+            let lane_op = LaneOp { tick, waits, label, timed, params, payload };
             // SAFETY: `&mut self` is the ledger under its lock: there is one producer at a time.
-            unsafe { shared.mailbox.push(op) };
+            unsafe {
+                op.params.drain(..).for_each(|param| shared.params.push(param));
+                shared.mailbox.push(lane_op);
+            }
         }
         stamp
     }

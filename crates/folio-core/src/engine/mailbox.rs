@@ -125,6 +125,28 @@ impl<T> Mailbox<T> {
         })
     }
 
+    /// Takes the oldest item where it lies: `f` uses it, then it is dropped.
+    ///
+    /// # Safety
+    /// As [`Mailbox::peek`], until `f` has returned.
+    pub(crate) unsafe fn pop_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.head.with_mut(|head| {
+            // SAFETY: only the consumer touches `head`, and there is one at a time.
+            let head = unsafe { &mut *head };
+            let slot = self.oldest(head)?;
+            // Before `f`, so that an item on which it panics is leaked and not seen again.
+            head.count += 1;
+            Some(slot.with_mut(|slot| {
+                // SAFETY: `oldest` found the slot initialised.
+                let item = unsafe { (*slot).assume_init_mut() };
+                let result = f(item);
+                // SAFETY: nobody else sees the item, now that `count` is above it.
+                unsafe { ptr::drop_in_place(item) };
+                result
+            }))
+        })
+    }
+
     /// The slot of the oldest item, which was written before `pushed` rose above it and has not
     /// been taken since.
     fn oldest(&self, head: &mut End<T>) -> Option<&UnsafeCell<MaybeUninit<T>>> {

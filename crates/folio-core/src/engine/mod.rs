@@ -36,7 +36,7 @@ use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick};
 use crate::pages::PageTrackerFactory;
 use crate::sync::atomic::AtomicBool;
-use crate::sync::{Condvar, Mutex};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 use command::Command;
 use devices::DeviceEntry;
 use host::HostThreads;
@@ -80,23 +80,35 @@ impl Engine {
         let mut ledger = self.ledger.lock();
         ledger.traced = traced;
         let result = f(&mut ledger);
-        let outbox = std::mem::take(&mut ledger.outbox);
-        drop(ledger);
-        self.deliver(outbox);
+        self.leave(ledger);
         result
+    }
+
+    /// Unlocks the ledger, and does what it left to be done.
+    fn leave(&self, mut ledger: MutexGuard<'_, Ledger>) {
+        if !ledger.outbox.is_routine() {
+            let outbox = std::mem::take(&mut ledger.outbox);
+            drop(ledger);
+            return self.deliver(outbox);
+        }
+        let drain = std::mem::take(&mut ledger.outbox.drain);
+        let notify = std::mem::take(&mut ledger.outbox.notify);
+        drop(ledger);
+        self.deliver_routine(&drain, notify);
+    }
+
+    fn deliver_routine(&self, drain: &[LaneId], notify: bool) {
+        if notify {
+            self.changed.notify_all();
+        }
+        for lane in drain {
+            self.drain(*lane);
+        }
     }
 
     /// Does what the ledger left to be done. Called without any lock.
     pub(crate) fn deliver(&self, outbox: Outbox) {
-        if outbox.notify {
-            self.changed.notify_all();
-        }
-        for lane in &outbox.drain {
-            self.drain(*lane);
-        }
-        if outbox.is_routine() {
-            return;
-        }
+        self.deliver_routine(&outbox.drain, outbox.notify);
         outbox.notes.iter().for_each(|note| self.tell(note));
         for (slot, work) in outbox.host {
             self.start_host_task(slot, work);
@@ -140,11 +152,11 @@ impl Engine {
     }
 
     /// Submits a command: checks it, reserves its memory, and hands it over.
-    pub(crate) fn submit(&self, command: Command) -> Result<Stamp, Error> {
+    pub(crate) fn submit(&self, command: &mut Command) -> Result<Stamp, Error> {
         let traced = trace::listening();
         let mut ledger = self.ledger.lock();
         loop {
-            ledger.check(&command)?;
+            ledger.check(command)?;
             let missing = ledger.missing(&command.accesses);
             if missing.is_empty() {
                 break;
@@ -155,9 +167,7 @@ impl Engine {
         }
         ledger.traced = traced;
         let stamp = ledger.run(command);
-        let outbox = std::mem::take(&mut ledger.outbox);
-        drop(ledger);
-        self.deliver(outbox);
+        self.leave(ledger);
         Ok(stamp)
     }
 }

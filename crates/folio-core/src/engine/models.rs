@@ -233,6 +233,7 @@ fn op(body: Body, deps: &[(Stamp, bool)]) -> NewOp {
         promises: SmallVec::new(),
         staging: None,
         body,
+        params: SmallVec::new(),
     }
 }
 

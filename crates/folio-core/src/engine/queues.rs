@@ -73,6 +73,7 @@ impl Ledger {
             promises: SmallVec::new(),
             staging: None,
             body: Body::Nothing,
+            params: SmallVec::new(),
         })
     }
 

@@ -104,10 +104,13 @@ impl Engine {
                 self.look_if_closing();
                 return;
             }
+            let closing = self.closing.load(Ordering::SeqCst);
             if look.progress {
                 pause = POLL.0;
                 armed = false;
-                continue;
+                if look.watched || closing {
+                    continue;
+                }
             }
             if look.watched && notifies && !armed {
                 // Progress from here on is told; what came before is seen by one more look. A
@@ -117,7 +120,9 @@ impl Engine {
                 continue;
             }
             armed = false;
-            match (look.watched, look.in_flight || self.closing.load(Ordering::SeqCst)) {
+            // After progress that nobody waits for it stays for one more look: a submitter that
+            // finds it asleep for good would have to call it, again and again.
+            match (look.watched, look.in_flight || look.progress || closing) {
                 (true, _) if !notifies => {
                     reaper.sleep(Some(pause));
                     pause = (pause * 2).min(POLL.1);
@@ -153,7 +158,7 @@ impl Engine {
                 look.watched |= !state.watches.is_empty() || !state.wakers.is_empty();
                 look.in_flight |= !state.idle();
             }
-            let idle = !look.in_flight && !look.watched;
+            let idle = !look.in_flight && !look.watched && !look.progress;
             ledger.reaper_idle[backend] = idle;
             let quiet = ledger.live_slots == 0 && ledger.lanes.iter().all(|l| l.idle());
             look.over = idle && quiet && self.closing.load(Ordering::SeqCst);

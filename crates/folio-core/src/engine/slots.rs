@@ -207,24 +207,22 @@ impl Ledger {
         waits: SmallVec<[(LaneId, u64); 4]>,
         flow: SmallVec<[Stamp; 4]>,
     ) {
-        match std::mem::replace(&mut op.body, Body::Nothing) {
-            Body::Lane(lane, payload) => {
-                op.body = Body::Lane(lane, payload);
-                let timed = op.timed;
-                let stamp = self.place(op, waits, flow, Some(id));
-                self.slot(id).placed = Some(stamp);
-                if timed {
-                    let known = Stamp::unplaced(id, self.slot(id).generation);
-                    self.timed.insert(known, stamp);
-                }
-                self.outbox.notify |= self.waiters > 0;
-                self.retarget(id, stamp);
+        if let Body::Lane(..) = op.body {
+            let stamp = self.place(&mut op, waits, flow, Some(id));
+            self.slot(id).placed = Some(stamp);
+            if op.timed {
+                let known = Stamp::unplaced(id, self.slot(id).generation);
+                self.timed.insert(known, stamp);
             }
+            self.outbox.notify |= self.waiters > 0;
+            return self.retarget(id, stamp);
+        }
+        match std::mem::replace(&mut op.body, Body::Nothing) {
             Body::Host(work) => {
                 self.slot(id).running = Some(op);
                 self.outbox.host.push((id, work));
             }
-            Body::Nothing => {
+            Body::Lane(..) | Body::Nothing => {
                 self.release(&op.storages);
                 self.finish_slot(id, None);
             }

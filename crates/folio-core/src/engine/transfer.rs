@@ -313,6 +313,7 @@ impl Ledger {
             promises,
             staging: None,
             body: Body::Lane(lane, Payload::Fill { rects, pattern: smallvec![0] }),
+            params: SmallVec::new(),
         });
         let label = self.storages[id.0].label.clone();
         self.trace(|| Note::Zero { label, on: domain, rects: count });
@@ -547,6 +548,7 @@ impl CopyJob<'_> {
             promises: self.promises,
             staging: self.staging,
             body,
+            params: SmallVec::new(),
         }
     }
 
@@ -567,6 +569,7 @@ impl CopyJob<'_> {
             promises,
             staging: Some(staging),
             body,
+            params: SmallVec::new(),
         }
     }
 }

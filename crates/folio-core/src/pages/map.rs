@@ -99,6 +99,10 @@ impl<V: Copy + Eq> PageMap<V> {
 
     /// The value of all pages of `range`, if it has pages and they are alike.
     pub fn uniform(&self, range: &Box3) -> Option<V> {
+        if self.store.len() == 0 {
+            step();
+            return Box3::whole(self.grid.dims).overlaps(range).then_some(self.base);
+        }
         let mut found = None;
         let all_alike = self.pieces(range, &mut |_, value| {
             if *found.get_or_insert(value) == value {

@@ -9,5 +9,9 @@
 //! let summary = run_hal(&|| Box::new(SimBackend::builder().build()), &[]);
 //! assert!(summary.is_ok(), "{summary}");
 //! ```
+//!
+//! [`engine::run_engine`] runs whole programs over it in the same way.
 
+pub mod engine;
 pub mod hal;
+mod suite;

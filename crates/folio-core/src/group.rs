@@ -369,6 +369,7 @@ impl CommandGroup {
         self.check_homes(&command.accesses, place)?;
         self.action(command)?;
         if self.made.is_empty() {
+            // A launch without items.
             command.accesses.clear();
         }
         command.device = (!on_host).then_some(self.device);

@@ -436,6 +436,7 @@ impl Runtime {
             tracker,
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
+            broken: false,
             mixed: BTreeMap::new(),
             allocs: SmallVec::new(),
             home,

@@ -72,9 +72,10 @@ impl<'env> Scope<'env> {
             address: Some(ptr as u64),
             host: Some(host),
             owner: Owner::User,
+            clean: true,
         };
         self.runtime.core.engine.enter(|ledger| {
-            ledger.adopt(id, DomainId::HOST, alloc, true);
+            ledger.adopt(id, DomainId::HOST, alloc);
             let storage = &mut ledger.storages[id.0];
             let all = storage.grid.all();
             storage.tracker.set(&all, DomainSet::of(DomainId::HOST));

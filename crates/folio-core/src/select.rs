@@ -1,6 +1,6 @@
 //! Choosing a device.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Label, Result};
 use crate::hal::{DeviceInfo, DeviceKind};
 use crate::runtime::{DeviceRef, Runtime};
 use std::sync::Arc;
@@ -14,6 +14,7 @@ type Filter = Arc<dyn Fn(&DeviceInfo) -> bool + Send + Sync>;
 /// that before a CPU, and that before a simulated device; then the first.
 #[derive(Clone, Default)]
 pub struct Selector {
+    device: Option<DeviceRef>,
     name: Option<String>,
     kind: Option<DeviceKind>,
     filter: Option<Filter>,
@@ -77,6 +78,13 @@ impl Selector {
     }
 
     pub(crate) fn find(&self, runtime: &Runtime) -> Result<DeviceRef> {
+        if let Some(device) = &self.device {
+            if Arc::ptr_eq(&device.core, &runtime.core) {
+                return Ok(device.clone());
+            }
+            let label = Label::from(device.name());
+            return Err(Error::WrongRuntime { what: "device", label });
+        }
         let rank = |d: &DeviceRef| match d.info().kind {
             DeviceKind::Gpu => 0,
             DeviceKind::Accelerator => 1,
@@ -84,7 +92,11 @@ impl Selector {
             DeviceKind::Simulated => 3,
         };
         let fitting = runtime.devices().into_iter().filter(|d| self.fits(d));
-        fitting.min_by_key(rank).ok_or_else(|| runtime.not_found(self.to_string()))
+        // `sim:1` is also a part of the name of `sim:10`.
+        let other = |d: &DeviceRef| self.name.as_deref() != Some(d.name());
+        fitting
+            .min_by_key(|d| (other(d), rank(d)))
+            .ok_or_else(|| runtime.not_found(self.to_string()))
     }
 }
 
@@ -120,6 +132,6 @@ impl From<DeviceKind> for Selector {
 
 impl From<&DeviceRef> for Selector {
     fn from(device: &DeviceRef) -> Selector {
-        Selector::any().named(device.name())
+        Selector { device: Some(device.clone()), ..Selector::default() }
     }
 }

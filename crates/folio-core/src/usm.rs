@@ -103,7 +103,7 @@ impl Runtime {
         let view = self.storage::<T>([1, 1, len], 1, options, Some(domain))?;
         let (id, label) = (view.storage.id, view.storage.label.clone());
         let bytes = len * size_of::<T>();
-        let (alloc, zeroed) = engine.device_alloc(
+        let alloc = engine.device_alloc(
             device.at,
             kind,
             bytes,
@@ -113,7 +113,7 @@ impl Runtime {
         )?;
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
-        engine.enter(|ledger| ledger.adopt(id, domain, alloc, zeroed));
+        engine.enter(|ledger| ledger.adopt(id, domain, alloc));
         let pointer = UsmPtr::new(&alloc, domain, bytes);
         Ok(Usm { view, kind, device: device.clone(), pointer, _elements: PhantomData })
     }
@@ -157,9 +157,10 @@ impl Runtime {
             crate::hal::MemBase::Device { .. } => None,
         };
         let owner = crate::engine::storage::Owner::User;
-        let alloc = Alloc { base: pointer.mem.base, address: pointer.address, host, owner };
+        let (base, address) = (pointer.mem.base, pointer.address);
+        let alloc = Alloc { base, address, host, owner, clean: current };
         self.core.engine.enter(|ledger| {
-            ledger.adopt(id, domain, alloc, current);
+            ledger.adopt(id, domain, alloc);
             if current {
                 let storage = &mut ledger.storages[id.0];
                 let all = storage.grid.all();

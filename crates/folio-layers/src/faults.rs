@@ -214,7 +214,14 @@ impl Faults {
         if matches!(fault, Some(Fault::Lose)) {
             self.0.lose(lane.device.index);
         }
-        self.0.begin(lane, head.inner.tick)?;
+        if let Err(lost) = self.0.begin(lane, head.inner.tick) {
+            // Lanes of devices that live may wait for this tick.
+            if lane.device.inner.info().caps.closures {
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(run)));
+                let _ = blank(lane, head);
+            }
+            return Err(lost);
+        }
         let out = if fault.is_some() && lane.device.inner.info().caps.closures {
             // The operation's own closure goes here; a panic in its drop changes nothing.
             let _ = catch_unwind(AssertUnwindSafe(|| drop(run)));

@@ -1,1 +1,21 @@
-//! (placeholder)
+//! Random programs, a sequential oracle that says what they must do, and what holds the two
+//! against each other.
+//!
+//! A [`program::Program`] is plain data. [`generate`] makes one from a seed, [`run`] gives it to a
+//! runtime and records everything that can be seen, [`oracle`] replays the record one step after
+//! another and says where it is wrong, [`shrink`] makes a wrong program small. Nothing here
+//! depends on time, but for the patience after which a program counts as hanging.
+
+pub mod compute;
+pub mod faulty;
+pub mod generate;
+pub mod oracle;
+pub mod place;
+pub mod program;
+pub mod residency;
+pub mod rng;
+pub mod run;
+pub mod shrink;
+pub mod suite;
+pub mod typed;
+pub mod world;

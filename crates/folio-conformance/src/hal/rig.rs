@@ -1,5 +1,6 @@
 //! What tests are written with: opened devices, memory that frees itself, queues that count ticks.
 
+pub(super) use crate::suite::{Outcome, Stop, ensure, unsupported};
 use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, FillRect,
@@ -12,16 +13,6 @@ use std::time::{Duration, Instant};
 /// How long anything may take before the test calls it a hang.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why a test ended early.
-pub(super) enum Stop {
-    /// The backend does not claim this.
-    Unsupported(String),
-    /// The contract is broken.
-    Failed(String),
-}
-
-pub(super) type Outcome = Result<(), Stop>;
-
 impl From<HalError> for Stop {
     fn from(error: HalError) -> Stop {
         Stop::Failed(error.to_string())
@@ -32,21 +23,6 @@ impl From<Lost> for Stop {
     fn from(lost: Lost) -> Stop {
         HalError::from(lost).into()
     }
-}
-
-/// Fails the test unless `$ok`.
-macro_rules! ensure {
-    ($ok:expr, $($why:tt)+) => {
-        if !$ok {
-            return Err($crate::hal::rig::Stop::Failed(format!($($why)+)));
-        }
-    };
-}
-pub(super) use ensure;
-
-/// Ends the test: the backend does not claim `what`.
-pub(super) fn unsupported(what: &str) -> Outcome {
-    Err(Stop::Unsupported(what.into()))
 }
 
 /// A backend with all its devices open.

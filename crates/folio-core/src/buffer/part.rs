@@ -75,6 +75,11 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
         WriteRows::take(&self.part, Mode::Update)
     }
 
+    /// As [`write_rows`](Self::write_rows), without bringing what was there.
+    pub fn overwrite_rows(&mut self) -> Result<WriteRows<T>> {
+        WriteRows::take(&self.part, Mode::Discard { whole: false })
+    }
+
     /// Waits for its latest contents and gives the host the only access; see [`Buffer::write`].
     /// The part must be contiguous in memory.
     pub fn write(&mut self) -> Result<WriteGuard<T>> {

@@ -11,9 +11,10 @@ use super::trace::Note;
 use super::transfer::{CopyJob, For};
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
-use crate::graph::hazards::{Deps, Outcome, Writing, add_dep, tidy};
+use crate::graph::hazards::{Brings, Deps, Outcome, Writing, add_dep, tidy};
 use crate::hal::{
-    CopyRect, FillRect, Geometry, KernelRef, MemBase, MemRef, NativeKernel, Param, ParamPtr,
+    CopyRect, FillRect, Geometry, HostPtr, KernelRef, MemBase, MemRef, NativeKernel, Param,
+    ParamPtr,
 };
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -273,10 +274,10 @@ impl Ledger {
             return;
         }
         let how = self.writing(a, &pages, a.mode);
-        let inside = if how == Writing::Update { pages } else { grid.pages_inside(&a.elements) };
-        if a.mode.discards() && inside != pages {
+        let inside = if a.mode.discards() { grid.pages_inside(&a.elements) } else { pages };
+        if inside != pages {
             let mut borders: SmallVec<[Box3; 6]> = SmallVec::new();
-            pages.subtract(&grid.pages_inside(&a.elements), |b| borders.push(b));
+            pages.subtract(&inside, |b| borders.push(b));
             borders.iter().for_each(|border| self.discard_parts(a, border));
         }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
@@ -289,17 +290,23 @@ impl Ledger {
         let known = &mut |s| outcome(lanes, slots, failures, s);
         if !inside.is_empty() {
             storage.tracker.set(&inside, DomainSet::of(a.domain));
-            storage.hazards.mark_written(&inside, a.domain, stamp, false, how, known);
         }
-        if inside != pages {
-            pages.subtract(&inside, |border| {
+        // One that comes after everything before it in all of its pages stands for all of that,
+        // whatever it leaves as it was.
+        let alone = if how == Writing::Update { pages } else { inside };
+        if !alone.is_empty() {
+            storage.hazards.mark_written(&alone, a.domain, stamp, false, how, known);
+        }
+        if alone != pages {
+            pages.subtract(&alone, |border| {
                 storage.hazards.mark_written(&border, a.domain, stamp, true, how, known);
             });
         }
-        if how == Writing::Replace {
+        if a.mode == (Mode::Discard { whole: true }) && !inside.is_empty() {
             let undefined = !storage.defined.uniform(&inside).is_some_and(|s| s.contains(a.domain));
             if undefined {
-                storage.hazards.mark_arrival(&inside, a.domain, stamp, true, known);
+                let first = (true, Brings::FirstData);
+                storage.hazards.mark_arrival(&inside, a.domain, stamp, first, known);
                 storage.defined.update(&inside, &mut |_, set| set.with(a.domain));
             }
         }
@@ -407,9 +414,7 @@ impl Ledger {
             NewOp { what, label, queue, timed, deps, storages, promises, staging, body, params };
         if let Body::Lane(_, Payload::Launch { .. }) = op.body {
             for (at, shape) in &command.params {
-                if let Some(param) = self.param(&accesses[*at], shape) {
-                    op.params.push(param);
-                }
+                op.params.push(self.param(&accesses[*at], shape));
             }
         }
         self.submit_at(&mut op)
@@ -425,17 +430,19 @@ impl Ledger {
         promises.filter(|p| !p.pages.is_empty()).collect()
     }
 
+    /// An access as a kernel finds it; an empty one may have no memory, and keeps its place.
     #[inline]
-    fn param(&self, access: &Access, shape: &Shape) -> Option<Param> {
-        let base = self.storages[access.storage.0].alloc(access.domain)?.base;
-        Some(Param {
-            mem: MemRef { base, offset: 0 },
+    fn param(&self, access: &Access, shape: &Shape) -> Param {
+        let alloc = self.storages[access.storage.0].alloc(access.domain);
+        let nowhere = || MemBase::Host(HostPtr(std::ptr::null_mut()));
+        Param {
+            mem: MemRef { base: alloc.map_or_else(nowhere, |a| a.base), offset: 0 },
             size: shape.element_bytes as u32,
             dims: shape.dims,
             origin: shape.part.min,
             extent: shape.part.extent(),
             write: access.mode.writes(),
-        })
+        }
     }
 
     /// An access as the host finds it; an empty one may have no memory.

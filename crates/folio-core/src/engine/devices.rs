@@ -93,6 +93,7 @@ impl Engine {
             let first = usize::from(at * LANES_PER_DEVICE);
             ledger.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
             ledger.links.extend(links);
+            ledger.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
         });
         tracing::debug!(target: "folio", device = entry.name, "opened");
         Ok(entry.opened.get_or_init(|| device))
@@ -149,7 +150,7 @@ impl Engine {
 
     /// Allocates all of `missing`, or nothing.
     pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
-        let mut made: SmallVec<[(StorageId, Garbage, bool); 4]> = SmallVec::new();
+        let mut made: SmallVec<[(StorageId, Garbage); 4]> = SmallVec::new();
         let mut result = Ok(());
         for &(id, domain) in missing {
             let (bytes, label) = {
@@ -158,9 +159,7 @@ impl Engine {
                 (storage.bytes(), storage.label.clone())
             };
             match self.allocate_one(domain, bytes, &label) {
-                Ok((alloc, zeroed)) => {
-                    made.push((id, Garbage { alloc, bytes, domain }, zeroed));
-                }
+                Ok(alloc) => made.push((id, Garbage { alloc, bytes, domain })),
                 Err(error) => {
                     result = Err(error);
                     break;
@@ -169,7 +168,7 @@ impl Engine {
         }
         let failed = result.is_err();
         self.enter(|ledger| {
-            for (id, new, zeroed) in made {
+            for (id, new) in made {
                 let known = ledger.storages[id.0].alloc(new.domain).is_some();
                 if failed || known {
                     ledger.outbox.garbage.push(new);
@@ -177,7 +176,7 @@ impl Engine {
                 }
                 let storage = &mut ledger.storages[id.0];
                 storage.set_alloc(new.domain, new.alloc);
-                if zeroed {
+                if new.alloc.clean {
                     let all = storage.grid.all();
                     storage.defined.update(&all, &mut |_, s: DomainSet| s.with(new.domain));
                 }
@@ -190,13 +189,8 @@ impl Engine {
         result
     }
 
-    /// Memory for a whole storage on one domain, and whether it holds zeros.
-    fn allocate_one(
-        &self,
-        domain: DomainId,
-        bytes: usize,
-        label: &Label,
-    ) -> Result<(Alloc, bool), Error> {
+    /// Memory for a whole storage on one domain.
+    fn allocate_one(&self, domain: DomainId, bytes: usize, label: &Label) -> Result<Alloc, Error> {
         let what = "buffer";
         if domain == DomainId::HOST {
             let refused = || Error::OutOfMemory {
@@ -216,7 +210,7 @@ impl Engine {
             };
             let base = MemBase::Host(ptr);
             let address = Some(ptr.0 as u64);
-            return Ok((Alloc { base, address, host: Some(ptr), owner: Owner::Host }, true));
+            return Ok(Alloc { base, address, host: Some(ptr), owner: Owner::Host, clean: true });
         }
         let found = self.devices.iter().position(|d| d.domain == domain);
         let at = found.unwrap_or_default() as u16;
@@ -232,7 +226,7 @@ impl Engine {
         align: u64,
         what: &'static str,
         label: &Label,
-    ) -> Result<(Alloc, bool), Error> {
+    ) -> Result<Alloc, Error> {
         let device = self.open(at)?;
         let entry = &self.devices[usize::from(at)];
         let asked = bytes as u64;
@@ -267,7 +261,8 @@ impl Engine {
                     None => MemBase::Device { device: entry.index as u32, handle: a.handle },
                 };
                 let owner = Owner::Device(at, a.handle);
-                Ok((Alloc { base, address: a.address, host: a.host, owner }, a.zeroed))
+                let (address, host, clean) = (a.address, a.host, a.zeroed);
+                Ok(Alloc { base, address, host, owner, clean })
             }
             Err(cause) => {
                 budget.give(asked);

@@ -9,7 +9,7 @@ use super::transfer::For;
 use super::wait::Waited;
 use crate::error::{Error, Label};
 use crate::geom::Box3;
-use crate::graph::hazards::{Deps, tidy};
+use crate::graph::hazards::{Deps, Outcome, tidy};
 use crate::hal::HostPtr;
 use crate::pages::DomainId;
 use smallvec::{SmallVec, smallvec};
@@ -63,20 +63,28 @@ impl Engine {
             ledger = self.ledger.lock();
         };
         let access = Access { storage, elements, mode, domain };
-        let mut deps: Deps = SmallVec::new();
+        let mut before: Deps = SmallVec::new();
         let accesses = [access];
-        ledger.hazard_deps(&accesses, &mut deps);
-        for dep in &deps {
+        ledger.hazard_deps(&accesses, &mut before);
+        for dep in &before {
             let stamp = ledger.resolve(dep.stamp);
             // What has ended already needs no waiting.
             if let Some(lane) = stamp.lane() {
                 ledger.poll(lane);
             }
-            if ledger.outcome(stamp) == crate::graph::hazards::Outcome::Pending {
-                self.may_wait(&ledger, stamp)?;
+            if ledger.outcome(stamp) == Outcome::Pending
+                && let Err(error) = self.may_wait(&ledger, stamp)
+            {
+                let outbox = std::mem::take(&mut ledger.outbox);
+                drop(ledger);
+                self.deliver(outbox);
+                return Err(error);
             }
         }
         let label = ledger.storages[storage.0].label.clone();
+        // What it waits for is gathered anew: what is brought now replaces what came before, and
+        // its failures.
+        let mut deps: Deps = SmallVec::new();
         let who = For { queue: None, label: &label, lane: None };
         ledger.bring(&access, who, &mut deps);
         ledger.hazard_deps(&accesses, &mut deps);

@@ -77,6 +77,7 @@ fn run_jobs(jobs: &Mutex<Jobs>, wake: &Condvar) {
             let result = as_host_task(&engine, slot, run)
                 .unwrap_or_else(|payload| Err(Cause::Panic(PanicPayload::new(payload))));
             engine.enter(|ledger| ledger.host_done(slot, result));
+            engine.look_if_closing();
         }
     }
 }

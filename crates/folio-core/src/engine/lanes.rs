@@ -194,6 +194,7 @@ impl LaneShared {
                     }
                     // The backend may do the work that is there on this thread and make room.
                     drove = true;
+                    self.native.flush();
                     self.native.drive();
                 }
             }

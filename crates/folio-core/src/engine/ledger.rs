@@ -127,7 +127,7 @@ pub(crate) struct Ledger {
     pub(crate) lost_stamp: HashMap<DomainId, Stamp>,
     /// Why a device is gone.
     pub(crate) device_lost: Vec<Option<Arc<Failure>>>,
-    /// The first device of each domain.
+    /// The device of each domain that was opened first.
     pub(crate) domain_device: Vec<Option<u16>>,
     /// The lane that does the work of another one, where a device has fewer.
     pub(crate) lane_alias: Vec<LaneId>,
@@ -156,10 +156,6 @@ impl Ledger {
     ) -> Ledger {
         let lanes = devices.len() * usize::from(LANES_PER_DEVICE);
         let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
-        let mut domain_device = vec![None; domains];
-        for (at, device) in devices.iter().enumerate().rev() {
-            domain_device[usize::from(device.domain.0)] = Some(at as u16);
-        }
         Ledger {
             storages: Slab::new(),
             lanes: (0..lanes).map(|_| LaneState::new()).collect(),
@@ -182,7 +178,7 @@ impl Ledger {
             lost_stamp: HashMap::new(),
             device_lost: vec![None; devices.len()],
             devices,
-            domain_device,
+            domain_device: vec![None; domains],
             lane_alias: (0..lanes as u16).map(LaneId).collect(),
             planner: Planner::default(),
             plan: Vec::new(),
@@ -456,6 +452,11 @@ impl LaneTable {
     pub(crate) fn new(devices: usize) -> LaneTable {
         let count = devices * usize::from(LANES_PER_DEVICE);
         LaneTable((0..count).map(|_| OnceLock::new()).collect())
+    }
+
+    /// The lanes of the devices that are open.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &LaneShared> {
+        self.0.iter().filter_map(OnceLock::get)
     }
 
     pub(crate) fn set(&self, lane: LaneShared) {

@@ -6,12 +6,11 @@ use crate::error::Error;
 use crate::pages::{DomainId, DomainSet};
 
 impl Ledger {
-    /// Gives a storage memory that was made elsewhere; `defined`: it holds what the storage may
-    /// show.
-    pub(crate) fn adopt(&mut self, id: StorageId, domain: DomainId, alloc: Alloc, defined: bool) {
+    /// Gives a storage memory that was made elsewhere.
+    pub(crate) fn adopt(&mut self, id: StorageId, domain: DomainId, alloc: Alloc) {
         let storage = &mut self.storages[id.0];
         storage.set_alloc(domain, alloc);
-        if defined {
+        if alloc.clean {
             let all = storage.grid.all();
             storage.defined.update(&all, &mut |_, set: DomainSet| set.with(domain));
         }

@@ -100,6 +100,8 @@ impl Engine {
             let look = self.look(backend);
             if look.over {
                 reaper.state.lock().running = false;
+                // The others may have waited for what ended here.
+                self.look_if_closing();
                 return;
             }
             let closing = self.closing.load(Ordering::SeqCst);
@@ -140,12 +142,12 @@ impl Engine {
         });
         let mut stalled = false;
         for lane in lanes.clone() {
-            if let Some(shared) = self.table.shared(lane)
-                && shared.stalled.load(Ordering::Acquire)
-            {
+            let Some(shared) = self.table.shared(lane) else { continue };
+            if shared.stalled.load(Ordering::Acquire) {
                 let _ = shared.drain(&*self.table, Tick::MAX);
                 stalled |= shared.stalled.load(Ordering::Acquire);
             }
+            shared.native.flush();
         }
         self.enter(|ledger| {
             let mut look =
@@ -162,6 +164,13 @@ impl Engine {
             look.over = idle && quiet && self.closing.load(Ordering::SeqCst);
             look
         })
+    }
+
+    /// Something has ended without a lane: if it was the last of all, the reapers may leave.
+    pub(crate) fn look_if_closing(&self) {
+        if self.closing.load(Ordering::SeqCst) {
+            self.reapers.iter().for_each(|reaper| reaper.call());
+        }
     }
 
     /// The user's last handle is gone: the reapers finish what is under way and leave.

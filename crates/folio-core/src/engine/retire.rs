@@ -5,6 +5,7 @@ use super::ledger::Ledger;
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
+use crate::geom::Box3;
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::SmallVec;
@@ -161,13 +162,18 @@ impl Ledger {
         for promise in promises {
             let Some(storage) = self.storages.get_mut(promise.storage.0) else { continue };
             let domain = promise.domain;
-            let (defined, tracker) = (&mut storage.defined, &mut storage.tracker);
-            storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live| {
-                defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
-                if live && promise.arrival {
-                    tracker.remove(pages, domain);
+            storage.broken = true;
+            // Memory that began clean holds zeros or an earlier value whatever failed.
+            let clean = storage.alloc(domain).is_some_and(|a| a.clean);
+            let defined = &mut storage.defined;
+            let mut broken: SmallVec<[Box3; 2]> = SmallVec::new();
+            storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live, first| {
+                if first && !clean {
+                    defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
                 }
+                broken.extend((live && promise.arrival).then_some(*pages));
             });
+            broken.iter().for_each(|pages| storage.forget(pages, domain));
         }
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct Alloc {
     pub(crate) host: Option<HostPtr>,
     /// Who frees it.
     pub(crate) owner: Owner,
+    /// It held zeros, or what the storage may show, from the start: then it always will.
+    pub(crate) clean: bool,
 }
 
 /// Who frees an allocation.
@@ -71,7 +73,11 @@ pub(crate) struct StorageState {
     /// knowledge, on which memory safety rests whatever the tracker says.
     pub(crate) defined: PageMap<DomainSet>,
     pub(crate) hazards: Hazards,
-    /// Pages that discards of parts have split between domains, by linear page number.
+    /// A promise has been broken: who failed for it may be at work still, on memory that holds
+    /// nothing any more.
+    pub(crate) broken: bool,
+    /// Pages that discards of parts have split between domains, by linear page number; also those
+    /// that copies make whole again, as long as they are not written.
     pub(crate) mixed: BTreeMap<usize, Vec<Fragment>>,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
     /// The only domain on which it exists: USM.
@@ -126,6 +132,18 @@ impl StorageState {
         self.guards.iter().any(|g| (writes || g.writes) && g.pages.overlaps(pages))
     }
 
+    /// The pages of `range` into which something may be copied: on the host not those that a guard
+    /// shows, whatever a user's tracker says of them.
+    pub(crate) fn unheld(&self, range: &Box3, domain: DomainId, out: &mut dyn FnMut(Box3)) {
+        let mut parts: SmallVec<[Box3; 4]> = SmallVec::from_slice(&[*range]);
+        for guard in self.guards.iter().filter(|_| domain.is_host()) {
+            let mut left = SmallVec::new();
+            parts.iter().for_each(|part| part.subtract(&guard.pages, |rest| left.push(rest)));
+            parts = left;
+        }
+        parts.into_iter().for_each(out);
+    }
+
     /// True when nothing refers to it any more.
     pub(crate) fn over(&self) -> bool {
         self.dropped && self.in_use == 0
@@ -142,7 +160,22 @@ impl StorageState {
         [number / (rows * columns), number / columns % rows, number % columns]
     }
 
-    /// The pages in `range` that are split between domains.
+    /// True when no domain has all of the page.
+    pub(crate) fn nowhere_whole(&self, number: usize) -> bool {
+        let page = Box3::cell(self.page_at(number));
+        self.tracker.uniform(&page).is_none_or(DomainSet::is_empty)
+    }
+
+    /// A copy to `domain` has failed: `pages` are not there.
+    pub(crate) fn forget(&mut self, pages: &Box3, domain: DomainId) {
+        self.tracker.remove(pages, domain);
+        for number in self.mixed_in(pages) {
+            let fragments = self.mixed.get_mut(&number).into_iter().flatten();
+            fragments.for_each(|f| f.domains.remove(domain));
+        }
+    }
+
+    /// The pages in `range` of which there are fragments.
     pub(crate) fn mixed_in(&self, range: &Box3) -> SmallVec<[usize; 4]> {
         if self.mixed.is_empty() || range.is_empty() {
             return SmallVec::new();

@@ -14,15 +14,19 @@ use super::storage::{Fragment, StorageId};
 use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
-use crate::graph::hazards::{Deps, Outcome, add_dep};
+use crate::graph::hazards::{Brings, Deps, Outcome, add_dep};
 use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase, MemRef};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How much of a staged copy is under way through one piece of host memory, and how many pieces.
 const CHUNK: usize = 4 << 20;
 const PIECES: usize = 4;
+
+/// With more fragments than this a page that is whole somewhere counts as being there only.
+const MOST_FRAGMENTS: usize = 64;
 
 /// Which way a copy takes.
 enum Route {
@@ -59,14 +63,32 @@ impl Ledger {
                 self.bring_current(a.storage, &pages, domain, who, deps);
             }
         }
+        let doubted = a.mode == (Mode::Discard { whole: false }) && self.doubt(a, &pages);
         let storage = &self.storages[a.storage.0];
         if !storage.defined.uniform(&pages).is_some_and(|s| s.contains(domain)) {
             let replaced = match a.mode {
                 Mode::Discard { whole: true } => storage.grid.pages_inside(&a.elements),
                 _ => Box3::EMPTY,
             };
-            self.zero(a.storage, &pages, &replaced, domain, who, deps);
+            self.zero(a.storage, (&pages, &replaced), domain, doubted, who, deps);
         }
+    }
+
+    /// A discard that may leave elements alone must not come to depend on first data that is still
+    /// under way, and may fail: whole pages count as holding nothing yet, and are zeroed after it.
+    fn doubt(&mut self, a: &Access, pages: &Box3) -> bool {
+        let storage = &mut self.storages[a.storage.0];
+        if storage.alloc(a.domain).is_none_or(|alloc| alloc.clean) {
+            return false;
+        }
+        let mut doubted = false;
+        let inside = storage.grid.pages_inside(&a.elements).intersect(pages);
+        let (hazards, defined) = (&storage.hazards, &mut storage.defined);
+        hazards.unsure(&inside, a.domain, |run| {
+            defined.update(&run, &mut |_, set| set.without(a.domain));
+            doubted = true;
+        });
+        doubted
     }
 
     /// Copies what is outdated on `domain`.
@@ -81,6 +103,7 @@ impl Ledger {
         let lost = self.lost;
         let storage = &self.storages[id.0];
         let mut needs: SmallVec<[Need; 4]> = SmallVec::new();
+        let mut runs: SmallVec<[Box3; 4]> = SmallVec::new();
         let mut gone = DomainSet::EMPTY;
         let mut need = |elements: Box3, all: DomainSet| {
             let sources = all.minus(lost);
@@ -89,28 +112,36 @@ impl Ledger {
             } else {
                 needs.push(Need { elements, sources });
             }
+            !sources.is_empty()
         };
         storage.tracker.visit(pages, &mut |run, set| {
             if set.is_empty() || set.contains(domain) {
                 return;
             }
+            let mut need = |pages: Box3, sources| {
+                let comes = need(storage.grid.elements_of(&pages), sources);
+                runs.extend(comes.then_some(pages));
+            };
             if !storage.tracker.is_foreign() {
-                need(storage.grid.elements_of(&run), set);
-                return;
+                return need(run, set);
             }
             // A user's tracker may name a domain that holds nothing: such a source is none.
             storage.defined.visit(&run, &mut |part, defined: DomainSet| {
                 let real = set.intersect(defined);
                 if !real.is_empty() {
-                    need(storage.grid.elements_of(&part), real);
+                    storage.unheld(&part, domain, &mut |part| need(part, real));
                 }
             });
         });
-        let mixed = storage.mixed_in(pages);
+        let mut mixed = storage.mixed_in(pages);
+        // Those that are whole somewhere are among the runs.
+        mixed.retain(|number| storage.nowhere_whole(*number));
         for number in &mixed {
+            let defined = storage.defined.get(storage.page_at(*number));
             for fragment in storage.mixed.get(number).into_iter().flatten() {
-                if !fragment.domains.contains(domain) {
-                    need(fragment.elements, fragment.domains);
+                let set = fragment.domains.intersect(defined);
+                if !fragment.domains.contains(domain) && !set.is_empty() {
+                    need(fragment.elements, set);
                 }
             }
         }
@@ -119,15 +150,19 @@ impl Ledger {
                 add_dep(deps, *stamp, true);
             }
         }
-        if !needs.is_empty() {
-            self.transfer(id, &needs, domain, who, deps);
+        if !needs.is_empty() && !self.transfer(id, &needs, domain, who, deps) {
+            return;
+        }
+        // By page and not by rectangle: the planner may cut a page in two.
+        for run in &runs {
+            self.storages[id.0].tracker.insert(run, domain);
         }
         for number in mixed {
             self.whole_again(id, number, domain);
         }
     }
 
-    /// Plans and submits the copies for `needs`.
+    /// Plans and submits the copies for `needs`; `false` when one has failed already.
     fn transfer(
         &mut self,
         id: StorageId,
@@ -135,22 +170,24 @@ impl Ledger {
         domain: DomainId,
         who: For<'_>,
         deps: &mut Deps,
-    ) {
+    ) -> bool {
         let mut plan = std::mem::take(&mut self.plan);
         let mut planner = std::mem::take(&mut self.planner);
         let bytes = self.storages[id.0].element_bytes;
         planner.plan(needs, bytes, &|from| self.link(from, domain), &mut plan);
         self.planner = planner;
         plan.sort_by_key(|t: &Transfer| t.source);
+        let mut fine = true;
         for group in plan.chunk_by(|a, b| a.source == b.source) {
             let boxes: SmallVec<[Box3; 4]> = group.iter().map(|t| t.elements).collect();
-            self.transfer_from(id, group[0].source, &boxes, domain, who, deps);
+            fine &= self.transfer_from(id, group[0].source, &boxes, domain, who, deps);
         }
         plan.clear();
         self.plan = plan;
+        fine
     }
 
-    /// Copies boxes of one storage from `source` to `domain`.
+    /// Copies boxes of one storage from `source` to `domain`; `false` when that has failed already.
     fn transfer_from(
         &mut self,
         id: StorageId,
@@ -159,16 +196,26 @@ impl Ledger {
         domain: DomainId,
         who: For<'_>,
         deps: &mut Deps,
-    ) {
+    ) -> bool {
         let storage = &self.storages[id.0];
         let pitch = storage.pitch();
         let mut rects: SmallVec<[CopyRect; 2]> = SmallVec::new();
         let mut own: Deps = SmallVec::new();
         let mut promises: SmallVec<[Promise; 1]> = SmallVec::new();
+        let (mut count_of_pages, mut partly) = (0, HashSet::new());
         for elements in boxes {
             let pages = storage.grid.pages_of(elements);
             storage.hazards.read_deps(&pages, source, &mut own);
             storage.hazards.order_arrivals(&pages, domain, &mut own);
+            if storage.broken || storage.tracker.is_foreign() {
+                // A user's tracker may have called pages outdated that are in use.
+                storage.hazards.order_all(&pages, &mut own);
+            }
+            let inside = storage.grid.pages_inside(elements);
+            count_of_pages += inside.volume() as u64;
+            if inside != pages {
+                pages.subtract(&inside, |b| partly.extend(b.cells()));
+            }
             promises.push(Promise { storage: id, pages, domain, arrival: true });
             let from = storage.rect(source, elements);
             let to = storage.rect(domain, elements);
@@ -177,7 +224,7 @@ impl Ledger {
             }
         }
         let (moved, count) = (rects.iter().map(CopyRect::bytes).sum(), rects.len() as u64);
-        let pages = promises.iter().map(|p| p.pages.volume() as u64).sum();
+        let pages = count_of_pages + partly.len() as u64;
         self.count_transfer(id, who.queue, source, domain, [count, moved, pages]);
         let op = CopyJob {
             what: "transfer",
@@ -191,42 +238,41 @@ impl Ledger {
         let stamp = self.copy(op, source, domain, rects);
         add_dep(deps, stamp, true);
         if self.outcome(stamp) == Outcome::Failed {
-            return;
+            return false;
         }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
         let storage = self.storages.get_mut(id.0);
-        let Some(storage) = storage else { return };
+        let Some(storage) = storage else { return false };
         for (promise, elements) in promises.iter().zip(boxes) {
             let whole = storage.grid.elements_of(&promise.pages) == *elements;
             let known = &mut |s| outcome(lanes, slots, failures, s);
-            storage.hazards.mark_arrival(&promise.pages, domain, stamp, whole, known);
+            let defined = storage.defined.uniform(&promise.pages);
+            let held = defined.is_some_and(|set| set.contains(domain));
+            let brings = if held { Brings::Data } else { Brings::FirstData };
+            storage.hazards.mark_arrival(&promise.pages, domain, stamp, (whole, brings), known);
             storage.defined.update(&promise.pages, &mut |_, set| set.with(domain));
-            if whole {
-                storage.tracker.insert(&promise.pages, domain);
-            }
         }
+        true
     }
 
-    /// Page `number` is whole on `domain` now: its fragments are forgotten.
+    /// Page `number` is whole on `domain` now. Its fragments are remembered: if the copies fail,
+    /// they are what there is.
     fn whole_again(&mut self, id: StorageId, number: usize, domain: DomainId) {
         let storage = &mut self.storages[id.0];
-        let Some(fragments) = storage.mixed.remove(&number) else { return };
-        let mut everywhere = DomainSet::of(domain);
-        if let Some((first, rest)) = fragments.split_first() {
-            let common = rest.iter().fold(first.domains, |set, f| set.intersect(f.domains));
-            everywhere = everywhere.union(common);
-        }
         let page = Box3::cell(storage.page_at(number));
-        storage.tracker.set(&page, everywhere);
+        let Some(fragments) = storage.mixed.get_mut(&number) else { return };
+        fragments.iter_mut().for_each(|f| f.domains.insert(domain));
+        storage.tracker.set(&page, common(fragments));
     }
 
-    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`.
+    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`; `used`: they
+    /// may be in use nevertheless.
     fn zero(
         &mut self,
         id: StorageId,
-        pages: &Box3,
-        replaced: &Box3,
+        (pages, replaced): (&Box3, &Box3),
         domain: DomainId,
+        used: bool,
         who: For<'_>,
         deps: &mut Deps,
     ) {
@@ -248,6 +294,9 @@ impl Ledger {
         let mut own: Deps = SmallVec::new();
         for hole in &holes {
             storage.hazards.order_arrivals(hole, domain, &mut own);
+            if used || storage.broken {
+                storage.hazards.order_all(hole, &mut own);
+            }
             if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
                 rects.push(FillRect { dst, pitch, extent });
             }
@@ -277,7 +326,7 @@ impl Ledger {
         let Some(storage) = self.storages.get_mut(id.0) else { return };
         for hole in &holes {
             let known = &mut |s| outcome(lanes, slots, failures, s);
-            storage.hazards.mark_arrival(hole, domain, stamp, true, known);
+            storage.hazards.mark_arrival(hole, domain, stamp, (true, Brings::Zeros), known);
             storage.defined.update(hole, &mut |_, set| set.with(domain));
         }
     }
@@ -445,31 +494,35 @@ impl Ledger {
             let number = storage.page_number(page);
             let elements = storage.grid.elements_of(&cell);
             let covered = elements.intersect(&a.elements);
+            let told = storage.tracker.uniform(&cell).unwrap_or(DomainSet::EMPTY);
+            let set = told.intersect(storage.defined.get(page));
             let mut old = match storage.mixed.remove(&number) {
-                Some(fragments) => fragments,
-                None => {
-                    let told = storage.tracker.uniform(&cell).unwrap_or(DomainSet::EMPTY);
-                    let set = told.intersect(storage.defined.get(page));
-                    if set.is_empty() || set.contains(domain) {
-                        storage.tracker.set(&cell, DomainSet::of(domain));
-                        continue;
-                    }
-                    vec![Fragment { elements, domains: set }]
+                Some(fragments) if fragments.len() <= MOST_FRAGMENTS || set.is_empty() => fragments,
+                _ if set.is_empty() => {
+                    storage.tracker.set(&cell, DomainSet::of(domain));
+                    continue;
                 }
+                _ => vec![Fragment { elements, domains: set }],
             };
             let mut new = vec![Fragment { elements: covered, domains: DomainSet::of(domain) }];
             for fragment in old.drain(..) {
                 fragment.elements.subtract(&covered, |rest| {
-                    new.push(Fragment { elements: rest, domains: fragment.domains });
+                    new.push(Fragment { elements: rest, domains: fragment.domains.union(set) });
                 });
             }
-            let common = new.iter().fold(DomainSet::of(domain), |s, f| s.intersect(f.domains));
-            storage.tracker.set(&cell, common);
-            if common.is_empty() {
+            let here = DomainSet::of(domain).intersect(common(&new));
+            storage.tracker.set(&cell, here);
+            if here.is_empty() {
                 storage.mixed.insert(number, new);
             }
         }
     }
+}
+
+/// Where all fragments are.
+fn common(fragments: &[Fragment]) -> DomainSet {
+    let sets = fragments.iter().map(|f| f.domains);
+    sets.reduce(DomainSet::intersect).unwrap_or(DomainSet::EMPTY)
 }
 
 /// A copy on its way to be submitted.

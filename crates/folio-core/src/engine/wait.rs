@@ -122,6 +122,10 @@ impl Engine {
     fn wait_on_lane(&self, lane: LaneId, tick: Tick, until: Option<Instant>) {
         let Some(shared) = self.table.shared(lane) else { return };
         self.drain(lane);
+        // It flushes itself when it waits; the lanes that it waits for must be told.
+        for other in self.table.all() {
+            other.native.flush();
+        }
         // A full lane has not taken the operation yet: wait until it has made room.
         let reachable = tick.min(shared.enqueued());
         if reachable < tick && shared.native.completed() == Ok(reachable) {

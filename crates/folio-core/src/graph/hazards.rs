@@ -81,6 +81,18 @@ struct Arrival {
     stamp: Stamp,
     /// The pages still hold what it brings.
     live: bool,
+    brings: Brings,
+}
+
+/// What an arrival does for the memory that it comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Brings {
+    /// Zeros, where there was nothing.
+    Zeros,
+    /// The first data, where there was nothing: should it fail, there still is nothing.
+    FirstData,
+    /// Data, where zeros or earlier data were.
+    Data,
 }
 
 /// How a command writes.
@@ -161,14 +173,25 @@ impl Hazards {
         });
     }
 
-    /// What a write of `range` on `domain` waits for. A discard depends on the arrivals in its
-    /// memory: what it leaves alone is theirs.
+    /// Everything that uses `range` anywhere, only to come after it.
+    pub(crate) fn order_all(&self, range: &Box3, deps: &mut Deps) {
+        self.each(range, |state| {
+            let arrivals = state.arrivals.iter().map(|a| a.stamp);
+            let all = state.writers.iter().chain(&state.readers).copied().chain(arrivals);
+            all.for_each(|stamp| add_dep(deps, stamp, false));
+        });
+    }
+
+    /// What a write of `range` on `domain` waits for. A discard depends on what makes its memory
+    /// hold something at all: that is what it leaves alone.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
         self.each(range, |state| {
             state.writers.iter().for_each(|&w| add_dep(deps, w, how == Writing::Update));
             state.readers.iter().for_each(|&r| add_dep(deps, r, false));
             for a in &state.arrivals {
-                add_dep(deps, a.stamp, a.domain == domain && how != Writing::Replace);
+                let rests_on_it = how == Writing::Discard && a.brings != Brings::Data;
+                let flow = rests_on_it || (how == Writing::Update && a.live);
+                add_dep(deps, a.stamp, a.domain == domain && flow);
             }
         });
     }
@@ -181,6 +204,23 @@ impl Hazards {
         let state = self.states.get(self.map.get(range.min) as usize)?;
         let reader = state.readers.last().filter(|_| writes).copied();
         reader.or(state.writers.last().copied())
+    }
+
+    /// Where in `range` the memory on `domain` rests on first data that is still under way.
+    pub(crate) fn unsure(&self, range: &Box3, domain: DomainId, mut out: impl FnMut(Box3)) {
+        let first = |a: &Arrival| a.domain == domain && a.brings == Brings::FirstData;
+        let unsure = |s: &State| s.arrivals.iter().any(first);
+        if let Some(id) = self.map.uniform(range) {
+            if self.states.get(id as usize).is_some_and(unsure) {
+                out(*range);
+            }
+            return;
+        }
+        self.map.visit(range, &mut |run, id| {
+            if self.states.get(id as usize).is_some_and(unsure) {
+                out(run);
+            }
+        });
     }
 
     /// True when a further discard of a part of a page must count as reading it.
@@ -233,7 +273,9 @@ impl Hazards {
             if !state.arrivals.is_empty() {
                 let replaced = |a: &Arrival| a.domain == domain && how == Writing::Replace && !keep;
                 state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
-                state.arrivals.iter_mut().for_each(|a| a.live = false);
+                if !keep {
+                    state.arrivals.iter_mut().for_each(|a| a.live = false);
+                }
             }
         });
         if !keep {
@@ -247,30 +289,31 @@ impl Hazards {
         range: &Box3,
         domain: DomainId,
         stamp: Stamp,
-        whole: bool,
+        (whole, brings): (bool, Brings),
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
         self.update(range, &mut |state| {
             let replaced = |a: &Arrival| whole && a.domain == domain;
             state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
-            state.arrivals.push(Arrival { domain, stamp, live: true });
+            state.arrivals.push(Arrival { domain, stamp, live: true, brings });
         });
     }
 
     /// Where in `range` the arrival `stamp` on `domain` is still remembered: tells the pages and
-    /// whether they still hold what it brought, and forgets it.
+    /// whether they still hold what it brought, and whether it was all that their memory had, and
+    /// forgets it.
     pub(crate) fn drop_arrival(
         &mut self,
         range: &Box3,
         domain: DomainId,
         stamp: Stamp,
-        mut gone: impl FnMut(&Box3, bool),
+        mut gone: impl FnMut(&Box3, bool, bool),
     ) {
         let is_it = |a: &Arrival| a.domain == domain && a.stamp == stamp;
         self.map.visit(range, &mut |run, id| {
             let state = self.states.get(id as usize);
             if let Some(arrival) = state.and_then(|s| s.arrivals.iter().find(|a| is_it(a))) {
-                gone(&run, arrival.live);
+                gone(&run, arrival.live, arrival.brings != Brings::Data);
             }
         });
         self.update(range, &mut |state| state.arrivals.retain(|a| !is_it(a)));

@@ -81,8 +81,8 @@ impl Model {
         self.each(range, |page| {
             page.writers.iter().for_each(|w| add_dep(&mut deps, *w, how == Writing::Update));
             page.readers.iter().for_each(|r| add_dep(&mut deps, *r, false));
-            for (d, a, _) in &page.arrivals {
-                add_dep(&mut deps, *a, *d == domain && how != Writing::Replace);
+            for (d, a, live) in &page.arrivals {
+                add_dep(&mut deps, *a, *d == domain && how == Writing::Update && *live);
             }
         });
         deps
@@ -145,7 +145,7 @@ fn history(seed: u64, grid: Dims, steps: u64) {
                 model.written(&range, domain, by, keep, how);
             }
             _ => {
-                hazards.mark_arrival(&range, domain, by, true, &mut known);
+                hazards.mark_arrival(&range, domain, by, (true, Brings::Data), &mut known);
                 model.each(&range, |page| {
                     page.arrivals.retain(|(d, ..)| *d != domain);
                     page.arrivals.push((domain, by, true));
@@ -208,16 +208,16 @@ fn a_failed_arrival_is_forgotten_where_it_still_counts() {
     let mut pending = |_| Outcome::Pending;
     let (all, device) = (Box3::whole([1, 1, 4]), DomainId(1));
     let copy = stamp(0, 1);
-    hazards.mark_arrival(&all, device, copy, true, &mut pending);
+    hazards.mark_arrival(&all, device, copy, (true, Brings::Data), &mut pending);
     // Page 0 is replaced, page 1 updated in place, pages 2 and 3 stay as they came.
     let cell = |x| Box3::cell([0, 0, x]);
     hazards.mark_written(&cell(0), device, stamp(1, 1), false, Writing::Replace, &mut pending);
     hazards.mark_written(&cell(1), device, stamp(1, 2), false, Writing::Update, &mut pending);
     let mut gone = Vec::new();
-    hazards.drop_arrival(&all, device, copy, |pages, live| gone.push((*pages, live)));
+    hazards.drop_arrival(&all, device, copy, |pages, live, _| gone.push((*pages, live)));
     let tail = Box3 { min: [0, 0, 2], max: [1, 1, 4] };
     assert_eq!(gone, [(cell(1), false), (tail, true)]);
     gone.clear();
-    hazards.drop_arrival(&all, device, copy, |pages, live| gone.push((*pages, live)));
+    hazards.drop_arrival(&all, device, copy, |pages, live, _| gone.push((*pages, live)));
     assert!(gone.is_empty());
 }

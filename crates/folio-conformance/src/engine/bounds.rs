@@ -1,0 +1,136 @@
+//! Memory: budgets, what is allocated and given back.
+
+use super::rig::*;
+use super::tests;
+use folio_core::{BufferOptions, Error, Runtime};
+
+tests![
+    budgets_are_kept_and_named,
+    exceeding_a_budget_changes_nothing,
+    budgets_can_be_raised,
+    budgets_of_devices_that_are_not_there,
+    memory_is_given_back,
+];
+
+/// Bytes in use on all devices.
+fn in_use(rt: &Runtime) -> u64 {
+    rt.devices().iter().map(|d| d.budget().1).sum()
+}
+
+/// MEM-01, ERR-01
+fn budgets_are_kept_and_named(rig: &Rig) -> Outcome {
+    let name = rig.separate(1)?[0].device().name().to_owned();
+    let rt = rig.builder().budget(name.as_str(), 1000).build()?;
+    let device = rt.device(name.as_str())?;
+    let q = rt.queue_on(&device)?;
+    ensure_eq!(device.budget(), (1000, 0));
+    let mut x = rt.buffer_with::<i32, 1>([150], BufferOptions::new().label("first"))?;
+    let mut y = rt.buffer_with::<i32, 1>([150], BufferOptions::new().label("second"))?;
+    add(&q, &mut x, 1)?;
+    match add(&q, &mut y, 1) {
+        Err(Error::OutOfMemory { device, label, asked, in_use, limit, .. }) => {
+            ensure_eq!((device.as_str(), label.as_str()), (name.as_str(), "second"));
+            ensure_eq!((asked, in_use, limit), (600, 600, 1000));
+        }
+        other => return Err(Stop::Failed(format!("{other:?}"))),
+    }
+    ensure_eq!(device.budget(), (1000, 600));
+    ensure_eq!((x.to_vec()?, y.to_vec()?), (vec![1; 150], vec![0; 150]));
+    drop(x);
+    eventually("the memory is free", || device.budget().1 == 0)?;
+    add(&q, &mut y, 2)?;
+    ensure_eq!(y.to_vec()?, [2; 150]);
+    let rt = rig.builder().budget("host", 100).build()?;
+    refused!(rt.buffer_from(&[1u8; 101]), Error::OutOfMemory { .. });
+    let x = rt.buffer::<u8>(101)?;
+    refused!(x.read(), Error::OutOfMemory { .. });
+    rt.buffer_from(&[1u8; 100])?.to_vec()?;
+    rt.buffer_from(&[1u8; 100])?.to_vec()?;
+    Ok(())
+}
+
+/// MEM-01, LINK-01: budgets that end at the first, second, .. allocation of a command.
+fn exceeding_a_budget_changes_nothing(rig: &Rig) -> Outcome {
+    const EACH: u64 = 256;
+    let name = rig.separate(1)?[0].device().name().to_owned();
+    for fits in 0..=4 {
+        let rt = rig.builder().budget(name.as_str(), fits * EACH).build()?;
+        let device = rt.device(name.as_str())?;
+        let q = rt.queue_on(&device)?;
+        let mut a = rt.buffer_from(&[1u8; EACH as usize])?;
+        let b = rt.buffer_from(&[2u8; EACH as usize])?;
+        let c = rt.buffer::<u8>(EACH as usize)?;
+        let mut d = rt.buffer_from(&[4u8; EACH as usize])?;
+        let before = rt.counters();
+        let result = q.submit(|cg| {
+            let args = (cg.read_write(&mut a), cg.read(&b), cg.read(&c), cg.discard(&mut d));
+            cg.host_kernel([EACH as usize], args, |i, (mut a, b, c, mut d)| {
+                a[i] += b[i] + c[i];
+                d.put(i, 9);
+            });
+            Ok(())
+        });
+        if fits == 4 {
+            result?.wait()?;
+            ensure_eq!(device.budget().1, 4 * EACH);
+            ensure_eq!((a.read()?[0], d.read()?[1]), (3, 9));
+        } else {
+            refused!(result, Error::OutOfMemory { .. });
+            ensure_eq!(rt.counters(), before, "{fits}");
+            ensure_eq!(device.budget().1, 0, "{fits}: kept what it had got");
+            ensure_eq!((a.read()?[0], b.read()?[0], c.read()?[0], d.read()?[0]), (1, 2, 0, 4));
+            device.set_budget(u64::MAX);
+            add_bytes(&q, &mut a)?;
+            ensure_eq!(a.to_vec()?, [2; EACH as usize]);
+        }
+        q.wait()?;
+        drop((a, b, c, d));
+        eventually("everything is given back", || in_use(&rt) == 0)?;
+    }
+    Ok(())
+}
+
+fn add_bytes(q: &folio_core::Queue, x: &mut folio_core::Buffer<u8>) -> Outcome {
+    let n = x.len();
+    q.submit(|cg| {
+        let x = cg.read_write(x);
+        cg.host_kernel([n], x, |i, mut x| x[i] += 1);
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// MEM-01
+fn budgets_can_be_raised(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let mut x = rig.rt.buffer::<i32>(1000)?;
+    q.device().set_budget(0);
+    refused!(add(&q, &mut x, 1), Error::OutOfMemory { .. });
+    q.device().set_budget(4000);
+    add(&q, &mut x, 1)?;
+    // What is there stays.
+    q.device().set_budget(0);
+    add(&q, &mut x, 1)?;
+    ensure_eq!(x.to_vec()?, [2; 1000]);
+    Ok(())
+}
+
+/// MEM-01, ERR-01
+fn budgets_of_devices_that_are_not_there(rig: &Rig) -> Outcome {
+    refused!(rig.builder().budget("nowhere:7", 1).build(), Error::Configuration { .. });
+    Ok(())
+}
+
+/// BUF-01, POL-04
+fn memory_is_given_back(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        for _ in 0..50 {
+            let mut x = rig.rt.buffer_from(&[1; 1000])?;
+            add(&q, &mut x, 1)?;
+        }
+    }
+    rig.rt.wait()?;
+    eventually("everything is given back", || in_use(&rig.rt) == 0)?;
+    Ok(())
+}

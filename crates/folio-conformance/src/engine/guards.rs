@@ -1,0 +1,145 @@
+//! Host guards.
+
+use super::rig::*;
+use super::tests;
+use folio_core::{Buffer, BufferOptions, Error};
+
+tests![
+    guards_keep_conflicting_commands_out,
+    guards_know_pages,
+    a_second_reader_is_let_in,
+    guards_see_and_leave_the_latest,
+    overwriting_guards_bring_nothing,
+    guards_may_outlive_their_buffer,
+    leaked_guards_harm_nobody,
+];
+
+fn one_page(rig: &Rig) -> Result<Buffer<i32>, Stop> {
+    Ok(rig.rt.buffer_from(&[1, 2, 3, 4])?)
+}
+
+/// DEP-04, ERR-01
+fn guards_keep_conflicting_commands_out(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let mut x = one_page(rig)?;
+        let mut y = rig.rt.buffer::<i32>(4)?;
+        let before = rig.rt.counters();
+        let reader = x.read()?;
+        refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
+        refused!(x.write(), Error::HostAccessHeld { .. });
+        refused!(x.overwrite(), Error::HostAccessHeld { .. });
+        ensure_eq!(rig.rt.counters(), before, "a refused command left something");
+        read_into(&q, &x, &mut y)?.wait()?;
+        drop(reader);
+        let writer = x.write()?;
+        refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
+        refused!(read_into(&q, &x, &mut y), Error::HostAccessHeld { .. });
+        refused!(x.read(), Error::HostAccessHeld { .. });
+        refused!(x.read_async(), Error::HostAccessHeld { .. });
+        drop(writer);
+        add(&q, &mut x, 1)?;
+        ensure_eq!((x.to_vec()?, y.to_vec()?), (vec![2, 3, 4, 5], vec![1, 2, 3, 4]));
+    }
+    Ok(())
+}
+
+/// DEP-01, PAGE-02
+fn guards_know_pages(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let options = BufferOptions::new().page([2]);
+    let x = rig.rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [6], options)?.share();
+    let mut guard = x.slice_mut([2], [2])?.write()?;
+    let task = |at: usize| {
+        q.submit(|cg| {
+            let x = cg.read_write(x.slice_mut([at], [1])?);
+            cg.host_kernel([1], x, |i, mut x| x[i] += 10);
+            Ok(())
+        })
+    };
+    for at in [0, 1, 4, 5] {
+        task(at)?;
+    }
+    for at in [2, 3] {
+        refused!(task(at), Error::HostAccessHeld { .. });
+    }
+    ensure_eq!(&guard[..], [3, 4]);
+    guard[0] = 30;
+    drop(guard);
+    ensure_eq!(x.to_vec()?, [11, 12, 30, 4, 15, 16]);
+    Ok(())
+}
+
+/// DEP-04
+fn a_second_reader_is_let_in(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let mut x = one_page(rig)?;
+    add(&q, &mut x, 1)?;
+    let (first, second) = (x.read()?, x.read()?);
+    let third = x.read_async()?.wait()?;
+    ensure_eq!(&first[..], &second[..]);
+    drop(first);
+    ensure_eq!(&third[..], [2, 3, 4, 5]);
+    refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
+    drop((second, third));
+    add(&q, &mut x, 1)?.wait()?;
+    Ok(())
+}
+
+/// DEP-02, PAGE-03
+fn guards_see_and_leave_the_latest(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let mut x = paged(&rig.rt, &[0i32; 8])?;
+        for n in 0..10 {
+            set(&q, &mut x, 0, 4, n)?;
+            {
+                let mut part = x.slice_mut([2], [4])?;
+                let mut guard = part.write()?;
+                ensure_eq!(guard[0], n, "device {at}");
+                guard[1] = 100 + n;
+                guard[3] = 200 + n;
+            }
+            add(&q, &mut x, 1)?;
+            let all = x.read()?;
+            ensure_eq!((all[0], all[3], all[5]), (n + 1, 101 + n, 201 + n), "device {at}");
+        }
+    }
+    Ok(())
+}
+
+/// XFER-01, BUF-07
+fn overwriting_guards_bring_nothing(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let mut x = rig.rt.buffer::<i32>(4)?;
+    set(&q, &mut x, 0, 4, 7)?;
+    x.overwrite()?.copy_from_slice(&[1, 2, 3, 4]);
+    ensure_eq!(x.counters().device_to_host.bytes, 0);
+    add(&q, &mut x, 1)?;
+    ensure_eq!(x.to_vec()?, [2, 3, 4, 5]);
+    Ok(())
+}
+
+/// POL-04, POL-05
+fn guards_may_outlive_their_buffer(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let mut x = one_page(rig)?;
+    add(&q, &mut x, 1)?;
+    let reader = x.read()?;
+    drop((x, q));
+    ensure_eq!(&reader[..], [2, 3, 4, 5]);
+    Ok(())
+}
+
+/// POL-05
+fn leaked_guards_harm_nobody(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let mut x = one_page(rig)?;
+    std::mem::forget(x.read()?);
+    refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
+    let mut y = rig.rt.buffer::<i32>(4)?;
+    read_into(&q, &x, &mut y)?;
+    drop(x);
+    ensure_eq!(y.to_vec()?, [1, 2, 3, 4]);
+    Ok(())
+}

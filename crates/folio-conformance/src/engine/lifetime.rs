@@ -1,0 +1,293 @@
+//! Handles that go while there is work in flight, in any order and from any thread.
+
+use super::rig::*;
+use super::tests;
+use folio_core::{Error, Queue, Runtime};
+use std::sync::Arc;
+use std::time::Duration;
+
+tests![
+    buffers_dropped_in_flight,
+    everything_dropped_in_flight,
+    the_last_handle_goes_in_a_host_task,
+    the_last_handle_goes_in_a_kernel,
+    leaked_handles_harm_nobody,
+    shutdown_refuses_and_waits,
+    shutdown_reports_what_hangs,
+    shutdown_from_within,
+    an_idle_runtime_ends,
+    a_runtime_that_has_worked_ends,
+    events_outlive_everything,
+    waiting_for_the_runtime,
+];
+
+/// Tells when the engine of a runtime is gone.
+struct Life(Arc<()>);
+
+impl Life {
+    fn over(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
+    fn ends(&self) -> Outcome {
+        eventually("the engine ends", || self.over())
+    }
+}
+
+fn mortal(rig: &Rig) -> Result<(Runtime, Life), Stop> {
+    let life = Arc::new(());
+    let own = life.clone();
+    // The engine owns the handler.
+    let rt = rig.builder().on_failure(move |_| drop(own.clone())).build()?;
+    Ok((rt, Life(life)))
+}
+
+/// A host task that waits at a gate.
+fn gated(q: &Queue, gate: &Gate, x: &mut folio_core::Buffer<i32>) -> Outcome {
+    let door = gate.door();
+    q.submit(|cg| {
+        let x = cg.read_write(x);
+        cg.host_task(x, move |mut x| {
+            door.pass();
+            x.iter_mut().for_each(|v| *v += 1);
+        });
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// BUF-01, POL-04, ERR-04
+fn buffers_dropped_in_flight(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let gate = Gate::new();
+        let mut y = rig.rt.buffer::<i32>(100)?;
+        {
+            let mut x = rig.rt.buffer_from(&[1; 100])?;
+            add(&q, &mut x, 1)?;
+            gated(&q, &gate, &mut x)?;
+            add(&q, &mut x, 1)?;
+            read_into(&q, &x, &mut y)?;
+        }
+        let device = q.device();
+        gate.open();
+        ensure_eq!(y.to_vec()?, [4; 100]);
+        q.wait()?;
+        drop(y);
+        eventually("the memory is free", || device.budget().1 == 0)?;
+    }
+    Ok(())
+}
+
+/// POL-04, ERR-04: what was submitted runs to its end.
+fn everything_dropped_in_flight(rig: &Rig) -> Outcome {
+    let (rt, life) = mortal(rig)?;
+    let (tell, told) = std::sync::mpsc::channel();
+    let gate = Gate::new();
+    {
+        let last = rt.devices().len() - 1;
+        let q = on(&rt, last)?;
+        let mut x = rt.buffer_from(&[1; 100])?;
+        add(&q, &mut x, 1)?;
+        gated(&q, &gate, &mut x)?;
+        add(&q, &mut x, 1)?;
+        q.submit(|cg| {
+            let x = cg.read(&x);
+            cg.host_task(x, move |x| drop(tell.send(x.to_vec())));
+            Ok(())
+        })?;
+    }
+    drop(rt);
+    ensure!(!life.over(), "the engine is gone and work is left");
+    gate.open();
+    ensure_eq!(told.recv_timeout(PATIENCE / 4).ok(), Some(vec![4; 100]));
+    life.ends()
+}
+
+/// ERR-04
+fn the_last_handle_goes_in_a_host_task(rig: &Rig) -> Outcome {
+    let (rt, life) = mortal(rig)?;
+    let gate = Gate::new();
+    let (own, door) = (rt.clone(), gate.door());
+    let q = on(&rt, 0)?;
+    q.submit(|cg| {
+        cg.host_task((), move |()| {
+            door.pass();
+            drop(own);
+        });
+        Ok(())
+    })?;
+    drop((q, rt));
+    gate.open();
+    life.ends()
+}
+
+/// ERR-04: kernels own handles, which go when the kernel does.
+fn the_last_handle_goes_in_a_kernel(rig: &Rig) -> Outcome {
+    rig.kernels_have_own_threads()?;
+    for at in 0..rig.rt.devices().len() {
+        let (rt, life) = mortal(rig)?;
+        let q = on(&rt, at)?;
+        let x = rt.buffer_from(&[1; 10])?.share();
+        let (own, kept) = (rt.clone(), x.clone());
+        q.submit(|cg| {
+            let x = cg.read_write(&x);
+            cg.host_kernel([10], x, move |i, mut x| {
+                x[i] += i32::from(own.devices().len() > 100) + kept.range()[0] as i32;
+            });
+            Ok(())
+        })?;
+        ensure_eq!(x.to_vec()?, [11; 10]);
+        drop((x, q, rt));
+        life.ends()?;
+    }
+    Ok(())
+}
+
+/// POL-05
+fn leaked_handles_harm_nobody(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let rt = rig.builder().build()?;
+        let q = on(&rt, at)?;
+        let mut x = rt.buffer_from(&[1; 100])?;
+        std::mem::forget(add(&q, &mut x, 1)?);
+        std::mem::forget(x.slice_mut([0], [50])?);
+        std::mem::forget(x.read_async()?);
+        let mut y = rt.buffer::<i32>(100)?;
+        read_into(&q, &x, &mut y)?;
+        std::mem::forget(x);
+        ensure_eq!(y.to_vec()?, [2; 100]);
+        std::mem::forget(q);
+        std::mem::forget(rt);
+    }
+    Ok(())
+}
+
+/// ERR-04
+fn shutdown_refuses_and_waits(rig: &Rig) -> Outcome {
+    let rt = rig.builder().build()?;
+    let q = on(&rt, 0)?;
+    let mut x = rt.buffer_from(&[1; 100])?;
+    let event = add(&q, &mut x, 1)?;
+    rt.shutdown(PATIENCE)?;
+    ensure!(event.is_done(), "shutdown did not wait");
+    refused!(add(&q, &mut x, 1), Error::ShutDown);
+    refused!(q.submit(|_| Ok(())), Error::ShutDown);
+    refused!(q.barrier(), Error::ShutDown);
+    refused!(x.read(), Error::ShutDown);
+    refused!(x.write(), Error::ShutDown);
+    event.wait()?;
+    q.wait()?;
+    rt.wait()?;
+    rt.shutdown(Duration::ZERO)?;
+    Ok(())
+}
+
+/// ERR-04
+fn shutdown_reports_what_hangs(rig: &Rig) -> Outcome {
+    let rt = rig.builder().build()?;
+    let q = on(&rt, 0)?;
+    let gate = Gate::new();
+    let mut x = rt.buffer_from(&[1; 100])?;
+    gated(&q, &gate, &mut x)?;
+    let last = add(&q, &mut x, 1)?;
+    match rt.shutdown(Duration::from_millis(2)) {
+        Err(Error::Deadline { unfinished }) => ensure!(unfinished >= 2, "{unfinished}"),
+        other => return Err(Stop::Failed(format!("{other:?}"))),
+    }
+    refused!(add(&q, &mut x, 1), Error::ShutDown);
+    gate.open();
+    rt.shutdown(PATIENCE)?;
+    ensure!(last.is_done(), "shutdown did not wait");
+    Ok(())
+}
+
+/// ERR-04, DEP-04: a host task shuts its runtime down; it cannot wait for itself.
+fn shutdown_from_within(rig: &Rig) -> Outcome {
+    let rt = rig.builder().build()?;
+    let q = on(&rt, 0)?;
+    let own = rt.clone();
+    let (tell, told) = std::sync::mpsc::channel();
+    q.submit(|cg| {
+        cg.host_task((), move |()| drop(tell.send(own.shutdown(PATIENCE))));
+        Ok(())
+    })?
+    .wait()?;
+    match told.recv_timeout(PATIENCE / 4) {
+        Ok(Err(Error::WaitsForItself | Error::Deadline { .. })) => {}
+        other => return Err(Stop::Failed(format!("{other:?}"))),
+    }
+    refused!(q.submit(|_| Ok(())), Error::ShutDown);
+    rt.shutdown(PATIENCE)?;
+    Ok(())
+}
+
+/// ERR-04
+fn an_idle_runtime_ends(rig: &Rig) -> Outcome {
+    let (rt, life) = mortal(rig)?;
+    let q = on(&rt, 0)?;
+    drop((q, rt));
+    life.ends()
+}
+
+/// ERR-04: the threads that look after work leave, whatever ends last.
+fn a_runtime_that_has_worked_ends(rig: &Rig) -> Outcome {
+    for task_last in [false, true] {
+        let (rt, life) = mortal(rig)?;
+        let gate = Gate::new();
+        {
+            for at in 0..rt.devices().len() {
+                let q = on(&rt, at)?;
+                let mut x = rt.buffer_from(&[1; 100])?;
+                add(&q, &mut x, 1)?.wait()?;
+            }
+            let mut x = rt.buffer_from(&[1; 100])?;
+            gated(&on(&rt, 0)?, &gate, &mut x)?;
+            if !task_last {
+                gate.open();
+                x.to_vec()?;
+            }
+        }
+        drop(rt);
+        // Long enough for the threads to have gone to sleep.
+        std::thread::sleep(Duration::from_millis(50));
+        gate.open();
+        life.ends()?;
+    }
+    Ok(())
+}
+
+/// ERR-03, ERR-04
+fn events_outlive_everything(rig: &Rig) -> Outcome {
+    let rt = rig.builder().build()?;
+    let q = on(&rt, 0)?;
+    let gate = Gate::new();
+    let mut x = rt.buffer_from(&[1; 100])?;
+    gated(&q, &gate, &mut x)?;
+    let event = add(&q, &mut x, 1)?;
+    let failed = q.submit(|cg| {
+        cg.host_task((), |()| Err("x"));
+        Ok(())
+    })?;
+    drop((x, q, rt));
+    gate.open();
+    event.wait()?;
+    failure(failed.wait())?;
+    Ok(())
+}
+
+/// DEP-04, ERR-03
+fn waiting_for_the_runtime(rig: &Rig) -> Outcome {
+    let gate = Gate::new();
+    let mut x = rig.rt.buffer_from(&[1; 100])?;
+    let mut events = Vec::new();
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        gated(&q, &gate, &mut x)?;
+        events.push(add(&q, &mut x, 1)?);
+    }
+    gate.open();
+    rig.rt.wait()?;
+    ensure!(events.iter().all(|e| e.is_done()), "work is left");
+    Ok(())
+}

@@ -1,0 +1,323 @@
+//! What waits for what.
+
+use super::rig::*;
+use super::tests;
+use folio_core::Event;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+tests![
+    conflicts_run_in_submission_order,
+    an_in_order_queue_is_in_order,
+    barriers_come_between,
+    commands_start_after_events,
+    a_host_task_between_two_kernels_blocks_nobody_else,
+    a_failed_task_fails_its_dependents_only,
+    poison_is_overwritten,
+    progress_needs_nobody_to_wait,
+    chains_over_devices_and_the_host,
+    an_outdated_copy_is_read_before_it_is_overwritten,
+];
+
+/// DEP-01, DEP-02
+fn conflicts_run_in_submission_order(rig: &Rig) -> Outcome {
+    let count = rig.rt.devices().len();
+    let queues = (0..count).map(|at| rig.on(at)).collect::<Result<Vec<_>, _>>()?;
+    let mut x = rig.rt.buffer_from(&[1i32; 64])?;
+    let mut want = 1i32;
+    for n in 0..300 {
+        let q = &queues[n * 7 % count];
+        let (factor, term) = (n as i32 % 5 + 1, n as i32);
+        q.submit(|cg| {
+            let x = cg.read_write(&mut x);
+            cg.host_kernel([64], x, move |i, mut x| {
+                x[i] = x[i].wrapping_mul(factor).wrapping_add(term);
+            });
+            Ok(())
+        })?;
+        want = want.wrapping_mul(factor).wrapping_add(term);
+    }
+    ensure_eq!(x.to_vec()?, [want; 64]);
+    Ok(())
+}
+
+/// DEP-04
+fn an_in_order_queue_is_in_order(rig: &Rig) -> Outcome {
+    for device in rig.rt.devices() {
+        let q = rig.rt.in_order_queue_on(&device)?;
+        ensure!(q.is_in_order() && !rig.queue()?.is_in_order(), "in order?");
+        let turn = Arc::new(AtomicUsize::new(0));
+        let mut events = Vec::new();
+        for n in 0..40 {
+            let turn = turn.clone();
+            let step = move || {
+                let seen = turn.fetch_add(1, Ordering::SeqCst);
+                assert_eq!(seen, n, "out of turn");
+            };
+            // No data in common: only the queue orders them.
+            events.push(q.submit(|cg| {
+                if n % 3 == 0 {
+                    cg.host_task((), move |()| step());
+                } else {
+                    cg.host_kernel([1], (), move |_, ()| step());
+                }
+                Ok(())
+            })?);
+        }
+        for event in events {
+            event.wait()?;
+        }
+        q.wait()?;
+        ensure_eq!(turn.load(Ordering::SeqCst), 40);
+    }
+    Ok(())
+}
+
+/// DEP-04
+fn barriers_come_between(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let other = rig.queue()?;
+    let gate = Gate::new();
+    let done = Arc::new(AtomicUsize::new(0));
+    let task = |door: Option<Door>| {
+        let done = done.clone();
+        q.submit(|cg| {
+            cg.host_task((), move |()| {
+                door.iter().for_each(Door::pass);
+                done.fetch_add(1, Ordering::SeqCst);
+            });
+            Ok(())
+        })
+    };
+    task(Some(gate.door()))?;
+    let free = task(None)?;
+    let barrier = q.barrier()?;
+    let seen = done.clone();
+    let after = q.submit(|cg| {
+        cg.host_kernel([1], (), move |_, ()| assert_eq!(seen.load(Ordering::SeqCst), 2));
+        Ok(())
+    })?;
+    free.wait()?;
+    ensure!(is_pending(&barrier) && is_pending(&after), "the barrier did not wait");
+    // Another queue is not concerned.
+    other
+        .submit(|cg| {
+            cg.host_kernel([1], (), |_, ()| {});
+            Ok(())
+        })?
+        .wait()?;
+    gate.open();
+    after.wait()?;
+    ensure!(barrier.is_done(), "what came after the barrier ran before it");
+    q.wait()?;
+    Ok(())
+}
+
+/// DEP-04
+fn commands_start_after_events(rig: &Rig) -> Outcome {
+    let last = rig.rt.devices().len() - 1;
+    let (a, b) = (rig.on(0)?, rig.on(last)?);
+    for n in 0..30 {
+        let count = Arc::new(AtomicUsize::new(0));
+        let step = |q: &folio_core::Queue, after: Option<&Event>, expect: usize, task: bool| {
+            let count = count.clone();
+            let body = move || assert_eq!(count.fetch_add(1, Ordering::SeqCst), expect);
+            q.submit(|cg| {
+                if let Some(event) = after {
+                    cg.after(event);
+                }
+                if task {
+                    cg.host_task((), move |()| body());
+                } else {
+                    cg.host_kernel([1], (), move |_, ()| body());
+                }
+                Ok(())
+            })
+        };
+        let one = step(&a, None, 0, n % 2 == 0)?;
+        let two = step(&b, Some(&one), 1, n % 3 == 0)?;
+        let three = step(&a, Some(&two), 2, n % 5 == 0)?;
+        three.wait()?;
+    }
+    Ok(())
+}
+
+/// DEP-03, DEP-04
+fn a_host_task_between_two_kernels_blocks_nobody_else(rig: &Rig) -> Outcome {
+    let last = rig.rt.devices().len() - 1;
+    let q = rig.on(last)?;
+    let mut x = rig.rt.buffer_from(&[1; 10])?;
+    let mut unrelated = rig.rt.buffer_from(&[1; 10])?;
+    let gate = Gate::new();
+    let door = gate.door();
+    add(&q, &mut x, 1)?;
+    q.submit(|cg| {
+        let x = cg.read_write(&mut x);
+        cg.host_task(x, move |mut x| {
+            door.pass();
+            x.iter_mut().for_each(|v| *v *= 10);
+        });
+        Ok(())
+    })?;
+    let second = add(&q, &mut x, 5)?;
+    let mut done = Vec::new();
+    for _ in 0..20 {
+        done.push(add(&q, &mut unrelated, 1)?);
+    }
+    for event in done {
+        event.wait()?;
+    }
+    ensure_eq!(unrelated.to_vec()?, [21; 10]);
+    ensure!(is_pending(&second), "a kernel ran before the task that it depends on");
+    gate.open();
+    ensure_eq!(x.to_vec()?, [25; 10]);
+    Ok(())
+}
+
+/// ERR-02, ERR-03
+fn a_failed_task_fails_its_dependents_only(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let (q, other) = (rig.on(at)?, rig.on(at)?);
+        let mut good = rig.rt.buffer_from(&[1; 4])?;
+        let mut bad = rig.rt.buffer_from(&[1; 4])?;
+        let mut derived = rig.rt.buffer::<i32>(4)?;
+        add(&q, &mut good, 1)?;
+        let failed = q.submit(|cg| {
+            cg.label("the bad one");
+            let bad = cg.read_write(&mut bad);
+            cg.host_kernel([4], bad, |i, mut x| {
+                if i.index() == 2 {
+                    panic!("number {}", i.index());
+                }
+                x[i] = 8;
+            });
+            Ok(())
+        })?;
+        let dependent = read_into(&other, &bad, &mut derived)?;
+        let fine = add(&q, &mut good, 1)?;
+        let root = failure(failed.wait())?;
+        ensure_eq!((root.what(), root.label()), ("kernel", "the bad one"));
+        ensure_eq!(root.device(), q.device().name());
+        ensure_eq!(panic_message(&root).as_deref(), Some("number 2"));
+        for result in [
+            dependent.wait(),
+            bad.read().map(|_| ()),
+            derived.to_vec().map(|_| ()),
+            bad.written()?.wait(),
+        ] {
+            ensure_eq!(failure(result)?.id(), root.id());
+        }
+        fine.wait()?;
+        ensure_eq!(good.to_vec()?, [3; 4]);
+        ensure_eq!(failure(q.wait())?.id(), root.id());
+        ensure_eq!(failure(other.wait())?.id(), root.id());
+        q.wait()?;
+        other.wait()?;
+    }
+    Ok(())
+}
+
+/// ERR-02
+fn poison_is_overwritten(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let mut x = rig.rt.buffer_from(&[1; 4])?;
+        let result: Result<(), &str> = Err("no");
+        q.submit(|cg| {
+            let x = cg.write(&mut x);
+            cg.host_task(x, move |_| result);
+            Ok(())
+        })?;
+        let root = failure(x.read().map(|_| ()))?;
+        ensure_eq!((root.what(), root.device()), ("host task", "host"));
+        // An update of poisoned data is poisoned itself.
+        let update = add(&q, &mut x, 1)?;
+        ensure_eq!(failure(update.wait())?.id(), root.id());
+        set(&q, &mut x, 0, 4, 6)?;
+        ensure_eq!(x.to_vec()?, [6; 4]);
+        q.submit(|cg| {
+            cg.host_task((), |()| -> Result<(), std::io::Error> { Ok(()) });
+            Ok(())
+        })?
+        .wait()?;
+        ensure_eq!(failure(q.wait())?.id(), root.id());
+        q.wait()?;
+    }
+    Ok(())
+}
+
+/// DEP-03: nobody waits for the runtime; a channel tells.
+fn progress_needs_nobody_to_wait(rig: &Rig) -> Outcome {
+    let count = rig.rt.devices().len();
+    let mut x = rig.rt.buffer_from(&[0; 8])?;
+    for n in 0..2 * count {
+        add(&rig.on(n % count)?, &mut x, 1)?;
+    }
+    let (tell, told) = std::sync::mpsc::channel();
+    rig.queue()?.submit(|cg| {
+        let x = cg.read(&x);
+        cg.host_task(x, move |x| tell.send(x[0]));
+        Ok(())
+    })?;
+    match told.recv_timeout(PATIENCE / 4) {
+        Ok(value) => ensure_eq!(value, 2 * count as i32),
+        Err(_) => ensure!(false, "nothing happens unless somebody waits"),
+    }
+    Ok(())
+}
+
+/// DEP-02, DEP-03, DEP-04
+fn chains_over_devices_and_the_host(rig: &Rig) -> Outcome {
+    let count = rig.rt.devices().len();
+    let queues = (0..count).map(|at| rig.on(at)).collect::<Result<Vec<_>, _>>()?;
+    let mut x = rig.rt.buffer_from(&[0i64; 16])?;
+    let mut want = 0i64;
+    for n in 0..200i64 {
+        let q = &queues[n as usize % count];
+        q.submit(|cg| {
+            let x = cg.read_write(&mut x);
+            if n % 4 == 3 {
+                cg.host_task(x, move |mut x| x.iter_mut().for_each(|v| *v = *v * 3 % 1009 + n));
+            } else {
+                cg.host_kernel([16], x, move |i, mut x| x[i] = x[i] * 5 % 1013 + n);
+            }
+            Ok(())
+        })?;
+        want = if n % 4 == 3 { want * 3 % 1009 + n } else { want * 5 % 1013 + n };
+        if n % 50 == 49 {
+            x.write()?.iter_mut().for_each(|v| *v += 1);
+            want += 1;
+        }
+    }
+    ensure_eq!(x.to_vec()?, [want; 16]);
+    Ok(())
+}
+
+/// DEP-02: a copy out of memory ends before what writes that memory next begins.
+fn an_outdated_copy_is_read_before_it_is_overwritten(rig: &Rig) -> Outcome {
+    let queues = rig.separate(2)?;
+    let mut x = rig.rt.buffer_from(&[0; 2000])?;
+    let mut y = rig.rt.buffer::<i32>(2000)?;
+    let mut sum = rig.rt.buffer_from(&[0i32; 2000])?;
+    let mut want = 0i32;
+    for n in 1..60 {
+        q_fill(&queues[0], &mut x, n)?;
+        read_into(&queues[1], &x, &mut y)?;
+        queues[1].submit(|cg| {
+            let (y, sum) = (cg.read(&y), cg.read_write(&mut sum));
+            cg.host_kernel([2000], (y, sum), |i, (y, mut s)| s[i] = s[i].wrapping_mul(3) + y[i]);
+            Ok(())
+        })?;
+        want = want.wrapping_mul(3) + n;
+    }
+    ensure_eq!(sum.to_vec()?, vec![want; 2000]);
+    Ok(())
+}
+
+fn q_fill(q: &folio_core::Queue, x: &mut folio_core::Buffer<i32>, n: i32) -> Outcome {
+    q.submit(|cg| {
+        cg.fill(x, n);
+        Ok(())
+    })?;
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Page trackers that lie: results may be old, but nothing that was never in the buffer shows, and
+//! no memory is touched that should not be.
+
+use super::rig::*;
+use super::tests;
+use folio_core::BufferOptions;
+use folio_core::geom::{Box3, Dims};
+use folio_core::pages::{DenseTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
+use std::sync::Arc;
+
+tests![
+    another_tracker_gives_the_same,
+    lies_show_nothing_foreign,
+    reports_outside_the_question_are_cut,
+    trackers_that_panic_fail_their_command,
+];
+
+/// PAGE-05: the dense tracker counts the same transfers.
+fn another_tracker_gives_the_same(rig: &Rig) -> Outcome {
+    let queues = rig.separate(1)?;
+    let rt = rig.builder().page_tracker(Arc::new(DenseTrackers)).build()?;
+    let others = separate(&rt, 1)?;
+    let mut seen = Vec::new();
+    for (rt, q) in [(&rig.rt, &queues[0]), (&rt, &others[0])] {
+        let mut x = paged(rt, &[1, 2, 3, 4, 5])?;
+        set(q, &mut x, 1, 1, 9)?;
+        set(q, &mut x, 3, 2, 8)?;
+        ensure_eq!(x.to_vec()?, [1, 9, 3, 8, 8]);
+        add(q, &mut x, 1)?;
+        seen.push((x.to_vec()?, x.counters()));
+    }
+    ensure_eq!(seen[0], seen[1]);
+    Ok(())
+}
+
+/// What it says instead of the truth.
+#[derive(Clone, Copy, Debug)]
+enum Lie {
+    Everywhere,
+    Nowhere,
+    OnDomainsThatAreNot,
+    Outside,
+    Nothing,
+    Panics,
+}
+
+struct Liar(Lie);
+
+impl PageTrackerFactory for Liar {
+    fn make(&self, pages: Dims) -> Box<dyn PageTracker> {
+        Box::new(Lying { lie: self.0, pages })
+    }
+}
+
+struct Lying {
+    lie: Lie,
+    pages: Dims,
+}
+
+impl PageTracker for Lying {
+    fn visit(&self, range: &Box3, out: &mut dyn FnMut(Box3, DomainSet)) {
+        let all: DomainSet = (0..4).map(DomainId).collect();
+        match self.lie {
+            Lie::Everywhere => out(*range, all),
+            Lie::Nowhere => out(*range, DomainSet::EMPTY),
+            Lie::OnDomainsThatAreNot => {
+                out(*range, [DomainId(40), DomainId(63)].into_iter().collect())
+            }
+            Lie::Outside => {
+                out(Box3 { min: [5; 3], max: [2; 3] }, all);
+                out(Box3::whole(self.pages.map(|n| n + 100)), DomainSet::of(DomainId(1)));
+            }
+            Lie::Nothing => {}
+            Lie::Panics => panic!("a tracker panics"),
+        }
+    }
+    fn set(&mut self, _: &Box3, _: DomainSet) {}
+    fn insert(&mut self, _: &Box3, _: DomainId) {}
+    fn remove(&mut self, _: &Box3, _: DomainId) {}
+    fn name(&self) -> &'static str {
+        "liar"
+    }
+}
+
+/// Values that the program wrote, and zero; nothing else may show.
+const WRITTEN: [i32; 5] = [0, 11, 22, 33, 44];
+
+fn lie_to(rig: &Rig, lie: Lie) -> Outcome {
+    let devices = rig.rt.devices().len();
+    let options = || BufferOptions::new().page([4]).tracker(Arc::new(Liar(lie)));
+    let mut x = rig.rt.buffer_from_with(&[11; 32], [32], options())?;
+    let mut y = rig.rt.buffer_with::<i32, 1>([32], options())?;
+    for round in 0..3 {
+        for at in 0..devices {
+            let q = rig.on(at)?;
+            set(&q, &mut x, 3, 10, 22)?;
+            read_into(&q, &x, &mut y)?;
+            x.slice_mut([8], [5])?.write()?[2] = 33;
+            let all = y.to_vec()?;
+            let known = |v: &i32| WRITTEN.contains(v);
+            ensure!(all.iter().all(known), "{lie:?}, {at}, round {round}: {all:?}");
+            let all = x.to_vec()?;
+            ensure!(all.iter().all(known), "{lie:?}, {at}, round {round}: {all:?}");
+        }
+    }
+    rig.rt.wait()?;
+    Ok(())
+}
+
+/// PAGE-05, BUF-07
+fn lies_show_nothing_foreign(rig: &Rig) -> Outcome {
+    for lie in [Lie::Everywhere, Lie::Nowhere, Lie::OnDomainsThatAreNot, Lie::Nothing] {
+        lie_to(rig, lie)?;
+    }
+    Ok(())
+}
+
+/// PAGE-05, BUF-07
+fn reports_outside_the_question_are_cut(rig: &Rig) -> Outcome {
+    lie_to(rig, Lie::Outside)
+}
+
+/// PAGE-05, ERR-01
+fn trackers_that_panic_fail_their_command(rig: &Rig) -> Outcome {
+    let options = BufferOptions::new().tracker(Arc::new(Liar(Lie::Panics)));
+    let mut bad = rig.rt.buffer_with::<i32, 1>([8], options)?;
+    let q = rig.queue()?;
+    let caught =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match add(&q, &mut bad, 1) {
+            Ok(event) => event.wait().is_err(),
+            Err(_) => true,
+        }));
+    let mut x = rig.rt.buffer_from(&[1; 8])?;
+    add(&q, &mut x, 1)?;
+    ensure_eq!(x.to_vec()?, [2; 8]);
+    rig.rt.wait()?;
+    match caught {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Stop::Failed("no failure".into())),
+        Err(_) => Err(Stop::Failed("the panic came out of the runtime".into())),
+    }
+}

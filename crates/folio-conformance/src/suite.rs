@@ -1,0 +1,103 @@
+//! What both suites share: how a test ends, and what is said of all of them.
+
+use std::fmt;
+
+/// Why a test ended early.
+pub(crate) enum Stop {
+    /// The backend does not claim this.
+    Unsupported(String),
+    /// The contract is broken.
+    Failed(String),
+}
+
+pub(crate) type Outcome = Result<(), Stop>;
+
+/// Fails the test unless `$ok`.
+macro_rules! ensure {
+    ($ok:expr, $($why:tt)+) => {
+        if !$ok {
+            return Err($crate::suite::Stop::Failed(format!($($why)+)));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// Fails the test unless both are equal.
+macro_rules! ensure_eq {
+    ($left:expr, $right:expr $(, $($why:tt)+)?) => {
+        match (&$left, &$right) {
+            (left, right) => if *left != *right {
+                let place = concat!(file!(), ":", line!());
+                #[allow(unused_mut, unused_assignments, reason = "not every use has a note")]
+                let mut note = String::new();
+                $(note = format!($($why)+);)?
+                return Err($crate::suite::Stop::Failed(format!(
+                    "{place}: {left:?} is not {right:?} {note}"
+                )));
+            }
+        }
+    };
+}
+pub(crate) use ensure_eq;
+
+/// Ends the test: the backend does not claim `what`.
+pub(crate) fn unsupported<T>(what: &str) -> Result<T, Stop> {
+    Err(Stop::Unsupported(what.into()))
+}
+
+/// How a suite went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Tests that passed.
+    pub passed: Vec<&'static str>,
+    /// Tests of what the backend does not claim, with the reason.
+    pub unsupported: Vec<(&'static str, String)>,
+    /// Tests that failed as expected, with the failure.
+    pub expected: Vec<(&'static str, String)>,
+    /// Tests that failed, with the failure.
+    pub failed: Vec<(&'static str, String)>,
+    /// Expectations that did not come true: the test passed, or there is none of that name.
+    pub surprises: Vec<String>,
+}
+
+impl Summary {
+    /// Nothing failed and nothing passed that should not.
+    pub fn is_ok(&self) -> bool {
+        self.failed.is_empty() && self.surprises.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, name: &'static str, outcome: Outcome, expected: &[(&str, &str)]) {
+        let excuse = expected.iter().find(|(n, _)| *n == name);
+        match (outcome, excuse) {
+            (Ok(()), None) => self.passed.push(name),
+            (Ok(()), Some((_, why))) => {
+                self.surprises.push(format!("{name} passed, expected to fail: {why}"));
+            }
+            (Err(Stop::Unsupported(why)), _) => self.unsupported.push((name, why)),
+            (Err(Stop::Failed(why)), None) => self.failed.push((name, why)),
+            (Err(Stop::Failed(why)), Some(_)) => self.expected.push((name, why)),
+        }
+    }
+
+    pub(crate) fn check_names(&mut self, known: &[&'static str], expected: &[(&str, &str)]) {
+        for (name, _) in expected.iter().filter(|(n, _)| !known.contains(n)) {
+            self.surprises.push(format!("there is no test {name}"));
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { passed, unsupported, expected, failed, surprises } = self;
+        write!(f, "{} passed, {} unsupported, ", passed.len(), unsupported.len())?;
+        writeln!(f, "{} failed as expected, {} failed", expected.len(), failed.len())?;
+        for (kind, list) in
+            [("unsupported", unsupported), ("expected", expected), ("FAILED", failed)]
+        {
+            for (name, why) in list {
+                writeln!(f, "  {kind} {name}: {why}")?;
+            }
+        }
+        surprises.iter().try_for_each(|what| writeln!(f, "  SURPRISE {what}"))
+    }
+}

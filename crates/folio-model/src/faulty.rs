@@ -1,0 +1,130 @@
+//! Programs over backends of which one call fails.
+
+use crate::generate::{self, Menu, Target};
+use crate::oracle::{self, Leeway};
+use crate::program::{Program, What};
+use crate::rng::Rng;
+use crate::run::{self, PATIENCE};
+use crate::world::Wrap;
+use folio_core::hal::{Backend, HalErrorKind};
+use folio_layers::{Fault, FaultHandle, Faults, Layer, Site};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A fault: of which backend, at which call, and what.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The backend's place in the runtime.
+    pub backend: usize,
+    /// The kind of call.
+    pub site: Site,
+    /// Which of them.
+    pub nth: u64,
+    /// What.
+    pub fault: Fault,
+}
+
+/// Wraps each backend in a layer that makes calls fail.
+#[derive(Default)]
+pub struct Faulty {
+    planned: Option<Planned>,
+    handles: Mutex<Vec<FaultHandle>>,
+}
+
+impl Wrap for Faulty {
+    fn wrap(&self, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
+        let faults = Faults::new();
+        let handle = faults.handle();
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(p) = self.planned.as_ref().filter(|p| p.backend == handles.len()) {
+            handle.inject(p.site, p.nth, p.fault.clone());
+        }
+        handles.push(handle);
+        Arc::new(Layer::new(faults, backend))
+    }
+}
+
+impl Faulty {
+    fn handles(&self) -> Vec<FaultHandle> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What can go wrong at a call.
+fn faults(site: Site) -> Vec<Fault> {
+    let out_of_memory = || HalErrorKind::OutOfMemory { asked: 1, in_use: 2, limit: 3 };
+    let mut all = vec![Fault::Now(HalErrorKind::Driver), Fault::Now(out_of_memory()), Fault::Lose];
+    if site.is_operation() {
+        all.push(Fault::Later(HalErrorKind::Driver));
+        all.push(Fault::Later(out_of_memory()));
+    }
+    all
+}
+
+/// The program of a seed, without what could not be repeated.
+pub fn program(seed: u64) -> Program {
+    let target = [Target::Sim, Target::Sim, Target::Cpu, Target::Mixed][(seed % 4) as usize];
+    let menu = Menu { failures: 0, threads: 0, steady: true, ..Menu::of(target) };
+    let mut program = generate::program(seed, menu);
+    // To lose a device waits for it.
+    program.steps.retain(|s| !matches!(s.what, What::Freeze { .. }));
+    program
+}
+
+/// Every call of a program, with everything that can go wrong there.
+pub fn plans(program: &Program) -> Result<Vec<Planned>, String> {
+    let counting = Arc::new(Faulty::default());
+    let wrap: Arc<dyn Wrap> = counting.clone();
+    let Some(record) = run::run(program, &wrap, PATIENCE) else {
+        return Err("it hangs without a fault".to_owned());
+    };
+    oracle::check(program, &record)?;
+    let mut plans = Vec::new();
+    for (backend, handle) in counting.handles().iter().enumerate() {
+        for (site, calls) in handle.counts().into_iter().filter(|(s, _)| *s != Site::Devices) {
+            for nth in 1..=calls {
+                let each = faults(site).into_iter();
+                plans.extend(each.map(|fault| Planned { backend, site, nth, fault }));
+            }
+        }
+    }
+    Ok(plans)
+}
+
+/// Runs a program with a fault and says what is wrong.
+pub fn verdict(program: &Program, planned: &Planned) -> Result<(), String> {
+    let faulty = Arc::new(Faulty { planned: Some(planned.clone()), handles: Mutex::default() });
+    let wrap: Arc<dyn Wrap> = faulty.clone();
+    let Some(record) = run::run(program, &wrap, PATIENCE) else {
+        return Err("it hangs".to_owned());
+    };
+    let leeway = if matches!(planned.fault, Fault::Lose) { Leeway::Loss } else { Leeway::Fault };
+    oracle::check_with(program, &record, leeway)?;
+    // What happened must have been told, at submission or to the handler.
+    let fired = faulty.handles().iter().any(|h| !h.fired().is_empty());
+    let refused = |o: &run::Outcome| matches!(o, run::Outcome::Other(_));
+    let finals = record.finals.iter().flatten().map(|(o, _)| o);
+    let seen = record.steps.iter().map(|s| &s.call).chain(finals).any(refused);
+    if fired && !seen && record.told.len() != 1 {
+        return Err(format!("told of {:?}", record.told));
+    }
+    Ok(())
+}
+
+/// One case of the suite: a program, and one of the faults that it could meet.
+pub fn case(seed: u64) -> Result<(), String> {
+    let program = program(seed / 8);
+    let plans = plans(&program).map_err(|why| format!("{why}\n{program:?}"))?;
+    let mut rng = Rng::new(seed);
+    if plans.is_empty() {
+        return Ok(());
+    }
+    let planned = &plans[rng.below(plans.len())];
+    let Err(why) = verdict(&program, planned) else { return Ok(()) };
+    let fails = |p: &Program| verdict(p, planned).is_err_and(|found| found != "it hangs");
+    let small = crate::shrink::shrink(&program, if why == "it hangs" { 0 } else { 500 }, &fails);
+    let now = verdict(&small, planned).err();
+    Err(format!(
+        "{why}\nwith {planned:?}; smallest program found: {now:?}\n{small:?}\n\
+         again: FOLIO_SEED={seed} FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_faults"
+    ))
+}

@@ -1,0 +1,373 @@
+//! Random programs from seeds.
+
+use crate::place;
+use crate::program::{
+    Access, Action, BufferSpec, Choice, Config, Ends, Groups, Mode, Program, QueueSpec, Sim, Skip,
+    Step, Ty, View, What,
+};
+use crate::rng::Rng;
+use folio_core::geom::{Box3, Dims};
+
+/// Which runtimes programs are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Simulated devices.
+    Sim,
+    /// A CPU with one or more domains.
+    Cpu,
+    /// Both in one runtime.
+    Mixed,
+}
+
+/// What may be in programs.
+#[derive(Clone, Copy, Debug)]
+pub struct Menu {
+    /// For which runtimes.
+    pub target: Target,
+    /// In how many of 100 programs commands fail.
+    pub failures: usize,
+    /// In how many of 100 programs there is a second thread.
+    pub threads: usize,
+    /// Only what ends the same way at every run: no threads, no notifications.
+    pub steady: bool,
+}
+
+impl Menu {
+    /// The usual mix.
+    pub fn of(target: Target) -> Menu {
+        Menu { target, failures: 20, threads: 15, steady: false }
+    }
+}
+
+/// The program of a seed.
+pub fn program(seed: u64, menu: Menu) -> Program {
+    let mut rng = Rng::new(seed);
+    let mut config = config(&mut rng, menu);
+    let threads = if !menu.steady && rng.chance(menu.threads) { 2 } else { 1 };
+    let buffers = buffers(&mut rng, threads);
+    config.queues = queues(&mut rng, &config, threads);
+    let fails = rng.chance(menu.failures);
+    let count = if rng.chance(10) { rng.within(30, 60) } else { rng.within(4, 24) };
+    let mut made = Maker { rng, config, buffers, threads, fails, steps: Vec::new() };
+    while made.steps.len() < count {
+        made.step();
+    }
+    let Maker { config, buffers, steps, .. } = made;
+    Program { seed, config, buffers, steps }
+}
+
+fn config(rng: &mut Rng, menu: Menu) -> Config {
+    let (cpu, sim) = match menu.target {
+        Target::Cpu => (Some(rng.pick(&[1, 2, 2, 3, 4])), None),
+        Target::Sim => (None, Some(sim(rng, menu))),
+        Target::Mixed => (Some(rng.within(1, 2)), Some(sim(rng, menu))),
+    };
+    Config { cpu, sim, validate: rng.chance(40), queues: Vec::new() }
+}
+
+fn sim(rng: &mut Rng, menu: Menu) -> Sim {
+    let lates = [0, 1, 1, 2, 5, 20];
+    Sim {
+        devices: rng.pick(&[1, 2, 2, 3, 3]),
+        first_on_host: rng.chance(10),
+        groups: rng.pick(&[Groups::One, Groups::One, Groups::Each, Groups::None]),
+        copy_lanes: rng.chance(75),
+        peers: rng.chance(50),
+        late: [rng.pick(&lates), rng.pick(&lates)],
+        jitter: rng.pick(&[0, 0, 1, 4]),
+        overlap: rng.chance(30),
+        visible_every: rng.pick(&[1, 1, 1, 2, 5]),
+        batch: rng.pick(&[1, 1, 1, 3]),
+        max_in_flight: rng.pick(&[4096, 4096, 4096, 8, 2]),
+        notifies: !menu.steady && rng.chance(15),
+        seed: rng.next(),
+    }
+}
+
+fn queues(rng: &mut Rng, config: &Config, threads: usize) -> Vec<QueueSpec> {
+    let devices = config.domains().len();
+    let count = rng.within(1, 3).max(threads);
+    let queue = |rng: &mut Rng| {
+        let over = rng.chance(20);
+        QueueSpec {
+            devices: if over { (0..devices).collect() } else { vec![rng.below(devices)] },
+            in_order: !over && rng.chance(25),
+            choice: rng.pick(&[Choice::Locality, Choice::RoundRobin]),
+        }
+    };
+    (0..count).map(|_| queue(rng)).collect()
+}
+
+fn buffers(rng: &mut Rng, threads: usize) -> Vec<BufferSpec> {
+    let one_type = rng.chance(70);
+    let count = rng.within(1, 3).max(threads);
+    (0..count).map(|at| buffer(rng, at % threads, one_type)).collect()
+}
+
+fn buffer(rng: &mut Rng, thread: usize, one_type: bool) -> BufferSpec {
+    let ty = if one_type || rng.chance(50) { Ty::U32 } else { Ty::U64 };
+    let rank = rng.pick(&[1, 1, 1, 2, 2, 3]);
+    let most = [3, 6, [24, 9, 5][rank - 1]];
+    let mut dims = [1; 3];
+    for d in 3 - rank..3 {
+        dims[d] = rng.within(1, most[d]);
+    }
+    if rng.chance(3) {
+        dims[2] = 0;
+    }
+    // A whole number of the largest elements, so that every buffer can be seen as either type.
+    dims[2] += dims[2] % 2;
+    let page = rng.chance(85).then(|| {
+        let mut page = [1; 3];
+        for d in 3 - rank..3 {
+            page[d] = rng.within(1, dims[d].max(1));
+            if rng.chance(50) {
+                page[d] = page[d].min(rng.within(1, 4));
+            }
+        }
+        page
+    });
+    let (initialised, dense) = (rng.chance(60), rng.chance(20));
+    BufferSpec { ty, rank, dims, page, initialised, dense, thread }
+}
+
+struct Maker {
+    rng: Rng,
+    config: Config,
+    buffers: Vec<BufferSpec>,
+    threads: usize,
+    fails: bool,
+    steps: Vec<Step>,
+}
+
+impl Maker {
+    fn step(&mut self) {
+        let thread = self.rng.below(self.threads);
+        let what = match self.rng.below(100) {
+            0..=69 => self.submit(thread),
+            70..=79 => What::Read { view: self.view(thread, None) },
+            80..=84 => What::Write {
+                view: self.view(thread, None),
+                overwrite: self.rng.chance(50),
+                skip: self.skip(),
+            },
+            85..=86 if self.threads == 1 => {
+                What::Hold { view: self.view(thread, None), writes: self.rng.chance(30) }
+            }
+            87..=88 if self.threads == 1 => What::Unhold,
+            89 => What::Drop { buffer: self.view(thread, None).buffer },
+            90..=91 => What::WaitQueue { queue: self.queue(thread) },
+            92..=93 => What::WaitEvent { step: self.earlier(thread) },
+            94..=95 => What::Barrier { queue: self.queue(thread) },
+            96..=99 if self.threads == 1 => {
+                What::Freeze { device: self.rng.below(3), copies: self.rng.chance(70) }
+            }
+            _ => self.submit(thread),
+        };
+        let id = self.steps.len() as u32;
+        self.steps.push(Step { id, thread, what });
+        if self.rng.chance(2) {
+            self.burst(thread);
+        }
+    }
+
+    /// Many discards of parts of one page, from different devices.
+    fn burst(&mut self, thread: usize) {
+        let Some(buffer) = self.own(thread) else { return };
+        let spec = self.buffers[buffer].clone();
+        let volume = spec.dims.iter().product::<usize>();
+        if volume < 4 {
+            return;
+        }
+        for _ in 0..20 {
+            let at = self.rng.below(volume);
+            let [_, rows, columns] = spec.dims;
+            let cell = [at / (rows * columns), at / columns % rows, at % columns];
+            let part = Box3::cell(cell);
+            let view = View { buffer, ty: spec.ty, dims: spec.dims, part };
+            let access = Access { view, mode: Mode::Discard };
+            let (rank, accesses) = (spec.rank, vec![access]);
+            let action =
+                Action::Kernel { rank, range: [1; 3], accesses, skip: None, ends: Ends::Well };
+            let what = What::Submit { queue: self.queue(thread), action, after: Vec::new() };
+            self.steps.push(Step { id: self.steps.len() as u32, thread, what });
+        }
+    }
+
+    fn submit(&mut self, thread: usize) -> What {
+        let action = match self.rng.below(100) {
+            0..=54 => self.kernel(thread),
+            55..=66 => self.task(thread),
+            67..=78 => self.copy(thread),
+            79..=84 => Action::Upload { to: self.view(thread, None) },
+            85..=91 => Action::Fill { to: self.view(thread, None) },
+            92..=95 => Action::Update { view: self.view(thread, None) },
+            _ => Action::UpdateHost { view: self.view(thread, None) },
+        };
+        let after = if self.rng.chance(12) { vec![self.earlier(thread)] } else { Vec::new() };
+        What::Submit { queue: self.queue(thread), action, after }
+    }
+
+    fn queue(&mut self, thread: usize) -> usize {
+        // Threads share queues now and then.
+        if self.rng.chance(60) { thread } else { self.rng.below(self.config.queues.len()) }
+    }
+
+    fn earlier(&mut self, thread: usize) -> u32 {
+        let own: Vec<u32> =
+            self.steps.iter().filter(|s| s.thread == thread).map(|s| s.id).collect();
+        if own.is_empty() { u32::MAX } else { self.rng.pick(&own) }
+    }
+
+    fn skip(&mut self) -> Skip {
+        self.rng.chance(12).then(|| {
+            let every = self.rng.within(2, 4);
+            (every, self.rng.below(every))
+        })
+    }
+
+    fn ends(&mut self, task: bool) -> Ends {
+        match self.fails && self.rng.chance(12) {
+            true if task && self.rng.chance(50) => Ends::Fails,
+            true => Ends::Panics,
+            false => Ends::Well,
+        }
+    }
+
+    fn own(&mut self, thread: usize) -> Option<usize> {
+        let own: Vec<usize> =
+            (0..self.buffers.len()).filter(|b| self.buffers[*b].thread == thread).collect();
+        (!own.is_empty()).then(|| self.rng.pick(&own))
+    }
+
+    /// A part of some buffer of the thread, as elements of `ty`.
+    fn view(&mut self, thread: usize, ty: Option<Ty>) -> View {
+        let buffer = self.own(thread).unwrap_or(0);
+        let spec = &self.buffers[buffer];
+        let (own, page) = (spec.dims, place::grid(spec).page);
+        let bytes = own.iter().product::<usize>() * spec.ty.size();
+        let ty = ty.unwrap_or(if self.rng.chance(90) { spec.ty } else { Ty::U64 });
+        let reshaped = ty != spec.ty || self.rng.chance(8);
+        let dims = if reshaped { shape(&mut self.rng, bytes / ty.size()) } else { own };
+        let pages = (!reshaped && self.rng.chance(30)).then_some(page);
+        View { buffer, ty, dims, part: part(&mut self.rng, dims, pages) }
+    }
+
+    fn kernel(&mut self, thread: usize) -> Action {
+        let first = self.own(thread).unwrap_or(0);
+        let ty = if self.rng.chance(90) { self.buffers[first].ty } else { Ty::U64 };
+        let mut accesses: Vec<Access> = Vec::new();
+        for _ in 0..self.rng.pick(&[0, 1, 1, 1, 2]) {
+            accesses.push(Access { view: self.view(thread, Some(ty)), mode: Mode::Read });
+        }
+        let modes = [Mode::Write, Mode::ReadWrite, Mode::ReadWrite, Mode::Discard, Mode::Discard];
+        let writes = self.rng.pick(&[1, 1, 1, 2]);
+        for _ in 0..writes {
+            let mode = self.rng.pick(&modes);
+            accesses.push(Access { view: self.view(thread, Some(ty)), mode });
+        }
+        if !self.rng.chance(3) {
+            self.part_aliases(&mut accesses);
+        }
+        let written = || accesses.iter().filter(|a| a.mode != Mode::Read).map(|a| &a.view);
+        let mut range = [usize::MAX; 3];
+        let mut rank = 1;
+        for view in written() {
+            let e = view.part.extent();
+            (0..3).for_each(|d| range[d] = range[d].min(e[d]));
+            rank = rank.max(if view.dims[0] > 1 { 3 } else { 1 + usize::from(view.dims[1] > 1) });
+        }
+        // Where an extent is empty, no item may be outside.
+        if range.contains(&0) {
+            range = [1, 1, 0];
+        }
+        if self.rng.chance(8) {
+            range[2] = self.rng.within(0, range[2]);
+        }
+        let skip = self.skip();
+        Action::Kernel { rank, range, accesses, skip, ends: self.ends(false) }
+    }
+
+    /// Makes overlapping accesses disjoint, one way or the other.
+    fn part_aliases(&mut self, accesses: &mut Vec<Access>) {
+        let clash = |a: &Access, b: &Access| {
+            (a.mode != Mode::Read || b.mode != Mode::Read) && place::overlap(&a.view, &b.view)
+        };
+        let mut kept: Vec<Access> = Vec::new();
+        for a in std::mem::take(accesses).into_iter().rev() {
+            let mut a = a;
+            for _ in 0..4 {
+                if kept.iter().any(|b| clash(&a, b)) {
+                    a.view.part = part(&mut self.rng, a.view.dims, None);
+                }
+            }
+            if !kept.iter().any(|b| clash(&a, b)) {
+                kept.push(a);
+            }
+        }
+        kept.reverse();
+        *accesses = kept;
+    }
+
+    fn task(&mut self, thread: usize) -> Action {
+        let read = self.rng.chance(60).then(|| self.view(thread, None));
+        let mode = self.rng.pick(&[Mode::Write, Mode::Write, Mode::Discard]);
+        let write = self.rng.chance(75).then(|| Access { view: self.view(thread, None), mode });
+        let clash = read.zip(write).is_some_and(|(r, w)| place::overlap(&r, &w.view));
+        let read = read.filter(|_| !clash || self.rng.chance(5));
+        Action::Task { read, write, skip: self.skip(), ends: self.ends(true) }
+    }
+
+    fn copy(&mut self, thread: usize) -> Action {
+        let mut from = self.view(thread, None);
+        let mut to = self.view(thread, Some(from.ty));
+        let (a, b) = (from.part.extent(), to.part.extent());
+        for view in [&mut from, &mut to] {
+            for d in 0..3 {
+                view.part.max[d] = view.part.min[d] + a[d].min(b[d]);
+            }
+        }
+        if place::overlap(&from, &to) && !self.rng.chance(10) {
+            return Action::Fill { to };
+        }
+        Action::Copy { from, to }
+    }
+}
+
+/// Some shape of so many elements.
+fn shape(rng: &mut Rng, volume: usize) -> Dims {
+    let rows: Vec<usize> = (1..=volume.min(8)).filter(|r| volume % r == 0).collect();
+    match rng.chance(50) || rows.is_empty() {
+        true => [1, 1, volume],
+        false => {
+            let rows = rng.pick(&rows);
+            [1, rows, volume / rows]
+        }
+    }
+}
+
+/// Some part of a shape; a box of whole pages where there are some.
+fn part(rng: &mut Rng, dims: Dims, page: Option<Dims>) -> Box3 {
+    if rng.chance(30) {
+        return Box3::whole(dims);
+    }
+    let mut part = Box3::EMPTY;
+    for d in 0..3 {
+        if dims[d] == 1 {
+            // Dimensions that the rank does not have stay whole.
+            part.max[d] = 1;
+            continue;
+        }
+        let (low, high) = (rng.below(dims[d] + 1), rng.below(dims[d] + 1));
+        (part.min[d], part.max[d]) = (low.min(high), low.max(high));
+        if part.min[d] == part.max[d] && !rng.chance(5) {
+            part.max[d] = (part.max[d] + 1).min(dims[d]);
+            part.min[d] = part.max[d].saturating_sub(1);
+        }
+        if let Some(page) = page {
+            part.min[d] = part.min[d] / page[d] * page[d];
+            part.max[d] = (part.max[d].div_ceil(page[d]) * page[d]).min(dims[d]);
+        }
+    }
+    part
+}

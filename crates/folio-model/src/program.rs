@@ -1,0 +1,396 @@
+//! Programs as plain data: what is made, and what is done with it, step by step.
+//!
+//! A program says nothing of how it is run; [`crate::run`] gives it to a runtime, and
+//! [`crate::oracle`] to a sequential model. Steps that make no sense (because shrinking has
+//! removed what they refer to) have no effect in either.
+
+use folio_core::geom::{Box3, Dims};
+
+/// Element types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ty {
+    /// `u32`.
+    U32,
+    /// `u64`.
+    U64,
+}
+
+impl Ty {
+    /// Bytes of an element.
+    pub fn size(self) -> usize {
+        match self {
+            Ty::U32 => 4,
+            Ty::U64 => 8,
+        }
+    }
+}
+
+/// Who of the simulated devices can wait for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Groups {
+    /// Everybody for everybody.
+    One,
+    /// Lanes of one device for each other.
+    Each,
+    /// Nobody for anybody.
+    None,
+}
+
+/// Simulated devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sim {
+    /// How many.
+    pub devices: usize,
+    /// The first computes in the host's memory.
+    pub first_on_host: bool,
+    /// Native waits.
+    pub groups: Groups,
+    /// Lanes for copies.
+    pub copy_lanes: bool,
+    /// Direct copies between devices.
+    pub peers: bool,
+    /// Latency of kernels and fills, and of copies.
+    pub late: [u64; 2],
+    /// Random latency.
+    pub jitter: u64,
+    /// Free operations overtake each other.
+    pub overlap: bool,
+    /// Batching of completion.
+    pub visible_every: u64,
+    /// Batching of submission.
+    pub batch: u64,
+    /// Most operations in flight.
+    pub max_in_flight: u32,
+    /// Tells of progress by a thread.
+    pub notifies: bool,
+    /// The seed of its order.
+    pub seed: u64,
+}
+
+/// How a queue over several devices chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// [`folio_core::sched::Locality`].
+    Locality,
+    /// [`folio_core::sched::RoundRobin`].
+    RoundRobin,
+}
+
+/// A queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueSpec {
+    /// Its devices, by their place in the runtime; several are scheduled over.
+    pub devices: Vec<usize>,
+    /// Each command waits for the one before.
+    pub in_order: bool,
+    /// For several devices.
+    pub choice: Choice,
+}
+
+/// A buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferSpec {
+    /// Its elements.
+    pub ty: Ty,
+    /// Its dimensions.
+    pub rank: usize,
+    /// Its shape, widened to three dimensions.
+    pub dims: Dims,
+    /// Its pages, widened; `None`: the default.
+    pub page: Option<Dims>,
+    /// Made from data.
+    pub initialised: bool,
+    /// Tracked by the plain tracker.
+    pub dense: bool,
+    /// The thread that uses it.
+    pub thread: usize,
+}
+
+/// The runtime of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Domains of a CPU backend.
+    pub cpu: Option<usize>,
+    /// Simulated devices; they come after the CPU's.
+    pub sim: Option<Sim>,
+    /// With the layer that checks the contract.
+    pub validate: bool,
+    /// Queues.
+    pub queues: Vec<QueueSpec>,
+}
+
+impl Config {
+    /// The memory domain of each device: 0 is the host.
+    pub fn domains(&self) -> Vec<usize> {
+        let mut domains = Vec::new();
+        for cpu in 0..self.cpu.unwrap_or(0) {
+            domains.push(cpu);
+        }
+        let mut next = self.cpu.unwrap_or(1).max(1);
+        if let Some(sim) = &self.sim {
+            for device in 0..sim.devices {
+                if device == 0 && sim.first_on_host {
+                    domains.push(0);
+                } else {
+                    domains.push(next);
+                    next += 1;
+                }
+            }
+        }
+        domains
+    }
+}
+
+/// A part of a buffer, seen as elements of some type in some shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The buffer.
+    pub buffer: usize,
+    /// As which elements.
+    pub ty: Ty,
+    /// In which shape; as many bytes as the buffer.
+    pub dims: Dims,
+    /// Which of them.
+    pub part: Box3,
+}
+
+/// How a command uses a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// `read`.
+    Read,
+    /// `write`: what is not written stays.
+    Write,
+    /// `read_write`.
+    ReadWrite,
+    /// `discard`.
+    Discard,
+}
+
+/// An access of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// What.
+    pub view: View,
+    /// How.
+    pub mode: Mode,
+}
+
+/// Which items write: all but those with `number % every == which`.
+pub type Skip = Option<(usize, usize)>;
+
+/// How an action ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// Well.
+    Well,
+    /// With a panic.
+    Panics,
+    /// With an error (host tasks).
+    Fails,
+}
+
+/// What a command does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Items compute from what they read anywhere and write their own elements. All of one type.
+    Kernel {
+        /// Dimensions of the launch.
+        rank: usize,
+        /// The launch range, widened.
+        range: Dims,
+        /// Up to two reads, then one or two others.
+        accesses: Vec<Access>,
+        /// Who does not write.
+        skip: Skip,
+        /// How it ends.
+        ends: Ends,
+    },
+    /// A closure on the host.
+    Task {
+        /// What it reads.
+        read: Option<View>,
+        /// What it changes.
+        write: Option<Access>,
+        /// What it leaves.
+        skip: Skip,
+        /// How it ends.
+        ends: Ends,
+    },
+    /// A copy; parts of equal extent and type.
+    Copy {
+        /// From.
+        from: View,
+        /// To.
+        to: View,
+    },
+    /// A copy from a slice.
+    Upload {
+        /// To.
+        to: View,
+    },
+    /// A fill.
+    Fill {
+        /// What.
+        to: View,
+    },
+    /// Brings data to the queue's device.
+    Update {
+        /// Which.
+        view: View,
+    },
+    /// Brings data to the host.
+    UpdateHost {
+        /// Which.
+        view: View,
+    },
+}
+
+impl Action {
+    /// All accesses in the order in which the engine gets them, with `whole` for discards that are
+    /// known to write everything.
+    pub fn accesses(&self) -> Vec<(Access, bool)> {
+        let read = |view: &View| (Access { view: *view, mode: Mode::Read }, false);
+        let whole = |view: &View| (Access { view: *view, mode: Mode::Discard }, true);
+        match self {
+            Action::Kernel { accesses, .. } => accesses.iter().map(|a| (*a, false)).collect(),
+            Action::Task { read: r, write, .. } => {
+                r.iter().map(read).chain(write.iter().map(|w| (*w, false))).collect()
+            }
+            Action::Copy { from, to } => vec![read(from), whole(to)],
+            Action::Upload { to } | Action::Fill { to } => vec![whole(to)],
+            Action::Update { view } | Action::UpdateHost { view } => vec![read(view)],
+        }
+    }
+
+    /// It needs its data on the host.
+    pub fn on_host(&self) -> bool {
+        matches!(self, Action::Task { .. } | Action::UpdateHost { .. })
+    }
+
+    /// How it is meant to end.
+    pub fn ends(&self) -> Ends {
+        match self {
+            Action::Kernel { ends, .. } | Action::Task { ends, .. } => *ends,
+            _ => Ends::Well,
+        }
+    }
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A command.
+    Submit {
+        /// Where.
+        queue: usize,
+        /// What.
+        action: Action,
+        /// After the events of these steps.
+        after: Vec<u32>,
+    },
+    /// The host reads a part.
+    Read {
+        /// Which.
+        view: View,
+    },
+    /// The host writes a part through a guard.
+    Write {
+        /// Which.
+        view: View,
+        /// Without what was there.
+        overwrite: bool,
+        /// What it leaves.
+        skip: Skip,
+    },
+    /// The host reads a part and holds the guard until another step.
+    Hold {
+        /// Which.
+        view: View,
+        /// As the only one.
+        writes: bool,
+    },
+    /// Gives the guards of this thread back.
+    Unhold,
+    /// Drops the handle of a buffer.
+    Drop {
+        /// Which.
+        buffer: usize,
+    },
+    /// Waits for a queue.
+    WaitQueue {
+        /// Which.
+        queue: usize,
+    },
+    /// Waits for the event of a step.
+    WaitEvent {
+        /// Which.
+        step: u32,
+    },
+    /// A barrier.
+    Barrier {
+        /// Of which queue.
+        queue: usize,
+    },
+    /// Nothing ends on a simulated device's copy lanes (or compute lanes) for a while: until a
+    /// step waits.
+    Freeze {
+        /// Which, among the simulated ones.
+        device: usize,
+        /// Copies, or kernels.
+        copies: bool,
+    },
+}
+
+/// A step, with a number that shrinking does not change: what it computes depends on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The number.
+    pub id: u32,
+    /// Who does it.
+    pub thread: usize,
+    /// What.
+    pub what: What,
+}
+
+/// A program.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The seed that made it.
+    pub seed: u64,
+    /// Its runtime.
+    pub config: Config,
+    /// Its buffers.
+    pub buffers: Vec<BufferSpec>,
+    /// Its steps; those of one thread in order.
+    pub steps: Vec<Step>,
+}
+
+impl Program {
+    /// How many threads there are.
+    pub fn threads(&self) -> usize {
+        self.steps.iter().map(|s| s.thread + 1).max().unwrap_or(1)
+    }
+
+    /// The name of a step, as command and in failures.
+    pub fn label(step: u32) -> String {
+        format!("step {step}")
+    }
+}
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "program of seed {}", self.seed)?;
+        writeln!(f, "  {:?}", Config { queues: Vec::new(), ..self.config.clone() })?;
+        for (at, queue) in self.config.queues.iter().enumerate() {
+            writeln!(f, "  queue {at}: {queue:?}")?;
+        }
+        for (at, buffer) in self.buffers.iter().enumerate() {
+            writeln!(f, "  buffer {at}: {buffer:?}")?;
+        }
+        for step in &self.steps {
+            writeln!(f, "  {:>3} (thread {}): {:?}", step.id, step.thread, step.what)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,229 @@
+//! Which pages are current where, by the definition (PAGE-01 to PAGE-06, XFER-01 to XFER-04), page
+//! by page and without any cleverness; and from whom failure travels.
+
+use folio_core::geom::{Box3, Dims, Grid, linear};
+
+/// Beyond this many discards of parts of one page, failure may travel further than data.
+const CROWD: usize = 16;
+
+#[derive(Clone, Debug)]
+struct Page {
+    /// The domains that have all of it; nobody: it is in parts, or holds no initialised data.
+    whole: u64,
+    /// Who has which element, since parts of it were discarded.
+    parts: Option<Vec<u64>>,
+    /// Failures of those who wrote what it holds.
+    failed: Vec<String>,
+    /// Discards of parts since it was last written whole.
+    partial: usize,
+    /// Failures of transfers into its memory, by domain.
+    tainted: Vec<(usize, String)>,
+    /// A transfer of it has failed: where it is current depends on when that was noticed.
+    uncertain: bool,
+}
+
+/// What one command moves of one buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Exactly.
+    pub bytes: u64,
+    /// At least, and at most: a page that comes from several domains may count for each.
+    pub pages: [u64; 2],
+    /// At most.
+    pub operations: u64,
+    /// Nothing can be said.
+    pub uncertain: bool,
+}
+
+/// The pages of one buffer.
+#[derive(Clone, Debug)]
+pub struct Residency {
+    grid: Grid,
+    size: usize,
+    pages: Vec<Page>,
+}
+
+impl Residency {
+    /// Current on these domains.
+    pub fn new(grid: Grid, size: usize, current: u64) -> Residency {
+        let page = Page {
+            whole: current,
+            parts: None,
+            failed: Vec::new(),
+            partial: 0,
+            tainted: Vec::new(),
+            uncertain: false,
+        };
+        Residency { grid, size, pages: vec![page; grid.count()] }
+    }
+
+    /// The page range of an access.
+    pub fn pages_of(&self, elements: &Box3) -> Box3 {
+        self.grid.pages_of(elements)
+    }
+
+    fn at(&self, cell: Dims) -> usize {
+        linear(self.grid.pages, cell)
+    }
+
+    /// A command on `domain` reads `elements`: what must come.
+    pub fn bring(&mut self, elements: &Box3, domain: usize, tally: &mut Tally) {
+        let bit = 1u64 << domain;
+        let size = self.size as u64;
+        let mut runs = Runs::default();
+        let mut came: Vec<usize> = Vec::new();
+        let mut roots: Vec<String> = Vec::new();
+        for cell in self.grid.pages_of(elements).cells() {
+            let volume = self.grid.elements_of(&Box3::cell(cell)).volume() as u64;
+            let at = self.at(cell);
+            let page = &mut self.pages[at];
+            tally.uncertain |= page.uncertain;
+            let mut moved = false;
+            match &mut page.parts {
+                _ if page.whole & bit != 0 => runs.stop(),
+                Some(parts) if page.whole == 0 => {
+                    let missing = parts.iter().filter(|set| **set & bit == 0).count() as u64;
+                    moved = missing > 0;
+                    tally.bytes += missing * size;
+                    tally.pages[0] += u64::from(missing > 0);
+                    tally.pages[1] += missing;
+                    tally.operations += missing;
+                    runs.stop();
+                    parts.iter_mut().for_each(|set| *set |= bit);
+                    page.whole = parts.iter().fold(u64::MAX, |all, set| all & set);
+                }
+                _ if page.whole == 0 => runs.stop(),
+                _ => {
+                    moved = true;
+                    tally.bytes += volume * size;
+                    tally.pages.iter_mut().for_each(|p| *p += 1);
+                    tally.operations += runs.next(cell, page.whole);
+                    page.whole |= bit;
+                }
+            }
+            // An uncertain one may have come.
+            if moved || page.uncertain {
+                came.push(at);
+                roots.extend(page.failed.iter().cloned());
+                // And from where that has failed.
+                let sources = page.tainted.iter().filter(|_| page.uncertain);
+                roots.extend(sources.map(|(_, root)| root.clone()));
+            }
+        }
+        if roots.is_empty() {
+            return;
+        }
+        // They may have been one operation, which has failed.
+        tally.uncertain = true;
+        for at in came {
+            self.pages[at].uncertain = true;
+            self.pages[at].tainted.extend(roots.iter().map(|root| (domain, root.clone())));
+        }
+    }
+
+    /// The failures that a use of `elements` meets.
+    pub fn failures(&self, elements: &Box3) -> Vec<String> {
+        let cells = self.grid.pages_of(elements).cells();
+        cells.flat_map(|cell| self.pages[self.at(cell)].failed.clone()).collect()
+    }
+
+    /// The failures that a use of `elements` on `domain` may meet, besides: those of transfers into
+    /// that memory, which a discard leaves as it is in part, and which bring several pages at a
+    /// time.
+    pub fn taints(&self, elements: &Box3, domain: usize, discards: bool) -> Vec<String> {
+        let cells = self.grid.pages_of(elements).cells();
+        let pages = cells.map(|cell| &self.pages[self.at(cell)]);
+        let mut out = Vec::new();
+        for page in pages {
+            // A transfer that has failed may be the source of another one.
+            let others = page.uncertain || !page.failed.is_empty();
+            let fits = |d: usize| others || (discards && d == domain);
+            let here = page.tainted.iter().filter(|(d, _)| fits(*d));
+            out.extend(here.map(|(_, root)| root.clone()));
+            // The writer before them counts, too.
+            if discards && page.partial + 1 >= CROWD {
+                out.extend(page.failed.iter().cloned());
+            }
+        }
+        out
+    }
+
+    /// A transfer of `elements` may have failed.
+    pub fn doubt(&mut self, elements: &Box3) {
+        for cell in self.grid.pages_of(elements).cells() {
+            let at = self.at(cell);
+            self.pages[at].uncertain = true;
+        }
+    }
+
+    /// A command that would have defined all of `elements` on `domain` has failed.
+    pub fn taint(&mut self, elements: &Box3, domain: usize, root: &str) {
+        for cell in self.grid.pages_of(elements).cells() {
+            let at = self.at(cell);
+            self.pages[at].tainted.push((domain, root.to_owned()));
+        }
+    }
+
+    /// A command on `domain` writes in `elements`, and uses what was there.
+    pub fn update(&mut self, elements: &Box3, domain: usize, failed: Option<&str>) {
+        for cell in self.grid.pages_of(elements).cells() {
+            let at = self.at(cell);
+            self.pages[at].rewrite(domain, failed);
+        }
+    }
+
+    /// A command on `domain` discards `elements`.
+    pub fn discard(&mut self, elements: &Box3, domain: usize, failed: Option<&str>) {
+        let bit = 1u64 << domain;
+        for cell in self.grid.pages_of(elements).cells() {
+            let whole = self.grid.elements_of(&Box3::cell(cell));
+            let at = self.at(cell);
+            let page = &mut self.pages[at];
+            if elements.contains(&whole) {
+                page.rewrite(domain, failed);
+                continue;
+            }
+            page.partial += 1;
+            page.failed.extend(failed.map(str::to_owned));
+            let whole_on = if page.whole == 0 && page.parts.is_none() { bit } else { page.whole };
+            let mut parts = page.parts.take().unwrap_or_else(|| vec![0; whole.volume()]);
+            parts.iter_mut().for_each(|set| *set |= whole_on);
+            for (set, element) in parts.iter_mut().zip(whole.cells()) {
+                if elements.contains(&Box3::cell(element)) {
+                    *set = bit;
+                }
+            }
+            let here = parts.iter().all(|set| set & bit != 0);
+            page.whole = if here { bit } else { 0 };
+            page.parts = (!here).then_some(parts);
+        }
+    }
+}
+
+impl Page {
+    fn rewrite(&mut self, domain: usize, failed: Option<&str>) {
+        self.whole = 1 << domain;
+        self.parts = None;
+        self.failed = failed.map(str::to_owned).into_iter().collect();
+        self.partial = 0;
+        self.uncertain = false;
+    }
+}
+
+/// Runs of neighbouring pages of a row with equal sources: one operation each is enough.
+#[derive(Default)]
+struct Runs(Option<(Dims, u64)>);
+
+impl Runs {
+    fn stop(&mut self) {
+        self.0 = None;
+    }
+
+    fn next(&mut self, cell: Dims, set: u64) -> u64 {
+        let follows = self.0.is_some_and(|(last, same)| {
+            same == set && last[..2] == cell[..2] && last[2] + 1 == cell[2]
+        });
+        self.0 = Some((cell, set));
+        u64::from(!follows)
+    }
+}

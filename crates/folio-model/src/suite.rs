@@ -1,0 +1,124 @@
+//! Suites: many programs within a budget, and what is said of them.
+
+use crate::generate::{self, Menu};
+use crate::oracle;
+use crate::program::Program;
+use crate::run::{self, PATIENCE};
+use crate::shrink;
+use crate::world::Wrap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How much a suite does, from the environment.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Seconds.
+    pub time: Duration,
+    /// A number of cases in place of a time.
+    pub cases: Option<u64>,
+    /// Fewer are a failure.
+    pub least: u64,
+    /// The first seed.
+    pub seed: u64,
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.trim().parse().ok()
+}
+
+impl Budget {
+    /// Of the suite with this name, in capitals.
+    pub fn of(suite: &str) -> Budget {
+        let secs = number(&format!("FOLIO_BUDGET_{suite}_SECS")).unwrap_or(5);
+        Budget {
+            time: Duration::from_secs(secs),
+            cases: number("FOLIO_SOAK_CASES"),
+            least: number(&format!("FOLIO_MIN_{suite}")).unwrap_or(1),
+            seed: number("FOLIO_SEED").unwrap_or(1),
+        }
+    }
+}
+
+/// Runs a program and says what is wrong with it.
+pub fn verdict(program: &Program, wrap: &Arc<dyn Wrap>, patience: Duration) -> Option<String> {
+    match run::run(program, wrap, patience) {
+        None => Some("it hangs".to_owned()),
+        Some(record) => oracle::check(program, &record).err(),
+    }
+}
+
+/// Makes a failing program small, and describes it.
+pub fn explain(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> String {
+    let hangs = why == "it hangs";
+    let (patience, most) = if hangs { (Duration::from_secs(2), 60) } else { (PATIENCE, 1500) };
+    let fails = |p: &Program| {
+        // What depends on time shows at some runs only.
+        (0..3).any(|_| match verdict(p, wrap, patience) {
+            Some(found) => (found == "it hangs") == hangs && kind(&found) == kind(why),
+            None => false,
+        })
+    };
+    let small = shrink::shrink(program, most, &fails);
+    let now = verdict(&small, wrap, patience).unwrap_or_else(|| "(not always)".to_owned());
+    format!(
+        "{why}\nsmallest program found: {now}\n{small:?}\nagain: FOLIO_SEED={} \
+         FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_programs",
+        program.seed
+    )
+}
+
+/// What a complaint is about: its words without numbers.
+fn kind(why: &str) -> String {
+    let words = why.split(|c: char| !c.is_alphabetic()).filter(|w| w.len() > 3);
+    words.filter(|w| w.chars().all(char::is_alphabetic)).take(3).collect()
+}
+
+/// Runs one case: a seed; an error is what is wrong.
+pub type Case<'a> = dyn Fn(u64) -> Result<(), String> + Sync + 'a;
+
+/// Runs cases on a few threads until the budget is used up; returns how many, and complaints.
+pub fn cases(budget: Budget, threads: usize, case: &Case<'_>) -> (u64, Vec<String>) {
+    let next = AtomicU64::new(0);
+    let done = AtomicU64::new(0);
+    let wrong: Mutex<Vec<String>> = Mutex::default();
+    let until = Instant::now() + budget.time;
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let over = match budget.cases {
+                        Some(cases) => at >= cases,
+                        None => Instant::now() >= until,
+                    };
+                    let told = wrong.lock().unwrap_or_else(PoisonError::into_inner).len();
+                    if over || told >= 3 {
+                        return;
+                    }
+                    if let Err(why) = case(budget.seed.wrapping_add(at)) {
+                        wrong.lock().unwrap_or_else(PoisonError::into_inner).push(why);
+                    }
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (done.into_inner(), wrong)
+}
+
+/// The case of the programs' suite.
+pub fn program_case(seed: u64, menu: Menu, wrap: &Arc<dyn Wrap>) -> Result<(), String> {
+    let program = generate::program(seed, menu);
+    match verdict(&program, wrap, PATIENCE) {
+        None => Ok(()),
+        Some(why) => Err(explain(&program, wrap, &why)),
+    }
+}
+
+/// The line that a suite prints.
+pub fn line(name: &str, cases: u64, time: Duration, wrong: usize, seed: u64) -> String {
+    let secs = time.as_secs_f64();
+    format!("suite {name}: {cases} cases in {secs:.1} s, {wrong} divergences (seed {seed})")
+}

@@ -1,0 +1,191 @@
+//! Runtimes as programs describe them, with everything that watches over them.
+
+use crate::program::{Choice, Config, Groups, QueueSpec, Sim};
+use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
+use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
+use folio_core::{Queue, Runtime, RuntimeBuilder};
+use folio_cpu::CpuBackend;
+use folio_layers::{Layer, Report, Validate};
+use folio_sim::{DeviceSpec, OpKind, Script, SimBackend, SimHandle};
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is wrapped around the backend of a program, such as faults or a planted bug.
+pub trait Wrap: Send + Sync {
+    /// Wraps a backend, the outermost layer but for the one that validates.
+    fn wrap(&self, backend: Arc<dyn Backend>) -> Arc<dyn Backend>;
+    /// Changes the runtime.
+    fn build(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+        builder
+    }
+    /// Whether the layer that validates may be there.
+    fn validated(&self) -> bool {
+        true
+    }
+}
+
+/// Nothing.
+pub struct Plain;
+
+impl Wrap for Plain {
+    fn wrap(&self, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
+        backend
+    }
+}
+
+/// One report of a failure: its number, its command, what it was.
+pub type Told = (u64, String, String);
+
+/// A runtime and its watchers.
+pub struct World {
+    /// The runtime.
+    pub rt: Runtime,
+    /// Its queues.
+    pub queues: Vec<Queue>,
+    /// Of the simulated devices.
+    pub sim: Option<SimHandle>,
+    /// Of the layer that validates.
+    pub reports: Vec<Report>,
+    /// What the handler was told.
+    pub told: Arc<Mutex<Vec<Told>>>,
+    /// How many simulated devices there are.
+    pub simulated: usize,
+}
+
+/// The lanes that a freeze means.
+pub fn frozen(copies: bool) -> &'static [LaneKind] {
+    if copies {
+        &[LaneKind::Upload, LaneKind::Download, LaneKind::Peer]
+    } else {
+        &[LaneKind::Compute]
+    }
+}
+
+fn sim_backend(sim: &Sim) -> SimBackend {
+    let mut builder = SimBackend::builder().notifies(sim.notifies);
+    for device in 0..sim.devices {
+        let group = match sim.groups {
+            Groups::One => Some(0),
+            Groups::Each => Some(device as u32),
+            Groups::None => None,
+        };
+        let mut spec = DeviceSpec::new()
+            .wait_group(group)
+            .copy_lanes(sim.copy_lanes)
+            .batch(sim.batch)
+            .max_in_flight(sim.max_in_flight);
+        if device == 0 && sim.first_on_host {
+            spec = spec.home(MemoryHome::Host);
+        }
+        builder = builder.device(spec);
+    }
+    if sim.peers {
+        builder = builder.peers(Link::default());
+    }
+    let script = Script::new()
+        .latency(OpKind::Launch, sim.late[0])
+        .latency(OpKind::Fill, sim.late[0])
+        .latency(OpKind::Copy, sim.late[1])
+        .jitter(sim.jitter)
+        .overlap(sim.overlap)
+        .visible_every(sim.visible_every)
+        .seed(sim.seed);
+    builder.script(script).build()
+}
+
+/// CPU backends are made once: their threads cost more than a program.
+fn cpu_backend(domains: usize) -> Result<Arc<dyn Backend>, String> {
+    static MADE: Mutex<Option<HashMap<usize, Arc<CpuBackend>>>> = Mutex::new(None);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = made.get_or_insert_with(HashMap::new);
+    if let Some(known) = made.get(&domains) {
+        return Ok(known.clone());
+    }
+    let new = CpuBackend::builder().domains(domains).threads(2).build();
+    let new = Arc::new(new.map_err(|e| e.to_string())?);
+    made.insert(domains, new.clone());
+    Ok(new)
+}
+
+impl World {
+    /// Makes it.
+    pub fn new(config: &Config, wrap: &dyn Wrap) -> Result<World, String> {
+        let mut backends: Vec<Arc<dyn Backend>> = Vec::new();
+        if let Some(domains) = config.cpu {
+            backends.push(cpu_backend(domains)?);
+        }
+        let mut sim = None;
+        if let Some(spec) = &config.sim {
+            let backend = sim_backend(spec);
+            sim = Some(backend.handle());
+            backends.push(Arc::new(backend));
+        }
+        let told: Arc<Mutex<Vec<Told>>> = Arc::default();
+        let sink = told.clone();
+        let mut builder = Runtime::builder().on_failure(move |failure| {
+            let one = (failure.id(), failure.label().to_owned(), failure.to_string());
+            sink.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+        });
+        let mut reports = Vec::new();
+        for backend in backends {
+            let mut backend = wrap.wrap(backend);
+            if config.validate && wrap.validated() {
+                let validate = Validate::new();
+                reports.push(validate.report());
+                backend = Arc::new(Layer::new(validate, backend));
+            }
+            builder = builder.shared_backend(backend);
+        }
+        let rt = wrap.build(builder).build().map_err(|e| e.to_string())?;
+        let queues: Result<Vec<Queue>, String> =
+            config.queues.iter().map(|q| queue(&rt, q).map_err(|e| e.to_string())).collect();
+        let simulated = config.sim.as_ref().map_or(0, |s| s.devices);
+        Ok(World { rt, queues: queues?, sim, reports, told, simulated })
+    }
+
+    /// Lets everything go on that [`crate::program::What::Freeze`] has stopped.
+    pub fn thaw(&self) {
+        let Some(sim) = &self.sim else { return };
+        for device in 0..self.simulated as u32 {
+            for kind in frozen(true).iter().chain(frozen(false)) {
+                sim.release(device, *kind);
+            }
+        }
+    }
+}
+
+fn queue(rt: &Runtime, spec: &QueueSpec) -> folio_core::Result<Queue> {
+    let all = rt.devices();
+    match spec.devices.as_slice() {
+        [one] if spec.in_order => rt.in_order_queue_on(&all[*one]),
+        [one] => rt.queue_on(&all[*one]),
+        some => {
+            let devices: Vec<_> = some.iter().map(|d| all[*d].clone()).collect();
+            rt.queue_over(&devices, Recorded(spec.choice))
+        }
+    }
+}
+
+thread_local! {
+    static CHOSEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// What the scheduler has chosen last for this thread.
+pub fn chosen() -> usize {
+    CHOSEN.get()
+}
+
+/// A scheduler that tells what it has chosen.
+struct Recorded(Choice);
+
+impl Scheduler for Recorded {
+    fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize {
+        let choice = match self.0 {
+            Choice::Locality => Locality.choose(task, candidates),
+            Choice::RoundRobin => RoundRobin.choose(task, candidates),
+        };
+        CHOSEN.set(choice);
+        choice
+    }
+}

@@ -1,0 +1,7 @@
+//! What types promise: these programs must not compile, and the messages must say why.
+
+/// DEP-05, KRN-02, POL-05, POL-07
+#[test]
+fn compile_fail() {
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
+}

@@ -1,0 +1,13 @@
+//! KRN-02: the launch has the rank of what it writes.
+use folio::prelude::*;
+
+fn main() -> folio::Result<()> {
+    let rt = folio::runtime()?;
+    let mut x = rt.buffer_with::<f32, 2>([8, 8], BufferOptions::new())?;
+    rt.queue()?.submit(|cg| {
+        let x = cg.discard(&mut x);
+        cg.host_kernel([8], x, |i, mut x| x.put(i, 1.0));
+        Ok(())
+    })?;
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! KRN-02: a buffer's elements have one type; `reinterpret` gives another.
+use folio::prelude::*;
+
+fn main() -> folio::Result<()> {
+    let rt = folio::runtime()?;
+    let x = rt.buffer::<u32>(8)?;
+    let mut y = rt.buffer::<f32>(8)?;
+    rt.queue()?.submit(|cg| {
+        cg.copy(&x, &mut y);
+        Ok(())
+    })?;
+    Ok(())
+}

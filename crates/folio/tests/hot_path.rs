@@ -1,0 +1,57 @@
+//! Submitting a tiny kernel takes nothing from the heap, once warm. One test in a process of its own,
+//! because the allocations of all threads are counted.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+
+mod counting;
+
+use counting::{ALLOCATIONS, four, one, runtime};
+use folio::{Buffer, Queue};
+use std::sync::atomic::Ordering;
+
+/// How often `rounds` submissions allocate after a warm-up.
+fn allocations(q: &Queue, rounds: usize, mut submit: impl FnMut()) -> usize {
+    // What is outstanding takes memory; waiting now and then keeps that below what the warm-up had.
+    let mut run = |rounds: usize, outstanding: usize| {
+        for n in 0..rounds {
+            submit();
+            if n % outstanding == 0 {
+                q.wait().unwrap();
+            }
+        }
+        q.wait().unwrap();
+    };
+    run(5000, 100);
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    run(rounds, 16);
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+/// A dependent chain over one buffer.
+fn over_one_buffer() {
+    for domains in [1, 2] {
+        let rt = runtime(domains);
+        let q = rt.queue_on(&rt.devices()[domains - 1]).unwrap();
+        let mut x = rt.buffer::<u32>(1).unwrap();
+        let count = allocations(&q, 1000, || one(&q, &mut x));
+        assert_eq!(x.to_vec().unwrap(), [6000]);
+        assert_eq!(count, 0, "{domains} domains");
+    }
+}
+
+fn over_four_buffers() {
+    for domains in [1, 2] {
+        let rt = runtime(domains);
+        let q = rt.queue_on(&rt.devices()[domains - 1]).unwrap();
+        let mut all: [Buffer<u32>; 4] = std::array::from_fn(|_| rt.buffer(1).unwrap());
+        let count = allocations(&q, 1000, || four(&q, &mut all));
+        assert_eq!(all[3].to_vec().unwrap(), [6000]);
+        assert_eq!(count, 0, "{domains} domains");
+    }
+}
+
+/// DEP-02
+#[test]
+fn submitting_allocates_nothing() {
+    over_one_buffer();
+    over_four_buffers();
+}

@@ -15,6 +15,7 @@ use crate::runtime::Core;
 use crate::usm::UsmPtr;
 use crate::views::{ClosureKernel, HostArgs, Item, KernelArgs, Token};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,9 +25,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct GroupId(u64);
 
 impl GroupId {
+    /// From a range of the thread's own, so that threads do not share a counter.
     pub(crate) fn next() -> GroupId {
+        const RANGE: u64 = 1 << 20;
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        GroupId(NEXT.fetch_add(1, Ordering::Relaxed))
+        thread_local!(static LAST: Cell<u64> = const { Cell::new(0) });
+        let last = LAST.get();
+        let next = match last % RANGE {
+            0 => NEXT.fetch_add(RANGE, Ordering::Relaxed),
+            _ => last,
+        };
+        LAST.set(next + 1);
+        GroupId(next)
     }
 }
 

@@ -26,10 +26,6 @@ use std::sync::Arc;
 use std::task::Waker;
 
 /// What a native lane is to do.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the large one is the usual one, and allocates nothing"
-)]
 pub(crate) enum Payload {
     Launch {
         /// Until it is handed over.

@@ -337,9 +337,7 @@ impl Ledger {
         flow: SmallVec<[Stamp; 4]>,
         slot: Option<SlotId>,
     ) -> Stamp {
-        let Body::Lane(lane, payload) = std::mem::replace(&mut op.body, Body::Nothing) else {
-            return Stamp::DONE;
-        };
+        let Body::Lane(lane, _) = op.body else { return Stamp::DONE };
         let state = &mut self.lanes[usize::from(lane.0)];
         state.issued += 1;
         let tick = state.issued;
@@ -364,12 +362,17 @@ impl Ledger {
             self.outbox.drain.push(lane);
         }
         if let Some(shared) = self.table.shared(lane) {
-            let (label, timed, params) = (op.label.clone(), op.timed, op.params.len());
-            let lane_op = LaneOp { tick, waits, label, timed, params, payload };
             // SAFETY: `&mut self` is the ledger under its lock: there is one producer at a time.
             unsafe {
-                op.params.drain(..).for_each(|param| shared.params.push(param));
-                shared.mailbox.push(lane_op);
+                op.params.iter().for_each(|param| shared.params.push(*param));
+                shared.mailbox.push_with(|| {
+                    let payload = match std::mem::take(&mut op.body) {
+                        Body::Lane(_, payload) => payload,
+                        _ => Payload::Copy(SmallVec::new()),
+                    };
+                    let (label, timed, params) = (op.label.clone(), op.timed, op.params.len());
+                    LaneOp { tick, waits, label, timed, params, payload }
+                });
             }
         }
         stamp

@@ -77,11 +77,22 @@ impl<T> Mailbox<T> {
     /// # Safety
     /// No two calls at the same time; each happens before the next.
     pub(crate) unsafe fn push(&self, item: T) {
-        // SAFETY: only the producer touches `tail`, and there is one at a time.
-        self.tail.with_mut(|tail| self.push_at(unsafe { &mut *tail }, item));
+        // SAFETY: our caller's promise.
+        unsafe { self.push_with(|| item) }
     }
 
-    fn push_at(&self, tail: &mut End<T>, item: T) {
+    /// Adds an item that is made where it will lie.
+    ///
+    /// # Safety
+    /// As [`Mailbox::push`], until `make` has returned.
+    #[inline]
+    pub(crate) unsafe fn push_with(&self, make: impl FnOnce() -> T) {
+        // SAFETY: only the producer touches `tail`, and there is one at a time.
+        self.tail.with_mut(|tail| self.push_at(unsafe { &mut *tail }, make));
+    }
+
+    #[inline]
+    fn push_at(&self, tail: &mut End<T>, make: impl FnOnce() -> T) {
         if tail.at() == SEGMENT {
             let spare = self.spare.swap(ptr::null_mut(), Ordering::Acquire);
             let next = if spare.is_null() { Segment::boxed() } else { spare };
@@ -93,7 +104,7 @@ impl<T> Mailbox<T> {
         // SAFETY: as above the segment is alive.
         let slot = unsafe { &(*tail.segment).slots[tail.at()] };
         // SAFETY: slot `count` is not visible to the consumer yet.
-        slot.with_mut(|slot| unsafe { (*slot).write(item) });
+        slot.with_mut(|slot| unsafe { (*slot).write(make()) });
         tail.count += 1;
         self.pushed.store(tail.count, Ordering::Release);
     }

@@ -268,7 +268,8 @@ impl Model {
         assert!(self.engine.host_budget.take(64));
         let host = host_alloc(64).unwrap();
         let base = MemBase::Host(host);
-        let alloc = Alloc { base, address: None, host: Some(host), owner: Owner::Host };
+        let alloc =
+            Alloc { base, address: None, host: Some(host), owner: Owner::Host, clean: true };
         let state = StorageState {
             label: Label::NONE,
             grid,
@@ -283,6 +284,7 @@ impl Model {
             in_use: 0,
             dropped: false,
             closed: false,
+            broken: false,
             counters: Counters::default(),
         };
         self.engine.enter(|ledger| StorageId(ledger.storages.insert(state)))

@@ -26,9 +26,10 @@ pub(crate) struct Slot {
     failed: Option<Arc<Failure>>,
     /// Its tick, once it has one.
     pub(crate) placed: Option<Stamp>,
-    op: Option<NewOp>,
+    /// Boxed: it is large, and most slots are free most of the time.
+    op: Option<Box<NewOp>>,
     /// What is left of the operation while a host thread runs it.
-    running: Option<NewOp>,
+    running: Option<Box<NewOp>>,
     /// It is in use.
     pub(crate) live: bool,
 }
@@ -68,7 +69,7 @@ impl Ledger {
     ) -> Stamp {
         let id = self.new_slot();
         let slot = self.slot(id);
-        slot.op = Some(op);
+        slot.op = Some(Box::new(op));
         slot.failed = failed;
         let stamp = Stamp::unplaced(id, slot.generation);
         self.block(id, &blockers);
@@ -203,7 +204,7 @@ impl Ledger {
     fn start(
         &mut self,
         id: SlotId,
-        mut op: NewOp,
+        mut op: Box<NewOp>,
         waits: SmallVec<[(LaneId, u64); 4]>,
         flow: SmallVec<[Stamp; 4]>,
     ) {
@@ -252,7 +253,7 @@ impl Ledger {
     }
 
     /// A deferred operation will not run.
-    fn cancel(&mut self, id: SlotId, op: NewOp) {
+    fn cancel(&mut self, id: SlotId, op: Box<NewOp>) {
         let failure = self.slot(id).failed.clone();
         if let Some(failure) = &failure {
             self.note(op.queue, failure);

@@ -101,7 +101,8 @@ impl<V: Copy + Eq> PageMap<V> {
     pub fn uniform(&self, range: &Box3) -> Option<V> {
         if self.store.len() == 0 {
             step();
-            return Box3::whole(self.grid.dims).overlaps(range).then_some(self.base);
+            let some = |d: usize| range.min[d] < range.max[d].min(self.grid.dims[d]);
+            return (some(0) && some(1) && some(2)).then_some(self.base);
         }
         let mut found = None;
         let all_alike = self.pieces(range, &mut |_, value| {

@@ -336,7 +336,7 @@ impl Maker {
 
 /// Some shape of so many elements.
 fn shape(rng: &mut Rng, volume: usize) -> Dims {
-    let rows: Vec<usize> = (1..=volume.min(8)).filter(|r| volume % r == 0).collect();
+    let rows: Vec<usize> = (1..=volume.min(8)).filter(|r| volume.is_multiple_of(*r)).collect();
     match rng.chance(50) || rows.is_empty() {
         true => [1, 1, volume],
         false => {

@@ -217,10 +217,10 @@ impl<'a> Oracle<'a> {
         }
         let device = self.program.config.queues[queue].devices[seen.device];
         let domain = if action.on_host() { 0 } else { self.domains[device] };
-        if let Action::Upload { to } = action {
-            if domain != 0 {
-                self.uploaded += (to.part.volume() * to.ty.size()) as u64;
-            }
+        if let Action::Upload { to } = action
+            && domain != 0
+        {
+            self.uploaded += (to.part.volume() * to.ty.size()) as u64;
         }
         let mut must: Vec<String> = Vec::new();
         for event in after {

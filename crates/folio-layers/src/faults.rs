@@ -85,6 +85,9 @@ struct State {
     counts: BTreeMap<Site, u64>,
     fired: Vec<Planned>,
     lanes: HashMap<u32, LaneState>,
+    /// Takes no more operations.
+    going: BTreeMap<u32, Lost>,
+    /// Is gone: nothing touches memory any more, and that may be told.
     lost: BTreeMap<u32, Lost>,
 }
 
@@ -118,9 +121,10 @@ impl FaultHandle {
 
     /// Takes `device` away, after what it was given has ended: nothing touches memory afterwards.
     pub fn lose(&self, device: u32) {
+        let lost = Lost::new(format!("injected loss of device {device}"));
         let lanes: Vec<_> = {
             let mut state = self.lock();
-            state.lost.insert(device, Lost::new(format!("injected loss of device {device}")));
+            state.going.insert(device, lost.clone());
             let lanes = state.lanes.values().filter(|l| l.device == device);
             lanes.filter_map(|l| Some((l.inner.upgrade()?, l.issued))).collect()
         };
@@ -128,12 +132,13 @@ impl FaultHandle {
             // Lost below as well: then nothing touches memory either.
             let _ = lane.wait(issued, None);
         }
+        self.lock().lost.insert(device, lost);
     }
 
     /// Notes that an operation is issued now, unless its device is lost.
     fn begin(&self, lane: &LaneRef, tick: Tick) -> Result<(), HalError> {
         let mut state = self.lock();
-        if let Some(lost) = state.lost.get(&lane.device.index) {
+        if let Some(lost) = state.going.get(&lane.device.index) {
             return Err(lost.clone().into());
         }
         if let Some(state) = state.lanes.get_mut(&lane.id) {
@@ -165,7 +170,7 @@ impl FaultHandle {
     }
 
     fn check(&self, device: u32) -> Result<(), HalError> {
-        self.lock().lost.get(&device).cloned().map_or(Ok(()), |lost| Err(lost.into()))
+        self.lock().going.get(&device).cloned().map_or(Ok(()), |lost| Err(lost.into()))
     }
 }
 
@@ -222,6 +227,11 @@ impl Faults {
             }
             return Err(lost);
         }
+        // Before it can end: who sees that it has ended must find its failure.
+        let tick = head.inner.tick;
+        if let Some(Fault::Later(kind)) = &fault {
+            self.plan_failure(lane, tick, Some(injected(kind.clone())));
+        }
         let out = if fault.is_some() && lane.device.inner.info().caps.closures {
             // The operation's own closure goes here; a panic in its drop changes nothing.
             let _ = catch_unwind(AssertUnwindSafe(|| drop(run)));
@@ -231,13 +241,17 @@ impl Faults {
         };
         match fault {
             Some(Fault::Now(kind)) => Err(injected(kind)),
-            Some(Fault::Later(kind)) if out.is_ok() => {
-                if let Some(state) = self.0.lock().lanes.get_mut(&lane.id) {
-                    state.failures.insert(head.inner.tick, injected(kind));
-                }
-                Ok(())
-            }
+            Some(Fault::Later(_)) => out.inspect_err(|_| self.plan_failure(lane, tick, None)),
             _ => out,
+        }
+    }
+
+    fn plan_failure(&self, lane: &LaneRef, tick: Tick, error: Option<HalError>) {
+        if let Some(state) = self.0.lock().lanes.get_mut(&lane.id) {
+            match error {
+                Some(error) => state.failures.insert(tick, error),
+                None => state.failures.remove(&tick),
+            };
         }
     }
 

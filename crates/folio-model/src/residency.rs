@@ -43,6 +43,15 @@ pub struct Residency {
     pages: Vec<Page>,
 }
 
+impl Page {
+    /// Its memory on `domain` may have come to nothing because of `root`.
+    fn taint(&mut self, domain: usize, root: &str) {
+        if !self.tainted.iter().any(|(d, r)| *d == domain && r == root) {
+            self.tainted.push((domain, root.to_owned()));
+        }
+    }
+}
+
 impl Residency {
     /// Current on these domains.
     pub fn new(grid: Grid, size: usize, current: u64) -> Residency {
@@ -113,11 +122,13 @@ impl Residency {
         if roots.is_empty() {
             return;
         }
+        roots.sort_unstable();
+        roots.dedup();
         // They may have been one operation, which has failed.
         tally.uncertain = true;
         for at in came {
             self.pages[at].uncertain = true;
-            self.pages[at].tainted.extend(roots.iter().map(|root| (domain, root.clone())));
+            roots.iter().for_each(|root| self.pages[at].taint(domain, root));
         }
     }
 
@@ -160,7 +171,7 @@ impl Residency {
     pub fn taint(&mut self, elements: &Box3, domain: usize, root: &str) {
         for cell in self.grid.pages_of(elements).cells() {
             let at = self.at(cell);
-            self.pages[at].tainted.push((domain, root.to_owned()));
+            self.pages[at].taint(domain, root);
         }
     }
 
@@ -184,7 +195,8 @@ impl Residency {
                 continue;
             }
             page.partial += 1;
-            page.failed.extend(failed.map(str::to_owned));
+            let new = failed.filter(|root| !page.failed.iter().any(|f| f == root));
+            page.failed.extend(new.map(str::to_owned));
             let whole_on = if page.whole == 0 && page.parts.is_none() { bit } else { page.whole };
             let mut parts = page.parts.take().unwrap_or_else(|| vec![0; whole.volume()]);
             parts.iter_mut().for_each(|set| *set |= whole_on);

@@ -97,7 +97,7 @@ impl Model {
             page.readers.clear();
             let replaced = how == Writing::Replace && !keep;
             page.arrivals.retain(|(d, ..)| !(replaced && *d == domain));
-            page.arrivals.iter_mut().for_each(|a| a.2 = false);
+            page.arrivals.iter_mut().for_each(|a| a.2 &= keep);
         });
     }
 }

@@ -48,7 +48,17 @@ pub(crate) struct Garbage {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fragment {
     pub(crate) elements: Box3,
+    /// Who has it.
     pub(crate) domains: DomainSet,
+    /// Who gets it, as long as the copies do not fail.
+    pub(crate) arriving: DomainSet,
+}
+
+impl Fragment {
+    /// Who has it once all copies are done.
+    pub(crate) fn on(&self) -> DomainSet {
+        self.domains.union(self.arriving)
+    }
 }
 
 /// A host guard.
@@ -156,7 +166,7 @@ impl StorageState {
         self.tracker.remove(pages, domain);
         for number in self.mixed_in(pages) {
             let fragments = self.mixed.get_mut(&number).into_iter().flatten();
-            fragments.for_each(|f| f.domains.remove(domain));
+            fragments.for_each(|f| f.arriving.remove(domain));
         }
     }
 

@@ -106,8 +106,8 @@ impl Ledger {
         mixed.retain(|number| storage.nowhere_whole(*number));
         for number in &mixed {
             for fragment in storage.mixed.get(number).into_iter().flatten() {
-                if !fragment.domains.contains(domain) {
-                    need(fragment.elements, fragment.domains);
+                if !fragment.on().contains(domain) {
+                    need(fragment.elements, fragment.on());
                 }
             }
         }
@@ -223,7 +223,8 @@ impl Ledger {
         let storage = &mut self.storages[id.0];
         let page = Box3::cell(storage.page_at(number));
         let Some(fragments) = storage.mixed.get_mut(&number) else { return };
-        fragments.iter_mut().for_each(|f| f.domains.insert(domain));
+        let new = fragments.iter_mut().filter(|f| !f.domains.contains(domain));
+        new.for_each(|f| f.arriving.insert(domain));
         storage.tracker.set(&page, common(fragments));
     }
 
@@ -440,12 +441,20 @@ impl Ledger {
                     storage.tracker.set(&cell, DomainSet::of(domain));
                     continue;
                 }
-                _ => vec![Fragment { elements, domains: set }],
+                _ => {
+                    let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+                    let known = &mut |s| outcome(lanes, slots, failures, s);
+                    let arriving = storage.hazards.arriving(page, known).intersect(set);
+                    vec![Fragment { elements, domains: set.minus(arriving), arriving }]
+                }
             };
-            let mut new = vec![Fragment { elements: covered, domains: DomainSet::of(domain) }];
+            let here = DomainSet::of(domain);
+            let mut new =
+                vec![Fragment { elements: covered, domains: here, arriving: DomainSet::EMPTY }];
             for fragment in old.drain(..) {
-                fragment.elements.subtract(&covered, |rest| {
-                    new.push(Fragment { elements: rest, domains: fragment.domains.union(set) });
+                let arriving = fragment.arriving.union(set.minus(fragment.domains));
+                fragment.elements.subtract(&covered, |elements| {
+                    new.push(Fragment { elements, arriving, ..fragment });
                 });
             }
             let here = DomainSet::of(domain).intersect(common(&new));
@@ -459,7 +468,7 @@ impl Ledger {
 
 /// Where all fragments are.
 fn common(fragments: &[Fragment]) -> DomainSet {
-    let sets = fragments.iter().map(|f| f.domains);
+    let sets = fragments.iter().map(Fragment::on);
     sets.reduce(DomainSet::intersect).unwrap_or(DomainSet::EMPTY)
 }
 

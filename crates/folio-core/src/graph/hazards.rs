@@ -9,7 +9,7 @@
 
 use crate::engine::stamp::{LaneId, Stamp};
 use crate::geom::{Box3, Dims};
-use crate::pages::{DomainId, PageMap};
+use crate::pages::{DomainId, DomainSet, PageMap};
 use smallvec::SmallVec;
 
 /// How a stamp stands.
@@ -185,6 +185,19 @@ impl Hazards {
                 add_dep(deps, a.stamp, a.domain == domain && uses);
             }
         });
+    }
+
+    /// Where the contents of `page` are under way to.
+    pub(crate) fn arriving(
+        &self,
+        page: Dims,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) -> DomainSet {
+        let Some(state) = self.states.get(self.map.get(page) as usize) else {
+            return DomainSet::EMPTY;
+        };
+        let under_way = |a: &&Arrival| a.live && outcome(a.stamp) == Outcome::Pending;
+        state.arrivals.iter().filter(under_way).map(|a| a.domain).collect()
     }
 
     /// A stamp that the latest use of the first pages of `range` left, for choosing a lane.

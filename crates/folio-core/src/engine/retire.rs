@@ -159,10 +159,7 @@ impl Ledger {
             let defined = &mut storage.defined;
             let mut broken: SmallVec<[Box3; 2]> = SmallVec::new();
             storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live| {
-                // The host's memory holds zeros or earlier values from the start.
-                if domain != DomainId::HOST {
-                    defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
-                }
+                defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
                 broken.extend((live && promise.arrival).then_some(*pages));
             });
             broken.iter().for_each(|pages| storage.forget(pages, domain));

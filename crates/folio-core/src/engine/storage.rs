@@ -155,10 +155,16 @@ impl StorageState {
         [number / (rows * columns), number / columns % rows, number % columns]
     }
 
-    /// True when no domain has all of the page.
-    pub(crate) fn nowhere_whole(&self, number: usize) -> bool {
-        let page = Box3::cell(self.page_at(number));
-        self.tracker.uniform(&page).is_none_or(DomainSet::is_empty)
+    /// The pages of `run` that are not among `numbers`, in boxes.
+    pub(crate) fn without(&self, run: Box3, numbers: &[usize], mut out: impl FnMut(Box3)) {
+        let mut boxes: SmallVec<[Box3; 4]> = SmallVec::from_slice(&[run]);
+        for number in numbers {
+            let page = Box3::cell(self.page_at(*number));
+            let mut left: SmallVec<[Box3; 4]> = SmallVec::new();
+            boxes.iter().for_each(|b| b.subtract(&page, |rest| left.push(rest)));
+            boxes = left;
+        }
+        boxes.into_iter().for_each(&mut out);
     }
 
     /// A copy to `domain` has failed: `pages` are not there.

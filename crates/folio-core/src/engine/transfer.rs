@@ -94,16 +94,18 @@ impl Ledger {
             }
             !sources.is_empty()
         };
+        let mixed = storage.mixed_in(pages);
         storage.tracker.visit(pages, &mut |run, set| {
             let run = run.intersect(pages);
             if !set.is_empty() && !set.contains(domain) && !run.is_empty() {
-                let comes = need(storage.grid.elements_of(&run), set);
-                runs.extend(comes.then_some(run));
+                storage.without(run, &mixed, |run| {
+                    let comes = need(storage.grid.elements_of(&run), set);
+                    runs.extend(comes.then_some(run));
+                });
             }
         });
-        let mut mixed = storage.mixed_in(pages);
-        // Those that are whole somewhere are among the runs.
-        mixed.retain(|number| storage.nowhere_whole(*number));
+        // Of those only what is missing is written, even if some domain has all of it: should that
+        // copy have failed, nothing is lost.
         for number in &mixed {
             for fragment in storage.mixed.get(number).into_iter().flatten() {
                 if !fragment.on().contains(domain) {
@@ -245,7 +247,9 @@ impl Ledger {
                 run.subtract(replaced, |part| holes.push(part));
             }
         });
-        let Some(lane) = who.lane.filter(|_| !holes.is_empty()) else { return };
+        if holes.is_empty() {
+            return;
+        }
         merge(&mut holes);
         let pitch = storage.pitch();
         let mut rects: SmallVec<[FillRect; 1]> = SmallVec::new();
@@ -256,12 +260,27 @@ impl Ledger {
             if storage.broken {
                 storage.hazards.order_all(hole, &mut own);
             }
-            if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
-                rects.push(FillRect { dst, pitch, extent });
-            }
+            let mut fill = |elements: &Box3| {
+                if let Some((dst, extent)) = storage.rect(domain, elements) {
+                    rects.push(FillRect { dst, pitch, extent });
+                }
+            };
+            let mixed = storage.mixed_in(hole);
+            storage.without(*hole, &mixed, |run| fill(&storage.grid.elements_of(&run)));
+            // After a copy that failed, the fragments that were there are there still.
+            let fragments = mixed.iter().flat_map(|n| storage.mixed.get(n)).flatten();
+            fragments.filter(|f| !f.on().contains(domain)).for_each(|f| fill(&f.elements));
             promises.push(Promise { storage: id, pages: *hole, domain, arrival: false });
         }
         let count = rects.len() as u64;
+        let body = match who.lane {
+            _ if rects.is_empty() => Body::Nothing,
+            Some(lane) => Body::Lane(lane, Payload::Fill { rects, pattern: smallvec![0] }),
+            None => Body::Host(Box::new(move || {
+                rects.iter().for_each(zero_on_host);
+                Ok(())
+            })),
+        };
         let stamp = self.submit(NewOp {
             what: "zero fill",
             label: who.label.clone(),
@@ -271,7 +290,7 @@ impl Ledger {
             storages: smallvec![id],
             promises,
             staging: None,
-            body: Body::Lane(lane, Payload::Fill { rects, pattern: smallvec![0] }),
+            body,
         });
         self.count(Some(id), who.queue, |c| c.zero_fills += count);
         add_dep(deps, stamp, true);
@@ -563,6 +582,20 @@ fn copy_on_host(rect: &CopyRect) {
                 let (from, to) = (src.0.add(from as usize), dst.0.add(to as usize));
                 from.copy_to_nonoverlapping(to, bytes as usize);
             }
+        }
+    }
+}
+
+/// Zeroes a part of host memory.
+fn zero_on_host(rect: &FillRect) {
+    let MemBase::Host(base) = rect.dst.base else { return };
+    let [slices, rows, bytes] = rect.extent;
+    for slice in 0..slices {
+        for row in 0..rows {
+            let at = rect.dst.offset + slice * rect.pitch[0] + row * rect.pitch[1];
+            // SAFETY: the rectangle lies in the allocation, which the engine keeps alive and keeps
+            // others away from meanwhile.
+            unsafe { base.0.add(at as usize).write_bytes(0, bytes as usize) };
         }
     }
 }

@@ -80,8 +80,7 @@ impl Residency {
             tally.uncertain |= page.uncertain;
             let mut moved = false;
             match &mut page.parts {
-                _ if page.whole & bit != 0 => runs.stop(),
-                Some(parts) if page.whole == 0 => {
+                Some(parts) => {
                     let missing = parts.iter().filter(|set| **set & bit == 0).count() as u64;
                     moved = missing > 0;
                     tally.bytes += missing * size;
@@ -92,8 +91,8 @@ impl Residency {
                     parts.iter_mut().for_each(|set| *set |= bit);
                     page.whole = parts.iter().fold(u64::MAX, |all, set| all & set);
                 }
-                _ if page.whole == 0 => runs.stop(),
-                _ => {
+                None if page.whole == 0 || page.whole & bit != 0 => runs.stop(),
+                None => {
                     moved = true;
                     tally.bytes += volume * size;
                     tally.pages.iter_mut().for_each(|p| *p += 1);
@@ -113,11 +112,13 @@ impl Residency {
         if roots.is_empty() {
             return;
         }
+        roots.sort_unstable();
+        roots.dedup();
         // They may have been one operation, which has failed.
         tally.uncertain = true;
         for at in came {
             self.pages[at].uncertain = true;
-            self.pages[at].tainted.extend(roots.iter().map(|root| (domain, root.clone())));
+            roots.iter().for_each(|root| self.pages[at].taint(domain, root));
         }
     }
 
@@ -160,7 +161,7 @@ impl Residency {
     pub fn taint(&mut self, elements: &Box3, domain: usize, root: &str) {
         for cell in self.grid.pages_of(elements).cells() {
             let at = self.at(cell);
-            self.pages[at].tainted.push((domain, root.to_owned()));
+            self.pages[at].taint(domain, root);
         }
     }
 
@@ -184,7 +185,8 @@ impl Residency {
                 continue;
             }
             page.partial += 1;
-            page.failed.extend(failed.map(str::to_owned));
+            let new = failed.filter(|root| !page.failed.iter().any(|f| f == root));
+            page.failed.extend(new.map(str::to_owned));
             let whole_on = if page.whole == 0 && page.parts.is_none() { bit } else { page.whole };
             let mut parts = page.parts.take().unwrap_or_else(|| vec![0; whole.volume()]);
             parts.iter_mut().for_each(|set| *set |= whole_on);
@@ -201,6 +203,12 @@ impl Residency {
 }
 
 impl Page {
+    fn taint(&mut self, domain: usize, root: &str) {
+        if !self.tainted.iter().any(|(d, r)| *d == domain && r == root) {
+            self.tainted.push((domain, root.to_owned()));
+        }
+    }
+
     fn rewrite(&mut self, domain: usize, failed: Option<&str>) {
         self.whole = 1 << domain;
         self.parts = None;

@@ -418,7 +418,8 @@ impl Runner<'_> {
 
 /// Whoever notices a failure tells of it when it holds no lock any more: soon after.
 fn await_reports(told: &Mutex<Vec<Told>>, record: &mut Record) {
-    let ends = record.steps.iter().map(|s| &s.end);
+    let finals = record.finals.iter().flatten().map(|(call, _)| call);
+    let ends = record.steps.iter().flat_map(|s| [&s.call, &s.end]).chain(finals);
     let failed: Vec<u64> = ends
         .filter_map(|end| match end {
             Outcome::Failed(id, _) => Some(*id),

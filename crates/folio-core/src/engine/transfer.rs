@@ -225,8 +225,11 @@ impl Ledger {
         let storage = &mut self.storages[id.0];
         let page = Box3::cell(storage.page_at(number));
         let Some(fragments) = storage.mixed.get_mut(&number) else { return };
-        let new = fragments.iter_mut().filter(|f| !f.domains.contains(domain));
-        new.for_each(|f| f.arriving.insert(domain));
+        // One that was on lost devices only does not come.
+        let comes = |f: &&mut Fragment| {
+            !f.domains.contains(domain) && !f.on().minus(self.lost).is_empty()
+        };
+        fragments.iter_mut().filter(comes).for_each(|f| f.arriving.insert(domain));
         storage.tracker.set(&page, common(fragments));
     }
 

@@ -45,6 +45,11 @@ impl Wrap for Faulty {
 }
 
 impl Faulty {
+    /// With this fault.
+    pub fn with(planned: Planned) -> Faulty {
+        Faulty { planned: Some(planned), handles: Mutex::default() }
+    }
+
     fn handles(&self) -> Vec<FaultHandle> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -99,7 +104,7 @@ pub fn verdict(program: &Program, planned: &Planned, patience: Duration) -> Resu
     // refused operations to come after what they wait for.
     program.config.validate &= matches!(planned.fault, Fault::Later(_));
     let program = &program;
-    let faulty = Arc::new(Faulty { planned: Some(planned.clone()), handles: Mutex::default() });
+    let faulty = Arc::new(Faulty::with(planned.clone()));
     let wrap: Arc<dyn Wrap> = faulty.clone();
     let Some(record) = run::run(program, &wrap, patience) else {
         return Err("it hangs".to_owned());

@@ -83,6 +83,27 @@ struct Arrival {
     live: bool,
 }
 
+impl State {
+    /// Forgets arrivals that have ended, and those on `replaced`. One that has ended is kept while
+    /// an earlier one of its domain is under way, so that the earlier one's end finds it.
+    fn prune(
+        &mut self,
+        replaced: Option<DomainId>,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
+        let mut pending = DomainSet::EMPTY;
+        self.arrivals.retain(|a| {
+            if replaced == Some(a.domain) {
+                return false;
+            }
+            if outcome(a.stamp) == Outcome::Pending {
+                pending.insert(a.domain);
+            }
+            pending.contains(a.domain)
+        });
+    }
+}
+
 /// How a command writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Writing {
@@ -258,8 +279,8 @@ impl Hazards {
             state.writers.push(stamp);
             state.readers.clear();
             if !state.arrivals.is_empty() {
-                let replaced = |a: &Arrival| a.domain == domain && how == Writing::Replace && !keep;
-                state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
+                let replaces = how == Writing::Replace && !keep;
+                state.prune(replaces.then_some(domain), outcome);
                 if !keep {
                     state.arrivals.iter_mut().for_each(|a| a.live = false);
                 }
@@ -280,14 +301,14 @@ impl Hazards {
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
         self.update(range, &mut |state| {
-            let replaced = |a: &Arrival| whole && a.domain == domain;
-            state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
+            state.prune(whole.then_some(domain), outcome);
             state.arrivals.push(Arrival { domain, stamp, live: true });
         });
     }
 
     /// Where in `range` the arrival `stamp` on `domain` is still remembered: tells the pages and
-    /// whether they still hold what it brought, and forgets it.
+    /// whether they still hold what it brought, and forgets it. Pages that a later arrival has
+    /// brought since are not told of.
     pub(crate) fn drop_arrival(
         &mut self,
         range: &Box3,
@@ -297,9 +318,11 @@ impl Hazards {
     ) {
         let is_it = |a: &Arrival| a.domain == domain && a.stamp == stamp;
         self.map.visit(range, &mut |run, id| {
-            let state = self.states.get(id as usize);
-            if let Some(arrival) = state.and_then(|s| s.arrivals.iter().find(|a| is_it(a))) {
-                gone(&run, arrival.live);
+            let arrivals = self.states.get(id as usize).map_or(&[][..], |s| &s.arrivals);
+            let Some(at) = arrivals.iter().position(is_it) else { return };
+            let live = arrivals[at].live;
+            if live || !arrivals[at + 1..].iter().any(|a| a.domain == domain && a.live) {
+                gone(&run, live);
             }
         });
         self.update(range, &mut |state| state.arrivals.retain(|a| !is_it(a)));

@@ -85,6 +85,9 @@ struct State {
     counts: BTreeMap<Site, u64>,
     fired: Vec<Planned>,
     lanes: HashMap<u32, LaneState>,
+    /// Takes no more operations.
+    going: BTreeMap<u32, Lost>,
+    /// Is gone: nothing touches memory any more, and that may be told.
     lost: BTreeMap<u32, Lost>,
 }
 
@@ -118,9 +121,10 @@ impl FaultHandle {
 
     /// Takes `device` away, after what it was given has ended: nothing touches memory afterwards.
     pub fn lose(&self, device: u32) {
+        let lost = Lost::new(format!("injected loss of device {device}"));
         let lanes: Vec<_> = {
             let mut state = self.lock();
-            state.lost.insert(device, Lost::new(format!("injected loss of device {device}")));
+            state.going.insert(device, lost.clone());
             let lanes = state.lanes.values().filter(|l| l.device == device);
             lanes.filter_map(|l| Some((l.inner.upgrade()?, l.issued))).collect()
         };
@@ -128,12 +132,13 @@ impl FaultHandle {
             // Lost below as well: then nothing touches memory either.
             let _ = lane.wait(issued, None);
         }
+        self.lock().lost.insert(device, lost);
     }
 
     /// Notes that an operation is issued now, unless its device is lost.
     fn begin(&self, lane: &LaneRef, tick: Tick) -> Result<(), HalError> {
         let mut state = self.lock();
-        if let Some(lost) = state.lost.get(&lane.device.index) {
+        if let Some(lost) = state.going.get(&lane.device.index) {
             return Err(lost.clone().into());
         }
         if let Some(state) = state.lanes.get_mut(&lane.id) {
@@ -165,7 +170,7 @@ impl FaultHandle {
     }
 
     fn check(&self, device: u32) -> Result<(), HalError> {
-        self.lock().lost.get(&device).cloned().map_or(Ok(()), |lost| Err(lost.into()))
+        self.lock().going.get(&device).cloned().map_or(Ok(()), |lost| Err(lost.into()))
     }
 }
 

@@ -208,7 +208,7 @@ impl Ledger {
         let inside = storage.grid.pages_inside(&a.elements);
         match mode.writing() {
             Writing::Update => Writing::Update,
-            _ if inside != *pages && storage.hazards.crowded(pages) => Writing::Update,
+            _ if inside != *pages && storage.hazards.crowded(pages) => Writing::Crowded,
             Writing::Replace if inside != *pages => Writing::Discard,
             how => how,
         }
@@ -254,7 +254,10 @@ impl Ledger {
         }
         // One that comes after everything before it in all of its pages stands for all of that,
         // whatever it leaves as it was.
-        let alone = if how == Writing::Update { pages } else { inside };
+        let alone = match how {
+            Writing::Update | Writing::Crowded => pages,
+            _ => inside,
+        };
         if !alone.is_empty() {
             storage.hazards.mark_written(&alone, a.domain, stamp, false, how, known);
         }

@@ -111,6 +111,9 @@ pub(crate) enum Writing {
     Update,
     /// It uses nothing of what is there, but may leave some as it is.
     Discard,
+    /// As a discard, of a part of a page that has many writers already; counts as using what
+    /// they wrote.
+    Crowded,
     /// It is known to write every element.
     Replace,
 }
@@ -195,12 +198,13 @@ impl Hazards {
     /// memory: what it leaves alone is theirs.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
         self.each(range, |state| {
-            state.writers.iter().for_each(|&w| add_dep(deps, w, how == Writing::Update));
+            let uses = matches!(how, Writing::Update | Writing::Crowded);
+            state.writers.iter().for_each(|&w| add_dep(deps, w, uses));
             state.readers.iter().for_each(|&r| add_dep(deps, r, false));
             for a in &state.arrivals {
                 let uses = match how {
                     Writing::Update => a.live,
-                    Writing::Discard => true,
+                    Writing::Discard | Writing::Crowded => true,
                     Writing::Replace => false,
                 };
                 add_dep(deps, a.stamp, a.domain == domain && uses);
@@ -281,7 +285,11 @@ impl Hazards {
             if !state.arrivals.is_empty() {
                 let replaces = how == Writing::Replace && !keep;
                 state.prune(replaces.then_some(domain), outcome);
-                if !keep {
+                if how == Writing::Update {
+                    // All of the page is there: by what has been brought since those.
+                    state.arrivals.retain(|a| a.domain != domain || a.live);
+                }
+                if !keep && how != Writing::Crowded {
                     state.arrivals.iter_mut().for_each(|a| a.live = false);
                 }
             }

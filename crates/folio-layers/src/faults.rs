@@ -227,6 +227,11 @@ impl Faults {
             }
             return Err(lost);
         }
+        // Before it can end: who sees that it has ended must find its failure.
+        let tick = head.inner.tick;
+        if let Some(Fault::Later(kind)) = &fault {
+            self.plan_failure(lane, tick, Some(injected(kind.clone())));
+        }
         let out = if fault.is_some() && lane.device.inner.info().caps.closures {
             // The operation's own closure goes here; a panic in its drop changes nothing.
             let _ = catch_unwind(AssertUnwindSafe(|| drop(run)));
@@ -236,13 +241,17 @@ impl Faults {
         };
         match fault {
             Some(Fault::Now(kind)) => Err(injected(kind)),
-            Some(Fault::Later(kind)) if out.is_ok() => {
-                if let Some(state) = self.0.lock().lanes.get_mut(&lane.id) {
-                    state.failures.insert(head.inner.tick, injected(kind));
-                }
-                Ok(())
-            }
+            Some(Fault::Later(_)) => out.inspect_err(|_| self.plan_failure(lane, tick, None)),
             _ => out,
+        }
+    }
+
+    fn plan_failure(&self, lane: &LaneRef, tick: Tick, error: Option<HalError>) {
+        if let Some(state) = self.0.lock().lanes.get_mut(&lane.id) {
+            match error {
+                Some(error) => state.failures.insert(tick, error),
+                None => state.failures.remove(&tick),
+            };
         }
     }
 

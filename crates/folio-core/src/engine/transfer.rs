@@ -63,11 +63,7 @@ impl Ledger {
         }
         let storage = &self.storages[a.storage.0];
         if !storage.defined.uniform(&pages).is_some_and(|s| s.contains(domain)) {
-            let replaced = match a.mode {
-                Mode::Discard { whole: true } => storage.grid.pages_inside(&a.elements),
-                _ => Box3::EMPTY,
-            };
-            self.zero(a.storage, &pages, &replaced, domain, who, deps);
+            self.zero(a, &pages, who, deps);
         }
     }
 
@@ -233,21 +229,20 @@ impl Ledger {
         storage.tracker.set(&page, common(fragments));
     }
 
-    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`.
-    fn zero(
-        &mut self,
-        id: StorageId,
-        pages: &Box3,
-        replaced: &Box3,
-        domain: DomainId,
-        who: For<'_>,
-        deps: &mut Deps,
-    ) {
+    /// Zeroes what the pages of an access do not hold where it is, other than what it replaces.
+    fn zero(&mut self, a: &Access, pages: &Box3, who: For<'_>, deps: &mut Deps) {
+        let (id, domain) = (a.storage, a.domain);
+        let grid = self.storages[id.0].grid;
+        let replaced = match a.mode {
+            Mode::Discard { whole: true } => grid.pages_inside(&a.elements),
+            _ => Box3::EMPTY,
+        };
+        let discarded = if a.mode.discards() { a.elements } else { Box3::EMPTY };
         let storage = &self.storages[id.0];
         let mut holes: SmallVec<[Box3; 4]> = SmallVec::new();
         storage.defined.visit(pages, &mut |run, set: DomainSet| {
             if !set.contains(domain) {
-                run.subtract(replaced, |part| holes.push(part));
+                run.subtract(&replaced, |part| holes.push(part));
             }
         });
         if holes.is_empty() {
@@ -256,6 +251,8 @@ impl Ledger {
         merge(&mut holes);
         let pitch = storage.pitch();
         let mut rects: SmallVec<[FillRect; 1]> = SmallVec::new();
+        // Of which something was left alone that may be a failed command's.
+        let mut unsure: SmallVec<[Box3; 1]> = SmallVec::new();
         let mut promises: SmallVec<[Promise; 1]> = SmallVec::new();
         let mut own: Deps = SmallVec::new();
         for hole in &holes {
@@ -264,15 +261,24 @@ impl Ledger {
                 storage.hazards.order_all(hole, &mut own);
             }
             let mut fill = |elements: &Box3| {
-                if let Some((dst, extent)) = storage.rect(domain, elements) {
+                if let Some((dst, extent)) =
+                    storage.rect(domain, elements).filter(|_| !elements.is_empty())
+                {
                     rects.push(FillRect { dst, pitch, extent });
                 }
             };
             let mixed = storage.mixed_in(hole);
             storage.without(*hole, &mixed, |run| fill(&storage.grid.elements_of(&run)));
             // After a copy that failed, the fragments that were there are there still.
-            let fragments = mixed.iter().flat_map(|n| storage.mixed.get(n)).flatten();
-            fragments.filter(|f| !f.on().contains(domain)).for_each(|f| fill(&f.elements));
+            for number in &mixed {
+                let mut kept = false;
+                for f in storage.mixed.get(number).into_iter().flatten() {
+                    let here = f.on().contains(domain);
+                    fill(&if here { f.elements.intersect(&discarded) } else { f.elements });
+                    kept |= here && !discarded.contains(&f.elements);
+                }
+                unsure.extend(kept.then(|| Box3::cell(storage.page_at(*number))));
+            }
             promises.push(Promise { storage: id, pages: *hole, domain, arrival: false });
         }
         let count = rects.len() as u64;
@@ -306,6 +312,9 @@ impl Ledger {
             let known = &mut |s| outcome(lanes, slots, failures, s);
             storage.hazards.mark_arrival(hole, domain, stamp, true, known);
             storage.defined.update(hole, &mut |_, set| set.with(domain));
+        }
+        for page in &unsure {
+            storage.defined.update(page, &mut |_, set: DomainSet| set.without(domain));
         }
     }
 

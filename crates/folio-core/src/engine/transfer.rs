@@ -209,7 +209,7 @@ impl Ledger {
         for (promise, elements) in promises.iter().zip(boxes) {
             let whole = storage.grid.elements_of(&promise.pages) == *elements;
             let known = &mut |s| outcome(lanes, slots, failures, s);
-            storage.hazards.mark_arrival(&promise.pages, domain, stamp, whole, known);
+            storage.hazards.mark_copy(&promise.pages, domain, stamp, whole, known);
             storage.defined.update(&promise.pages, &mut |_, set| set.with(domain));
         }
         true

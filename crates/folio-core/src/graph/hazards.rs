@@ -81,6 +81,8 @@ struct Arrival {
     stamp: Stamp,
     /// The pages still hold what it brings.
     live: bool,
+    /// It brings their contents; otherwise zeros, or something new.
+    copies: bool,
 }
 
 impl State {
@@ -221,7 +223,8 @@ impl Hazards {
         let Some(state) = self.states.get(self.map.get(page) as usize) else {
             return DomainSet::EMPTY;
         };
-        let under_way = |a: &&Arrival| a.live && outcome(a.stamp) == Outcome::Pending;
+        let under_way =
+            |a: &&Arrival| a.live && a.copies && outcome(a.stamp) == Outcome::Pending;
         state.arrivals.iter().filter(under_way).map(|a| a.domain).collect()
     }
 
@@ -299,7 +302,24 @@ impl Hazards {
         }
     }
 
-    /// `stamp` brings something to the memory of `range` on `domain`; `whole` when all of each page.
+    /// `stamp` copies contents to the memory of `range` on `domain`; `whole` when all of each page.
+    pub(crate) fn mark_copy(
+        &mut self,
+        range: &Box3,
+        domain: DomainId,
+        stamp: Stamp,
+        whole: bool,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
+        let arrival = Arrival { domain, stamp, live: true, copies: true };
+        self.update(range, &mut |state| {
+            state.prune(whole.then_some(domain), outcome);
+            state.arrivals.push(arrival);
+        });
+    }
+
+    /// `stamp` makes the memory of `range` on `domain` hold something; `whole` when all of each
+    /// page.
     pub(crate) fn mark_arrival(
         &mut self,
         range: &Box3,
@@ -310,7 +330,7 @@ impl Hazards {
     ) {
         self.update(range, &mut |state| {
             state.prune(whole.then_some(domain), outcome);
-            state.arrivals.push(Arrival { domain, stamp, live: true });
+            state.arrivals.push(Arrival { domain, stamp, live: true, copies: false });
         });
     }
 

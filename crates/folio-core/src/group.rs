@@ -357,6 +357,10 @@ impl CommandGroup {
 
     /// Two accesses that share a byte, one of which writes, are an error (whatever the handles).
     fn check_aliasing(&self) -> Result<()> {
+        #[cfg(feature = "planted")]
+        if crate::planted::NO_ALIAS_CHECK.get() {
+            return Ok(());
+        }
         for (at, a) in self.made.iter().enumerate() {
             for b in &self.made[..at] {
                 if (a.mode.writes() || b.mode.writes())

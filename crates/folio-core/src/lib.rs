@@ -22,6 +22,17 @@ mod select;
 mod sync;
 mod views;
 
+/// Bugs on purpose, for tests of the tests that must find them.
+#[cfg(feature = "planted")]
+pub mod planted {
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Commands submitted by this thread are not checked for accesses that overlap.
+        pub static NO_ALIAS_CHECK: Cell<bool> = const { Cell::new(false) };
+    }
+}
+
 pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadFuture, ReadGuard, Shared, Slice, SliceMut,
     WriteGuard,

@@ -11,6 +11,7 @@ pub mod faulty;
 pub mod generate;
 pub mod oracle;
 pub mod place;
+pub mod planted;
 pub mod program;
 pub mod residency;
 pub mod rng;

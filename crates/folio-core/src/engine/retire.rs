@@ -33,7 +33,9 @@ impl Ledger {
             }
         };
         let before = self.lanes[at].retired;
-        let end = completed.min(self.lanes[at].issued).min(most);
+        // An operation whose call has not returned may have ended; but whether the call failed is
+        // not known before.
+        let end = completed.min(shared.enqueued()).min(most);
         if end <= before {
             return false;
         }

@@ -50,8 +50,15 @@ impl Ledger {
         let at = usize::from(lane.0);
         while self.lanes[at].retired < end {
             let tick = self.lanes[at].retired + 1;
-            let Some(record) = self.lanes[at].records.pop_front() else { break };
-            self.settle_flow(&record);
+            let Some(first) = self.lanes[at].records.front_mut() else { break };
+            let flow = std::mem::take(&mut first.flow);
+            self.settle_flow(&flow);
+            if self.lanes[at].retired >= tick {
+                // One of those lanes told that the device is lost, and so this is over.
+                break;
+            }
+            let Some(mut record) = self.lanes[at].records.pop_front() else { break };
+            record.flow = flow;
             let own = match self.lanes[at].told.front() {
                 Some((t, _)) if *t <= tick => self.lanes[at].told.pop_front(),
                 _ => None,
@@ -65,8 +72,8 @@ impl Ledger {
     /// What an operation depends on has completed before it, but its lane may not have been asked
     /// yet. Lanes are looked at no further than needed, so this recurses no deeper than there are
     /// lanes.
-    fn settle_flow(&mut self, record: &Record) {
-        for stamp in &record.flow {
+    fn settle_flow(&mut self, flow: &[Stamp]) {
+        for stamp in flow {
             if let When::Placed(lane, tick) = stamp.when()
                 && self.lanes[usize::from(lane.0)].retired < tick
             {

@@ -3,7 +3,7 @@
 use crate::buffer::Part;
 use crate::engine::access::{Access, Mode};
 use crate::engine::lanes::Lanes;
-use crate::engine::stamp::{Stamp, When};
+use crate::engine::stamp::{LaneId, Stamp, When};
 use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
 use crate::graph::hazards::{Deps, Outcome};
@@ -57,15 +57,31 @@ impl Event {
 
     /// How it stands. Does not wait.
     pub fn status(&self) -> Status {
+        let (status, lane) = self.look();
+        // Whoever asks is interested: a backend may hold work back until it is told.
+        match lane.and_then(|lane| self.core.engine.table.shared(lane)) {
+            Some(shared) => {
+                shared.native.flush();
+                self.look().0
+            }
+            None => status,
+        }
+    }
+
+    /// How it stands, and the lane that must make progress if it is pending.
+    fn look(&self) -> (Status, Option<LaneId>) {
         let failed = |failure| Status::Failed(Error::Failed(failure));
         self.core.engine.enter(|ledger| {
-            if let Some((lane, _)) = ledger.waits_for_tick(self.stamp) {
+            let lane = ledger.waits_for_tick(self.stamp).map(|(lane, _)| lane);
+            if let Some(lane) = lane {
                 ledger.poll(lane);
             }
             match ledger.outcome(self.stamp) {
-                Outcome::Pending => Status::Pending,
-                Outcome::Fine => Status::Done,
-                Outcome::Failed => ledger.failure(self.stamp).cloned().map_or(Status::Done, failed),
+                Outcome::Pending => (Status::Pending, lane),
+                Outcome::Fine => (Status::Done, None),
+                Outcome::Failed => {
+                    (ledger.failure(self.stamp).cloned().map_or(Status::Done, failed), None)
+                }
             }
         })
     }

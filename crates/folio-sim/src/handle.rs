@@ -128,7 +128,7 @@ impl SimHandle {
     /// Lets `n` steps of logical time pass.
     pub fn step(&self, n: u64) {
         for _ in 0..n {
-            self.0.shared.poll();
+            self.0.shared.step();
         }
     }
 

@@ -178,10 +178,15 @@ unsafe impl Lane for SimLane {
 
     fn flush(&self) {
         self.give_all();
+        self.core.shared.catch_up();
+    }
+
+    fn drive(&self) {
+        self.core.shared.catch_up();
     }
 
     fn completed(&self) -> Result<Tick, Lost> {
-        self.core.shared.poll();
+        self.core.shared.look();
         let world = self.core.shared.lock();
         world.lost(self.id).cloned().map_or(Ok(world.lanes[self.id].visible), Err)
     }

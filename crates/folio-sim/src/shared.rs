@@ -3,6 +3,10 @@
 //! Without notifications the threads that look at a lane drive time; with them a thread of the
 //! backend does, and looking is only looking. Either way one operation runs at a time, without the
 //! lock: `World::running` stands for it, and time stands still meanwhile.
+//!
+//! Foreign code (kernels, and the drop of what they own) runs only in calls during which the caller
+//! holds no lock: `drive`, `flush`, `wait`. Whoever merely looks, with `completed`, may hold one that
+//! a kernel wants; when foreign code is due, time stands still for lookers until another call comes.
 
 use crate::timeline::World;
 use crate::work::drop_contained;
@@ -47,10 +51,13 @@ impl Shared {
         self.moved.wait(world).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends everything that is due now.
-    fn settle<'a>(&'a self, mut world: Guard<'a>) -> Guard<'a> {
+    /// Ends everything that is due now; without `foreign` code only up to where that is due.
+    fn settle<'a>(&'a self, mut world: Guard<'a>, foreign: bool) -> Guard<'a> {
         loop {
             world.start_ready();
+            if !foreign && world.foreign_due() {
+                break;
+            }
             let job = world.take_due();
             let litter = std::mem::take(&mut world.litter);
             if job.is_none() && litter.is_empty() {
@@ -71,15 +78,29 @@ impl Shared {
         world
     }
 
+    /// One step of time, if it is the callers who drive it, for one who may hold locks.
+    pub(crate) fn look(&self) {
+        self.pass(false, |world| if world.foreign_due() { 0 } else { 1 });
+    }
+
     /// One step of time, if it is the callers who drive it.
-    pub(crate) fn poll(&self) {
+    pub(crate) fn step(&self) {
+        self.pass(true, |_| 1);
+    }
+
+    /// Ends what is due now, if it is the callers who drive time.
+    pub(crate) fn catch_up(&self) {
+        self.pass(true, |_| 0);
+    }
+
+    fn pass(&self, foreign: bool, steps: impl FnOnce(&mut World) -> u64) {
         if self.threaded {
             return;
         }
         let mut world = self.lock();
         if world.running.is_none() {
-            world.now += 1;
-            drop(self.settle(world));
+            world.now += steps(&mut world);
+            drop(self.settle(world, foreign));
         }
     }
 
@@ -104,7 +125,7 @@ impl Shared {
                 && let Some(next) = world.next_event()
             {
                 world.now = next.max(world.now);
-                world = self.settle(world);
+                world = self.settle(world, true);
                 continue;
             }
             let Some(until) = until else {
@@ -141,7 +162,7 @@ impl Shared {
                 world = self.lock();
             } else if let Some(next) = world.next_event() {
                 world.now = next.max(world.now);
-                world = self.settle(world);
+                world = self.settle(world, true);
             } else {
                 world = self.sleep(world);
             }

@@ -174,6 +174,18 @@ impl World {
         })
     }
 
+    /// Something that ends now runs or drops a kernel.
+    pub(crate) fn foreign_due(&self) -> bool {
+        self.litter.iter().any(|work| matches!(work, Work::Launch(_)))
+            || self.due().any(|(due, lane, at)| {
+                let state = &self.lanes[lane];
+                let device = &self.devices[state.device as usize];
+                due <= self.now
+                    && (matches!(state.pending[at].work, Work::Launch(_))
+                        || device.spec.lose_at == Some(device.ended + 1))
+            })
+    }
+
     /// Takes the operation that ends next, if one ends now.
     pub(crate) fn take_due(&mut self) -> Option<Job> {
         let (lane, at) = if self.script.seed.is_some() {

@@ -252,6 +252,42 @@ fn ticks_and_waits_are_checked() {
     assert_eq!(rig.rules(), expect);
 }
 
+/// Looks at its own lane; run by a look, it would wait for itself.
+struct Looks(Arc<dyn Lane>, std::sync::mpsc::SyncSender<Result<Tick, Lost>>);
+
+impl BlockKernel for Looks {
+    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {
+        self.1.send(self.0.completed()).unwrap();
+    }
+}
+
+#[test]
+fn kernels_run_where_the_caller_holds_no_lock() {
+    type Call = fn(&Rig, &Arc<dyn Lane>);
+    let calls: [Call; 4] = [
+        |_, lane| lane.drive(),
+        |_, lane| lane.flush(),
+        |rig, _| rig.sim.step(1),
+        |_, lane| assert_eq!(lane.wait(1, None), Ok(true)),
+    ];
+    for call in calls {
+        let rig = rig(SimBackend::builder().script(Script::new().latency(OpKind::Launch, 5)));
+        let (lane, copies) = (rig.lane(LaneKind::Compute), rig.lane(LaneKind::Upload));
+        let (tell, told) = std::sync::mpsc::sync_channel(1);
+        let kernel = KernelRef::Native(NativeKernel::new(Looks(lane.clone(), tell)));
+        let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+        let args = Args { blob: &[], params: &[] };
+        lane.launch(&head(1, &[]), kernel, &geometry, &args).unwrap();
+        fill(&copies, 1, &[], rig.alloc(4), 1).unwrap();
+        // Looks let time come to the kernel, where it stands still; what ends before it ends.
+        let seen: Vec<_> = (0..9).map(|_| lane.completed()).collect();
+        assert_eq!((seen, rig.sim.now()), (vec![Ok(0); 9], 6));
+        assert_eq!(copies.completed(), Ok(1));
+        call(&rig, &lane);
+        assert_eq!((lane.completed(), told.try_recv().unwrap()), (Ok(1), Ok(0)));
+    }
+}
+
 /// Writes one `u32` at an index that its parameter may not have.
 struct Stray(usize);
 

@@ -124,7 +124,6 @@ fn the_last_handle_goes_in_a_host_task(rig: &Rig) -> Outcome {
 
 /// ERR-04: kernels own handles, which go when the kernel does.
 fn the_last_handle_goes_in_a_kernel(rig: &Rig) -> Outcome {
-    rig.kernels_have_own_threads()?;
     for at in 0..rig.rt.devices().len() {
         let (rt, life) = mortal(rig)?;
         let q = on(&rt, at)?;

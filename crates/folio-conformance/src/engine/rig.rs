@@ -62,19 +62,6 @@ impl Rig {
     }
 }
 
-impl Rig {
-    /// Simulated devices whose time the callers move run kernels wherever somebody looks, the
-    /// engine under its lock included: there kernels cannot use the runtime.
-    pub(super) fn kernels_have_own_threads(&self) -> Outcome {
-        let simulated = folio_core::hal::DeviceKind::Simulated;
-        let by_looking = |d: &DeviceRef| d.info().kind == simulated && !d.info().caps.notifies;
-        if self.rt.devices().iter().any(by_looking) {
-            return unsupported("kernels that use the runtime");
-        }
-        Ok(())
-    }
-}
-
 /// A queue of device `at` of a runtime.
 pub(super) fn on(rt: &Runtime, at: usize) -> Result<Queue, Stop> {
     match rt.devices().get(at) {

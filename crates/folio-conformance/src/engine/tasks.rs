@@ -193,7 +193,6 @@ fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
 
 /// ERR-01: a kernel that waits gets an error and goes on.
 fn kernels_that_wait_are_told(rig: &Rig) -> Outcome {
-    rig.kernels_have_own_threads()?;
     let q = rig.queue()?;
     let gate = Gate::new();
     let door = gate.door();

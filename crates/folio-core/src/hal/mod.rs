@@ -40,8 +40,10 @@
 //! operation that waits for a tick of a lost device fails.
 //!
 //! **Progress.** Once a call returned, the work proceeds without further calls, except that a
-//! batching backend may hold it back until [`Lane::flush`], and that a backend may do work on the
-//! caller's thread in [`Lane::drive`] and [`Lane::wait`]. After a lane makes progress, a backend
+//! batching backend may hold it back until [`Lane::flush`], and that a backend may leave work to the
+//! threads that call [`Lane::drive`], [`Lane::flush`] and [`Lane::wait`]. The engine calls these
+//! without any lock, and one of them again and again while it is interested in a lane;
+//! the others may be called under its locks, and so run and drop no kernel. After a lane makes progress, a backend
 //! whose [`Caps::notifies`] is set calls [`Notify::progress`].
 //!
 //! **Memory.** An allocation stays valid until [`UsmAllocator::free`]; the engine calls that only

@@ -51,7 +51,7 @@ impl Outcome {
 }
 
 /// The lines of a test's output, without the harness's `test NAME ... ` before the first of them.
-fn lines(output: &str) -> impl Iterator<Item = &str> {
+pub fn lines(output: &str) -> impl Iterator<Item = &str> {
     output.lines().map(|line| {
         match line.strip_prefix("test ").and_then(|l| l.split_once(" ... ")) {
             Some((_, rest)) => rest,

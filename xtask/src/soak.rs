@@ -68,7 +68,7 @@ pub fn run(mut args: Args) -> Result<bool> {
         ok &= soak_suites(&root, &dir, &wish)?;
     }
     if wish.has("loom") {
-        let counts = loom::run(&root, wish.minutes.unwrap_or(60) * 60, 1)?.counts();
+        let counts = loom::run(&root, wish.minutes.unwrap_or(60) * 60)?.counts();
         println!("loom: {counts}");
         ok &= counts.failed == 0;
     }

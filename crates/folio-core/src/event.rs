@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::hazards::{Deps, Outcome};
 use crate::hal::Timing;
 use crate::pages::DomainId;
-use crate::runtime::Core;
+use crate::runtime::{Core, DeviceRef};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 pub struct Event {
     pub(crate) core: Arc<Core>,
     pub(crate) stamp: Stamp,
+    device: Option<u16>,
 }
 
 /// How a command stands.
@@ -38,7 +39,18 @@ pub enum Status {
 
 impl Event {
     pub(crate) fn new(core: Arc<Core>, stamp: Stamp) -> Event {
-        Event { core, stamp }
+        Event { core, stamp, device: None }
+    }
+
+    /// Of a command that runs on a device.
+    pub(crate) fn on(self, device: Option<u16>) -> Event {
+        Event { device, ..self }
+    }
+
+    /// The device that the command was given to: the queue's, or the one that its scheduler chose.
+    /// `None` for host tasks, barriers, and events of several commands.
+    pub fn device(&self) -> Option<DeviceRef> {
+        self.device.map(|at| DeviceRef { core: self.core.clone(), at })
     }
 
     /// When the current writers of a part are done.

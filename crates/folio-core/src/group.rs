@@ -229,8 +229,8 @@ impl CommandGroup {
 
     /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory.
     ///
-    /// The task may block and may use the runtime. It may return `()` or a `Result`; an error and a
-    /// panic are failures of the command.
+    /// The task may block and may use the runtime. It may return `()` or a `Result`, or not at all; an
+    /// error and a panic are failures of the command.
     pub fn host_task<A, F, R>(&mut self, args: A, task: F)
     where
         A: HostArgs,
@@ -532,6 +532,24 @@ pub trait TaskResult {
 impl TaskResult for () {
     fn into_cause(self) -> std::result::Result<(), Cause> {
         Ok(())
+    }
+}
+
+/// The type `!`, which cannot be written in its place on stable Rust.
+type Never = <fn() -> ! as Returns>::Output;
+
+#[doc(hidden)]
+pub trait Returns {
+    type Output;
+}
+
+impl<R> Returns for fn() -> R {
+    type Output = R;
+}
+
+impl TaskResult for Never {
+    fn into_cause(self) -> std::result::Result<(), Cause> {
+        self
     }
 }
 

@@ -32,6 +32,7 @@ pub use element::DeviceType;
 pub use error::{Cause, Error, Failure, Label, Result};
 pub use event::{Event, Status};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
+pub use hal::Timing;
 pub use queue::Queue;
 pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};

@@ -231,14 +231,13 @@ impl<T: DeviceType> Usm<T> {
     }
 }
 
-impl<T: DeviceType> crate::buffer::Sealed for &Usm<T> {}
+impl<T: DeviceType> crate::buffer::Sealed for Usm<T> {}
 impl<T: DeviceType> AsPart<T, 1> for &Usm<T> {
     fn as_part(&self) -> Part {
         self.whole()
     }
 }
 
-impl<T: DeviceType> crate::buffer::Sealed for &mut Usm<T> {}
 impl<T: DeviceType> AsPartMut<T, 1> for &mut Usm<T> {
     fn as_part_mut(&mut self) -> Part {
         self.whole()

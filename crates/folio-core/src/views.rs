@@ -436,6 +436,11 @@ macro_rules! host_view {
                 range
             }
 
+            /// Number of rows, in all slices together.
+            pub fn rows(&self) -> usize {
+                self.raw.extent[0] * self.raw.extent[1]
+            }
+
             /// Row `index`, counted through all slices; a 1D access is one row.
             pub fn row(&self, index: usize) -> Option<&[T]> {
                 let (first, len) = row_at(&self.raw, index)?;

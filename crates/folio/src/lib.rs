@@ -53,7 +53,7 @@ pub use folio_cpu as cpu;
 pub mod prelude {
     pub use folio_core::{
         Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Item, Queue, Runtime,
-        Selector, Shared, Status,
+        Selector, Shared, Status, Timing,
     };
 }
 

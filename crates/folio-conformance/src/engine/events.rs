@@ -18,6 +18,7 @@ tests![
     reads_are_futures,
     timing_on_request,
     events_are_sticky,
+    events_name_their_device,
 ];
 
 fn gated(q: &Queue, gate: &Gate) -> Result<Event, Stop> {
@@ -206,5 +207,29 @@ fn events_are_sticky(rig: &Rig) -> Outcome {
     ensure_eq!(failure(failed.wait())?.id(), root.id());
     ensure_eq!(failure(failed.clone().wait())?.id(), root.id());
     fine.wait()?;
+    Ok(())
+}
+
+/// DEP-04, ERR-02
+fn events_name_their_device(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let kernel = q.submit(|cg| {
+            cg.host_kernel([1], (), |_, ()| {});
+            Ok(())
+        })?;
+        ensure_eq!(
+            kernel.device().map(|d| d.name().to_owned()),
+            Some(q.device().name().to_owned())
+        );
+        // A task that never returns is a task, too.
+        let task = q.submit(|cg| {
+            cg.host_task((), |()| panic!("no"));
+            Ok(())
+        })?;
+        ensure!(task.device().is_none(), "a host task has a device");
+        ensure!(task.wait().is_err(), "the panic is lost");
+        ensure!(q.barrier()?.device().is_none(), "a barrier has a device");
+    }
     Ok(())
 }

@@ -12,6 +12,8 @@ tests![
     overwriting_guards_bring_nothing,
     guards_may_outlive_their_buffer,
     leaked_guards_harm_nobody,
+    parts_tell_their_shape,
+    parts_are_taken_again,
 ];
 
 fn one_page(rig: &Rig) -> Result<Buffer<i32>, Stop> {
@@ -141,5 +143,54 @@ fn leaked_guards_harm_nobody(rig: &Rig) -> Outcome {
     read_into(&q, &x, &mut y)?;
     drop(x);
     ensure_eq!(y.to_vec()?, [1, 2, 3, 4]);
+    Ok(())
+}
+
+/// PAGE-02
+fn parts_tell_their_shape(rig: &Rig) -> Outcome {
+    let data: Vec<i32> = (0..60).collect();
+    let mut x = rig.rt.buffer_from_with(&data, [3, 4, 5], BufferOptions::new())?;
+    let slice = x.slice([1, 1, 1], [2, 3, 2])?;
+    ensure_eq!((slice.range(), slice.len(), slice.is_empty()), ([2, 3, 2], 12, false));
+    let rows = slice.read_rows()?;
+    ensure_eq!((rows.rows(), rows.len(), rows.is_empty()), (6, 12, false));
+    ensure_eq!((0..rows.rows()).filter_map(|r| rows.row(r)).flatten().count(), rows.len());
+    ensure!(rows.row(rows.rows()).is_none(), "there is a row after the last");
+    drop(rows);
+    let mut empty = x.slice_mut([0, 0, 0], [3, 0, 5])?;
+    ensure_eq!((empty.range(), empty.len(), empty.is_empty()), ([3, 0, 5], 0, true));
+    let rows = empty.write_rows()?;
+    ensure_eq!((rows.rows(), rows.len(), rows.is_empty()), (0, 0, true));
+    Ok(())
+}
+
+/// DEP-05: parts and buffers are taken by reference, too, and may be used again.
+fn parts_are_taken_again(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let mut x = one_page(rig)?;
+    let mut low = x.slice_mut([0], [2])?;
+    for _ in 0..2 {
+        q.submit(|cg| {
+            let low = cg.read_write(&mut low);
+            cg.host_kernel([2], low, |i, mut low| low[i] += 10);
+            Ok(())
+        })?;
+    }
+    q.submit(|cg| {
+        cg.update(&low);
+        Ok(())
+    })?;
+    let (mut unique, mut y) = (&mut x, rig.rt.buffer::<i32>(4)?);
+    q.submit(|cg| {
+        cg.copy(&unique, &mut y);
+        Ok(())
+    })?;
+    add(&q, unique, 1)?;
+    q.submit(|cg| {
+        let x = cg.read_write(&mut unique);
+        cg.host_kernel([4], x, |i, mut x| x[i] += 1);
+        Ok(())
+    })?;
+    ensure_eq!((unique.to_vec()?, y.to_vec()?), (vec![23, 24, 5, 6], vec![21, 22, 3, 4]));
     Ok(())
 }

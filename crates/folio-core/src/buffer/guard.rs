@@ -123,6 +123,21 @@ impl<T: DeviceType> ReadRows<T> {
         Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
     }
 
+    /// Number of rows, in all slices together.
+    pub fn rows(&self) -> usize {
+        rows_of(&self.0.held)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.0.held.part.volume()
+    }
+
+    /// True when there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Row `index` of the part, counted through all slices.
     pub fn row(&self, index: usize) -> Option<&[T]> {
         let (start, len) = row_of(&self.0.held, index)?;
@@ -141,6 +156,21 @@ impl<T: DeviceType> WriteRows<T> {
     pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteRows<T>> {
         let held = wait(Held::take(part, mode)?)?;
         Ok(WriteRows(WriteGuard { held, _elements: PhantomData }))
+    }
+
+    /// Number of rows, in all slices together.
+    pub fn rows(&self) -> usize {
+        rows_of(&self.0.held)
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.0.held.part.volume()
+    }
+
+    /// True when there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Row `index` of the part, counted through all slices.
@@ -164,6 +194,11 @@ impl<T: DeviceType> WriteRows<T> {
 unsafe fn slice_of<T>(held: &Held, start: usize, len: usize) -> &[T] {
     // SAFETY: the caller's promise; the allocation lives as long as the guard.
     unsafe { std::slice::from_raw_parts(held.taken.host.0.cast::<T>().add(start), len) }
+}
+
+fn rows_of(held: &Held) -> usize {
+    let [slices, rows, _] = held.part.extent();
+    slices * rows
 }
 
 fn row_of(held: &Held, index: usize) -> Option<(usize, usize)> {

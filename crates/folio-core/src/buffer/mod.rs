@@ -200,9 +200,11 @@ pub(crate) fn widen_at<const D: usize>(at: [usize; D]) -> Dims {
 /// write; the pages that are missing where a command runs are copied there before it, and
 /// nothing else is. Elements that nobody has written read as zero.
 ///
-/// A `Buffer` is owned by one place at a time, so that most aliasing does not compile.
-/// [`Buffer::share`] gives handles for several places; what they do at the same time in one command
-/// is checked at run time.
+/// A `Buffer` is owned by one place at a time, and writing takes `&mut`: other threads, and slices
+/// that are held, are kept out by the compiler. An access borrows the buffer only while it is made,
+/// so whether the accesses of one command share elements is checked when the command is submitted
+/// ([`Error::Aliasing`]). [`Buffer::share`] gives handles for several places; they rest on that
+/// check alone.
 ///
 /// Dropping a buffer never blocks: its memory lives until the last operation that uses it has
 /// ended.

@@ -20,6 +20,12 @@ impl Part {
     fn new(view: &View, offset: Dims, extent: Dims) -> Result<Part> {
         Ok(Part { view: view.clone(), part: view.part(offset, extent)? })
     }
+
+    fn range<const D: usize>(&self) -> [usize; D] {
+        let mut range = [0; D];
+        range.copy_from_slice(&self.part.extent()[3 - D..]);
+        range
+    }
 }
 
 /// A part of a buffer, to read.
@@ -37,6 +43,21 @@ pub struct SliceMut<'a, T: DeviceType, const D: usize = 1> {
 impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
     pub(crate) fn new(view: &View, offset: Dims, extent: Dims) -> Result<Self> {
         Ok(Slice { part: Part::new(view, offset, extent)?, _borrow: PhantomData })
+    }
+
+    /// Its shape.
+    pub fn range(&self) -> [usize; D] {
+        self.part.range()
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.part.part.volume()
+    }
+
+    /// True when it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// Waits for its latest contents, as rows: for parts that are not contiguous in memory.
@@ -70,6 +91,21 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
         Ok(SliceMut { part: Part::new(view, offset, extent)?, _borrow: PhantomData })
     }
 
+    /// Its shape.
+    pub fn range(&self) -> [usize; D] {
+        self.part.range()
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.part.part.volume()
+    }
+
+    /// True when it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Gives the host the only access, as rows: for parts that are not contiguous in memory.
     pub fn write_rows(&mut self) -> Result<WriteRows<T>> {
         WriteRows::take(&self.part, Mode::Update)
@@ -92,13 +128,40 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     }
 }
 
-/// What a command can read elements of type `T` from: a buffer, a shared one, a slice.
+/// What a command can read elements of type `T` from: a buffer, a shared one, a view, USM, a slice,
+/// by reference or, for slices, by value.
+#[diagnostic::on_unimplemented(
+    message = "a command cannot read elements of type `{T}` in {D} dimensions from `{Self}`",
+    note = "it can from `&buffer`, `&shared` and `slice`, whose elements and dimensions are these"
+)]
 pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
     #[doc(hidden)]
     fn as_part(&self) -> Part;
 }
 
-/// What a command can write elements of type `T` to: `&mut` a buffer or slice, or a shared one.
+/// What a command can write elements of type `T` to: `&mut` a buffer, USM or slice, or a shared one.
+///
+/// Passing a `&mut` reference that is a variable *moves* it, as into every generic function. To use it
+/// again afterwards, pass a fresh one:
+///
+/// ```
+/// use folio_core::{Buffer, Queue, Result};
+///
+/// fn double(q: &Queue, x: &mut Buffer<f32>) -> Result<()> {
+///     let items = x.range();
+///     q.submit(|cg| {
+///         let x = cg.read_write(&mut *x); // not `cg.read_write(x)`
+///         cg.host_kernel(items, x, |i, mut x| x[i] *= 2.0);
+///         Ok(())
+///     })?;
+///     println!("{:?}", x.to_vec()?);
+///     Ok(())
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a command cannot write elements of type `{T}` in {D} dimensions to `{Self}`",
+    note = "it can to `&mut buffer`, `&shared` and `slice_mut`, whose elements and dimensions are these"
+)]
 pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::Sealed {
     #[doc(hidden)]
     fn as_part_mut(&mut self) -> Part;
@@ -107,53 +170,47 @@ pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::Sealed {
 /// Keeps the traits to this crate's types.
 pub(crate) mod sealed {
     pub trait Sealed {}
+    impl<P: Sealed> Sealed for &P {}
+    impl<P: Sealed> Sealed for &mut P {}
 }
 
 fn whole(view: &View) -> Part {
     Part { view: view.clone(), part: Box3::whole(view.dims) }
 }
 
-impl<T: DeviceType, const D: usize> sealed::Sealed for &Buffer<T, D> {}
-impl<T: DeviceType, const D: usize> AsPart<T, D> for &Buffer<T, D> {
-    fn as_part(&self) -> Part {
-        whole(&self.view)
-    }
+/// References to references stand for what they refer to.
+macro_rules! readable {
+    ($($part:ty),+ => |$this:ident| $make:expr) => {$(
+        impl<T: DeviceType, const D: usize> AsPart<T, D> for $part {
+            fn as_part(&self) -> Part {
+                let $this = self;
+                $make
+            }
+        }
+    )+};
 }
 
-impl<T: DeviceType, const D: usize> sealed::Sealed for &mut Buffer<T, D> {}
-impl<T: DeviceType, const D: usize> AsPartMut<T, D> for &mut Buffer<T, D> {
-    fn as_part_mut(&mut self) -> Part {
-        whole(&self.view)
-    }
+/// As [`readable`].
+macro_rules! writable {
+    ($($part:ty),+ => |$this:ident| $make:expr) => {$(
+        impl<T: DeviceType, const D: usize> AsPartMut<T, D> for $part {
+            fn as_part_mut(&mut self) -> Part {
+                let $this = self;
+                $make
+            }
+        }
+    )+};
 }
 
-impl<T: DeviceType, const D: usize> sealed::Sealed for &Shared<T, D> {}
-impl<T: DeviceType, const D: usize> AsPart<T, D> for &Shared<T, D> {
-    fn as_part(&self) -> Part {
-        whole(&self.view)
-    }
-}
-impl<T: DeviceType, const D: usize> AsPartMut<T, D> for &Shared<T, D> {
-    fn as_part_mut(&mut self) -> Part {
-        whole(&self.view)
-    }
-}
+readable!(&Buffer<T, D>, &&Buffer<T, D>, &mut Buffer<T, D>, &&mut Buffer<T, D> => |it| whole(&it.view));
+writable!(&mut Buffer<T, D>, &mut &mut Buffer<T, D> => |it| whole(&it.view));
+readable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| whole(&it.view));
+writable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| whole(&it.view));
+readable!(Slice<'_, T, D>, &Slice<'_, T, D> => |it| it.part.clone());
+readable!(SliceMut<'_, T, D>, &SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());
+writable!(SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());
 
+impl<T: DeviceType, const D: usize> sealed::Sealed for Buffer<T, D> {}
+impl<T: DeviceType, const D: usize> sealed::Sealed for Shared<T, D> {}
 impl<T: DeviceType, const D: usize> sealed::Sealed for Slice<'_, T, D> {}
-impl<T: DeviceType, const D: usize> AsPart<T, D> for Slice<'_, T, D> {
-    fn as_part(&self) -> Part {
-        self.part.clone()
-    }
-}
-
 impl<T: DeviceType, const D: usize> sealed::Sealed for SliceMut<'_, T, D> {}
-impl<T: DeviceType, const D: usize> AsPart<T, D> for SliceMut<'_, T, D> {
-    fn as_part(&self) -> Part {
-        self.part.clone()
-    }
-}
-impl<T: DeviceType, const D: usize> AsPartMut<T, D> for SliceMut<'_, T, D> {
-    fn as_part_mut(&mut self) -> Part {
-        self.part.clone()
-    }
-}

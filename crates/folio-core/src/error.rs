@@ -151,8 +151,11 @@ pub enum Error {
         buffer: Label,
     },
     /// A host task waits for something that waits for this very host task.
-    #[error("a host task would wait for its own completion")]
-    WaitsForItself,
+    #[error("host task {task} would wait for its own completion")]
+    WaitsForItself {
+        /// The host task that asked.
+        task: Label,
+    },
     /// A kernel waits for something of the runtime, which could be itself.
     #[error("a kernel cannot wait for commands or for a buffer's data")]
     WaitInKernel,
@@ -216,7 +219,7 @@ pub enum Error {
         label: Label,
     },
     /// A device or backend cannot do this.
-    #[error("{device}: {what}")]
+    #[error("{device} does not support {what}")]
     Unsupported {
         /// Who.
         device: String,
@@ -244,11 +247,13 @@ pub enum Error {
     /// The runtime takes no more work.
     #[error("the runtime has been shut down")]
     ShutDown,
-    /// A wait or a shutdown ran past its deadline.
-    #[error("{unfinished} operations were not finished in time")]
+    /// A shutdown ran past its deadline.
+    #[error("{unfinished} operations were not finished in time: {}", listed(.left, *.unfinished))]
     Deadline {
         /// How many were left.
         unfinished: usize,
+        /// The first of them, of each lane and of what waits in none the oldest first.
+        left: Vec<Unfinished>,
     },
     /// A device could not be opened, or a driver refused a call.
     #[error("{device}: {doing}: {cause}")]
@@ -256,13 +261,40 @@ pub enum Error {
         /// Which.
         device: String,
         /// What was being done.
-        doing: &'static str,
+        doing: String,
         /// What the backend said.
         cause: HalError,
     },
     /// Work that had been submitted failed.
     #[error("{0}")]
     Failed(Arc<Failure>),
+}
+
+/// Work that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unfinished {
+    /// What it is: `kernel`, `copy`, `transfer`, `host task`.
+    pub what: &'static str,
+    /// The command's name.
+    pub label: Label,
+    /// The device that has it, or `host`.
+    pub device: String,
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} on {}", self.what, self.label, self.device)
+    }
+}
+
+/// Some of `count` things that are left.
+fn listed(left: &[Unfinished], count: usize) -> String {
+    let mut text = left.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    if count > left.len() {
+        text.push_str(", ..");
+    }
+    text
 }
 
 /// A failure of submitted work: one root, shared by everything that depends on it.
@@ -343,3 +375,6 @@ impl From<HalError> for Cause {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

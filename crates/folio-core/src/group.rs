@@ -487,13 +487,16 @@ impl CommandGroup {
     /// A launch may not be larger than what it writes, and its device must run closures.
     fn check_launch(&self, geometry: &Geometry, params: &[(usize, Shape)]) -> Result<()> {
         let entry = &self.core.engine.devices[usize::from(self.device)];
-        let unsupported = |what: String| Error::Unsupported { device: entry.name.clone(), what };
+        let unsupported = |what: String| {
+            let what = format!("{what} (command {})", self.label);
+            Error::Unsupported { device: entry.name.clone(), what }
+        };
         if !entry.info.caps.closures {
             return Err(unsupported("kernels that are closures of the host".to_owned()));
         }
         if params.len() > entry.info.caps.max_params {
             let most = entry.info.caps.max_params;
-            return Err(unsupported(format!("{} parameters; it takes {most}", params.len())));
+            return Err(unsupported(format!("{} parameters, but {most}", params.len())));
         }
         if crate::geom::checked_volume(geometry.range).is_none() {
             return Err(Error::TooLarge {

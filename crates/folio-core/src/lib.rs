@@ -29,7 +29,7 @@ pub use buffer::{
     SliceMut, WriteGuard, WriteRows,
 };
 pub use element::DeviceType;
-pub use error::{Cause, Error, Failure, Label, Result};
+pub use error::{Cause, Error, Failure, Label, Result, Unfinished};
 pub use event::{Event, Status};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::Timing;

@@ -460,20 +460,14 @@ impl Runtime {
 
     /// Waits until everything submitted so far is done.
     pub fn wait(&self) -> Result<()> {
-        match self.core.engine.wait_idle(None)? {
-            0 => Ok(()),
-            unfinished => Err(Error::Deadline { unfinished }),
-        }
+        self.core.engine.wait_idle(None)
     }
 
-    /// Refuses new work from now on and waits for what is under way, for at most `time`. An error
-    /// says how much was left; it runs on nevertheless.
+    /// Refuses new work from now on and waits for what is under way, for at most `time`.
+    /// [`Error::Deadline`] says what was left; it runs on nevertheless.
     pub fn shutdown(&self, time: Duration) -> Result<()> {
         self.core.engine.enter(|ledger| ledger.shutdown = true);
-        match self.core.engine.wait_idle(Instant::now().checked_add(time))? {
-            0 => Ok(()),
-            unfinished => Err(Error::Deadline { unfinished }),
-        }
+        self.core.engine.wait_idle(Instant::now().checked_add(time))
     }
 }
 

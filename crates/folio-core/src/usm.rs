@@ -272,7 +272,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             match found {
                 Some(pointer) if pointer.address.is_some() => return Ok(pointer),
                 Some(_) => {
-                    let what = "an address of this allocation".to_owned();
+                    let label = &self.view.storage.label;
+                    let what = format!("addresses of its memory (buffer {label})");
                     return Err(Error::Unsupported { device: device.name().to_owned(), what });
                 }
                 None => engine.allocate(&[(id, domain)])?,

@@ -25,7 +25,10 @@ impl SimLane {
     fn issue(&self, head: &Head<'_>, kind: OpKind, work: Work) -> Result<(), HalError> {
         let (result, refused) = self.core.shared.change(|world| {
             if let Some(lost) = world.lost(self.id) {
-                return (Err(gone(lost)), Some(work));
+                let error = gone(lost);
+                // Others may name the tick: what waits for it fails.
+                world.lanes[self.id].issued += 1;
+                return (Err(error), Some(work));
             }
             let checked = self.check_ticks(world, head).and_then(|waits| {
                 self.check_work(world, &work)?;

@@ -191,7 +191,7 @@ fn shutdown_reports_what_hangs(rig: &Rig) -> Outcome {
     gated(&q, &gate, &mut x)?;
     let last = add(&q, &mut x, 1)?;
     match rt.shutdown(Duration::from_millis(2)) {
-        Err(Error::Deadline { unfinished }) => ensure!(unfinished >= 2, "{unfinished}"),
+        Err(Error::Deadline { unfinished, .. }) => ensure!(unfinished >= 2, "{unfinished}"),
         other => return Err(Stop::Failed(format!("{other:?}"))),
     }
     refused!(add(&q, &mut x, 1), Error::ShutDown);
@@ -213,7 +213,7 @@ fn shutdown_from_within(rig: &Rig) -> Outcome {
     })?
     .wait()?;
     match told.recv_timeout(PATIENCE / 4) {
-        Ok(Err(Error::WaitsForItself | Error::Deadline { .. })) => {}
+        Ok(Err(Error::WaitsForItself { .. } | Error::Deadline { .. })) => {}
         other => return Err(Stop::Failed(format!("{other:?}"))),
     }
     refused!(q.submit(|_| Ok(())), Error::ShutDown);

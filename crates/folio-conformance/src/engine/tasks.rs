@@ -184,7 +184,7 @@ fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
     let answers: Vec<_> = told.iter().collect();
     ensure_eq!(answers.len(), 10);
     for (n, answer) in answers.iter().enumerate() {
-        ensure!(matches!(answer, Err(Error::WaitsForItself)), "{n}: {answer:?}");
+        ensure!(matches!(answer, Err(Error::WaitsForItself { .. })), "{n}: {answer:?}");
     }
     grandchild.wait()?;
     ensure_eq!(x.to_vec()?, [2; 4]);

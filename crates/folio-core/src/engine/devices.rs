@@ -83,7 +83,10 @@ impl Engine {
         if let Some(device) = entry.opened.get() {
             return Ok(device);
         }
-        let failed = |cause| Error::Device { device: entry.name.clone(), doing: "open", cause };
+        let failed = |cause| {
+            let (device, doing) = (entry.name.clone(), "open".to_owned());
+            Error::Device { device, doing, cause }
+        };
         let backend = &self.backends[entry.backend];
         let notify = self.notifies[entry.backend].clone();
         let device = backend.open(entry.index, notify).map_err(failed)?;
@@ -268,7 +271,10 @@ impl Engine {
                 budget.give(asked);
                 Err(match cause.kind {
                     HalErrorKind::OutOfMemory { in_use, limit, .. } => out(in_use, limit),
-                    _ => Error::Device { device: entry.name.clone(), doing: "allocate", cause },
+                    _ => {
+                        let doing = format!("allocate {asked} bytes for {what} {label}");
+                        Error::Device { device: entry.name.clone(), doing, cause }
+                    }
                 })
             }
         }

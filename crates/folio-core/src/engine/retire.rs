@@ -83,15 +83,16 @@ impl Ledger {
     }
 
     fn retire_one(&mut self, lane: LaneId, tick: Tick, record: Record, own: Option<HalError>) {
-        let failure = match own {
-            Some(error) => {
-                let names = self.device_names.clone();
-                let device = names.get(self.device_of(lane)).map_or("?", String::as_str);
-                Some(self.fail(record.what, &record.label, device, Cause::from(error)))
-            }
-            None if self.failures.is_empty() => None,
-            None => record.flow.iter().find_map(|s| self.failure(*s).cloned()),
+        // What failed before it is the cause, whatever came of that here.
+        let before = match self.failures.is_empty() {
+            true => None,
+            false => record.flow.iter().find_map(|s| self.failure(*s).cloned()),
         };
+        let failure = before.or_else(|| {
+            let names = self.device_names.clone();
+            let device = names.get(self.device_of(lane)).map_or("?", String::as_str);
+            own.map(|error| self.fail(record.what, &record.label, device, Cause::from(error)))
+        });
         if let Some(failure) = &failure {
             let stamp = Stamp::placed(lane, tick);
             self.failures.insert(stamp, failure.clone());

@@ -34,6 +34,13 @@ pub(crate) struct Slot {
     pub(crate) live: bool,
 }
 
+impl Slot {
+    /// What it holds, unless that is on a lane or the slot is only a meeting point.
+    pub(crate) fn operation(&self) -> Option<&NewOp> {
+        self.op.as_deref().or(self.running.as_deref())
+    }
+}
+
 impl Ledger {
     pub(crate) fn new_slot(&mut self) -> SlotId {
         self.live_slots += 1;

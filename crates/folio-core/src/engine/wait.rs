@@ -2,15 +2,19 @@
 
 use super::Engine;
 use super::lanes::Lanes;
-use super::ledger::Ledger;
+use super::ledger::{Body, Ledger};
+use super::slots::Slot;
 use super::stamp::{LaneId, SlotId, Stamp, When};
-use crate::error::{Error, Failure};
+use crate::error::{Error, Failure, Label, Unfinished};
 use crate::graph::hazards::Outcome;
 use crate::hal::Tick;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// How much of what is left a shutdown tells.
+const LISTED: usize = 16;
 
 thread_local! {
     /// The host task that this thread runs: the address of its engine, and its slot.
@@ -104,16 +108,23 @@ impl Engine {
         }
     }
 
-    /// Waits until nothing is under way, or `until`; says how much is left then.
-    pub(crate) fn wait_idle(&self, until: Option<Instant>) -> Result<usize, Error> {
+    /// Waits until nothing is under way, or `until`: then the error says what is left.
+    pub(crate) fn wait_idle(&self, until: Option<Instant>) -> Result<(), Error> {
         loop {
-            let (busy, left) = self.enter(|ledger| {
+            let busy = self.enter(|ledger| {
                 ledger.poll_all();
-                ledger.unfinished()
+                ledger.busy()
             });
-            let Some(stamp) = busy else { return Ok(left) };
+            let Some(stamp) = busy else { return Ok(()) };
             if let Waited::TimedOut = self.wait(stamp, until)? {
-                return Ok(left);
+                let (unfinished, left) = self.enter(|ledger| {
+                    ledger.poll_all();
+                    ledger.unfinished()
+                });
+                return match unfinished {
+                    0 => Ok(()),
+                    unfinished => Err(Error::Deadline { unfinished, left }),
+                };
             }
         }
     }
@@ -145,7 +156,10 @@ impl Engine {
         let me = std::ptr::from_ref(self) as usize;
         match (CURRENT.get(), stamp.when()) {
             (Some((engine, slot)), When::Unplaced(target, _)) if engine == me => {
-                if ledger.descends(slot, target) { Err(Error::WaitsForItself) } else { Ok(()) }
+                if ledger.descends(slot, target) {
+                    return Err(Error::WaitsForItself { task: ledger.label_of(slot) });
+                }
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -159,14 +173,51 @@ impl Ledger {
         }
     }
 
-    /// Something that is under way, and how much there is.
-    fn unfinished(&self) -> (Option<Stamp>, usize) {
-        let busy = self.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
-        let placed = busy.map(|(at, lane)| Stamp::placed(LaneId(at as u16), lane.issued));
-        let slot = self.slots.iter().enumerate().find(|(_, slot)| slot.live);
-        let unplaced = slot.map(|(at, s)| Stamp::unplaced(SlotId(at as u32), s.generation));
-        let ticks: u64 = self.lanes.iter().map(|l| l.issued - l.retired).sum();
-        (placed.or(unplaced), ticks as usize + self.live_slots)
+    /// Something that is under way.
+    fn busy(&self) -> Option<Stamp> {
+        let lane = self.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
+        let placed = lane.map(|(at, lane)| Stamp::placed(LaneId(at as u16), lane.issued));
+        let slot = || self.slots.iter().enumerate().find(|(_, slot)| slot.live);
+        let unplaced = |(at, s): (usize, &Slot)| Stamp::unplaced(SlotId(at as u32), s.generation);
+        placed.or_else(|| slot().map(unplaced))
+    }
+
+    /// How much is under way, and some of it.
+    fn unfinished(&self) -> (usize, Vec<Unfinished>) {
+        let on = |what, label: &Label, device: &str| Unfinished {
+            what,
+            label: label.clone(),
+            device: device.to_owned(),
+        };
+        let name = |at| self.device_names.get(at).map_or("?", String::as_str);
+        let placed = self.lanes.iter().enumerate().flat_map(|(at, lane)| {
+            let device = name(self.device_of(LaneId(at as u16)));
+            lane.records.iter().map(move |r| on(r.what, &r.label, device))
+        });
+        // Those that have a tick are among the records.
+        let waiting = self.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
+            let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
+            let device = match op.body {
+                Body::Lane(lane, _) => name(self.device_of(lane)),
+                Body::Host(_) | Body::Nothing => "host",
+            };
+            on(op.what, &op.label, device)
+        });
+        let mut left: Vec<Unfinished> = Vec::new();
+        let mut count = 0;
+        for one in placed.chain(waiting) {
+            count += 1;
+            if left.len() < LISTED {
+                left.push(one);
+            }
+        }
+        (count, left)
+    }
+
+    /// The name of the host task in a slot.
+    fn label_of(&self, slot: SlotId) -> Label {
+        let slot = self.slots.get(slot.0 as usize);
+        slot.and_then(Slot::operation).map_or(Label::NONE, |op| op.label.clone())
     }
 
     /// True when `target` waits, directly or not, for `slot`. What waits for an unfinished host

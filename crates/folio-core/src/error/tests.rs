@@ -1,0 +1,209 @@
+//! What the errors say.
+
+use super::*;
+
+/// All variants; a new one does not compile until it is here.
+fn all() -> Vec<(Error, &'static str)> {
+    let (x, k) = (Label::from("x"), Label::from("k"));
+    let failed = |cause| {
+        let failure =
+            Failure { id: 1, what: "kernel", label: k.clone(), device: "sim:0".to_owned(), cause };
+        Error::Failed(Arc::new(failure))
+    };
+    let hal = |kind| HalError::new(kind, "code 700");
+    let full = HalError::out_of_memory(8, 1, 2);
+    let left = |n| {
+        let one = Unfinished { what: "kernel", label: k.clone(), device: "sim:0".to_owned() };
+        vec![one; n]
+    };
+    vec![
+        (
+            Error::OutOfRange { buffer: x.clone(), offset: vec![3], extent: vec![2], range: vec![4] },
+            "buffer `x`: offset [3] + extent [2] is outside [4]",
+        ),
+        (
+            Error::TooLarge { what: "buffer", label: x.clone(), extent: vec![9], element_bytes: 4 },
+            "buffer `x`: [9] elements of 4 bytes are too large",
+        ),
+        (
+            Error::Aliasing { command: k.clone(), buffer: x.clone() },
+            "command `k`: two accesses to buffer `x` overlap and one of them writes",
+        ),
+        (
+            Error::WrongRuntime { what: "event", label: Label::NONE },
+            "event (unnamed) belongs to another runtime",
+        ),
+        (
+            Error::ForeignAccess { command: k.clone() },
+            "command `k`: an access that was made for another command group",
+        ),
+        (
+            Error::Actions { command: k.clone(), actions: 2 },
+            "command `k` has 2 actions; it must have exactly one",
+        ),
+        (
+            Error::DeviceNotFound { wanted: "`cuda`".to_owned(), there: "cpu:0".to_owned() },
+            "no device fits `cuda`; there are: cpu:0",
+        ),
+        (
+            Error::OutOfMemory {
+                device: "sim:0".to_owned(),
+                what: "buffer",
+                label: x.clone(),
+                asked: 3,
+                in_use: 4,
+                limit: 5,
+            },
+            "out of memory on sim:0 for buffer `x`: asked for 3 bytes, 4 of 5 in use",
+        ),
+        (Error::HostAccessHeld { buffer: x.clone() }, "buffer `x` is held by a host guard"),
+        (Error::InUse { buffer: x.clone() }, "buffer `x` is in use"),
+        (
+            Error::OnlyCopy { buffer: x.clone() },
+            "buffer `x`: that allocation holds the only current copy of some pages",
+        ),
+        (
+            Error::WaitsForItself { task: k.clone() },
+            "host task `k` would wait for its own completion",
+        ),
+        (Error::WaitInKernel, "a kernel cannot wait for commands or for a buffer's data"),
+        (
+            Error::NotContiguous { buffer: x.clone(), extent: vec![2, 2] },
+            "a part of [2, 2] of buffer `x` is not contiguous: take it as rows",
+        ),
+        (
+            Error::Reinterpret { buffer: x.clone(), why: "12 bytes there".to_owned() },
+            "buffer `x` cannot be reinterpreted: 12 bytes there",
+        ),
+        (
+            Error::LaunchTooLarge {
+                command: k.clone(),
+                launch: vec![5],
+                access: 1,
+                buffer: x.clone(),
+                extent: vec![4],
+            },
+            "command `k`: a launch over [5] is larger than access 1 to buffer `x`, which covers [4]",
+        ),
+        (
+            Error::Mismatch { command: k.clone(), source_extent: vec![2], target: vec![3] },
+            "command `k`: the source has [2], the destination [3]",
+        ),
+        (
+            Error::NotAccessible {
+                label: x.clone(),
+                home: "sim:0".to_owned(),
+                device: "sim:1".to_owned(),
+            },
+            "USM allocation `x` on sim:0 cannot be accessed by a kernel on sim:1",
+        ),
+        (Error::ScopeEnded { label: x.clone() }, "the scope of view `x` has ended"),
+        (
+            Error::Unsupported { device: "sim:0".to_owned(), what: "closures".to_owned() },
+            "sim:0 does not support closures",
+        ),
+        (
+            Error::Environment {
+                variable: "FOLIO_X".to_owned(),
+                value: "-".to_owned(),
+                allowed: "a number".to_owned(),
+            },
+            "environment variable FOLIO_X=\"-\": a number",
+        ),
+        (
+            Error::Configuration { what: "page", why: "0 is no size".to_owned() },
+            "page: 0 is no size",
+        ),
+        (Error::ShutDown, "the runtime has been shut down"),
+        (
+            Error::Deadline { unfinished: 1, left: left(1) },
+            "1 operations were not finished in time: kernel `k` on sim:0",
+        ),
+        (
+            Error::Deadline { unfinished: 3, left: left(2) },
+            "3 operations were not finished in time: kernel `k` on sim:0, kernel `k` on sim:0, ..",
+        ),
+        (
+            Error::Device {
+                device: "sim:0".to_owned(),
+                doing: "open".to_owned(),
+                cause: hal(HalErrorKind::Driver),
+            },
+            "sim:0: open: driver error: code 700",
+        ),
+        (
+            failed(Cause::from(hal(HalErrorKind::Lost))),
+            "kernel `k` on sim:0 failed: device lost: code 700",
+        ),
+        (
+            failed(Cause::from(full)),
+            "kernel `k` on sim:0 failed: out of memory: asked for 8 bytes, 1 of 2 in use",
+        ),
+        (
+            failed(Cause::Panic(PanicPayload::new(Box::new("at 3")))),
+            "kernel `k` on sim:0 failed: panicked: at 3",
+        ),
+        (failed(Cause::Task(Arc::from(Box::from("no file")))), "kernel `k` on sim:0 failed: no file"),
+        (
+            failed(Cause::DataLost),
+            "kernel `k` on sim:0 failed: the only current copy was on a lost device",
+        ),
+    ]
+}
+
+/// Numbers the variants; without a wildcard, so that none is forgotten.
+fn number(error: &Error) -> usize {
+    match error {
+        Error::OutOfRange { .. } => 0,
+        Error::TooLarge { .. } => 1,
+        Error::Aliasing { .. } => 2,
+        Error::WrongRuntime { .. } => 3,
+        Error::ForeignAccess { .. } => 4,
+        Error::Actions { .. } => 5,
+        Error::DeviceNotFound { .. } => 6,
+        Error::OutOfMemory { .. } => 7,
+        Error::HostAccessHeld { .. } => 8,
+        Error::InUse { .. } => 9,
+        Error::OnlyCopy { .. } => 10,
+        Error::WaitsForItself { .. } => 11,
+        Error::WaitInKernel => 12,
+        Error::NotContiguous { .. } => 13,
+        Error::Reinterpret { .. } => 14,
+        Error::LaunchTooLarge { .. } => 15,
+        Error::Mismatch { .. } => 16,
+        Error::NotAccessible { .. } => 17,
+        Error::ScopeEnded { .. } => 18,
+        Error::Unsupported { .. } => 19,
+        Error::Environment { .. } => 20,
+        Error::Configuration { .. } => 21,
+        Error::ShutDown => 22,
+        Error::Deadline { .. } => 23,
+        Error::Device { .. } => 24,
+        Error::Failed(failure) => match failure.cause {
+            Cause::Backend(_) => 25,
+            Cause::Panic(_) => 26,
+            Cause::Task(_) => 27,
+            Cause::DataLost => 28,
+        },
+    }
+}
+
+/// ERR-01: what, where and why, in words.
+#[test]
+fn messages_say_what_where_and_why() {
+    let mut seen = [false; 29];
+    for (error, text) in all() {
+        assert_eq!(error.to_string(), text);
+        seen[number(&error)] = true;
+    }
+    assert_eq!(seen, [true; 29], "a variant without a message here");
+}
+
+/// ERR-01: they can be kept, sent, and boxed.
+#[test]
+fn errors_travel() {
+    fn travels<E: std::error::Error + Clone + Send + Sync + 'static>() {}
+    travels::<Error>();
+    let boxed: Box<dyn std::error::Error + Send + Sync> = Box::new(Error::ShutDown);
+    assert!(boxed.downcast_ref::<Error>().is_some_and(|e| matches!(e, Error::ShutDown)));
+}

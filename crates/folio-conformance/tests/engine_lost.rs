@@ -3,14 +3,15 @@
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
 use folio_core::{
-    Buffer, BufferOptions, Cause, CommandGroup, Error, Event, Queue, Runtime, Shared, Status,
+    Buffer, BufferOptions, Cause, CommandGroup, Error, Event, Failure, Queue, Runtime, Shared,
+    Status,
 };
 use folio_sim::{Builder, DeviceSpec, SimBackend, SimHandle};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
@@ -40,9 +41,19 @@ fn kinds() -> Vec<(&'static str, Builder)> {
 }
 
 fn open(builder: &Builder) -> (Runtime, SimHandle) {
+    let (rt, sim, _) = open_told(builder);
+    (rt, sim)
+}
+
+/// Also with the failures that are told to the handler.
+fn open_told(builder: &Builder) -> (Runtime, SimHandle, Arc<Mutex<Vec<String>>>) {
     let backend = builder.clone().build();
     let sim = backend.handle();
-    (Runtime::builder().backend(backend).build().unwrap(), sim)
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let own = told.clone();
+    let handler = move |failure: &Arc<Failure>| own.lock().unwrap().push(failure.to_string());
+    let rt = Runtime::builder().backend(backend).on_failure(handler).build().unwrap();
+    (rt, sim, told)
 }
 
 fn on(rt: &Runtime, at: usize) -> Queue {
@@ -110,8 +121,13 @@ fn block_on<F: Future>(future: F) -> F::Output {
 type Wait = Box<dyn FnOnce() -> Result<(), Error> + Send>;
 
 /// Every way to wait for something on the first device, each for work of its own; and whether it
-/// ends well once the device is gone.
-fn waits(rt: &Runtime) -> Vec<(&'static str, bool, Wait)> {
+/// ends well once the device is gone. The receiver hears when all of that work is there.
+fn waits(rt: &Runtime) -> (Vec<(&'static str, bool, Wait)>, mpsc::Receiver<()>) {
+    let (submitted, all_there) = mpsc::channel();
+    (waits_telling(rt, submitted), all_there)
+}
+
+fn waits_telling(rt: &Runtime, submitted: mpsc::Sender<()>) -> Vec<(&'static str, bool, Wait)> {
     let mut all: Vec<(&'static str, bool, Wait)> = Vec::new();
     let mut wait = |name, fine, wait: Wait| all.push((name, fine, wait));
     let (a, b) = (on(rt, 0), on(rt, 1));
@@ -187,6 +203,7 @@ fn waits(rt: &Runtime) -> Vec<(&'static str, bool, Wait)> {
         own.scope(|s| {
             let view = s.view_mut(&mut data).unwrap().share();
             add(&q, &view);
+            submitted.send(()).unwrap();
         })
     };
     wait("Runtime::scope", false, Box::new(scope));
@@ -198,10 +215,11 @@ fn waits(rt: &Runtime) -> Vec<(&'static str, bool, Wait)> {
 #[test]
 fn every_wait_for_a_lost_device_ends_soon() {
     for (kind, builder) in kinds() {
-        let (rt, sim) = open(&builder);
+        let (rt, sim, handled) = open_told(&builder);
         KINDS.iter().for_each(|lane| sim.hold(0, *lane));
         let (tell, told) = mpsc::channel();
-        let waiting = waits(&rt).into_iter().map(|(name, fine, wait)| {
+        let (waits, submitted) = waits(&rt);
+        let waiting = waits.into_iter().map(|(name, fine, wait)| {
             let tell = tell.clone();
             let run = move || {
                 let result = wait();
@@ -210,6 +228,7 @@ fn every_wait_for_a_lost_device_ends_soon() {
             std::thread::spawn(run)
         });
         let threads: Vec<JoinHandle<()>> = waiting.collect();
+        submitted.recv_timeout(LONG).unwrap();
         std::thread::sleep(SHORT);
         if let Ok((name, ..)) = told.try_recv() {
             panic!("{kind}: {name} did not wait");
@@ -231,6 +250,9 @@ fn every_wait_for_a_lost_device_ends_soon() {
         lost(add_and_wait(&on(&rt, 0), &shared(&rt)), "after the loss");
         rt.shutdown(LONG).unwrap();
         assert!(start.elapsed() < SECOND);
+        // One cause, told once, whatever came of it.
+        let handled = handled.lock().unwrap().clone();
+        assert_eq!(handled.len(), 1, "{kind}: {handled:#?}");
         drop(rt);
         assert_eq!(sim.violations(), [], "{kind}");
     }
@@ -391,6 +413,7 @@ type Ended = (std::thread::Result<Result<(), Error>>, [i32; 8]);
 /// A scope in a thread, over storage that device 0 is to write; `panics` in the scope if asked.
 fn scope_on(rt: &Runtime, panics: bool) -> mpsc::Receiver<Ended> {
     let (tell, told) = mpsc::channel();
+    let (submitted, there) = mpsc::channel();
     let rt = rt.clone();
     std::thread::spawn(move || {
         let mut data = [1; 8];
@@ -399,6 +422,7 @@ fn scope_on(rt: &Runtime, panics: bool) -> mpsc::Receiver<Ended> {
             rt.scope(|s| {
                 let view = s.view_mut(&mut data).unwrap().share();
                 add(&q, &view);
+                submitted.send(()).unwrap();
                 // Also a leaked handle does not keep it from being written, nor from being awaited.
                 std::mem::forget(view);
                 assert!(!panics, "in the scope");
@@ -406,6 +430,7 @@ fn scope_on(rt: &Runtime, panics: bool) -> mpsc::Receiver<Ended> {
         }));
         let _ = tell.send((result, data));
     });
+    there.recv_timeout(LONG).unwrap();
     told
 }
 
@@ -534,7 +559,8 @@ fn a_shutdown_says_what_hangs() {
         let error = rt.shutdown(SHORT).unwrap_err();
         assert!(start.elapsed() < SECOND, "{kind}");
         let text = error.to_string();
-        for what in ["kernel `stuck` on sim:0", "host task `patient` on host", "`behind` on sim:1"] {
+        for what in ["kernel `stuck` on sim:0", "host task `patient` on host", "`behind` on sim:1"]
+        {
             assert!(text.contains(what), "{kind}: no {what} in: {text}");
         }
         match error {

@@ -18,7 +18,12 @@ fn all() -> Vec<(Error, &'static str)> {
     };
     vec![
         (
-            Error::OutOfRange { buffer: x.clone(), offset: vec![3], extent: vec![2], range: vec![4] },
+            Error::OutOfRange {
+                buffer: x.clone(),
+                offset: vec![3],
+                extent: vec![2],
+                range: vec![4],
+            },
             "buffer `x`: offset [3] + extent [2] is outside [4]",
         ),
         (
@@ -143,7 +148,10 @@ fn all() -> Vec<(Error, &'static str)> {
             failed(Cause::Panic(PanicPayload::new(Box::new("at 3")))),
             "kernel `k` on sim:0 failed: panicked: at 3",
         ),
-        (failed(Cause::Task(Arc::from(Box::from("no file")))), "kernel `k` on sim:0 failed: no file"),
+        (
+            failed(Cause::Task(Arc::from(Box::from("no file")))),
+            "kernel `k` on sim:0 failed: no file",
+        ),
         (
             failed(Cause::DataLost),
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",

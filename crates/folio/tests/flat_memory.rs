@@ -5,7 +5,9 @@
 mod counting;
 
 use counting::{IN_USE, one, runtime};
-use folio::Queue;
+use folio::hal::LaneKind;
+use folio::{Queue, Runtime};
+use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::atomic::Ordering;
 
 /// Bytes in use after so many submissions in all.
@@ -72,9 +74,31 @@ fn everything_else() {
     assert!(grown < SLACK, "{grown} bytes more");
 }
 
+/// A large backlog takes memory while it is there, and none afterwards.
+fn a_backlog() {
+    let spec = DeviceSpec::new().max_in_flight(16);
+    let backend = SimBackend::builder().device(spec).build();
+    let sim = backend.handle();
+    let rt = Runtime::builder().backend(backend).build().unwrap();
+    let q = rt.queue().unwrap();
+    let mut x = rt.buffer::<u32>(1).unwrap();
+    let settle = || rt.wait().unwrap();
+    one(&q, &mut x);
+    settle();
+    let before = IN_USE.load(Ordering::Relaxed);
+    sim.hold(0, LaneKind::Compute);
+    (0..20_000).for_each(|_| one(&q, &mut x));
+    let backlog = IN_USE.load(Ordering::Relaxed) - before;
+    sim.release(0, LaneKind::Compute);
+    settle();
+    let left = IN_USE.load(Ordering::Relaxed) - before;
+    assert!(backlog > 8 * SLACK && left < 2 * SLACK, "{backlog} bytes, {left} left");
+}
+
 /// DEP-02, DEP-03, DEP-04
 #[test]
 fn a_million_submissions_keep_memory_flat() {
     a_million_kernels();
     everything_else();
+    a_backlog();
 }

@@ -20,12 +20,22 @@ const IDLE: Duration = Duration::from_secs(2);
 struct Jobs {
     waiting: VecDeque<(Arc<Engine>, SlotId, HostWork)>,
     idle: usize,
+    /// Nobody is left who could bring work.
+    over: bool,
 }
 
 /// The threads that run host tasks.
 #[derive(Default)]
 pub(crate) struct HostThreads {
     shared: Arc<(Mutex<Jobs>, Condvar)>,
+}
+
+impl Drop for HostThreads {
+    /// The engine is gone, and with it all tasks: idle threads end now.
+    fn drop(&mut self) {
+        self.shared.0.lock().over = true;
+        self.shared.1.notify_all();
+    }
 }
 
 impl Engine {
@@ -44,7 +54,7 @@ impl Engine {
         let threads = shared.clone();
         let spawned = std::thread::Builder::new()
             .name("folio host task".to_owned())
-            .spawn(move || run_jobs(&threads.0, &threads.1));
+            .spawn(move || run_jobs(&threads.0, &threads.1, IDLE));
         if let Err(error) = spawned {
             // No thread to be had: the latest task fails, unless another thread took it.
             let job = shared.0.lock().waiting.pop_back();
@@ -58,12 +68,12 @@ impl Engine {
     }
 }
 
-fn run_jobs(jobs: &Mutex<Jobs>, wake: &Condvar) {
+fn run_jobs(jobs: &Mutex<Jobs>, wake: &Condvar, patience: Duration) {
     loop {
         let mut held = jobs.lock();
-        let until = Instant::now() + IDLE;
+        let until = Instant::now() + patience;
         while held.waiting.is_empty() {
-            if Instant::now() >= until {
+            if held.over || Instant::now() >= until {
                 return;
             }
             held.idle += 1;
@@ -79,5 +89,26 @@ fn run_jobs(jobs: &Mutex<Jobs>, wake: &Condvar) {
             engine.enter(|ledger| ledger.host_done(slot, result));
             engine.look_if_closing();
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_threads_end_with_their_engine() {
+        let host = HostThreads::default();
+        let threads: Vec<_> = (0..3)
+            .map(|_| {
+                let shared = host.shared.clone();
+                std::thread::spawn(move || run_jobs(&shared.0, &shared.1, Duration::from_hours(1)))
+            })
+            .collect();
+        while host.shared.0.lock().idle < threads.len() {
+            std::thread::yield_now();
+        }
+        drop(host);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
 }

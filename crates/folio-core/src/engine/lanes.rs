@@ -77,6 +77,9 @@ pub(crate) struct Record {
     pub(crate) staging: Option<Arc<super::staging::Staging>>,
 }
 
+/// The room that an idle lane keeps, in records.
+const USUAL_BACKLOG: usize = 1024;
+
 /// A lane in the ledger.
 pub(crate) struct LaneState {
     /// Ticks given out.
@@ -107,6 +110,15 @@ impl LaneState {
 
     pub(crate) fn idle(&self) -> bool {
         self.issued == self.retired
+    }
+
+    /// Gives back the room that a large backlog has taken, once the lane is idle.
+    pub(crate) fn shrink(&mut self) {
+        if self.idle() && self.records.capacity() > USUAL_BACKLOG {
+            self.records.shrink_to(USUAL_BACKLOG);
+            self.watches.shrink_to(USUAL_BACKLOG);
+            self.wakers.shrink_to(USUAL_BACKLOG);
+        }
     }
 }
 

@@ -67,6 +67,7 @@ impl Ledger {
             self.retire_one(lane, tick, record, own.map(|(_, error)| error));
         }
         self.wake_watches(lane);
+        self.lanes[at].shrink();
     }
 
     /// What an operation depends on has completed before it, but its lane may not have been asked
@@ -228,5 +229,6 @@ impl Ledger {
             }
         }
         self.wake_watches(lane);
+        self.lanes[at].shrink();
     }
 }

@@ -1,0 +1,188 @@
+//! What a kernel does to each parameter: launch by launch from [`crate::flow`], and once for all
+//! from the linear forms of its indices.
+
+use crate::flow::{self, Use};
+use crate::interval::Interval;
+use crate::ir::{Kernel, ParamId, ParamKind, Place, Root, Stmt, walk};
+use crate::launch::Launch;
+use crate::linear::{self, Linear};
+use crate::op::{Op, Query};
+
+/// Who reaches which elements, from narrow to wide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Nobody touches it.
+    Unused,
+    /// Each item the element at its own position, only.
+    Item,
+    /// Each item elements at positions of its own group, only.
+    Group,
+    /// Anything.
+    Anywhere,
+}
+
+/// One parameter in one launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParamUse {
+    /// Loaded, or used atomically.
+    pub read: bool,
+    /// Stored to, or used atomically.
+    pub written: bool,
+    /// Who reaches what.
+    pub scope: Scope,
+    /// Everything that is loaded or changed lies in this box: by dimension from the first
+    /// index to the last. None if nothing is touched.
+    pub hull: Option<Vec<Interval>>,
+    /// No access needs a check.
+    pub proved: bool,
+}
+
+/// What a launch of a verified kernel does, by parameter. A kernel's arrays in variables are
+/// `arrays_proved` if none of them needs a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchUse {
+    /// By parameter.
+    pub params: Vec<ParamUse>,
+    /// No access to an array in a variable needs a check.
+    pub arrays_proved: bool,
+}
+
+/// Analyses a launch.
+pub fn of_launch(kernel: &Kernel, launch: &Launch) -> LaunchUse {
+    let found = flow::analyse(kernel, launch);
+    let unused =
+        ParamUse { read: false, written: false, scope: Scope::Unused, hull: None, proved: true };
+    let mut params = vec![unused; kernel.params.len()];
+    for seen in found.accesses.iter().filter(|seen| !seen.never) {
+        let Some(param) = params.get_mut(seen.param.index()) else { continue };
+        param.read |= seen.does != Use::Write;
+        param.written |= seen.does != Use::Read;
+        param.proved &= seen.proved;
+        param.scope = param.scope.max(scope(kernel, launch, seen));
+        param.hull = Some(match param.hull.take() {
+            None => seen.indices.clone(),
+            Some(hull) => hull.iter().zip(&seen.indices).map(|(a, b)| a.join(*b)).collect(),
+        });
+    }
+    LaunchUse { params, arrays_proved: found.arrays.iter().all(|proved| *proved) }
+}
+
+fn scope(kernel: &Kernel, launch: &Launch, seen: &flow::Seen) -> Scope {
+    let whole = seen.forms.len() == usize::from(kernel.shape.rank);
+    if whole && is_own(&seen.forms) {
+        return Scope::Item;
+    }
+    let inside = |(dim, range): (usize, &Option<Interval>)| {
+        let size = launch.group.get(dim).map_or(0, |size| i128::from(*size));
+        range.is_some_and(|range| range.lo >= 0 && range.hi < size)
+    };
+    let grouped = whole && kernel.shape.groups && seen.in_group.iter().enumerate().all(inside);
+    if grouped { Scope::Group } else { Scope::Anywhere }
+}
+
+/// The indices are the item's position, in one of a thread's copies.
+pub(crate) fn is_own(forms: &[Option<Linear>]) -> bool {
+    (0..16).any(|copy| {
+        let mut dims = forms.iter().enumerate();
+        dims.all(|(dim, form)| form.as_ref() == Some(&Linear::position(dim as u8, copy)))
+    })
+}
+
+/// One distinct way to index a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// Loaded, stored, or used atomically.
+    pub does: Use,
+    /// By dimension; none where the index depends on data.
+    pub forms: Vec<Option<Linear>>,
+}
+
+impl Pattern {
+    /// By dimension, how far from the item's own position: a stencil's neighbour. None if it is
+    /// not at a fixed distance.
+    pub fn offsets(&self) -> Option<Vec<i64>> {
+        let offset = |(dim, form): (usize, &Option<Linear>)| {
+            let rest = form.as_ref()?.plus(&Linear::position(dim as u8, 0), -1);
+            rest.terms.is_empty().then_some(rest.constant)
+        };
+        self.forms.iter().enumerate().map(offset).collect()
+    }
+}
+
+/// What a kernel does, whatever the launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// By parameter.
+    pub params: Vec<Vec<Pattern>>,
+}
+
+impl Summary {
+    /// Of a verified kernel.
+    pub fn of(kernel: &Kernel) -> Summary {
+        let forms = linear::forms(kernel);
+        let mut params: Vec<Vec<Pattern>> = vec![vec![]; kernel.params.len()];
+        let mut see = |place: &Place, does: Use| {
+            let Root::Element(param, at) = &place.root else { return };
+            let view = kernel.params.get(param.index()).map(|p| &p.kind);
+            let Some(ParamKind::View { .. } | ParamKind::Local { .. }) = view else { return };
+            let affine = |value: &crate::Value| {
+                let form = forms.get(value.index())?.as_ref()?;
+                let data = form.terms.iter().any(|(s, _)| matches!(s, linear::Symbol::Value(_)));
+                (!data).then(|| form.clone())
+            };
+            let pattern = Pattern { does, forms: at.iter().map(affine).collect() };
+            if let Some(list) = params.get_mut(param.index())
+                && !list.contains(&pattern)
+            {
+                list.push(pattern);
+            }
+        };
+        walk(&kernel.body, &mut |stmt| match stmt {
+            Stmt::Let(define) => match &define.op {
+                Op::Load(place) => see(place, Use::Read),
+                Op::Atomic(_, place, _) => see(place, Use::Atomic),
+                _ => {}
+            },
+            Stmt::Store { place, .. } => see(place, Use::Write),
+            _ => {}
+        });
+        Summary { params }
+    }
+
+    /// By dimension, the least and greatest distance from the own position at which a parameter is
+    /// read: its halo. None if some read is not at a fixed distance, or there is none.
+    pub fn halo(&self, param: ParamId) -> Option<Vec<(i64, i64)>> {
+        let reads = self.params.get(param.index())?.iter().filter(|p| p.does == Use::Read);
+        let mut halo: Option<Vec<(i64, i64)>> = None;
+        for pattern in reads {
+            let offsets = pattern.offsets()?;
+            halo = Some(match halo {
+                None => offsets.iter().map(|o| (*o, *o)).collect(),
+                Some(h) => {
+                    h.iter().zip(&offsets).map(|(h, o)| (h.0.min(*o), h.1.max(*o))).collect()
+                }
+            });
+        }
+        halo
+    }
+
+    /// The box that reads of a parameter touch in a launch: from the launch range alone if all are
+    /// at fixed distances, clipped to the extent; else the whole extent (KRN-03, KRN-09).
+    pub fn read_box(&self, param: ParamId, launch: &Launch) -> Option<Vec<(u64, u64)>> {
+        let patterns = self.params.get(param.index())?;
+        let rank = patterns.iter().find(|p| p.does != Use::Write)?.forms.len();
+        let extent = |dim: usize| launch.extent(param, dim as u8).unwrap_or(0);
+        let only_reads = patterns.iter().all(|p| p.does != Use::Atomic);
+        let Some(halo) = self.halo(param).filter(|_| only_reads) else {
+            return Some((0..rank).map(|dim| (0, extent(dim))).collect());
+        };
+        let clip = |(dim, (lo, hi)): (usize, (i64, i64))| {
+            let positions = launch.query(Query::Position, dim as u8)?;
+            let end = i128::from(extent(dim));
+            let start = (positions.lo + i128::from(lo)).clamp(0, end);
+            let stop = (positions.hi + i128::from(hi) + 1).clamp(start, end);
+            Some((start as u64, stop as u64))
+        };
+        halo.into_iter().enumerate().map(clip).collect()
+    }
+}

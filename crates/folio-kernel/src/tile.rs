@@ -1,0 +1,172 @@
+//! Several items per thread: a body that computes `k` items, for devices on which that hides
+//! latency.
+//!
+//! Statements without control flow are repeated one by one, so that the loads of all items come
+//! before what uses them, and stores last; a statement with control flow is repeated as a whole.
+//! Items of an item kernel do not see each other, so any interleaving is right (semantics 1.2). The
+//! items of a thread lie apart by as many as there are threads that run together, which the
+//! emitter chooses: copy `c` of thread `t` in a block of `b` threads is item `c * b + t` of the block.
+
+use crate::fault::Fault;
+use crate::ir::{Body, Kernel, Label, Let, ParamKind, Root, Stmt, Value, VarId, walk};
+use crate::op::{Op, Query};
+
+/// The same kernel with `k` items per thread, for launches of which the last dimension is a
+/// multiple of what one block computes.
+pub fn tile(kernel: &Kernel, k: u8) -> Result<Kernel, Fault> {
+    if kernel.shape.groups || kernel.shape.tile != 1 || !(2..=16).contains(&k) {
+        return Err(Fault::Misplaced("2 to 16 items per thread, of an item kernel of one"));
+    }
+    let reduces = |param: &crate::Param| matches!(param.kind, ParamKind::Reduce { .. });
+    if kernel.params.iter().any(reduces) {
+        // Which item contributed would be lost, and with it the fixed order (semantics 8.4).
+        return Err(Fault::Misplaced("a kernel with launch-wide reductions is not tiled"));
+    }
+    let mut out = Kernel { body: vec![], ..kernel.clone() };
+    out.shape.tile = k;
+    let copies = (0..k).map(|copy| Copy::new(&mut out, kernel, copy)).collect();
+    let mut tile = Tile { out, copies };
+    let mut exits = false;
+    walk(&kernel.body, &mut |stmt| {
+        exits |= matches!(stmt, Stmt::Return | Stmt::Assert { .. });
+    });
+    tile.out.body = if exits { tile.apart(&kernel.body) } else { tile.woven(&kernel.body) };
+    Ok(tile.out)
+}
+
+struct Tile {
+    out: Kernel,
+    copies: Vec<Copy>,
+}
+
+/// The names that one item's things have.
+struct Copy {
+    at: u8,
+    values: Vec<Value>,
+    vars: Vec<VarId>,
+    labels: Vec<Label>,
+    /// Where a `return` goes.
+    exit: Option<Label>,
+}
+
+impl Copy {
+    fn new(out: &mut Kernel, of: &Kernel, at: u8) -> Copy {
+        if at == 0 {
+            return Copy {
+                at,
+                values: (0..of.values.len() as u32).map(Value).collect(),
+                vars: (0..of.vars.len() as u32).map(VarId).collect(),
+                labels: (0..of.labels).map(Label).collect(),
+                exit: None,
+            };
+        }
+        let (values, vars, labels) = (out.values.len(), out.vars.len(), out.labels);
+        out.values.extend(of.values.iter().copied());
+        out.vars.extend(of.vars.iter().cloned());
+        out.labels += of.labels;
+        Copy {
+            at,
+            values: (0..of.values.len()).map(|v| Value((values + v) as u32)).collect(),
+            vars: (0..of.vars.len()).map(|v| VarId((vars + v) as u32)).collect(),
+            labels: (0..of.labels).map(|l| Label(labels + l)).collect(),
+            exit: None,
+        }
+    }
+
+    fn body(&self, body: &Body) -> Body {
+        body.iter().map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn value(&self, value: Value) -> Value {
+        self.values[value.index()]
+    }
+
+    fn place(&self, place: &crate::Place) -> crate::Place {
+        let mut place = place.clone();
+        place.map(&mut |value| *value = self.value(*value));
+        if let Root::Var(var) = &mut place.root {
+            *var = self.vars[var.index()];
+        }
+        place
+    }
+
+    fn op(&self, op: &Op) -> Op {
+        match op {
+            Op::Query { query: Query::Position, dim, .. } => {
+                Op::Query { query: Query::Position, dim: *dim, copy: self.at }
+            }
+            Op::Load(place) => Op::Load(self.place(place)),
+            Op::Atomic(op, place, args) => {
+                let args = args.iter().map(|arg| self.value(*arg)).collect();
+                Op::Atomic(*op, self.place(place), args)
+            }
+            other => {
+                let mut other = other.clone();
+                other.map(&mut |value| *value = self.value(*value));
+                other
+            }
+        }
+    }
+
+    fn stmt(&self, stmt: &Stmt) -> Stmt {
+        match stmt {
+            Stmt::Let(Let { value, op, site }) => {
+                Stmt::Let(Let { value: self.value(*value), op: self.op(op), site: *site })
+            }
+            Stmt::Store { place, value, site } => {
+                Stmt::Store { place: self.place(place), value: self.value(*value), site: *site }
+            }
+            Stmt::If { cond, then, otherwise } => Stmt::If {
+                cond: self.value(*cond),
+                then: self.body(then),
+                otherwise: self.body(otherwise),
+            },
+            Stmt::For { label, index, start, end, body } => Stmt::For {
+                label: self.labels[label.index()],
+                index: self.value(*index),
+                start: self.value(*start),
+                end: self.value(*end),
+                body: self.body(body),
+            },
+            Stmt::Loop { label, body } => {
+                Stmt::Loop { label: self.labels[label.index()], body: self.body(body) }
+            }
+            Stmt::Block { label, body } => {
+                Stmt::Block { label: self.labels[label.index()], body: self.body(body) }
+            }
+            Stmt::Break(label) => Stmt::Break(self.labels[label.index()]),
+            Stmt::Continue(label) => Stmt::Continue(self.labels[label.index()]),
+            Stmt::Return => self.exit.map_or(Stmt::Return, Stmt::Break),
+            Stmt::Contribute { param, value } => {
+                Stmt::Contribute { param: *param, value: self.value(*value) }
+            }
+            // A failed command's results do not count, so the other copies may go, too.
+            Stmt::Assert { cond, site } => Stmt::Assert { cond: self.value(*cond), site: *site },
+            // Not in item kernels.
+            Stmt::Phase { .. } | Stmt::Collect { .. } => stmt.clone(),
+        }
+    }
+}
+
+impl Tile {
+    /// Each statement for all items, before the next statement.
+    fn woven(&self, body: &Body) -> Body {
+        let mut woven = vec![];
+        for stmt in body {
+            woven.extend(self.copies.iter().map(|copy| copy.stmt(stmt)));
+        }
+        woven
+    }
+
+    /// One item after the other, each in a block that its returns leave.
+    fn apart(&mut self, body: &Body) -> Body {
+        let Tile { out, copies } = self;
+        let item = |copy: &mut Copy| {
+            let label = Label(out.labels);
+            out.labels += 1;
+            copy.exit = Some(label);
+            Stmt::Block { label, body: copy.body(body) }
+        };
+        copies.iter_mut().map(item).collect()
+    }
+}

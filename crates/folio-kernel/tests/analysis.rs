@@ -1,0 +1,125 @@
+//! What analyses find out about kernels: bounds, boxes, halos, scopes (KRN-03, KRN-09).
+
+mod common;
+
+use common::{GROUPED, GUARDED, SAXPY, read};
+use folio_kernel::access::{Scope, Summary, of_launch};
+use folio_kernel::interval::Interval;
+use folio_kernel::launch::Launch;
+use folio_kernel::{ParamId, flow};
+
+fn launch(offset: u64, range: u64, extents: &[u64]) -> Launch {
+    Launch {
+        range: [range, 1, 1],
+        offset: [offset, 0, 0],
+        group: [0; 3],
+        extents: extents.iter().map(|n| [*n, 1, 1]).collect(),
+        scalars: vec![],
+    }
+}
+
+#[test]
+fn accesses_at_the_own_item_are_proved() {
+    let kernel = read(SAXPY);
+    let used = of_launch(&kernel, &launch(0, 100, &[0, 100, 100]));
+    let (x, y) = (&used.params[1], &used.params[2]);
+    assert!(x.proved && x.read && !x.written && x.scope == Scope::Item);
+    assert!(y.proved && y.read && y.written && y.scope == Scope::Item);
+    assert_eq!(x.hull, Some(vec![Interval::new(0, 99)]));
+    let used = of_launch(&kernel, &launch(5, 96, &[0, 100, 101]));
+    assert!(!used.params[1].proved && used.params[2].proved);
+}
+
+#[test]
+fn conditions_prove_what_they_guard() {
+    let kernel = read(GUARDED);
+    let used = of_launch(&kernel, &launch(0, 100, &[100, 100]));
+    assert!(used.params[0].proved, "{used:?}");
+    assert_eq!(used.params[0].scope, Scope::Anywhere);
+    // Without the guard's branch, over the interior, too; and not over everything.
+    let bare = read(&GUARDED.replacen("if %7", "if %4", 1));
+    assert!(of_launch(&bare, &launch(1, 98, &[100, 100])).params[0].proved);
+    assert!(!of_launch(&bare, &launch(1, 99, &[100, 100])).params[0].proved);
+    let interior = flow::analyse(&kernel, &launch(1, 98, &[100, 100]));
+    assert_eq!(interior.accesses.iter().filter(|a| a.never).count(), 2, "the guarded branch");
+}
+
+/// KRN-09: the halo and the box of a stencil.
+#[test]
+fn halos_and_boxes_are_derived() {
+    let kernel = read(GUARDED);
+    let summary = Summary::of(&kernel);
+    assert_eq!(summary.halo(ParamId(0)), Some(vec![(-1, 1)]));
+    assert_eq!(summary.halo(ParamId(1)), None, "it is not read");
+    let part = launch(10, 20, &[100, 100]);
+    assert_eq!(summary.read_box(ParamId(0), &part), Some(vec![(9, 31)]));
+    let end = launch(90, 10, &[100, 100]);
+    assert_eq!(summary.read_box(ParamId(0), &end), Some(vec![(89, 100)]));
+    let gather =
+        GUARDED.replace("%9 u64 = sub %0, %3", "%20 f32 = load p0[%0] %9 u64 = cast %20 u64");
+    let summary = Summary::of(&read(&gather));
+    assert_eq!(summary.read_box(ParamId(0), &part), Some(vec![(0, 100)]));
+}
+
+#[test]
+fn loops_are_bounded_by_their_conditions() {
+    let text = |index: &str| {
+        format!(
+            r#"kernel "loops" items 1 tile 1
+type t0 = array f32 8
+param p0 = "x" view f32 1 in item
+param p1 = "y" view f32 1 inout item
+var v0 = "n" u64
+var v1 = "a" t0
+body {{
+  %0 u64 = query position 0 0 %1 u64 = const u64 0 %2 u64 = const u64 1 %3 u64 = const u64 8
+  store v0 = %1
+  loop l0 {{
+    %4 u64 = load v0
+    %5 bool = lt %4, %3
+    if %5 {{ }} else {{ break l0 }}
+    %6 u64 = load v0
+    %7 f32 = load p0[%6]
+    store v1.[{index}] = %7
+    %8 u64 = add %6, %2
+    store v0 = %8
+  }}
+  %9 u64 = const u64 16
+  for l1 %10 in %1, %9 {{
+    %11 u64 = const u64 1
+    %12 u64 = shr %10, %11
+    %13 f32 = load v1.[%12]
+    store p1[%0] = %13
+  }}
+}}"#
+        )
+    };
+    let kernel = read(&text("%6"));
+    let used = of_launch(&kernel, &launch(0, 10, &[8, 10]));
+    assert!(used.params[0].proved && used.arrays_proved, "{used:?}");
+    assert_eq!(used.params[0].hull, Some(vec![Interval::new(0, 7)]));
+    assert!(!of_launch(&kernel, &launch(0, 10, &[7, 10])).params[0].proved);
+    assert!(!of_launch(&read(&text("%0")), &launch(0, 10, &[8, 10])).arrays_proved);
+}
+
+#[test]
+fn groups_reach_their_own() {
+    let mut at = launch(0, 512, &[512, 2, 0, 0]);
+    at.group = [256, 1, 1];
+    let scopes = |text: &str, at: &Launch| {
+        let used = of_launch(&read(text), at);
+        used.params.iter().map(|p| p.scope).collect::<Vec<_>>()
+    };
+    let found = scopes(GROUPED, &at);
+    assert_eq!(found, [Scope::Item, Scope::Anywhere, Scope::Unused, Scope::Anywhere]);
+    // Reversed within the group (FUSE-06's example): start + size - 1 - local.
+    let reversed = GROUPED.replace(
+        "%3 f32 = load p0[%1]",
+        "%10 u64 = query group_size 0 0 %11 u64 = sub %1, %2 %12 u64 = add %11, %10
+         %13 u64 = const u64 1 %14 u64 = sub %12, %13 %15 u64 = sub %14, %2 %3 f32 = load p0[%15]",
+    );
+    assert_eq!(scopes(&reversed, &at)[0], Scope::Group);
+    let next = reversed.replace("const u64 1", "const u64 0");
+    assert_eq!(scopes(&next, &at)[0], Scope::Anywhere);
+    assert!(of_launch(&read(&reversed), &at).params[0].proved);
+}

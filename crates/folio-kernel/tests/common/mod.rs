@@ -76,8 +76,12 @@ body {
 }"#;
 
 /// A kernel in text, verified.
+#[track_caller]
 pub fn read(text: &str) -> Kernel {
-    let kernel = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    verify(&kernel).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    kernel
+    let verified = parse(text).map_err(|e| e.to_string()).and_then(|kernel| {
+        verify(&kernel).map_err(|e| e.to_string())?;
+        Ok(kernel)
+    });
+    assert!(verified.is_ok(), "{verified:?}\n{text}");
+    verified.unwrap_or_else(|_| unreachable!())
 }

@@ -57,8 +57,7 @@ impl Event {
     pub(crate) fn of_writers(part: &Part) -> Result<Event> {
         let storage = &part.view.storage;
         let (elements, _) = part.view.in_storage(&part.part);
-        let access =
-            Access { storage: storage.id, elements, mode: Mode::Read, domain: DomainId::HOST };
+        let access = Access::new((storage.id, &storage.grid), elements, Mode::Read, DomainId::HOST);
         let stamp = storage.core.engine.enter(|ledger| {
             let mut deps = Deps::new();
             ledger.hazard_deps(&[access], &mut deps);

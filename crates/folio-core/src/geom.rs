@@ -208,7 +208,7 @@ impl Grid {
         if elements.is_empty() {
             return Box3::EMPTY;
         }
-        if self.count() == 1 {
+        if (elements.min == [0; 3] && elements.max == self.dims) || self.count() == 1 {
             return self.all();
         }
         let mut out = Box3::EMPTY;

@@ -4,12 +4,13 @@ use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, HostBody, Shape};
+use crate::engine::launch::Launch;
 use crate::engine::staging::Staging;
 use crate::engine::stamp::Stamp;
 use crate::error::{Cause, Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
-use crate::hal::{Geometry, NativeKernel, ParamPtr};
+use crate::hal::{Geometry, HostPtr, MemBase, MemRef, NativeKernel, Param, ParamPtr};
 use crate::pages::DomainId;
 use crate::runtime::Core;
 use crate::usm::UsmPtr;
@@ -73,8 +74,7 @@ enum Doing {
     /// Bring the data to the host.
     OnHost,
     Kernel {
-        kernel: NativeKernel,
-        geometry: Geometry,
+        launch: Box<Launch>,
         args: SmallVec<[Token; 4]>,
     },
     Copy {
@@ -224,7 +224,7 @@ impl CommandGroup {
         let range: Dims = crate::buffer::widen(range);
         let geometry = Geometry { rank: D as u8, range, group: None };
         let kernel = NativeKernel::new(ClosureKernel::<F, A, D>::new(kernel));
-        self.act(Doing::Kernel { kernel, geometry, args: tokens });
+        self.act(Doing::Kernel { launch: Launch::new(kernel, geometry), args: tokens });
     }
 
     /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory.
@@ -336,11 +336,11 @@ impl CommandGroup {
     pub(crate) fn for_scheduler(&self) -> (&str, Option<Dims>, SmallVec<[Access; 4]>) {
         let accesses = self.made.iter().map(|made| {
             let (elements, _) = made.part.view.in_storage(&made.part.part);
-            let storage = made.part.view.storage.id;
-            Access { storage, elements, mode: made.mode, domain: DomainId::HOST }
+            let storage = &made.part.view.storage;
+            Access::new((storage.id, &storage.grid), elements, made.mode, DomainId::HOST)
         });
         let range = match &self.doing {
-            Doing::Kernel { geometry, .. } => Some(geometry.range),
+            Doing::Kernel { launch, .. } => Some(launch.geometry.range),
             _ => None,
         };
         (self.label.as_str(), range, accesses.collect())
@@ -360,10 +360,10 @@ impl CommandGroup {
         for made in &self.made {
             let (elements, exact) = made.part.view.in_storage(&made.part.part);
             let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
-            let home = made.part.view.storage.home();
-            let storage = made.part.view.storage.id;
-            let domain = home.unwrap_or(place);
-            command.accesses.push(Access { storage, elements, mode, domain });
+            let storage = &made.part.view.storage;
+            let domain = storage.home().unwrap_or(place);
+            let access = Access::new((storage.id, &storage.grid), elements, mode, domain);
+            command.accesses.push(access);
         }
         self.check_aliasing()?;
         self.check_homes(&command.accesses, place)?;
@@ -416,25 +416,37 @@ impl CommandGroup {
         Ok(())
     }
 
+    /// An access as a kernel gets it, of memory that is not known yet.
+    #[inline]
+    fn param(&self, at: usize) -> Param {
+        let Made { part: Part { view, part }, mode } = &self.made[at];
+        Param {
+            mem: MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
+            size: view.element_bytes as u32,
+            write: mode.writes(),
+            dims: view.dims,
+            origin: part.min,
+            extent: part.extent(),
+        }
+    }
+
     fn shape(&self, at: usize) -> Shape {
         let part = &self.made[at].part;
         let (dims, element_bytes) = (part.view.dims, part.view.element_bytes);
         Shape { dims, element_bytes, part: part.part }
     }
 
-    fn args(&self, tokens: &[Token], args: &mut SmallVec<[(usize, Shape); 4]>) -> Result<()> {
-        for token in tokens {
-            if token.group != self.id {
-                return Err(Error::ForeignAccess { command: self.label.clone() });
-            }
-            let twice = args.iter().any(|(at, _)| *at == token.at);
-            if twice && self.made[token.at].mode.writes() {
-                let buffer = self.made[token.at].part.view.storage.label.clone();
-                return Err(Error::Aliasing { command: self.label.clone(), buffer });
-            }
-            args.push((token.at, self.shape(token.at)));
+    /// Where the access of a token is, given those of the tokens before it.
+    fn place(&self, token: &Token, before: &[Token]) -> Result<usize> {
+        if token.group != self.id {
+            return Err(Error::ForeignAccess { command: self.label.clone() });
         }
-        Ok(())
+        let made = &self.made[token.at];
+        if made.mode.writes() && before.iter().any(|t| t.at == token.at) {
+            let buffer = made.part.view.storage.label.clone();
+            return Err(Error::Aliasing { command: self.label.clone(), buffer });
+        }
+        Ok(token.at)
     }
 
     fn action(&mut self, command: &mut Command) -> Result<()> {
@@ -442,15 +454,19 @@ impl CommandGroup {
         let empty = |at: usize| accesses[at].elements.is_empty();
         command.action = match std::mem::replace(&mut self.doing, Doing::Nothing) {
             Doing::Nothing | Doing::OnHost => Action::Nothing,
-            Doing::Kernel { kernel, geometry, args } => {
-                self.args(&args, &mut command.params)?;
-                self.check_launch(&geometry, &command.params)?;
-                if geometry.items() == 0 {
+            Doing::Kernel { mut launch, args } => {
+                for (nth, token) in args.iter().enumerate() {
+                    let at = self.place(token, &args[..nth])?;
+                    launch.accesses.push(at as u32);
+                    launch.params.push(self.param(at));
+                }
+                self.check_launch(&launch)?;
+                if launch.geometry.items() == 0 {
                     // Legal, without effect: also no access takes place.
                     self.made.clear();
                     return Ok(());
                 }
-                Action::Launch { kernel: Some(kernel), geometry }
+                Action::Launch(Some(launch))
             }
             Doing::Copy { from, .. } if empty(from) => Action::Nothing,
             Doing::Copy { from, to } => Action::Copy {
@@ -477,15 +493,20 @@ impl CommandGroup {
                 }
             }
             Doing::Task { body, args } => {
-                self.args(&args, &mut command.params)?;
-                Action::Task { body }
+                let mut params = SmallVec::new();
+                for (nth, token) in args.iter().enumerate() {
+                    let at = self.place(token, &args[..nth])?;
+                    params.push((at, self.shape(at)));
+                }
+                Action::Task { body, params }
             }
         };
         Ok(())
     }
 
     /// A launch may not be larger than what it writes, and its device must run closures.
-    fn check_launch(&self, geometry: &Geometry, params: &[(usize, Shape)]) -> Result<()> {
+    fn check_launch(&self, launch: &Launch) -> Result<()> {
+        let Launch { geometry, params, accesses, .. } = launch;
         let entry = &self.core.engine.devices[usize::from(self.device)];
         let unsupported = |what: String| {
             let what = format!("{what} (command {})", self.label);
@@ -506,13 +527,11 @@ impl CommandGroup {
                 element_bytes: 1,
             });
         }
-        for (nth, (at, shape)) in params.iter().enumerate() {
-            let made = &self.made[*at];
-            let extent = shape.part.extent();
-            if made.mode.writes()
-                && geometry.items() > 0
-                && (0..3).any(|d| geometry.range[d] > extent[d])
+        for (nth, (param, at)) in params.iter().zip(accesses).enumerate() {
+            let extent = param.extent;
+            if param.write && geometry.items() > 0 && (0..3).any(|d| geometry.range[d] > extent[d])
             {
+                let made = &self.made[*at as usize];
                 return Err(Error::LaunchTooLarge {
                     command: self.label.clone(),
                     launch: geometry.range[3 - usize::from(geometry.rank)..].to_vec(),

@@ -108,7 +108,7 @@ impl<'env> Scope<'env> {
             }
             let elements = Box3::whole(storage.grid.dims);
             let label = storage.label.clone();
-            let access = Access { storage: id, elements, mode: Mode::Read, domain: DomainId::HOST };
+            let access = Access::new((id, &storage.grid), elements, Mode::Read, DomainId::HOST);
             let mut deps = Deps::new();
             ledger.bring(&access, For { queue: None, label: &label, lane: None }, &mut deps);
             ledger.hazard_deps(&[access], &mut deps);

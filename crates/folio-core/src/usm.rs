@@ -301,7 +301,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let (engine, storage) = (&self.view.storage.core.engine, self.view.storage.id);
         let domain = engine.devices[usize::from(device.at)].domain;
         let mode = Mode::Discard { whole: true };
-        let access = Access { storage, elements, mode, domain };
+        let grid = &self.view.storage.grid;
+        let access = Access::new((storage, grid), elements, mode, domain);
         engine.enter(|ledger| ledger.mark(&[access], Stamp::DONE));
         Ok(())
     }

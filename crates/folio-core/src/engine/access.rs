@@ -1,7 +1,7 @@
 //! What a command does to a storage.
 
 use super::storage::StorageId;
-use crate::geom::Box3;
+use crate::geom::{Box3, Grid};
 use crate::graph::hazards::Writing;
 use crate::pages::DomainId;
 
@@ -39,7 +39,22 @@ impl Mode {
 pub(crate) struct Access {
     pub(crate) storage: StorageId,
     pub(crate) elements: Box3,
+    /// The pages that overlap them.
+    pub(crate) pages: Box3,
     pub(crate) mode: Mode,
     /// Where it is accessed.
     pub(crate) domain: DomainId,
+}
+
+impl Access {
+    /// An access to a storage of this grid.
+    #[inline]
+    pub(crate) fn new(
+        (storage, grid): (StorageId, &Grid),
+        elements: Box3,
+        mode: Mode,
+        domain: DomainId,
+    ) -> Access {
+        Access { storage, elements, pages: grid.pages_of(&elements), mode, domain }
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::access::{Access, Mode};
 use super::lanes::{Payload, Promise};
+use super::launch::Launch;
 use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp, When};
@@ -12,10 +13,7 @@ use super::transfer::{CopyJob, For};
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Brings, Deps, Outcome, Writing, add_dep, tidy};
-use crate::hal::{
-    CopyRect, FillRect, Geometry, HostPtr, KernelRef, MemBase, MemRef, NativeKernel, Param,
-    ParamPtr,
-};
+use crate::hal::{CopyRect, FillRect, HostPtr, MemBase, MemRef, ParamPtr};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -31,8 +29,6 @@ pub(crate) struct Command {
     pub(crate) accesses: SmallVec<[Access; 4]>,
     pub(crate) after: SmallVec<[Stamp; 4]>,
     pub(crate) action: Action,
-    /// What a kernel or a host task gets: an access, by its position, and its shape.
-    pub(crate) params: SmallVec<[(usize, Shape); 4]>,
 }
 
 impl Command {
@@ -47,7 +43,6 @@ impl Command {
             accesses: SmallVec::new(),
             after: SmallVec::new(),
             action: Action::Nothing,
-            params: SmallVec::new(),
         }
     }
 }
@@ -93,14 +88,14 @@ pub(crate) type HostBody = Box<dyn FnOnce(&[ParamPtr]) -> Result<(), Cause> + Se
 
 /// What a command does.
 pub(crate) enum Action {
-    /// A kernel over the command's parameters; there until it is placed.
-    Launch { kernel: Option<NativeKernel>, geometry: Geometry },
+    /// A kernel, whose parameters do not know their memory yet; there until it is placed.
+    Launch(Option<Box<Launch>>),
     /// A copy from the first to the second.
     Copy { from: (End, Shape), to: (End, Shape) },
     /// A fill of an access.
     Fill { access: usize, shape: Shape, pattern: SmallVec<[u8; 16]> },
-    /// A closure on the host, over the command's parameters.
-    Task { body: HostBody },
+    /// A closure on the host, over accesses by their positions, and their shapes.
+    Task { body: HostBody, params: SmallVec<[(usize, Shape); 4]> },
     /// Only that the data is there, or that everything before is done.
     Nothing,
 }
@@ -128,11 +123,8 @@ impl Ledger {
             if storage.closed {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
-            if !storage.guards.is_empty() {
-                let pages = storage.grid.pages_of(&access.elements);
-                if storage.held(&pages, access.mode.writes()) {
-                    return Err(Error::HostAccessHeld { buffer: storage.label.clone() });
-                }
+            if storage.held(&access.pages, access.mode.writes()) {
+                return Err(Error::HostAccessHeld { buffer: storage.label.clone() });
             }
         }
         Ok(())
@@ -176,10 +168,12 @@ impl Ledger {
         self.hazard_deps(&command.accesses, &mut deps);
         self.tracker_panics(command, &mut deps);
         tidy(&mut deps);
-        let (what, label) = (command.action.name(), command.label.clone());
+        let traced = self.traced.then(|| (command.action.name(), command.label.clone()));
         let stamp = self.act(command, lane, deps);
-        let count = command.accesses.len();
-        self.trace(|| Note::Submit { what, label, accesses: count, stamp });
+        if let Some((what, label)) = traced {
+            let accesses = command.accesses.len();
+            self.trace(|| Note::Submit { what, label, accesses, stamp });
+        }
         self.mark(&command.accesses, stamp);
         self.note_in_queue(queue, stamp, in_order);
         stamp
@@ -197,7 +191,7 @@ impl Ledger {
         }
     }
 
-    fn note_in_queue(&mut self, queue: Option<u32>, stamp: Stamp, in_order: bool) {
+    pub(crate) fn note_in_queue(&mut self, queue: Option<u32>, stamp: Stamp, in_order: bool) {
         let Some(state) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
         if in_order {
             state.last = stamp;
@@ -226,29 +220,25 @@ impl Ledger {
     pub(crate) fn hazard_deps(&mut self, accesses: &[Access], deps: &mut Deps) {
         for a in accesses {
             let storage = &self.storages[a.storage.0];
-            let pages = storage.grid.pages_of(&a.elements);
-            if pages.is_empty() {
+            if a.pages.is_empty() {
                 continue;
             }
             match a.mode {
-                Mode::Read => storage.hazards.read_deps(&pages, a.domain, deps),
-                mode => {
-                    let how = self.writing(a, &pages, mode);
-                    storage.hazards.write_deps(&pages, a.domain, how, deps);
-                }
+                Mode::Read => storage.hazards.read_deps(&a.pages, a.domain, deps),
+                _ => storage.hazards.write_deps(&a.pages, a.domain, self.writing(a), deps),
             }
         }
     }
 
-    fn writing(&self, a: &Access, pages: &Box3, mode: Mode) -> Writing {
-        if mode.writing() == Writing::Update {
+    fn writing(&self, a: &Access) -> Writing {
+        if a.mode == Mode::Update {
             return Writing::Update;
         }
         let storage = &self.storages[a.storage.0];
         let inside = storage.grid.pages_inside(&a.elements);
-        match mode.writing() {
-            _ if inside != *pages && storage.hazards.crowded(pages) => Writing::Update,
-            Writing::Replace if inside != *pages => Writing::Discard,
+        match a.mode.writing() {
+            _ if inside != a.pages && storage.hazards.crowded(&a.pages) => Writing::Update,
+            Writing::Replace if inside != a.pages => Writing::Discard,
             how => how,
         }
     }
@@ -258,9 +248,8 @@ impl Ledger {
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
         for a in accesses.iter().filter(|a| !a.mode.writes()) {
             let storage = &mut self.storages[a.storage.0];
-            let pages = storage.grid.pages_of(&a.elements);
             let known = &mut |s| outcome(lanes, slots, failures, s);
-            storage.hazards.mark_read(&pages, stamp, known);
+            storage.hazards.mark_read(&a.pages, stamp, known);
         }
         for a in accesses.iter().filter(|a| a.mode.writes()) {
             self.mark_written(a, stamp);
@@ -268,12 +257,12 @@ impl Ledger {
     }
 
     fn mark_written(&mut self, a: &Access, stamp: Stamp) {
-        let grid = self.storages[a.storage.0].grid;
-        let pages = grid.pages_of(&a.elements);
+        let pages = a.pages;
         if pages.is_empty() {
             return;
         }
-        let how = self.writing(a, &pages, a.mode);
+        let how = self.writing(a);
+        let grid = &self.storages[a.storage.0].grid;
         let inside = if a.mode.discards() { grid.pages_inside(&a.elements) } else { pages };
         if inside != pages {
             let mut borders: SmallVec<[Box3; 6]> = SmallVec::new();
@@ -315,113 +304,122 @@ impl Ledger {
     /// The lane for a kernel: where its latest dependency is the last operation; else an idle one;
     /// else the shortest.
     fn choose_lane(&mut self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
-        let first = device * LANES_PER_DEVICE;
-        let is_tail = |ledger: &Ledger, stamp: Stamp| match stamp.when() {
+        let latest = |a: &Access| {
+            let hazards = &self.storages[a.storage.0].hazards;
+            hazards.latest(&a.pages, a.mode.writes())
+        };
+        let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
+        let tail = stamps.map(|stamp| self.resolve(stamp)).find_map(|stamp| match stamp.when() {
             When::Placed(lane, tick) => {
-                let compute = (first..first + COMPUTE_LANES).contains(&lane.0);
-                (compute && ledger.lanes[usize::from(lane.0)].issued == tick).then_some(lane)
+                let tail = self.lanes[usize::from(lane.0)].issued == tick;
+                (tail && self.computes(device, lane)).then_some(lane)
             }
             _ => None,
-        };
-        let mut found = is_tail(self, last);
-        if found.is_none() {
-            'search: for a in accesses.iter().take(4) {
-                let storage = &self.storages[a.storage.0];
-                let pages = storage.grid.pages_of(&a.elements);
-                if let Some(stamp) = storage.hazards.latest(&pages, a.mode.writes()) {
-                    found = is_tail(self, self.resolve(stamp));
-                    if found.is_some() {
-                        break 'search;
-                    }
-                }
-            }
+        });
+        match tail {
+            Some(lane) => self.tail_of(lane),
+            None => self.free_lane(device),
         }
-        if let Some(lane) = found {
-            // Now and then, so that what is known of it stays short.
-            if self.lanes[usize::from(lane.0)].records.len() >= 16 {
+    }
+
+    /// True for the lanes on which a device runs kernels.
+    pub(crate) fn computes(&self, device: u16, lane: LaneId) -> bool {
+        let first = device * LANES_PER_DEVICE;
+        (first..first + COMPUTE_LANES).contains(&lane.0)
+    }
+
+    /// A lane that gets one more operation after its last: asked now and then how far it is, so that
+    /// what is known of it stays short.
+    pub(crate) fn tail_of(&mut self, lane: LaneId) -> LaneId {
+        let state = &self.lanes[usize::from(lane.0)];
+        if state.records.len() >= 16 && state.issued.is_multiple_of(16) {
+            self.poll(lane);
+        }
+        lane
+    }
+
+    /// An idle lane for a kernel of a device; else the shortest.
+    pub(crate) fn free_lane(&mut self, device: u16) -> LaneId {
+        let first = device * LANES_PER_DEVICE;
+        let mut best = (usize::MAX, LaneId(first));
+        for lane in first..first + COMPUTE_LANES {
+            let lane = self.lane_alias[usize::from(lane)];
+            let at = usize::from(lane.0);
+            // Short lanes are asked each time, since they may be idle by now; long ones seldom.
+            let length = self.lanes[at].records.len();
+            if length > 0 && (length < 16 || length.is_multiple_of(16)) {
                 self.poll(lane);
             }
-            return lane;
-        }
-        let lanes = (first..first + COMPUTE_LANES).map(|l| self.lane_alias[usize::from(l)]);
-        let lanes: SmallVec<[LaneId; 4]> = lanes.collect();
-        let mut best = lanes[0];
-        for &lane in &lanes {
-            let length = |ledger: &Ledger, l: LaneId| ledger.lanes[usize::from(l.0)].records.len();
-            if length(self, lane) > 0 {
-                self.poll(lane);
-            }
-            if length(self, lane) == 0 {
+            let length = self.lanes[at].records.len();
+            if length == 0 {
                 return lane;
             }
-            if length(self, lane) < length(self, best) {
-                best = lane;
-            }
+            best = best.min((length, lane));
         }
-        best
+        best.1
     }
 
     fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
-        let (queue, label, timed) = (command.queue, command.label.clone(), command.timed);
         let accesses = &command.accesses;
-        let mut storages: SmallVec<[StorageId; 4]> = SmallVec::new();
-        for a in accesses {
-            if !storages.contains(&a.storage) {
-                storages.push(a.storage);
+        let mut op = NewOp {
+            what: command.action.name(),
+            label: std::mem::take(&mut command.label),
+            queue: command.queue,
+            timed: command.timed,
+            deps,
+            storages: accesses.iter().map(|a| a.storage).collect(),
+            promises: self.definitions(accesses),
+            ..NewOp::default()
+        };
+        match &mut command.action {
+            // Taken from where it lies: the action is large.
+            Action::Launch(launch) => {
+                let (Some(lane), Some(mut launch)) = (lane, launch.take()) else {
+                    return Stamp::DONE;
+                };
+                self.count(None, op.queue, |c| c.launches += 1);
+                for (param, at) in launch.places() {
+                    param.mem.base = self.base(&accesses[at]);
+                }
+                op.body = Body::Lane(lane, Payload::Launch(Some(launch)));
             }
-        }
-        let what = command.action.name();
-        let promises = self.definitions(accesses);
-        let body = match &mut command.action {
-            // Taken from where it lies: it is large.
-            Action::Launch { kernel, geometry } => {
-                let (Some(lane), Some(kernel)) = (lane, kernel.take()) else { return Stamp::DONE };
-                self.count(None, queue, |c| c.launches += 1);
-                let kernel = Some(KernelRef::Native(kernel));
-                let (geometry, blob) = (*geometry, Box::default());
-                Body::Lane(lane, Payload::Launch { kernel, geometry, blob })
-            }
+            Action::Nothing => {}
             action => match std::mem::replace(action, Action::Nothing) {
                 Action::Fill { access, shape, pattern } => {
                     let Some(lane) = lane else { return Stamp::DONE };
-                    self.count(None, queue, |c| c.fills += 1);
-                    let base =
-                        self.storages[accesses[access].storage.0].alloc(accesses[access].domain);
-                    let Some(base) = base.map(|a| a.base) else { return Stamp::DONE };
-                    let dst = MemRef { base, offset: shape.offset() };
+                    self.count(None, op.queue, |c| c.fills += 1);
+                    let dst = MemRef { base: self.base(&accesses[access]), offset: shape.offset() };
                     let rect = FillRect { dst, pitch: shape.pitch(), extent: shape.extent() };
-                    Body::Lane(lane, Payload::Fill { rects: smallvec![rect], pattern })
+                    op.body = Body::Lane(lane, Payload::Fill { rects: vec![rect], pattern });
                 }
                 Action::Copy { from, to } => {
-                    self.count(None, queue, |c| c.copies += 1);
-                    let who = For { queue, label: &label, lane };
-                    let job = CopyJob { what, who, timed, deps, storages, promises, staging: None };
+                    self.count(None, op.queue, |c| c.copies += 1);
+                    let who = For { queue: op.queue, label: &op.label, lane };
+                    let job = CopyJob {
+                        what: op.what,
+                        who,
+                        timed: op.timed,
+                        deps: op.deps,
+                        storages: op.storages,
+                        promises: op.promises,
+                        staging: None,
+                    };
                     return self.act_copy(job, accesses, from, to);
                 }
-                Action::Task { body } => {
-                    self.count(None, queue, |c| c.host_tasks += 1);
-                    let params: SmallVec<[ParamPtr; 4]> = (command.params.iter())
-                        .map(|(at, shape)| self.host_param(&accesses[*at], shape))
-                        .collect();
-                    Body::Host(Box::new(move || body(&params)))
+                Action::Task { body, params } => {
+                    self.count(None, op.queue, |c| c.host_tasks += 1);
+                    let params: SmallVec<[ParamPtr; 4]> =
+                        params.iter().map(|(at, s)| self.host_param(&accesses[*at], s)).collect();
+                    op.body = Body::Host(Box::new(move || body(&params)));
                 }
-                Action::Launch { .. } | Action::Nothing => Body::Nothing,
+                Action::Launch(_) | Action::Nothing => {}
             },
-        };
-        let staging = None;
-        let params = SmallVec::new();
-        let mut op =
-            NewOp { what, label, queue, timed, deps, storages, promises, staging, body, params };
-        if let Body::Lane(_, Payload::Launch { .. }) = op.body {
-            for (at, shape) in &command.params {
-                op.params.push(self.param(&accesses[*at], shape));
-            }
         }
         self.submit_at(&mut op)
     }
 
     /// What a command defines by writing all of it.
-    fn definitions(&self, accesses: &[Access]) -> SmallVec<[Promise; 1]> {
+    fn definitions(&self, accesses: &[Access]) -> Vec<Promise> {
         let replaces = |a: &&Access| a.mode == Mode::Discard { whole: true };
         let promises = accesses.iter().filter(replaces).map(|a| {
             let pages = self.storages[a.storage.0].grid.pages_inside(&a.elements);
@@ -430,19 +428,11 @@ impl Ledger {
         promises.filter(|p| !p.pages.is_empty()).collect()
     }
 
-    /// An access as a kernel finds it; an empty one may have no memory, and keeps its place.
+    /// The memory of an access; an empty one may have none.
     #[inline]
-    fn param(&self, access: &Access, shape: &Shape) -> Param {
+    pub(crate) fn base(&self, access: &Access) -> MemBase {
         let alloc = self.storages[access.storage.0].alloc(access.domain);
-        let nowhere = || MemBase::Host(HostPtr(std::ptr::null_mut()));
-        Param {
-            mem: MemRef { base: alloc.map_or_else(nowhere, |a| a.base), offset: 0 },
-            size: shape.element_bytes as u32,
-            dims: shape.dims,
-            origin: shape.part.min,
-            extent: shape.part.extent(),
-            write: access.mode.writes(),
-        }
+        alloc.map_or(MemBase::Host(HostPtr(std::ptr::null_mut())), |a| a.base)
     }
 
     /// An access as the host finds it; an empty one may have no memory.

@@ -2,12 +2,12 @@
 
 use super::Engine;
 use super::access::{Access, Mode};
-use super::ledger::{Body, NewOp};
+use super::ledger::NewOp;
 use super::stamp::Stamp;
 use super::storage::{Guard, StorageId};
 use super::transfer::For;
 use super::wait::Waited;
-use crate::error::{Error, Label};
+use crate::error::Error;
 use crate::geom::Box3;
 use crate::graph::hazards::{Deps, Outcome, tidy};
 use crate::hal::HostPtr;
@@ -35,7 +35,7 @@ impl Engine {
         reachable: bool,
     ) -> Result<Taken, Error> {
         let mut ledger = self.ledger.lock();
-        let domain = loop {
+        let access = loop {
             if ledger.shutdown {
                 return Err(Error::ShutDown);
             }
@@ -51,18 +51,18 @@ impl Engine {
                     device: "the host".to_owned(),
                 });
             }
-            let pages = state.grid.pages_of(&elements);
-            if state.held(&pages, mode.writes()) {
+            let access = Access::new((storage, &state.grid), elements, mode, domain);
+            if state.held(&access.pages, mode.writes()) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone() });
             }
             if state.alloc(domain).is_some() {
-                break domain;
+                break access;
             }
             drop(ledger);
             self.allocate(&[(storage, DomainId::HOST)])?;
             ledger = self.ledger.lock();
         };
-        let access = Access { storage, elements, mode, domain };
+        let (domain, pages) = (access.domain, access.pages);
         let mut before: Deps = SmallVec::new();
         let accesses = [access];
         ledger.hazard_deps(&accesses, &mut before);
@@ -91,20 +91,10 @@ impl Engine {
         tidy(&mut deps);
         ledger.next_guard += 1;
         let id = ledger.next_guard;
-        let pages = ledger.storages[storage.0].grid.pages_of(&elements);
         ledger.storages[storage.0].guards.push(Guard { id, pages, writes: mode.writes() });
-        let stamp = ledger.submit(NewOp {
-            what: "host access",
-            label: Label::NONE,
-            queue: None,
-            timed: false,
-            deps,
-            storages: smallvec![storage],
-            promises: SmallVec::new(),
-            staging: None,
-            body: Body::Nothing,
-            params: SmallVec::new(),
-        });
+        let storages = smallvec![storage];
+        let stamp =
+            ledger.submit(NewOp { what: "host access", deps, storages, ..NewOp::default() });
         ledger.mark(&accesses, stamp);
         let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);
         let outbox = std::mem::take(&mut ledger.outbox);

@@ -8,14 +8,13 @@
 //! never holds two lane locks; waits point only at operations that were placed earlier, so
 //! the earliest operation can always go and there is no deadlock.
 
+use super::launch::Launch;
 use super::mailbox::Mailbox;
 use super::stamp::{LaneId, SlotId};
 use super::storage::StorageId;
 use crate::error::Label;
 use crate::geom::Box3;
-use crate::hal::{
-    Args, CopyRect, FillRect, Geometry, HalError, Head, KernelRef, Lane, Order, Param, Tick, Wait,
-};
+use crate::hal::{Args, CopyRect, FillRect, HalError, Head, KernelRef, Lane, Order, Tick, Wait};
 use crate::pages::DomainId;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -27,15 +26,11 @@ use std::task::Waker;
 
 /// What a native lane is to do.
 pub(crate) enum Payload {
-    Launch {
-        /// Until it is handed over.
-        kernel: Option<KernelRef>,
-        geometry: Geometry,
-        blob: Box<[u8]>,
-    },
-    Copy(SmallVec<[CopyRect; 2]>),
+    /// Until it is handed over.
+    Launch(Option<Box<Launch>>),
+    Copy(Vec<CopyRect>),
     Fill {
-        rects: SmallVec<[FillRect; 1]>,
+        rects: Vec<FillRect>,
         pattern: SmallVec<[u8; 16]>,
     },
 }
@@ -46,8 +41,6 @@ pub(crate) struct LaneOp {
     pub(crate) waits: SmallVec<[(LaneId, Tick); 4]>,
     pub(crate) label: Label,
     pub(crate) timed: bool,
-    /// How many of the lane's parameters are its own.
-    pub(crate) params: usize,
     pub(crate) payload: Payload,
 }
 
@@ -70,7 +63,7 @@ pub(crate) struct Record {
     pub(crate) storages: SmallVec<[StorageId; 4]>,
     /// Along these, failure reaches it.
     pub(crate) flow: SmallVec<[super::stamp::Stamp; 4]>,
-    pub(crate) promises: SmallVec<[Promise; 1]>,
+    pub(crate) promises: Vec<Promise>,
     /// The slot in which it waited, whose stamp others may know.
     pub(crate) slot: Option<SlotId>,
     /// Memory that it uses and nobody else.
@@ -140,8 +133,6 @@ pub(crate) struct LaneShared {
     pub(crate) id: LaneId,
     pub(crate) native: Arc<dyn Lane>,
     pub(crate) mailbox: Mailbox<LaneOp>,
-    /// The parameters of the operations in the mailbox, in their order.
-    pub(crate) params: Mailbox<Param>,
     /// The lane lock.
     lock: Mutex<()>,
     /// The last tick that the native lane has been given.
@@ -149,6 +140,8 @@ pub(crate) struct LaneShared {
     /// Operations are held back because the native lane has enough.
     pub(crate) stalled: AtomicBool,
     most_in_flight: u64,
+    /// Up to here the native lane takes ticks, as far as known; written under the lane lock.
+    room: AtomicU64,
     /// Failures of calls, for the ledger.
     refused: Mutex<Vec<(Tick, HalError)>>,
     any_refused: AtomicBool,
@@ -160,11 +153,11 @@ impl LaneShared {
             id,
             native,
             mailbox: Mailbox::new(),
-            params: Mailbox::new(),
             lock: Mutex::new(()),
             enqueued: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
             most_in_flight: u64::from(most_in_flight.max(1)),
+            room: AtomicU64::new(0),
             refused: Mutex::new(Vec::new()),
             any_refused: AtomicBool::new(false),
         }
@@ -227,8 +220,9 @@ impl LaneShared {
                 self.stalled.store(false, Ordering::Release);
                 return Drained::Empty;
             };
-            if head.tick > self.most_in_flight {
+            if head.tick > self.room.load(Ordering::Relaxed) {
                 let done = self.native.completed().unwrap_or(Tick::MAX / 2);
+                self.room.store(done + self.most_in_flight, Ordering::Relaxed);
                 if head.tick > done + self.most_in_flight {
                     return Drained::Full(self.stall());
                 }
@@ -263,16 +257,15 @@ impl LaneShared {
             label: op.label.as_str(),
             timed: op.timed,
         };
-        let mut params: SmallVec<[Param; 4]> = SmallVec::new();
-        for _ in 0..op.params {
-            // SAFETY: the lane lock makes us the only consumer; they were pushed before `op` was.
-            params.extend(unsafe { self.params.pop() });
-        }
         match &mut op.payload {
-            Payload::Launch { kernel, geometry, blob } => {
-                let args = Args { blob, params: &params };
-                let Some(kernel) = kernel.take() else { return Ok(()) };
-                self.native.launch(&head, kernel, geometry, &args)
+            Payload::Launch(launch) => {
+                let Some(mut launch) = launch.take() else { return Ok(()) };
+                let Some(kernel) = launch.kernel.take() else { return Ok(()) };
+                let kernel = KernelRef::Native(kernel);
+                let args = Args { blob: &[], params: &launch.params };
+                let result = self.native.launch(&head, kernel, &launch.geometry, &args);
+                launch.recycle();
+                result
             }
             Payload::Copy(rects) => self.native.copy(&head, rects),
             Payload::Fill { rects, pattern } => self.native.fill(&head, rects, pattern),

@@ -13,7 +13,7 @@ use super::storage::{Garbage, StorageId, StorageState};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
 use crate::graph::hazards::{Deps, Outcome};
-use crate::hal::{HalError, Link, Param, Tick};
+use crate::hal::{HalError, Link, Tick};
 use crate::pages::{DomainId, DomainSet, Planner, Transfer};
 use crate::report::Counters;
 use smallvec::SmallVec;
@@ -33,18 +33,12 @@ pub(crate) struct NewOp {
     pub(crate) timed: bool,
     pub(crate) deps: Deps,
     pub(crate) storages: SmallVec<[StorageId; 4]>,
-    pub(crate) promises: SmallVec<[Promise; 1]>,
+    pub(crate) promises: Vec<Promise>,
     pub(crate) staging: Option<Arc<Staging>>,
     pub(crate) body: Body,
-    /// The memory of a launch; beside the body, which is moved more often.
-    pub(crate) params: SmallVec<[Param; 4]>,
 }
 
 /// What an operation does.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "the large one is the usual one, and allocates nothing"
-)]
 #[derive(Default)]
 pub(crate) enum Body {
     /// Something on a lane.
@@ -243,7 +237,7 @@ impl Ledger {
         }
     }
 
-    fn retain(&mut self, storages: &[StorageId]) {
+    pub(crate) fn retain(&mut self, storages: &[StorageId]) {
         for id in storages {
             self.storages[id.0].in_use += 1;
         }
@@ -337,22 +331,35 @@ impl Ledger {
         flow: SmallVec<[Stamp; 4]>,
         slot: Option<SlotId>,
     ) -> Stamp {
-        let Body::Lane(lane, _) = op.body else { return Stamp::DONE };
-        let state = &mut self.lanes[usize::from(lane.0)];
-        state.issued += 1;
-        let tick = state.issued;
-        let stamp = Stamp::placed(lane, tick);
-        state.records.push_back(Record {
+        let Body::Lane(lane, payload) = std::mem::take(&mut op.body) else { return Stamp::DONE };
+        let record = Record {
             what: op.what,
-            label: op.label.clone(),
+            label: std::mem::take(&mut op.label),
             queue: op.queue,
             storages: std::mem::take(&mut op.storages),
             flow,
             promises: std::mem::take(&mut op.promises),
             slot,
             staging: op.staging.take(),
-        });
-        let (what, label) = (op.what, &op.label);
+        };
+        self.issue(lane, record, waits, op.timed, payload)
+    }
+
+    /// Puts an operation at the end of a lane.
+    #[inline]
+    pub(crate) fn issue(
+        &mut self,
+        lane: LaneId,
+        record: Record,
+        waits: SmallVec<[(LaneId, Tick); 4]>,
+        timed: bool,
+        payload: Payload,
+    ) -> Stamp {
+        let (what, label) = (record.what, record.label.clone());
+        let state = &mut self.lanes[usize::from(lane.0)];
+        state.issued += 1;
+        let tick = state.issued;
+        state.records.push_back(record);
         self.trace(|| Note::Launch { what, label: label.clone(), lane, tick });
         let backend = self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
         if std::mem::take(&mut self.reaper_idle[usize::from(backend)]) {
@@ -362,20 +369,11 @@ impl Ledger {
             self.outbox.drain.push(lane);
         }
         if let Some(shared) = self.table.shared(lane) {
+            let make = || LaneOp { tick, waits, label, timed, payload };
             // SAFETY: `&mut self` is the ledger under its lock: there is one producer at a time.
-            unsafe {
-                op.params.iter().for_each(|param| shared.params.push(*param));
-                shared.mailbox.push_with(|| {
-                    let payload = match std::mem::take(&mut op.body) {
-                        Body::Lane(_, payload) => payload,
-                        _ => Payload::Copy(SmallVec::new()),
-                    };
-                    let (label, timed, params) = (op.label.clone(), op.timed, op.params.len());
-                    LaneOp { tick, waits, label, timed, params, payload }
-                });
-            }
+            unsafe { shared.mailbox.push_with(make) };
         }
-        stamp
+        Stamp::placed(lane, tick)
     }
 }
 

@@ -73,18 +73,16 @@ impl<T> Mailbox<T> {
     }
 
     /// Adds an item.
-    ///
-    /// # Safety
-    /// No two calls at the same time; each happens before the next.
-    pub(crate) unsafe fn push(&self, item: T) {
-        // SAFETY: our caller's promise.
+    #[cfg(test)]
+    unsafe fn push(&self, item: T) {
+        // SAFETY: our caller's promise, that of `push_with`.
         unsafe { self.push_with(|| item) }
     }
 
     /// Adds an item that is made where it will lie.
     ///
     /// # Safety
-    /// As [`Mailbox::push`], until `make` has returned.
+    /// No two calls at the same time; each returns, with `make`, before the next begins.
     #[inline]
     pub(crate) unsafe fn push_with(&self, make: impl FnOnce() -> T) {
         // SAFETY: only the producer touches `tail`, and there is one at a time.

@@ -230,20 +230,14 @@ fn device() -> DeviceEntry {
 fn op(body: Body, deps: &[(Stamp, bool)]) -> NewOp {
     NewOp {
         what: "operation",
-        label: Label::NONE,
-        queue: None,
-        timed: false,
         deps: deps.iter().map(|&(stamp, flow)| Dep { stamp, flow }).collect::<Deps>(),
-        storages: SmallVec::new(),
-        promises: SmallVec::new(),
-        staging: None,
         body,
-        params: SmallVec::new(),
+        ..NewOp::default()
     }
 }
 
 fn on_lane(at: usize, deps: &[(Stamp, bool)]) -> NewOp {
-    op(Body::Lane(LANES[at], Payload::Copy(SmallVec::new())), deps)
+    op(Body::Lane(LANES[at], Payload::Copy(Vec::new())), deps)
 }
 
 impl Model {

@@ -1,8 +1,8 @@
 //! What the ledger remembers of queues.
 
-use super::ledger::{Body, Ledger, NewOp, QueueState, outcome};
+use super::ledger::{Ledger, NewOp, QueueState, outcome};
 use super::stamp::{Stamp, When};
-use crate::error::{Failure, Label};
+use crate::error::Failure;
 use crate::graph::hazards::{Deps, Outcome};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -63,18 +63,7 @@ impl Ledger {
 
     /// A stamp for when all of `deps` are done; failed if one is.
     pub(crate) fn meet(&mut self, deps: Deps) -> Stamp {
-        self.submit(NewOp {
-            what: "event",
-            label: Label::NONE,
-            queue: None,
-            timed: false,
-            deps,
-            storages: SmallVec::new(),
-            promises: SmallVec::new(),
-            staging: None,
-            body: Body::Nothing,
-            params: SmallVec::new(),
-        })
+        self.submit(NewOp { what: "event", deps, ..NewOp::default() })
     }
 
     /// The tick of a command, as long as it is known.

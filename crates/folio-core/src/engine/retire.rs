@@ -23,8 +23,7 @@ impl Ledger {
         if self.lanes[at].idle() {
             return false;
         }
-        let table = self.table.clone();
-        let Some(shared) = table.shared(lane) else { return false };
+        let Some(shared) = self.table.shared(lane) else { return false };
         let completed = match shared.native.completed() {
             Ok(tick) => tick,
             Err(lost) => {
@@ -90,9 +89,11 @@ impl Ledger {
             false => record.flow.iter().find_map(|s| self.failure(*s).cloned()),
         };
         let failure = before.or_else(|| {
-            let names = self.device_names.clone();
-            let device = names.get(self.device_of(lane)).map_or("?", String::as_str);
-            own.map(|error| self.fail(record.what, &record.label, device, Cause::from(error)))
+            own.map(|error| {
+                let names = self.device_names.clone();
+                let device = names.get(self.device_of(lane)).map_or("?", String::as_str);
+                self.fail(record.what, &record.label, device, Cause::from(error))
+            })
         });
         if let Some(failure) = &failure {
             let stamp = Stamp::placed(lane, tick);

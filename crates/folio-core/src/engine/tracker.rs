@@ -95,6 +95,23 @@ impl Tracker {
         }
     }
 
+    /// Where all pages are current, if they are alike, which is sure to be seen of our own only.
+    #[inline]
+    pub(crate) fn flat(&self) -> Option<DomainSet> {
+        match self {
+            Tracker::Own(tracker) => tracker.flat(),
+            Tracker::Foreign(_) => None,
+        }
+    }
+
+    /// All pages are current on `domain` only. For [`flat`](Self::flat) trackers.
+    #[inline]
+    pub(crate) fn settle(&mut self, domain: DomainId) {
+        if let Tracker::Own(tracker) = self {
+            tracker.settle(DomainSet::of(domain));
+        }
+    }
+
     pub(crate) fn set(&mut self, range: &Box3, current: DomainSet) {
         match self {
             Tracker::Own(tracker) => tracker.set(range, current),

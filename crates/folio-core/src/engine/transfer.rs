@@ -52,8 +52,7 @@ impl Ledger {
     /// hazards is added to `deps`.
     pub(crate) fn bring(&mut self, a: &Access, who: For<'_>, deps: &mut Deps) {
         let domain = a.domain;
-        let storage = &self.storages[a.storage.0];
-        let pages = storage.grid.pages_of(&a.elements);
+        let (storage, pages) = (&self.storages[a.storage.0], a.pages);
         if pages.is_empty() {
             return;
         }
@@ -201,7 +200,7 @@ impl Ledger {
         let pitch = storage.pitch();
         let mut rects: SmallVec<[CopyRect; 2]> = SmallVec::new();
         let mut own: Deps = SmallVec::new();
-        let mut promises: SmallVec<[Promise; 1]> = SmallVec::new();
+        let mut promises: Vec<Promise> = Vec::new();
         let (mut count_of_pages, mut partly) = (0, HashSet::new());
         for elements in boxes {
             let pages = storage.grid.pages_of(elements);
@@ -290,7 +289,7 @@ impl Ledger {
         merge(&mut holes);
         let pitch = storage.pitch();
         let mut rects: SmallVec<[FillRect; 1]> = SmallVec::new();
-        let mut promises: SmallVec<[Promise; 1]> = SmallVec::new();
+        let mut promises: Vec<Promise> = Vec::new();
         let mut own: Deps = SmallVec::new();
         for hole in &holes {
             storage.hazards.order_arrivals(hole, domain, &mut own);
@@ -312,8 +311,10 @@ impl Ledger {
             storages: smallvec![id],
             promises,
             staging: None,
-            body: Body::Lane(lane, Payload::Fill { rects, pattern: smallvec![0] }),
-            params: SmallVec::new(),
+            body: Body::Lane(
+                lane,
+                Payload::Fill { rects: rects.into_vec(), pattern: smallvec![0] },
+            ),
         });
         let label = self.storages[id.0].label.clone();
         self.trace(|| Note::Zero { label, on: domain, rects: count });
@@ -337,7 +338,7 @@ impl Ledger {
         let mut elements = 0;
         for a in accesses.iter().filter(|a| !a.mode.discards()) {
             let Some(storage) = self.storages.get(a.storage.0) else { continue };
-            storage.tracker.visit(&storage.grid.pages_of(&a.elements), &mut |run, set| {
+            storage.tracker.visit(&a.pages, &mut |run, set| {
                 if !set.is_empty() && !set.contains(domain) {
                     let volume = storage.grid.elements_of(&run).volume();
                     elements += volume as u64 * storage.element_bytes as u64;
@@ -410,7 +411,9 @@ impl Ledger {
         rects: SmallVec<[CopyRect; 2]>,
     ) -> Stamp {
         match self.route(from, to) {
-            Route::Direct(lane) => self.submit(job.op(Body::Lane(lane, Payload::Copy(rects)))),
+            Route::Direct(lane) => {
+                self.submit(job.op(Body::Lane(lane, Payload::Copy(rects.into_vec()))))
+            }
             Route::Staged(down, up) => self.copy_staged(job, down, up, rects),
             Route::Host => self.submit(job.op(Body::Host(Box::new(move || {
                 if rects.iter().all(copy_on_host) {
@@ -450,15 +453,15 @@ impl Ledger {
             let mut deps = job.deps.clone();
             add_dep(&mut deps, free, false);
             let to_host = CopyRect { dst: stop, dst_pitch: tight, ..piece };
-            let body = Body::Lane(down, Payload::Copy(smallvec![to_host]));
-            let first = self.submit(job.part(deps, body, SmallVec::new(), staging.clone()));
+            let body = Body::Lane(down, Payload::Copy(vec![to_host]));
+            let first = self.submit(job.part(deps, body, Vec::new(), staging.clone()));
             let mut deps = job.deps.clone();
             add_dep(&mut deps, first, true);
             // So that the failure of any piece is the failure of the last one.
             add_dep(&mut deps, last, true);
             let from_host = CopyRect { src: stop, src_pitch: tight, ..piece };
-            let body = Body::Lane(up, Payload::Copy(smallvec![from_host]));
-            let promises = if at + 1 == count { job.promises.clone() } else { SmallVec::new() };
+            let body = Body::Lane(up, Payload::Copy(vec![from_host]));
+            let promises = if at + 1 == count { job.promises.clone() } else { Vec::new() };
             last = self.submit(job.part(deps, body, promises, staging));
             stops[at % PIECES].1 = last;
         }
@@ -532,7 +535,7 @@ pub(crate) struct CopyJob<'a> {
     pub(crate) timed: bool,
     pub(crate) deps: Deps,
     pub(crate) storages: SmallVec<[StorageId; 4]>,
-    pub(crate) promises: SmallVec<[Promise; 1]>,
+    pub(crate) promises: Vec<Promise>,
     pub(crate) staging: Option<Arc<Staging>>,
 }
 
@@ -548,17 +551,10 @@ impl CopyJob<'_> {
             promises: self.promises,
             staging: self.staging,
             body,
-            params: SmallVec::new(),
         }
     }
 
-    fn part(
-        &self,
-        deps: Deps,
-        body: Body,
-        promises: SmallVec<[Promise; 1]>,
-        staging: Arc<Staging>,
-    ) -> NewOp {
+    fn part(&self, deps: Deps, body: Body, promises: Vec<Promise>, staging: Arc<Staging>) -> NewOp {
         NewOp {
             what: self.what,
             label: self.who.label.clone(),
@@ -569,7 +565,6 @@ impl CopyJob<'_> {
             promises,
             staging: Some(staging),
             body,
-            params: SmallVec::new(),
         }
     }
 }

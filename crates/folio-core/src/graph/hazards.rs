@@ -73,12 +73,45 @@ struct State {
     arrivals: SmallVec<[Arrival; 2]>,
 }
 
+impl State {
+    /// `stamp` reads.
+    fn read(&mut self, stamp: Stamp, outcome: &mut dyn FnMut(Stamp) -> Outcome) {
+        let lane = stamp.lane();
+        if let Some(slot) = same_lane(&mut self.readers, lane) {
+            *slot = (*slot).max(stamp);
+        } else {
+            let len = self.readers.len();
+            // Looked through at 4, 8, 16, ..: constant cost per reader.
+            if len >= 4 && len.is_power_of_two() {
+                self.readers.retain(|r| outcome(*r) == Outcome::Pending);
+            }
+            self.readers.push(stamp);
+        }
+    }
+
+    /// `stamp` writes everything, after everything else.
+    #[inline]
+    fn written(&mut self, stamp: Stamp) {
+        self.writers.clear();
+        self.writers.push(stamp);
+        self.readers.clear();
+        self.arrivals.clear();
+    }
+}
+
+/// What is known of a storage whose pages are alike.
+pub(crate) struct Settled<'a> {
+    pub(crate) writers: &'a [Stamp],
+    pub(crate) readers: &'a [Stamp],
+    pub(crate) arrivals: &'a [Arrival],
+}
+
 /// A copy or fill under way. It outlives a later write of the pages (`live` is then false), since
 /// what that write leaves alone is still what the arrival put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Arrival {
+pub(crate) struct Arrival {
     domain: DomainId,
-    stamp: Stamp,
+    pub(crate) stamp: Stamp,
     /// The pages still hold what it brings.
     live: bool,
     brings: Brings,
@@ -134,6 +167,31 @@ impl Hazards {
     #[cfg(test)]
     pub(crate) fn states(&self) -> usize {
         self.states.len() - self.free.len()
+    }
+
+    /// What is known of all pages, if they are alike.
+    #[inline]
+    pub(crate) fn settled(&self) -> Option<Settled<'_>> {
+        let State { writers, readers, arrivals, .. } = self.states.get(self.map.flat()? as usize)?;
+        Some(Settled { writers, readers, arrivals })
+    }
+
+    /// `stamp`, which comes after all arrivals and, if it writes, after everything else, uses all
+    /// pages, which are alike.
+    #[inline]
+    pub(crate) fn mark_settled(
+        &mut self,
+        stamp: Stamp,
+        writes: bool,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
+        let Some(id) = self.map.flat() else { return };
+        let Some(state) = self.states.get_mut(id as usize) else { return };
+        if writes {
+            state.written(stamp);
+        } else {
+            state.read(stamp, outcome);
+        }
     }
 
     fn each(&self, range: &Box3, mut f: impl FnMut(&State)) {
@@ -237,19 +295,7 @@ impl Hazards {
         stamp: Stamp,
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
-        let lane = stamp.lane();
-        self.update(range, &mut |state| {
-            if let Some(slot) = same_lane(&mut state.readers, lane) {
-                *slot = (*slot).max(stamp);
-            } else {
-                let len = state.readers.len();
-                // Looked through at 4, 8, 16, ..: constant cost per reader.
-                if len >= 4 && len.is_power_of_two() {
-                    state.readers.retain(|r| outcome(*r) == Outcome::Pending);
-                }
-                state.readers.push(stamp);
-            }
-        });
+        self.update(range, &mut |state| state.read(stamp, outcome));
     }
 
     /// `stamp` writes `range` on `domain`; `keep` when it leaves some of each page as it was.

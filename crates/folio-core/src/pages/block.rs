@@ -16,6 +16,18 @@ impl BlockTracker {
     pub fn new(pages: Dims) -> BlockTracker {
         BlockTracker { current: PageMap::new(pages, DomainSet::EMPTY) }
     }
+
+    /// The domains of all pages, where they are alike and it takes no looking.
+    #[inline]
+    pub(crate) fn flat(&self) -> Option<DomainSet> {
+        self.current.flat()
+    }
+
+    /// All pages, which are [`flat`](Self::flat), are current on exactly these domains.
+    #[inline]
+    pub(crate) fn settle(&mut self, current: DomainSet) {
+        self.current.set_flat(current);
+    }
 }
 
 impl PageTracker for BlockTracker {

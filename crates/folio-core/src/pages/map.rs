@@ -66,6 +66,19 @@ impl<V: Copy + Eq> PageMap<V> {
         self.grid.dims
     }
 
+    /// The value of all pages, if no block differs from the base.
+    #[inline]
+    pub(crate) fn flat(&self) -> Option<V> {
+        (self.store.len() == 0).then_some(self.base)
+    }
+
+    /// Gives all pages of a map that is [`flat`](Self::flat) the value `value`.
+    #[inline]
+    pub(crate) fn set_flat(&mut self, value: V) {
+        debug_assert!(self.flat().is_some());
+        self.base = value;
+    }
+
     /// The value of `page`. A page outside the grid has the value of some other page.
     pub fn get(&self, page: Dims) -> V {
         if self.store.len() == 0 || (0..3).any(|d| page[d] >= self.grid.dims[d]) {

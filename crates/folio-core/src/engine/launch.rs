@@ -1,0 +1,67 @@
+//! Kernels on their way to a lane. A launch is large, so it is written once, where the command is
+//! described, and from there on passed by pointer. Its memory is used again by the thread that has
+//! handed it over, which as a rule is the one that will submit the next.
+
+use crate::hal::{Geometry, NativeKernel, Param};
+use std::cell::RefCell;
+
+/// A kernel and what it is called with.
+pub(crate) struct Launch {
+    /// Until it is handed over.
+    pub(crate) kernel: Option<NativeKernel>,
+    pub(crate) geometry: Geometry,
+    /// The accesses of the command that are its parameters, by their positions, in their order.
+    pub(crate) accesses: Vec<u32>,
+    pub(crate) params: Vec<Param>,
+}
+
+/// How many a thread keeps, and up to how many parameters.
+const MOST: usize = 64;
+const MOST_PARAMS: usize = 64;
+
+thread_local! {
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    static KEPT: RefCell<Vec<Box<Launch>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Launch {
+    /// One without parameters yet.
+    pub(crate) fn new(kernel: NativeKernel, geometry: Geometry) -> Box<Launch> {
+        // A thread that is ending has none to give.
+        let kept = KEPT.try_with(|kept| kept.borrow_mut().pop()).ok().flatten();
+        match kept {
+            Some(mut launch) => {
+                launch.kernel = Some(kernel);
+                launch.geometry = geometry;
+                launch
+            }
+            None => Box::new(Launch {
+                kernel: Some(kernel),
+                geometry,
+                accesses: Vec::new(),
+                params: Vec::new(),
+            }),
+        }
+    }
+
+    /// The parameters, and the positions of their accesses.
+    pub(crate) fn places(&mut self) -> impl Iterator<Item = (&mut Param, usize)> {
+        self.params.iter_mut().zip(&self.accesses).map(|(param, at)| (param, *at as usize))
+    }
+
+    /// Keeps the memory for another one. What the kernel holds, if it is still there, is dropped.
+    pub(crate) fn recycle(mut self: Box<Launch>) {
+        self.kernel = None;
+        if self.params.capacity() > MOST_PARAMS {
+            return;
+        }
+        self.params.clear();
+        self.accesses.clear();
+        let _ = KEPT.try_with(|kept| {
+            let mut kept = kept.borrow_mut();
+            if kept.len() < MOST {
+                kept.push(self);
+            }
+        });
+    }
+}

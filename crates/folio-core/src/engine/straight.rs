@@ -1,0 +1,144 @@
+//! The straight way of a kernel: over storages that are *settled* where it runs, so that there is
+//! nothing to bring, to define or to take apart, after operations for which its lane can wait.
+//! It does in one pass what `run` does in several, and what it leaves behind is the same.
+
+use super::access::Access;
+use super::command::{Action, Command};
+use super::lanes::{Payload, Record};
+use super::ledger::{Ledger, outcome};
+use super::stamp::{LaneId, Stamp, When};
+use super::storage::{StorageId, StorageState};
+use crate::graph::hazards::{Outcome, Settled};
+use crate::hal::Tick;
+use smallvec::SmallVec;
+
+/// What a kernel waits for, as far as it is placed.
+#[derive(Default)]
+struct Before {
+    /// The last tick on each lane.
+    ticks: SmallVec<[(LaneId, Tick); 4]>,
+    /// Those along which failure travels.
+    flow: SmallVec<[Stamp; 4]>,
+}
+
+impl StorageState {
+    /// What is known of all pages, if there is nothing to do before a command of this access but to
+    /// wait: they are alike, current and defined where it runs, and nobody holds them.
+    #[inline]
+    fn settled(&self, a: &Access) -> Option<Settled<'_>> {
+        let here = |set: crate::pages::DomainSet| set.contains(a.domain);
+        let fine = !a.mode.discards()
+            && !self.closed
+            && self.guards.is_empty()
+            && self.mixed.is_empty()
+            && a.pages == self.grid.all()
+            && self.tracker.flat().is_some_and(here)
+            && self.defined.flat().is_some_and(here);
+        if fine { self.hazards.settled() } else { None }
+    }
+}
+
+impl Ledger {
+    /// Takes a command that [`Ledger::run`] would take, if the straight way is open to it. Otherwise
+    /// nothing has changed, and the command has not been checked.
+    pub(crate) fn straight(&mut self, command: &mut Command) -> Option<Stamp> {
+        let (Action::Launch(launch), Some(device)) = (&mut command.action, command.device) else {
+            return None;
+        };
+        if self.shutdown || self.traced || !command.after.is_empty() {
+            return None;
+        }
+        let mut before = Before::default();
+        if let Some(queue) = command.queue.and_then(|q| self.queues.get(q)) {
+            self.comes_after(queue.fence, false, &mut before)?;
+            if command.in_order {
+                self.comes_after(queue.last, false, &mut before)?;
+            }
+        }
+        for a in &command.accesses {
+            let storage = &self.storages[a.storage.0];
+            let settled = storage.settled(a)?;
+            storage.alloc(a.domain)?;
+            for arrival in settled.arrivals {
+                (self.outcome(arrival.stamp) == Outcome::Fine).then_some(())?;
+            }
+            for writer in settled.writers {
+                self.comes_after(*writer, true, &mut before)?;
+            }
+            if a.mode.writes() {
+                for reader in settled.readers {
+                    self.comes_after(*reader, false, &mut before)?;
+                }
+            }
+        }
+        let failures = self.failures.len();
+        let is_tail = |&(lane, tick): &(LaneId, Tick)| {
+            self.computes(device, lane) && self.lanes[usize::from(lane.0)].issued == tick
+        };
+        let lane = match before.ticks.iter().find(|at| is_tail(at)) {
+            Some((lane, _)) => self.tail_of(*lane),
+            None => self.free_lane(device),
+        };
+        before.ticks.retain(|(other, _)| *other != lane);
+        let key = self.key(lane);
+        // Looking for a lane may tell of a failure.
+        if self.failures.len() != failures
+            || self.device_lost[usize::from(device)].is_some()
+            || before.ticks.iter().any(|(other, _)| !key.can_wait_for(self.key(*other)))
+        {
+            return None;
+        }
+        // From here on there is no way back.
+        let mut launch = launch.take()?;
+        for (param, at) in launch.places() {
+            param.mem.base = self.base(&command.accesses[at]);
+        }
+        self.count(None, command.queue, |c| c.launches += 1);
+        let storages: SmallVec<[StorageId; 4]> =
+            command.accesses.iter().map(|a| a.storage).collect();
+        self.retain(&storages);
+        let record = Record {
+            what: "kernel",
+            label: std::mem::take(&mut command.label),
+            queue: command.queue,
+            storages,
+            flow: before.flow,
+            promises: Vec::new(),
+            slot: None,
+            staging: None,
+        };
+        let payload = Payload::Launch(Some(launch));
+        let stamp = self.issue(lane, record, before.ticks, command.timed, payload);
+        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let known = &mut |s| outcome(lanes, slots, failures, s);
+        for a in &command.accesses {
+            let storage = &mut self.storages[a.storage.0];
+            storage.hazards.mark_settled(stamp, a.mode.writes(), known);
+            if a.mode.writes() {
+                storage.tracker.settle(a.domain);
+            }
+        }
+        self.note_in_queue(command.queue, stamp, command.in_order);
+        Some(stamp)
+    }
+
+    /// The operation comes after `stamp`; `None` if a lane cannot see to that.
+    #[inline]
+    fn comes_after(&self, stamp: Stamp, flow: bool, before: &mut Before) -> Option<()> {
+        match self.outcome(stamp) {
+            Outcome::Fine => return Some(()),
+            Outcome::Failed => return (!flow).then_some(()),
+            Outcome::Pending => {}
+        }
+        let stamp = self.resolve(stamp);
+        let When::Placed(lane, tick) = stamp.when() else { return None };
+        match before.ticks.iter_mut().find(|(l, _)| *l == lane) {
+            Some((_, t)) => *t = tick.max(*t),
+            None => before.ticks.push((lane, tick)),
+        }
+        if flow && !before.flow.contains(&stamp) {
+            before.flow.push(stamp);
+        }
+        Some(())
+    }
+}

@@ -7,14 +7,16 @@ use folio_kernel::parse::parse;
 use folio_kernel::{outputs, verify::verify};
 
 /// `text` with a change is refused with words of the message.
+#[track_caller]
 fn refused(text: &str, from: &str, to: &str, words: &[&str]) {
     assert!(text.contains(from), "{from}");
     let changed = text.replacen(from, to, 1);
-    let kernel = parse(&changed).unwrap_or_else(|e| panic!("{e}\n{changed}"));
-    let error = verify(&kernel).and_then(|()| outputs::check(&kernel));
-    let message = error.expect_err(&changed).to_string();
+    let checked = parse(&changed).map_err(|e| format!("not read: {e}")).and_then(|kernel| {
+        verify(&kernel).and_then(|()| outputs::check(&kernel)).map_err(|e| e.to_string())
+    });
+    let message = checked.err().unwrap_or_default();
     for word in words {
-        assert!(message.contains(word), "{message}\nhas no `{word}`");
+        assert!(message.contains(word), "{message}\nhas no `{word}`\n{changed}");
     }
 }
 
@@ -140,7 +142,7 @@ const ROWS: &str = "for l9 %90 in %2, %5 { store p2[%0, %90] = %1 } ";
 fn every_out_is_written() {
     let fine = |y: &str, chunks: &str, rows: &str| {
         let kernel = read(&out(&format!("{y}{chunks}{rows}")));
-        outputs::check(&kernel).unwrap_or_else(|e| panic!("{e}\n{kernel}"));
+        assert_eq!(outputs::check(&kernel), Ok(()), "{kernel}");
     };
     let missing = |y: &str, chunks: &str, rows: &str, name: &str| {
         let text = out(&format!("{y}{chunks}{rows}"));

@@ -425,7 +425,8 @@ impl Runtime {
             Some(_) => return refused("page", "one extent above 0 for each dimension"),
         };
         let grid = Grid::new(dims, page);
-        let tracker = match options.tracker.as_ref().or(self.core.engine.tracker.as_ref()) {
+        let chosen = options.tracker.as_ref().or(self.core.engine.tracker.as_ref());
+        let tracker = match chosen.filter(|_| !options.own_tracker) {
             None => Tracker::Own(BlockTracker::new(grid.pages)),
             Some(factory) => Tracker::Foreign(Foreign::new(factory.make(grid.pages))),
         };

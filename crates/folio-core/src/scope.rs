@@ -62,7 +62,9 @@ impl<'env> Scope<'env> {
     }
 
     fn over<T: DeviceType>(&self, ptr: *mut T, len: usize, writes: bool) -> Result<View> {
-        let options = crate::BufferOptions::new().label("view");
+        let mut options = crate::BufferOptions::new().label("view");
+        // A user's could have data copied into a slice that is only to be read.
+        options.own_tracker = true;
         let view = self.runtime.storage::<T>([1, 1, len], 1, options, None)?;
         let id = view.storage.id;
         view.storage.borrowed.store(true, std::sync::atomic::Ordering::Relaxed);

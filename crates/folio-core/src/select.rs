@@ -70,7 +70,9 @@ impl Selector {
         let named = |name: &String| {
             let own = device.name();
             let backend = own.split(':').next().unwrap_or(own);
-            own == name || backend == name || info.name.contains(name.as_str())
+            own == name
+                || backend == name
+                || (!name.is_empty() && info.name.contains(name.as_str()))
         };
         self.name.as_ref().is_none_or(named)
             && self.kind.is_none_or(|kind| info.kind == kind)

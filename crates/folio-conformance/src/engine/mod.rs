@@ -15,7 +15,9 @@ mod guards;
 mod input;
 mod lifetime;
 mod order;
+mod refused;
 mod rig;
+mod scopes;
 mod tasks;
 mod threads;
 mod trackers;
@@ -53,6 +55,8 @@ const TESTS: &[&[Test]] = &[
     lifetime::TESTS,
     threads::TESTS,
     input::TESTS,
+    refused::TESTS,
+    scopes::TESTS,
     trackers::TESTS,
 ];
 

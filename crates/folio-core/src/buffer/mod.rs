@@ -13,7 +13,7 @@ pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
-use crate::engine::storage::StorageId;
+use crate::engine::storage::{Alloc, StorageId};
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
@@ -383,6 +383,17 @@ fn reinterpreted<U: DeviceType, const E: usize>(view: &View, range: [usize; E]) 
     }
     if align_of::<U>() > crate::engine::staging::ALIGN {
         return Err(refused(format!("alignment {} is larger than the storage's", align_of::<U>())));
+    }
+    // What the engine allocates is aligned for any element; what a user lent may not be.
+    let (id, align) = (view.storage.id, align_of::<U>() as u64);
+    let lent = |alloc: &Alloc| alloc.address.is_some_and(|address| address % align != 0);
+    let misaligned = view
+        .storage
+        .core
+        .engine
+        .enter(|ledger| ledger.storages[id.0].allocs.iter().flatten().any(lent));
+    if misaligned {
+        return Err(refused(format!("its memory is not aligned to {align} bytes")));
     }
     Ok(View { storage: view.storage.clone(), dims, rank: E as u8, element_bytes })
 }

@@ -10,6 +10,8 @@ pub struct BufferOptions {
     pub(crate) label: Label,
     pub(crate) page: Option<Vec<usize>>,
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
+    /// No tracker of a user's, whatever the runtime has.
+    pub(crate) own_tracker: bool,
 }
 
 impl BufferOptions {

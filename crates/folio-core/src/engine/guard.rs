@@ -3,6 +3,7 @@
 use super::Engine;
 use super::access::{Access, Mode};
 use super::ledger::NewOp;
+use super::staging::ALIGN;
 use super::stamp::Stamp;
 use super::storage::{Guard, StorageId};
 use super::transfer::For;
@@ -55,7 +56,7 @@ impl Engine {
             if state.held(&access.pages, mode.writes()) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone() });
             }
-            if state.alloc(domain).is_some() {
+            if state.alloc(domain).is_some() || elements.is_empty() {
                 break access;
             }
             drop(ledger);
@@ -100,7 +101,8 @@ impl Engine {
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
         self.deliver(outbox);
-        let host = host.unwrap_or(HostPtr(std::ptr::NonNull::dangling().as_ptr()));
+        // No elements: any aligned address.
+        let host = host.unwrap_or(HostPtr(std::ptr::without_provenance_mut(ALIGN)));
         Ok(Taken { id, stamp, host })
     }
 

@@ -227,7 +227,13 @@ impl<'k> Flow<'k> {
                 Some(end)
             }
             Stmt::Contribute { .. } => Some(here),
-            Stmt::Assert { cond, .. } => self.assume(*cond, true, here),
+            Stmt::Assert { cond, .. } => {
+                // Where it does not hold, the item takes part in later phases all the same.
+                let fails = self.assume(*cond, false, here.clone());
+                let before = self.returns.take();
+                self.returns = self.join(before, fails);
+                self.assume(*cond, true, here)
+            }
         }
     }
 

@@ -123,3 +123,16 @@ fn groups_reach_their_own() {
     assert_eq!(scopes(&next, &at)[0], Scope::Anywhere);
     assert!(of_launch(&read(&reversed), &at).params[0].proved);
 }
+
+/// An item whose assertion fails takes part in later phases (semantics 1.5, 10.2), so these count.
+#[test]
+fn failed_assertions_end_their_phase_only() {
+    let mut at = launch(0, 512, &[512, 2, 0, 0]);
+    at.group = [256, 1, 1];
+    let site = "site @0 = \"k.rs\" 1 1\nbody {";
+    let never = GROUPED.replacen("body {", site, 1);
+    let never = never.replacen("phase {", "phase { %20 bool = const bool 0 assert %20 @0", 1);
+    let used = of_launch(&read(&never), &at);
+    assert_eq!(used.params[1].scope, Scope::Anywhere);
+    assert!(used.params[1].written && !used.params[0].read);
+}

@@ -5,10 +5,14 @@
 //! runtime and records everything that can be seen, [`oracle`] replays the record one step after
 //! another and says where it is wrong, [`shrink`] makes a wrong program small. Nothing here
 //! depends on time, but for the patience after which a program counts as hanging.
+//!
+//! For kernels, [`interp`] says what they mean, and [`kernels`] makes random ones.
 
 pub mod compute;
 pub mod faulty;
 pub mod generate;
+pub mod interp;
+pub mod kernels;
 pub mod oracle;
 pub mod place;
 pub mod program;

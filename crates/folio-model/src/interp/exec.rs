@@ -1,0 +1,604 @@
+//! Launches, groups, items, statements.
+
+use super::memory::{Val, parts};
+use super::{Arg, BLOCK, Failure, FailureKind, Order, Ran, Stop, Touched, fold, scalar};
+use folio_kernel::launch::Launch;
+use folio_kernel::{
+    Atomic, Binary, Body, Combine, Compare, Fold, Kernel, Label, Op, ParamId, ParamKind, Place,
+    Query, Root, Scalar, SiteId, Step, Stmt, Type, Value, VarId,
+};
+
+/// Runs a kernel whose arguments fit.
+pub fn run(
+    kernel: &Kernel,
+    launch: &Launch,
+    args: &mut [Arg],
+    order: Order,
+    budget: u64,
+) -> Result<Ran, Stop> {
+    let touched = vec![None; kernel.params.len()];
+    let locals = kernel.params.iter().map(|_| vec![]).collect();
+    let items = Contributions { all: kernel.params.iter().map(|_| vec![]).collect(), item: vec![] };
+    let mut machine =
+        Machine { kernel, launch, args, order, locals, items, budget, failure: None, touched };
+    if kernel.shape.groups {
+        machine.groups()?;
+    } else {
+        machine.items()?;
+    }
+    for at in 0..kernel.params.len() {
+        if let ParamKind::Reduce { element, combine } = kernel.params[at].kind
+            && let (Some(scalar), Arg::Reduce(bytes)) = (element.scalar(), &mut machine.args[at])
+        {
+            let result = fold::launch(combine, scalar, &machine.items.all[at]);
+            Val::Bits(result).write(&kernel.types, element, bytes);
+        }
+    }
+    Ok(Ran { failure: machine.failure, touched: machine.touched })
+}
+
+/// What items have contributed to launch-wide reductions, by parameter.
+struct Contributions {
+    /// Of all items so far, or groups.
+    all: Vec<Vec<u64>>,
+    /// Of this item so far.
+    item: Vec<Option<u64>>,
+}
+
+/// Where a body was left to.
+#[derive(PartialEq)]
+enum Way {
+    On,
+    Break(Label),
+    Continue(Label),
+    Return,
+}
+
+/// An item, or the group where its code is uniform.
+#[derive(Clone)]
+struct Item {
+    values: Vec<Option<Val>>,
+    vars: Vec<Val>,
+    /// Position of each of the thread's items.
+    positions: Vec<[u64; 3]>,
+    local: [u64; 3],
+    group: [u64; 3],
+}
+
+struct Machine<'r> {
+    kernel: &'r Kernel,
+    launch: &'r Launch,
+    args: &'r mut [Arg],
+    order: Order,
+    /// By parameter: the bytes of the group's local memory.
+    locals: Vec<Vec<u8>>,
+    items: Contributions,
+    budget: u64,
+    failure: Option<Failure>,
+    touched: Vec<Option<Touched>>,
+}
+
+/// All positions of a box, in row-major order.
+fn positions(range: [u64; 3]) -> impl Iterator<Item = [u64; 3]> {
+    let [a, b, c] = range;
+    (0..a).flat_map(move |x| (0..b).flat_map(move |y| (0..c).map(move |z| [x, y, z])))
+}
+
+impl<'r> Machine<'r> {
+    /// A box of the kernel's rank; the other dimensions have one.
+    fn shape(&self, of: [u64; 3]) -> [u64; 3] {
+        let rank = usize::from(self.kernel.shape.rank);
+        std::array::from_fn(|dim| if dim < rank { of[dim] } else { 1 })
+    }
+
+    fn fresh(&self) -> Item {
+        let vars = self.kernel.vars.iter();
+        Item {
+            values: vec![None; self.kernel.values.len()],
+            vars: vars.map(|var| Val::zero(&self.kernel.types, var.ty)).collect(),
+            positions: vec![[0; 3]],
+            local: [0; 3],
+            group: [0; 3],
+        }
+    }
+
+    fn items(&mut self) -> Result<(), Stop> {
+        let last = usize::from(self.kernel.shape.rank) - 1;
+        let tile = u64::from(self.kernel.shape.tile);
+        let offset = self.launch.offset;
+        let mut threads = self.shape(self.launch.range);
+        threads[last] /= tile;
+        let mut threads: Vec<_> = positions(threads).collect();
+        if self.order == Order::Backward {
+            threads.reverse();
+        }
+        for thread in threads {
+            let mut item = self.fresh();
+            let (block, lane) = (thread[last] / BLOCK, thread[last] % BLOCK);
+            let position = |copy: u64| {
+                let mut at = thread;
+                if tile > 1 {
+                    at[last] = block * BLOCK * tile + copy * BLOCK + lane;
+                }
+                std::array::from_fn(|dim| at[dim] + offset[dim])
+            };
+            item.positions = (0..tile).map(position).collect();
+            self.items.item = vec![None; self.kernel.params.len()];
+            self.body(&self.kernel.body, &mut item)?;
+            self.contributed();
+        }
+        if self.order == Order::Backward {
+            self.items.all.iter_mut().for_each(|values| values.reverse());
+        }
+        Ok(())
+    }
+
+    /// An item's contributions are complete.
+    fn contributed(&mut self) {
+        for (at, param) in self.kernel.params.iter().enumerate() {
+            if let ParamKind::Reduce { element, combine } = param.kind {
+                let scalar = element.scalar().unwrap_or(Scalar::U64);
+                let value = self.items.item[at].or(combine.identity(scalar)).unwrap_or(0);
+                self.items.all[at].push(value);
+            }
+        }
+    }
+
+    fn groups(&mut self) -> Result<(), Stop> {
+        let (size, range) = (self.shape(self.launch.group), self.shape(self.launch.range));
+        let count = std::array::from_fn(|dim| range[dim] / size[dim]);
+        for group in positions(count) {
+            for (at, param) in self.kernel.params.iter().enumerate() {
+                if let ParamKind::Local { element, len } = param.kind {
+                    let bytes = self.kernel.types.layout(element).0 as usize * len as usize;
+                    self.locals[at] = vec![0; bytes];
+                }
+            }
+            let mut shared = self.fresh();
+            shared.group = group;
+            let member = |local: [u64; 3]| {
+                let at = |dim: usize| self.launch.offset[dim] + group[dim] * size[dim] + local[dim];
+                let mut item = shared.clone();
+                item.local = local;
+                item.positions = vec![std::array::from_fn(at)];
+                item
+            };
+            let mut members: Vec<_> = positions(size).map(member).collect();
+            let before: Vec<_> = self.items.all.iter().map(Vec::len).collect();
+            let mut mine = vec![vec![None; self.kernel.params.len()]; members.len()];
+            self.uniform(&self.kernel.body, &mut shared, &mut members, &mut mine)?;
+            for item in mine {
+                self.items.item = item;
+                self.contributed();
+            }
+            // The group's items give one value together.
+            for (at, before) in before.into_iter().enumerate() {
+                if let ParamKind::Reduce { element, combine } = self.kernel.params[at].kind {
+                    let values = self.items.all[at].split_off(before);
+                    let scalar = element.scalar().unwrap_or(Scalar::U64);
+                    self.items.all[at].push(fold::tree(combine, scalar, &values));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), Stop> {
+        self.budget = self.budget.checked_sub(1).ok_or(Stop::Budget)?;
+        Ok(())
+    }
+
+    /// Uniform code: phases are run for all members, the rest for the group.
+    fn uniform(
+        &mut self,
+        body: &Body,
+        shared: &mut Item,
+        members: &mut [Item],
+        mine: &mut [Vec<Option<u64>>],
+    ) -> Result<Way, Stop> {
+        for stmt in body {
+            self.step()?;
+            let way = match stmt {
+                Stmt::Phase { once, body } => {
+                    let count = if *once { 1 } else { members.len() };
+                    self.phase(body, shared, &mut members[..count], mine)?;
+                    Way::On
+                }
+                Stmt::Collect { fold, combine, body, value, into } => {
+                    self.phase(body, shared, members, mine)?;
+                    self.collect(*fold, *combine, *value, *into, shared, members);
+                    Way::On
+                }
+                Stmt::If { cond, then, otherwise } => {
+                    let branch = if self.bool(*cond, shared) { then } else { otherwise };
+                    self.uniform(branch, shared, members, mine)?
+                }
+                Stmt::For { .. } | Stmt::Loop { .. } | Stmt::Block { .. } => {
+                    self.nested(stmt, shared, &mut |machine, body, shared| {
+                        machine.uniform(body, shared, members, mine)
+                    })?
+                }
+                other => self.simple(other, shared)?,
+            };
+            if way != Way::On {
+                return Ok(way);
+            }
+        }
+        Ok(Way::On)
+    }
+
+    fn phase(
+        &mut self,
+        body: &Body,
+        shared: &Item,
+        members: &mut [Item],
+        mine: &mut [Vec<Option<u64>>],
+    ) -> Result<(), Stop> {
+        let mut all: Vec<_> = members.iter_mut().zip(mine).collect();
+        if self.order == Order::Backward {
+            all.reverse();
+        }
+        for (member, mine) in all {
+            // What is uniform is seen by all; what is the item's own stays.
+            member.values.clone_from(&shared.values);
+            for (at, var) in self.kernel.vars.iter().enumerate() {
+                if var.uniform {
+                    member.vars[at].clone_from(&shared.vars[at]);
+                }
+            }
+            self.items.item = std::mem::take(mine);
+            self.body(body, member)?;
+            *mine = std::mem::take(&mut self.items.item);
+        }
+        Ok(())
+    }
+
+    fn collect(
+        &self,
+        fold: Fold,
+        combine: Combine,
+        value: Value,
+        into: VarId,
+        shared: &mut Item,
+        members: &mut [Item],
+    ) {
+        let scalar = self.scalar(value);
+        let values: Vec<_> = members.iter().map(|member| self.bits(value, member)).collect();
+        if fold == Fold::Reduce {
+            shared.vars[into.index()] = Val::Bits(fold::tree(combine, scalar, &values));
+            return;
+        }
+        let results = fold::scan(fold, combine, scalar, &values);
+        for (member, result) in members.iter_mut().zip(results) {
+            member.vars[into.index()] = Val::Bits(result);
+        }
+    }
+
+    /// A loop or block, whose body `run` runs.
+    fn nested(
+        &mut self,
+        stmt: &Stmt,
+        item: &mut Item,
+        run: &mut dyn FnMut(&mut Self, &Body, &mut Item) -> Result<Way, Stop>,
+    ) -> Result<Way, Stop> {
+        match stmt {
+            Stmt::Block { label, body } => match run(self, body, item)? {
+                Way::Break(to) if to == *label => Ok(Way::On),
+                way => Ok(way),
+            },
+            Stmt::Loop { label, body } => loop {
+                self.step()?;
+                match run(self, body, item)? {
+                    Way::On => {}
+                    Way::Continue(to) if to == *label => {}
+                    Way::Break(to) if to == *label => return Ok(Way::On),
+                    way => return Ok(way),
+                }
+            },
+            Stmt::For { label, index, start, end, body } => {
+                let scalar = self.scalar(*start);
+                let (from, to) =
+                    (scalar.int(self.bits(*start, item)), scalar.int(self.bits(*end, item)));
+                for at in from..to {
+                    self.step()?;
+                    let bits = at as u64 & scalar.mask();
+                    item.values[index.index()] = Some(Val::Bits(bits));
+                    match run(self, body, item)? {
+                        Way::On => {}
+                        Way::Continue(to) if to == *label => {}
+                        Way::Break(to) if to == *label => return Ok(Way::On),
+                        way => return Ok(way),
+                    }
+                }
+                Ok(Way::On)
+            }
+            _ => Ok(Way::On),
+        }
+    }
+
+    /// The code of one item.
+    fn body(&mut self, body: &Body, item: &mut Item) -> Result<Way, Stop> {
+        for stmt in body {
+            self.step()?;
+            let way = match stmt {
+                Stmt::If { cond, then, otherwise } => {
+                    let branch = if self.bool(*cond, item) { then } else { otherwise };
+                    self.body(branch, item)?
+                }
+                Stmt::For { .. } | Stmt::Loop { .. } | Stmt::Block { .. } => {
+                    self.nested(stmt, item, &mut |machine, body, item| machine.body(body, item))?
+                }
+                other => self.simple(other, item)?,
+            };
+            if way != Way::On {
+                return Ok(way);
+            }
+        }
+        Ok(Way::On)
+    }
+
+    /// A statement without bodies.
+    fn simple(&mut self, stmt: &Stmt, item: &mut Item) -> Result<Way, Stop> {
+        match stmt {
+            Stmt::Let(define) => {
+                let value = self.op(&define.op, define.site, item);
+                item.values[define.value.index()] = Some(value);
+            }
+            Stmt::Store { place, value, site } => {
+                let value = self.get(*value, item);
+                self.update(place, *site, item, |_, old| *old = value);
+            }
+            Stmt::Contribute { param, value } => {
+                if let ParamKind::Reduce { combine, .. } = self.kernel.params[param.index()].kind {
+                    let (scalar, value) = (self.scalar(*value), self.bits(*value, item));
+                    let own = &mut self.items.item[param.index()];
+                    *own = Some(fold::add(combine, scalar, *own, value));
+                }
+            }
+            Stmt::Assert { cond, site } if !self.bool(*cond, item) => {
+                self.fail(FailureKind::Assert, Some(*site));
+                return Ok(Way::Return);
+            }
+            Stmt::Break(label) => return Ok(Way::Break(*label)),
+            Stmt::Continue(label) => return Ok(Way::Continue(*label)),
+            Stmt::Return => return Ok(Way::Return),
+            _ => {}
+        }
+        Ok(Way::On)
+    }
+
+    fn fail(&mut self, kind: FailureKind, site: Option<SiteId>) {
+        let site = site.and_then(|site| self.kernel.sites.get(site.index()).cloned());
+        self.failure.get_or_insert(Failure { kind, site });
+    }
+
+    fn scalar(&self, value: Value) -> Scalar {
+        self.kernel.type_of(value).and_then(Type::scalar).unwrap_or(Scalar::U64)
+    }
+
+    #[expect(clippy::expect_used, reason = "this is a test's oracle, of verified kernels")]
+    fn get(&self, value: Value, item: &Item) -> Val {
+        item.values[value.index()].clone().expect("a verified kernel defines values before")
+    }
+
+    fn bits(&self, value: Value, item: &Item) -> u64 {
+        self.get(value, item).bits()
+    }
+
+    fn bool(&self, value: Value, item: &Item) -> bool {
+        self.bits(value, item) == 1
+    }
+
+    fn op(&mut self, op: &Op, site: Option<SiteId>, item: &mut Item) -> Val {
+        let types = &self.kernel.types;
+        let bits = |value: &Value| self.bits(*value, item);
+        match op {
+            Op::Const(_, bits) => Val::Bits(*bits),
+            Op::Zero(ty) => Val::zero(types, *ty),
+            Op::Arg(param) => {
+                match (&self.kernel.params[param.index()].kind, &self.args[param.index()]) {
+                    (ParamKind::Scalar(ty), Arg::Scalar(bytes)) => Val::read(types, *ty, bytes),
+                    _ => Val::Bits(0),
+                }
+            }
+            Op::Extent(param, dim) => Val::Bits(self.extent(*param)[usize::from(*dim)]),
+            Op::Query { query, dim, copy } => {
+                Val::Bits(self.query(*query, usize::from(*dim), usize::from(*copy), item))
+            }
+            Op::Unary(op, a) => Val::Bits(scalar::unary(*op, self.scalar(*a), bits(a))),
+            Op::Binary(op, a, b) => {
+                let shifts = matches!(
+                    op,
+                    Binary::Shl | Binary::Shr | Binary::RotateLeft | Binary::RotateRight
+                );
+                // Low bits of a negative amount count as those of its two's complement.
+                let second = if shifts { self.scalar(*b).int(bits(b)) as u64 } else { bits(b) };
+                let computed = scalar::binary(*op, self.scalar(*a), bits(a), second);
+                if computed.by_zero {
+                    self.fail(FailureKind::DivisionByZero, site);
+                }
+                Val::Bits(computed.bits)
+            }
+            Op::Compare(op, a, b) => {
+                Val::Bits(scalar::compare(*op, self.scalar(*a), bits(a), bits(b)).into())
+            }
+            Op::Fma(a, b, c) => Val::Bits(scalar::fma(self.scalar(*a), bits(a), bits(b), bits(c))),
+            Op::Select(cond, a, b) => self.get(if bits(cond) == 1 { *a } else { *b }, item),
+            Op::Cast(a, to) => Val::Bits(scalar::cast(self.scalar(*a), bits(a), *to)),
+            Op::Bits(a, _) => Val::Bits(bits(a)),
+            Op::Make(_, parts) => {
+                Val::Parts(parts.iter().map(|part| self.get(*part, item)).collect())
+            }
+            Op::Part(a, part) => match self.get(*a, item) {
+                Val::Parts(mut parts) => parts.swap_remove(*part as usize),
+                scalar => scalar,
+            },
+            Op::Load(place) => self.update(place, site, item, |_, _| ()),
+            Op::Atomic(op, place, args) => {
+                let args: Vec<_> = args.iter().map(bits).collect();
+                self.update(place, site, item, |ty, old| {
+                    let scalar = ty.scalar().unwrap_or(Scalar::U64);
+                    *old = Val::Bits(atomic(*op, scalar, old.bits(), &args));
+                })
+            }
+            // A sub-group of one (semantics 11): all that can be asked for is the own value.
+            Op::Subgroup(_, args) => self.get(args[0], item),
+            Op::SubgroupFold(Fold::Exclusive, combine, a) => {
+                Val::Bits(combine.identity(self.scalar(*a)).unwrap_or(0))
+            }
+            Op::SubgroupFold(_, _, a) => self.get(*a, item),
+        }
+    }
+
+    fn query(&self, query: Query, dim: usize, copy: usize, item: &Item) -> u64 {
+        let Launch { range, offset, group, .. } = self.launch;
+        match query {
+            Query::Position => item.positions[copy][dim],
+            Query::LocalId => item.local[dim],
+            Query::GroupId => item.group[dim],
+            Query::GroupSize => group[dim],
+            Query::GroupCount => range[dim] / group[dim],
+            Query::Range => range[dim],
+            Query::Offset => offset[dim],
+            Query::Lane => 0,
+            Query::SubgroupSize => 1,
+            Query::Subgroup => {
+                let size = self.shape(*group);
+                (item.local[0] * size[1] + item.local[1]) * size[2] + item.local[2]
+            }
+        }
+    }
+
+    fn extent(&self, param: ParamId) -> Vec<u64> {
+        match (&self.kernel.params[param.index()].kind, &self.args[param.index()]) {
+            (ParamKind::Local { len, .. }, _) => vec![u64::from(*len)],
+            (_, Arg::View { extent, .. }) => extent.clone(),
+            _ => vec![],
+        }
+    }
+
+    /// Changes what is at a place, and gives what was there before; zero and no change if an index
+    /// is out of bounds (semantics 7.5).
+    fn update(
+        &mut self,
+        place: &Place,
+        site: Option<SiteId>,
+        item: &mut Item,
+        change: impl FnOnce(Type, &mut Val),
+    ) -> Val {
+        self.touch(place, item);
+        let (ty, at) = match self.find(place, item) {
+            Ok(found) => found,
+            Err((ty, kind)) => {
+                self.fail(kind, site);
+                return Val::zero(&self.kernel.types, ty);
+            }
+        };
+        let types = &self.kernel.types;
+        match place.root {
+            Root::Var(var) => {
+                // A variable is kept as a value: go down the same path.
+                let whole = self.kernel.vars[var.index()].ty;
+                let mut bytes = vec![0; types.layout(whole).0 as usize];
+                item.vars[var.index()].write(types, whole, &mut bytes);
+                let old = Val::read(types, ty, &bytes[at..]);
+                let mut new = old.clone();
+                change(ty, &mut new);
+                new.write(types, ty, &mut bytes[at..]);
+                item.vars[var.index()] = Val::read(types, whole, &bytes);
+                old
+            }
+            Root::Element(param, _) => {
+                let bytes = match &mut self.args[param.index()] {
+                    Arg::View { bytes, .. } => bytes,
+                    _ => &mut self.locals[param.index()],
+                };
+                let old = Val::read(types, ty, &bytes[at..]);
+                let mut new = old.clone();
+                change(ty, &mut new);
+                if new != old {
+                    new.write(types, ty, &mut bytes[at..]);
+                }
+                old
+            }
+        }
+    }
+
+    /// Notes which element is accessed.
+    fn touch(&mut self, place: &Place, item: &Item) {
+        let Root::Element(param, at) = &place.root else { return };
+        let at: Vec<_> = at.iter().map(|index| self.bits(*index, item)).collect();
+        let touched = &mut self.touched[param.index()];
+        let all = touched.get_or_insert_with(|| at.iter().map(|i| (*i, *i)).collect());
+        for ((lo, hi), i) in all.iter_mut().zip(&at) {
+            (*lo, *hi) = ((*lo).min(*i), (*hi).max(*i));
+        }
+    }
+
+    /// The type of a place, and the offset of its bytes in its variable or argument; or the
+    /// violation.
+    fn find(&self, place: &Place, item: &Item) -> Result<(Type, usize), (Type, FailureKind)> {
+        let types = &self.kernel.types;
+        let mut wrong = None;
+        let (name, mut ty, mut at) = match &place.root {
+            Root::Var(var) => {
+                let var = &self.kernel.vars[var.index()];
+                (&var.name, var.ty, 0)
+            }
+            Root::Element(param, indices) => {
+                let name = &self.kernel.params[param.index()].name;
+                let ty = self.kernel.elements(*param).map_or(Scalar::U64.into(), |(ty, _)| ty);
+                let extent = self.extent(*param);
+                let index: Vec<_> = indices.iter().map(|i| self.bits(*i, item)).collect();
+                let mut linear = 0u64;
+                for (i, n) in index.iter().zip(&extent) {
+                    if i >= n {
+                        wrong = Some((index.clone(), extent.clone()));
+                    }
+                    linear = linear.wrapping_mul(*n).wrapping_add(*i);
+                }
+                (name, ty, (linear as usize).wrapping_mul(types.layout(ty).0 as usize))
+            }
+        };
+        for step in &place.path {
+            let all = parts(types, ty);
+            let part = match step {
+                Step::Part(part) => u64::from(*part),
+                Step::At(index) => self.bits(*index, item),
+            };
+            if part >= all.len() as u64 {
+                wrong = wrong.or(Some((vec![part], vec![all.len() as u64])));
+            }
+            // All parts of what can be indexed are alike: the type is right in any case.
+            let found = all.get(part as usize).or(all.first()).copied();
+            let (inner, offset) = found.unwrap_or((ty, 0));
+            ty = inner;
+            at = at.wrapping_add(offset);
+        }
+        match wrong {
+            None => Ok((ty, at)),
+            Some((index, extent)) => {
+                let index = index.into_iter().map(|i| i as i64).collect();
+                Err((ty, FailureKind::Bounds { name: name.clone(), index, extent }))
+            }
+        }
+    }
+}
+
+/// What an atomic operation leaves behind (semantics 9.1).
+fn atomic(op: Atomic, scalar: Scalar, old: u64, args: &[u64]) -> u64 {
+    let with = |op| scalar::binary(op, scalar, old, args[0]).bits;
+    match op {
+        Atomic::Load => old,
+        Atomic::Add => with(Binary::Add),
+        Atomic::Sub => with(Binary::Sub),
+        Atomic::Min => with(Binary::Min),
+        Atomic::Max => with(Binary::Max),
+        Atomic::And => with(Binary::And),
+        Atomic::Or => with(Binary::Or),
+        Atomic::Xor => with(Binary::Xor),
+        Atomic::Exchange => args[0],
+        Atomic::CompareExchange if scalar::compare(Compare::Eq, scalar, old, args[0]) => args[1],
+        Atomic::CompareExchange => old,
+    }
+}

@@ -1,0 +1,76 @@
+//! Values, and how they are in bytes.
+
+use folio_kernel::{Composite, Scalar, Type, Types};
+
+/// A value: the bits of a scalar, or the parts of a struct or array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Val {
+    /// A scalar.
+    Bits(u64),
+    /// A struct or array.
+    Parts(Vec<Val>),
+}
+
+impl Val {
+    /// A scalar's bits.
+    pub fn bits(&self) -> u64 {
+        match self {
+            Val::Bits(bits) => *bits,
+            Val::Parts(_) => 0,
+        }
+    }
+
+    /// All zero.
+    pub fn zero(types: &Types, ty: Type) -> Val {
+        let size = types.layout(ty).0 as usize;
+        Val::read(types, ty, &vec![0; size])
+    }
+
+    /// From bytes.
+    pub fn read(types: &Types, ty: Type, bytes: &[u8]) -> Val {
+        match ty {
+            Type::Scalar(scalar) => Val::Bits(read(scalar, bytes)),
+            Type::Composite(_) => {
+                let part = |(ty, at): (Type, usize)| Val::read(types, ty, &bytes[at..]);
+                Val::Parts(parts(types, ty).into_iter().map(part).collect())
+            }
+        }
+    }
+
+    /// To bytes.
+    pub fn write(&self, types: &Types, ty: Type, bytes: &mut [u8]) {
+        match (self, ty) {
+            (Val::Bits(bits), Type::Scalar(scalar)) => {
+                let size = scalar.size() as usize;
+                bytes[..size].copy_from_slice(&bits.to_le_bytes()[..size]);
+            }
+            (Val::Parts(values), ty) => {
+                for (value, (ty, at)) in values.iter().zip(parts(types, ty)) {
+                    value.write(types, ty, &mut bytes[at..]);
+                }
+            }
+            (Val::Bits(_), Type::Composite(_)) => {}
+        }
+    }
+}
+
+fn read(scalar: Scalar, bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    let size = scalar.size() as usize;
+    word[..size].copy_from_slice(&bytes[..size]);
+    u64::from_le_bytes(word)
+}
+
+/// Type and offset of each part.
+pub fn parts(types: &Types, ty: Type) -> Vec<(Type, usize)> {
+    match types.get(ty) {
+        Some(Composite::Struct(s)) => {
+            s.fields.iter().map(|field| (field.ty, field.offset as usize)).collect()
+        }
+        Some(Composite::Array { element, len }) => {
+            let size = types.layout(*element).0 as usize;
+            (0..*len as usize).map(|at| (*element, at * size)).collect()
+        }
+        None => vec![],
+    }
+}

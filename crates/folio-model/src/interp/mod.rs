@@ -1,0 +1,147 @@
+//! An interpreter of kernels: slow, obvious, and written from `docs/semantics.md` alone. What it
+//! says is what a kernel means; compiled code and emitters are held against it.
+//!
+//! It runs verified kernels, one item after the other, on bytes. Sub-groups have width 1.
+
+mod exec;
+pub mod float;
+mod fold;
+mod memory;
+mod scalar;
+#[cfg(test)]
+mod tests;
+
+use folio_kernel::launch::Launch;
+use folio_kernel::{Kernel, ParamKind, Site};
+
+/// What a parameter is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// The bytes of a scalar or struct.
+    Scalar(Vec<u8>),
+    /// The bytes of a view's elements, in row-major order.
+    View {
+        /// By dimension, as many as the view's rank.
+        extent: Vec<u64>,
+        /// The elements.
+        bytes: Vec<u8>,
+    },
+    /// The bytes of the element of a reduction.
+    Reduce(Vec<u8>),
+    /// Local memory: nothing.
+    Local,
+}
+
+/// Why a command failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// An index beyond the extent, of a parameter or, with its name, of a variable.
+    Bounds {
+        /// The name of the parameter or variable.
+        name: String,
+        /// By dimension.
+        index: Vec<i64>,
+        /// By dimension.
+        extent: Vec<u64>,
+    },
+    /// An integer divided by zero.
+    DivisionByZero,
+    /// An `assert!` or `panic!`.
+    Assert,
+}
+
+/// A failure of the command (semantics 10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Why.
+    pub kind: FailureKind,
+    /// Where, if the kernel says.
+    pub site: Option<Site>,
+}
+
+/// Why a run did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// More statements than allowed.
+    Budget,
+    /// Arguments that do not fit the kernel or the launch.
+    Arguments(String),
+}
+
+/// Threads that run together, for kernels of several items per thread.
+pub const BLOCK: u64 = 4;
+
+/// In which order things run whose order cannot matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Items, and members of a group, in row-major order.
+    Forward,
+    /// The other way round.
+    Backward,
+}
+
+/// The least and greatest index in each dimension.
+pub type Touched = Vec<(u64, u64)>;
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// The first failure of the command.
+    pub failure: Option<Failure>,
+    /// By parameter: the indices that were loaded, stored to, or used atomically; those out of
+    /// bounds, too.
+    pub touched: Vec<Option<Touched>>,
+}
+
+/// Runs a verified kernel for at most `budget` statements; the launch's extents are taken from the
+/// arguments.
+pub fn run(
+    kernel: &Kernel,
+    launch: &Launch,
+    args: &mut [Arg],
+    order: Order,
+    budget: u64,
+) -> Result<Ran, Stop> {
+    fits(kernel, launch, args).map_err(Stop::Arguments)?;
+    exec::run(kernel, launch, args, order, budget)
+}
+
+fn fits(kernel: &Kernel, launch: &Launch, args: &[Arg]) -> Result<(), String> {
+    if kernel.params.len() != args.len() {
+        return Err(format!("{} arguments for {} parameters", args.len(), kernel.params.len()));
+    }
+    let size = |ty| kernel.types.layout(ty).0 as usize;
+    for (param, arg) in kernel.params.iter().zip(args) {
+        let fine = match (&param.kind, arg) {
+            (ParamKind::Scalar(ty), Arg::Scalar(bytes)) => bytes.len() == size(*ty),
+            (ParamKind::Reduce { element, .. }, Arg::Reduce(bytes)) => {
+                bytes.len() == size(*element)
+            }
+            (ParamKind::View { element, rank, .. }, Arg::View { extent, bytes }) => {
+                let count: u64 = extent.iter().product();
+                extent.len() == usize::from(*rank) && bytes.len() == count as usize * size(*element)
+            }
+            (ParamKind::Local { .. }, Arg::Local) => true,
+            _ => false,
+        };
+        if !fine {
+            return Err(format!("the argument of `{}` does not fit", param.name));
+        }
+    }
+    let rank = usize::from(kernel.shape.rank);
+    if launch.range[rank..].iter().any(|n| *n > 1) {
+        return Err("the launch has more dimensions than the kernel".to_owned());
+    }
+    let step = |dim: usize| match kernel.shape.groups {
+        true => launch.group[dim],
+        false if dim + 1 == rank => match u64::from(kernel.shape.tile) {
+            1 => 1,
+            tile => tile * BLOCK,
+        },
+        false => 1,
+    };
+    match (0..rank).all(|dim| step(dim) > 0 && launch.range[dim].is_multiple_of(step(dim))) {
+        true => Ok(()),
+        false => Err("the range is no multiple of the group or tile".to_owned()),
+    }
+}

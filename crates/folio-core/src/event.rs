@@ -2,6 +2,7 @@
 
 use crate::buffer::Part;
 use crate::engine::access::{Access, Mode};
+use crate::engine::failures::EpochPin;
 use crate::engine::lanes::Lanes;
 use crate::engine::stamp::{LaneId, Stamp, When};
 use crate::engine::wait::Waited;
@@ -23,6 +24,8 @@ pub struct Event {
     pub(crate) core: Arc<Core>,
     pub(crate) stamp: Stamp,
     device: Option<u16>,
+    /// Its failure, should it have one, is not forgotten.
+    pub(crate) pin: EpochPin,
 }
 
 /// How a command stands.
@@ -38,8 +41,9 @@ pub enum Status {
 }
 
 impl Event {
-    pub(crate) fn new(core: Arc<Core>, stamp: Stamp) -> Event {
-        Event { core, stamp, device: None }
+    /// The pin was taken when the stamp was.
+    pub(crate) fn new(core: Arc<Core>, stamp: Stamp, pin: EpochPin) -> Event {
+        Event { core, stamp, device: None, pin }
     }
 
     /// Of a command that runs on a device.
@@ -58,12 +62,12 @@ impl Event {
         let storage = &part.view.storage;
         let (elements, _) = part.view.in_storage(&part.part);
         let access = Access::new((storage.id, &storage.grid), elements, Mode::Read, DomainId::HOST);
-        let stamp = storage.core.engine.enter(|ledger| {
+        let (stamp, pin) = storage.core.engine.enter(|ledger| {
             let mut deps = Deps::new();
             ledger.hazard_deps(&[access], &mut deps);
-            ledger.meet(deps)
+            (ledger.meet(deps), ledger.failures.pin())
         });
-        Ok(Event::new(storage.core.clone(), stamp))
+        Ok(Event::new(storage.core.clone(), stamp, pin))
     }
 
     /// How it stands. Does not wait.

@@ -109,6 +109,8 @@ pub struct CommandGroup {
     timed: bool,
     made: SmallVec<[Made; 4]>,
     after: SmallVec<[Stamp; 4]>,
+    /// Of the events that those stamps are from.
+    pins: Vec<Arc<u32>>,
     doing: Doing,
     actions: usize,
     wrong: Option<Error>,
@@ -124,6 +126,7 @@ impl CommandGroup {
             timed: false,
             made: SmallVec::new(),
             after: SmallVec::new(),
+            pins: Vec::new(),
             doing: Doing::Nothing,
             actions: 0,
             wrong: None,
@@ -151,6 +154,7 @@ impl CommandGroup {
     pub fn after(&mut self, event: &Event) -> &mut Self {
         if Arc::ptr_eq(&event.core, &self.core) {
             self.after.push(event.stamp);
+            self.pins.extend(event.pin.clone());
         } else {
             self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE });
         }

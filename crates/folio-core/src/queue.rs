@@ -108,7 +108,7 @@ impl Queue {
         }
         // Until here the group keeps its storages alive, from here on the ledger.
         let stamp = inner.core.engine.submit(&mut command)?;
-        Ok(Event::new(group.into_core(), stamp).on(command.device))
+        Ok(Event::new(group.into_core(), stamp, command.pin).on(command.device))
     }
 
     /// An event for everything submitted to this queue so far; what is submitted later waits for it.
@@ -120,11 +120,11 @@ impl Queue {
         command.after = after;
         let stamp = inner.core.engine.submit(&mut command)?;
         inner.core.engine.enter(|ledger| ledger.fence(inner.id, stamp));
-        Ok(Event::new(inner.core.clone(), stamp))
+        Ok(Event::new(inner.core.clone(), stamp, command.pin))
     }
 
     /// Waits for everything submitted to this queue so far. Returns each failure of one of its
-    /// commands once, the oldest first; call again for the next.
+    /// commands once, the oldest first; call again for the next. The first 1000 are kept for this.
     pub fn wait(&self) -> Result<()> {
         self.wait_until(None).map(|_| ())
     }

@@ -115,9 +115,9 @@ impl<'env> Scope<'env> {
             ledger.bring(&access, For { queue: None, label: &label, lane: None }, &mut deps);
             ledger.hazard_deps(&[access], &mut deps);
             tidy(&mut deps);
-            Some(ledger.meet(deps))
+            Some((ledger.meet(deps), ledger.failures.pin()))
         });
-        let Some(stamp) = stamp else { return Ok(()) };
+        let Some((stamp, _pin)) = stamp else { return Ok(()) };
         match engine.wait_anywhere(stamp) {
             Waited::Failed(failure) => Err(Error::Failed(failure)),
             _ => Ok(()),

@@ -6,7 +6,7 @@ mod counting;
 
 use counting::{IN_USE, one, runtime};
 use folio::hal::LaneKind;
-use folio::{Queue, Runtime};
+use folio::{Buffer, Queue, Runtime};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::atomic::Ordering;
 
@@ -74,6 +74,46 @@ fn everything_else() {
     assert!(grown < SLACK, "{grown} bytes more");
 }
 
+/// Nor with the number of commands that have failed, by themselves or because of others; and what
+/// has failed stays so for those who hold its event, or use its data.
+fn a_million_failures() {
+    const EACH: usize = 10;
+    std::panic::set_hook(Box::new(|_| {}));
+    let rt = runtime(1);
+    let q = rt.queue().unwrap();
+    let mut x = rt.buffer::<u32>(1).unwrap();
+    let mut poisoned = rt.buffer::<u32>(1).unwrap();
+    let fail = |x: &mut Buffer<u32>, n: usize| {
+        q.submit(|cg| {
+            let x = if n.is_multiple_of(EACH) { cg.discard(&mut *x) } else { cg.write(&mut *x) };
+            cg.label(format!("command {n}"));
+            cg.host_kernel([1], x, |_, _| panic!("on purpose"));
+            Ok(())
+        })
+        .unwrap()
+    };
+    drop(fail(&mut poisoned, 0));
+    let mut events = Vec::new();
+    let submit = |n: usize| {
+        let event = fail(&mut x, n);
+        if n.is_multiple_of(1000) && n <= 5000 {
+            events.push((event, n));
+        }
+        if n % EACH == EACH - 1 {
+            while q.wait().is_err() {}
+        }
+    };
+    let grown = in_use_after([100_000, 1_000_000], submit, || rt.wait().unwrap());
+    assert!(grown < SLACK, "{grown} bytes more");
+    for (event, n) in events {
+        let error = event.wait().unwrap_err().to_string();
+        assert!(error.contains(&format!("command {n}")), "{error}");
+    }
+    let error = poisoned.to_vec().unwrap_err().to_string();
+    assert!(error.contains("command 0"), "{error}");
+    let _ = std::panic::take_hook();
+}
+
 /// A large backlog takes memory while it is there, and none afterwards.
 fn a_backlog() {
     let spec = DeviceSpec::new().max_in_flight(16);
@@ -101,4 +141,5 @@ fn a_million_submissions_keep_memory_flat() {
     a_million_kernels();
     everything_else();
     a_backlog();
+    a_million_failures();
 }

@@ -254,7 +254,8 @@ impl<T: DeviceType> ReadFuture<T> {
     pub(crate) fn take(part: &Part) -> Result<ReadFuture<T>> {
         contiguous(part)?;
         let held = Held::take(part, Mode::Read)?;
-        let event = Event::new(part.view.storage.core.clone(), held.taken.stamp);
+        let (stamp, pin) = (held.taken.stamp, held.taken.pin.clone());
+        let event = Event::new(part.view.storage.core.clone(), stamp, pin);
         Ok(ReadFuture { held: Some(held), event, _elements: PhantomData })
     }
 

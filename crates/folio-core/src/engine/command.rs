@@ -2,6 +2,7 @@
 //! dependencies and the action itself, then what the pages are from now on.
 
 use super::access::{Access, Mode};
+use super::failures::EpochPin;
 use super::lanes::{Payload, Promise};
 use super::launch::Launch;
 use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
@@ -28,6 +29,8 @@ pub(crate) struct Command {
     pub(crate) timed: bool,
     pub(crate) accesses: SmallVec<[Access; 4]>,
     pub(crate) after: SmallVec<[Stamp; 4]>,
+    /// For whoever keeps the stamp, once it is submitted.
+    pub(crate) pin: EpochPin,
     pub(crate) action: Action,
 }
 
@@ -42,6 +45,7 @@ impl Command {
             timed: false,
             accesses: SmallVec::new(),
             after: SmallVec::new(),
+            pin: None,
             action: Action::Nothing,
         }
     }

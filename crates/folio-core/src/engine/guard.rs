@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::access::{Access, Mode};
+use super::failures::EpochPin;
 use super::ledger::NewOp;
 use super::staging::ALIGN;
 use super::stamp::Stamp;
@@ -21,6 +22,7 @@ pub(crate) struct Taken {
     pub(crate) id: u64,
     /// When the data is there.
     pub(crate) stamp: Stamp,
+    pub(crate) pin: EpochPin,
     /// Where it will be.
     pub(crate) host: HostPtr,
 }
@@ -97,13 +99,14 @@ impl Engine {
         let stamp =
             ledger.submit(NewOp { what: "host access", deps, storages, ..NewOp::default() });
         ledger.mark(&accesses, stamp);
+        let pin = ledger.failures.pin();
         let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
         self.deliver(outbox);
         // No elements: any aligned address.
         let host = host.unwrap_or(HostPtr(std::ptr::without_provenance_mut(ALIGN)));
-        Ok(Taken { id, stamp, host })
+        Ok(Taken { id, stamp, pin, host })
     }
 
     /// Gives a guard back.

@@ -66,6 +66,8 @@ pub(crate) struct Record {
     pub(crate) promises: Vec<Promise>,
     /// The slot in which it waited, whose stamp others may know.
     pub(crate) slot: Option<SlotId>,
+    /// When it was submitted, in epochs of failures.
+    pub(crate) epoch: u32,
     /// Memory that it uses and nobody else.
     pub(crate) staging: Option<Arc<super::staging::Staging>>,
 }

@@ -4,6 +4,7 @@
 //! code. What must be done afterwards (drain lanes, run host tasks, wake people, free memory) is
 //! put into the [`Outbox`] and done by the engine once the lock is released.
 
+use super::failures::Failures;
 use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Promise, Record, WaitKey};
 use super::slab::Slab;
 use super::slots::Slot;
@@ -56,8 +57,9 @@ pub(crate) struct QueueState {
     /// The last tick of this queue on each lane.
     pub(crate) placed: SmallVec<[(LaneId, Tick); 4]>,
     pub(crate) unplaced: Vec<Stamp>,
-    /// Failures that `wait` has not returned yet, and the ids of all that it ever noted.
-    pub(crate) failures: Vec<Arc<Failure>>,
+    /// Failures that `wait` has not returned yet.
+    pub(crate) failures: VecDeque<Arc<Failure>>,
+    /// The ids of all failures noted that could be met again.
     pub(crate) noted: Vec<u64>,
     /// The latest command of an in-order queue.
     pub(crate) last: Stamp,
@@ -102,10 +104,10 @@ pub(crate) struct Ledger {
     pub(crate) queues: Slab<QueueState>,
     /// Queues without a handle whose commands are under way.
     pub(crate) dropped_queues: Vec<u32>,
-    /// The ticks of timed commands that had to wait in a slot.
-    pub(crate) timed: HashMap<Stamp, Stamp>,
-    /// Stamps that ended in failure; for good, because events are sticky and hazards keep stamps.
-    pub(crate) failures: HashMap<Stamp, Arc<Failure>>,
+    /// The ticks of the latest timed commands that had to wait in a slot.
+    pub(crate) timed: VecDeque<(Stamp, Stamp)>,
+    /// Stamps that ended in failure.
+    pub(crate) failures: Failures,
     pub(crate) next_failure: u64,
     pub(crate) next_guard: u64,
     pub(crate) counters: Counters,
@@ -159,8 +161,8 @@ impl Ledger {
             live_slots: 0,
             queues: Slab::new(),
             dropped_queues: Vec::new(),
-            timed: HashMap::new(),
-            failures: HashMap::new(),
+            timed: VecDeque::new(),
+            failures: Failures::new(),
             next_failure: 0,
             next_guard: 0,
             counters: Counters::default(),
@@ -323,6 +325,11 @@ impl Ledger {
         Sorted::Wait { blockers, failed }
     }
 
+    /// The epoch in which an operation was submitted: its slot's, if it had to wait in one.
+    fn epoch_of(&self, slot: Option<SlotId>) -> u32 {
+        slot.map_or_else(|| self.failures.epoch(), |id| self.slots[id.0 as usize].epoch)
+    }
+
     /// Gives an operation its tick.
     pub(crate) fn place(
         &mut self,
@@ -332,6 +339,7 @@ impl Ledger {
         slot: Option<SlotId>,
     ) -> Stamp {
         let Body::Lane(lane, payload) = std::mem::take(&mut op.body) else { return Stamp::DONE };
+        let epoch = self.epoch_of(slot);
         let record = Record {
             what: op.what,
             label: std::mem::take(&mut op.label),
@@ -340,6 +348,7 @@ impl Ledger {
             flow,
             promises: std::mem::take(&mut op.promises),
             slot,
+            epoch,
             staging: op.staging.take(),
         };
         self.issue(lane, record, waits, op.timed, payload)
@@ -427,7 +436,7 @@ pub(crate) enum Sorted {
 pub(crate) fn outcome(
     lanes: &[LaneState],
     slots: &[Slot],
-    failures: &HashMap<Stamp, Arc<Failure>>,
+    failures: &Failures,
     stamp: Stamp,
 ) -> Outcome {
     let done = match stamp.when() {

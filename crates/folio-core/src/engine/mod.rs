@@ -11,6 +11,7 @@
 pub(crate) mod access;
 pub(crate) mod command;
 pub(crate) mod devices;
+pub(crate) mod failures;
 pub(crate) mod guard;
 pub(crate) mod host;
 pub(crate) mod lanes;
@@ -88,6 +89,9 @@ impl Engine {
 
     /// Unlocks the ledger, and does what it left to be done.
     fn leave(&self, mut ledger: MutexGuard<'_, Ledger>) {
+        if ledger.failures.due() {
+            ledger.tidy_failures();
+        }
         if !ledger.outbox.is_routine() {
             let outbox = std::mem::take(&mut ledger.outbox);
             drop(ledger);
@@ -159,6 +163,7 @@ impl Engine {
         let mut ledger = self.ledger.lock();
         ledger.traced = traced;
         if let Some(stamp) = ledger.straight(command) {
+            command.pin = ledger.failures.pin();
             self.leave(ledger);
             return Ok(stamp);
         }
@@ -174,6 +179,7 @@ impl Engine {
         }
         ledger.traced = traced;
         let stamp = ledger.run(command);
+        command.pin = ledger.failures.pin();
         self.leave(ledger);
         Ok(stamp)
     }

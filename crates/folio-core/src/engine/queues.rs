@@ -50,8 +50,7 @@ impl Ledger {
 
     /// The oldest failure of a queue that has not been returned yet.
     pub(crate) fn take_failure(&mut self, id: u32) -> Option<Arc<Failure>> {
-        let queue = self.queues.get_mut(id)?;
-        (!queue.failures.is_empty()).then(|| queue.failures.remove(0))
+        self.queues.get_mut(id)?.failures.pop_front()
     }
 
     /// What is submitted to a queue from now on comes after `stamp`.
@@ -70,7 +69,10 @@ impl Ledger {
     pub(crate) fn placed_at(&self, stamp: Stamp) -> Stamp {
         match stamp.when() {
             When::Unplaced(..) => match self.resolve(stamp) {
-                same if same == stamp => self.timed.get(&stamp).copied().unwrap_or(stamp),
+                same if same == stamp => {
+                    let known = self.timed.iter().rev().find(|(slot, _)| *slot == stamp);
+                    known.map_or(stamp, |(_, placed)| *placed)
+                }
                 placed => placed,
             },
             _ => stamp,

@@ -12,6 +12,9 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+/// How many failures a queue keeps for [`Queue::wait`](crate::Queue::wait).
+const MOST_UNTOLD: usize = 1000;
+
 impl Ledger {
     /// Accounts for everything that has completed on a lane. True when there was something.
     pub(crate) fn poll(&mut self, lane: LaneId) -> bool {
@@ -97,7 +100,7 @@ impl Ledger {
         });
         if let Some(failure) = &failure {
             let stamp = Stamp::placed(lane, tick);
-            self.failures.insert(stamp, failure.clone());
+            self.failures.insert(stamp, failure.clone(), record.epoch);
             self.note(record.queue, failure);
             let known = self.known_as(&record, stamp);
             self.break_promises(known, &record.promises);
@@ -165,7 +168,9 @@ impl Ledger {
         let Some(queue) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
         if let Err(at) = queue.noted.binary_search(&failure.id) {
             queue.noted.insert(at, failure.id);
-            queue.failures.push(failure.clone());
+            if queue.failures.len() < MOST_UNTOLD {
+                queue.failures.push_back(failure.clone());
+            }
         }
     }
 
@@ -219,7 +224,7 @@ impl Ledger {
         for record in records {
             self.lanes[at].retired += 1;
             let stamp = Stamp::placed(lane, self.lanes[at].retired);
-            self.failures.insert(stamp, failure.clone());
+            self.failures.insert(stamp, failure.clone(), record.epoch);
             self.note(record.queue, failure);
             let known = self.known_as(&record, stamp);
             self.break_promises(known, &record.promises);

@@ -32,6 +32,14 @@ impl<T> Slab<T> {
         self.items.get(id as usize)?.as_ref()
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().flatten()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.items.iter_mut().flatten()
+    }
+
     pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.items.get_mut(id as usize)?.as_mut()
     }

@@ -12,9 +12,14 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::task::Waker;
 
+/// How many timed commands are remembered.
+const MOST_TIMED: usize = 4096;
+
 /// A deferred operation, a host task, or a meeting point of others.
 pub(crate) struct Slot {
     pub(crate) generation: u32,
+    /// When it was taken, in epochs of failures.
+    pub(crate) epoch: u32,
     /// How many things it still waits for.
     pending: u32,
     /// Some of those things, for threads that wait.
@@ -41,15 +46,30 @@ impl Slot {
     }
 }
 
+impl Slot {
+    /// The stamps that it will ask for.
+    pub(crate) fn depends_on(&self) -> impl Iterator<Item = Stamp> {
+        self.op.iter().flat_map(|op| &op.deps).map(|dep| dep.stamp)
+    }
+
+    /// The failure that reached it.
+    pub(crate) fn failed(&self) -> Option<&Arc<Failure>> {
+        self.failed.as_ref()
+    }
+}
+
 impl Ledger {
     pub(crate) fn new_slot(&mut self) -> SlotId {
         self.live_slots += 1;
+        let epoch = self.failures.epoch();
         if let Some(id) = self.free_slots.pop() {
-            self.slot(SlotId(id)).live = true;
+            let slot = self.slot(SlotId(id));
+            (slot.live, slot.epoch) = (true, epoch);
             return SlotId(id);
         }
         self.slots.push(Slot {
             generation: 0,
+            epoch,
             pending: 0,
             blockers: SmallVec::new(),
             dependents: Vec::new(),
@@ -220,7 +240,10 @@ impl Ledger {
             self.slot(id).placed = Some(stamp);
             if op.timed {
                 let known = Stamp::unplaced(id, self.slot(id).generation);
-                self.timed.insert(known, stamp);
+                if self.timed.len() == MOST_TIMED {
+                    self.timed.pop_front();
+                }
+                self.timed.push_back((known, stamp));
             }
             self.outbox.notify |= self.waiters > 0;
             return self.retarget(id, stamp);
@@ -305,7 +328,8 @@ impl Ledger {
         slot.wakers = wakers;
         self.outbox.notify |= self.waiters > 0;
         if let Some(failure) = failure {
-            self.failures.insert(stamp, failure);
+            let epoch = self.slot(id).epoch;
+            self.failures.insert(stamp, failure, epoch);
         }
         self.live_slots -= 1;
         self.free_slots.push(id.0);

@@ -105,6 +105,7 @@ impl Ledger {
             flow: before.flow,
             promises: Vec::new(),
             slot: None,
+            epoch: self.failures.epoch(),
             staging: None,
         };
         let payload = Payload::Launch(Some(launch));

@@ -194,6 +194,14 @@ impl Hazards {
         }
     }
 
+    /// Every stamp along which a later command may get data, and failure.
+    pub(crate) fn each_source(&self, f: &mut dyn FnMut(Stamp)) {
+        for state in self.states.iter().filter(|state| state.pages > 0) {
+            state.writers.iter().for_each(|stamp| f(*stamp));
+            state.arrivals.iter().for_each(|arrival| f(arrival.stamp));
+        }
+    }
+
     fn each(&self, range: &Box3, mut f: impl FnMut(&State)) {
         if let Some(id) = self.map.uniform(range) {
             if let Some(state) = self.states.get(id as usize) {

@@ -1,0 +1,174 @@
+//! Which stamps have failed, for as long as anybody can ask.
+//!
+//! A failed stamp is asked for by what the ledger keeps (hazards, slots, records, queues), which a
+//! sweep can look through, and by handles outside of it: events, guards. Those are counted in
+//! *epochs*: everything submitted in one epoch shares an [`EpochPin`], which handles hold and operations
+//! name by its number. When a sweep finds a stamp nowhere, and nobody holds the pin of its epoch,
+//! it forgets the stamp. Before the first failure there is no pin, and nothing is counted.
+
+use super::ledger::Ledger;
+use super::stamp::Stamp;
+use crate::error::Failure;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Held by a handle: the failures of its epoch are not forgotten. Taken under the same lock as the
+/// stamp for which it is. `None`: of the time before the first failure, which is never forgotten.
+pub(crate) type EpochPin = Option<Arc<u32>>;
+
+/// Failures of one epoch, about; a handle that is kept for ever keeps no more than these.
+const EPOCH: usize = 256;
+/// Fewer are not worth looking through everything.
+const FEW: usize = 1024;
+
+/// The failed stamps.
+pub(crate) struct Failures {
+    known: HashMap<Stamp, (Arc<Failure>, u32)>,
+    pin: EpochPin,
+    /// Earlier epochs that were held when last looked at.
+    past: Vec<Arc<u32>>,
+    /// Failures in this epoch.
+    new: usize,
+    sweep_at: usize,
+}
+
+impl Failures {
+    pub(crate) fn new() -> Failures {
+        Failures { known: HashMap::new(), pin: None, past: Vec::new(), new: 0, sweep_at: FEW }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    pub(crate) fn contains_key(&self, stamp: &Stamp) -> bool {
+        self.known.contains_key(stamp)
+    }
+
+    pub(crate) fn get(&self, stamp: &Stamp) -> Option<&Arc<Failure>> {
+        self.known.get(stamp).map(|(failure, _)| failure)
+    }
+
+    /// Something submitted in `epoch` has failed.
+    pub(crate) fn insert(&mut self, stamp: Stamp, failure: Arc<Failure>, epoch: u32) {
+        self.known.insert(stamp, (failure, epoch));
+        self.new += 1;
+    }
+
+    /// For a handle of what is submitted under this hold of the ledger lock.
+    pub(crate) fn pin(&self) -> EpochPin {
+        self.pin.clone()
+    }
+
+    /// The number of the present epoch; it does not change while the ledger is held.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.pin.as_deref().copied().unwrap_or(0)
+    }
+
+    /// True when [`Ledger::tidy_failures`] has something to do.
+    pub(crate) fn due(&self) -> bool {
+        self.new >= if self.pin.is_none() { 1 } else { EPOCH }
+    }
+
+    fn next_epoch(&mut self) {
+        let next = Arc::new(self.epoch() + 1);
+        self.past.extend(self.pin.replace(next));
+        self.new = 0;
+    }
+
+    /// Forgets what is not `used` and belongs to an epoch that nobody holds.
+    fn sweep(&mut self, used: &HashSet<Stamp>) {
+        // A pin is cloned from a handle or, under the lock, from `pin`: one that is ours alone
+        // stays so.
+        self.past.retain(|epoch| Arc::strong_count(epoch) > 1);
+        let (past, now) = (&self.past, self.epoch());
+        let held =
+            |of: u32| of == 0 || of == now || past.binary_search_by_key(&of, |e| **e).is_ok();
+        self.known.retain(|stamp, (_, epoch)| held(*epoch) || used.contains(stamp));
+        self.known.shrink_to(FEW);
+    }
+}
+
+impl Ledger {
+    /// Called when nothing holds stamps but the ledger itself and handles with pins.
+    pub(crate) fn tidy_failures(&mut self) {
+        self.failures.next_epoch();
+        if self.failures.known.len() < self.failures.sweep_at {
+            return;
+        }
+        let (known, mut used, mut seen) = (&self.failures.known, HashSet::new(), 0);
+        let mut look = |stamp: Stamp| {
+            seen += 1;
+            if known.contains_key(&stamp) {
+                used.insert(stamp);
+            }
+        };
+        self.storages.iter().for_each(|storage| storage.hazards.each_source(&mut look));
+        self.lanes.iter().flat_map(|l| &l.records).flat_map(|r| &r.flow).for_each(|s| look(*s));
+        self.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut look);
+        self.lost_stamp.values().for_each(|stamp| look(*stamp));
+        for queue in self.queues.iter() {
+            [queue.last, queue.fence].into_iter().for_each(&mut look);
+            queue.unplaced.iter().for_each(|stamp| look(*stamp));
+            queue.placed.iter().for_each(|&(lane, tick)| look(Stamp::placed(lane, tick)));
+        }
+        self.failures.sweep(&used);
+        // So that looking costs a constant for each failure.
+        self.failures.sweep_at = FEW.max(2 * self.failures.known.len()).max(seen);
+        let stamps = self.failures.known.values().map(|(failure, _)| failure);
+        let slots = self.slots.iter().filter_map(|slot| slot.failed());
+        let devices = self.device_lost.iter().flatten();
+        let alive: HashSet<u64> = stamps.chain(slots).chain(devices).map(|f| f.id).collect();
+        self.queues.iter_mut().for_each(|queue| queue.noted.retain(|id| alive.contains(id)));
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+    use crate::engine::stamp::LaneId;
+    use crate::error::{Cause, Label};
+    use crate::hal::HalError;
+
+    fn failure(id: u64) -> Arc<Failure> {
+        let cause = Cause::Backend(HalError::unsupported("anything"));
+        Arc::new(Failure { id, what: "kernel", label: Label::NONE, device: String::new(), cause })
+    }
+
+    #[test]
+    fn failures_live_as_long_as_somebody_can_ask() {
+        let mut failures = Failures::new();
+        let stamp = |tick| Stamp::placed(LaneId(0), tick);
+        let mut tick = 0;
+        let mut fail = |failures: &mut Failures| {
+            tick += 1;
+            failures.insert(stamp(tick), failure(tick), failures.epoch());
+            tick
+        };
+        assert!(!failures.due() && failures.pin().is_none());
+        let first = fail(&mut failures);
+        assert!(failures.due());
+        failures.next_epoch();
+        let (held, pin) = (fail(&mut failures), failures.pin());
+        failures.next_epoch();
+        let (used, forgotten) = (fail(&mut failures), fail(&mut failures));
+        assert!(!failures.due());
+        failures.next_epoch();
+        let present = fail(&mut failures);
+        let of = HashSet::from([stamp(used)]);
+        failures.sweep(&of);
+        let known = |failures: &Failures, tick| failures.get(&stamp(tick)).is_some();
+        assert!([first, held, used, present].iter().all(|t| known(&failures, *t)));
+        assert!(!known(&failures, forgotten));
+        drop(pin);
+        failures.next_epoch();
+        failures.sweep(&of);
+        assert!([first, used].iter().all(|t| known(&failures, *t)));
+        assert!(![held, present].iter().any(|t| known(&failures, *t)));
+    }
+}

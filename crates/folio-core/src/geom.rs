@@ -204,13 +204,18 @@ impl Grid {
     }
 
     /// The pages that overlap `elements` (the *page range* of an access).
+    #[inline]
     pub fn pages_of(&self, elements: &Box3) -> Box3 {
         if elements.is_empty() {
             return Box3::EMPTY;
         }
-        if (elements.min == [0; 3] && elements.max == self.dims) || self.count() == 1 {
+        if self.count() == 1 || (elements.min == [0; 3] && elements.max == self.dims) {
             return self.all();
         }
+        self.pages_over(elements)
+    }
+
+    fn pages_over(&self, elements: &Box3) -> Box3 {
         let mut out = Box3::EMPTY;
         for d in 0..3 {
             out.min[d] = elements.min[d] / self.page[d];

@@ -73,10 +73,8 @@ enum Doing {
     Nothing,
     /// Bring the data to the host.
     OnHost,
-    Kernel {
-        launch: Box<Launch>,
-        args: SmallVec<[Token; 4]>,
-    },
+    /// Until the command has it.
+    Kernel(Option<Box<Launch>>),
     Copy {
         from: usize,
         to: usize,
@@ -96,13 +94,13 @@ enum Doing {
     },
     Task {
         body: HostBody,
-        args: SmallVec<[Token; 4]>,
+        args: Vec<Token>,
     },
 }
 
 /// A command being described; see [`Queue::submit`](crate::Queue::submit).
 pub struct CommandGroup {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     pub(crate) device: u16,
     id: GroupId,
     label: Label,
@@ -131,11 +129,6 @@ impl CommandGroup {
             actions: 0,
             wrong: None,
         }
-    }
-
-    /// The end of the group: its handle of the runtime becomes the event's.
-    pub(crate) fn into_core(self) -> Arc<Core> {
-        self.core
     }
 
     /// Names the command, for errors and traces.
@@ -223,12 +216,12 @@ impl CommandGroup {
         A: KernelArgs<D>,
         F: for<'v> Fn(Item<'v, D>, A::Views<'v>) + Send + Sync + 'static,
     {
-        let mut tokens = SmallVec::new();
-        args.tokens(&mut tokens);
         let range: Dims = crate::buffer::widen(range);
         let geometry = Geometry { rank: D as u8, range, group: None };
         let kernel = NativeKernel::new(ClosureKernel::<F, A, D>::new(kernel));
-        self.act(Doing::Kernel { launch: Launch::new(kernel, geometry), args: tokens });
+        let mut launch = Launch::new(kernel, geometry);
+        args.tokens(&mut launch.tokens);
+        self.act(Doing::Kernel(Some(launch)));
     }
 
     /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory.
@@ -241,7 +234,7 @@ impl CommandGroup {
         F: for<'v> FnOnce(A::Views<'v>) -> R + Send + 'static,
         R: TaskResult,
     {
-        let mut tokens = SmallVec::new();
+        let mut tokens = Vec::new();
         args.tokens(&mut tokens);
         let body = move |params: &[ParamPtr]| {
             // SAFETY: the engine gives the parameters in the order of the tokens, has brought their
@@ -344,7 +337,7 @@ impl CommandGroup {
             Access::new((storage.id, &storage.grid), elements, made.mode, DomainId::HOST)
         });
         let range = match &self.doing {
-            Doing::Kernel { launch, .. } => Some(launch.geometry.range),
+            Doing::Kernel(launch) => launch.as_ref().map(|launch| launch.geometry.range),
             _ => None,
         };
         (self.label.as_str(), range, accesses.collect())
@@ -361,23 +354,31 @@ impl CommandGroup {
         let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
         let entry = &self.core.engine.devices[usize::from(self.device)];
         let place = if on_host { DomainId::HOST } else { entry.domain };
+        let mut homes = false;
         for made in &self.made {
             let (elements, exact) = made.part.view.in_storage(&made.part.part);
             let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
             let storage = &made.part.view.storage;
-            let domain = storage.home().unwrap_or(place);
+            let home = storage.home();
+            homes |= home.is_some();
+            let domain = home.unwrap_or(place);
             let access = Access::new((storage.id, &storage.grid), elements, mode, domain);
             command.accesses.push(access);
         }
         self.check_aliasing()?;
-        self.check_homes(&command.accesses, place)?;
-        self.action(command)?;
-        if self.made.is_empty() {
-            // A launch without items.
-            command.accesses.clear();
+        if homes {
+            self.check_homes(&command.accesses, place)?;
+        }
+        match &mut self.doing {
+            // Taken from where it lies: what is done is large.
+            Doing::Kernel(launch) => {
+                let launch = launch.take();
+                self.launch(command, launch)?;
+            }
+            _ => self.action(command)?,
         }
         command.device = (!on_host).then_some(self.device);
-        command.label = self.label.clone();
+        command.label = std::mem::take(&mut self.label);
         command.timed = self.timed;
         command.after = std::mem::take(&mut self.after);
         Ok(())
@@ -453,25 +454,29 @@ impl CommandGroup {
         Ok(token.at)
     }
 
+    fn launch(&self, command: &mut Command, launch: Option<Box<Launch>>) -> Result<()> {
+        let Some(mut launch) = launch else { return Ok(()) };
+        let Launch { tokens, params, .. } = &mut *launch;
+        for (nth, token) in tokens.iter().enumerate() {
+            self.place(token, &tokens[..nth])?;
+        }
+        params.extend(tokens.iter().map(|token| self.param(token.at)));
+        self.check_launch(&launch)?;
+        if launch.geometry.items() == 0 {
+            // Legal, without effect: also no access takes place.
+            command.accesses.clear();
+        } else {
+            command.action = Action::Launch(Some(launch));
+        }
+        Ok(())
+    }
+
     fn action(&mut self, command: &mut Command) -> Result<()> {
         let accesses = &command.accesses;
         let empty = |at: usize| accesses[at].elements.is_empty();
         command.action = match std::mem::replace(&mut self.doing, Doing::Nothing) {
             Doing::Nothing | Doing::OnHost => Action::Nothing,
-            Doing::Kernel { mut launch, args } => {
-                for (nth, token) in args.iter().enumerate() {
-                    let at = self.place(token, &args[..nth])?;
-                    launch.accesses.push(at as u32);
-                    launch.params.push(self.param(at));
-                }
-                self.check_launch(&launch)?;
-                if launch.geometry.items() == 0 {
-                    // Legal, without effect: also no access takes place.
-                    self.made.clear();
-                    return Ok(());
-                }
-                Action::Launch(Some(launch))
-            }
+            Doing::Kernel(launch) => Action::Launch(launch),
             Doing::Copy { from, .. } if empty(from) => Action::Nothing,
             Doing::Copy { from, to } => Action::Copy {
                 from: (End::Access(from), self.shape(from)),
@@ -510,7 +515,7 @@ impl CommandGroup {
 
     /// A launch may not be larger than what it writes, and its device must run closures.
     fn check_launch(&self, launch: &Launch) -> Result<()> {
-        let Launch { geometry, params, accesses, .. } = launch;
+        let Launch { geometry, params, tokens, .. } = launch;
         let entry = &self.core.engine.devices[usize::from(self.device)];
         let unsupported = |what: String| {
             let what = format!("{what} (command {})", self.label);
@@ -531,11 +536,11 @@ impl CommandGroup {
                 element_bytes: 1,
             });
         }
-        for (nth, (param, at)) in params.iter().zip(accesses).enumerate() {
+        for (nth, (param, token)) in params.iter().zip(tokens).enumerate() {
             let extent = param.extent;
             if param.write && geometry.items() > 0 && (0..3).any(|d| geometry.range[d] > extent[d])
             {
-                let made = &self.made[*at as usize];
+                let made = &self.made[token.at];
                 return Err(Error::LaunchTooLarge {
                     command: self.label.clone(),
                     launch: geometry.range[3 - usize::from(geometry.rank)..].to_vec(),

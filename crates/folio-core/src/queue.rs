@@ -108,7 +108,7 @@ impl Queue {
         }
         // Until here the group keeps its storages alive, from here on the ledger.
         let stamp = inner.core.engine.submit(&mut command)?;
-        Ok(Event::new(group.into_core(), stamp, command.pin).on(command.device))
+        Ok(Event::new(group.core, stamp, command.pin).on(command.device))
     }
 
     /// An event for everything submitted to this queue so far; what is submitted later waits for it.

@@ -112,13 +112,19 @@ impl View {
 
     /// A part of this view in the storage's own elements: exact where both have one shape,
     /// otherwise rounded up, with `false`.
+    #[inline]
     pub(crate) fn in_storage(&self, part: &Box3) -> (Box3, bool) {
+        let own = &self.storage;
+        if self.dims == own.grid.dims && self.element_bytes == own.element_bytes {
+            return (if part.is_empty() { Box3::EMPTY } else { *part }, true);
+        }
+        self.rounded(part)
+    }
+
+    fn rounded(&self, part: &Box3) -> (Box3, bool) {
         let own = &self.storage;
         if part.is_empty() {
             return (Box3::EMPTY, true);
-        }
-        if self.dims == own.grid.dims && self.element_bytes == own.element_bytes {
-            return (*part, true);
         }
         let (start, end) = self.bytes(part);
         let first = start / own.element_bytes;

@@ -39,8 +39,9 @@ impl Mode {
 pub(crate) struct Access {
     pub(crate) storage: StorageId,
     pub(crate) elements: Box3,
-    /// The pages that overlap them.
+    /// The pages that overlap them, and whether these are all pages of the storage.
     pub(crate) pages: Box3,
+    pub(crate) all: bool,
     pub(crate) mode: Mode,
     /// Where it is accessed.
     pub(crate) domain: DomainId,
@@ -55,6 +56,7 @@ impl Access {
         mode: Mode,
         domain: DomainId,
     ) -> Access {
-        Access { storage, elements, pages: grid.pages_of(&elements), mode, domain }
+        let pages = grid.pages_of(&elements);
+        Access { storage, elements, pages, all: pages == grid.all(), mode, domain }
     }
 }

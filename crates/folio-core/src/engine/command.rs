@@ -195,6 +195,7 @@ impl Ledger {
         }
     }
 
+    #[inline]
     pub(crate) fn note_in_queue(&mut self, queue: Option<u32>, stamp: Stamp, in_order: bool) {
         let Some(state) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
         if in_order {

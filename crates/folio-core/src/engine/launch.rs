@@ -3,6 +3,7 @@
 //! handed it over, which as a rule is the one that will submit the next.
 
 use crate::hal::{Geometry, NativeKernel, Param};
+use crate::views::Token;
 use std::cell::RefCell;
 
 /// A kernel and what it is called with.
@@ -10,8 +11,8 @@ pub(crate) struct Launch {
     /// Until it is handed over.
     pub(crate) kernel: Option<NativeKernel>,
     pub(crate) geometry: Geometry,
-    /// The accesses of the command that are its parameters, by their positions, in their order.
-    pub(crate) accesses: Vec<u32>,
+    /// The accesses that are its parameters.
+    pub(crate) tokens: Vec<Token>,
     pub(crate) params: Vec<Param>,
 }
 
@@ -38,7 +39,7 @@ impl Launch {
             None => Box::new(Launch {
                 kernel: Some(kernel),
                 geometry,
-                accesses: Vec::new(),
+                tokens: Vec::new(),
                 params: Vec::new(),
             }),
         }
@@ -46,7 +47,7 @@ impl Launch {
 
     /// The parameters, and the positions of their accesses.
     pub(crate) fn places(&mut self) -> impl Iterator<Item = (&mut Param, usize)> {
-        self.params.iter_mut().zip(&self.accesses).map(|(param, at)| (param, *at as usize))
+        self.params.iter_mut().zip(&self.tokens).map(|(param, token)| (param, token.at))
     }
 
     /// Keeps the memory for another one. What the kernel holds, if it is still there, is dropped.
@@ -56,7 +57,7 @@ impl Launch {
             return;
         }
         self.params.clear();
-        self.accesses.clear();
+        self.tokens.clear();
         let _ = KEPT.try_with(|kept| {
             let mut kept = kept.borrow_mut();
             if kept.len() < MOST {

@@ -239,7 +239,7 @@ impl Ledger {
         }
     }
 
-    pub(crate) fn retain(&mut self, storages: &[StorageId]) {
+    fn retain(&mut self, storages: &[StorageId]) {
         for id in storages {
             self.storages[id.0].in_use += 1;
         }
@@ -352,6 +352,11 @@ impl Ledger {
             staging: op.staging.take(),
         };
         self.issue(lane, record, waits, op.timed, payload)
+    }
+
+    /// What the next operation of a lane will be known by.
+    pub(crate) fn next_stamp(&self, lane: LaneId) -> Stamp {
+        Stamp::placed(lane, self.lanes[usize::from(lane.0)].issued + 1)
     }
 
     /// Puts an operation at the end of a lane.

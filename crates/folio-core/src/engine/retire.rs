@@ -53,20 +53,24 @@ impl Ledger {
         while self.lanes[at].retired < end {
             let tick = self.lanes[at].retired + 1;
             let Some(first) = self.lanes[at].records.front_mut() else { break };
-            let flow = std::mem::take(&mut first.flow);
-            self.settle_flow(&flow);
-            if self.lanes[at].retired >= tick {
-                // One of those lanes told that the device is lost, and so this is over.
-                break;
+            if first.flow.iter().any(|stamp| stamp.lane() != Some(lane)) {
+                let flow = std::mem::take(&mut first.flow);
+                self.settle_flow(&flow);
+                if self.lanes[at].retired >= tick {
+                    // One of those lanes told that the device is lost, and so this is over.
+                    break;
+                }
+                if let Some(first) = self.lanes[at].records.front_mut() {
+                    first.flow = flow;
+                }
             }
             let Some(mut record) = self.lanes[at].records.pop_front() else { break };
-            record.flow = flow;
             let own = match self.lanes[at].told.front() {
                 Some((t, _)) if *t <= tick => self.lanes[at].told.pop_front(),
                 _ => None,
             };
             self.lanes[at].retired = tick;
-            self.retire_one(lane, tick, record, own.map(|(_, error)| error));
+            self.retire_one(lane, tick, &mut record, own.map(|(_, error)| error));
         }
         self.wake_watches(lane);
         self.lanes[at].shrink();
@@ -85,7 +89,7 @@ impl Ledger {
         }
     }
 
-    fn retire_one(&mut self, lane: LaneId, tick: Tick, record: Record, own: Option<HalError>) {
+    fn retire_one(&mut self, lane: LaneId, tick: Tick, record: &mut Record, own: Option<HalError>) {
         // What failed before it is the cause, whatever came of that here.
         let before = match self.failures.is_empty() {
             true => None,
@@ -102,13 +106,13 @@ impl Ledger {
             let stamp = Stamp::placed(lane, tick);
             self.failures.insert(stamp, failure.clone(), record.epoch);
             self.note(record.queue, failure);
-            let known = self.known_as(&record, stamp);
+            let known = self.known_as(record, stamp);
             self.break_promises(known, &record.promises);
         }
         let (what, label, failed) = (record.what, &record.label, failure.is_some());
         self.trace(|| Note::Complete { what, label: label.clone(), lane, tick, failed });
         self.release(&record.storages);
-        self.outbox.staging.extend(record.staging);
+        self.outbox.staging.extend(record.staging.take());
         if let Some(slot) = record.slot {
             self.finish_slot(slot, failure);
         }

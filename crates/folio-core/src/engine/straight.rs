@@ -7,7 +7,7 @@ use super::command::{Action, Command};
 use super::lanes::{Payload, Record};
 use super::ledger::{Ledger, outcome};
 use super::stamp::{LaneId, Stamp, When};
-use super::storage::{StorageId, StorageState};
+use super::storage::StorageState;
 use crate::graph::hazards::{Outcome, Settled};
 use crate::hal::Tick;
 use smallvec::SmallVec;
@@ -19,6 +19,8 @@ struct Before {
     ticks: SmallVec<[(LaneId, Tick); 4]>,
     /// Those along which failure travels.
     flow: SmallVec<[Stamp; 4]>,
+    /// The latest of them; often there is only one.
+    last: Stamp,
 }
 
 impl StorageState {
@@ -31,7 +33,7 @@ impl StorageState {
             && !self.closed
             && self.guards.is_empty()
             && self.mixed.is_empty()
-            && a.pages == self.grid.all()
+            && a.all
             && self.tracker.flat().is_some_and(here)
             && self.defined.flat().is_some_and(here);
         if fine { self.hazards.settled() } else { None }
@@ -94,9 +96,19 @@ impl Ledger {
             param.mem.base = self.base(&command.accesses[at]);
         }
         self.count(None, command.queue, |c| c.launches += 1);
-        let storages: SmallVec<[StorageId; 4]> =
-            command.accesses.iter().map(|a| a.storage).collect();
-        self.retain(&storages);
+        let stamp = self.next_stamp(lane);
+        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let known = &mut |s| outcome(lanes, slots, failures, s);
+        let mut storages = SmallVec::new();
+        for a in &command.accesses {
+            storages.push(a.storage);
+            let storage = &mut self.storages[a.storage.0];
+            storage.in_use += 1;
+            storage.hazards.mark_settled(stamp, a.mode.writes(), known);
+            if a.mode.writes() {
+                storage.tracker.settle(a.domain);
+            }
+        }
         let record = Record {
             what: "kernel",
             label: std::mem::take(&mut command.label),
@@ -109,27 +121,29 @@ impl Ledger {
             staging: None,
         };
         let payload = Payload::Launch(Some(launch));
-        let stamp = self.issue(lane, record, before.ticks, command.timed, payload);
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-        let known = &mut |s| outcome(lanes, slots, failures, s);
-        for a in &command.accesses {
-            let storage = &mut self.storages[a.storage.0];
-            storage.hazards.mark_settled(stamp, a.mode.writes(), known);
-            if a.mode.writes() {
-                storage.tracker.settle(a.domain);
-            }
-        }
+        self.issue(lane, record, before.ticks, command.timed, payload);
         self.note_in_queue(command.queue, stamp, command.in_order);
         Some(stamp)
     }
 
     /// The operation comes after `stamp`; `None` if a lane cannot see to that.
-    #[inline]
+    #[inline(always)]
     fn comes_after(&self, stamp: Stamp, flow: bool, before: &mut Before) -> Option<()> {
+        if stamp == Stamp::DONE || stamp == before.last {
+            return Some(());
+        }
+        self.comes_after_some(stamp, flow, before)
+    }
+
+    #[inline]
+    fn comes_after_some(&self, stamp: Stamp, flow: bool, before: &mut Before) -> Option<()> {
         match self.outcome(stamp) {
             Outcome::Fine => return Some(()),
             Outcome::Failed => return (!flow).then_some(()),
             Outcome::Pending => {}
+        }
+        if flow {
+            before.last = stamp;
         }
         let stamp = self.resolve(stamp);
         let When::Placed(lane, tick) = stamp.when() else { return None };

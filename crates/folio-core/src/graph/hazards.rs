@@ -92,10 +92,17 @@ impl State {
     /// `stamp` writes everything, after everything else.
     #[inline]
     fn written(&mut self, stamp: Stamp) {
-        self.writers.clear();
-        self.writers.push(stamp);
-        self.readers.clear();
-        self.arrivals.clear();
+        match self.writers.as_mut_slice() {
+            [writer] => *writer = stamp,
+            _ => {
+                self.writers.clear();
+                self.writers.push(stamp);
+            }
+        }
+        if !self.readers.is_empty() || !self.arrivals.is_empty() {
+            self.readers.clear();
+            self.arrivals.clear();
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod cargo;
 mod ci;
 mod doctests;
 mod examples;
+mod invariants;
 mod items;
 mod json;
 mod junit;

@@ -7,7 +7,7 @@ use crate::args::Args;
 use crate::items::{self, Function};
 use crate::lex;
 use crate::tree::{self, File};
-use crate::{Result, cargo, json};
+use crate::{Result, cargo, invariants, json};
 
 /// What `--help` says.
 pub const HELP: &str = "\
@@ -20,6 +20,8 @@ A test names an ID in the comments above it or inside it. So do: the module comm
 file under tests/, for all of its tests; the module comment of an example; a compile-fail case,
 anywhere; a function of folio-conformance's library that something else there calls or lists.
 Ignored tests prove nothing.
+
+Fails, too, when an invariant of docs/ARCHITECTURE.md names a test that is not there, or none.
 
   --json    the same as JSON";
 
@@ -45,14 +47,14 @@ pub fn run(mut args: Args) -> Result<bool> {
     if !as_json {
         return report(&root);
     }
-    let (requirements, proofs) = read(&root)?;
+    let (requirements, proofs, files) = read(&root)?;
     println!("{}", to_json(&requirements, &proofs));
-    Ok(problems(&requirements, &proofs).is_empty())
+    Ok(all_problems(&requirements, &proofs, &files).is_empty())
 }
 
 /// Prints the table and the problems; true when there are none.
 pub fn report(root: &Path) -> Result<bool> {
-    let (requirements, proofs) = read(root)?;
+    let (requirements, proofs, files) = read(root)?;
     for requirement in &requirements {
         let tests = proofs.get(&requirement.id);
         let count = tests.map_or(0, BTreeSet::len);
@@ -63,21 +65,41 @@ pub fn report(root: &Path) -> Result<bool> {
         println!("{:<10} {state:<16} {count:>3} tests", requirement.id);
         tests.into_iter().flatten().for_each(|test| println!("             {test}"));
     }
-    let problems = problems(&requirements, &proofs);
+    let problems = all_problems(&requirements, &proofs, &files);
     problems.iter().for_each(|problem| println!("error: {problem}"));
     let built = requirements.iter().filter(|r| r.planned.is_none()).count();
     println!("spec: {built} of {} built, {} problems", requirements.len(), problems.len());
     Ok(problems.is_empty())
 }
 
-fn read(root: &Path) -> Result<(Vec<Requirement>, Proofs)> {
+fn read(root: &Path) -> Result<(Vec<Requirement>, Proofs, Vec<File>)> {
     let files = tree::files(root)?;
     let text = files.iter().find(|file| file.path == SPEC).map(|file| file.text.as_str());
     let requirements = parse(text.ok_or_else(|| format!("there is no {SPEC}"))?)?;
     let families: BTreeSet<&str> =
         requirements.iter().filter_map(|r| r.id.split('-').next()).collect();
     let proofs = proofs(&files, &families);
-    Ok((requirements, proofs))
+    Ok((requirements, proofs, files))
+}
+
+fn all_problems(requirements: &[Requirement], proofs: &Proofs, files: &[File]) -> Vec<String> {
+    let mut all = problems(requirements, proofs);
+    all.extend(invariants::problems(files, &test_names(files)));
+    all
+}
+
+/// The names of all tests that are not ignored.
+fn test_names(files: &[File]) -> BTreeSet<String> {
+    let library = Conformance::of(files);
+    let of_file = |file: &File| {
+        let functions = items::functions(&lex::split(&file.text));
+        functions.into_iter().filter(|f| library.is_test(file, f)).map(|f| f.name).collect()
+    };
+    files
+        .iter()
+        .filter(|file| is_scanned(file))
+        .flat_map(|f| -> Vec<String> { of_file(f) })
+        .collect()
 }
 
 /// Reads lines `- **BUF-01** text` and `- **BUF-01** (planned: part 2) text`.
@@ -268,8 +290,8 @@ mod tests {
 
     #[test]
     fn every_built_requirement_has_a_test() {
-        let (requirements, proofs) = read(&tree::root().unwrap()).unwrap();
+        let (requirements, proofs, files) = read(&tree::root().unwrap()).unwrap();
         assert!(requirements.len() >= 80);
-        assert_eq!(super::problems(&requirements, &proofs), Vec::<String>::new());
+        assert_eq!(all_problems(&requirements, &proofs, &files), Vec::<String>::new());
     }
 }

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
-use folio_core::{Buffer, BufferOptions, Cause, Error, Event, Queue, Runtime, Status};
-use folio_sim::{DeviceSpec, SimBackend, SimHandle};
+use folio_core::{
+    Advice, Buffer, BufferOptions, Cause, Error, Event, Queue, Runtime, Status, UsmKind,
+};
+use folio_sim::{DeviceSpec, OpKind, SimBackend, SimHandle};
 use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_secs(10);
@@ -94,6 +96,36 @@ fn a_reader_does_not_wait_for_the_one_that_had_the_copy_made() {
     drop(open);
     assert_eq!((first.to_vec().unwrap(), second.to_vec().unwrap()), (vec![7; 16], vec![7; 16]));
     assert_eq!(x.counters().host_to_device.operations, 1);
+    assert_eq!(sim.violations(), []);
+}
+
+/// USM-02: hints reach a device that takes them, in order and with their bytes.
+#[test]
+fn hints_reach_the_device() {
+    let (rt, sim) = devices(1, DeviceSpec::new());
+    let device = rt.devices().remove(0);
+    let q = rt.in_order_queue_on(&device).unwrap();
+    let mut usm = rt.usm::<u32>(&device, UsmKind::Shared, 100).unwrap();
+    q.submit(|cg| {
+        cg.fill(&mut usm, 1);
+        Ok(())
+    })
+    .unwrap();
+    q.submit(|cg| {
+        cg.prefetch(usm.slice(10, 20)?);
+        Ok(())
+    })
+    .unwrap();
+    q.submit(|cg| {
+        // SAFETY: it is an allocation of the runtime.
+        unsafe { cg.advise_raw(usm.pointer(), 12, Advice::ReadMostly) };
+        Ok(())
+    })
+    .unwrap();
+    q.wait().unwrap();
+    let hints: Vec<u64> =
+        sim.log().iter().filter(|e| e.op == OpKind::Hint).map(|e| e.amount).collect();
+    assert_eq!((hints, sim.counters().hints), (vec![80, 12], 2));
     assert_eq!(sim.violations(), []);
 }
 

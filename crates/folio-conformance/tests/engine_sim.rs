@@ -135,6 +135,12 @@ fn in_the_hosts_memory_and_unified() {
     passes(&builder);
 }
 
+/// BUF-03: pointers are `Unsupported`, and everything else works. USM-02: without hints.
+#[test]
+fn without_addresses_and_hints() {
+    passes(&four(DeviceSpec::new().addresses(false).hints(false)));
+}
+
 /// PAGE-05: results are right in the sense of the tests, bare.
 #[test]
 fn lies_show_nothing() {

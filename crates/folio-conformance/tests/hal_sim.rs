@@ -85,7 +85,12 @@ fn telling_of_progress() {
 
 #[test]
 fn without_waits_links_closures_and_timing() {
-    let spec = DeviceSpec::new().wait_group(None).closures(false).timing(false).copy_lanes(false);
+    let spec = DeviceSpec::new()
+        .wait_group(None)
+        .closures(false)
+        .timing(false)
+        .copy_lanes(false)
+        .hints(false);
     let skipped = [
         "lanes_wait_for_each_other",
         "devices_wait_for_each_other",
@@ -99,6 +104,7 @@ fn without_waits_links_closures_and_timing() {
         "closures_are_dropped_at_completion",
         "panics_are_failures_told_once",
         "a_failure_stays_with_its_operation",
+        "hints_are_operations",
     ];
     passes(SimBackend::builder().devices(2, spec), &skipped);
 }

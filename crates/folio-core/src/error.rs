@@ -212,6 +212,26 @@ pub enum Error {
         /// Who wanted it.
         device: String,
     },
+    /// The memory behind a raw pointer has been given back.
+    #[error("{what} {label}: the memory of a raw pointer has been freed")]
+    Freed {
+        /// What was to use it.
+        what: &'static str,
+        /// Its name.
+        label: Label,
+    },
+    /// A raw pointer is not aligned for its elements.
+    #[error("{what} {label}: {at:#x} is no place for elements aligned to {align}")]
+    Misaligned {
+        /// What was to use it.
+        what: &'static str,
+        /// Its name.
+        label: Label,
+        /// The address or, where there is none, the offset; or a distance between rows.
+        at: u64,
+        /// The alignment that elements need.
+        align: usize,
+    },
     /// The storage behind a view has been taken back.
     #[error("the scope of view {label} has ended")]
     ScopeEnded {

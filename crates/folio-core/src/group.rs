@@ -3,17 +3,17 @@
 use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::access::{Access, Mode};
-use crate::engine::command::{Action, Command, End, HostBody, Shape};
+use crate::engine::command::{Action, Command, End, HostBody, Place, Shape};
 use crate::engine::launch::Launch;
 use crate::engine::staging::Staging;
 use crate::engine::stamp::Stamp;
 use crate::error::{Cause, Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
-use crate::hal::{Geometry, HostPtr, MemBase, MemRef, NativeKernel, Param, ParamPtr};
+use crate::hal::{Advice, Geometry, Hint, HostPtr, MemBase, MemRef, NativeKernel, Param, ParamPtr};
 use crate::pages::DomainId;
 use crate::runtime::Core;
-use crate::usm::UsmPtr;
+use crate::usm::{UsmPtr, UsmRows};
 use crate::views::{ClosureKernel, HostArgs, Item, KernelArgs, Token};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -87,11 +87,12 @@ enum Doing {
         to: usize,
         pattern: SmallVec<[u8; 16]>,
     },
-    RawCopy {
-        from: UsmPtr,
-        to: UsmPtr,
-        bytes: usize,
+    Hint {
+        at: usize,
+        hint: Hint,
     },
+    /// With raw memory: known from the start.
+    Raw(Action),
     Task {
         body: HostBody,
         args: Vec<Token>,
@@ -301,20 +302,142 @@ impl CommandGroup {
         self.act(Doing::Fill { to, pattern });
     }
 
-    /// Copies bytes between two raw pointers.
+    /// Says that the queue's device is going to use a part: brings it there, as
+    /// [`update`](Self::update) does, and passes the hint on to the backend.
+    pub fn prefetch<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
+        let at = self.access(part.as_part(), Mode::Read).at;
+        self.act(Doing::Hint { at, hint: Hint::Prefetch });
+    }
+
+    /// Tells the backend how a part of a [`Usm`](crate::Usm) is going to be used.
+    pub fn advise<T: DeviceType, const D: usize>(
+        &mut self,
+        part: impl AsPart<T, D>,
+        advice: Advice,
+    ) {
+        let part = part.as_part();
+        if part.view.storage.home().is_none() {
+            let why = format!("buffer {} moves, and is no USM", part.view.storage.label);
+            self.refuse(Error::Configuration { what: "advice", why });
+        }
+        let at = self.access(part, Mode::Read).at;
+        self.act(Doing::Hint { at, hint: Hint::Advise(advice) });
+    }
+
+    /// Copies between raw memory: `extent` is bytes; rows and bytes; or slices, rows and bytes.
     ///
     /// # Safety
-    /// Both are alive until the command is done, and nobody else uses their memory against it: order
-    /// is the caller's, with [`after`](Self::after). The ranges do not overlap.
-    pub unsafe fn copy_raw(&mut self, from: UsmPtr, to: UsmPtr, bytes: usize) {
-        if bytes > from.bytes_left() || bytes > to.bytes_left() {
-            self.refuse(Error::Mismatch {
-                command: self.label.clone(),
-                source_extent: vec![from.bytes_left()],
-                target: vec![to.bytes_left(), bytes],
+    /// The source is initialised. The two do not overlap, and nobody else uses their memory against
+    /// the command: order is the caller's, with [`after`](Self::after). Memory of
+    /// [`Runtime::host_pointer`](crate::Runtime::host_pointer) lives until the command is done.
+    pub unsafe fn copy_raw<const D: usize>(
+        &mut self,
+        from: impl Into<UsmRows>,
+        to: impl Into<UsmRows>,
+        extent: [usize; D],
+    ) {
+        let extent = crate::buffer::widen(extent);
+        let (from, to) = (self.place(from.into(), extent), self.place(to.into(), extent));
+        self.raw(from.and_then(|from| Ok(Action::Copy { from, to: to? })));
+    }
+
+    /// Sets elements in raw memory of the queue's device to `value`: `extent` is elements; rows and
+    /// elements; or slices, rows and elements.
+    ///
+    /// # Safety
+    /// As for [`copy_raw`](Self::copy_raw).
+    pub unsafe fn fill_raw<T: DeviceType, const D: usize>(
+        &mut self,
+        to: impl Into<UsmRows>,
+        extent: [usize; D],
+        value: T,
+    ) {
+        let to = to.into();
+        let pattern = SmallVec::from_slice(bytes_of(&[value]));
+        let filled = self.fill_place::<T>(to, crate::buffer::widen(extent));
+        self.raw(filled.map(|to| Action::Fill { to, pattern }));
+    }
+
+    /// As [`prefetch`](Self::prefetch), of raw memory of the queue's device.
+    ///
+    /// # Safety
+    /// The memory of a [`Runtime::host_pointer`](crate::Runtime::host_pointer) lives until the command
+    /// is done.
+    pub unsafe fn prefetch_raw(&mut self, at: UsmPtr, bytes: usize) {
+        let at = self.place(at.into(), [1, 1, bytes]);
+        self.raw(at.map(|at| Action::Hint { at, hint: Hint::Prefetch }));
+    }
+
+    /// As [`advise`](Self::advise), of raw memory of the queue's device.
+    ///
+    /// # Safety
+    /// As for [`prefetch_raw`](Self::prefetch_raw).
+    pub unsafe fn advise_raw(&mut self, at: UsmPtr, bytes: usize, advice: Advice) {
+        let at = self.place(at.into(), [1, 1, bytes]);
+        self.raw(at.map(|at| Action::Hint { at, hint: Hint::Advise(advice) }));
+    }
+
+    fn raw(&mut self, action: Result<Action>) {
+        match action {
+            Ok(action) => self.act(Doing::Raw(action)),
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    /// A place to fill with elements of type `T`.
+    fn fill_place<T: DeviceType>(&self, to: UsmRows, extent: Dims) -> Result<Place> {
+        let align = align_of::<T>();
+        let steps =
+            [Some(to.pointer.place()), to.row.map(|n| n as u64), to.slice.map(|n| n as u64)];
+        if let Some(at) =
+            steps.into_iter().flatten().find(|step| !step.is_multiple_of(align as u64))
+        {
+            let label = self.label.clone();
+            return Err(Error::Misaligned { what: "command", label, at, align });
+        }
+        let Some(bytes) = extent[2].checked_mul(size_of::<T>()) else {
+            return Err(self.too_large(extent, size_of::<T>()));
+        };
+        self.place(to, [extent[0], extent[1], bytes])
+    }
+
+    fn too_large(&self, extent: Dims, element_bytes: usize) -> Error {
+        let (label, extent) = (self.label.clone(), extent.to_vec());
+        Error::TooLarge { what: "command", label, extent, element_bytes }
+    }
+
+    /// A rectangle of raw memory, in bytes.
+    fn place(&self, rows: UsmRows, extent: Dims) -> Result<Place> {
+        let UsmRows { pointer, row, slice } = rows;
+        pointer.check_runtime(&self.core)?;
+        let [slices, count, bytes] = extent;
+        let row = row.unwrap_or(bytes);
+        let sizes = || {
+            let close = row.checked_mul(count)?;
+            let slice = slice.unwrap_or(close);
+            let one = row.checked_mul(count.saturating_sub(1))?.checked_add(bytes)?;
+            let all = slice.checked_mul(slices.saturating_sub(1))?.checked_add(one)?;
+            Some((slice, one, all))
+        };
+        let (slice, one, all) = sizes().ok_or_else(|| self.too_large(extent, 1))?;
+        if (count > 1 && row < bytes) || (slices > 1 && slice < one) {
+            let why = format!("rows {row} and slices {slice} bytes apart overlap in {extent:?}");
+            return Err(Error::Configuration { what: "pitch", why });
+        }
+        if !extent.contains(&0) && all > pointer.bytes_left() {
+            return Err(Error::OutOfRange {
+                buffer: Label::from("raw pointer"),
+                offset: vec![pointer.at.mem.offset as usize],
+                extent: vec![all],
+                range: vec![pointer.at.mem.offset as usize + pointer.bytes_left()],
             });
         }
-        self.act(Doing::RawCopy { from, to, bytes });
+        Ok(Place {
+            end: End::Raw(pointer.at),
+            offset: 0,
+            pitch: [slice as u64, row as u64],
+            extent: extent.map(|n| n as u64),
+        })
     }
 
     /// Brings a part to the queue's device, for later.
@@ -375,7 +498,10 @@ impl CommandGroup {
                 let launch = launch.take();
                 self.launch(command, launch)?;
             }
-            _ => self.action(command)?,
+            _ => {
+                self.check_raw(place)?;
+                self.action(command)?;
+            }
         }
         command.device = (!on_host).then_some(self.device);
         command.label = std::mem::take(&mut self.label);
@@ -421,6 +547,24 @@ impl CommandGroup {
         Ok(())
     }
 
+    /// Fills and hints are for memory of the device itself.
+    fn check_raw(&self, place: DomainId) -> Result<()> {
+        let (Doing::Raw(Action::Fill { to: at, .. }) | Doing::Raw(Action::Hint { at, .. })) =
+            &self.doing
+        else {
+            return Ok(());
+        };
+        match &at.end {
+            End::Raw(raw) if raw.domain != place => {
+                let (home, device) = (raw.domain, place);
+                let name = |domain| self.core.engine.domain_name(domain);
+                let label = Label::from("raw pointer");
+                Err(Error::NotAccessible { label, home: name(home), device: name(device) })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// An access as a kernel gets it, of memory that is not known yet.
     #[inline]
     fn param(&self, at: usize) -> Param {
@@ -441,8 +585,12 @@ impl CommandGroup {
         Shape { dims, element_bytes, part: part.part }
     }
 
+    fn at(&self, access: usize) -> Place {
+        Place::of(End::Access(access), &self.shape(access))
+    }
+
     /// Where the access of a token is, given those of the tokens before it.
-    fn place(&self, token: &Token, before: &[Token]) -> Result<usize> {
+    fn made_at(&self, token: &Token, before: &[Token]) -> Result<usize> {
         if token.group != self.id {
             return Err(Error::ForeignAccess { command: self.label.clone() });
         }
@@ -478,33 +626,25 @@ impl CommandGroup {
             Doing::Nothing | Doing::OnHost => Action::Nothing,
             Doing::Kernel(launch) => Action::Launch(launch),
             Doing::Copy { from, .. } if empty(from) => Action::Nothing,
-            Doing::Copy { from, to } => Action::Copy {
-                from: (End::Access(from), self.shape(from)),
-                to: (End::Access(to), self.shape(to)),
-            },
+            Doing::Copy { from, to } => Action::Copy { from: self.at(from), to: self.at(to) },
             Doing::Upload { to, .. } | Doing::Fill { to, .. } if empty(to) => Action::Nothing,
             Doing::Upload { from, to } => {
                 let target = self.shape(to);
                 let dims = target.part.extent();
                 let source = Shape { dims, part: Box3::whole(dims), ..target };
-                Action::Copy { from: (End::Host(from), source), to: (End::Access(to), target) }
+                Action::Copy { from: Place::of(End::Host(from), &source), to: self.at(to) }
             }
-            Doing::Fill { to, pattern } => {
-                Action::Fill { access: to, shape: self.shape(to), pattern }
-            }
-            Doing::RawCopy { bytes: 0, .. } => Action::Nothing,
-            Doing::RawCopy { from, to, bytes } => {
-                let dims = [1, 1, bytes];
-                let shape = Shape { dims, element_bytes: 1, part: Box3::whole(dims) };
-                Action::Copy {
-                    from: (End::Raw(from.mem, from.domain), shape),
-                    to: (End::Raw(to.mem, to.domain), shape),
-                }
-            }
+            Doing::Fill { to, pattern } => Action::Fill { to: self.at(to), pattern },
+            Doing::Hint { at, .. } if empty(at) => Action::Nothing,
+            Doing::Hint { at, hint } => Action::Hint { at: self.at(at), hint },
+            Doing::Raw(
+                Action::Copy { to: at, .. } | Action::Fill { to: at, .. } | Action::Hint { at, .. },
+            ) if at.extent.contains(&0) => Action::Nothing,
+            Doing::Raw(action) => action,
             Doing::Task { body, args } => {
                 let mut params = SmallVec::new();
                 for (nth, token) in args.iter().enumerate() {
-                    let at = self.place(token, &args[..nth])?;
+                    let at = self.made_at(token, &args[..nth])?;
                     params.push((at, self.shape(at)));
                 }
                 Action::Task { body, params }

@@ -38,5 +38,5 @@ pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};
 pub use scope::{ReadView, Scope};
 pub use select::{DEVICE_VARIABLE, Selector};
-pub use usm::{Usm, UsmKind, UsmPtr};
+pub use usm::{Advice, Usm, UsmKind, UsmPtr, UsmRows};
 pub use views::{HostArgs, HostRead, HostWrite, In, InOut, Item, KernelArgs, Out};

@@ -38,6 +38,8 @@ pub struct Counters {
     pub copies: u64,
     /// Fill commands of the user.
     pub fills: u64,
+    /// Prefetches and advice.
+    pub hints: u64,
     /// Kernels handed to a backend.
     pub launches: u64,
     /// Host tasks.

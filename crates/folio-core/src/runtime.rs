@@ -20,12 +20,15 @@ use crate::select::Selector;
 use crate::sync::Mutex;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 /// What all handles of a runtime share; the last one to go closes the engine.
 pub(crate) struct Core {
     pub(crate) engine: Arc<Engine>,
+    /// Tells runtimes apart, for what holds no handle of one.
+    pub(crate) id: u64,
 }
 
 impl Drop for Core {
@@ -165,7 +168,9 @@ impl RuntimeBuilder {
         }
         let engine =
             new_engine(self.backends, devices, self.handler, self.tracker, host_budget, absent);
-        Ok(Runtime { core: Arc::new(Core { engine }) })
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Runtime { core: Arc::new(Core { engine, id }) })
     }
 }
 
@@ -232,6 +237,7 @@ fn new_engine(
             backend: d.backend as u16,
             group: d.info.caps.wait_group,
         },
+        hints: d.info.caps.hints,
     });
     let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
     let mut host_links = vec![Link::default(); domains];

@@ -13,7 +13,7 @@ use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
 use crate::geom::Box3;
 use crate::graph::hazards::{Deps, Writing, tidy};
-use crate::hal::{HostPtr, MemBase};
+use crate::hal::{HostPtr, MemBase, MemRef};
 use crate::pages::{DomainId, DomainSet};
 use crate::runtime::Runtime;
 use crate::sync::Mutex;
@@ -70,7 +70,7 @@ impl<'env> Scope<'env> {
         view.storage.borrowed.store(true, std::sync::atomic::Ordering::Relaxed);
         let host = HostPtr(ptr.cast());
         let alloc = Alloc {
-            base: MemBase::Host(host),
+            mem: MemRef { base: MemBase::Host(host), offset: 0 },
             address: Some(ptr as u64),
             host: Some(host),
             owner: Owner::User,

@@ -5,21 +5,23 @@
 //! order against everything else is the caller's.
 
 use crate::buffer::{
-    AsPart, AsPartMut, Buffer, Part, ReadGuard, Slice, SliceMut, View, WriteGuard,
+    AsPart, AsPartMut, Buffer, Part, ReadGuard, Slice, SliceMut, View, WriteGuard, reinterpreted,
+    widen, widen_at,
 };
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
+use crate::engine::memory::RawMem;
 use crate::engine::stamp::Stamp;
-use crate::engine::storage::Alloc;
+use crate::engine::storage::{Alloc, Owner};
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
-use crate::hal::{MemRef, PointerInfo};
+use crate::hal::{HostPtr, MemBase, MemRef, PointerInfo};
 use crate::pages::{DomainId, DomainSet};
 use crate::runtime::{Core, DeviceRef, Runtime};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub use crate::hal::AllocKind as UsmKind;
+pub use crate::hal::{Advice, AllocKind as UsmKind};
 
 /// An owned allocation of one device: it never moves. Reads as zero until it is written.
 ///
@@ -34,26 +36,26 @@ pub struct Usm<T: DeviceType> {
     _elements: PhantomData<fn() -> T>,
 }
 
-/// A raw pointer to device memory: an allocation and an offset. Copying it does not keep the
-/// memory alive.
+/// A raw pointer to memory of a runtime: an allocation and an offset. Copying it does not keep the
+/// memory alive; commands that name it do, until they are done.
 #[derive(Clone, Copy, Debug)]
 pub struct UsmPtr {
-    pub(crate) mem: MemRef,
-    pub(crate) domain: DomainId,
+    pub(crate) at: RawMem,
+    runtime: u64,
     address: Option<u64>,
     /// Bytes from here to the end of the allocation.
     bytes: usize,
 }
 
 impl UsmPtr {
-    pub(crate) fn new(alloc: &Alloc, domain: DomainId, bytes: usize) -> UsmPtr {
-        let mem = MemRef { base: alloc.base, offset: 0 };
-        UsmPtr { mem, domain, address: alloc.address, bytes }
+    fn new(view: &View, alloc: &Alloc, domain: DomainId, bytes: usize) -> UsmPtr {
+        let at = RawMem { mem: alloc.mem, domain, storage: Some(view.storage.id) };
+        UsmPtr { at, runtime: view.storage.core.id, address: alloc.address, bytes }
     }
 
     /// The address on the device, where it has one.
     pub fn address(&self) -> Option<u64> {
-        self.address.map(|address| address + self.mem.offset)
+        self.address
     }
 
     /// Bytes from here to the end of the allocation.
@@ -64,8 +66,49 @@ impl UsmPtr {
     /// `bytes` further on; `None` past the end.
     pub fn offset(mut self, bytes: usize) -> Option<UsmPtr> {
         self.bytes = self.bytes.checked_sub(bytes)?;
-        self.mem.offset += bytes as u64;
+        self.at.mem.offset += bytes as u64;
+        self.address = self.address.map(|address| address + bytes as u64);
         Some(self)
+    }
+
+    /// Rows of raw memory that begin here, with `bytes` from one to the next.
+    pub fn rows(self, bytes: usize) -> UsmRows {
+        UsmRows { row: Some(bytes), ..self.into() }
+    }
+
+    /// An error unless it belongs to this runtime.
+    pub(crate) fn check_runtime(&self, core: &Core) -> Result<()> {
+        if self.runtime == core.id {
+            return Ok(());
+        }
+        let label = self.address.map_or(Label::NONE, |at| Label::from(format!("{at:#x}")));
+        Err(Error::WrongRuntime { what: "pointer", label })
+    }
+
+    /// What there is of an address to be aligned.
+    pub(crate) fn place(&self) -> u64 {
+        self.address.unwrap_or(self.at.mem.offset)
+    }
+}
+
+/// Raw memory in rows and slices; from [`UsmPtr::rows`], or a [`UsmPtr`] where they lie close.
+#[derive(Clone, Copy, Debug)]
+pub struct UsmRows {
+    pub(crate) pointer: UsmPtr,
+    pub(crate) row: Option<usize>,
+    pub(crate) slice: Option<usize>,
+}
+
+impl UsmRows {
+    /// With `bytes` from one slice to the next; without this slices lie close.
+    pub fn slices(self, bytes: usize) -> UsmRows {
+        UsmRows { slice: Some(bytes), ..self }
+    }
+}
+
+impl From<UsmPtr> for UsmRows {
+    fn from(pointer: UsmPtr) -> UsmRows {
+        UsmRows { pointer, row: None, slice: None }
     }
 }
 
@@ -114,17 +157,36 @@ impl Runtime {
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
         engine.enter(|ledger| ledger.adopt(id, domain, alloc));
-        let pointer = UsmPtr::new(&alloc, domain, bytes);
+        let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
         Ok(Usm { view, kind, device: device.clone(), pointer, _elements: PhantomData })
     }
 
-    /// What an address points to, if it lies in memory of one of the opened devices.
+    /// What an address points to, and whose memory that is, if it lies in USM or in the memory of a
+    /// buffer on one of the opened devices.
     pub fn query(&self, address: u64) -> Option<(DeviceRef, PointerInfo)> {
-        self.devices().into_iter().find_map(|device| {
-            let opened = self.core.engine.devices[usize::from(device.at)].opened.get()?;
+        let engine = &self.core.engine;
+        let found = self.devices().into_iter().find_map(|device| {
+            let opened = engine.devices[usize::from(device.at)].opened.get()?;
             let info = opened.usm().query(address)?;
             Some((device, info))
+        });
+        found.or_else(|| {
+            // A buffer's memory on the host comes from the engine.
+            let (start, size) = engine.enter(|ledger| ledger.host_memory_at(address))?;
+            let at_home =
+                |device: &DeviceRef| engine.devices[usize::from(device.at)].domain.is_host();
+            let device = self.devices().into_iter().find(at_home)?;
+            let (kind, offset) = (UsmKind::Host, address - start);
+            Some((device, PointerInfo { kind, handle: start, offset, size }))
         })
+    }
+
+    /// The host's memory at `address` as a raw pointer, for commands and for
+    /// [`buffer_over`](Self::buffer_over). Whoever passes it on answers for the memory.
+    pub fn host_pointer(&self, address: *mut u8, bytes: usize) -> UsmPtr {
+        let mem = MemRef { base: MemBase::Host(HostPtr(address)), offset: 0 };
+        let at = RawMem { mem, domain: DomainId::HOST, storage: None };
+        UsmPtr { at, runtime: self.core.id, address: Some(address as u64), bytes }
     }
 
     /// A buffer over memory that somebody else owns; `current`: its contents count, otherwise
@@ -132,41 +194,45 @@ impl Runtime {
     ///
     /// # Safety
     /// The memory stays valid until the buffer is dropped and everything that uses it is done; nobody
-    /// else uses it meanwhile; `pointer` is of this runtime; if `current`, all of it is initialised.
+    /// else uses it meanwhile; if `current`, all of it is initialised.
     pub unsafe fn buffer_over<T: DeviceType>(
         &self,
         pointer: UsmPtr,
         len: usize,
         current: bool,
     ) -> Result<Buffer<T>> {
-        let bytes = len.checked_mul(size_of::<T>());
-        let aligned = pointer.address().is_none_or(|a| a % align_of::<T>() as u64 == 0);
-        if bytes.is_none_or(|bytes| bytes > pointer.bytes) || !aligned || pointer.mem.offset != 0 {
-            let why = format!(
-                "{len} elements of {} bytes over {} bytes at offset {}",
-                size_of::<T>(),
-                pointer.bytes,
-                pointer.mem.offset
-            );
-            return Err(Error::Configuration { what: "buffer over USM", why });
+        const WHAT: &str = "buffer over USM";
+        pointer.check_runtime(&self.core)?;
+        if !pointer.place().is_multiple_of(align_of::<T>() as u64) {
+            let (at, align) = (pointer.place(), align_of::<T>());
+            return Err(Error::Misaligned { what: WHAT, label: Label::NONE, at, align });
         }
         let view = self.storage::<T>([1, 1, len], 1, crate::BufferOptions::new(), None)?;
-        let (id, domain) = (view.storage.id, pointer.domain);
-        let host = match pointer.mem.base {
-            crate::hal::MemBase::Host(host) => Some(host),
-            crate::hal::MemBase::Device { .. } => None,
+        // The storage has checked that this does not overflow.
+        if len * size_of::<T>() > pointer.bytes {
+            let element = size_of::<T>();
+            let why = format!("{len} elements of {element} bytes in {} bytes", pointer.bytes);
+            return Err(Error::Configuration { what: WHAT, why });
+        }
+        let (id, RawMem { mem, domain, .. }) = (view.storage.id, pointer.at);
+        let host = match mem.base {
+            MemBase::Host(host) => Some(HostPtr(host.0.wrapping_add(mem.offset as usize))),
+            MemBase::Device { .. } => None,
         };
-        let owner = crate::engine::storage::Owner::User;
-        let (base, address) = (pointer.mem.base, pointer.address);
-        let alloc = Alloc { base, address, host, owner, clean: current };
+        let (owner, address) = (Owner::User, pointer.address);
+        let alloc = Alloc { mem, address, host, owner, clean: current };
         self.core.engine.enter(|ledger| {
+            if !ledger.is_live(&pointer.at) {
+                return Err(Error::Freed { what: WHAT, label: Label::NONE });
+            }
             ledger.adopt(id, domain, alloc);
             if current {
                 let storage = &mut ledger.storages[id.0];
                 let all = storage.grid.all();
                 storage.tracker.set(&all, DomainSet::of(domain));
             }
-        });
+            Ok(())
+        })?;
         Ok(Buffer::from_view(view))
     }
 }
@@ -205,6 +271,29 @@ impl<T: DeviceType> Usm<T> {
     /// A part of it, to write.
     pub fn slice_mut(&mut self, offset: usize, len: usize) -> Result<SliceMut<'_, T>> {
         SliceMut::new(&self.view, [0, 0, offset], [1, 1, len])
+    }
+
+    /// A box of it as a command sees it when all of it has the shape `dims`: for copies and fills
+    /// in two and three dimensions.
+    pub fn window<const D: usize>(
+        &self,
+        dims: [usize; D],
+        offset: [usize; D],
+        extent: [usize; D],
+    ) -> Result<Slice<'_, T, D>> {
+        let view = reinterpreted::<T, D>(&self.view, dims)?;
+        Slice::new(&view, widen_at(offset), widen(extent))
+    }
+
+    /// As [`window`](Self::window), to write.
+    pub fn window_mut<const D: usize>(
+        &mut self,
+        dims: [usize; D],
+        offset: [usize; D],
+        extent: [usize; D],
+    ) -> Result<SliceMut<'_, T, D>> {
+        let view = reinterpreted::<T, D>(&self.view, dims)?;
+        SliceMut::new(&view, widen_at(offset), widen(extent))
     }
 
     /// The host's access to read, where the host reaches the memory.
@@ -267,9 +356,13 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         loop {
             let found = engine.enter(|ledger| {
                 let storage = &ledger.storages[id.0];
-                storage.alloc(domain).map(|a| UsmPtr::new(a, domain, storage.bytes()))
+                if storage.closed {
+                    return Err(Error::ScopeEnded { label: storage.label.clone() });
+                }
+                let alloc = storage.alloc(domain);
+                Ok(alloc.map(|a| UsmPtr::new(&self.view, a, domain, storage.bytes())))
             });
-            match found {
+            match found? {
                 Some(pointer) if pointer.address.is_some() => return Ok(pointer),
                 Some(_) => {
                     let label = &self.view.storage.label;
@@ -297,14 +390,19 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             let why = "a part that is no box of the elements it was made with".to_owned();
             return Err(Error::Reinterpret { buffer: part.view.storage.label.clone(), why });
         }
-        self.pointer(device)?;
+        let raw = self.pointer(device)?.at;
         let (engine, storage) = (&self.view.storage.core.engine, self.view.storage.id);
-        let domain = engine.devices[usize::from(device.at)].domain;
         let mode = Mode::Discard { whole: true };
         let grid = &self.view.storage.grid;
-        let access = Access::new((storage, grid), elements, mode, domain);
-        engine.enter(|ledger| ledger.mark(&[access], Stamp::DONE));
-        Ok(())
+        let access = Access::new((storage, grid), elements, mode, raw.domain);
+        engine.enter(|ledger| {
+            let state = &ledger.storages[storage.0];
+            if state.held(&access.pages, true) {
+                return Err(Error::HostAccessHeld { buffer: state.label.clone() });
+            }
+            ledger.mark(&[access], Stamp::DONE);
+            Ok(())
+        })
     }
 
     /// Frees the buffer's allocation on a device. Refused while an operation uses the buffer, and

@@ -10,8 +10,8 @@ use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, DeviceInfo, FillRect,
-    Geometry, HalError, HalErrorKind, KernelRef, Lane, LaneKind, Lost, NativeKernel, Notify,
-    ParamPtr, Tick, Unavailable,
+    Geometry, HalError, HalErrorKind, Hint, KernelRef, Lane, LaneKind, Lost, MemRef, NativeKernel,
+    Notify, ParamPtr, Tick, Unavailable,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,16 +35,26 @@ pub enum Site {
     Fill,
     /// [`Lane::launch`].
     Launch,
+    /// [`Lane::hint`].
+    Hint,
 }
 
 impl Site {
     /// All of them.
-    pub const ALL: [Site; 7] =
-        [Site::Devices, Site::Open, Site::Lane, Site::Alloc, Site::Copy, Site::Fill, Site::Launch];
+    pub const ALL: [Site; 8] = [
+        Site::Devices,
+        Site::Open,
+        Site::Lane,
+        Site::Alloc,
+        Site::Copy,
+        Site::Fill,
+        Site::Launch,
+        Site::Hint,
+    ];
 
     /// Whether a failure can show after the call.
     pub fn is_operation(self) -> bool {
-        matches!(self, Site::Copy | Site::Fill | Site::Launch)
+        matches!(self, Site::Copy | Site::Fill | Site::Launch | Site::Hint)
     }
 }
 
@@ -329,6 +339,17 @@ impl Hooks for Faults {
     ) -> Result<(), HalError> {
         let run = move || lane.inner.launch(&head.inner, kernel, geometry, args);
         self.operation(Site::Launch, lane, head, run)
+    }
+
+    fn hint(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        mem: MemRef,
+        bytes: u64,
+        hint: Hint,
+    ) -> Result<(), HalError> {
+        self.operation(Site::Hint, lane, head, || lane.inner.hint(&head.inner, mem, bytes, hint))
     }
 
     fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {

@@ -5,8 +5,8 @@
 
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, CopyRect, Device, DeviceInfo, FillRect, Geometry,
-    HalError, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo,
-    Notify, PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
+    HalError, Head, Hint, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link, Lost,
+    MemRef, MemoryInfo, Notify, PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -125,6 +125,18 @@ pub trait Hooks: Send + Sync + Sized + 'static {
         args: &Args<'_>,
     ) -> Result<(), HalError> {
         lane.inner.launch(&head.inner, kernel, geometry, args)
+    }
+
+    /// [`Lane::hint`].
+    fn hint(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        mem: MemRef,
+        bytes: u64,
+        hint: Hint,
+    ) -> Result<(), HalError> {
+        lane.inner.hint(&head.inner, mem, bytes, hint)
     }
 
     /// [`Lane::flush`].
@@ -290,6 +302,10 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
         args: &Args<'_>,
     ) -> Result<(), HalError> {
         self.with_head(head, |head| self.hooks.launch(&self.lane, head, kernel, geometry, args))
+    }
+
+    fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
+        self.with_head(head, |head| self.hooks.hint(&self.lane, head, mem, bytes, hint))
     }
 
     fn flush(&self) {

@@ -3,7 +3,7 @@
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
-    Head, KernelRef, Lane, LaneKind, Link, Lost, Notify, Order, Param, Tick,
+    Head, Hint, KernelRef, Lane, LaneKind, Link, Lost, MemRef, Notify, Order, Param, Tick,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -83,6 +83,8 @@ pub enum Event {
     Fill(Issued, Vec<FillRect>, Vec<u8>),
     /// A launch was issued.
     Launch(Issued, Geometry, Vec<Param>),
+    /// A hint was issued.
+    Hint(Issued, Hint),
     /// A lane was flushed.
     Flush {
         /// Which.
@@ -138,6 +140,8 @@ pub struct Counts {
     pub filled: u64,
     /// Launches.
     pub launches: u64,
+    /// Hints.
+    pub hints: u64,
     /// Waits of one lane for another that operations carried.
     pub waits: u64,
     /// Flushes.
@@ -348,6 +352,23 @@ impl Hooks for Trace {
         let event =
             || Event::Launch(issued(lane, head, out.is_ok()), *geometry, args.params.to_vec());
         self.record(count, event);
+        out
+    }
+
+    fn hint(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        mem: MemRef,
+        bytes: u64,
+        hint: Hint,
+    ) -> Result<(), HalError> {
+        let out = lane.inner.hint(&head.inner, mem, bytes, hint);
+        let count = |c: &mut Counts| {
+            c.hints += 1;
+            c.waits += head.waits.len() as u64;
+        };
+        self.record(count, || Event::Hint(issued(lane, head, out.is_ok()), hint));
         out
     }
 

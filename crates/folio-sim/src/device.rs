@@ -11,7 +11,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// What one simulated device is like. The default: 1 GiB of its own memory, all lane kinds, native
-/// waits among all devices, closures, timestamps, no batching.
+/// waits among all devices, closures, timestamps, hints, addresses, no batching.
 #[derive(Clone, Debug)]
 pub struct DeviceSpec {
     home: Option<MemoryHome>,
@@ -20,10 +20,12 @@ pub struct DeviceSpec {
     copy_lanes: bool,
     closures: bool,
     timing: bool,
+    hints: bool,
     host_link: Link,
     max_in_flight: u32,
     pub(crate) memory: u64,
     pub(crate) max_alloc: u64,
+    pub(crate) addresses: bool,
     pub(crate) batch: u64,
     pub(crate) lose_at: Option<u64>,
     /// Kinds of lanes on which nothing ends.
@@ -40,10 +42,12 @@ impl DeviceSpec {
             copy_lanes: true,
             closures: true,
             timing: true,
+            hints: true,
             host_link: Link::default(),
             max_in_flight: 4096,
             memory: 1 << 30,
             max_alloc: u64::MAX,
+            addresses: true,
             batch: 1,
             lose_at: None,
             held: Vec::new(),
@@ -83,6 +87,18 @@ impl DeviceSpec {
     /// Keeps timestamps, in logical time.
     pub fn timing(mut self, on: bool) -> DeviceSpec {
         self.timing = on;
+        self
+    }
+
+    /// Takes hints.
+    pub fn hints(mut self, on: bool) -> DeviceSpec {
+        self.hints = on;
+        self
+    }
+
+    /// Its memory has addresses. Without them pointers cannot be taken or found.
+    pub fn addresses(mut self, on: bool) -> DeviceSpec {
+        self.addresses = on;
         self
     }
 
@@ -138,6 +154,7 @@ impl DeviceSpec {
         caps.notifies = notifies;
         caps.copy_lanes = self.copy_lanes;
         caps.timing = self.timing;
+        caps.hints = self.hints;
         caps.max_alloc = self.max_alloc;
         caps.max_in_flight = self.max_in_flight;
         caps.host_link = self.host_link;
@@ -221,7 +238,10 @@ unsafe impl UsmAllocator for SimDevice {
             if req.size == 0 || !req.align.is_power_of_two() {
                 return Err(world.violate("requests are well formed", format!("{req:?}")));
             }
-            let out = world.memory.alloc(self.index, req)?;
+            let mut out = world.memory.alloc(self.index, req)?;
+            if !world.devices[self.index as usize].spec.addresses {
+                out.address = None;
+            }
             world.counters.allocs += 1;
             Ok(out)
         })
@@ -250,6 +270,8 @@ unsafe impl UsmAllocator for SimDevice {
     }
 
     fn query(&self, address: u64) -> Option<PointerInfo> {
-        self.core.shared.lock().memory.query(self.index, address)
+        let world = self.core.shared.lock();
+        let addresses = world.devices[self.index as usize].spec.addresses;
+        if addresses { world.memory.query(self.index, address) } else { None }
     }
 }

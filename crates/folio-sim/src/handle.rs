@@ -36,7 +36,7 @@ pub struct LogEntry {
     pub tick: Tick,
     /// What it was.
     pub op: OpKind,
-    /// Bytes of copies and fills, items of launches.
+    /// Bytes of copies, fills and hints, items of launches.
     pub amount: u64,
     /// Its label.
     pub label: String,
@@ -65,6 +65,8 @@ pub struct Counters {
     pub filled: u64,
     /// Launches.
     pub launches: u64,
+    /// Hints.
+    pub hints: u64,
     /// Operations that failed when they ran.
     pub failures: u64,
     /// Allocations made.

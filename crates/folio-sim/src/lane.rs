@@ -5,8 +5,8 @@ use crate::shared::Core;
 use crate::timeline::{World, gone};
 use crate::work::{Launch, Op, Phase, Work, drop_contained, param_span, span};
 use folio_core::hal::{
-    Args, CopyRect, FillRect, Geometry, HalError, Head, KernelRef, Lane, Lost, MemBase, MemRef,
-    Tick, Timing, WaitGroup,
+    Args, CopyRect, FillRect, Geometry, HalError, Head, Hint, KernelRef, Lane, Lost, MemBase,
+    MemRef, Tick, Timing, WaitGroup,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -115,6 +115,7 @@ impl SimLane {
                 .params
                 .iter()
                 .try_for_each(|p| self.check_memory(world, &p.mem, param_span(p))),
+            Work::Hint(mem, bytes) => self.check_memory(world, mem, Some(*bytes)),
             Work::Refused => Ok(()),
         }
     }
@@ -177,6 +178,10 @@ unsafe impl Lane for SimLane {
         let params = args.params.to_vec();
         let launch = Launch { kernel, geometry: *geometry, params };
         self.issue(head, OpKind::Launch, Work::Launch(launch))
+    }
+
+    fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, _: Hint) -> Result<(), HalError> {
+        self.issue(head, OpKind::Hint, Work::Hint(mem, bytes))
     }
 
     fn flush(&self) {

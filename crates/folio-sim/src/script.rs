@@ -1,6 +1,6 @@
 //! When operations end: latencies, order, visibility. Values only; the timeline reads them.
 
-/// The three operations of a lane.
+/// The operations of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OpKind {
     /// [`folio_core::hal::Lane::copy`].
@@ -9,6 +9,8 @@ pub enum OpKind {
     Fill,
     /// [`folio_core::hal::Lane::launch`].
     Launch,
+    /// [`folio_core::hal::Lane::hint`].
+    Hint,
 }
 
 /// How the simulated devices of one backend pass their logical time.
@@ -21,7 +23,7 @@ pub enum OpKind {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Script {
-    latency: [u64; 3],
+    latency: [u64; 4],
     jitter: u64,
     pub(crate) seed: Option<u64>,
     pub(crate) overlap: bool,
@@ -31,7 +33,7 @@ pub struct Script {
 impl Script {
     /// Everything takes one step, in the order of submission, visible at once.
     pub fn new() -> Script {
-        Script { latency: [1; 3], jitter: 0, seed: None, overlap: false, visible_every: 1 }
+        Script { latency: [1; 4], jitter: 0, seed: None, overlap: false, visible_every: 1 }
     }
 
     /// Operations of this kind end `steps` after they could begin.
@@ -42,7 +44,7 @@ impl Script {
 
     /// All operations end `steps` after they could begin.
     pub fn late(mut self, steps: u64) -> Script {
-        self.latency = [steps; 3];
+        self.latency = [steps; 4];
         self
     }
 

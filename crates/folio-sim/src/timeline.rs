@@ -128,6 +128,7 @@ impl World {
                 Work::Copy(rects) => rects.iter().any(|r| names(&r.src.base) || names(&r.dst.base)),
                 Work::Fill(rects, _) => rects.iter().any(|r| names(&r.dst.base)),
                 Work::Launch(launch) => launch.params.iter().any(|p| names(&p.mem.base)),
+                Work::Hint(mem, _) => names(&mem.base),
                 Work::Refused => false,
             })?;
             Some((lane, op.tick))
@@ -238,6 +239,10 @@ impl World {
             Work::Launch(launch) => {
                 c.launches += 1;
                 launch.geometry.items() as u64
+            }
+            Work::Hint(_, bytes) => {
+                c.hints += 1;
+                *bytes
             }
             Work::Refused => return,
         };

@@ -7,7 +7,8 @@ use crate::memory::{Block as Bytes, Memory, address};
 use crate::script::{OpKind, Random};
 use folio_core::geom::Box3;
 use folio_core::hal::{
-    Block, CopyRect, FillRect, Geometry, HalError, NativeKernel, Order, Param, ParamPtr, Tick,
+    Block, CopyRect, FillRect, Geometry, HalError, MemRef, NativeKernel, Order, Param, ParamPtr,
+    Tick,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub(crate) enum Work {
     Copy(Vec<CopyRect>),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Launch),
+    Hint(MemRef, u64),
     /// Its call was refused: only the tick is left.
     Refused,
 }
@@ -181,6 +183,10 @@ fn resolve(
                 found.push(p.at(address(memory, &p.mem, bytes, pins)?));
             }
             Ready::Launch { kernel, params: found, blocks: blocks(&geometry, random) }
+        }
+        Work::Hint(mem, bytes) => {
+            address(memory, &mem, bytes, pins)?;
+            Ready::Copy(Vec::new())
         }
         Work::Refused => Ready::Copy(Vec::new()),
     })

@@ -30,6 +30,7 @@
 //! | choose a device | [`Selector`], [`DeviceRef`], [`sched`] |
 //! | make data | [`Buffer`], [`BufferOptions`], [`Shared`], [`DeviceType`] |
 //! | use a part of it | [`Slice`], [`SliceMut`] |
+//! | have memory that stays | [`Usm`], [`UsmPtr`] |
 //! | submit work | [`Queue`], [`CommandGroup`] |
 //! | write kernels | [`Item`], [`In`], [`Out`], [`InOut`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
@@ -104,6 +105,8 @@ mod documents {
     mod buffers_and_pages {}
     #[doc = include_str!("../../../docs/guide/queues-and-events.md")]
     mod queues_and_events {}
+    #[doc = include_str!("../../../docs/guide/usm.md")]
+    mod usm {}
     #[doc = include_str!("../../../docs/guide/errors.md")]
     mod errors {}
     #[doc = include_str!("../../../docs/sycl.md")]

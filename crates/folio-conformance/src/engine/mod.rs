@@ -22,6 +22,7 @@ mod tasks;
 mod threads;
 mod trackers;
 mod transfers;
+mod usm;
 
 pub use crate::suite::Summary;
 use crate::suite::{Outcome, Stop};
@@ -58,6 +59,7 @@ const TESTS: &[&[Test]] = &[
     refused::TESTS,
     scopes::TESTS,
     trackers::TESTS,
+    usm::TESTS,
 ];
 
 /// The names of all tests.

@@ -1,8 +1,8 @@
 //! Allocations.
 
 use super::Test;
-use super::rig::{Outcome, Rig, ensure, noise};
-use folio_core::hal::{AllocKind, AllocReq, HalErrorKind, LaneKind};
+use super::rig::{Outcome, Rig, ensure, line, noise, unsupported};
+use folio_core::hal::{Advice, AllocKind, AllocReq, HalErrorKind, Hint, LaneKind};
 
 pub(super) const TESTS: &[Test] = &[
     ("allocations_are_aligned_and_apart", allocations_are_aligned_and_apart),
@@ -12,6 +12,8 @@ pub(super) const TESTS: &[Test] = &[
     ("zeroed_means_zeros", zeroed_means_zeros),
     ("host_addresses_are_the_allocation", host_addresses_are_the_allocation),
     ("pointers_are_found", pointers_are_found),
+    ("every_kind_is_usm", every_kind_is_usm),
+    ("hints_are_operations", hints_are_operations),
 ];
 
 fn request(size: u64, align: u64) -> AllocReq<'static> {
@@ -126,13 +128,76 @@ fn host_addresses_are_the_allocation(rig: &Rig) -> Outcome {
     })
 }
 
+/// USM-01: device, host and shared memory, which lanes copy from and to, which is found by its
+/// address, and which the host reaches unless it is the device's.
+fn every_kind_is_usm(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        let device = seat.memory(256)?;
+        for kind in [AllocKind::Device, AllocKind::Host, AllocKind::Shared] {
+            let memory = seat.memory_of(kind, 256)?;
+            let mut queue = seat.queue(LaneKind::Compute)?;
+            queue.write(&memory, &noise(256, 3))?;
+            queue.copy(&[], &[line(memory.at(0), device.at(0), 256)])?;
+            ensure!(queue.read(&device)? == noise(256, 3), "{kind:?} to the device");
+            queue.copy(&[], &[line(device.at(0), memory.at(128), 128)])?;
+            let expect = [&noise(256, 3)[..128], &noise(256, 3)[..128]].concat();
+            ensure!(queue.read(&memory)? == expect, "the device to {kind:?}");
+            let usm = seat.device.usm();
+            let found = memory.given.address.and_then(|address| usm.query(address + 255));
+            if let Some(found) = found {
+                let right = found.handle == memory.given.handle && found.offset == 255;
+                ensure!(right && found.kind == kind, "{kind:?}: {found:?}");
+            }
+            let Some(host) = memory.given.host else {
+                ensure!(kind == AllocKind::Device, "the host does not reach {kind:?}");
+                continue;
+            };
+            // SAFETY: the allocation has 256 bytes there, and nothing writes them now.
+            let seen = unsafe { std::slice::from_raw_parts(host.0, 256) };
+            ensure!(seen == expect, "the host sees other bytes in {kind:?}");
+        }
+        Ok(())
+    })
+}
+
+/// USM-02: a hint has a tick like any operation, and touches no data.
+fn hints_are_operations(rig: &Rig) -> Outcome {
+    if !rig.devices.iter().any(|d| d.info().caps.hints) {
+        return unsupported("hints");
+    }
+    rig.each(|seat| {
+        if !seat.device.info().caps.hints {
+            return Ok(());
+        }
+        for kind in [AllocKind::Device, AllocKind::Host, AllocKind::Shared] {
+            let memory = seat.memory_of(kind, 256)?;
+            let mut queue = seat.queue(LaneKind::Compute)?;
+            queue.write(&memory, &noise(256, 5))?;
+            for hint in [
+                Hint::Prefetch,
+                Hint::Advise(Advice::ReadMostly),
+                Hint::Advise(Advice::PreferDevice),
+                Hint::Advise(Advice::PreferHost),
+                Hint::Advise(Advice::UsedByDevice),
+                Hint::Advise(Advice::Nothing),
+            ] {
+                queue.hint(memory.at(64), 128, hint)?;
+                queue.finish()?;
+            }
+            ensure!(queue.read(&memory)? == noise(256, 5), "a hint changed {kind:?} memory");
+            ensure!(queue.failures().is_empty(), "a hint about {kind:?} memory failed");
+        }
+        Ok(())
+    })
+}
+
 fn pointers_are_found(rig: &Rig) -> Outcome {
     rig.each(|seat| {
         let memory = seat.memory(256)?;
         let Some(address) = memory.given.address else { return Ok(()) };
         let usm = seat.device.usm();
         let Some(found) = usm.query(address + 100) else {
-            return super::rig::unsupported("queries of pointers");
+            return unsupported("queries of pointers");
         };
         let right = found.handle == memory.given.handle && found.offset == 100 && found.size >= 256;
         ensure!(right && found.kind == AllocKind::Device, "{found:?}");

@@ -205,7 +205,9 @@ fn progress_is_told(rig: &Rig) -> Outcome {
         let mut queue = seat.queue(LaneKind::Compute)?;
         for round in 1..=32 {
             queue.fill(&[run(memory.at(0), 64)], &[round])?;
+            // As the engine does when it has handed something over.
             queue.lane.flush();
+            queue.lane.drive();
             loop {
                 rig.notify.arm();
                 if queue.lane.completed()? >= queue.last {

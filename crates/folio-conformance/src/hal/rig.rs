@@ -4,7 +4,7 @@ pub(super) use crate::suite::{Outcome, Stop, ensure, unsupported};
 use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, FillRect,
-    Geometry, HalError, Head, HostPtr, KernelRef, Lane, LaneKind, Lost, MemBase, MemRef,
+    Geometry, HalError, Head, Hint, HostPtr, KernelRef, Lane, LaneKind, Lost, MemBase, MemRef,
     NativeKernel, Notify, Order, Param, ParamPtr, Tick, Wait,
 };
 use std::sync::Arc;
@@ -82,13 +82,11 @@ impl<'a> Seat<'a> {
     }
 
     pub(super) fn memory(&self, size: u64) -> Result<Memory<'a>, Stop> {
-        let req = AllocReq {
-            kind: AllocKind::Device,
-            size,
-            align: 64,
-            import: None,
-            label: "conformance",
-        };
+        self.memory_of(AllocKind::Device, size)
+    }
+
+    pub(super) fn memory_of(&self, kind: AllocKind, size: u64) -> Result<Memory<'a>, Stop> {
+        let req = AllocReq { kind, size, align: 64, import: None, label: "conformance" };
         Ok(Memory { seat: *self, given: self.device.usm().alloc(&req)?, size })
     }
 }
@@ -166,6 +164,11 @@ impl Queue {
         let head = self.head(&waits, Order::AfterPrevious);
         let kernel = KernelRef::Native(NativeKernel::new(kernel));
         self.lane.launch(&head, kernel, geometry, &Args { blob: &[], params })
+    }
+
+    pub(super) fn hint(&mut self, at: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
+        let head = self.head(&[], Order::AfterPrevious);
+        self.lane.hint(&head, at, bytes, hint)
     }
 
     /// Copies `bytes` to the memory, from its start, and waits.

@@ -373,7 +373,11 @@ impl<T: DeviceType, const D: usize> Shared<T, D> {
     }
 }
 
-fn reinterpreted<U: DeviceType, const E: usize>(view: &View, range: [usize; E]) -> Result<View> {
+/// A storage in another shape, and of another type of as many bytes.
+pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
+    view: &View,
+    range: [usize; E],
+) -> Result<View> {
     let dims = widen(range);
     let element_bytes = size_of::<U>();
     let label = &view.storage.label;

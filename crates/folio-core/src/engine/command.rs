@@ -6,6 +6,7 @@ use super::failures::EpochPin;
 use super::lanes::{Payload, Promise};
 use super::launch::Launch;
 use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
+use super::memory::RawMem;
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp, When};
 use super::storage::StorageId;
@@ -14,7 +15,7 @@ use super::transfer::{CopyJob, For};
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Brings, Deps, Outcome, Writing, add_dep, tidy};
-use crate::hal::{CopyRect, FillRect, HostPtr, MemBase, MemRef, ParamPtr};
+use crate::hal::{CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef, ParamPtr};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -77,14 +78,37 @@ impl Shape {
     }
 }
 
-/// One end of a copy.
+/// Memory that a command names.
 pub(crate) enum End {
     /// An access, by its position.
     Access(usize),
     /// Host memory that the command owns.
     Host(Arc<Staging>),
     /// Memory for which the caller answers.
-    Raw(MemRef, DomainId),
+    Raw(RawMem),
+}
+
+/// A rectangle of memory, in bytes: what copies, fills and hints work on.
+pub(crate) struct Place {
+    pub(crate) end: End,
+    /// From the start of `end`.
+    pub(crate) offset: u64,
+    /// From one slice, and from one row, to the next.
+    pub(crate) pitch: [u64; 2],
+    /// Slices, rows, bytes.
+    pub(crate) extent: [u64; 3],
+}
+
+impl Place {
+    pub(crate) fn of(end: End, shape: &Shape) -> Place {
+        Place { end, offset: shape.offset(), pitch: shape.pitch(), extent: shape.extent() }
+    }
+
+    /// Bytes from its first to its last.
+    fn span(&self) -> u64 {
+        let [slices, rows, bytes] = self.extent;
+        slices.saturating_sub(1) * self.pitch[0] + rows.saturating_sub(1) * self.pitch[1] + bytes
+    }
 }
 
 /// A host task, before it knows its memory.
@@ -95,9 +119,11 @@ pub(crate) enum Action {
     /// A kernel, whose parameters do not know their memory yet; there until it is placed.
     Launch(Option<Box<Launch>>),
     /// A copy from the first to the second.
-    Copy { from: (End, Shape), to: (End, Shape) },
-    /// A fill of an access.
-    Fill { access: usize, shape: Shape, pattern: SmallVec<[u8; 16]> },
+    Copy { from: Place, to: Place },
+    /// A fill.
+    Fill { to: Place, pattern: SmallVec<[u8; 16]> },
+    /// A word about memory.
+    Hint { at: Place, hint: Hint },
     /// A closure on the host, over accesses by their positions, and their shapes.
     Task { body: HostBody, params: SmallVec<[(usize, Shape); 4]> },
     /// Only that the data is there, or that everything before is done.
@@ -110,9 +136,23 @@ impl Action {
             Action::Launch { .. } => "kernel",
             Action::Copy { .. } => "copy",
             Action::Fill { .. } => "fill",
+            Action::Hint { .. } => "hint",
             Action::Task { .. } => "host task",
             Action::Nothing => "barrier",
         }
+    }
+
+    /// The raw memory that it names.
+    fn raw(&self) -> impl Iterator<Item = &RawMem> {
+        let places = match self {
+            Action::Copy { from, to } => [Some(from), Some(to)],
+            Action::Fill { to: place, .. } | Action::Hint { at: place, .. } => [Some(place), None],
+            Action::Launch(_) | Action::Task { .. } | Action::Nothing => [None, None],
+        };
+        places.into_iter().flatten().filter_map(|place| match &place.end {
+            End::Raw(raw) => Some(raw),
+            _ => None,
+        })
     }
 }
 
@@ -130,6 +170,9 @@ impl Ledger {
             if storage.held(&access.pages, access.mode.writes()) {
                 return Err(Error::HostAccessHeld { buffer: storage.label.clone() });
             }
+        }
+        if command.action.raw().any(|raw| !self.is_live(raw)) {
+            return Err(Error::Freed { what: "command", label: command.label.clone() });
         }
         Ok(())
     }
@@ -376,6 +419,7 @@ impl Ledger {
             promises: self.definitions(accesses),
             ..NewOp::default()
         };
+        op.storages.extend(command.action.raw().filter_map(|raw| raw.storage));
         match &mut command.action {
             // Taken from where it lies: the action is large.
             Action::Launch(launch) => {
@@ -384,18 +428,29 @@ impl Ledger {
                 };
                 self.count(None, op.queue, |c| c.launches += 1);
                 for (param, at) in launch.places() {
-                    param.mem.base = self.base(&accesses[at]);
+                    param.mem = self.first_byte(&accesses[at]);
                 }
                 op.body = Body::Lane(lane, Payload::Launch(Some(launch)));
             }
             Action::Nothing => {}
             action => match std::mem::replace(action, Action::Nothing) {
-                Action::Fill { access, shape, pattern } => {
-                    let Some(lane) = lane else { return Stamp::DONE };
+                Action::Fill { to, pattern } => {
+                    let (Some(lane), Some((dst, _))) = (lane, self.memory_of(accesses, &to)) else {
+                        return Stamp::DONE;
+                    };
                     self.count(None, op.queue, |c| c.fills += 1);
-                    let dst = MemRef { base: self.base(&accesses[access]), offset: shape.offset() };
-                    let rect = FillRect { dst, pitch: shape.pitch(), extent: shape.extent() };
+                    let rect = FillRect { dst, pitch: to.pitch, extent: to.extent };
                     op.body = Body::Lane(lane, Payload::Fill { rects: vec![rect], pattern });
+                }
+                Action::Hint { at, hint } => {
+                    let (Some(lane), Some((mem, _))) = (lane, self.memory_of(accesses, &at)) else {
+                        return Stamp::DONE;
+                    };
+                    self.count(None, op.queue, |c| c.hints += 1);
+                    if self.devices[self.device_of(lane)].hints {
+                        let payload = Payload::Hint { mem, bytes: at.span(), hint };
+                        op.body = Body::Lane(lane, payload);
+                    }
                 }
                 Action::Copy { from, to } => {
                     self.count(None, op.queue, |c| c.copies += 1);
@@ -433,11 +488,12 @@ impl Ledger {
         promises.filter(|p| !p.pages.is_empty()).collect()
     }
 
-    /// The memory of an access; an empty one may have none.
+    /// Where the memory of an access begins; an empty one may have none.
     #[inline]
-    pub(crate) fn base(&self, access: &Access) -> MemBase {
+    pub(crate) fn first_byte(&self, access: &Access) -> MemRef {
         let alloc = self.storages[access.storage.0].alloc(access.domain);
-        alloc.map_or(MemBase::Host(HostPtr(std::ptr::null_mut())), |a| a.base)
+        let nowhere = MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 };
+        alloc.map_or(nowhere, |a| a.mem)
     }
 
     /// An access as the host finds it; an empty one may have no memory.
@@ -451,29 +507,37 @@ impl Ledger {
         &mut self,
         mut job: CopyJob<'_>,
         accesses: &[Access],
-        from: (End, Shape),
-        to: (End, Shape),
+        from: Place,
+        to: Place,
     ) -> Stamp {
-        let mut side = |(end, shape): &(End, Shape)| {
-            let (base, domain) = match end {
-                End::Access(at) => {
-                    let a = &accesses[*at];
-                    (self.storages[a.storage.0].alloc(a.domain)?.base, a.domain)
-                }
-                End::Raw(mem, domain) => return Some((*mem, shape.pitch(), *domain)),
-                End::Host(staging) => {
-                    job.staging = Some(staging.clone());
-                    (MemBase::Host(staging.ptr()), DomainId::HOST)
-                }
-            };
-            Some((MemRef { base, offset: shape.offset() }, shape.pitch(), domain))
-        };
-        let (Some((src, src_pitch, source)), Some((dst, dst_pitch, target))) =
-            (side(&from), side(&to))
+        let (Some((src, source)), Some((dst, target))) =
+            (self.memory_of(accesses, &from), self.memory_of(accesses, &to))
         else {
             return Stamp::DONE;
         };
-        let rect = CopyRect { src, src_pitch, dst, dst_pitch, extent: from.1.extent() };
+        let (src_pitch, dst_pitch, extent) = (from.pitch, to.pitch, from.extent);
+        if let End::Host(staging) = from.end {
+            job.staging = Some(staging);
+        }
+        let rect = CopyRect { src, src_pitch, dst, dst_pitch, extent };
         self.copy(job, source, target, smallvec![rect])
+    }
+
+    /// Where a place is.
+    fn memory_of(&self, accesses: &[Access], place: &Place) -> Option<(MemRef, DomainId)> {
+        match &place.end {
+            End::Access(at) => {
+                let a = &accesses[*at];
+                let alloc = self.storages[a.storage.0].alloc(a.domain)?;
+                Some((alloc.at(place.offset), a.domain))
+            }
+            End::Raw(RawMem { mem, domain, .. }) => {
+                Some((MemRef { offset: mem.offset + place.offset, ..*mem }, *domain))
+            }
+            End::Host(staging) => {
+                let base = MemBase::Host(staging.ptr());
+                Some((MemRef { base, offset: place.offset }, DomainId::HOST))
+            }
+        }
     }
 }

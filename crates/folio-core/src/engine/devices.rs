@@ -8,7 +8,7 @@ use super::stamp::LaneId;
 use super::storage::{Alloc, Garbage, Owner, StorageId};
 use crate::error::{Error, Label};
 use crate::hal::{
-    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase,
+    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
 };
 use crate::pages::{DomainId, DomainSet};
 use smallvec::SmallVec;
@@ -211,9 +211,9 @@ impl Engine {
                 self.host_budget.give(bytes as u64);
                 return Err(refused());
             };
-            let base = MemBase::Host(ptr);
+            let mem = MemRef { base: MemBase::Host(ptr), offset: 0 };
             let address = Some(ptr.0 as u64);
-            return Ok(Alloc { base, address, host: Some(ptr), owner: Owner::Host, clean: true });
+            return Ok(Alloc { mem, address, host: Some(ptr), owner: Owner::Host, clean: true });
         }
         let found = self.devices.iter().position(|d| d.domain == domain);
         let at = found.unwrap_or_default() as u16;
@@ -265,7 +265,8 @@ impl Engine {
                 };
                 let owner = Owner::Device(at, a.handle);
                 let (address, host, clean) = (a.address, a.host, a.zeroed);
-                Ok(Alloc { base, address, host, owner, clean })
+                let mem = MemRef { base, offset: 0 };
+                Ok(Alloc { mem, address, host, owner, clean })
             }
             Err(cause) => {
                 budget.give(asked);
@@ -285,7 +286,7 @@ impl Engine {
         match garbage.alloc.owner {
             Owner::User => {}
             Owner::Host => {
-                if let MemBase::Host(ptr) = garbage.alloc.base {
+                if let MemBase::Host(ptr) = garbage.alloc.mem.base {
                     // SAFETY: allocated by `allocate_one` with this size; the ledger gives an
                     // allocation away once, when no operation and no handle uses it any more.
                     unsafe { host_free(ptr, garbage.bytes) };

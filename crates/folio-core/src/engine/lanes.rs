@@ -14,7 +14,9 @@ use super::stamp::{LaneId, SlotId};
 use super::storage::StorageId;
 use crate::error::Label;
 use crate::geom::Box3;
-use crate::hal::{Args, CopyRect, FillRect, HalError, Head, KernelRef, Lane, Order, Tick, Wait};
+use crate::hal::{
+    Args, CopyRect, FillRect, HalError, Head, Hint, KernelRef, Lane, MemRef, Order, Tick, Wait,
+};
 use crate::pages::DomainId;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,6 +34,11 @@ pub(crate) enum Payload {
     Fill {
         rects: Vec<FillRect>,
         pattern: SmallVec<[u8; 16]>,
+    },
+    Hint {
+        mem: MemRef,
+        bytes: u64,
+        hint: Hint,
     },
 }
 
@@ -271,6 +278,7 @@ impl LaneShared {
             }
             Payload::Copy(rects) => self.native.copy(&head, rects),
             Payload::Fill { rects, pattern } => self.native.fill(&head, rects, pattern),
+            Payload::Hint { mem, bytes, hint } => self.native.hint(&head, *mem, *bytes, *hint),
         }
     }
 

@@ -91,6 +91,8 @@ pub(crate) struct Outbox {
 pub(crate) struct DeviceFacts {
     pub(crate) domain: DomainId,
     pub(crate) key: WaitKey,
+    /// Its lanes take hints.
+    pub(crate) hints: bool,
 }
 
 /// The state that the ledger lock guards.

@@ -1,11 +1,41 @@
-//! Allocations that come to a storage from outside, and go before it does.
+//! Allocations that come to a storage from outside, and go before it does; and what raw pointers
+//! name.
 
 use super::ledger::Ledger;
-use super::storage::{Alloc, Garbage, StorageId};
+use super::storage::{Alloc, Garbage, Owner, StorageId};
 use crate::error::Error;
+use crate::hal::MemRef;
 use crate::pages::{DomainId, DomainSet};
 
+/// What a raw pointer names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawMem {
+    pub(crate) mem: MemRef,
+    pub(crate) domain: DomainId,
+    /// Whose memory it is; `None`: the host's, of which the engine knows nothing.
+    pub(crate) storage: Option<StorageId>,
+}
+
 impl Ledger {
+    /// True unless the memory behind a raw pointer is known to be gone.
+    pub(crate) fn is_live(&self, raw: &RawMem) -> bool {
+        raw.storage.is_none_or(|id| {
+            self.storages.get(id.0).is_some_and(|storage| {
+                let alloc = storage.alloc(raw.domain).map(|alloc| alloc.mem.base);
+                !storage.dropped && !storage.closed && alloc == Some(raw.mem.base)
+            })
+        })
+    }
+
+    /// The engine's own memory on the host that contains an address: its start and its bytes.
+    pub(crate) fn host_memory_at(&self, address: u64) -> Option<(u64, u64)> {
+        self.storages.iter().find_map(|storage| {
+            let alloc = storage.alloc(DomainId::HOST).filter(|a| a.owner == Owner::Host)?;
+            let (start, bytes) = (alloc.address?, storage.bytes() as u64);
+            (start..start + bytes).contains(&address).then_some((start, bytes))
+        })
+    }
+
     /// Gives a storage memory that was made elsewhere.
     pub(crate) fn adopt(&mut self, id: StorageId, domain: DomainId, alloc: Alloc) {
         let storage = &mut self.storages[id.0];
@@ -14,11 +44,13 @@ impl Ledger {
             let all = storage.grid.all();
             storage.defined.update(&all, &mut |_, set: DomainSet| set.with(domain));
         }
-        let bytes = storage.bytes() as u64;
-        self.count(Some(id), None, |c| {
-            c.allocations += 1;
-            c.allocated_bytes += bytes;
-        });
+        if alloc.owner != Owner::User {
+            let bytes = storage.bytes() as u64;
+            self.count(Some(id), None, |c| {
+                c.allocations += 1;
+                c.allocated_bytes += bytes;
+            });
+        }
     }
 
     /// Frees an allocation that is not in use and not the only one to hold a page.

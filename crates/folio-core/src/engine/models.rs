@@ -175,7 +175,7 @@ impl Rig {
             })
             .collect();
         let key = WaitKey { backend: 0, group };
-        let facts = vec![DeviceFacts { domain: DomainId::HOST, key }; 2];
+        let facts = vec![DeviceFacts { domain: DomainId::HOST, key, hints: false }; 2];
         let names: Arc<[String]> = ["a", "b"].map(str::to_owned).into();
         let ledger = Ledger::new(facts, names, vec![Link::default()], 1, table.clone());
         let reports = Arc::new(AtomicUsize::new(0));

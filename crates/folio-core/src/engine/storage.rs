@@ -4,7 +4,7 @@ use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Dims, Grid};
 use crate::graph::hazards::Hazards;
-use crate::hal::{HostPtr, MemBase, MemRef};
+use crate::hal::{HostPtr, MemRef};
 use crate::pages::{DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use smallvec::SmallVec;
@@ -17,7 +17,8 @@ pub(crate) struct StorageId(pub u32);
 /// One allocation of a storage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alloc {
-    pub(crate) base: MemBase,
+    /// Its first byte.
+    pub(crate) mem: MemRef,
     /// Where kernels of the device find it, if it has an address.
     pub(crate) address: Option<u64>,
     /// Where the host finds it, if it can.
@@ -26,6 +27,13 @@ pub(crate) struct Alloc {
     pub(crate) owner: Owner,
     /// It held zeros, or what the storage may show, from the start: then it always will.
     pub(crate) clean: bool,
+}
+
+impl Alloc {
+    /// The place `offset` bytes into it.
+    pub(crate) fn at(&self, offset: u64) -> MemRef {
+        MemRef { base: self.mem.base, offset: self.mem.offset + offset }
+    }
 }
 
 /// Who frees an allocation.
@@ -120,11 +128,11 @@ impl StorageState {
 
     /// The memory of `elements` on `domain`: its first byte, and slices, rows and bytes.
     pub(crate) fn rect(&self, domain: DomainId, elements: &Box3) -> Option<(MemRef, [u64; 3])> {
-        let base = self.alloc(domain)?.base;
+        let alloc = self.alloc(domain)?;
         let at = crate::geom::linear(self.grid.dims, elements.min) * self.element_bytes;
         let e = elements.extent();
         let extent = [e[0] as u64, e[1] as u64, (e[2] * self.element_bytes) as u64];
-        Some((MemRef { base, offset: at as u64 }, extent))
+        Some((alloc.at(at as u64), extent))
     }
 
     /// The guard that forbids an access to `pages`, if there is one.

@@ -93,7 +93,7 @@ impl Ledger {
         // From here on there is no way back.
         let mut launch = launch.take()?;
         for (param, at) in launch.places() {
-            param.mem.base = self.base(&command.accesses[at]);
+            param.mem = self.first_byte(&command.accesses[at]);
         }
         self.count(None, command.queue, |c| c.launches += 1);
         let stamp = self.next_stamp(lane);

@@ -69,6 +69,8 @@ pub struct Caps {
     pub copy_lanes: bool,
     /// [`super::Lane::timing`] works.
     pub timing: bool,
+    /// [`super::Lane::hint`] works; without it hints have no effect.
+    pub hints: bool,
     /// The largest single allocation, in bytes.
     pub max_alloc: u64,
     /// Most parameters of one kernel.
@@ -88,6 +90,7 @@ impl Default for Caps {
             notifies: false,
             copy_lanes: false,
             timing: false,
+            hints: false,
             max_alloc: u64::MAX,
             max_params: 64,
             max_in_flight: 4096,

@@ -84,6 +84,32 @@ pub enum AllocKind {
     Shared,
 }
 
+/// What a program says about its use of memory. Results do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Hint {
+    /// The lane's device is going to use it.
+    Prefetch,
+    /// How it is going to be used from now on.
+    Advise(Advice),
+}
+
+/// How memory is going to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Advice {
+    /// Read often and written rarely, by device and host.
+    ReadMostly,
+    /// It should be in the device's memory.
+    PreferDevice,
+    /// It should be in the host's memory.
+    PreferHost,
+    /// The device uses it wherever it is.
+    UsedByDevice,
+    /// Takes back what was advised before.
+    Nothing,
+}
+
 /// A request for memory.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocReq<'a> {

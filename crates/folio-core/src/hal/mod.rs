@@ -14,8 +14,8 @@
 //! a backend: memory references lie inside live allocations of a device that the lane can reach,
 //! rectangles do not overflow, a kernel's parameters do not alias. A backend need not check again.
 //!
-//! **Ticks.** A lane is an in-order queue. Each call of [`Lane::copy`], [`Lane::fill`] and
-//! [`Lane::launch`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
+//! **Ticks.** A lane is an in-order queue. Each call of [`Lane::copy`], [`Lane::fill`],
+//! [`Lane::launch`] and [`Lane::hint`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
 //! at a time per lane (the engine holds the lane's lock), from changing threads. All other
 //! methods may be called at any time from any thread.
 //!
@@ -70,8 +70,8 @@ pub use kernel::{
     NativeKernel, Param, ParamPtr,
 };
 pub use mem::{
-    AllocKind, AllocReq, Allocation, CopyRect, FillRect, HostPtr, MemBase, MemRef, MemoryInfo,
-    PointerInfo,
+    Advice, AllocKind, AllocReq, Allocation, CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef,
+    MemoryInfo, PointerInfo,
 };
 pub use notify::Notify;
 
@@ -231,11 +231,19 @@ pub unsafe trait Lane: Send + Sync + 'static {
         args: &Args<'_>,
     ) -> Result<(), HalError>;
 
+    /// Passes a hint on: an operation without an effect on data. Called only where
+    /// [`Caps::hints`] says so.
+    fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
+        let _ = (head, mem, bytes, hint);
+        Err(HalError::unsupported("hints"))
+    }
+
     /// Submits what a batching backend holds back.
     fn flush(&self) {}
 
     /// Offers the calling thread, which holds no engine lock and asks for nothing: a backend may
-    /// run short work that is ready here, in the lane's order.
+    /// run short work that is ready here, in the lane's order. The engine does so whenever it has
+    /// handed operations over.
     fn drive(&self) {}
 
     /// Everything up to this tick has ended.

@@ -17,7 +17,7 @@ pub use rule::{Report, Rule, Violation};
 
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
+    AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError, Hint,
     KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome,
     Notify, Tick, WaitGroup,
 };
@@ -337,6 +337,23 @@ impl Hooks for Validate {
         let operands = args.params.iter().map(operand_of).collect();
         let run = || lane.inner.launch(&head.inner, kernel, geometry, args);
         self.operation(lane, head, operands, run)
+    }
+
+    fn hint(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        mem: MemRef,
+        bytes: u64,
+        hint: Hint,
+    ) -> Result<(), HalError> {
+        if !lane.device.inner.info().caps.hints {
+            self.report.add(Rule::Caps, format!("{hint:?} on device {}", lane.device.index));
+        }
+        // The bytes must be there, and nobody's order depends on it.
+        let operand = Operand::rect(mem, [bytes; 2], [1, 1, bytes], false);
+        let run = || lane.inner.hint(&head.inner, mem, bytes, hint);
+        self.operation(lane, head, vec![operand], run)
     }
 
     fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {

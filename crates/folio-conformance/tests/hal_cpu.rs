@@ -1,0 +1,45 @@
+//! The CPU backend under the suite of the HAL's contract, with 1, 2 and 4 memory domains, bare and
+//! validated.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio_conformance::hal::{names, run_hal};
+use folio_core::hal::Backend;
+use folio_cpu::CpuBackend;
+use folio_layers::Validate;
+use std::cell::RefCell;
+
+#[track_caller]
+fn passes(build: fn() -> CpuBackend) {
+    let reports = RefCell::new(Vec::new());
+    let bare = || -> Box<dyn Backend> { Box::new(build()) };
+    let validated = || -> Box<dyn Backend> {
+        let validate = Validate::new();
+        reports.borrow_mut().push(validate.report());
+        Box::new(validate.over(build()))
+    };
+    let factories: [&dyn Fn() -> Box<dyn Backend>; 2] = [&bare, &validated];
+    for factory in factories {
+        let summary = run_hal(factory, &[]);
+        println!("{summary}");
+        assert!(summary.is_ok(), "{summary}");
+        assert_eq!(summary.passed.len() + summary.unsupported.len(), names().len());
+    }
+    for report in reports.borrow().iter() {
+        assert!(report.is_silent(), "{report:?}");
+    }
+}
+
+#[test]
+fn one_domain() {
+    passes(|| CpuBackend::builder().threads(2).build().unwrap());
+}
+
+#[test]
+fn two_domains() {
+    passes(|| CpuBackend::builder().domains(2).threads(2).build().unwrap());
+}
+
+#[test]
+fn four_domains() {
+    passes(|| CpuBackend::builder().domains(4).threads(2).build().unwrap());
+}

@@ -102,6 +102,14 @@ fn all() -> Vec<(Error, &'static str)> {
             },
             "USM allocation `x` on sim:0 cannot be accessed by a kernel on sim:1",
         ),
+        (
+            Error::Freed { what: "command", label: k.clone() },
+            "command `k`: the memory of a raw pointer has been freed",
+        ),
+        (
+            Error::Misaligned { what: "command", label: k.clone(), at: 0x102, align: 4 },
+            "command `k`: 0x102 is no place for elements aligned to 4",
+        ),
         (Error::ScopeEnded { label: x.clone() }, "the scope of view `x` has ended"),
         (
             Error::Unsupported { device: "sim:0".to_owned(), what: "closures".to_owned() },
@@ -193,18 +201,20 @@ fn number(error: &Error) -> usize {
             Cause::Task(_) => 27,
             Cause::DataLost => 28,
         },
+        Error::Freed { .. } => 29,
+        Error::Misaligned { .. } => 30,
     }
 }
 
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 29];
+    let mut seen = [false; 31];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 29], "a variant without a message here");
+    assert_eq!(seen, [true; 31], "a variant without a message here");
 }
 
 /// ERR-01: they can be kept, sent, and boxed.

@@ -92,7 +92,7 @@ enum Doing {
         hint: Hint,
     },
     /// With raw memory: known from the start.
-    Raw(Action),
+    Raw(Box<Action>),
     Task {
         body: HostBody,
         args: Vec<Token>,
@@ -379,7 +379,7 @@ impl CommandGroup {
 
     fn raw(&mut self, action: Result<Action>) {
         match action {
-            Ok(action) => self.act(Doing::Raw(action)),
+            Ok(action) => self.act(Doing::Raw(Box::new(action))),
             Err(error) => self.refuse(error),
         }
     }
@@ -549,9 +549,8 @@ impl CommandGroup {
 
     /// Fills and hints are for memory of the device itself.
     fn check_raw(&self, place: DomainId) -> Result<()> {
-        let (Doing::Raw(Action::Fill { to: at, .. }) | Doing::Raw(Action::Hint { at, .. })) =
-            &self.doing
-        else {
+        let Doing::Raw(action) = &self.doing else { return Ok(()) };
+        let (Action::Fill { to: at, .. } | Action::Hint { at, .. }) = &**action else {
             return Ok(());
         };
         match &at.end {
@@ -637,10 +636,16 @@ impl CommandGroup {
             Doing::Fill { to, pattern } => Action::Fill { to: self.at(to), pattern },
             Doing::Hint { at, .. } if empty(at) => Action::Nothing,
             Doing::Hint { at, hint } => Action::Hint { at: self.at(at), hint },
-            Doing::Raw(
-                Action::Copy { to: at, .. } | Action::Fill { to: at, .. } | Action::Hint { at, .. },
-            ) if at.extent.contains(&0) => Action::Nothing,
-            Doing::Raw(action) => action,
+            Doing::Raw(action) => match *action {
+                Action::Copy { to: at, .. }
+                | Action::Fill { to: at, .. }
+                | Action::Hint { at, .. }
+                    if at.extent.contains(&0) =>
+                {
+                    Action::Nothing
+                }
+                action => action,
+            },
             Doing::Task { body, args } => {
                 let mut params = SmallVec::new();
                 for (nth, token) in args.iter().enumerate() {

@@ -164,9 +164,9 @@ const CASES: &[Case] = table![
     "a raw copy of too much", |w| w.submit(|cg| {
         let p = w.usm.pointer();
         // SAFETY: it is refused.
-        unsafe { cg.copy_raw(p, p, 33) };
+        unsafe { cg.copy_raw(p, p, [33]) };
         Ok(())
-    }) => Error::Mismatch { .. },
+    }) => Error::OutOfRange { .. },
     "a buffer over too little USM", |w| {
         // SAFETY: it is refused.
         unsafe { w.rt.buffer_over::<i32>(w.usm.pointer(), 9, false) }.map(drop)
@@ -174,12 +174,12 @@ const CASES: &[Case] = table![
     "a buffer over USM whose size overflows", |w| {
         // SAFETY: it is refused.
         unsafe { w.rt.buffer_over::<i32>(w.usm.pointer(), usize::MAX / 2, false) }.map(drop)
-    } => Error::Configuration { .. },
-    "a buffer inside of USM", |w| {
-        let inside = w.usm.pointer().offset(4).ok_or(Error::ShutDown)?;
+    } => Error::TooLarge { .. },
+    "a buffer between elements of USM", |w| {
+        let inside = w.usm.pointer().offset(2).ok_or(Error::ShutDown)?;
         // SAFETY: it is refused.
         unsafe { w.rt.buffer_over::<i32>(inside, 4, false) }.map(drop)
-    } => Error::Configuration { .. },
+    } => Error::Misaligned { .. },
     "a part with gaps as one slice", |w| w.square.slice([0, 1], [2, 2])?.read().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to await", |w| w.square.slice([0, 1], [2, 2])?.read_async().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to write", |w| w.square.slice_mut([0, 1], [2, 2])?.write().map(drop) => Error::NotContiguous { .. },
@@ -627,7 +627,7 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
         q.submit(|cg| {
             let p = usm.pointer();
             // SAFETY: no byte of it.
-            unsafe { cg.copy_raw(p, p, 0) };
+            unsafe { cg.copy_raw(p, p, [0]) };
             Ok(())
         })?;
         ensure_eq!((usm.len(), usm.slice(0, 0).is_ok()), (0, true));

@@ -28,11 +28,6 @@ impl<T> Slab<T> {
         Some(item)
     }
 
-    /// All that is there.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.items.iter().flatten()
-    }
-
     pub(crate) fn get(&self, id: u32) -> Option<&T> {
         self.items.get(id as usize)?.as_ref()
     }

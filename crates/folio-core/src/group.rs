@@ -605,7 +605,7 @@ impl CommandGroup {
         let Some(mut launch) = launch else { return Ok(()) };
         let Launch { tokens, params, .. } = &mut *launch;
         for (nth, token) in tokens.iter().enumerate() {
-            self.place(token, &tokens[..nth])?;
+            self.made_at(token, &tokens[..nth])?;
         }
         params.extend(tokens.iter().map(|token| self.param(token.at)));
         self.check_launch(&launch)?;

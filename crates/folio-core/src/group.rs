@@ -212,6 +212,12 @@ impl CommandGroup {
     /// `args` are accesses of this group, one or a tuple; the kernel gets views of them. A view
     /// reads anywhere in its access, and writes at its own item only, so kernels are free of data
     /// races. Reading outside of an access fails the command.
+    ///
+    /// A kernel computes and does not block. A backend may run it on any thread that is in a call of
+    /// the runtime: on the CPU a short kernel that is ready runs before `submit` returns, because
+    /// passing it on would take longer. So a kernel must not take a lock that a thread holds while it
+    /// submits or waits; that can be a deadlock. What blocks or locks is a
+    /// [`host_task`](Self::host_task), which has a thread of its own.
     pub fn host_kernel<const D: usize, A, F>(&mut self, range: [usize; D], args: A, kernel: F)
     where
         A: KernelArgs<D>,

@@ -63,6 +63,59 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`Slice`](crate::Slice), [`SliceMut`](crate::SliceMut)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.buffer_from(&[1, 2, 3, 4, 5, 6])?;
+//! let mut middle = x.slice_mut([2], [3])?;
+//! q.submit(|cg| {
+//!     let (range, part) = (middle.range(), cg.read_write(&mut middle));
+//!     cg.host_kernel(range, part, |i, mut part| part[i] *= 10);
+//!     Ok(())
+//! })?;
+//! assert_eq!(x.slice([1], [5])?.to_vec()?, [2, 30, 40, 50, 6]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Scope`](crate::Scope)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let (weights, mut totals) = (vec![1.0f32, 2.0, 3.0], vec![0.0f32; 3]);
+//! rt.scope(|scope| {
+//!     // Nothing is copied where the device computes in the host's memory.
+//!     let (weights, mut totals) = (scope.view(&weights)?, scope.view_mut(&mut totals)?);
+//!     q.submit(|cg| {
+//!         let (w, t) = (cg.read(&weights), cg.discard(&mut totals));
+//!         cg.host_kernel([3], (w, t), |i, (w, mut t)| t.put(i, 2.0 * w[i]));
+//!         Ok(())
+//!     })?;
+//!     Ok::<(), folio::Error>(())
+//! })??; // waits for everything that uses the slices, and brings back what was written
+//! assert_eq!(totals, [2.0, 4.0, 6.0]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Usm`](crate::Usm)
+//!
+//! ```
+//! use folio::UsmKind;
+//!
+//! let rt = folio::runtime()?;
+//! let device = rt.device("cpu:0")?;
+//! let mut memory = rt.usm::<u32>(&device, UsmKind::Shared, 4)?; // stays where it is
+//! rt.queue_on(&device)?.submit(|cg| {
+//!     cg.fill(&mut memory, 7);
+//!     Ok(())
+//! })?;
+//! assert_eq!(memory.read()?[..], [7; 4]);
+//! assert!(memory.pointer().address().is_some());
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`BufferOptions`](crate::BufferOptions)
 //!
 //! ```

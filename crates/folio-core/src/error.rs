@@ -156,7 +156,8 @@ pub enum Error {
         /// The host task that asked.
         task: Label,
     },
-    /// A kernel waits for something of the runtime, which could be itself.
+    /// A kernel, or the drop of what it captured, waits for something of the runtime, which could
+    /// be itself.
     #[error("a kernel cannot wait for commands or for a buffer's data")]
     WaitInKernel,
     /// A part of several rows with gaps between them was asked for as one slice.
@@ -365,6 +366,14 @@ impl Failure {
     /// Why.
     pub fn cause(&self) -> &Cause {
         &self.cause
+    }
+}
+
+impl Drop for Failure {
+    fn drop(&mut self) {
+        // A panic's payload and a task's error are the user's, and so is their drop.
+        let cause = std::mem::replace(&mut self.cause, Cause::DataLost);
+        crate::engine::contain(|| drop(cause));
     }
 }
 

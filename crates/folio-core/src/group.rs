@@ -132,6 +132,14 @@ impl CommandGroup {
         }
     }
 
+    /// That this is group `id`: `build` may have swapped it for one of another runtime.
+    pub(crate) fn expect(&self, id: GroupId) -> Result<()> {
+        if self.id == id {
+            return Ok(());
+        }
+        Err(Error::ForeignAccess { command: self.label.clone() })
+    }
+
     /// Names the command, for errors and traces.
     pub fn label(&mut self, label: impl Into<Arc<str>>) -> &mut Self {
         self.label = Label::from(label);
@@ -218,6 +226,9 @@ impl CommandGroup {
     /// passing it on would take longer. So a kernel must not take a lock that a thread holds while it
     /// submits or waits; that can be a deadlock. What blocks or locks is a
     /// [`host_task`](Self::host_task), which has a thread of its own.
+    ///
+    /// It cannot wait for the runtime, nor can what it captured when that is dropped:
+    /// [`Error::WaitInKernel`].
     pub fn host_kernel<const D: usize, A, F>(&mut self, range: [usize; D], args: A, kernel: F)
     where
         A: KernelArgs<D>,

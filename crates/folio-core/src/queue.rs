@@ -98,8 +98,10 @@ impl Queue {
     /// Returns as soon as the command is on its way. An error means that nothing has been changed.
     pub fn submit<R>(&self, build: impl FnOnce(&mut CommandGroup) -> Result<R>) -> Result<Event> {
         let inner = &self.inner;
-        let mut group = CommandGroup::new(&inner.core, inner.devices[0], GroupId::next());
+        let id = GroupId::next();
+        let mut group = CommandGroup::new(&inner.core, inner.devices[0], id);
         build(&mut group)?;
+        group.expect(id)?;
         group.device = self.choose(&group);
         let mut command = Command::new(Some(inner.id), inner.in_order);
         group.finish(&mut command)?;

@@ -9,7 +9,7 @@ use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
 use crate::engine::storage::{Alloc, Owner, StorageId};
 use crate::engine::transfer::For;
-use crate::engine::wait::Waited;
+use crate::engine::wait::{Waited, in_kernel};
 use crate::error::{Error, Result};
 use crate::geom::Box3;
 use crate::graph::hazards::{Deps, Writing, tidy};
@@ -38,8 +38,14 @@ impl Runtime {
     /// `scope` returns, everything that used them has ended, and what was written to a
     /// [`view_mut`](Scope::view_mut) is in its slice.
     ///
-    /// An error is that of the first view whose contents could not be brought back.
+    /// An error is that of the first view whose contents could not be brought back. In a kernel,
+    /// which cannot wait, it is [`Error::WaitInKernel`], and `f` is not called. A host task that
+    /// submits something in a scope that depends on the task itself waits for ever, as a thread that
+    /// joins itself does.
     pub fn scope<'env, R>(&self, f: impl FnOnce(&Scope<'env>) -> R) -> Result<R> {
+        if in_kernel() {
+            return Err(Error::WaitInKernel);
+        }
         let scope =
             Scope { runtime: self.clone(), views: Mutex::new(Vec::new()), _env: PhantomData };
         let result = f(&scope);

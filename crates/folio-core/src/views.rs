@@ -10,6 +10,7 @@ use crate::geom::{Box3, Dims, linear};
 use crate::group::{GroupId, Read, ReadWrite, Write};
 use crate::hal::{BlockKernel, ParamPtr};
 use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, needs_drop};
 use std::ops::{Index, IndexMut};
 
 /// Which access of which group.
@@ -59,15 +60,14 @@ impl<T> Raw<T> {
     /// # Safety
     /// The parameter points to live memory of its shape, which holds `T`s.
     unsafe fn new(param: &ParamPtr) -> Raw<T> {
-        let dims = param.dims;
-        let at = linear(dims, param.origin);
-        Raw {
-            // SAFETY: an empty access may have no memory; then nothing is dereferenced and the
-            // wrapping offset is never used. Otherwise the origin lies inside.
-            first: param.base.cast::<T>().wrapping_add(at),
-            pitch: [dims[1] * dims[2], dims[2]],
-            extent: param.extent,
+        let (dims, extent) = (param.dims, param.extent);
+        let first = param.base.cast::<T>();
+        if extent.contains(&0) {
+            // No memory, perhaps, and a shape whose products overflow; nothing is dereferenced.
+            return Raw { first, pitch: [0; 2], extent };
         }
+        let at = linear(dims, param.origin);
+        Raw { first: first.wrapping_add(at), pitch: [dims[1] * dims[2], dims[2]], extent }
     }
 
     fn offset<const D: usize>(&self, at: [usize; D]) -> usize {
@@ -329,13 +329,22 @@ tuples!(A, B, C, E, F, G, H, I);
 
 /// A closure as a kernel of blocks.
 pub(crate) struct ClosureKernel<F, A, const D: usize> {
-    f: F,
+    f: ManuallyDrop<F>,
     _args: PhantomData<fn(A)>,
 }
 
 impl<F, A, const D: usize> ClosureKernel<F, A, D> {
     pub(crate) fn new(f: F) -> Self {
-        ClosureKernel { f, _args: PhantomData }
+        ClosureKernel { f: ManuallyDrop::new(f), _args: PhantomData }
+    }
+}
+
+impl<F, A, const D: usize> Drop for ClosureKernel<F, A, D> {
+    fn drop(&mut self) {
+        // The kernel ends when its captures are dropped, and so they cannot wait for it either.
+        let _in_kernel = needs_drop::<F>().then(InKernel::new);
+        // SAFETY: dropped here only, and not used again.
+        unsafe { ManuallyDrop::drop(&mut self.f) };
     }
 }
 
@@ -415,14 +424,13 @@ unsafe impl<T: DeviceType, const D: usize> Sync for HostWrite<'_, T, D> {}
 
 fn row_at<T>(raw: &Raw<T>, row: usize) -> Option<(*mut T, usize)> {
     let [slices, rows, columns] = raw.extent;
-    let slice = row.checked_div(rows)?;
-    let offset = slice * raw.pitch[0] + row % rows * raw.pitch[1];
+    let slice = row.checked_div(rows).filter(|slice| *slice < slices)?;
     let first = if columns == 0 {
         std::ptr::NonNull::dangling().as_ptr()
     } else {
-        raw.first.wrapping_add(offset)
+        raw.first.wrapping_add(slice * raw.pitch[0] + row % rows * raw.pitch[1])
     };
-    (slice < slices).then_some((first, columns))
+    Some((first, columns))
 }
 
 macro_rules! host_view {

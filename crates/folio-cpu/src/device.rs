@@ -101,7 +101,7 @@ unsafe impl Backend for CpuBackend {
         Ok(self.infos.clone())
     }
 
-    fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
+    unsafe fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
         let Some(info) = self.infos.get(index).cloned() else {
             let what = format!("there is no device {index}, only 0 to {}", self.infos.len() - 1);
             return Err(HalError::new(HalErrorKind::Driver, what));

@@ -46,7 +46,8 @@ fn devices_say_what_they_are() {
         assert_eq!(caps.unified, i == 0);
         assert_eq!(device(&backend, i).info().name, info.name);
     }
-    let error = backend.open(3, Notify::none()).err().unwrap();
+    // SAFETY: there is nothing to use.
+    let error = unsafe { backend.open(3, Notify::none()) }.err().unwrap();
     assert!(error.message.contains("no device 3"), "{error}");
     let named = CpuBackend::builder().name("cpu-b").unified(true).domains(2).build().unwrap();
     assert_eq!(named.name(), "cpu-b");

@@ -277,7 +277,8 @@ impl Faults {
     }
 }
 
-impl Hooks for Faults {
+// SAFETY: passes calls on, or issues kernels that do nothing in their place.
+unsafe impl Hooks for Faults {
     fn devices(&self, inner: &dyn Backend) -> Result<Vec<DeviceInfo>, Unavailable> {
         match self.0.count(Site::Devices) {
             Some(_) => Err(Unavailable::new("injected fault")),
@@ -285,14 +286,15 @@ impl Hooks for Faults {
         }
     }
 
-    fn open(
+    unsafe fn open(
         &self,
         inner: &dyn Backend,
         index: usize,
         notify: Notify,
     ) -> Result<Arc<dyn Device>, HalError> {
         self.0.count_call(Site::Open, index as u32)?;
-        inner.open(index, notify)
+        // SAFETY: the caller's promise.
+        unsafe { inner.open(index, notify) }
     }
 
     fn lane(

@@ -42,21 +42,28 @@ pub struct HeadRef<'a> {
 }
 
 /// What a layer does at each call. The defaults pass it on.
+///
+/// # Safety
+/// What the hooks do themselves with what they are shown keeps the contract of the HAL.
 #[allow(unused_variables, reason = "defaults name their parameters for the documentation")]
-pub trait Hooks: Send + Sync + Sized + 'static {
+pub unsafe trait Hooks: Send + Sync + Sized + 'static {
     /// [`Backend::devices`].
     fn devices(&self, inner: &dyn Backend) -> Result<Vec<DeviceInfo>, Unavailable> {
         inner.devices()
     }
 
     /// [`Backend::open`].
-    fn open(
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn open(
         &self,
         inner: &dyn Backend,
         index: usize,
         notify: Notify,
     ) -> Result<Arc<dyn Device>, HalError> {
-        inner.open(index, notify)
+        // SAFETY: the caller's promise.
+        unsafe { inner.open(index, notify) }
     }
 
     /// [`Device::lane`]; the new lane gets number `id`.
@@ -195,8 +202,9 @@ unsafe impl<H: Hooks> Backend for Layer<H> {
         self.hooks.devices(&*self.inner)
     }
 
-    fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
-        let inner = self.hooks.open(&*self.inner, index, notify)?;
+    unsafe fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
+        // SAFETY: the caller's promise, passed on; and that of the hooks.
+        let inner = unsafe { self.hooks.open(&*self.inner, index, notify) }?;
         Ok(Arc::new(LayerDevice {
             hooks: self.hooks.clone(),
             device: Arc::new(DeviceRef { index: index as u32, inner }),

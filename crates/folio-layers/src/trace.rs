@@ -254,14 +254,16 @@ fn issued(lane: &LaneRef, head: &HeadRef<'_>, ok: bool) -> Issued {
     Issued { lane: lane.id, tick, order, waits: head.waits.to_vec(), label: label.into(), ok }
 }
 
-impl Hooks for Trace {
-    fn open(
+// SAFETY: passes every call on as it is.
+unsafe impl Hooks for Trace {
+    unsafe fn open(
         &self,
         inner: &dyn Backend,
         index: usize,
         notify: Notify,
     ) -> Result<Arc<dyn Device>, HalError> {
-        let out = inner.open(index, notify);
+        // SAFETY: the caller's promise.
+        let out = unsafe { inner.open(index, notify) };
         let event = || Event::Open { device: index as u32, ok: out.is_ok() };
         self.record(|c| c.opens += 1, event);
         out

@@ -41,7 +41,8 @@ fn two_calls_at_once_on_a_lane() {
     // Below the layer: a fill that calls the layer's lane again, as a second thread would.
     struct Again(std::sync::Mutex<Option<Arc<dyn Lane>>>);
     struct Through(Arc<Again>);
-    impl Hooks for Through {
+    // SAFETY: the test's own calls keep the contract, but for the one that is found out.
+    unsafe impl Hooks for Through {
         fn fill(
             &self,
             lane: &LaneRef,
@@ -261,7 +262,8 @@ struct Lies {
     lost_once: AtomicU64,
 }
 
-impl Hooks for Lies {
+// SAFETY: it only lies, and calls nothing.
+unsafe impl Hooks for Lies {
     fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {
         if self.lost_once.swap(0, Ordering::Relaxed) != 0 {
             return Err(Lost::new("a lie"));

@@ -15,7 +15,8 @@
 //!     .script(Script::new().late(3))
 //!     .build();
 //! let sim = backend.handle();
-//! let device = backend.open(0, Notify::none())?;
+//! // SAFETY: nothing is given to the lane.
+//! let device = unsafe { backend.open(0, Notify::none()) }?;
 //! let lane = device.lane(LaneKind::Compute, 0)?;
 //! assert_eq!(lane.completed()?, 0);
 //! assert!(sim.violations().is_empty());
@@ -81,7 +82,7 @@ unsafe impl Backend for SimBackend {
         Ok(self.infos.clone())
     }
 
-    fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
+    unsafe fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
         let Some(info) = self.infos.get(index).cloned() else {
             let what = format!("no device {index} among {}", self.infos.len());
             return Err(HalError::new(HalErrorKind::Driver, what));

@@ -148,6 +148,10 @@ impl<T: DeviceType> ReadRows<T> {
 
     /// Copies everything, row after row.
     pub fn to_vec(&self) -> Vec<T> {
+        if self.0.held.part.is_empty() {
+            // It may have any number of empty rows.
+            return Vec::new();
+        }
         (0..).map_while(|r| self.row(r)).flatten().copied().collect()
     }
 }

@@ -161,15 +161,22 @@ impl View {
         if self.dims == other.dims && self.element_bytes == other.element_bytes {
             return part.overlaps(theirs);
         }
-        let (a, b) = (self.bytes(part), other.bytes(theirs));
-        a.0 < b.1
-            && b.0 < a.1
-            && self
-                .rows(part)
-                .any(|mine| other.rows(theirs).any(|row| mine.0 < row.1 && row.0 < mine.1))
+        // Both in rising order, so each is passed once.
+        let (mut mine, mut others) = (self.rows(part).peekable(), other.rows(theirs).peekable());
+        while let (Some(a), Some(b)) = (mine.peek(), others.peek()) {
+            if a.0 < b.1 && b.0 < a.1 {
+                return true;
+            }
+            if a.1 < b.1 {
+                mine.next()
+            } else {
+                others.next()
+            };
+        }
+        false
     }
 
-    /// The contiguous runs of bytes of a part.
+    /// The contiguous runs of bytes of a part, in rising order.
     fn rows(&self, part: &Box3) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (part, dims, bytes) = (*part, self.dims, self.element_bytes);
         let lines = Box3 { min: part.min, max: [part.max[0], part.max[1], part.min[2] + 1] };

@@ -54,8 +54,9 @@ const PAGE_BYTES: usize = 64 << 10;
 pub(crate) fn default_page(dims: [usize; 3], element_bytes: usize) -> [usize; 3] {
     let mut page = dims;
     for d in 0..3 {
-        let below: usize = dims[d + 1..].iter().product::<usize>().max(1) * element_bytes.max(1);
-        page[d] = PAGE_BYTES.div_ceil(below).clamp(1, dims[d].max(1));
+        // An empty shape may have any extents.
+        let below = dims[d + 1..].iter().fold(element_bytes, |n, d| n.saturating_mul(*d));
+        page[d] = PAGE_BYTES.div_ceil(below.max(1)).clamp(1, dims[d].max(1));
         if page[d] > 1 || d == 2 {
             break;
         }

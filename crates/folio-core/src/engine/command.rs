@@ -213,7 +213,7 @@ impl Ledger {
             self.bring(access, who, &mut deps);
         }
         self.hazard_deps(&command.accesses, &mut deps);
-        self.tracker_panics(command, &mut deps);
+        self.tracker_panics(&command.accesses, &command.label, &mut deps);
         tidy(&mut deps);
         let traced = self.traced.then(|| (command.action.name(), command.label.clone()));
         let stamp = self.act(command, lane, deps);
@@ -227,11 +227,11 @@ impl Ledger {
     }
 
     /// A panic of a user's page tracker is a failure of the command.
-    fn tracker_panics(&mut self, command: &Command, deps: &mut Deps) {
-        for a in &command.accesses {
+    pub(crate) fn tracker_panics(&mut self, accesses: &[Access], label: &Label, deps: &mut Deps) {
+        for a in accesses {
             if let Some(payload) = self.storages[a.storage.0].tracker.take_panic() {
                 let cause = Cause::Panic(payload);
-                let failure = self.fail("page tracker", &command.label, "host", cause);
+                let failure = self.fail("page tracker", label, "host", cause);
                 let stamp = self.stamp_of(failure);
                 add_dep(deps, stamp, true);
             }

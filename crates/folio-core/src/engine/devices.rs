@@ -1,11 +1,11 @@
 //! Devices: found when the runtime is made, opened on first use; and the memory on them.
 
-use super::Engine;
 use super::lanes::{LaneShared, Lanes};
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::staging::{host_alloc, host_free};
 use super::stamp::LaneId;
 use super::storage::{Alloc, Garbage, Owner, StorageId};
+use super::{Engine, contain};
 use crate::error::{Error, Label};
 use crate::hal::{
     AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
@@ -79,7 +79,7 @@ impl Engine {
         if let Some(device) = entry.opened.get() {
             return Ok(device);
         }
-        let _one_at_a_time = self.opening.lock();
+        let one_at_a_time = self.opening.lock();
         if let Some(device) = entry.opened.get() {
             return Ok(device);
         }
@@ -89,7 +89,8 @@ impl Engine {
         };
         let backend = &self.backends[entry.backend];
         let notify = self.notifies[entry.backend].clone();
-        let device = backend.open(entry.index, notify).map_err(failed)?;
+        // SAFETY: the engine keeps its part of the contract.
+        let device = unsafe { backend.open(entry.index, notify) }.map_err(failed)?;
         let alias = self.open_lanes(at, &*device).map_err(failed)?;
         let links = self.peer_links(entry, &*device);
         self.enter(|ledger| {
@@ -98,8 +99,10 @@ impl Engine {
             ledger.links.extend(links);
             ledger.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
         });
-        tracing::debug!(target: "folio", device = entry.name, "opened");
-        Ok(entry.opened.get_or_init(|| device))
+        let device = entry.opened.get_or_init(|| device);
+        drop(one_at_a_time);
+        contain(|| tracing::debug!(target: "folio", device = entry.name, "opened"));
+        Ok(device)
     }
 
     /// Makes the lanes of a device; says which lane does the work of which.
@@ -157,7 +160,7 @@ impl Engine {
         let mut result = Ok(());
         for &(id, domain) in missing {
             let (bytes, label) = {
-                let ledger = self.ledger.lock();
+                let ledger = self.lock();
                 let storage = &ledger.storages[id.0];
                 (storage.bytes(), storage.label.clone())
             };
@@ -257,7 +260,8 @@ impl Engine {
         };
         match device.usm().alloc(&req) {
             Ok(a) => {
-                tracing::trace!(target: "folio", device = entry.name, bytes, %label, "allocate");
+                let device = entry.name.as_str();
+                contain(|| tracing::trace!(target: "folio", device, bytes, %label, "allocate"));
                 // Memory in the host's own domain is used by other backends too.
                 let base = match a.host.filter(|_| entry.domain.is_host()) {
                     Some(host) => MemBase::Host(host),

@@ -37,7 +37,7 @@ impl Engine {
         mode: Mode,
         reachable: bool,
     ) -> Result<Taken, Error> {
-        let mut ledger = self.ledger.lock();
+        let mut ledger = self.lock();
         let access = loop {
             if ledger.shutdown {
                 return Err(Error::ShutDown);
@@ -63,7 +63,7 @@ impl Engine {
             }
             drop(ledger);
             self.allocate(&[(storage, DomainId::HOST)])?;
-            ledger = self.ledger.lock();
+            ledger = self.lock();
         };
         let (domain, pages) = (access.domain, access.pages);
         let mut before: Deps = SmallVec::new();
@@ -91,6 +91,7 @@ impl Engine {
         let who = For { queue: None, label: &label, lane: None };
         ledger.bring(&access, who, &mut deps);
         ledger.hazard_deps(&accesses, &mut deps);
+        ledger.tracker_panics(&accesses, &label, &mut deps);
         tidy(&mut deps);
         ledger.next_guard += 1;
         let id = ledger.next_guard;

@@ -1,10 +1,10 @@
 //! The threads of host tasks: as many as there are tasks at a time, since a task may block on
 //! anything; idle ones stay for a while.
 
-use super::Engine;
 use super::ledger::HostWork;
 use super::stamp::SlotId;
 use super::wait::as_host_task;
+use super::{Engine, contain};
 use crate::error::Cause;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use crate::sync::{Condvar, Mutex};
@@ -59,7 +59,7 @@ impl Engine {
             // No thread to be had: the latest task fails, unless another thread took it.
             let job = shared.0.lock().waiting.pop_back();
             if let Some((engine, slot, work)) = job {
-                drop(work);
+                contain(|| drop(work));
                 let message = format!("no thread for a host task: {error}");
                 let cause = Cause::Backend(HalError::new(HalErrorKind::Driver, message));
                 engine.enter(|ledger| ledger.host_done(slot, Err(cause)));

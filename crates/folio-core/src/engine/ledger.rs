@@ -12,6 +12,7 @@ use super::staging::Staging;
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::storage::{Garbage, StorageId, StorageState};
 use super::trace::Note;
+use super::tracker::Tracker;
 use crate::error::{Cause, Failure, Label};
 use crate::graph::hazards::{Deps, Outcome};
 use crate::hal::{HalError, Link, Tick};
@@ -78,6 +79,8 @@ pub(crate) struct Outbox {
     pub(crate) reports: Vec<Arc<Failure>>,
     /// Values whose drop is foreign code or frees memory.
     pub(crate) drops: Vec<Body>,
+    /// Users' page trackers of storages that are gone.
+    pub(crate) trackers: Vec<Tracker>,
     pub(crate) staging: Vec<Arc<Staging>>,
     pub(crate) notes: Vec<Note>,
     /// Something that waiting threads may wait for has happened.
@@ -266,6 +269,9 @@ impl Ledger {
                 let domain = DomainId(domain as u8);
                 self.outbox.garbage.push(Garbage { alloc: *alloc, bytes, domain });
             }
+        }
+        if storage.tracker.is_foreign() {
+            self.outbox.trackers.push(storage.tracker);
         }
     }
 

@@ -63,7 +63,8 @@ impl Ledger {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
         let mut only = storage.mixed.values().flatten().any(|f| f.domains.contains(domain));
-        storage.tracker.visit(&all, &mut |_, set| only |= set == DomainSet::of(domain));
+        let lost = self.lost;
+        storage.tracker.visit(&all, &mut |_, set| only |= set.minus(lost) == DomainSet::of(domain));
         if only {
             return Err(Error::OnlyCopy { buffer: storage.label.clone() });
         }

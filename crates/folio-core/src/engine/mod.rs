@@ -53,6 +53,15 @@ use std::sync::{Arc, Weak};
 /// Who is told of failures.
 pub(crate) type Handler = Box<dyn Fn(&Arc<Failure>) + Send + Sync>;
 
+/// Runs foreign code: a panic ends here, with whatever it carries.
+pub(crate) fn contain(f: impl FnOnce()) {
+    let Err(payload) = catch_unwind(AssertUnwindSafe(f)) else { return };
+    // That is foreign code again, and may panic again; what that carries is leaked.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+}
+
 /// The engine of one runtime.
 pub(crate) struct Engine {
     pub(crate) ledger: Mutex<Ledger>,
@@ -77,10 +86,18 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
+    /// Locks the ledger.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.try_lock().unwrap_or_else(|| {
+            tracker::refuse_inside();
+            self.ledger.lock()
+        })
+    }
+
     /// Does something with the ledger, and afterwards what it left to be done.
     pub(crate) fn enter<R>(&self, f: impl FnOnce(&mut Ledger) -> R) -> R {
         let traced = trace::listening();
-        let mut ledger = self.ledger.lock();
+        let mut ledger = self.lock();
         ledger.traced = traced;
         let result = f(&mut ledger);
         self.leave(ledger);
@@ -115,7 +132,7 @@ impl Engine {
     /// Does what the ledger left to be done. Called without any lock.
     pub(crate) fn deliver(&self, outbox: Outbox) {
         self.deliver_routine(&outbox.drain, outbox.notify);
-        outbox.notes.iter().for_each(|note| self.tell(note));
+        outbox.notes.iter().for_each(|note| contain(|| self.tell(note)));
         for (slot, work) in outbox.host {
             self.start_host_task(slot, work);
         }
@@ -132,11 +149,13 @@ impl Engine {
             self.report(&failure);
         }
         for body in outbox.drops {
-            // Dropping a user's closure is foreign code, which may panic.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(body)));
+            contain(|| drop(body));
+        }
+        for tracker in outbox.trackers {
+            contain(|| drop(tracker));
         }
         for waker in outbox.wakers {
-            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+            contain(|| waker.wake());
         }
     }
 
@@ -151,16 +170,16 @@ impl Engine {
     }
 
     fn report(&self, failure: &Arc<Failure>) {
-        tracing::error!(target: "folio", id = failure.id, "{failure}");
+        contain(|| tracing::error!(target: "folio", id = failure.id, "{failure}"));
         if let Some(handler) = &self.handler {
-            let _ = catch_unwind(AssertUnwindSafe(|| handler(failure)));
+            contain(|| handler(failure));
         }
     }
 
     /// Submits a command: checks it, reserves its memory, and hands it over.
     pub(crate) fn submit(&self, command: &mut Command) -> Result<Stamp, Error> {
         let traced = trace::listening();
-        let mut ledger = self.ledger.lock();
+        let mut ledger = self.lock();
         ledger.traced = traced;
         if let Some(stamp) = ledger.straight(command) {
             command.pin = ledger.failures.pin();
@@ -175,7 +194,7 @@ impl Engine {
             }
             drop(ledger);
             self.allocate(&missing)?;
-            ledger = self.ledger.lock();
+            ledger = self.lock();
         }
         ledger.traced = traced;
         let stamp = ledger.run(command);
@@ -193,6 +212,7 @@ impl Outbox {
             && self.garbage.is_empty()
             && self.reports.is_empty()
             && self.drops.is_empty()
+            && self.trackers.is_empty()
             && self.staging.is_empty()
             && self.notes.is_empty()
             && self.reapers == 0

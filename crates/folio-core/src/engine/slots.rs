@@ -312,7 +312,9 @@ impl Ledger {
     pub(crate) fn finish_slot(&mut self, id: SlotId, failure: Option<Arc<Failure>>) {
         let slot = self.slot(id);
         let stamp = Stamp::unplaced(id, slot.generation);
-        slot.generation = (slot.generation + 1) & ((1 << 31) - 1);
+        slot.generation += 1;
+        // Stamps are never reused: one whose generations are used up is not given out again.
+        let reusable = slot.generation < Stamp::GENERATIONS;
         slot.placed = None;
         slot.failed = None;
         slot.blockers.clear();
@@ -332,6 +334,33 @@ impl Ledger {
             self.failures.insert(stamp, failure, epoch);
         }
         self.live_slots -= 1;
-        self.free_slots.push(id.0);
+        if reusable {
+            self.free_slots.push(id.0);
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+    use crate::engine::ledger::LaneTable;
+
+    #[test]
+    fn generations_do_not_come_again() {
+        let table = Arc::new(LaneTable::new(0));
+        let mut ledger = Ledger::new(Vec::new(), Arc::new([]), Vec::new(), 0, table);
+        let id = ledger.new_slot();
+        let first = Stamp::unplaced(id, 0);
+        ledger.finish_slot(id, None);
+        assert_eq!(ledger.new_slot(), id);
+        ledger.slot(id).generation = Stamp::GENERATIONS - 1;
+        let last = Stamp::unplaced(id, Stamp::GENERATIONS - 1);
+        assert_eq!(ledger.outcome(last), Outcome::Pending);
+        ledger.finish_slot(id, None);
+        for stamp in [first, last] {
+            assert_eq!(ledger.outcome(stamp), Outcome::Fine);
+        }
+        assert_ne!(ledger.new_slot(), id);
     }
 }

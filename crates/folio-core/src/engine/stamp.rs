@@ -50,9 +50,12 @@ impl Stamp {
         Stamp((u64::from(lane.0) << TICK_BITS) | tick)
     }
 
+    /// How many generations a slot has.
+    pub(crate) const GENERATIONS: u32 = 1 << GENERATION_BITS;
+
     /// A generation of a slot.
     pub(crate) fn unplaced(slot: SlotId, generation: u32) -> Stamp {
-        debug_assert!(generation < 1 << GENERATION_BITS);
+        debug_assert!(generation < Stamp::GENERATIONS);
         Stamp(UNPLACED | (u64::from(slot.0) << GENERATION_BITS) | u64::from(generation))
     }
 

@@ -8,7 +8,7 @@
 use crate::geom::Box3;
 use crate::hal::PanicPayload;
 use crate::pages::{BlockTracker, DomainId, DomainSet, PageTracker};
-use bitvec::vec::BitVec;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Who keeps track of a storage's pages.
@@ -22,55 +22,67 @@ pub(crate) enum Tracker {
 pub(crate) struct Foreign {
     inner: Box<dyn PageTracker>,
     /// What it panicked with, until somebody asks.
-    panicked: std::cell::RefCell<Option<PanicPayload>>,
+    panicked: RefCell<Option<PanicPayload>>,
 }
 
 impl Foreign {
     pub(crate) fn new(inner: Box<dyn PageTracker>) -> Foreign {
-        Foreign { inner, panicked: std::cell::RefCell::new(None) }
+        Foreign { inner, panicked: RefCell::new(None) }
     }
 
     /// Its answers, clipped, each page once.
     fn visit(&self, range: &Box3, out: &mut dyn FnMut(Box3, DomainSet)) {
         let mut told: Vec<(Box3, DomainSet)> = Vec::new();
         self.contained(|inner| inner.visit(range, &mut |run, set| told.push((run, set))));
-        let mut seen: BitVec = BitVec::repeat(false, range.volume());
-        let extent = range.extent();
-        let bit = |at: [usize; 3]| {
-            let rel = [at[0] - range.min[0], at[1] - range.min[1], at[2] - range.min[2]];
-            crate::geom::linear(extent, rel)
-        };
+        // Boxes and not a bit for each page: a grid may have more pages than there is memory.
+        let (mut left, mut rest) = (vec![*range], Vec::new());
         for (run, set) in told {
-            let run = run.intersect(range);
-            if run.cells().all(|cell| !seen[bit(cell)]) {
-                run.cells().for_each(|cell| seen.set(bit(cell), true));
-                if !run.is_empty() {
-                    out(run, set);
+            for part in left.drain(..) {
+                let here = part.intersect(&run);
+                if !here.is_empty() {
+                    out(here, set);
                 }
-                continue;
+                part.subtract(&here, |b| rest.push(b));
             }
-            for cell in run.cells().filter(|cell| !seen[bit(*cell)]).collect::<Vec<_>>() {
-                seen.set(bit(cell), true);
-                out(Box3::cell(cell), set);
-            }
+            std::mem::swap(&mut left, &mut rest);
         }
-        if !seen.all() {
-            for cell in range.cells().filter(|cell| !seen[bit(*cell)]) {
-                out(Box3::cell(cell), DomainSet::EMPTY);
-            }
-        }
+        left.iter().filter(|part| !part.is_empty()).for_each(|part| out(*part, DomainSet::EMPTY));
     }
 
     fn contained(&self, f: impl FnOnce(&dyn PageTracker)) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| f(&*self.inner))) {
-            self.panicked.borrow_mut().get_or_insert(PanicPayload::new(payload));
-        }
+        self.keep(called(|| f(&*self.inner)));
     }
 
     fn contained_mut(&mut self, f: impl FnOnce(&mut dyn PageTracker)) {
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| f(&mut *self.inner))) {
+        let result = called(|| f(&mut *self.inner));
+        self.keep(result);
+    }
+
+    fn keep(&self, result: std::thread::Result<()>) {
+        if let Err(payload) = result {
             self.panicked.borrow_mut().get_or_insert(PanicPayload::new(payload));
         }
+    }
+}
+
+thread_local! {
+    /// This thread is in a user's tracker, and has a ledger locked.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+fn called(f: impl FnOnce()) -> std::thread::Result<()> {
+    let before = INSIDE.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    INSIDE.set(before);
+    result
+}
+
+/// Where a thread finds the ledger locked: a tracker that calls the runtime, which its contract
+/// forbids, gets a panic, which fails the command, in place of a deadlock.
+#[expect(clippy::panic, reason = "it is caught in `called`")]
+pub(crate) fn refuse_inside() {
+    if INSIDE.get() {
+        panic!("a page tracker called the runtime");
     }
 }
 

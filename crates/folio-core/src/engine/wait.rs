@@ -39,6 +39,11 @@ impl Drop for InKernel {
     }
 }
 
+/// True on a thread that runs a kernel.
+pub(crate) fn in_kernel() -> bool {
+    KERNELS.get() > 0
+}
+
 /// Runs `f` as host task `slot`.
 pub(crate) fn as_host_task<R>(engine: &Engine, slot: SlotId, f: impl FnOnce() -> R) -> R {
     let before = CURRENT.replace(Some((std::ptr::from_ref(engine) as usize, slot)));
@@ -67,7 +72,7 @@ impl Engine {
         check: bool,
     ) -> Result<Waited, Error> {
         loop {
-            let mut ledger = self.ledger.lock();
+            let mut ledger = self.lock();
             match ledger.outcome(stamp) {
                 Outcome::Fine => return Ok(Waited::Done),
                 Outcome::Failed => {
@@ -97,8 +102,8 @@ impl Engine {
         }
     }
 
-    /// Waits wherever this is called, because memory depends on it: also in a kernel or in a host
-    /// task, where waiting for itself is a hang that no error could make sound.
+    /// Waits wherever this is called, because memory depends on it: also in a host task, where
+    /// waiting for itself is a hang that no error could make sound.
     pub(crate) fn wait_anywhere(&self, stamp: Stamp) -> Waited {
         loop {
             match self.wait_checked(stamp, None, false) {
@@ -150,7 +155,7 @@ impl Engine {
 
     /// A kernel may not wait, and a host task not for what waits for itself.
     pub(crate) fn may_wait(&self, ledger: &Ledger, stamp: Stamp) -> Result<(), Error> {
-        if KERNELS.get() > 0 {
+        if in_kernel() {
             return Err(Error::WaitInKernel);
         }
         let me = std::ptr::from_ref(self) as usize;

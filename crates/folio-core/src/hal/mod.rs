@@ -12,7 +12,8 @@
 //!
 //! **Who checks what.** The engine validates everything that a user can get wrong before it calls
 //! a backend: memory references lie inside live allocations of a device that the lane can reach,
-//! rectangles do not overflow, a kernel's parameters do not alias. A backend need not check again.
+//! rectangles do not overflow, a kernel's parameters do not alias. A backend need not check again;
+//! that is why [`Backend::open`], by which everything else is reached, is unsafe to call.
 //!
 //! **Ticks.** A lane is an in-order queue. Each call of [`Lane::copy`], [`Lane::fill`],
 //! [`Lane::launch`] and [`Lane::hint`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
@@ -94,7 +95,11 @@ pub unsafe trait Backend: Send + Sync + 'static {
     fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable>;
 
     /// Opens device `index` of [`Backend::devices`]. Called at most once per index and runtime.
-    fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError>;
+    ///
+    /// # Safety
+    /// Who uses the device, its memory and its lanes keeps the engine's part of this module's
+    /// contract: they check nothing.
+    unsafe fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError>;
 }
 
 /// One device, opened.

@@ -233,14 +233,16 @@ fn operand_of(param: &folio_core::hal::Param) -> Operand {
     Operand { mem: param.mem, region, write: param.write, may_be_empty: empty }
 }
 
-impl Hooks for Validate {
-    fn open(
+// SAFETY: passes every call on as it is.
+unsafe impl Hooks for Validate {
+    unsafe fn open(
         &self,
         inner: &dyn Backend,
         index: usize,
         notify: Notify,
     ) -> Result<Arc<dyn Device>, HalError> {
-        let device = inner.open(index, notify)?;
+        // SAFETY: the caller's promise.
+        let device = unsafe { inner.open(index, notify) }?;
         self.lock().homes.insert(index as u32, device.info().home);
         Ok(device)
     }

@@ -20,7 +20,7 @@ use crate::geom::Grid;
 use crate::graph::hazards::{Dep, Deps, Hazards, Outcome};
 use crate::hal::{
     Args, Caps, CopyRect, DeviceInfo, DeviceKind, FillRect, Geometry, HalError, Head, KernelRef,
-    Lane, Link, Lost, MemBase, MemoryHome, Notify, Tick, WaitGroup,
+    Lane, Link, Lost, MemBase, MemRef, MemoryHome, Notify, Tick, WaitGroup,
 };
 use crate::pages::{BlockTracker, DomainId, DomainSet, PageMap};
 use crate::report::Counters;
@@ -266,9 +266,8 @@ impl Model {
         let grid = Grid::new([1, 1, 64], [1, 1, 64]);
         assert!(self.engine.host_budget.take(64));
         let host = host_alloc(64).unwrap();
-        let base = MemBase::Host(host);
-        let alloc =
-            Alloc { base, address: None, host: Some(host), owner: Owner::Host, clean: true };
+        let mem = MemRef { base: MemBase::Host(host), offset: 0 };
+        let alloc = Alloc { mem, address: None, host: Some(host), owner: Owner::Host, clean: true };
         let state = StorageState {
             label: Label::NONE,
             grid,

@@ -6,12 +6,12 @@
 //! issues an empty kernel in the operation's place, which takes a device with `Caps::closures`; on
 //! others the operation itself runs and fails all the same.
 
-use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::geom::Box3;
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, DeviceInfo, FillRect,
-    Geometry, HalError, HalErrorKind, Hint, KernelRef, Lane, LaneKind, Lost, MemRef, NativeKernel,
-    Notify, ParamPtr, Tick, Unavailable,
+    AllocReq, Allocation, Args, Backend, BlockKernel, Device, DeviceInfo, Geometry, HalError,
+    HalErrorKind, KernelRef, Lane, LaneKind, Lost, NativeKernel, Notify, ParamPtr, Tick,
+    Unavailable,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -51,6 +51,15 @@ impl Site {
         Site::Launch,
         Site::Hint,
     ];
+
+    fn of(op: Op<'_>) -> Site {
+        match op {
+            Op::Copy(..) => Site::Copy,
+            Op::Fill(..) => Site::Fill,
+            Op::Launch(..) => Site::Launch,
+            Op::Hint(..) => Site::Hint,
+        }
+    }
 
     /// Whether a failure can show after the call.
     pub fn is_operation(self) -> bool {
@@ -217,45 +226,6 @@ impl Faults {
         Layer::new(self, Arc::new(inner))
     }
 
-    /// Issues an operation through `run`, or what is planned in its place.
-    fn operation(
-        &self,
-        site: Site,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        run: impl FnOnce() -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
-        let fault = self.0.count(site);
-        if matches!(fault, Some(Fault::Lose)) {
-            self.0.lose(lane.device.index);
-        }
-        if let Err(lost) = self.0.begin(lane, head.inner.tick) {
-            // Lanes of devices that live may wait for this tick.
-            if lane.device.inner.info().caps.closures {
-                let _ = catch_unwind(AssertUnwindSafe(|| drop(run)));
-                let _ = blank(lane, head);
-            }
-            return Err(lost);
-        }
-        // Before it can end: who sees that it has ended must find its failure.
-        let tick = head.inner.tick;
-        if let Some(Fault::Later(kind)) = &fault {
-            self.plan_failure(lane, tick, Some(injected(kind.clone())));
-        }
-        let out = if fault.is_some() && lane.device.inner.info().caps.closures {
-            // The operation's own closure goes here; a panic in its drop changes nothing.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(run)));
-            blank(lane, head)
-        } else {
-            run()
-        };
-        match fault {
-            Some(Fault::Now(kind)) => Err(injected(kind)),
-            Some(Fault::Later(_)) => out.inspect_err(|_| self.plan_failure(lane, tick, None)),
-            _ => out,
-        }
-    }
-
     fn plan_failure(&self, lane: &LaneRef, tick: Tick, error: Option<HalError>) {
         if let Some(state) = self.0.lock().lanes.get_mut(&lane.id) {
             match error {
@@ -317,41 +287,42 @@ unsafe impl Hooks for Faults {
         device.inner.usm().alloc(req)
     }
 
-    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        self.operation(Site::Copy, lane, head, || lane.inner.copy(&head.inner, rects))
-    }
-
-    fn fill(
+    fn operation(
         &self,
         lane: &LaneRef,
         head: &HeadRef<'_>,
-        rects: &[FillRect],
-        pattern: &[u8],
+        op: Op<'_>,
+        issue: impl FnOnce() -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        self.operation(Site::Fill, lane, head, || lane.inner.fill(&head.inner, rects, pattern))
-    }
-
-    fn launch(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        kernel: KernelRef,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        let run = move || lane.inner.launch(&head.inner, kernel, geometry, args);
-        self.operation(Site::Launch, lane, head, run)
-    }
-
-    fn hint(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        mem: MemRef,
-        bytes: u64,
-        hint: Hint,
-    ) -> Result<(), HalError> {
-        self.operation(Site::Hint, lane, head, || lane.inner.hint(&head.inner, mem, bytes, hint))
+        let fault = self.0.count(Site::of(op));
+        if matches!(fault, Some(Fault::Lose)) {
+            self.0.lose(lane.device.index);
+        }
+        if let Err(lost) = self.0.begin(lane, head.inner.tick) {
+            // Lanes of devices that live may wait for this tick.
+            if lane.device.inner.info().caps.closures {
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(issue)));
+                let _ = blank(lane, head);
+            }
+            return Err(lost);
+        }
+        // Before it can end: who sees that it has ended must find its failure.
+        let tick = head.inner.tick;
+        if let Some(Fault::Later(kind)) = &fault {
+            self.plan_failure(lane, tick, Some(injected(kind.clone())));
+        }
+        let out = if fault.is_some() && lane.device.inner.info().caps.closures {
+            // The operation's own closure goes here; a panic in its drop changes nothing.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(issue)));
+            blank(lane, head)
+        } else {
+            issue()
+        };
+        match fault {
+            Some(Fault::Now(kind)) => Err(injected(kind)),
+            Some(Fault::Later(_)) => out.inspect_err(|_| self.plan_failure(lane, tick, None)),
+            _ => out,
+        }
     }
 
     fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {

@@ -41,6 +41,19 @@ pub struct HeadRef<'a> {
     pub waits: &'a [(Option<u32>, Tick)],
 }
 
+/// What an operation does.
+#[derive(Clone, Copy, Debug)]
+pub enum Op<'a> {
+    /// [`Lane::copy`].
+    Copy(&'a [CopyRect]),
+    /// [`Lane::fill`], with its pattern.
+    Fill(&'a [FillRect], &'a [u8]),
+    /// [`Lane::launch`]; `None`: of a native kernel.
+    Launch(Option<KernelHandle>, &'a Geometry, &'a Args<'a>),
+    /// [`Lane::hint`].
+    Hint(MemRef, u64, Hint),
+}
+
 /// What a layer does at each call. The defaults pass it on.
 ///
 /// # Safety
@@ -106,44 +119,16 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         device.inner.usm().free(handle);
     }
 
-    /// [`Lane::copy`].
-    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        lane.inner.copy(&head.inner, rects)
-    }
-
-    /// [`Lane::fill`].
-    fn fill(
+    /// [`Lane::copy`], [`Lane::fill`], [`Lane::launch`] and [`Lane::hint`]: `op` says what it is, and
+    /// `issue` issues it, or, when it is dropped, drops what the operation owns.
+    fn operation(
         &self,
         lane: &LaneRef,
         head: &HeadRef<'_>,
-        rects: &[FillRect],
-        pattern: &[u8],
+        op: Op<'_>,
+        issue: impl FnOnce() -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        lane.inner.fill(&head.inner, rects, pattern)
-    }
-
-    /// [`Lane::launch`].
-    fn launch(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        kernel: KernelRef,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        lane.inner.launch(&head.inner, kernel, geometry, args)
-    }
-
-    /// [`Lane::hint`].
-    fn hint(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        mem: MemRef,
-        bytes: u64,
-        hint: Hint,
-    ) -> Result<(), HalError> {
-        lane.inner.hint(&head.inner, mem, bytes, hint)
+        issue()
     }
 
     /// [`Lane::flush`].
@@ -279,8 +264,13 @@ struct LayerLane<H> {
 }
 
 impl<H: Hooks> LayerLane<H> {
-    /// Calls `f` with the head as the wrapped lane and the hooks want it.
-    fn with_head<R>(&self, head: &Head<'_>, f: impl FnOnce(&HeadRef<'_>) -> R) -> R {
+    /// Passes an operation on, with the head as the wrapped lane and the hooks want it.
+    fn operation(
+        &self,
+        head: &Head<'_>,
+        op: Op<'_>,
+        issue: impl FnOnce(&dyn Lane, &Head<'_>) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
         let mut numbers = Vec::with_capacity(head.waits.len());
         let mut waits = Vec::with_capacity(head.waits.len());
         for &Wait { lane, tick } in head.waits {
@@ -288,18 +278,21 @@ impl<H: Hooks> LayerLane<H> {
             numbers.push((own.map(|l| l.id), tick));
             waits.push(Wait { lane: own.map_or(lane, |l| &l.inner), tick });
         }
-        f(&HeadRef { inner: Head { waits: &waits, ..*head }, waits: &numbers })
+        let head = HeadRef { inner: Head { waits: &waits, ..*head }, waits: &numbers };
+        let issue = || issue(&*self.lane.inner, &head.inner);
+        self.hooks.operation(&self.lane, &head, op, issue)
     }
 }
 
 // SAFETY: as for `Layer`.
 unsafe impl<H: Hooks> Lane for LayerLane<H> {
     fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        self.with_head(head, |head| self.hooks.copy(&self.lane, head, rects))
+        self.operation(head, Op::Copy(rects), |lane, head| lane.copy(head, rects))
     }
 
     fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
-        self.with_head(head, |head| self.hooks.fill(&self.lane, head, rects, pattern))
+        let op = Op::Fill(rects, pattern);
+        self.operation(head, op, |lane, head| lane.fill(head, rects, pattern))
     }
 
     fn launch(
@@ -309,11 +302,17 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        self.with_head(head, |head| self.hooks.launch(&self.lane, head, kernel, geometry, args))
+        let loaded = match &kernel {
+            KernelRef::Loaded(handle) => Some(*handle),
+            KernelRef::Native(_) => None,
+        };
+        let op = Op::Launch(loaded, geometry, args);
+        self.operation(head, op, move |lane, head| lane.launch(head, kernel, geometry, args))
     }
 
     fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
-        self.with_head(head, |head| self.hooks.hint(&self.lane, head, mem, bytes, hint))
+        let op = Op::Hint(mem, bytes, hint);
+        self.operation(head, op, |lane, head| lane.hint(head, mem, bytes, hint))
     }
 
     fn flush(&self) {

@@ -1,9 +1,9 @@
 //! Records each call of the HAL as a plain value, counts them, and can tell `tracing`.
 
-use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
-    Head, Hint, KernelRef, Lane, LaneKind, Link, Lost, MemRef, Notify, Order, Param, Tick,
+    AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
+    Hint, Lane, LaneKind, Link, Lost, Notify, Order, Param, Tick,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -152,6 +152,25 @@ pub struct Counts {
     pub host_waits: u64,
     /// Failures told.
     pub failures: u64,
+}
+
+impl Counts {
+    fn add(&mut self, head: &HeadRef<'_>, op: Op<'_>) {
+        self.waits += head.waits.len() as u64;
+        match op {
+            Op::Copy(rects) => {
+                self.copies += 1;
+                self.rects += rects.len() as u64;
+                self.copied += rects.iter().map(CopyRect::bytes).sum::<u64>();
+            }
+            Op::Fill(rects, _) => {
+                self.fills += 1;
+                self.filled += rects.iter().map(FillRect::bytes).sum::<u64>();
+            }
+            Op::Launch(..) => self.launches += 1,
+            Op::Hint(..) => self.hints += 1,
+        }
+    }
 }
 
 /// What to record.
@@ -307,70 +326,26 @@ unsafe impl Hooks for Trace {
         self.record(|c| c.frees += 1, || Event::Free { device: device.index, handle });
     }
 
-    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        let out = lane.inner.copy(&head.inner, rects);
-        let count = |c: &mut Counts| {
-            c.copies += 1;
-            c.rects += rects.len() as u64;
-            c.copied += rects.iter().map(CopyRect::bytes).sum::<u64>();
-            c.waits += head.waits.len() as u64;
-        };
-        self.record(count, || Event::Copy(issued(lane, head, out.is_ok()), rects.to_vec()));
-        out
-    }
-
-    fn fill(
+    fn operation(
         &self,
         lane: &LaneRef,
         head: &HeadRef<'_>,
-        rects: &[FillRect],
-        pattern: &[u8],
+        op: Op<'_>,
+        issue: impl FnOnce() -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        let out = lane.inner.fill(&head.inner, rects, pattern);
-        let count = |c: &mut Counts| {
-            c.fills += 1;
-            c.filled += rects.iter().map(FillRect::bytes).sum::<u64>();
-            c.waits += head.waits.len() as u64;
+        let out = issue();
+        let event = || {
+            let issued = issued(lane, head, out.is_ok());
+            match op {
+                Op::Copy(rects) => Event::Copy(issued, rects.to_vec()),
+                Op::Fill(rects, pattern) => Event::Fill(issued, rects.to_vec(), pattern.to_vec()),
+                Op::Launch(_, geometry, args) => {
+                    Event::Launch(issued, *geometry, args.params.to_vec())
+                }
+                Op::Hint(_, _, hint) => Event::Hint(issued, hint),
+            }
         };
-        let event =
-            || Event::Fill(issued(lane, head, out.is_ok()), rects.to_vec(), pattern.to_vec());
-        self.record(count, event);
-        out
-    }
-
-    fn launch(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        kernel: KernelRef,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        let out = lane.inner.launch(&head.inner, kernel, geometry, args);
-        let count = |c: &mut Counts| {
-            c.launches += 1;
-            c.waits += head.waits.len() as u64;
-        };
-        let event =
-            || Event::Launch(issued(lane, head, out.is_ok()), *geometry, args.params.to_vec());
-        self.record(count, event);
-        out
-    }
-
-    fn hint(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        mem: MemRef,
-        bytes: u64,
-        hint: Hint,
-    ) -> Result<(), HalError> {
-        let out = lane.inner.hint(&head.inner, mem, bytes, hint);
-        let count = |c: &mut Counts| {
-            c.hints += 1;
-            c.waits += head.waits.len() as u64;
-        };
-        self.record(count, || Event::Hint(issued(lane, head, out.is_ok()), hint));
+        self.record(|counts| counts.add(head, op), event);
         out
     }
 

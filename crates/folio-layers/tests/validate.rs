@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use folio_core::hal::*;
-use folio_layers::{DeviceRef, Hooks, LaneRef, Layer, Report, Rule, Validate};
+use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op, Report, Rule, Validate};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,15 +43,15 @@ fn two_calls_at_once_on_a_lane() {
     struct Through(Arc<Again>);
     // SAFETY: the test's own calls keep the contract, but for the one that is found out.
     unsafe impl Hooks for Through {
-        fn fill(
+        fn operation(
             &self,
-            lane: &LaneRef,
-            head: &folio_layers::HeadRef<'_>,
-            rects: &[FillRect],
-            pattern: &[u8],
+            _: &LaneRef,
+            head: &HeadRef<'_>,
+            _: Op<'_>,
+            issue: impl FnOnce() -> Result<(), HalError>,
         ) -> Result<(), HalError> {
             let outer = self.0.0.lock().unwrap().take();
-            let out = lane.inner.fill(&head.inner, rects, pattern);
+            let out = issue();
             if let Some(outer) = outer {
                 outer.copy(&common::head(head.inner.tick + 1, &[]), &[])?;
             }

@@ -15,11 +15,11 @@ mod rule;
 
 pub use rule::{Report, Rule, Violation};
 
-use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError, Hint,
-    KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome,
-    Notify, Tick, WaitGroup,
+    AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome, Notify,
+    Tick, WaitGroup,
 };
 use memory::{Access, Memory};
 use order::{Clock, Lanes};
@@ -79,32 +79,6 @@ impl Validate {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Checks an operation, issues it with `run`, and books how the call ended.
-    fn operation(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        operands: Vec<Operand>,
-        run: impl FnOnce() -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
-        let before = self.begin(lane, head, operands);
-        let out = run();
-        let mut state = self.lock();
-        let refused = out.is_err();
-        if let Some(known) = state.lanes.get(lane.id) {
-            known.in_call = false;
-            known.returned = known.issued;
-            if refused {
-                known.told.insert(head.inner.tick);
-            }
-        }
-        if let Some(before) = before.filter(|_| refused) {
-            state.lanes.refused(lane.id, before);
-            state.memory.untouch(lane.id, head.inner.tick);
-        }
-        out
     }
 
     fn begin(&self, lane: &LaneRef, head: &HeadRef<'_>, operands: Vec<Operand>) -> Option<Clock> {
@@ -187,20 +161,42 @@ impl Validate {
         out
     }
 
+    /// What an operation must be, whatever came before.
+    fn check_op(&self, lane: &LaneRef, op: Op<'_>) {
+        match op {
+            Op::Copy(_) => {}
+            Op::Fill(rects, pattern) => {
+                let whole = |r: &FillRect| r.extent[2].checked_rem(pattern.len() as u64) == Some(0);
+                if !rects.iter().all(whole) {
+                    let what = format!("{} pattern bytes in {rects:?}", pattern.len());
+                    self.report.add(Rule::Shape, what);
+                }
+            }
+            Op::Launch(loaded, geometry, args) => self.check_launch(lane, loaded, geometry, args),
+            Op::Hint(_, _, hint) => {
+                if !lane.device.inner.info().caps.hints {
+                    self.report
+                        .add(Rule::Caps, format!("{hint:?} on device {}", lane.device.index));
+                }
+            }
+        }
+    }
+
     fn check_launch(
         &self,
         lane: &LaneRef,
-        kernel: &KernelRef,
+        loaded: Option<KernelHandle>,
         geometry: &Geometry,
         args: &Args<'_>,
     ) {
-        let caps = &lane.device.inner.info().caps;
-        let runs = match kernel {
-            KernelRef::Native(_) => caps.closures,
-            KernelRef::Loaded(handle) => self.lock().loaded.contains(&(lane.device.index, *handle)),
+        let (caps, device) = (&lane.device.inner.info().caps, lane.device.index);
+        let runs = match loaded {
+            None => caps.closures,
+            Some(handle) => self.lock().loaded.contains(&(device, handle)),
         };
         if !runs {
-            self.report.add(Rule::Caps, format!("{kernel:?} on device {}", lane.device.index));
+            let what = loaded.map_or("a native kernel".to_owned(), |handle| format!("{handle:?}"));
+            self.report.add(Rule::Caps, format!("{what} on device {device}"));
         }
         if args.params.len() > caps.max_params {
             self.report.add(Rule::Caps, format!("{} parameters", args.params.len()));
@@ -223,6 +219,24 @@ impl Validate {
             let what = format!("device {} was lost, and lane {} lives", lane.device.index, lane.id);
             self.report.add(Rule::BackendLoss, what);
         }
+    }
+}
+
+fn operands_of(op: Op<'_>) -> Vec<Operand> {
+    match op {
+        Op::Copy(rects) => {
+            let both = |r: &CopyRect| {
+                let from = Operand::rect(r.src, r.src_pitch, r.extent, false);
+                [from, Operand::rect(r.dst, r.dst_pitch, r.extent, true)]
+            };
+            rects.iter().flat_map(both).collect()
+        }
+        Op::Fill(rects, _) => {
+            rects.iter().map(|r| Operand::rect(r.dst, r.pitch, r.extent, true)).collect()
+        }
+        Op::Launch(_, _, args) => args.params.iter().map(operand_of).collect(),
+        // The bytes must be there, and nobody's order depends on it.
+        Op::Hint(mem, bytes, _) => vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], false)],
     }
 }
 
@@ -301,61 +315,30 @@ unsafe impl Hooks for Validate {
         device.inner.usm().free(handle);
     }
 
-    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        let mut operands = Vec::with_capacity(2 * rects.len());
-        for r in rects {
-            operands.push(Operand::rect(r.src, r.src_pitch, r.extent, false));
-            operands.push(Operand::rect(r.dst, r.dst_pitch, r.extent, true));
-        }
-        self.operation(lane, head, operands, || lane.inner.copy(&head.inner, rects))
-    }
-
-    fn fill(
+    fn operation(
         &self,
         lane: &LaneRef,
         head: &HeadRef<'_>,
-        rects: &[FillRect],
-        pattern: &[u8],
+        op: Op<'_>,
+        issue: impl FnOnce() -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        let whole = |r: &FillRect| r.extent[2].checked_rem(pattern.len() as u64) == Some(0);
-        if !rects.iter().all(whole) {
-            let what = format!("{} pattern bytes in {rects:?}", pattern.len());
-            self.report.add(Rule::Shape, what);
+        self.check_op(lane, op);
+        let before = self.begin(lane, head, operands_of(op));
+        let out = issue();
+        let mut state = self.lock();
+        let refused = out.is_err();
+        if let Some(known) = state.lanes.get(lane.id) {
+            known.in_call = false;
+            known.returned = known.issued;
+            if refused {
+                known.told.insert(head.inner.tick);
+            }
         }
-        let operands = rects.iter().map(|r| Operand::rect(r.dst, r.pitch, r.extent, true));
-        let run = || lane.inner.fill(&head.inner, rects, pattern);
-        self.operation(lane, head, operands.collect(), run)
-    }
-
-    fn launch(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        kernel: KernelRef,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        self.check_launch(lane, &kernel, geometry, args);
-        let operands = args.params.iter().map(operand_of).collect();
-        let run = || lane.inner.launch(&head.inner, kernel, geometry, args);
-        self.operation(lane, head, operands, run)
-    }
-
-    fn hint(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        mem: MemRef,
-        bytes: u64,
-        hint: Hint,
-    ) -> Result<(), HalError> {
-        if !lane.device.inner.info().caps.hints {
-            self.report.add(Rule::Caps, format!("{hint:?} on device {}", lane.device.index));
+        if let Some(before) = before.filter(|_| refused) {
+            state.lanes.refused(lane.id, before);
+            state.memory.untouch(lane.id, head.inner.tick);
         }
-        // The bytes must be there, and nobody's order depends on it.
-        let operand = Operand::rect(mem, [bytes; 2], [1, 1, bytes], false);
-        let run = || lane.inner.hint(&head.inner, mem, bytes, hint);
-        self.operation(lane, head, vec![operand], run)
+        out
     }
 
     fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {

@@ -32,6 +32,8 @@ pub struct Counters {
     pub device_to_host: Moves,
     /// From one device's memory to another's, directly or through the host.
     pub device_to_device: Moves,
+    /// Pieces of copies between devices, the user's included, that went by way of the host.
+    pub chunks: u64,
     /// Regions that were zeroed because nothing had written them.
     pub zero_fills: u64,
     /// Copy commands of the user.

@@ -248,6 +248,8 @@ fn new_engine(
     let table = Arc::new(LaneTable::new(devices.len()));
     let ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
+    ledger.host_budget.set_limit(host_budget);
+    let host_budget = ledger.host_budget.clone();
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();
@@ -265,7 +267,7 @@ fn new_engine(
         host: crate::engine::host::HostThreads::default(),
         handler,
         tracker,
-        host_budget: Budget::new(host_budget),
+        host_budget,
         absent,
         closing: crate::sync::atomic::AtomicBool::new(false),
         opening: Mutex::new(()),

@@ -4,6 +4,7 @@
 //! code. What must be done afterwards (drain lanes, run host tasks, wake people, free memory) is
 //! put into the [`Outbox`] and done by the engine once the lock is released.
 
+use super::devices::Budget;
 use super::failures::Failures;
 use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Promise, Record, WaitKey};
 use super::slab::Slab;
@@ -122,6 +123,8 @@ pub(crate) struct Ledger {
     /// `links[from * domains + to]`: what a direct copy between two devices' memories costs.
     pub(crate) links: HashMap<(DomainId, DomainId), Link>,
     pub(crate) host_links: Vec<Link>,
+    /// What the engine's own memory on the host is counted against.
+    pub(crate) host_budget: Arc<Budget>,
     /// Domains whose device is gone, and why.
     pub(crate) lost: DomainSet,
     /// A stamp that has failed, for data that was there only.
@@ -175,6 +178,7 @@ impl Ledger {
             device_names,
             links: HashMap::new(),
             host_links,
+            host_budget: Arc::new(Budget::new(u64::MAX)),
             lost: DomainSet::EMPTY,
             lost_stamp: HashMap::new(),
             device_lost: vec![None; devices.len()],
@@ -424,7 +428,8 @@ impl Ledger {
         device: &str,
         asked: u64,
     ) -> Stamp {
-        let cause = Cause::Backend(HalError::out_of_memory(asked, 0, 0));
+        let (in_use, limit) = (self.host_budget.in_use(), self.host_budget.limit());
+        let cause = Cause::Backend(HalError::out_of_memory(asked, in_use, limit));
         let failure = self.fail(what, label, device, cause);
         self.stamp_of(failure)
     }

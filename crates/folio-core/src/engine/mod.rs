@@ -26,6 +26,7 @@ pub(crate) mod reaper;
 pub(crate) mod retire;
 pub(crate) mod slab;
 pub(crate) mod slots;
+pub(crate) mod staged;
 pub(crate) mod staging;
 pub(crate) mod stamp;
 pub(crate) mod storage;
@@ -76,7 +77,7 @@ pub(crate) struct Engine {
     pub(crate) handler: Option<Handler>,
     /// A user's page trackers, for all buffers that do not choose.
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
-    pub(crate) host_budget: devices::Budget,
+    pub(crate) host_budget: Arc<devices::Budget>,
     /// Why backends have no devices, or fewer.
     pub(crate) absent: Vec<String>,
     /// The user's last handle is gone.

@@ -193,7 +193,7 @@ impl Rig {
                 told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             })),
             tracker: None,
-            host_budget: Budget::new(u64::MAX),
+            host_budget: Arc::new(Budget::new(u64::MAX)),
             absent: Vec::new(),
             closing: AtomicBool::new(false),
             opening: Mutex::new(()),

@@ -1,8 +1,10 @@
 //! Host memory that the engine owns: the host allocations of buffers, and the stops on the way of
 //! data that cannot go directly.
 
+use super::devices::Budget;
 use crate::hal::HostPtr;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::sync::Arc;
 
 /// Alignment of the engine's host memory: a cache line, and the widest vector.
 pub(crate) const ALIGN: usize = 64;
@@ -34,12 +36,27 @@ pub(crate) unsafe fn host_free(ptr: HostPtr, bytes: usize) {
 pub(crate) struct Staging {
     ptr: HostPtr,
     bytes: usize,
+    /// What it is counted against.
+    budget: Option<Arc<Budget>>,
 }
 
 impl Staging {
-    /// Zeroed memory of `bytes`.
-    pub(crate) fn new(bytes: usize) -> Option<Staging> {
-        Some(Staging { ptr: host_alloc(bytes)?, bytes })
+    fn new(bytes: usize) -> Option<Staging> {
+        Some(Staging { ptr: host_alloc(bytes)?, bytes, budget: None })
+    }
+
+    /// Zeroed memory of `bytes`, if they are within the budget and there.
+    pub(crate) fn within(budget: &Arc<Budget>, bytes: usize) -> Option<Staging> {
+        if !budget.take(bytes as u64) {
+            return None;
+        }
+        let staging = Staging::new(bytes);
+        if staging.is_none() {
+            budget.give(bytes as u64);
+        }
+        let mut staging = staging?;
+        staging.budget = Some(budget.clone());
+        Some(staging)
     }
 
     /// A copy of `data`.
@@ -59,5 +76,8 @@ impl Drop for Staging {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this size; the last holder is gone.
         unsafe { host_free(self.ptr, self.bytes) };
+        if let Some(budget) = &self.budget {
+            budget.give(self.bytes as u64);
+        }
     }
 }

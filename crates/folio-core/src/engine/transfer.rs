@@ -5,8 +5,7 @@
 //! uses it next waits for the copy, and for nobody else who uses it.
 
 use super::access::{Access, Mode};
-use super::lanes::Lanes;
-use super::lanes::{Payload, Promise};
+use super::lanes::{Lanes, Payload, Promise};
 use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp};
@@ -15,15 +14,11 @@ use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
 use crate::graph::hazards::{Brings, Deps, Outcome, add_dep};
-use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase, MemRef};
+use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// How much of a staged copy is under way through one piece of host memory, and how many pieces.
-const CHUNK: usize = 4 << 20;
-const PIECES: usize = 4;
 
 /// With more fragments than this a page that is whole somewhere counts as being there only.
 const MOST_FRAGMENTS: usize = 64;
@@ -414,7 +409,7 @@ impl Ledger {
             Route::Direct(lane) => {
                 self.submit(job.op(Body::Lane(lane, Payload::Copy(rects.into_vec()))))
             }
-            Route::Staged(down, up) => self.copy_staged(job, down, up, rects),
+            Route::Staged(down, up) => self.copy_staged(job, (down, up), &rects),
             Route::Host => self.submit(job.op(Body::Host(Box::new(move || {
                 if rects.iter().all(copy_on_host) {
                     return Ok(());
@@ -422,50 +417,6 @@ impl Ledger {
                 Err(Cause::Backend(HalError::unsupported("a copy without a device that can")))
             })))),
         }
-    }
-
-    /// Copies by way of the host, in pieces, so that one piece comes while another one goes.
-    fn copy_staged(
-        &mut self,
-        job: CopyJob<'_>,
-        down: LaneId,
-        up: LaneId,
-        rects: SmallVec<[CopyRect; 2]>,
-    ) -> Stamp {
-        let mut pieces: Vec<CopyRect> = Vec::new();
-        rects.iter().for_each(|r| cut(r, CHUNK as u64, &mut pieces));
-        let mut stops: SmallVec<[(Arc<Staging>, Stamp); PIECES]> = SmallVec::new();
-        let mut last = Stamp::DONE;
-        let count = pieces.len();
-        for (at, piece) in pieces.into_iter().enumerate() {
-            let free = if stops.len() < PIECES {
-                let Some(staging) = Staging::new(CHUNK.min(rects_bytes(&rects)).max(1)) else {
-                    return self.failed_stamp(job.what, job.who.label, "host", piece.bytes());
-                };
-                stops.push((Arc::new(staging), Stamp::DONE));
-                Stamp::DONE
-            } else {
-                stops[at % PIECES].1
-            };
-            let staging = stops[at % PIECES].0.clone();
-            let stop = MemRef { base: MemBase::Host(staging.ptr()), offset: 0 };
-            let tight = [piece.extent[1] * piece.extent[2], piece.extent[2]];
-            let mut deps = job.deps.clone();
-            add_dep(&mut deps, free, false);
-            let to_host = CopyRect { dst: stop, dst_pitch: tight, ..piece };
-            let body = Body::Lane(down, Payload::Copy(vec![to_host]));
-            let first = self.submit(job.part(deps, body, Vec::new(), staging.clone()));
-            let mut deps = job.deps.clone();
-            add_dep(&mut deps, first, true);
-            // So that the failure of any piece is the failure of the last one.
-            add_dep(&mut deps, last, true);
-            let from_host = CopyRect { src: stop, src_pitch: tight, ..piece };
-            let body = Body::Lane(up, Payload::Copy(vec![from_host]));
-            let promises = if at + 1 == count { job.promises.clone() } else { Vec::new() };
-            last = self.submit(job.part(deps, body, promises, staging));
-            stops[at % PIECES].1 = last;
-        }
-        last
     }
 
     fn count_transfer(
@@ -552,50 +503,6 @@ impl CopyJob<'_> {
             staging: self.staging,
             body,
         }
-    }
-
-    fn part(&self, deps: Deps, body: Body, promises: Vec<Promise>, staging: Arc<Staging>) -> NewOp {
-        NewOp {
-            what: self.what,
-            label: self.who.label.clone(),
-            queue: self.who.queue,
-            timed: self.timed,
-            deps,
-            storages: self.storages.clone(),
-            promises,
-            staging: Some(staging),
-            body,
-        }
-    }
-}
-
-fn rects_bytes(rects: &[CopyRect]) -> usize {
-    rects.iter().map(|r| r.bytes() as usize).sum()
-}
-
-/// Cuts a rectangle into pieces of at most `most` bytes.
-fn cut(rect: &CopyRect, most: u64, out: &mut Vec<CopyRect>) {
-    if rect.bytes() <= most {
-        out.push(*rect);
-        return;
-    }
-    // The slowest dimension with more than one step.
-    let d = (0..3).find(|&d| rect.extent[d] > 1).unwrap_or(2);
-    let (src_step, dst_step) = match d {
-        0 => (rect.src_pitch[0], rect.dst_pitch[0]),
-        1 => (rect.src_pitch[1], rect.dst_pitch[1]),
-        _ => (1, 1),
-    };
-    let step = rect.bytes() / rect.extent[d];
-    let at_once = (most / step).max(1);
-    let mut at = 0;
-    while at < rect.extent[d] {
-        let mut piece = *rect;
-        piece.extent[d] = at_once.min(rect.extent[d] - at);
-        piece.src.offset += at * src_step;
-        piece.dst.offset += at * dst_step;
-        cut(&piece, most, out);
-        at += at_once;
     }
 }
 

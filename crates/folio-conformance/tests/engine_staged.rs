@@ -137,7 +137,7 @@ fn a_chunk_that_fails_fails_the_copy_and_nothing_else() {
     for later in [false, true] {
         for nth in 1..=6 {
             let rig = Rig::new(u64::MAX);
-            let mut x = rig.data(3 * CHUNK);
+            let mut x = rig.data(2 * CHUNK + 100);
             let kind = HalErrorKind::Driver;
             let fault = if later { Fault::Later(kind) } else { Fault::Now(kind) };
             rig.faults.inject(Site::Copy, nth, fault);

@@ -87,11 +87,11 @@ fn each_transfer_is_told_and_counted() {
     let told = told.0.lock().unwrap();
     let of = |at: usize, name: &str| told[at][name].as_str();
     assert_eq!(told.len(), 3, "{told:?}");
-    let want = [("host", "sim:0", "32", "4"), ("sim:0", "sim:1", "8", "1")];
+    let want = [("the host", "sim:0", "32", "4"), ("sim:0", "sim:1", "8", "1")];
     for (at, (from, to, bytes, pages)) in want.into_iter().enumerate() {
         assert_eq!((of(at, "from"), of(at, "to")), (from, to));
         assert_eq!((of(at, "bytes"), of(at, "pages"), of(at, "rects")), (bytes, pages, "1"));
         assert_eq!(of(at, "label"), "`data`");
     }
-    assert_eq!((of(2, "to"), of(2, "bytes"), of(2, "pages")), ("host", "8", "1"));
+    assert_eq!((of(2, "to"), of(2, "bytes"), of(2, "pages")), ("the host", "8", "1"));
 }

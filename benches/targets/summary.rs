@@ -18,8 +18,14 @@ fn ok<T>(result: Result<T>) -> T {
 
 type Group = (&'static str, fn());
 
-const GROUPS: &[Group] =
-    &[("submit", submit), ("threads", many_threads), ("outstanding", many), ("pages", pages)];
+const GROUPS: &[Group] = &[
+    ("submit", submit),
+    ("threads", many_threads),
+    #[cfg(feature = "metrics")]
+    ("held", held),
+    ("outstanding", many),
+    ("pages", pages),
+];
 
 fn submit() {
     let shape = |buffers, range, in_order| Shape { buffers, range, in_order };
@@ -47,6 +53,23 @@ fn many_threads() {
         let against = compare(ROUNDS, N * count, || ok(threads(N, count)), one);
         let against = [against[0], against[1], 1.0 / against[2]];
         line(&format!("{count} threads, throughput"), against, "one thread");
+    }
+}
+
+/// The share of time in which a submission holds the ledger. Measuring it costs two clock readings
+/// each, so that the share is a little too high and the times above are not to be had beside it.
+#[cfg(feature = "metrics")]
+fn held() {
+    use folio_core::metrics::ledger_held;
+    for count in [1, 2, 4, 8] {
+        let mut shares = Vec::new();
+        for _ in 0..ROUNDS {
+            let before = ledger_held();
+            let time = ok(threads(N, count));
+            shares.push((ledger_held() - before).as_secs_f64() / time.as_secs_f64());
+        }
+        let share = 100.0 * folio_benches::table::median(shares);
+        println!("{:<46} {share:>9.0}%", format!("{count} threads, ledger held"));
     }
 }
 

@@ -95,7 +95,7 @@ enum Doing {
     Raw(Box<Action>),
     Task {
         body: HostBody,
-        args: Vec<Token>,
+        args: SmallVec<[Token; 2]>,
     },
 }
 
@@ -252,7 +252,7 @@ impl CommandGroup {
         F: for<'v> FnOnce(A::Views<'v>) -> R + Send + 'static,
         R: TaskResult,
     {
-        let mut tokens = Vec::new();
+        let mut tokens = SmallVec::new();
         args.tokens(&mut tokens);
         let body = move |params: &[ParamPtr]| {
             // SAFETY: the engine gives the parameters in the order of the tokens, has brought their

@@ -15,6 +15,10 @@ mod error;
 mod event;
 mod graph;
 mod group;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+#[cfg(not(feature = "metrics"))]
+mod metrics;
 mod queue;
 mod report;
 mod runtime;

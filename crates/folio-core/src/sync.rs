@@ -59,17 +59,27 @@ impl<T> Mutex<T> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        #[cfg(test)]
+        LOCKS.set(LOCKS.get() + 1);
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `None` when somebody has it locked.
     pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        #[cfg(test)]
+        LOCKS.set(LOCKS.get() + 1);
         match self.0.try_lock() {
             Ok(guard) => Some(guard),
             Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many locks this thread has taken, or tried to.
+    pub(crate) static LOCKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
 /// A condition variable without poisoning.

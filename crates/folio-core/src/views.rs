@@ -9,6 +9,7 @@ use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims, linear};
 use crate::group::{GroupId, Read, ReadWrite, Write};
 use crate::hal::{BlockKernel, ParamPtr};
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, needs_drop};
 use std::ops::{Index, IndexMut};
@@ -188,7 +189,7 @@ pub unsafe trait KernelArgs<const D: usize>: 'static {
     #[doc(hidden)]
     type Raw: Copy;
     #[doc(hidden)]
-    fn tokens(&self, out: &mut Vec<Token>);
+    fn tokens(&self, out: &mut SmallVec<[Token; 2]>);
     /// # Safety
     /// `params` are those of the tokens, from the first on.
     #[doc(hidden)]
@@ -216,7 +217,7 @@ macro_rules! kernel_arg {
         unsafe impl<T: DeviceType, const D: usize> KernelArgs<D> for $access<T, D> {
             type Views<'v> = $view<'v, T, D>;
             type Raw = RawArg<T>;
-            fn tokens(&self, out: &mut Vec<Token>) {
+            fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
                 out.push(self.token);
             }
             unsafe fn raw(params: &mut std::slice::Iter<'_, ParamPtr>) -> Option<RawArg<T>> {
@@ -236,7 +237,7 @@ kernel_arg!(ReadWrite, InOut);
 unsafe impl<T: DeviceType, const E: usize, const D: usize> KernelArgs<D> for Read<T, E> {
     type Views<'v> = In<'v, T, E>;
     type Raw = RawArg<T>;
-    fn tokens(&self, out: &mut Vec<Token>) {
+    fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
         out.push(self.token);
     }
     unsafe fn raw(params: &mut std::slice::Iter<'_, ParamPtr>) -> Option<RawArg<T>> {
@@ -252,7 +253,7 @@ unsafe impl<T: DeviceType, const E: usize, const D: usize> KernelArgs<D> for Rea
 unsafe impl<const D: usize> KernelArgs<D> for () {
     type Views<'v> = ();
     type Raw = ();
-    fn tokens(&self, _: &mut Vec<Token>) {}
+    fn tokens(&self, _: &mut SmallVec<[Token; 2]>) {}
     unsafe fn raw(_: &mut std::slice::Iter<'_, ParamPtr>) -> Option<()> {
         Some(())
     }
@@ -263,7 +264,7 @@ unsafe impl<const D: usize> KernelArgs<D> for () {
 unsafe impl<const D: usize, A: KernelArgs<D>, const N: usize> KernelArgs<D> for [A; N] {
     type Views<'v> = [A::Views<'v>; N];
     type Raw = [Option<A::Raw>; N];
-    fn tokens(&self, out: &mut Vec<Token>) {
+    fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
         self.iter().for_each(|a| a.tokens(out));
     }
     unsafe fn raw(params: &mut std::slice::Iter<'_, ParamPtr>) -> Option<Self::Raw> {
@@ -288,7 +289,7 @@ macro_rules! tuples {
         unsafe impl<const D: usize, $($name: KernelArgs<D>),+> KernelArgs<D> for ($($name,)+) {
             type Views<'v> = ($($name::Views<'v>,)+);
             type Raw = ($($name::Raw,)+);
-            fn tokens(&self, out: &mut Vec<Token>) {
+            fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
                 let ($($name,)+) = self;
                 $($name.tokens(out);)+
             }
@@ -307,7 +308,7 @@ macro_rules! tuples {
         #[allow(non_snake_case, reason = "the type parameters name the values")]
         unsafe impl<$($name: HostArgs),+> HostArgs for ($($name,)+) {
             type Views<'v> = ($($name::Views<'v>,)+);
-            fn tokens(&self, out: &mut Vec<Token>) {
+            fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
                 let ($($name,)+) = self;
                 $($name.tokens(out);)+
             }
@@ -379,7 +380,7 @@ pub unsafe trait HostArgs: 'static {
     /// What the task sees.
     type Views<'v>;
     #[doc(hidden)]
-    fn tokens(&self, out: &mut Vec<Token>);
+    fn tokens(&self, out: &mut SmallVec<[Token; 2]>);
     /// # Safety
     /// `params` are those of the tokens from the first on; their memory is live and nobody else
     /// uses it against the accesses' modes.
@@ -397,7 +398,7 @@ pub unsafe trait HostArgs: 'static {
 // SAFETY: nothing is accessed.
 unsafe impl HostArgs for () {
     type Views<'v> = ();
-    fn tokens(&self, _: &mut Vec<Token>) {}
+    fn tokens(&self, _: &mut SmallVec<[Token; 2]>) {}
     unsafe fn take<'v>(_: &mut std::slice::Iter<'_, ParamPtr>) -> Self::Views<'v> {}
 }
 
@@ -494,7 +495,7 @@ macro_rules! host_arg {
         // SAFETY: the view does what the access's mode allows.
         unsafe impl<T: DeviceType, const D: usize> HostArgs for $access<T, D> {
             type Views<'v> = $view<'v, T, D>;
-            fn tokens(&self, out: &mut Vec<Token>) {
+            fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
                 out.push(self.token);
             }
             unsafe fn take<'v>(params: &mut std::slice::Iter<'_, ParamPtr>) -> $view<'v, T, D> {

@@ -4,6 +4,7 @@
 
 use crate::hal::{Geometry, NativeKernel, Param};
 use crate::views::Token;
+use smallvec::SmallVec;
 use std::cell::RefCell;
 
 /// A kernel and what it is called with.
@@ -12,8 +13,8 @@ pub(crate) struct Launch {
     pub(crate) kernel: Option<NativeKernel>,
     pub(crate) geometry: Geometry,
     /// The accesses that are its parameters.
-    pub(crate) tokens: Vec<Token>,
-    pub(crate) params: Vec<Param>,
+    pub(crate) tokens: SmallVec<[Token; 2]>,
+    pub(crate) params: SmallVec<[Param; 1]>,
 }
 
 /// How many a thread keeps, and up to how many parameters.
@@ -39,8 +40,8 @@ impl Launch {
             None => Box::new(Launch {
                 kernel: Some(kernel),
                 geometry,
-                tokens: Vec::new(),
-                params: Vec::new(),
+                tokens: SmallVec::new(),
+                params: SmallVec::new(),
             }),
         }
     }

@@ -14,6 +14,8 @@ pub(crate) mod devices;
 pub(crate) mod failures;
 pub(crate) mod guard;
 pub(crate) mod host;
+#[cfg(all(test, not(loom), not(miri)))]
+mod hot_path;
 pub(crate) mod lanes;
 pub(crate) mod launch;
 pub(crate) mod ledger;
@@ -38,6 +40,7 @@ pub(crate) mod wait;
 
 use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick};
+use crate::metrics::Hold;
 use crate::pages::PageTrackerFactory;
 use crate::sync::atomic::AtomicBool;
 use crate::sync::{Condvar, Mutex, MutexGuard};
@@ -181,9 +184,11 @@ impl Engine {
     pub(crate) fn submit(&self, command: &mut Command) -> Result<Stamp, Error> {
         let traced = trace::listening();
         let mut ledger = self.lock();
+        let hold = Hold::begin();
         ledger.traced = traced;
         if let Some(stamp) = ledger.straight(command) {
             command.pin = ledger.failures.pin();
+            hold.end();
             self.leave(ledger);
             return Ok(stamp);
         }
@@ -200,6 +205,7 @@ impl Engine {
         ledger.traced = traced;
         let stamp = ledger.run(command);
         command.pin = ledger.failures.pin();
+        hold.end();
         self.leave(ledger);
         Ok(stamp)
     }

@@ -25,7 +25,7 @@ pub(crate) struct Slot {
     /// Some of those things, for threads that wait.
     blockers: SmallVec<[Stamp; 4]>,
     /// Who waits for it, and whether failure travels there.
-    pub(crate) dependents: Vec<(SlotId, bool)>,
+    pub(crate) dependents: SmallVec<[(SlotId, bool); 2]>,
     pub(crate) wakers: Vec<Waker>,
     /// The failure that reached it.
     failed: Option<Arc<Failure>>,
@@ -72,7 +72,7 @@ impl Ledger {
             epoch,
             pending: 0,
             blockers: SmallVec::new(),
-            dependents: Vec::new(),
+            dependents: SmallVec::new(),
             wakers: Vec::new(),
             failed: None,
             placed: None,
@@ -266,7 +266,7 @@ impl Ledger {
         let When::Placed(lane, _) = stamp.when() else { return };
         let key = self.key(lane);
         let dependents = std::mem::take(&mut self.slot(id).dependents);
-        let mut stay = Vec::new();
+        let mut stay = SmallVec::new();
         for (dependent, flow) in dependents {
             let native = match self.slots[dependent.0 as usize].op.as_ref().map(|op| &op.body) {
                 Some(Body::Lane(own, _)) => *own == lane || self.key(*own).can_wait_for(key),

@@ -1,0 +1,169 @@
+//! What a submission takes: two locks, and no clock. (That it takes nothing from the heap is tested
+//! with a real backend, in `folio`.)
+
+use crate::hal::{
+    AllocReq, Allocation, Args, Backend, Caps, CopyRect, Device, DeviceInfo, DeviceKind, FillRect,
+    Geometry, HalError, Head, KernelRef, Lane, LaneKind, Lost, MemoryHome, MemoryInfo, Notify,
+    Tick, Unavailable, UsmAllocator, WaitGroup,
+};
+use crate::sync::LOCKS;
+use crate::{Buffer, Event, Queue, Result, Runtime};
+use std::any::Any;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// A device that does nothing, at once.
+struct Null;
+
+fn info() -> DeviceInfo {
+    DeviceInfo {
+        name: "null".into(),
+        vendor: String::new(),
+        driver: String::new(),
+        kind: DeviceKind::Gpu,
+        uuid: None,
+        home: MemoryHome::Own(0),
+        memory: 1 << 30,
+        compute_units: 1,
+        caps: Caps { closures: true, wait_group: Some(WaitGroup(0)), ..Caps::default() },
+    }
+}
+
+// SAFETY: there is no memory and nothing is ever under way.
+unsafe impl Backend for Null {
+    fn name(&self) -> &str {
+        "null"
+    }
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
+        Ok(vec![info()])
+    }
+    unsafe fn open(&self, _: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
+        Ok(Arc::new(NullDevice(info(), AtomicU64::new(1))))
+    }
+}
+
+struct NullDevice(DeviceInfo, AtomicU64);
+
+// SAFETY: as above.
+unsafe impl Device for NullDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.0
+    }
+    fn usm(&self) -> &dyn UsmAllocator {
+        self
+    }
+    fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
+        Ok(Arc::new(NullLane(AtomicU64::new(0))))
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+// SAFETY: addresses are made up, and nobody uses them.
+unsafe impl UsmAllocator for NullDevice {
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        let handle = self.1.fetch_add(req.size, Ordering::Relaxed) << 12;
+        Ok(Allocation { handle, address: Some(handle), host: None, zeroed: true })
+    }
+    fn free(&self, _: u64) {}
+    fn memory(&self) -> MemoryInfo {
+        MemoryInfo { total: 1 << 30, in_use: 0 }
+    }
+}
+
+struct NullLane(AtomicU64);
+
+impl NullLane {
+    fn take(&self, head: &Head<'_>) -> Result<(), HalError> {
+        self.0.store(head.tick, Ordering::Release);
+        Ok(())
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Lane for NullLane {
+    fn copy(&self, head: &Head<'_>, _: &[CopyRect]) -> Result<(), HalError> {
+        self.take(head)
+    }
+    fn fill(&self, head: &Head<'_>, _: &[FillRect], _: &[u8]) -> Result<(), HalError> {
+        self.take(head)
+    }
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        _: KernelRef,
+        _: &Geometry,
+        _: &Args<'_>,
+    ) -> Result<(), HalError> {
+        self.take(head)
+    }
+    fn completed(&self) -> Result<Tick, Lost> {
+        Ok(self.0.load(Ordering::Acquire))
+    }
+    fn wait(&self, _: Tick, _: Option<Instant>) -> Result<bool, Lost> {
+        Ok(true)
+    }
+    fn failures(&self, _: &mut dyn FnMut(Tick, HalError)) {}
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+thread_local!(static CLOCKS: Cell<u64> = const { Cell::new(0) });
+
+/// Takes the place of the system's function in this test binary, and counts.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod clock {
+    use std::ffi::{c_int, c_long, c_void};
+
+    unsafe extern "C" {
+        fn syscall(number: c_long, ...) -> c_long;
+    }
+
+    // SAFETY: the signature and the effect are those of the function that it replaces.
+    #[unsafe(no_mangle)]
+    unsafe extern "C" fn clock_gettime(clock: c_int, time: *mut c_void) -> c_int {
+        const CLOCK_GETTIME: c_long = 228;
+        super::CLOCKS.set(super::CLOCKS.get() + 1);
+        // SAFETY: the caller's arguments, as they are.
+        unsafe { syscall(CLOCK_GETTIME, c_long::from(clock), time) as c_int }
+    }
+}
+
+fn submit(q: &Queue, [a, b, c]: &mut [Buffer<u32>; 3]) -> Result<Event> {
+    q.submit(|cg| {
+        let args = (cg.read(&*a), cg.read_write(b), cg.read_write(c));
+        cg.host_kernel([1], args, |_, _| {});
+        Ok(())
+    })
+}
+
+/// DEP-02: what nothing must be brought or waited for costs two locks and no clock.
+#[test]
+fn a_submission_takes_two_locks_and_no_clock() {
+    let rt = Runtime::builder().backend(Null).build().unwrap();
+    for q in [rt.queue_on("null:0").unwrap(), rt.in_order_queue_on("null:0").unwrap()] {
+        let mut all: [Buffer<u32>; 3] = std::array::from_fn(|_| rt.buffer(4).unwrap());
+        (0..100).for_each(|_| drop(submit(&q, &mut all).unwrap()));
+        q.wait().unwrap();
+        let mut more = 0;
+        for _ in 0..1000 {
+            let before = (LOCKS.get(), CLOCKS.get());
+            submit(&q, &mut all).unwrap();
+            let (locks, clocks) = (LOCKS.get() - before.0, CLOCKS.get() - before.1);
+            assert_eq!(clocks, 0);
+            assert!(locks >= 2, "the counter does not count");
+            // Now and then the reaper has gone to sleep and is called.
+            more += u32::from(locks > 2);
+        }
+        assert!(more <= 50, "{more} of 1000 submissions took more than two locks");
+    }
+    let counted = CLOCKS.get();
+    let _ = Instant::now();
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        assert_eq!(CLOCKS.get(), counted + 1, "the counter does not count");
+    }
+}

@@ -64,6 +64,8 @@ fn brute_force(needs: &[Need], links: &[Link]) -> (u64, usize) {
     costs.min().unwrap_or((0, 0))
 }
 
+/// XFER-04: in one dimension no plan takes less time or, at equal time, fewer operations; by trial of
+/// all choices of sources.
 #[test]
 fn lines_cost_the_least_there_is() {
     for seed in seeds(3000) {
@@ -91,6 +93,7 @@ fn lines_cost_the_least_there_is() {
     }
 }
 
+/// XFER-04: exactly the elements asked for, each once.
 #[test]
 fn boxes_of_all_kinds_are_served_exactly_and_no_slower_than_from_one_source() {
     for seed in seeds(2000) {
@@ -126,6 +129,7 @@ fn boxes_of_all_kinds_are_served_exactly_and_no_slower_than_from_one_source() {
     }
 }
 
+/// XFER-04
 #[test]
 fn a_notched_square_is_two_rectangles() {
     let needs: Vec<Need> = picture(&["110", "111", "110"])
@@ -137,6 +141,7 @@ fn a_notched_square_is_two_rectangles() {
     assert_eq!(plan(&needs, |_| LINK), [columns, rest]);
 }
 
+/// XFER-04: least time, then the smaller domain id.
 #[test]
 fn the_fast_link_wins_and_the_lowest_of_equals() {
     let needs = [
@@ -149,6 +154,7 @@ fn the_fast_link_wins_and_the_lowest_of_equals() {
     assert_eq!(plan(&needs, |_| LINK), [(1, span(0, 10)), (1, span(20, 30))]);
 }
 
+/// XFER-04: bytes over the rate, and a price for each operation.
 #[test]
 fn a_shared_source_saves_an_operation_where_that_pays() {
     let needs = [
@@ -161,6 +167,7 @@ fn a_shared_source_saves_an_operation_where_that_pays() {
     assert_eq!(plan(&needs, slower(10)), [(0, span(0, 100)), (1, span(100, 200))]);
 }
 
+/// XFER-04: one request, two sources.
 #[test]
 fn halves_of_a_plane_come_from_where_each_is_fast() {
     // Row by row an operation costs more than the fast link saves; for the half as a whole not.
@@ -173,6 +180,7 @@ fn halves_of_a_plane_come_from_where_each_is_fast() {
     assert_eq!(plan(&needs, link), [(0, half(0, 10)), (1, half(10, 20))]);
 }
 
+/// XFER-04
 #[test]
 fn several_sources_where_none_has_everything() {
     let needs = [

@@ -212,6 +212,7 @@ mod tests {
         boxes.len()
     }
 
+    /// XFER-04: never more rectangles than greedy maximal runs along either dimension.
     #[test]
     fn all_small_sets_are_covered_by_no_more_than_maximal_runs() {
         for (dims, step) in [([1, 1, 9], 1), ([1, 3, 3], 1), ([1, 3, 4], 3), ([2, 2, 3], 5)] {

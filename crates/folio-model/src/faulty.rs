@@ -9,6 +9,7 @@ use crate::world::Wrap;
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_layers::{Fault, FaultHandle, Faults, Layer, Site};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// A fault: of which backend, at which call, and what.
 #[derive(Clone, Debug)]
@@ -44,6 +45,11 @@ impl Wrap for Faulty {
 }
 
 impl Faulty {
+    /// With this fault.
+    pub fn with(planned: Planned) -> Faulty {
+        Faulty { planned: Some(planned), handles: Mutex::default() }
+    }
+
     fn handles(&self) -> Vec<FaultHandle> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -91,10 +97,10 @@ pub fn plans(program: &Program) -> Result<Vec<Planned>, String> {
 }
 
 /// Runs a program with a fault and says what is wrong.
-pub fn verdict(program: &Program, planned: &Planned) -> Result<(), String> {
-    let faulty = Arc::new(Faulty { planned: Some(planned.clone()), handles: Mutex::default() });
+pub fn verdict(program: &Program, planned: &Planned, patience: Duration) -> Result<(), String> {
+    let faulty = Arc::new(Faulty::with(planned.clone()));
     let wrap: Arc<dyn Wrap> = faulty.clone();
-    let Some(record) = run::run(program, &wrap, PATIENCE) else {
+    let Some(record) = run::run(program, &wrap, patience) else {
         return Err("it hangs".to_owned());
     };
     let leeway = if matches!(planned.fault, Fault::Lose) { Leeway::Loss } else { Leeway::Fault };
@@ -121,10 +127,14 @@ pub fn case(seed: u64) -> Result<(), String> {
         return Ok(());
     }
     let planned = &plans[rng.below(plans.len())];
-    let Err(why) = verdict(&program, planned) else { return Ok(()) };
-    let fails = |p: &Program| verdict(p, planned).is_err_and(|found| found != "it hangs");
-    let small = crate::shrink::shrink(&program, if why == "it hangs" { 0 } else { 500 }, &fails);
-    let now = verdict(&small, planned).err();
+    let Err(why) = verdict(&program, planned, PATIENCE) else { return Ok(()) };
+    let hangs = why == "it hangs";
+    let (patience, most) = if hangs { (Duration::from_secs(2), 60) } else { (PATIENCE, 500) };
+    let fails = |p: &Program| {
+        verdict(p, planned, patience).is_err_and(|found| (found == "it hangs") == hangs)
+    };
+    let small = crate::shrink::shrink(&program, most, &fails);
+    let now = verdict(&small, planned, patience).err();
     Err(format!(
         "{why}\nwith {planned:?}; smallest program found: {now:?}\n{small:?}\n\
          again: FOLIO_SEED={seed} FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_faults"

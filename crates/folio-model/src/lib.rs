@@ -15,6 +15,7 @@ pub mod interp;
 pub mod kernels;
 pub mod oracle;
 pub mod place;
+pub mod planted;
 pub mod program;
 pub mod residency;
 pub mod rng;

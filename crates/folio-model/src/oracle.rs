@@ -229,7 +229,7 @@ impl<'a> Oracle<'a> {
             }
         }
         let may = self.meet(&accesses, domain, &mut must);
-        self.moves(&accesses, domain, seen)?;
+        self.moves(&accesses, domain, !(must.is_empty() && may.is_empty()), seen)?;
         let planned = action.ends() != Ends::Well && !nothing;
         self.ends.insert(seen.id, seen.end.clone());
         self.judge(queue, seen, &must, &may, planned)?;
@@ -262,13 +262,17 @@ impl<'a> Oracle<'a> {
     }
 
     /// Brings what the accesses need, and compares that with what was moved.
-    fn moves(&mut self, accesses: &[Access], domain: usize, seen: &Seen) -> Verdict {
+    fn moves(&mut self, accesses: &[Access], domain: usize, doomed: bool, seen: &Seen) -> Verdict {
         let mut tallies: HashMap<usize, Tally> = HashMap::new();
         for access in accesses {
             let (elements, discards) = self.resolve(access);
-            if !discards {
-                let tally = tallies.entry(access.view.buffer).or_default();
-                self.storages[access.view.buffer].pages.bring(&elements, domain, tally);
+            let tally = tallies.entry(access.view.buffer).or_default();
+            let pages = &mut self.storages[access.view.buffer].pages;
+            if discards {
+                // After a copy that failed it may count as an update.
+                tally.uncertain |= pages.uncertain(&elements);
+            } else {
+                pages.bring(&elements, domain, doomed, tally);
             }
         }
         for (buffer, moved) in &seen.moved {
@@ -298,7 +302,9 @@ impl<'a> Oracle<'a> {
         match &seen.end {
             Outcome::Failed(_, label) => {
                 let fault = self.leeway != Leeway::None && *label == own;
-                let lost = self.leeway == Leeway::Loss && label.is_empty();
+                // The device, or the data that was there only.
+                let gone = label.is_empty() || label.starts_with("buffer ");
+                let lost = self.leeway == Leeway::Loss && gone;
                 let by_itself = (planned && *label == own) || fault || lost;
                 if !must.contains(label) && !may.contains(label) && !by_itself {
                     return Err(format!("failed because of {label}, not of {must:?} {may:?}"));
@@ -473,7 +479,7 @@ impl<'a> Oracle<'a> {
         }
         let mut must = Vec::new();
         let may = self.meet(&[access], 0, &mut must);
-        self.moves(&[access], 0, seen)?;
+        self.moves(&[access], 0, !(must.is_empty() && may.is_empty()), seen)?;
         match &seen.call {
             Outcome::Fine if must.is_empty() => {
                 self.storages[view.buffer].compare(view, &seen.data, mode == Mode::Discard)?;

@@ -76,7 +76,8 @@ impl Residency {
     }
 
     /// A command on `domain` reads `elements`: what must come.
-    pub fn bring(&mut self, elements: &Box3, domain: usize, tally: &mut Tally) {
+    /// With `doomed` it may have been known that it fails, and then nothing comes.
+    pub fn bring(&mut self, elements: &Box3, domain: usize, doomed: bool, tally: &mut Tally) {
         let bit = 1u64 << domain;
         let size = self.size as u64;
         let mut runs = Runs::default();
@@ -86,11 +87,11 @@ impl Residency {
             let volume = self.grid.elements_of(&Box3::cell(cell)).volume() as u64;
             let at = self.at(cell);
             let page = &mut self.pages[at];
-            tally.uncertain |= page.uncertain;
+            tally.uncertain |= page.uncertain || doomed;
+            page.uncertain |= doomed;
             let mut moved = false;
             match &mut page.parts {
-                _ if page.whole & bit != 0 => runs.stop(),
-                Some(parts) if page.whole == 0 => {
+                Some(parts) => {
                     let missing = parts.iter().filter(|set| **set & bit == 0).count() as u64;
                     moved = missing > 0;
                     tally.bytes += missing * size;
@@ -101,8 +102,8 @@ impl Residency {
                     parts.iter_mut().for_each(|set| *set |= bit);
                     page.whole = parts.iter().fold(u64::MAX, |all, set| all & set);
                 }
-                _ if page.whole == 0 => runs.stop(),
-                _ => {
+                None if page.whole == 0 || page.whole & bit != 0 => runs.stop(),
+                None => {
                     moved = true;
                     tally.bytes += volume * size;
                     tally.pages.iter_mut().for_each(|p| *p += 1);
@@ -139,8 +140,7 @@ impl Residency {
     }
 
     /// The failures that a use of `elements` on `domain` may meet, besides: those of transfers into
-    /// that memory, which a discard leaves as it is in part, and which bring several pages at a
-    /// time.
+    /// that memory, as long as they are not known, and which bring several pages at a time.
     pub fn taints(&self, elements: &Box3, domain: usize, discards: bool) -> Vec<String> {
         let cells = self.grid.pages_of(elements).cells();
         let pages = cells.map(|cell| &self.pages[self.at(cell)]);
@@ -148,7 +148,7 @@ impl Residency {
         for page in pages {
             // A transfer that has failed may be the source of another one.
             let others = page.uncertain || !page.failed.is_empty();
-            let fits = |d: usize| others || (discards && d == domain);
+            let fits = |d: usize| others || d == domain;
             let here = page.tainted.iter().filter(|(d, _)| fits(*d));
             out.extend(here.map(|(_, root)| root.clone()));
             // The writer before them counts, too.
@@ -157,6 +157,12 @@ impl Residency {
             }
         }
         out
+    }
+
+    /// Some of `elements` may not be where they were brought.
+    pub fn uncertain(&self, elements: &Box3) -> bool {
+        let mut cells = self.grid.pages_of(elements).cells();
+        cells.any(|cell| self.pages[self.at(cell)].uncertain)
     }
 
     /// A transfer of `elements` may have failed.
@@ -195,6 +201,7 @@ impl Residency {
                 continue;
             }
             page.partial += 1;
+            page.uncertain |= failed.is_some();
             let new = failed.filter(|root| !page.failed.iter().any(|f| f == root));
             page.failed.extend(new.map(str::to_owned));
             let whole_on = if page.whole == 0 && page.parts.is_none() { bit } else { page.whole };
@@ -207,7 +214,7 @@ impl Residency {
             }
             let here = parts.iter().all(|set| set & bit != 0);
             page.whole = if here { bit } else { 0 };
-            page.parts = (!here).then_some(parts);
+            page.parts = parts.iter().any(|set| *set != bit).then_some(parts);
         }
     }
 }

@@ -136,6 +136,7 @@ fn run_here(program: &Program, wrap: &dyn Wrap) -> Record {
     let runner = Runner { program, world, buffers, events: Mutex::default() };
     let mut all = runner.steps();
     runner.finish(&mut all, &mut record);
+    wrap.seen(&mut record);
     record
 }
 
@@ -416,7 +417,8 @@ impl Runner<'_> {
 
 /// Whoever notices a failure tells of it when it holds no lock any more: soon after.
 fn await_reports(told: &Mutex<Vec<Told>>, record: &mut Record) {
-    let ends = record.steps.iter().map(|s| &s.end);
+    let finals = record.finals.iter().flatten().map(|(call, _)| call);
+    let ends = record.steps.iter().flat_map(|s| [&s.call, &s.end]).chain(finals);
     let failed: Vec<u64> = ends
         .filter_map(|end| match end {
             Outcome::Failed(id, _) => Some(*id),

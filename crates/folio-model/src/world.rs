@@ -1,6 +1,7 @@
 //! Runtimes as programs describe them, with everything that watches over them.
 
 use crate::program::{Choice, Config, Groups, QueueSpec, Sim};
+use crate::run::Record;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
 use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
 use folio_core::{Queue, Runtime, RuntimeBuilder};
@@ -19,6 +20,8 @@ pub trait Wrap: Send + Sync {
     fn build(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         builder
     }
+    /// Changes what was seen, as a bug in the engine itself would.
+    fn seen(&self, _: &mut Record) {}
     /// Whether the layer that validates may be there.
     fn validated(&self) -> bool {
         true

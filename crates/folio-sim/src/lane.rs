@@ -30,13 +30,13 @@ impl SimLane {
                 world.lanes[self.id].issued += 1;
                 return (Err(error), Some(work));
             }
-            let checked = self.check_ticks(world, head).and_then(|waits| {
-                self.check_work(world, &work)?;
-                Ok(waits)
-            });
-            let (waits, kept, refused, result) = match checked {
-                Ok(waits) => (waits, work, None, Ok(())),
-                Err(error) => (Vec::new(), Work::Refused, Some(work), Err(error)),
+            let (waits, checked) = match self.check_ticks(world, head) {
+                Ok(waits) => (waits, self.check_work(world, &work)),
+                Err(error) => (Vec::new(), Err(error)),
+            };
+            let (kept, refused, result) = match checked {
+                Ok(()) => (work, None, Ok(())),
+                Err(error) => (Work::Refused, Some(work), Err(error)),
             };
             for &(lane, tick) in &waits {
                 // A foreign wait flushes what it waits for.

@@ -205,13 +205,8 @@ impl World {
         let op = &mut self.lanes[lane].pending[at];
         op.phase = Phase::Running;
         let work = std::mem::replace(&mut op.work, Work::Refused);
-        let (tick, waits) = (op.tick, std::mem::take(&mut op.waits));
+        let tick = op.tick;
         self.count(lane, &work);
-        if waits.iter().any(|&(l, t)| self.lanes[l].ended < t) {
-            self.litter.push(work);
-            let error = HalError::new(HalErrorKind::Driver, "waited for a lost device");
-            return Some(Job::failing(lane, tick, error));
-        }
         let job = Job::new(lane, tick, work, &self.memory, &mut self.random);
         if let Some(what) = job.failure().map(|e| e.message.to_string()) {
             self.violate("memory is live until its users have ended", what);

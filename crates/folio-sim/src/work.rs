@@ -109,11 +109,6 @@ impl Job {
         Job { lane, tick, ready, pins }
     }
 
-    /// A job that does nothing but fail.
-    pub(crate) fn failing(lane: usize, tick: Tick, error: HalError) -> Job {
-        Job { lane, tick, ready: Ready::Fail(error), pins: Vec::new() }
-    }
-
     pub(crate) fn failure(&self) -> Option<&HalError> {
         match &self.ready {
             Ready::Fail(error) => Some(error),

@@ -3,7 +3,7 @@
 
 use super::access::{Access, Mode};
 use super::failures::EpochPin;
-use super::lanes::{Payload, Promise};
+use super::lanes::Payload;
 use super::launch::Launch;
 use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::memory::RawMem;
@@ -14,7 +14,7 @@ use super::trace::Note;
 use super::transfer::{CopyJob, For};
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
-use crate::graph::hazards::{Brings, Deps, Outcome, Writing, add_dep, tidy};
+use crate::graph::hazards::{Dep, Deps, Outcome, Writing, add_dep, tidy};
 use crate::hal::{CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef, ParamPtr};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -205,14 +205,7 @@ impl Ledger {
         command.after.iter().for_each(|s| add_dep(&mut deps, *s, true));
         let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
         let who = For { queue, label: &command.label, lane };
-        // Those that need what is there first: then a discard of a part of the same page finds it.
-        for access in command.accesses.iter().filter(|a| !a.mode.discards()) {
-            self.bring(access, who, &mut deps);
-        }
-        for access in command.accesses.iter().filter(|a| a.mode.discards()) {
-            self.bring(access, who, &mut deps);
-        }
-        self.hazard_deps(&command.accesses, &mut deps);
+        self.prepare(&command.accesses, who, &mut deps);
         self.tracker_panics(&command.accesses, &command.label, &mut deps);
         tidy(&mut deps);
         let traced = self.traced.then(|| (command.action.name(), command.label.clone()));
@@ -224,6 +217,29 @@ impl Ledger {
         self.mark(&command.accesses, stamp);
         self.note_in_queue(queue, stamp, in_order);
         stamp
+    }
+
+    /// Gathers what the accesses wait for, and brings what they need. A command that is known to fail
+    /// needs nothing.
+    pub(crate) fn prepare(&mut self, accesses: &[Access], who: For<'_>, deps: &mut Deps) {
+        if !self.failures.is_empty() {
+            accesses.iter().for_each(|a| self.heal(a.storage, &a.pages));
+            let mut before = deps.clone();
+            self.hazard_deps(accesses, &mut before);
+            let failed = |d: &Dep| d.flow && self.outcome(d.stamp) == Outcome::Failed;
+            if before.iter().any(failed) {
+                *deps = before;
+                return;
+            }
+        }
+        // Those that need what is there first: then a discard of a part of the same page finds it.
+        for access in accesses.iter().filter(|a| !a.mode.discards()) {
+            self.bring(access, who, deps);
+        }
+        for access in accesses.iter().filter(|a| a.mode.discards()) {
+            self.bring(access, who, deps);
+        }
+        self.hazard_deps(accesses, deps);
     }
 
     /// A panic of a user's page tracker is a failure of the command.
@@ -331,21 +347,20 @@ impl Ledger {
         // One that comes after everything before it in all of its pages stands for all of that,
         // whatever it leaves as it was.
         let alone = if how == Writing::Update { pages } else { inside };
+        let whole = a.mode == (Mode::Discard { whole: true }) && !inside.is_empty();
+        let defined = |s: DomainSet| s.contains(a.domain);
+        let first = whole && !storage.defined.uniform(&inside).is_some_and(defined);
+        if first {
+            storage.defined.update(&inside, &mut |_, set| set.with(a.domain));
+        }
+        let mut mark = |part: &Box3, keep, first| {
+            storage.hazards.mark_written(part, a.domain, stamp, (how, keep, first), known);
+        };
         if !alone.is_empty() {
-            storage.hazards.mark_written(&alone, a.domain, stamp, false, how, known);
+            mark(&alone, false, first);
         }
         if alone != pages {
-            pages.subtract(&alone, |border| {
-                storage.hazards.mark_written(&border, a.domain, stamp, true, how, known);
-            });
-        }
-        if a.mode == (Mode::Discard { whole: true }) && !inside.is_empty() {
-            let undefined = !storage.defined.uniform(&inside).is_some_and(|s| s.contains(a.domain));
-            if undefined {
-                let first = (true, Brings::FirstData);
-                storage.hazards.mark_arrival(&inside, a.domain, stamp, first, known);
-                storage.defined.update(&inside, &mut |_, set| set.with(a.domain));
-            }
+            pages.subtract(&alone, |border| mark(&border, true, false));
         }
     }
 
@@ -416,7 +431,6 @@ impl Ledger {
             timed: command.timed,
             deps,
             storages: accesses.iter().map(|a| a.storage).collect(),
-            promises: self.definitions(accesses),
             ..NewOp::default()
         };
         op.storages.extend(command.action.raw().filter_map(|raw| raw.storage));
@@ -461,7 +475,6 @@ impl Ledger {
                         timed: op.timed,
                         deps: op.deps,
                         storages: op.storages,
-                        promises: op.promises,
                         staging: None,
                     };
                     return self.act_copy(job, accesses, from, to);
@@ -476,16 +489,6 @@ impl Ledger {
             },
         }
         self.submit_at(&mut op)
-    }
-
-    /// What a command defines by writing all of it.
-    fn definitions(&self, accesses: &[Access]) -> Vec<Promise> {
-        let replaces = |a: &&Access| a.mode == Mode::Discard { whole: true };
-        let promises = accesses.iter().filter(replaces).map(|a| {
-            let pages = self.storages[a.storage.0].grid.pages_inside(&a.elements);
-            Promise { storage: a.storage, pages, domain: a.domain, arrival: false }
-        });
-        promises.filter(|p| !p.pages.is_empty()).collect()
     }
 
     /// Where the memory of an access begins; an empty one may have none.

@@ -110,7 +110,8 @@ impl Ledger {
         self.storages.iter().for_each(|storage| storage.hazards.each_source(&mut look));
         self.lanes.iter().flat_map(|l| &l.records).flat_map(|r| &r.flow).for_each(|s| look(*s));
         self.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut look);
-        self.lost_stamp.values().for_each(|stamp| look(*stamp));
+        let mixed = self.storages.iter().flat_map(|storage| storage.mixed.values().flatten());
+        mixed.flat_map(|f| &f.arriving).for_each(|(_, stamp)| look(*stamp));
         for queue in self.queues.iter() {
             [queue.last, queue.fence].into_iter().for_each(&mut look);
             queue.unplaced.iter().for_each(|stamp| look(*stamp));

@@ -85,12 +85,9 @@ impl Engine {
             }
         }
         let label = ledger.storages[storage.0].label.clone();
-        // What it waits for is gathered anew: what is brought now replaces what came before, and
-        // its failures.
         let mut deps: Deps = SmallVec::new();
         let who = For { queue: None, label: &label, lane: None };
-        ledger.bring(&access, who, &mut deps);
-        ledger.hazard_deps(&accesses, &mut deps);
+        ledger.prepare(&accesses, who, &mut deps);
         ledger.tracker_panics(&accesses, &label, &mut deps);
         tidy(&mut deps);
         ledger.next_guard += 1;

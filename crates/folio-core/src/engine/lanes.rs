@@ -13,11 +13,9 @@ use super::mailbox::Mailbox;
 use super::stamp::{LaneId, SlotId};
 use super::storage::StorageId;
 use crate::error::Label;
-use crate::geom::Box3;
 use crate::hal::{
     Args, CopyRect, FillRect, HalError, Head, Hint, KernelRef, Lane, MemRef, Order, Tick, Wait,
 };
-use crate::pages::DomainId;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use smallvec::SmallVec;
@@ -51,16 +49,6 @@ pub(crate) struct LaneOp {
     pub(crate) payload: Payload,
 }
 
-/// Pages that an operation makes defined or current on a domain, should it succeed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Promise {
-    pub(crate) storage: StorageId,
-    pub(crate) pages: Box3,
-    pub(crate) domain: DomainId,
-    /// It makes them current too: a transfer.
-    pub(crate) arrival: bool,
-}
-
 /// What is remembered of an operation until it is done.
 pub(crate) struct Record {
     pub(crate) what: &'static str,
@@ -70,7 +58,6 @@ pub(crate) struct Record {
     pub(crate) storages: SmallVec<[StorageId; 4]>,
     /// Along these, failure reaches it.
     pub(crate) flow: SmallVec<[super::stamp::Stamp; 4]>,
-    pub(crate) promises: Vec<Promise>,
     /// The slot in which it waited, whose stamp others may know.
     pub(crate) slot: Option<SlotId>,
     /// When it was submitted, in epochs of failures.

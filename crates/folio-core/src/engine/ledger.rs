@@ -6,7 +6,7 @@
 
 use super::devices::Budget;
 use super::failures::Failures;
-use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Promise, Record, WaitKey};
+use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Record, WaitKey};
 use super::slab::Slab;
 use super::slots::Slot;
 use super::staging::Staging;
@@ -36,7 +36,6 @@ pub(crate) struct NewOp {
     pub(crate) timed: bool,
     pub(crate) deps: Deps,
     pub(crate) storages: SmallVec<[StorageId; 4]>,
-    pub(crate) promises: Vec<Promise>,
     pub(crate) staging: Option<Arc<Staging>>,
     pub(crate) body: Body,
 }
@@ -127,8 +126,6 @@ pub(crate) struct Ledger {
     pub(crate) host_budget: Arc<Budget>,
     /// Domains whose device is gone, and why.
     pub(crate) lost: DomainSet,
-    /// A stamp that has failed, for data that was there only.
-    pub(crate) lost_stamp: HashMap<DomainId, Stamp>,
     /// Why a device is gone.
     pub(crate) device_lost: Vec<Option<Arc<Failure>>>,
     /// The device of each domain that was opened first.
@@ -180,7 +177,6 @@ impl Ledger {
             host_links,
             host_budget: Arc::new(Budget::new(u64::MAX)),
             lost: DomainSet::EMPTY,
-            lost_stamp: HashMap::new(),
             device_lost: vec![None; devices.len()],
             devices,
             domain_device: vec![None; domains],
@@ -358,7 +354,6 @@ impl Ledger {
             queue: op.queue,
             storages: std::mem::take(&mut op.storages),
             flow,
-            promises: std::mem::take(&mut op.promises),
             slot,
             epoch,
             staging: op.staging.take(),

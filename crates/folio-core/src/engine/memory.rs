@@ -56,9 +56,10 @@ impl Ledger {
     /// Frees an allocation that is not in use and not the only one to hold a page.
     pub(crate) fn release_alloc(&mut self, id: StorageId, domain: DomainId) -> Result<(), Error> {
         self.poll_all();
+        let all = self.storages[id.0].grid.all();
+        self.heal(id, &all);
         let storage = &mut self.storages[id.0];
         let Some(alloc) = storage.alloc(domain).copied() else { return Ok(()) };
-        let all = storage.grid.all();
         if storage.in_use > 0 || storage.held(&all, true) {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }

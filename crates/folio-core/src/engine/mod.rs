@@ -12,6 +12,7 @@ pub(crate) mod access;
 pub(crate) mod command;
 pub(crate) mod devices;
 pub(crate) mod failures;
+pub(crate) mod fragments;
 pub(crate) mod guard;
 pub(crate) mod host;
 #[cfg(all(test, not(loom), not(miri)))]

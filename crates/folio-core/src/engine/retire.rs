@@ -1,13 +1,12 @@
 //! The end of operations: what completed lanes tell, how failure travels, what is given back.
 
-use super::lanes::{Lanes, Promise, Record};
+use super::lanes::{Lanes, Record};
 use super::ledger::Ledger;
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
-use crate::geom::Box3;
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
-use crate::pages::{DomainId, DomainSet};
+use crate::pages::DomainId;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -97,6 +96,10 @@ impl Ledger {
         };
         let failure = before.or_else(|| {
             own.map(|error| {
+                if let HalErrorKind::Lost = error.kind {
+                    // A call was refused for it, before its lane tells.
+                    return self.loss(self.device_of(lane), &error.message);
+                }
                 let names = self.device_names.clone();
                 let device = names.get(self.device_of(lane)).map_or("?", String::as_str);
                 self.fail(record.what, &record.label, device, Cause::from(error))
@@ -106,8 +109,6 @@ impl Ledger {
             let stamp = Stamp::placed(lane, tick);
             self.failures.insert(stamp, failure.clone(), record.epoch);
             self.note(record.queue, failure);
-            let known = self.known_as(record, stamp);
-            self.break_promises(known, &record.promises);
         }
         let (what, label, failed) = (record.what, &record.label, failure.is_some());
         self.trace(|| Note::Complete { what, label: label.clone(), lane, tick, failed });
@@ -115,14 +116,6 @@ impl Ledger {
         self.outbox.staging.extend(record.staging.take());
         if let Some(slot) = record.slot {
             self.finish_slot(slot, failure);
-        }
-    }
-
-    /// The stamp under which others know an operation: the slot's, if it had to wait in one.
-    fn known_as(&self, record: &Record, stamp: Stamp) -> Stamp {
-        match record.slot {
-            Some(slot) => Stamp::unplaced(slot, self.slots[slot.0 as usize].generation),
-            None => stamp,
         }
     }
 
@@ -178,44 +171,28 @@ impl Ledger {
         }
     }
 
-    /// What operation `stamp` should have brought or defined is not there.
-    pub(crate) fn break_promises(&mut self, stamp: Stamp, promises: &[Promise]) {
-        for promise in promises {
-            let Some(storage) = self.storages.get_mut(promise.storage.0) else { continue };
-            let domain = promise.domain;
-            storage.broken = true;
-            // Memory that began clean holds zeros or an earlier value whatever failed.
-            let clean = storage.alloc(domain).is_some_and(|a| a.clean);
-            let defined = &mut storage.defined;
-            let mut broken: SmallVec<[Box3; 2]> = SmallVec::new();
-            storage.hazards.drop_arrival(&promise.pages, domain, stamp, |pages, live, first| {
-                if first && !clean {
-                    defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
-                }
-                broken.extend((live && promise.arrival).then_some(*pages));
-            });
-            broken.iter().for_each(|pages| storage.forget(pages, domain));
+    /// The failure that is the loss of a device: one, whoever finds it first.
+    fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
+        if let Some(failure) = &self.device_lost[device] {
+            return failure.clone();
         }
+        let names = self.device_names.clone();
+        let name = names.get(device).map_or("?", String::as_str);
+        let error = HalError::new(HalErrorKind::Lost, reason);
+        let failure = self.fail("device", &Label::NONE, name, Cause::Backend(error));
+        let domain = self.devices[device].domain;
+        if domain != DomainId::HOST {
+            self.lost.insert(domain);
+        }
+        self.device_lost[device] = Some(failure.clone());
+        failure
     }
 
     /// A device is gone: everything on its lanes is over and has failed.
     pub(crate) fn lose(&mut self, device: usize, lost: &Lost) {
-        let domain = self.devices[device].domain;
-        let names = self.device_names.clone();
-        let name = names.get(device).map_or("?", String::as_str);
-        let first = LaneId(device as u16 * super::ledger::LANES_PER_DEVICE);
-        if self.device_lost[device].is_some() {
-            return;
-        }
-        let error = HalError::new(HalErrorKind::Lost, lost.reason.clone());
-        let failure = self.fail("device", &Label::NONE, name, Cause::Backend(error));
-        if domain != DomainId::HOST {
-            self.lost.insert(domain);
-            let stamp = self.stamp_of(failure.clone());
-            self.lost_stamp.insert(domain, stamp);
-        }
-        self.device_lost[device] = Some(failure.clone());
-        for lane in first.0..first.0 + super::ledger::LANES_PER_DEVICE {
+        let failure = self.loss(device, &lost.reason);
+        let first = device as u16 * super::ledger::LANES_PER_DEVICE;
+        for lane in first..first + super::ledger::LANES_PER_DEVICE {
             self.lose_lane(LaneId(lane), &failure);
         }
         self.settle();
@@ -230,8 +207,6 @@ impl Ledger {
             let stamp = Stamp::placed(lane, self.lanes[at].retired);
             self.failures.insert(stamp, failure.clone(), record.epoch);
             self.note(record.queue, failure);
-            let known = self.known_as(&record, stamp);
-            self.break_promises(known, &record.promises);
             self.release(&record.storages);
             self.outbox.staging.extend(record.staging);
             if let Some(slot) = record.slot {

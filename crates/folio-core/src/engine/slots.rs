@@ -288,8 +288,6 @@ impl Ledger {
         if let Some(failure) = &failure {
             self.note(op.queue, failure);
         }
-        let stamp = Stamp::unplaced(id, self.slot(id).generation);
-        self.break_promises(stamp, &op.promises);
         self.release(&op.storages);
         self.outbox.staging.extend(op.staging);
         self.outbox.drops.push(op.body);

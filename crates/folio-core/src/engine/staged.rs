@@ -3,10 +3,10 @@
 //!
 //! Chunk k goes down into stop k mod n, and up from there; a stop is used again when the chunk that
 //! was in it has gone up. Each chunk's way up comes after that of the chunk before, and depends on
-//! it: the last one stands for all, fails if any of them fails, and keeps the promises. Stops live
-//! as long as the operations that name them.
+//! it: the last one stands for all, and fails if any of them fails. Stops live as long as the
+//! operations that name them.
 
-use super::lanes::{Payload, Promise};
+use super::lanes::Payload;
 use super::ledger::{Body, Ledger, NewOp};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp};
@@ -51,13 +51,12 @@ impl Ledger {
             let mut deps = job.deps.clone();
             add_dep(&mut deps, free, false);
             let to_host = CopyRect { dst: stop, dst_pitch: close, ..chunk };
-            let received = self.submit(job.leg(deps, down, to_host, Vec::new(), &staging));
+            let received = self.submit(job.leg(deps, down, to_host, &staging));
             let mut deps = job.deps.clone();
             add_dep(&mut deps, received, true);
             add_dep(&mut deps, last, true);
             let from_host = CopyRect { src: stop, src_pitch: close, ..chunk };
-            let promises = if at + 1 == count { job.promises.clone() } else { Vec::new() };
-            last = self.submit(job.leg(deps, up, from_host, promises, &staging));
+            last = self.submit(job.leg(deps, up, from_host, &staging));
             stops[n].1 = last;
         }
         last
@@ -66,14 +65,7 @@ impl Ledger {
 
 impl CopyJob<'_> {
     /// One half of a chunk's way.
-    fn leg(
-        &self,
-        deps: Deps,
-        lane: LaneId,
-        rect: CopyRect,
-        promises: Vec<Promise>,
-        staging: &Arc<Staging>,
-    ) -> NewOp {
+    fn leg(&self, deps: Deps, lane: LaneId, rect: CopyRect, staging: &Arc<Staging>) -> NewOp {
         NewOp {
             what: self.what,
             label: self.who.label.clone(),
@@ -81,7 +73,6 @@ impl CopyJob<'_> {
             timed: self.timed,
             deps,
             storages: self.storages.clone(),
-            promises,
             staging: Some(staging.clone()),
             body: Body::Lane(lane, Payload::Copy(vec![rect])),
         }

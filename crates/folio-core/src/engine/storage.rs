@@ -1,5 +1,6 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
+use super::fragments::Fragment;
 use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Dims, Grid};
@@ -55,13 +56,6 @@ pub(crate) struct Garbage {
     pub(crate) domain: DomainId,
 }
 
-/// A part of a page that no single domain holds whole.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fragment {
-    pub(crate) elements: Box3,
-    pub(crate) domains: DomainSet,
-}
-
 /// A host guard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guard {
@@ -81,7 +75,7 @@ pub(crate) struct StorageState {
     /// knowledge, on which memory safety rests whatever the tracker says.
     pub(crate) defined: PageMap<DomainSet>,
     pub(crate) hazards: Hazards,
-    /// A promise has been broken: who failed for it may be at work still, on memory that holds
+    /// A copy or fill has failed: who failed for it may be at work still, on memory that holds
     /// nothing any more.
     pub(crate) broken: bool,
     /// Pages that discards of parts have split between domains, by linear page number; also those
@@ -168,19 +162,16 @@ impl StorageState {
         [number / (rows * columns), number / columns % rows, number % columns]
     }
 
-    /// True when no domain has all of the page.
-    pub(crate) fn nowhere_whole(&self, number: usize) -> bool {
-        let page = Box3::cell(self.page_at(number));
-        self.tracker.uniform(&page).is_none_or(DomainSet::is_empty)
-    }
-
-    /// A copy to `domain` has failed: `pages` are not there.
-    pub(crate) fn forget(&mut self, pages: &Box3, domain: DomainId) {
-        self.tracker.remove(pages, domain);
-        for number in self.mixed_in(pages) {
-            let fragments = self.mixed.get_mut(&number).into_iter().flatten();
-            fragments.for_each(|f| f.domains.remove(domain));
+    /// The pages of `run` that are not among `numbers`, in boxes.
+    pub(crate) fn without(&self, run: Box3, numbers: &[usize], out: &mut dyn FnMut(Box3)) {
+        let mut boxes: SmallVec<[Box3; 4]> = SmallVec::from_slice(&[run]);
+        for number in numbers {
+            let page = Box3::cell(self.page_at(*number));
+            let mut left: SmallVec<[Box3; 4]> = SmallVec::new();
+            boxes.iter().for_each(|b| b.subtract(&page, |rest| left.push(rest)));
+            boxes = left;
         }
+        boxes.into_iter().for_each(out);
     }
 
     /// The pages in `range` of which there are fragments.

@@ -115,7 +115,6 @@ impl Ledger {
             queue: command.queue,
             storages,
             flow: before.flow,
-            promises: Vec::new(),
             slot: None,
             epoch: self.failures.epoch(),
             staging: None,

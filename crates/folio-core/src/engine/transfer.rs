@@ -5,23 +5,20 @@
 //! uses it next waits for the copy, and for nobody else who uses it.
 
 use super::access::{Access, Mode};
-use super::lanes::{Lanes, Payload, Promise};
+use super::lanes::{Lanes, Payload};
 use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp};
-use super::storage::{Fragment, StorageId};
+use super::storage::StorageId;
 use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
-use crate::graph::hazards::{Brings, Deps, Outcome, add_dep};
+use crate::graph::hazards::{Deps, Outcome, add_dep};
 use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// With more fragments than this a page that is whole somewhere counts as being there only.
-const MOST_FRAGMENTS: usize = 64;
 
 /// Which way a copy takes.
 enum Route {
@@ -57,32 +54,49 @@ impl Ledger {
                 self.bring_current(a.storage, &pages, domain, who, deps);
             }
         }
-        let doubted = a.mode == (Mode::Discard { whole: false }) && self.doubt(a, &pages);
         let storage = &self.storages[a.storage.0];
         if !storage.defined.uniform(&pages).is_some_and(|s| s.contains(domain)) {
+            self.complete_pieces(a, &pages, who, deps);
+            let storage = &self.storages[a.storage.0];
             let replaced = match a.mode {
                 Mode::Discard { whole: true } => storage.grid.pages_inside(&a.elements),
                 _ => Box3::EMPTY,
             };
-            self.zero(a.storage, (&pages, &replaced), domain, doubted, who, deps);
+            self.zero(a.storage, (&pages, &replaced), domain, who, deps);
         }
     }
 
-    /// A discard that may leave elements alone must not come to depend on first data that is still
-    /// under way, and may fail: whole pages count as holding nothing yet, and are zeroed after it.
-    fn doubt(&mut self, a: &Access, pages: &Box3) -> bool {
-        let storage = &mut self.storages[a.storage.0];
-        if storage.alloc(a.domain).is_none_or(|alloc| alloc.clean) {
-            return false;
+    /// After a copy that failed, some pieces of a page may be here and its memory not be defined. It
+    /// is not zeroed then, unless all of it is discarded: what is missing is brought. A discard of
+    /// a part of it counts as an update.
+    fn complete_pieces(&mut self, a: &Access, pages: &Box3, who: For<'_>, deps: &mut Deps) {
+        let (domain, storage) = (a.domain, &self.storages[a.storage.0]);
+        let discarded = match a.mode.discards() {
+            true => storage.grid.pages_inside(&a.elements),
+            false => Box3::EMPTY,
+        };
+        for number in storage.pieces_on(pages, domain) {
+            let storage = &self.storages[a.storage.0];
+            let page = Box3::cell(storage.page_at(number));
+            let defined = storage.defined.get(page.min).contains(domain);
+            if defined || discarded.contains(&page) {
+                continue;
+            }
+            let mut writers: Deps = SmallVec::new();
+            storage.hazards.read_deps(&page, domain, &mut writers);
+            if writers.iter().any(|d| self.outcome(d.stamp) == Outcome::Failed) {
+                // What it holds is not to be seen before all of it is written.
+                continue;
+            }
+            if a.mode.discards() {
+                deps.append(&mut writers);
+                self.bring_current(a.storage, &page, domain, who, deps);
+            }
+            let storage = &mut self.storages[a.storage.0];
+            if storage.tracker.uniform(&page).is_some_and(|set| set.contains(domain)) {
+                storage.defined.update(&page, &mut |_, set| set.with(domain));
+            }
         }
-        let mut doubted = false;
-        let inside = storage.grid.pages_inside(&a.elements).intersect(pages);
-        let (hazards, defined) = (&storage.hazards, &mut storage.defined);
-        hazards.unsure(&inside, a.domain, |run| {
-            defined.update(&run, &mut |_, set| set.without(a.domain));
-            doubted = true;
-        });
-        doubted
     }
 
     /// Copies what is outdated on `domain`.
@@ -98,65 +112,76 @@ impl Ledger {
         let storage = &self.storages[id.0];
         let mut needs: SmallVec<[Need; 4]> = SmallVec::new();
         let mut runs: SmallVec<[Box3; 4]> = SmallVec::new();
-        let mut gone = DomainSet::EMPTY;
-        let mut need = |elements: Box3, all: DomainSet| {
-            let sources = all.minus(lost);
-            if sources.is_empty() {
-                gone = gone.union(all);
-            } else {
-                needs.push(Need { elements, sources });
-            }
-            !sources.is_empty()
-        };
+        let mut gone: SmallVec<[Box3; 1]> = SmallVec::new();
+        let mixed = storage.mixed_in(pages);
         storage.tracker.visit(pages, &mut |run, set| {
             if set.is_empty() || set.contains(domain) {
                 return;
             }
-            let mut need = |pages: Box3, sources| {
-                let comes = need(storage.grid.elements_of(&pages), sources);
-                runs.extend(comes.then_some(pages));
-            };
-            if !storage.tracker.is_foreign() {
-                return need(run, set);
-            }
-            // A user's tracker may name a domain that holds nothing: such a source is none.
-            storage.defined.visit(&run, &mut |part, defined: DomainSet| {
-                let real = set.intersect(defined);
-                if !real.is_empty() {
-                    storage.unheld(&part, domain, &mut |part| need(part, real));
+            let mut need = |pages: Box3, all: DomainSet| {
+                let sources = all.minus(lost);
+                if sources.is_empty() {
+                    return gone.push(pages);
                 }
+                needs.push(Need { elements: storage.grid.elements_of(&pages), sources });
+                runs.push(pages);
+            };
+            storage.without(run, &mixed, &mut |run| {
+                if !storage.tracker.is_foreign() {
+                    return need(run, set);
+                }
+                // A user's tracker may name a domain that holds nothing: such a source is none.
+                storage.defined.visit(&run, &mut |part, defined: DomainSet| {
+                    let real = set.intersect(defined);
+                    if !real.is_empty() {
+                        storage.unheld(&part, domain, &mut |part| need(part, real));
+                    }
+                });
             });
         });
-        let mut mixed = storage.mixed_in(pages);
-        // Those that are whole somewhere are among the runs.
-        mixed.retain(|number| storage.nowhere_whole(*number));
+        // Of pages in pieces only what is missing is written, even if some domain has all of it:
+        // should the copies that brought it there fail, nothing is lost.
         for number in &mixed {
-            let defined = storage.defined.get(storage.page_at(*number));
             for fragment in storage.mixed.get(number).into_iter().flatten() {
-                let set = fragment.domains.intersect(defined);
-                if !fragment.domains.contains(domain) && !set.is_empty() {
-                    need(fragment.elements, set);
+                let all = fragment.on();
+                let sources = all.minus(lost);
+                if all.is_empty() || all.contains(domain) {
+                    // Nobody: who wrote it has failed, and so does this command.
+                } else if sources.is_empty() {
+                    gone.push(Box3::cell(storage.page_at(*number)));
+                } else {
+                    needs.push(Need { elements: fragment.elements, sources });
                 }
             }
         }
-        for domain in gone.iter() {
-            if let Some(stamp) = self.lost_stamp.get(&domain) {
-                add_dep(deps, *stamp, true);
-            }
+        if !gone.is_empty() {
+            return self.lose_data(id, &gone, deps);
         }
-        if !needs.is_empty() && !self.transfer(id, &needs, domain, who, deps) {
+        if needs.is_empty() {
             return;
         }
+        let stamps = self.transfer(id, &needs, domain, who, deps);
         // By page and not by rectangle: the planner may cut a page in two.
         for run in &runs {
             self.storages[id.0].tracker.insert(run, domain);
         }
         for number in mixed {
-            self.whole_again(id, number, domain);
+            self.gather(id, number, domain, &stamps);
         }
     }
 
-    /// Plans and submits the copies for `needs`; `false` when one has failed already.
+    /// What these pages held was on lost devices only. That counts as written by somebody who has
+    /// failed, so that it is told once, and ends with the next write of everything.
+    fn lose_data(&mut self, id: StorageId, pages: &[Box3], deps: &mut Deps) {
+        let label = self.storages[id.0].label.clone();
+        let failure = self.fail("buffer", &label, "a lost device", Cause::DataLost);
+        let stamp = self.stamp_of(failure);
+        let hazards = &mut self.storages[id.0].hazards;
+        pages.iter().for_each(|pages| hazards.poison(pages, stamp));
+        add_dep(deps, stamp, true);
+    }
+
+    /// Plans and submits the copies for `needs`.
     fn transfer(
         &mut self,
         id: StorageId,
@@ -164,24 +189,26 @@ impl Ledger {
         domain: DomainId,
         who: For<'_>,
         deps: &mut Deps,
-    ) -> bool {
+    ) -> SmallVec<[Stamp; 2]> {
         let mut plan = std::mem::take(&mut self.plan);
         let mut planner = std::mem::take(&mut self.planner);
         let bytes = self.storages[id.0].element_bytes;
         planner.plan(needs, bytes, &|from| self.link(from, domain), &mut plan);
         self.planner = planner;
         plan.sort_by_key(|t: &Transfer| t.source);
-        let mut fine = true;
+        let mut stamps = SmallVec::new();
         for group in plan.chunk_by(|a, b| a.source == b.source) {
             let boxes: SmallVec<[Box3; 4]> = group.iter().map(|t| t.elements).collect();
-            fine &= self.transfer_from(id, group[0].source, &boxes, domain, who, deps);
+            let stamp = self.transfer_from(id, group[0].source, &boxes, domain, who);
+            add_dep(deps, stamp, true);
+            stamps.push(stamp);
         }
         plan.clear();
         self.plan = plan;
-        fine
+        stamps
     }
 
-    /// Copies boxes of one storage from `source` to `domain`; `false` when that has failed already.
+    /// Copies boxes of one storage from `source` to `domain`.
     fn transfer_from(
         &mut self,
         id: StorageId,
@@ -189,13 +216,11 @@ impl Ledger {
         boxes: &[Box3],
         domain: DomainId,
         who: For<'_>,
-        deps: &mut Deps,
-    ) -> bool {
+    ) -> Stamp {
         let storage = &self.storages[id.0];
         let pitch = storage.pitch();
         let mut rects: SmallVec<[CopyRect; 2]> = SmallVec::new();
         let mut own: Deps = SmallVec::new();
-        let mut promises: Vec<Promise> = Vec::new();
         let (mut count_of_pages, mut partly) = (0, HashSet::new());
         for elements in boxes {
             let pages = storage.grid.pages_of(elements);
@@ -210,7 +235,6 @@ impl Ledger {
             if inside != pages {
                 pages.subtract(&inside, |b| partly.extend(b.cells()));
             }
-            promises.push(Promise { storage: id, pages, domain, arrival: true });
             let from = storage.rect(source, elements);
             let to = storage.rect(domain, elements);
             if let (Some((src, extent)), Some((dst, _))) = (from, to) {
@@ -226,47 +250,27 @@ impl Ledger {
             timed: false,
             deps: own,
             storages: smallvec![id],
-            promises: promises.clone(),
             staging: None,
         };
         let stamp = self.copy(op, source, domain, rects);
-        add_dep(deps, stamp, true);
-        if self.outcome(stamp) == Outcome::Failed {
-            return false;
-        }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-        let storage = self.storages.get_mut(id.0);
-        let Some(storage) = storage else { return false };
-        for (promise, elements) in promises.iter().zip(boxes) {
-            let whole = storage.grid.elements_of(&promise.pages) == *elements;
+        let Some(storage) = self.storages.get_mut(id.0) else { return stamp };
+        for elements in boxes {
+            let pages = storage.grid.pages_of(elements);
+            let whole = storage.grid.elements_of(&pages) == *elements;
             let known = &mut |s| outcome(lanes, slots, failures, s);
-            let defined = storage.defined.uniform(&promise.pages);
-            let held = defined.is_some_and(|set| set.contains(domain));
-            let brings = if held { Brings::Data } else { Brings::FirstData };
-            storage.hazards.mark_arrival(&promise.pages, domain, stamp, (whole, brings), known);
-            storage.defined.update(&promise.pages, &mut |_, set| set.with(domain));
+            storage.hazards.mark_arrival(&pages, domain, stamp, (whole, true), known);
+            storage.defined.update(&pages, &mut |_, set| set.with(domain));
         }
-        true
+        stamp
     }
 
-    /// Page `number` is whole on `domain` now. Its fragments are remembered: if the copies fail,
-    /// they are what there is.
-    fn whole_again(&mut self, id: StorageId, number: usize, domain: DomainId) {
-        let storage = &mut self.storages[id.0];
-        let page = Box3::cell(storage.page_at(number));
-        let Some(fragments) = storage.mixed.get_mut(&number) else { return };
-        fragments.iter_mut().for_each(|f| f.domains.insert(domain));
-        storage.tracker.set(&page, common(fragments));
-    }
-
-    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`; `used`: they
-    /// may be in use nevertheless.
+    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`.
     fn zero(
         &mut self,
         id: StorageId,
         (pages, replaced): (&Box3, &Box3),
         domain: DomainId,
-        used: bool,
         who: For<'_>,
         deps: &mut Deps,
     ) {
@@ -280,23 +284,28 @@ impl Ledger {
         if holes.is_empty() {
             return;
         }
-        let Some(lane) = self.lane_of(domain, who.lane) else { return };
         merge(&mut holes);
         let pitch = storage.pitch();
-        let mut rects: SmallVec<[FillRect; 1]> = SmallVec::new();
-        let mut promises: Vec<Promise> = Vec::new();
+        let mut rects: Vec<FillRect> = Vec::new();
         let mut own: Deps = SmallVec::new();
         for hole in &holes {
             storage.hazards.order_arrivals(hole, domain, &mut own);
-            if used || storage.broken {
+            if storage.broken {
                 storage.hazards.order_all(hole, &mut own);
             }
             if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
                 rects.push(FillRect { dst, pitch, extent });
             }
-            promises.push(Promise { storage: id, pages: *hole, domain, arrival: false });
         }
         let count = rects.len() as u64;
+        let body = match self.lane_of(domain, who.lane) {
+            Some(lane) => Body::Lane(lane, Payload::Fill { rects, pattern: smallvec![0] }),
+            // Host memory that a failed copy may have spoilt, and no device to do it.
+            None => Body::Host(Box::new(move || {
+                rects.iter().for_each(zero_on_host);
+                Ok(())
+            })),
+        };
         let stamp = self.submit(NewOp {
             what: "zero fill",
             label: who.label.clone(),
@@ -304,25 +313,18 @@ impl Ledger {
             timed: false,
             deps: own,
             storages: smallvec![id],
-            promises,
             staging: None,
-            body: Body::Lane(
-                lane,
-                Payload::Fill { rects: rects.into_vec(), pattern: smallvec![0] },
-            ),
+            body,
         });
         let label = self.storages[id.0].label.clone();
         self.trace(|| Note::Zero { label, on: domain, rects: count });
         self.count(Some(id), who.queue, |c| c.zero_fills += count);
         add_dep(deps, stamp, true);
-        if self.outcome(stamp) == Outcome::Failed {
-            return;
-        }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
         let Some(storage) = self.storages.get_mut(id.0) else { return };
         for hole in &holes {
             let known = &mut |s| outcome(lanes, slots, failures, s);
-            storage.hazards.mark_arrival(hole, domain, stamp, (true, Brings::Zeros), known);
+            storage.hazards.mark_arrival(hole, domain, stamp, (true, false), known);
             storage.defined.update(hole, &mut |_, set| set.with(domain));
         }
     }
@@ -438,45 +440,6 @@ impl Ledger {
             moves.add(ops, bytes, pages);
         });
     }
-
-    /// An access that discards parts of pages that are current elsewhere splits those pages.
-    pub(crate) fn discard_parts(&mut self, a: &Access, border: &Box3) {
-        let domain = a.domain;
-        let storage = &mut self.storages[a.storage.0];
-        for page in border.cells() {
-            let cell = Box3::cell(page);
-            let number = storage.page_number(page);
-            let elements = storage.grid.elements_of(&cell);
-            let covered = elements.intersect(&a.elements);
-            let told = storage.tracker.uniform(&cell).unwrap_or(DomainSet::EMPTY);
-            let set = told.intersect(storage.defined.get(page));
-            let mut old = match storage.mixed.remove(&number) {
-                Some(fragments) if fragments.len() <= MOST_FRAGMENTS || set.is_empty() => fragments,
-                _ if set.is_empty() => {
-                    storage.tracker.set(&cell, DomainSet::of(domain));
-                    continue;
-                }
-                _ => vec![Fragment { elements, domains: set }],
-            };
-            let mut new = vec![Fragment { elements: covered, domains: DomainSet::of(domain) }];
-            for fragment in old.drain(..) {
-                fragment.elements.subtract(&covered, |rest| {
-                    new.push(Fragment { elements: rest, domains: fragment.domains.union(set) });
-                });
-            }
-            let here = DomainSet::of(domain).intersect(common(&new));
-            storage.tracker.set(&cell, here);
-            if here.is_empty() {
-                storage.mixed.insert(number, new);
-            }
-        }
-    }
-}
-
-/// Where all fragments are.
-fn common(fragments: &[Fragment]) -> DomainSet {
-    let sets = fragments.iter().map(|f| f.domains);
-    sets.reduce(DomainSet::intersect).unwrap_or(DomainSet::EMPTY)
 }
 
 /// A copy on its way to be submitted.
@@ -486,7 +449,6 @@ pub(crate) struct CopyJob<'a> {
     pub(crate) timed: bool,
     pub(crate) deps: Deps,
     pub(crate) storages: SmallVec<[StorageId; 4]>,
-    pub(crate) promises: Vec<Promise>,
     pub(crate) staging: Option<Arc<Staging>>,
 }
 
@@ -499,7 +461,6 @@ impl CopyJob<'_> {
             timed: self.timed,
             deps: self.deps,
             storages: self.storages,
-            promises: self.promises,
             staging: self.staging,
             body,
         }
@@ -525,6 +486,20 @@ fn copy_on_host(rect: &CopyRect) -> bool {
         }
     }
     true
+}
+
+/// Zeroes a part of host memory.
+fn zero_on_host(rect: &FillRect) {
+    let MemBase::Host(base) = rect.dst.base else { return };
+    let [slices, rows, bytes] = rect.extent;
+    for slice in 0..slices {
+        for row in 0..rows {
+            let at = rect.dst.offset + slice * rect.pitch[0] + row * rect.pitch[1];
+            // SAFETY: the engine made the rectangle from the allocation, which it keeps alive, and
+            // lets nobody else use it meanwhile.
+            unsafe { base.0.add(at as usize).write_bytes(0, bytes as usize) };
+        }
+    }
 }
 
 /// Joins boxes that touch, one pass per neighbour.

@@ -113,26 +113,15 @@ pub(crate) struct Settled<'a> {
     pub(crate) arrivals: &'a [Arrival],
 }
 
-/// A copy or fill under way. It outlives a later write of the pages (`live` is then false), since
-/// what that write leaves alone is still what the arrival put there.
+/// A copy or fill under way into the memory of a domain, or one that has failed and that nobody has
+/// dealt with. It outlives a later write of the pages: what that write leaves alone is still what
+/// the arrival put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     domain: DomainId,
     pub(crate) stamp: Stamp,
-    /// The pages still hold what it brings.
+    /// The pages still hold what it copies.
     live: bool,
-    brings: Brings,
-}
-
-/// What an arrival does for the memory that it comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Brings {
-    /// Zeros, where there was nothing.
-    Zeros,
-    /// The first data, where there was nothing: should it fail, there still is nothing.
-    FirstData,
-    /// Data, where zeros or earlier data were.
-    Data,
 }
 
 /// How a command writes.
@@ -232,7 +221,7 @@ impl Hazards {
         self.each(range, |state| {
             state.writers.iter().for_each(|&w| add_dep(deps, w, true));
             for a in state.arrivals.iter().filter(|a| a.domain == domain) {
-                add_dep(deps, a.stamp, a.live);
+                add_dep(deps, a.stamp, true);
             }
         });
     }
@@ -255,16 +244,14 @@ impl Hazards {
         });
     }
 
-    /// What a write of `range` on `domain` waits for. A discard depends on what makes its memory
-    /// hold something at all: that is what it leaves alone.
+    /// What a write of `range` on `domain` waits for. Unless it replaces everything it depends on what
+    /// comes to its memory: that is what it leaves alone.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
         self.each(range, |state| {
             state.writers.iter().for_each(|&w| add_dep(deps, w, how == Writing::Update));
             state.readers.iter().for_each(|&r| add_dep(deps, r, false));
             for a in &state.arrivals {
-                let rests_on_it = how == Writing::Discard && a.brings != Brings::Data;
-                let flow = rests_on_it || (how == Writing::Update && a.live);
-                add_dep(deps, a.stamp, a.domain == domain && flow);
+                add_dep(deps, a.stamp, a.domain == domain && how != Writing::Replace);
             }
         });
     }
@@ -277,23 +264,6 @@ impl Hazards {
         let state = self.states.get(self.map.get(range.min) as usize)?;
         let reader = state.readers.last().filter(|_| writes).copied();
         reader.or(state.writers.last().copied())
-    }
-
-    /// Where in `range` the memory on `domain` rests on first data that is still under way.
-    pub(crate) fn unsure(&self, range: &Box3, domain: DomainId, mut out: impl FnMut(Box3)) {
-        let first = |a: &Arrival| a.domain == domain && a.brings == Brings::FirstData;
-        let unsure = |s: &State| s.arrivals.iter().any(first);
-        if let Some(id) = self.map.uniform(range) {
-            if self.states.get(id as usize).is_some_and(unsure) {
-                out(*range);
-            }
-            return;
-        }
-        self.map.visit(range, &mut |run, id| {
-            if self.states.get(id as usize).is_some_and(unsure) {
-                out(run);
-            }
-        });
     }
 
     /// True when a further discard of a part of a page must count as reading it.
@@ -313,16 +283,17 @@ impl Hazards {
         self.update(range, &mut |state| state.read(stamp, outcome));
     }
 
-    /// `stamp` writes `range` on `domain`; `keep` when it leaves some of each page as it was.
+    /// `stamp` writes `range` on `domain`; `keep` when it leaves some of each page as it was. With
+    /// `first`, and if it replaces what comes to its memory, that holds nothing should it fail.
     pub(crate) fn mark_written(
         &mut self,
         range: &Box3,
         domain: DomainId,
         stamp: Stamp,
-        keep: bool,
-        how: Writing,
+        (how, keep, first): (Writing, bool, bool),
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
+        let replaces = how == Writing::Replace && !keep;
         self.update(range, &mut |state| {
             if keep {
                 state.writers.retain(|w| outcome(*w) != Outcome::Fine);
@@ -331,12 +302,14 @@ impl Hazards {
             }
             state.writers.push(stamp);
             state.readers.clear();
-            if !state.arrivals.is_empty() {
-                let replaced = |a: &Arrival| a.domain == domain && how == Writing::Replace && !keep;
-                state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
-                if !keep {
-                    state.arrivals.iter_mut().for_each(|a| a.live = false);
-                }
+            state.arrivals.retain(|a| outcome(a.stamp) != Outcome::Fine);
+            let before = state.arrivals.len();
+            state.arrivals.retain(|a| !(replaces && a.domain == domain));
+            if !keep {
+                state.arrivals.iter_mut().for_each(|a| a.live = false);
+            }
+            if first || state.arrivals.len() < before {
+                state.arrivals.push(Arrival { domain, stamp, live: false });
             }
         });
         if !keep {
@@ -344,40 +317,54 @@ impl Hazards {
         }
     }
 
-    /// `stamp` brings something to the memory of `range` on `domain`; `whole` when all of each page.
+    /// `stamp` brings something to the memory of `range` on `domain`: to all of each page, if
+    /// `whole`; contents, if `live`.
     pub(crate) fn mark_arrival(
         &mut self,
         range: &Box3,
         domain: DomainId,
         stamp: Stamp,
-        (whole, brings): (bool, Brings),
+        (whole, live): (bool, bool),
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
         self.update(range, &mut |state| {
             let replaced = |a: &Arrival| whole && a.domain == domain;
-            state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) == Outcome::Pending);
-            state.arrivals.push(Arrival { domain, stamp, live: true, brings });
+            state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) != Outcome::Fine);
+            state.arrivals.push(Arrival { domain, stamp, live });
         });
     }
 
-    /// Where in `range` the arrival `stamp` on `domain` is still remembered: tells the pages and
-    /// whether they still hold what it brought, and whether it was all that their memory had, and
-    /// forgets it.
-    pub(crate) fn drop_arrival(
+    /// The copies whose contents `page` holds, as long as they have not failed.
+    pub(crate) fn arriving(&self, page: Dims, mut out: impl FnMut(DomainId, Stamp)) {
+        let state = self.states.get(self.map.get(page) as usize);
+        let live = state.into_iter().flat_map(|s| &s.arrivals).filter(|a| a.live);
+        live.for_each(|a| out(a.domain, a.stamp));
+    }
+
+    /// Forgets the arrivals of `range` that have failed, and tells where that was.
+    pub(crate) fn take_failed(
         &mut self,
         range: &Box3,
-        domain: DomainId,
-        stamp: Stamp,
-        mut gone: impl FnMut(&Box3, bool, bool),
+        failed: &dyn Fn(Stamp) -> bool,
+        mut out: impl FnMut(Box3, DomainId),
     ) {
-        let is_it = |a: &Arrival| a.domain == domain && a.stamp == stamp;
+        let mut any = false;
         self.map.visit(range, &mut |run, id| {
             let state = self.states.get(id as usize);
-            if let Some(arrival) = state.and_then(|s| s.arrivals.iter().find(|a| is_it(a))) {
-                gone(&run, arrival.live, arrival.brings != Brings::Data);
+            let arrivals = state.into_iter().flat_map(|s| &s.arrivals);
+            for arrival in arrivals.filter(|a| failed(a.stamp)) {
+                any = true;
+                out(run, arrival.domain);
             }
         });
-        self.update(range, &mut |state| state.arrivals.retain(|a| !is_it(a)));
+        if any {
+            self.update(range, &mut |state| state.arrivals.retain(|a| !failed(a.stamp)));
+        }
+    }
+
+    /// What `range` held is gone: whoever would use it fails with `stamp`.
+    pub(crate) fn poison(&mut self, range: &Box3, stamp: Stamp) {
+        self.update(range, &mut |state| state.writers.push(stamp));
     }
 
     /// Changes the state of every page in `range`; pages outside keep theirs.

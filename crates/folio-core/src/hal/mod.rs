@@ -21,24 +21,25 @@
 //! methods may be called at any time from any thread.
 //!
 //! **Every tick is reached.** An operation that fails, in the call or later, counts as finished
-//! when everything before it has finished; its failure is told once through the call's result or
-//! through [`Lane::failures`], and later operations of the lane run as if it had not failed. A call
-//! that returns an error has consumed its tick and will not touch memory. Only the loss of the
-//! device is sticky: then [`Lane::completed`] and [`Lane::wait`] return [`Lost`] from then on.
+//! when everything has finished that it comes after: on its lane, and by its waits. Its failure is
+//! told once through the call's result or through [`Lane::failures`], and later operations of the
+//! lane run as if it had not failed. A call that returns an error has consumed its tick and will not
+//! touch memory; whoever waits for that tick relies on what it waited for. (A backend puts an
+//! operation without effect in its place.) Only the loss of the device is sticky: calls may return
+//! [`HalErrorKind::Lost`] as soon as the driver says so, and [`Lane::completed`] and [`Lane::wait`]
+//! return [`Lost`] from when nothing of the device touches memory any more.
 //!
 //! **Completion.** `completed() >= t` means: every operation up to `t` has ended, what it wrote is
 //! visible to the host and to any lane that starts later, its closure and parameters are dropped,
 //! and each failure among them is already available from `failures`.
-//!
-//! A lost device no longer touches the host's memory: `Lost` is returned only once that is certain.
 //!
 //! **Order.** An operation with [`Order::AfterPrevious`] starts after all earlier operations of its
 //! lane; with [`Order::Free`] it may overlap them (never the ones named in its waits). An
 //! operation starts after all of its [`Head::waits`]. The engine names a foreign lane there only
 //! where both devices report the same [`Caps::wait_group`], and only ticks whose call has returned.
 //! A wait for a tick is one for everything up to it. A batching backend flushes the lane that is
-//! waited for. The waits of a call that returned an error promise nothing to later operations. An
-//! operation that waits for a tick of a lost device fails.
+//! waited for. A wait for a tick of a lost device ends as if the tick had been reached: what that
+//! means for the data is the engine's business.
 //!
 //! **Progress.** Once a call returned, the work proceeds without further calls, except that a
 //! batching backend may hold it back until [`Lane::flush`], and that a backend may leave work to the

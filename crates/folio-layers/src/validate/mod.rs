@@ -22,9 +22,9 @@ use folio_core::hal::{
     Tick, WaitGroup,
 };
 use memory::{Access, Memory};
-use order::{Clock, Lanes};
+use order::Lanes;
 use region::Region;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -37,7 +37,11 @@ struct State {
     groups: HashMap<u32, Option<WaitGroup>>,
     peers: HashSet<(u32, u32)>,
     loaded: HashSet<(u32, KernelHandle)>,
+    /// Operations whose call returned an error, by lane, with what they wait for.
+    refused: HashMap<u32, VecDeque<(Tick, Waits)>>,
 }
+
+type Waits = Vec<(Arc<dyn Lane>, Tick)>;
 
 /// A layer that checks the contract.
 #[derive(Default)]
@@ -81,13 +85,30 @@ impl Validate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, lane: &LaneRef, head: &HeadRef<'_>, operands: Vec<Operand>) -> Option<Clock> {
+    /// An operation that was refused counts as finished after what it waits for all the same.
+    fn check_refused(&self, lane: &LaneRef, completed: Tick) {
+        let mut due = Vec::new();
+        if let Some(refused) = self.lock().refused.get_mut(&lane.id) {
+            while let Some((_, waits)) = refused.pop_front_if(|(tick, _)| *tick <= completed) {
+                due.extend(waits);
+            }
+        }
+        for (other, tick) in due {
+            if other.completed().is_ok_and(|completed| completed < tick) {
+                let what = format!("a refused tick of lane {} did not wait for {tick}", lane.id);
+                self.report.add(Rule::BackendCompleted, what);
+            }
+        }
+    }
+
+    fn begin(&self, lane: &LaneRef, head: &HeadRef<'_>, operands: Vec<Operand>) {
         let mut state = self.lock();
         self.check_head(&mut state, lane, head);
-        let (clock, before) = state.lanes.issue(lane.id, head.inner.order, head.waits)?;
-        let tick = state.lanes.get(lane.id)?.issued;
+        let Some(clock) = state.lanes.issue(lane.id, head.inner.order, head.waits) else { return };
+        let Some(tick) = state.lanes.get(lane.id).map(|l| l.issued) else { return };
         let in_flight = tick - state.lanes.host.get(lane.id);
-        if in_flight > u64::from(lane.device.inner.info().caps.max_in_flight) {
+        let lost = state.lost.contains(&lane.device.index);
+        if in_flight > u64::from(lane.device.inner.info().caps.max_in_flight) && !lost {
             self.report.add(Rule::InFlight, format!("{in_flight} on lane {}", lane.id));
         }
         let accesses = self.locate(&state, lane, operands);
@@ -105,7 +126,6 @@ impl Validate {
         for access in accesses {
             memory.touch(access, (lane.id, tick), &clock, ended, &self.report);
         }
-        Some(before)
     }
 
     fn check_head(&self, state: &mut State, lane: &LaneRef, head: &HeadRef<'_>) {
@@ -323,7 +343,7 @@ unsafe impl Hooks for Validate {
         issue: impl FnOnce() -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         self.check_op(lane, op);
-        let before = self.begin(lane, head, operands_of(op));
+        self.begin(lane, head, operands_of(op));
         let out = issue();
         let mut state = self.lock();
         let refused = out.is_err();
@@ -334,9 +354,10 @@ unsafe impl Hooks for Validate {
                 known.told.insert(head.inner.tick);
             }
         }
-        if let Some(before) = before.filter(|_| refused) {
-            state.lanes.refused(lane.id, before);
+        if refused {
             state.memory.untouch(lane.id, head.inner.tick);
+            let waits = head.inner.waits.iter().map(|w| (w.lane.clone(), w.tick)).collect();
+            state.refused.entry(lane.id).or_default().push_back((head.inner.tick, waits));
         }
         out
     }
@@ -345,6 +366,7 @@ unsafe impl Hooks for Validate {
         let floor = self.lock().lanes.host.get(lane.id);
         let tick = lane.inner.completed().inspect_err(|_| self.lose(lane))?;
         self.check_not_lost(lane);
+        self.check_refused(lane, tick);
         let mut state = self.lock();
         let issued = state.lanes.get(lane.id).map_or(0, |l| l.issued);
         if tick < floor || tick > issued {

@@ -81,14 +81,13 @@ impl Lanes {
         self.host.get(lane) >= tick || state.is_none_or(|l| lost.contains(&l.device))
     }
 
-    /// Issues the next tick; what has ended before it begins, and what to give to
-    /// [`Lanes::refused`].
+    /// Issues the next tick; what has ended before it begins.
     pub(super) fn issue(
         &mut self,
         id: u32,
         order: Order,
         waits: &[(Option<u32>, Tick)],
-    ) -> Option<(Clock, Clock)> {
+    ) -> Option<Clock> {
         let mut clock = self.host.clone();
         for &(lane, tick) in waits {
             let lane = lane?;
@@ -99,22 +98,11 @@ impl Lanes {
             clock.join(&state.sum);
             clock.raise(id, state.issued);
         }
-        let before = state.sum.clone();
         state.issued += 1;
         state.sum.join(&clock);
         state.sum.raise(id, state.issued);
         state.sums.push_back((state.issued, state.sum.clone()));
-        Some((clock, before))
-    }
-
-    /// The call of the last tick returned an error: its waits promise nothing.
-    pub(super) fn refused(&mut self, id: u32, before: Clock) {
-        let Some(state) = self.get(id) else { return };
-        state.sum = before;
-        state.sum.raise(id, state.issued);
-        if let Some(last) = state.sums.back_mut().filter(|last| last.0 == state.issued) {
-            last.1 = state.sum.clone();
-        }
+        Some(clock)
     }
 
     /// The host has seen that everything up to `tick` has ended.

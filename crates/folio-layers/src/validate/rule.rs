@@ -35,7 +35,7 @@ pub enum Rule {
     Request,
     /// Devices do what their caps say only.
     Caps,
-    /// Completed ticks never fall and are issued.
+    /// Completed ticks never fall, are issued, and come after what they wait for even if refused.
     BackendCompleted,
     /// Failures are told once, of issued operations, in order.
     BackendFailure,

@@ -1,0 +1,269 @@
+//! Bugs on purpose: what a runtime with one of them does must differ from what the oracle says.
+//!
+//! Most are planted where the engine meets others, in a layer over the backend or in a page tracker
+//! that lies, and look there as the same bug in the engine would: an edge that was forgotten is a
+//! wait that is not passed on. One that shows nowhere else is planted in what was seen.
+
+use crate::run::{Outcome, Record};
+use crate::world::Wrap;
+use folio_core::RuntimeBuilder;
+use folio_core::geom::{Box3, Dims};
+use folio_core::hal::{
+    AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, FillRect, Geometry, HalError, Head,
+    KernelRef, Lost, MemBase, NativeKernel, ParamPtr, Tick, Wait,
+};
+use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
+use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bug {
+    /// A writer does not wait for readers of what it writes.
+    MissingWarEdge,
+    /// A command does not wait for the copy that brings its data.
+    CurrentTooEarly,
+    /// A transfer makes the page after it current, too.
+    NeighbourCurrent,
+    /// A transfer does nothing.
+    DroppedTransfer,
+    /// A page that has arrived is not known to be there.
+    NeedlessTransfer,
+    /// A discard takes the page after it, too.
+    LostBorder,
+    /// Fresh memory is said to hold zeros.
+    Unzeroed,
+    /// Nobody is told that an operation has ended.
+    LostWakeUp,
+    /// An allocation is given back while operations use it.
+    FreedEarly,
+    /// A failure is not told.
+    SwallowedError,
+    /// Accesses of one command that overlap are not refused.
+    MissingAliasCheck,
+}
+
+/// Plants a bug in every backend and runtime.
+pub struct Planted(pub Bug);
+
+impl Wrap for Planted {
+    fn wrap(&self, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
+        Arc::new(Layer::new(Hook { bug: self.0, ..Hook::default() }, backend))
+    }
+
+    fn build(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+        builder.page_tracker(Arc::new(Liars(self.0)))
+    }
+
+    fn seen(&self, record: &mut Record) {
+        if self.0 == Bug::MissingAliasCheck {
+            let calls = record.steps.iter_mut().map(|s| &mut s.call);
+            calls.filter(|c| **c == Outcome::Aliasing).for_each(|c| *c = Outcome::Fine);
+        }
+    }
+
+    // What the model finds by itself is the question.
+    fn validated(&self) -> bool {
+        false
+    }
+}
+
+impl Default for Bug {
+    fn default() -> Bug {
+        Bug::MissingWarEdge
+    }
+}
+
+/// What an operation uses: allocations that it reads, and writes.
+type Uses = (Vec<MemBase>, Vec<MemBase>);
+
+#[derive(Default)]
+struct Hook {
+    bug: Bug,
+    uses: Mutex<HashMap<(u32, Tick), Uses>>,
+    copies: Mutex<HashMap<(u32, Tick), ()>>,
+    seen: AtomicU64,
+}
+
+struct Nothing;
+
+impl BlockKernel for Nothing {
+    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {}
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Hook {
+    /// Issues an operation without the waits that the bug has lost.
+    fn issue(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        uses: Uses,
+        run: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let mut known = locked(&self.uses);
+        let lost = |id: Option<u32>, tick: Tick| {
+            let Some(id) = id else { return false };
+            match self.bug {
+                Bug::MissingWarEdge => known.get(&(id, tick)).is_some_and(|(reads, writes)| {
+                    let (mine, own) = (&uses.0, &uses.1);
+                    own.iter().any(|m| reads.contains(m))
+                        && !writes.iter().any(|m| mine.contains(m) || own.contains(m))
+                }),
+                Bug::CurrentTooEarly => locked(&self.copies).contains_key(&(id, tick)),
+                _ => false,
+            }
+        };
+        let waits: Vec<Wait<'_>> = (head.inner.waits.iter().zip(head.waits))
+            .filter(|(_, (id, tick))| !lost(*id, *tick))
+            .map(|(wait, _)| *wait)
+            .collect();
+        known.insert((lane.id, head.inner.tick), uses);
+        drop(known);
+        run(&Head { waits: &waits, ..head.inner })
+    }
+}
+
+impl Hooks for Hook {
+    fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        let mut made = device.inner.usm().alloc(req)?;
+        made.zeroed |= self.bug == Bug::Unzeroed;
+        Ok(made)
+    }
+
+    fn free(&self, device: &DeviceRef, handle: u64) {
+        if self.bug != Bug::FreedEarly {
+            device.inner.usm().free(handle);
+        }
+    }
+
+    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        let uses = (
+            rects.iter().map(|r| r.src.base).collect(),
+            rects.iter().map(|r| r.dst.base).collect(),
+        );
+        locked(&self.copies).insert((lane.id, head.inner.tick), ());
+        if self.bug == Bug::DroppedTransfer && self.seen.fetch_add(1, Ordering::Relaxed) == 1 {
+            let kernel = KernelRef::Native(NativeKernel::new(Nothing));
+            let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+            let args = Args { blob: &[], params: &[] };
+            return self
+                .issue(lane, head, uses, |h| lane.inner.launch(h, kernel, &geometry, &args));
+        }
+        self.issue(lane, head, uses, |h| lane.inner.copy(h, rects))
+    }
+
+    fn fill(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        rects: &[FillRect],
+        pattern: &[u8],
+    ) -> Result<(), HalError> {
+        let uses = (Vec::new(), rects.iter().map(|r| r.dst.base).collect());
+        self.issue(lane, head, uses, |h| lane.inner.fill(h, rects, pattern))
+    }
+
+    fn launch(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        kernel: KernelRef,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let part = |write| {
+            let params = args.params.iter().filter(|p| p.write == write);
+            params.map(|p| p.mem.base).collect::<Vec<_>>()
+        };
+        let uses = (part(false), part(true));
+        let freed = args.params.first().map(|p| p.mem.base);
+        let out = self.issue(lane, head, uses, |h| lane.inner.launch(h, kernel, geometry, args));
+        if self.bug == Bug::FreedEarly
+            && let Some(MemBase::Device { handle, .. }) = freed
+            && self.seen.fetch_add(1, Ordering::Relaxed) == 0
+        {
+            lane.device.inner.usm().free(handle);
+        }
+        out
+    }
+
+    fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {
+        let tick = lane.inner.completed()?;
+        Ok(if self.bug == Bug::LostWakeUp { tick.min(2) } else { tick })
+    }
+
+    fn wait(&self, lane: &LaneRef, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        if self.bug == Bug::LostWakeUp && tick > 2 {
+            std::thread::park();
+        }
+        lane.inner.wait(tick, until)
+    }
+
+    fn failures(&self, lane: &LaneRef, sink: &mut dyn FnMut(Tick, HalError)) {
+        let swallow = self.bug == Bug::SwallowedError;
+        lane.inner.failures(&mut |tick, error| {
+            if !swallow {
+                sink(tick, error);
+            }
+        });
+    }
+}
+
+/// Makes trackers that lie.
+struct Liars(Bug);
+
+impl PageTrackerFactory for Liars {
+    fn make(&self, pages: Dims) -> Box<dyn PageTracker> {
+        Box::new(Liar { bug: self.0, pages, inner: BlockTrackers.make(pages) })
+    }
+}
+
+struct Liar {
+    bug: Bug,
+    pages: Dims,
+    inner: Box<dyn PageTracker>,
+}
+
+impl Liar {
+    /// One page more along the last dimension, where there is one.
+    fn further(&self, range: &Box3) -> Box3 {
+        let mut range = *range;
+        range.max[2] = (range.max[2] + 1).min(self.pages[2]);
+        range
+    }
+}
+
+impl PageTracker for Liar {
+    fn visit(&self, range: &Box3, out: &mut dyn FnMut(Box3, DomainSet)) {
+        self.inner.visit(range, out);
+    }
+
+    fn set(&mut self, range: &Box3, current: DomainSet) {
+        let lies = self.bug == Bug::LostBorder && !current.is_empty();
+        let range = if lies { self.further(range) } else { *range };
+        self.inner.set(&range, current);
+    }
+
+    fn insert(&mut self, range: &Box3, domain: DomainId) {
+        match self.bug {
+            Bug::NeighbourCurrent => self.inner.insert(&self.further(range), domain),
+            Bug::NeedlessTransfer => {}
+            _ => self.inner.insert(range, domain),
+        }
+    }
+
+    fn remove(&mut self, range: &Box3, domain: DomainId) {
+        self.inner.remove(range, domain);
+    }
+
+    fn name(&self) -> &'static str {
+        "liar"
+    }
+}

@@ -1,0 +1,18 @@
+//! Each call of a backend may fail, at once or later, or take its device with it (ERR-01 to
+//! ERR-04): errors are typed and name the device, nothing leaks, nothing hangs, each failure is
+//! told once, and what does not depend on it is right.
+
+use folio_model::faulty;
+use folio_model::suite::{Budget, cases, line};
+use std::time::Instant;
+
+#[test]
+fn suite_faults() {
+    let budget = Budget::of("FAULTS");
+    let start = Instant::now();
+    let (done, wrong) = cases(budget, 2, &faulty::case);
+    println!("{}", line("faults", done, start.elapsed(), wrong.len(), budget.seed));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let least = budget.cases.unwrap_or(budget.least);
+    assert!(done >= least, "{done} faults, at least {least} asked");
+}

@@ -1,0 +1,93 @@
+//! For each kind of bug that the model is to find there is one that it finds.
+
+use folio_model::generate::{self, Menu, Target};
+use folio_model::planted::{Bug, Planted};
+use folio_model::suite::verdict;
+use folio_model::world::Wrap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs programs with the bug until one shows it as `shows` says.
+fn caught(bug: Bug, target: Target, failures: usize, shows: impl Fn(&str) -> bool) {
+    let planted: Arc<dyn Wrap> = Arc::new(Planted(bug));
+    let menu = Menu { failures, threads: 0, ..Menu::of(target) };
+    // A hang costs its patience; all else is over in milliseconds.
+    let patience = Duration::from_secs(if bug == Bug::LostWakeUp { 3 } else { 20 });
+    let mut others = Vec::new();
+    for seed in 1..=3000 {
+        let program = generate::program(seed, menu);
+        match verdict(&program, &planted, patience) {
+            Some(why) if shows(&why) => {
+                println!("{bug:?}: program {seed}: {why}");
+                return;
+            }
+            Some(why) => others.push(why),
+            None => {}
+        }
+    }
+    panic!("{bug:?} was not caught; otherwise found: {others:?}");
+}
+
+fn wrong_value(why: &str) -> bool {
+    why.contains("expected 0x") || why.contains("read something else")
+}
+
+#[test]
+fn planted_missing_alias_check_is_caught() {
+    caught(Bug::MissingAliasCheck, Target::Sim, 0, |why| why.contains("expected Aliasing"));
+}
+
+#[test]
+fn planted_missing_war_edge_is_caught() {
+    caught(Bug::MissingWarEdge, Target::Sim, 0, wrong_value);
+}
+
+#[test]
+fn planted_page_current_too_early_is_caught() {
+    caught(Bug::CurrentTooEarly, Target::Sim, 0, wrong_value);
+}
+
+#[test]
+fn planted_neighbour_page_current_is_caught() {
+    caught(Bug::NeighbourCurrent, Target::Sim, 0, |why| wrong_value(why) || why.contains("Tally"));
+}
+
+#[test]
+fn planted_dropped_transfer_is_caught() {
+    caught(Bug::DroppedTransfer, Target::Sim, 0, wrong_value);
+}
+
+#[test]
+fn planted_dropped_transfer_of_a_cpu_is_caught() {
+    caught(Bug::DroppedTransfer, Target::Cpu, 0, wrong_value);
+}
+
+#[test]
+fn planted_needless_transfer_is_caught() {
+    caught(Bug::NeedlessTransfer, Target::Sim, 0, |why| why.contains("Tally"));
+}
+
+#[test]
+fn planted_discard_that_loses_a_border_page_is_caught() {
+    caught(Bug::LostBorder, Target::Sim, 0, wrong_value);
+}
+
+#[test]
+fn planted_unzeroed_memory_is_caught() {
+    caught(Bug::Unzeroed, Target::Sim, 0, |why| why.contains("0xa5a5a5a5"));
+}
+
+#[test]
+fn planted_lost_wake_up_is_caught() {
+    caught(Bug::LostWakeUp, Target::Sim, 0, |why| why == "it hangs");
+}
+
+#[test]
+fn planted_early_free_is_caught() {
+    caught(Bug::FreedEarly, Target::Sim, 0, |why| why.contains("freed after its users"));
+}
+
+#[test]
+fn planted_swallowed_error_is_caught() {
+    caught(Bug::SwallowedError, Target::Sim, 100, |why| why.contains("ended with Fine"));
+}

@@ -225,7 +225,7 @@ impl Page {
         self.parts = None;
         self.failed = failed.map(str::to_owned).into_iter().collect();
         self.partial = 0;
-        self.uncertain = false;
+        self.uncertain = failed.is_some();
     }
 }
 

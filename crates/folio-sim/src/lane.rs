@@ -24,15 +24,10 @@ impl SimLane {
     /// Queues an operation. A refused one takes its place and its tick, and does nothing.
     fn issue(&self, head: &Head<'_>, kind: OpKind, work: Work) -> Result<(), HalError> {
         let (result, refused) = self.core.shared.change(|world| {
-            if let Some(lost) = world.lost(self.id) {
-                let error = gone(lost);
-                // Others may name the tick: what waits for it fails.
-                world.lanes[self.id].issued += 1;
-                return (Err(error), Some(work));
-            }
+            let lost = world.lost(self.id).map(gone);
             let (waits, checked) = match self.check_ticks(world, head) {
-                Ok(waits) => (waits, self.check_work(world, &work)),
-                Err(error) => (Vec::new(), Err(error)),
+                Ok(waits) => (waits, lost.map_or_else(|| self.check_work(world, &work), Err)),
+                Err(error) => (Vec::new(), Err(lost.unwrap_or(error))),
             };
             let (kept, refused, result) = match checked {
                 Ok(()) => (work, None, Ok(())),
@@ -59,7 +54,7 @@ impl SimLane {
                 queued,
                 started: queued,
             });
-            if lane.issued - lane.given.min(lane.issued) >= batch {
+            if lane.issued - lane.given.min(lane.issued) >= batch || refused.is_some() {
                 lane.given = lane.issued;
             }
             (result, refused)

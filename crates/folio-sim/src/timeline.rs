@@ -158,7 +158,7 @@ impl World {
         op.phase == Phase::Waiting
             && op.tick <= state.given
             && (at == 0 || free)
-            && op.waits.iter().all(|&(l, t)| self.lanes[l].ended >= t || self.lost(l).is_some())
+            && op.waits.iter().all(|&(l, t)| self.lanes[l].ended >= t)
     }
 
     /// Operations that are due now: lane and position.
@@ -198,7 +198,8 @@ impl World {
             (first.1, first.2)
         };
         let device = self.lanes[lane].device as usize;
-        if self.devices[device].spec.lose_at == Some(self.devices[device].ended + 1) {
+        let next = self.devices[device].ended + 1;
+        if self.devices[device].lost.is_none() && self.devices[device].spec.lose_at == Some(next) {
             self.lose(device as u32, "scripted");
             return self.take_due();
         }
@@ -264,9 +265,6 @@ impl World {
         let (now, failed) = (self.now, failure.is_some());
         let state = &mut self.lanes[lane];
         let device = &mut self.devices[state.device as usize];
-        if device.lost.is_some() {
-            return;
-        }
         device.ended += 1;
         let Some(op) = state.pending.iter_mut().find(|op| op.tick == tick) else { return };
         op.phase = Phase::Ended;
@@ -310,7 +308,8 @@ impl World {
         due.into_iter().chain(shown).min()
     }
 
-    /// Takes a device away, with everything that it had not finished.
+    /// Takes a device away, with everything that it had not finished: nothing of that has an effect
+    /// any more, but whoever waits for it still comes after what it would have come after.
     pub(crate) fn lose(&mut self, device: u32, reason: &str) {
         let state = &mut self.devices[device as usize];
         if state.lost.is_some() {
@@ -319,8 +318,10 @@ impl World {
         state.lost = Some(Lost::new(format!("{reason}: simulated loss of device {device}")));
         state.progressed = true;
         for lane in self.lanes.iter_mut().filter(|l| l.device == device) {
-            self.litter.extend(lane.pending.drain(..).map(|op| op.work));
-            lane.visible = lane.ended;
+            let work = |op: &mut Op| std::mem::replace(&mut op.work, Work::Refused);
+            self.litter.extend(lane.pending.iter_mut().map(work));
+            lane.given = lane.issued;
+            lane.held = false;
         }
     }
 

@@ -126,6 +126,9 @@ pub(crate) struct Ledger {
     pub(crate) host_budget: Arc<Budget>,
     /// Domains whose device is gone, and why.
     pub(crate) lost: DomainSet,
+    /// What was under way when a device was lost: its operations count as over, and whatever they
+    /// had to come after may be at work still. All later operations come after that.
+    pub(crate) wake: Deps,
     /// Why a device is gone.
     pub(crate) device_lost: Vec<Option<Arc<Failure>>>,
     /// The device of each domain that was opened first.
@@ -177,6 +180,7 @@ impl Ledger {
             host_links,
             host_budget: Arc::new(Budget::new(u64::MAX)),
             lost: DomainSet::EMPTY,
+            wake: Deps::new(),
             device_lost: vec![None; devices.len()],
             devices,
             domain_device: vec![None; domains],
@@ -288,7 +292,7 @@ impl Ledger {
             }
             _ => None,
         };
-        for dep in &op.deps {
+        for dep in op.deps.iter().chain(&self.wake) {
             match self.outcome(dep.stamp) {
                 Outcome::Fine => continue,
                 Outcome::Failed => {
@@ -325,7 +329,7 @@ impl Ledger {
             }
             _ => false,
         };
-        let blockers = (op.deps.iter())
+        let blockers = (op.deps.iter().chain(&self.wake))
             .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
             .map(|d| (self.resolve(d.stamp), d.flow))
             .filter(|(stamp, _)| failed.is_some() || !native(*stamp))

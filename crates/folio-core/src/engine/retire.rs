@@ -5,6 +5,7 @@ use super::ledger::Ledger;
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
+use crate::graph::hazards::{Outcome, add_dep};
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
@@ -191,6 +192,15 @@ impl Ledger {
     /// A device is gone: everything on its lanes is over and has failed.
     pub(crate) fn lose(&mut self, device: usize, lost: &Lost) {
         let failure = self.loss(device, &lost.reason);
+        let mut wake = std::mem::take(&mut self.wake);
+        wake.retain(|d| self.outcome(d.stamp) == Outcome::Pending);
+        for (at, lane) in self.lanes.iter().enumerate() {
+            let lane_id = LaneId(at as u16);
+            if self.device_of(lane_id) != device && !lane.idle() {
+                add_dep(&mut wake, Stamp::placed(lane_id, lane.issued), false);
+            }
+        }
+        self.wake = wake;
         let first = device as u16 * super::ledger::LANES_PER_DEVICE;
         for lane in first..first + super::ledger::LANES_PER_DEVICE {
             self.lose_lane(LaneId(lane), &failure);

@@ -211,7 +211,7 @@ impl Ledger {
             }
         } else {
             // It will not run; it is over when everything that it waits for is over.
-            let pending: SmallVec<[(Stamp, bool); 4]> = (op.deps.iter())
+            let pending: SmallVec<[(Stamp, bool); 4]> = (op.deps.iter().chain(&self.wake))
                 .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
                 .map(|d| (self.resolve(d.stamp), false))
                 .collect();

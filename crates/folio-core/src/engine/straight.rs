@@ -47,7 +47,7 @@ impl Ledger {
         let (Action::Launch(launch), Some(device)) = (&mut command.action, command.device) else {
             return None;
         };
-        if self.shutdown || self.traced || !command.after.is_empty() {
+        if self.shutdown || self.traced || !command.after.is_empty() || !self.wake.is_empty() {
             return None;
         }
         let mut before = Before::default();

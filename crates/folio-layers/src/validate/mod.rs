@@ -230,12 +230,19 @@ impl Validate {
         }
     }
 
+    /// How far the lane has been seen to be, and whether its device to be lost.
+    fn before(&self, lane: &LaneRef) -> (Tick, bool) {
+        let state = self.lock();
+        (state.lanes.host.get(lane.id), state.lost.contains(&lane.device.index))
+    }
+
     fn lose(&self, lane: &LaneRef) {
         self.lock().lost.insert(lane.device.index);
     }
 
-    fn check_not_lost(&self, lane: &LaneRef) {
-        if self.lock().lost.contains(&lane.device.index) {
+    /// `lost`: the device was, before a call that did not say so.
+    fn check_not_lost(&self, lane: &LaneRef, lost: bool) {
+        if lost {
             let what = format!("device {} was lost, and lane {} lives", lane.device.index, lane.id);
             self.report.add(Rule::BackendLoss, what);
         }
@@ -363,9 +370,9 @@ unsafe impl Hooks for Validate {
     }
 
     fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {
-        let floor = self.lock().lanes.host.get(lane.id);
+        let (floor, lost) = self.before(lane);
         let tick = lane.inner.completed().inspect_err(|_| self.lose(lane))?;
-        self.check_not_lost(lane);
+        self.check_not_lost(lane, lost);
         self.check_refused(lane, tick);
         let mut state = self.lock();
         let issued = state.lanes.get(lane.id).map_or(0, |l| l.issued);
@@ -383,8 +390,9 @@ unsafe impl Hooks for Validate {
             let what = format!("the host waits for tick {tick} of {issued} of lane {}", lane.id);
             self.report.add(Rule::WaitIssued, what);
         }
+        let (_, lost) = self.before(lane);
         let reached = lane.inner.wait(tick, until).inspect_err(|_| self.lose(lane))?;
-        self.check_not_lost(lane);
+        self.check_not_lost(lane, lost);
         if reached {
             self.lock().lanes.seen(lane.id, tick.min(issued));
         }

@@ -1,4 +1,4 @@
-//! The suites with a budget: random programs, loom models, and what else joins.
+//! The suites with a budget: random programs, faults, loom models, and what else joins.
 //!
 //! A suite is an ordinary test named `suite_NAME...`. It reads `FOLIO_BUDGET_<NAME>_SECS` (how
 //! long to go on) and `FOLIO_MIN_<NAME>` (fewer cases is a failure); a soak sets
@@ -67,6 +67,14 @@ pub const SUITES: &[Suite] = &[
         ci: share(240, 20_000),
         soak: 1_000_000,
         soak_step: 10_000,
+    },
+    Suite {
+        name: "FAULTS",
+        quick: share(2, 1),
+        normal: share(15, 50),
+        ci: share(120, 1_000),
+        soak: 1_000_000,
+        soak_step: 5_000,
     },
     Suite {
         name: "KERNELS",
@@ -187,6 +195,7 @@ mod tests {
     #[test]
     fn tests_find_their_suites() {
         assert_eq!(of_test("programs::suite_programs_cpu").map(|s| s.name), Some("PROGRAMS"));
+        assert_eq!(of_test("suite_faults").map(|s| s.name), Some("FAULTS"));
         assert!(of_test("suite_unknown").is_none() && of_test("programs").is_none());
         assert_eq!(time_limit("suite_programs", Budget::Ci), Duration::from_secs(360));
         assert_eq!(time_limit("a::b", Budget::Ci), ORDINARY);

@@ -20,9 +20,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// A bug.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bug {
     /// A writer does not wait for readers of what it writes.
+    #[default]
     MissingWarEdge,
     /// A command does not wait for the copy that brings its data.
     CurrentTooEarly,
@@ -68,12 +69,6 @@ impl Wrap for Planted {
     // What the model finds by itself is the question.
     fn validated(&self) -> bool {
         false
-    }
-}
-
-impl Default for Bug {
-    fn default() -> Bug {
-        Bug::MissingWarEdge
     }
 }
 

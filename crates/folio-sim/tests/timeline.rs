@@ -172,8 +172,8 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
     let kernel = KernelRef::Native(NativeKernel::new(Holds(token.clone())));
     let geometry = Geometry { rank: 1, range: [1; 3], group: None };
     lost.launch(&head(1, &[]), kernel, &geometry, &Args { blob: &[], params: &[] }).unwrap();
-    let mut out = [0u8; 4];
-    let host_to_host = [line(host(&mut [1; 4]), host(&mut out), 4)];
+    let (mut source, mut out) = ([1u8; 4], [0u8; 4]);
+    let host_to_host = [line(host(&mut source), host(&mut out), 4)];
     healthy.copy(&head(1, &[Wait { lane: &lost, tick: 1 }]), &host_to_host).unwrap();
     rig.sim.lose(0);
     assert_eq!(Arc::strong_count(&token), 1);

@@ -14,18 +14,13 @@ fn caught(bug: Bug, target: Target, failures: usize, shows: impl Fn(&str) -> boo
     // A hang costs its patience; all else is over in milliseconds.
     let patience = Duration::from_secs(if bug == Bug::LostWakeUp { 3 } else { 20 });
     let mut others = Vec::new();
-    for seed in 1..=3000 {
-        let program = generate::program(seed, menu);
-        match verdict(&program, &planted, patience) {
-            Some(why) if shows(&why) => {
-                println!("{bug:?}: program {seed}: {why}");
-                return;
-            }
-            Some(why) => others.push(why),
-            None => {}
-        }
-    }
-    panic!("{bug:?} was not caught; otherwise found: {others:?}");
+    let caught = (1..=3000).any(|seed| {
+        let why = verdict(&generate::program(seed, menu), &planted, patience);
+        let caught = why.as_deref().is_some_and(&shows);
+        others.extend(why.filter(|_| !caught));
+        caught
+    });
+    assert!(caught, "{bug:?} was not caught; otherwise found: {others:?}");
 }
 
 fn wrong_value(why: &str) -> bool {

@@ -125,7 +125,9 @@ impl Hook {
     }
 }
 
-impl Hooks for Hook {
+// SAFETY: it breaks the contract on purpose, over simulated devices and the CPU backend, whose memory
+// is the host's and stays allocated; the bugs show as wrong values there, and as violations.
+unsafe impl Hooks for Hook {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         let mut made = device.inner.usm().alloc(req)?;
         made.zeroed |= self.bug == Bug::Unzeroed;

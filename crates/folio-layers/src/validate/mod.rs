@@ -111,6 +111,10 @@ impl Validate {
         if in_flight > u64::from(lane.device.inner.info().caps.max_in_flight) && !lost {
             self.report.add(Rule::InFlight, format!("{in_flight} on lane {}", lane.id));
         }
+        if lost {
+            // It will be refused, and its memory may be gone.
+            return;
+        }
         let accesses = self.locate(&state, lane, operands);
         for (i, a) in accesses.iter().enumerate() {
             let clash = accesses[..i].iter().any(|b| {

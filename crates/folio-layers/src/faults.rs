@@ -10,7 +10,7 @@ use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, BlockKernel, Device, DeviceInfo, Geometry, HalError,
-    HalErrorKind, KernelRef, Lane, LaneKind, Lost, NativeKernel, Notify, ParamPtr, Tick,
+    HalErrorKind, Head, KernelRef, Lane, LaneKind, Lost, NativeKernel, Notify, ParamPtr, Tick,
     Unavailable,
 };
 use std::collections::{BTreeMap, HashMap};
@@ -292,7 +292,7 @@ unsafe impl Hooks for Faults {
         lane: &LaneRef,
         head: &HeadRef<'_>,
         op: Op<'_>,
-        issue: impl FnOnce() -> Result<(), HalError>,
+        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         let fault = self.0.count(Site::of(op));
         if matches!(fault, Some(Fault::Lose)) {
@@ -316,7 +316,7 @@ unsafe impl Hooks for Faults {
             let _ = catch_unwind(AssertUnwindSafe(|| drop(issue)));
             blank(lane, head)
         } else {
-            issue()
+            issue(&head.inner)
         };
         match fault {
             Some(Fault::Now(kind)) => Err(injected(kind)),

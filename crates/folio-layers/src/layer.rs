@@ -120,15 +120,15 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
     }
 
     /// [`Lane::copy`], [`Lane::fill`], [`Lane::launch`] and [`Lane::hint`]: `op` says what it is, and
-    /// `issue` issues it, or, when it is dropped, drops what the operation owns.
+    /// `issue` issues it with a head, or, when it is dropped, drops what the operation owns.
     fn operation(
         &self,
         lane: &LaneRef,
         head: &HeadRef<'_>,
         op: Op<'_>,
-        issue: impl FnOnce() -> Result<(), HalError>,
+        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        issue()
+        issue(&head.inner)
     }
 
     /// [`Lane::flush`].
@@ -279,7 +279,7 @@ impl<H: Hooks> LayerLane<H> {
             waits.push(Wait { lane: own.map_or(lane, |l| &l.inner), tick });
         }
         let head = HeadRef { inner: Head { waits: &waits, ..*head }, waits: &numbers };
-        let issue = || issue(&*self.lane.inner, &head.inner);
+        let issue = |head: &Head<'_>| issue(&*self.lane.inner, head);
         self.hooks.operation(&self.lane, &head, op, issue)
     }
 }

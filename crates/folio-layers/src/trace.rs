@@ -331,9 +331,9 @@ unsafe impl Hooks for Trace {
         lane: &LaneRef,
         head: &HeadRef<'_>,
         op: Op<'_>,
-        issue: impl FnOnce() -> Result<(), HalError>,
+        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        let out = issue();
+        let out = issue(&head.inner);
         let event = || {
             let issued = issued(lane, head, out.is_ok());
             match op {

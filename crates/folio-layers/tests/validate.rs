@@ -48,10 +48,10 @@ fn two_calls_at_once_on_a_lane() {
             _: &LaneRef,
             head: &HeadRef<'_>,
             _: Op<'_>,
-            issue: impl FnOnce() -> Result<(), HalError>,
+            issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
         ) -> Result<(), HalError> {
             let outer = self.0.0.lock().unwrap().take();
-            let out = issue();
+            let out = issue(&head.inner);
             if let Some(outer) = outer {
                 outer.copy(&common::head(head.inner.tick + 1, &[]), &[])?;
             }

@@ -9,11 +9,11 @@ use crate::world::Wrap;
 use folio_core::RuntimeBuilder;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, FillRect, Geometry, HalError, Head,
-    KernelRef, Lost, MemBase, NativeKernel, ParamPtr, Tick, Wait,
+    AllocReq, Allocation, Args, Backend, BlockKernel, Geometry, HalError, Head, KernelRef, Lost,
+    MemBase, NativeKernel, ParamPtr, Tick, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
-use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -140,48 +140,44 @@ unsafe impl Hooks for Hook {
         }
     }
 
-    fn copy(&self, lane: &LaneRef, head: &HeadRef<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        let uses = (
-            rects.iter().map(|r| r.src.base).collect(),
-            rects.iter().map(|r| r.dst.base).collect(),
-        );
-        locked(&self.copies).insert((lane.id, head.inner.tick), ());
-        if self.bug == Bug::DroppedTransfer && self.seen.fetch_add(1, Ordering::Relaxed) == 1 {
-            let kernel = KernelRef::Native(NativeKernel::new(Nothing));
-            let geometry = Geometry { rank: 1, range: [1; 3], group: None };
-            let args = Args { blob: &[], params: &[] };
-            return self
-                .issue(lane, head, uses, |h| lane.inner.launch(h, kernel, &geometry, &args));
-        }
-        self.issue(lane, head, uses, |h| lane.inner.copy(h, rects))
-    }
-
-    fn fill(
+    fn operation(
         &self,
         lane: &LaneRef,
         head: &HeadRef<'_>,
-        rects: &[FillRect],
-        pattern: &[u8],
+        op: Op<'_>,
+        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        let uses = (Vec::new(), rects.iter().map(|r| r.dst.base).collect());
-        self.issue(lane, head, uses, |h| lane.inner.fill(h, rects, pattern))
-    }
-
-    fn launch(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        kernel: KernelRef,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
+        let args = match op {
+            Op::Copy(rects) => {
+                let uses = (
+                    rects.iter().map(|r| r.src.base).collect(),
+                    rects.iter().map(|r| r.dst.base).collect(),
+                );
+                locked(&self.copies).insert((lane.id, head.inner.tick), ());
+                let drops = self.bug == Bug::DroppedTransfer;
+                if drops && self.seen.fetch_add(1, Ordering::Relaxed) == 1 {
+                    let kernel = KernelRef::Native(NativeKernel::new(Nothing));
+                    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+                    let args = Args { blob: &[], params: &[] };
+                    let blank = |h: &Head<'_>| lane.inner.launch(h, kernel, &geometry, &args);
+                    return self.issue(lane, head, uses, blank);
+                }
+                return self.issue(lane, head, uses, issue);
+            }
+            Op::Fill(rects, _) => {
+                let uses = (Vec::new(), rects.iter().map(|r| r.dst.base).collect());
+                return self.issue(lane, head, uses, issue);
+            }
+            Op::Launch(_, _, args) => args,
+            Op::Hint(..) => return self.issue(lane, head, Uses::default(), issue),
+        };
         let part = |write| {
             let params = args.params.iter().filter(|p| p.write == write);
             params.map(|p| p.mem.base).collect::<Vec<_>>()
         };
         let uses = (part(false), part(true));
         let freed = args.params.first().map(|p| p.mem.base);
-        let out = self.issue(lane, head, uses, |h| lane.inner.launch(h, kernel, geometry, args));
+        let out = self.issue(lane, head, uses, issue);
         if self.bug == Bug::FreedEarly
             && let Some(MemBase::Device { handle, .. }) = freed
             && self.seen.fetch_add(1, Ordering::Relaxed) == 0

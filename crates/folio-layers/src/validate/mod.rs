@@ -17,7 +17,7 @@ pub use rule::{Report, Rule, Violation};
 
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
+    AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
     KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome, Notify,
     Tick, WaitGroup,
 };
@@ -351,11 +351,11 @@ unsafe impl Hooks for Validate {
         lane: &LaneRef,
         head: &HeadRef<'_>,
         op: Op<'_>,
-        issue: impl FnOnce() -> Result<(), HalError>,
+        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         self.check_op(lane, op);
         self.begin(lane, head, operands_of(op));
-        let out = issue();
+        let out = issue(&head.inner);
         let mut state = self.lock();
         let refused = out.is_err();
         if let Some(known) = state.lanes.get(lane.id) {

@@ -37,7 +37,7 @@ fn text(kernel: &Kernel) -> Result<(), String> {
     let text = kernel.to_string();
     let again = parse(&text).map_err(|error| format!("not read back: {error}"))?;
     verify(&again).map_err(|error| format!("read back, not verified: {error}"))?;
-    match again.to_string() == text && again.content_hash() == kernel.content_hash() {
+    match again == *kernel && again.content_hash() == kernel.content_hash() {
         true => Ok(()),
         false => Err("read back as something else".to_owned()),
     }

@@ -32,7 +32,8 @@ pub struct Builder {
     kernel: Kernel,
     /// The blocks around what comes next, innermost last.
     open: Vec<Block>,
-    site: Option<SiteId>,
+    /// Where in the source the next statements are; entered when one of them keeps it.
+    site: Option<Site>,
 }
 
 #[derive(Debug, Default)]
@@ -119,15 +120,24 @@ impl Builder {
     }
 
     /// Says where in the source the next statements are.
-    pub fn at(&mut self, site: Site) -> SiteId {
+    pub fn at(&mut self, site: Site) {
+        self.site = Some(site);
+    }
+
+    /// Enters a site, unless an equal one is there.
+    pub fn site(&mut self, site: Site) -> SiteId {
         let known = self.kernel.sites.iter().position(|have| *have == site);
         let at = known.unwrap_or_else(|| {
             self.kernel.sites.push(site);
             self.kernel.sites.len() - 1
         });
-        let id = SiteId(at as u32);
-        self.site = Some(id);
-        id
+        SiteId(at as u32)
+    }
+
+    /// The site of the next statement, if it keeps one.
+    fn here(&mut self, keeps: bool) -> Option<SiteId> {
+        let site = self.site.clone().filter(|_| keeps)?;
+        Some(self.site(site))
     }
 
     fn block(&mut self) -> &mut Block {
@@ -170,7 +180,7 @@ impl Builder {
             }
             _ => false,
         };
-        let site = self.site.filter(|_| located);
+        let site = self.here(located);
         self.push(Stmt::Let(Let { value, op, site }));
         value
     }
@@ -270,7 +280,7 @@ impl Builder {
 
     /// Puts a value to a place.
     pub fn store(&mut self, place: Place, value: Value) {
-        let site = self.site.filter(|_| matches!(place.root, crate::ir::Root::Element(..)));
+        let site = self.here(matches!(place.root, crate::ir::Root::Element(..)));
         self.push(Stmt::Store { place, value, site });
     }
 
@@ -289,10 +299,20 @@ impl Builder {
         self.op(Op::Atomic(op, place, args.to_vec()))
     }
 
-    fn inside(&mut self, root: bool, fill: impl FnOnce(&mut Builder)) -> Body {
+    /// Begins a block of its own; with `root`, the body of a phase. [`Builder::end`] ends it.
+    pub fn begin(&mut self, root: bool) {
         self.open.push(Block { root, ..Block::default() });
-        fill(self);
+    }
+
+    /// Ends the block that was begun last, and gives it.
+    pub fn end(&mut self) -> Body {
         self.open.pop().map(Block::close).unwrap_or_default()
+    }
+
+    fn inside(&mut self, root: bool, fill: impl FnOnce(&mut Builder)) -> Body {
+        self.begin(root);
+        fill(self);
+        self.end()
     }
 
     /// Two branches.
@@ -379,9 +399,7 @@ impl Builder {
 
     /// An `assert!`.
     pub fn assert(&mut self, cond: Value, site: Site) {
-        let before = self.site;
-        let site = self.at(site);
-        self.site = before;
+        let site = self.site(site);
         self.push(Stmt::Assert { cond, site });
     }
 

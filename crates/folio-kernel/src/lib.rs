@@ -43,6 +43,11 @@
 //! | own item, own group, anywhere? | [`access::Scope`], in the answer for a launch |
 //! | how does each single access index? | [`flow::analyse`], in the order of statements |
 //! | is it the same kernel? | [`Kernel::content_hash`] |
+//!
+//! # From Rust
+//!
+//! `#[kernel]` of `folio-macros` writes a function's body twice: as Rust over [`device`], which rustc types and
+//! compiles, and as a tree of [`source`], which [`source::lower`] makes IR of.
 
 mod build;
 mod fault;
@@ -53,6 +58,7 @@ mod op;
 mod types;
 
 pub mod access;
+pub mod device;
 pub mod flow;
 pub mod infer;
 pub mod interval;
@@ -61,6 +67,7 @@ pub mod linear;
 pub mod outputs;
 pub mod parse;
 pub mod print;
+pub mod source;
 pub mod tile;
 pub mod verify;
 

@@ -1,0 +1,347 @@
+//! Arithmetic as semantics 3 to 5 define it: the same in every build profile.
+
+use super::Shared;
+use super::verdict::{Violation, note};
+
+/// A number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no arithmetic in kernels",
+    label = "no number",
+    note = "for own types, write a #[device_fn] and call it"
+)]
+pub trait Arith: Shared + PartialOrd {
+    /// `self + b`
+    #[must_use]
+    fn plus(self, b: Self) -> Self;
+    /// `self - b`
+    #[must_use]
+    fn minus(self, b: Self) -> Self;
+    /// `self * b`
+    #[must_use]
+    fn times(self, b: Self) -> Self;
+    /// `self / b`
+    #[must_use]
+    fn over(self, b: Self) -> Self;
+    /// `self % b`
+    #[must_use]
+    fn modulo(self, b: Self) -> Self;
+    /// `-self`
+    #[must_use]
+    fn negated(self) -> Self;
+    /// The lesser (semantics 5.5).
+    #[must_use]
+    fn lesser(self, b: Self) -> Self;
+    /// The greater (semantics 5.5).
+    #[must_use]
+    fn greater(self, b: Self) -> Self;
+    /// Without its sign.
+    #[must_use]
+    fn absolute(self) -> Self;
+}
+
+/// A number that generic kernels can make from literals.
+pub trait Number: Arith {
+    /// The number nearest to a literal.
+    fn lit(value: f64) -> Self;
+}
+
+/// An integer.
+pub trait Int: Arith {
+    /// `self << by`, by the low bits of `by`.
+    #[must_use]
+    fn shl(self, by: u64) -> Self;
+    /// `self >> by`, by the low bits of `by`.
+    #[must_use]
+    fn shr(self, by: u64) -> Self;
+    /// The low 64 bits, extended by the sign.
+    fn low(self) -> u64;
+}
+
+/// A float.
+pub trait Float: Arith {
+    /// `self * b + c`, rounded once.
+    #[must_use]
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// Applies a function of the table in semantics 5.8.
+    #[must_use]
+    fn apply(self, f: fn(f64) -> f64) -> Self;
+    /// Applies a function of two.
+    #[must_use]
+    fn apply2(self, b: Self, f: fn(f64, f64) -> f64) -> Self;
+    /// Exact functions: square root, and rounding to integers.
+    #[must_use]
+    fn root(self) -> Self;
+    /// Rounds by `f`, which is exact for both types.
+    #[must_use]
+    fn rounded(self, f: fn(f64) -> f64) -> Self;
+}
+
+#[cold]
+#[inline(never)]
+fn by_zero() {
+    note(Violation::DivisionByZero);
+}
+
+macro_rules! ints {
+    ($($ty:ident $abs:expr;)*) => {$(
+        impl Arith for $ty {
+            #[inline(always)]
+            fn plus(self, b: $ty) -> $ty {
+                self.wrapping_add(b)
+            }
+            #[inline(always)]
+            fn minus(self, b: $ty) -> $ty {
+                self.wrapping_sub(b)
+            }
+            #[inline(always)]
+            fn times(self, b: $ty) -> $ty {
+                self.wrapping_mul(b)
+            }
+            #[inline(always)]
+            fn over(self, b: $ty) -> $ty {
+                if b == 0 {
+                    by_zero();
+                    return 0;
+                }
+                self.wrapping_div(b)
+            }
+            #[inline(always)]
+            fn modulo(self, b: $ty) -> $ty {
+                if b == 0 {
+                    by_zero();
+                    return 0;
+                }
+                self.wrapping_rem(b)
+            }
+            #[inline(always)]
+            fn negated(self) -> $ty {
+                self.wrapping_neg()
+            }
+            #[inline(always)]
+            fn lesser(self, b: $ty) -> $ty {
+                Ord::min(self, b)
+            }
+            #[inline(always)]
+            fn greater(self, b: $ty) -> $ty {
+                Ord::max(self, b)
+            }
+            #[inline(always)]
+            fn absolute(self) -> $ty {
+                $abs(self)
+            }
+        }
+        impl Number for $ty {
+            #[inline(always)]
+            fn lit(value: f64) -> $ty {
+                value as $ty
+            }
+        }
+        impl Int for $ty {
+            #[inline(always)]
+            fn shl(self, by: u64) -> $ty {
+                self.wrapping_shl(by as u32)
+            }
+            #[inline(always)]
+            fn shr(self, by: u64) -> $ty {
+                self.wrapping_shr(by as u32)
+            }
+            #[inline(always)]
+            fn low(self) -> u64 {
+                self as u64
+            }
+        }
+    )*};
+}
+ints! {
+    i8 i8::wrapping_abs; u8 std::convert::identity;
+    i16 i16::wrapping_abs; u16 std::convert::identity;
+    i32 i32::wrapping_abs; u32 std::convert::identity;
+    i64 i64::wrapping_abs; u64 std::convert::identity;
+    isize isize::wrapping_abs; usize std::convert::identity;
+}
+
+macro_rules! floats {
+    ($($ty:ident)*) => {$(
+        impl Arith for $ty {
+            #[inline(always)]
+            fn plus(self, b: $ty) -> $ty {
+                self + b
+            }
+            #[inline(always)]
+            fn minus(self, b: $ty) -> $ty {
+                self - b
+            }
+            #[inline(always)]
+            fn times(self, b: $ty) -> $ty {
+                self * b
+            }
+            #[inline(always)]
+            fn over(self, b: $ty) -> $ty {
+                self / b
+            }
+            #[inline(always)]
+            fn modulo(self, b: $ty) -> $ty {
+                self % b
+            }
+            #[inline(always)]
+            fn negated(self) -> $ty {
+                -self
+            }
+            #[inline(always)]
+            fn lesser(self, b: $ty) -> $ty {
+                let first = b.is_nan() | (self < b) | ((self == b) & self.is_sign_negative());
+                if first { self } else { b }
+            }
+            #[inline(always)]
+            fn greater(self, b: $ty) -> $ty {
+                let first = b.is_nan() | (self > b) | ((self == b) & self.is_sign_positive());
+                if first { self } else { b }
+            }
+            #[inline(always)]
+            fn absolute(self) -> $ty {
+                self.abs()
+            }
+        }
+        impl Number for $ty {
+            #[inline(always)]
+            fn lit(value: f64) -> $ty {
+                value as $ty
+            }
+        }
+        impl Float for $ty {
+            #[inline(always)]
+            fn fma(self, b: $ty, c: $ty) -> $ty {
+                self.mul_add(b, c)
+            }
+            #[inline(always)]
+            fn apply(self, f: fn(f64) -> f64) -> $ty {
+                f(f64::from(self)) as $ty
+            }
+            #[inline(always)]
+            fn apply2(self, b: $ty, f: fn(f64, f64) -> f64) -> $ty {
+                f(f64::from(self), f64::from(b)) as $ty
+            }
+            #[inline(always)]
+            fn root(self) -> $ty {
+                self.sqrt()
+            }
+            #[inline(always)]
+            fn rounded(self, f: fn(f64) -> f64) -> $ty {
+                f(f64::from(self)) as $ty
+            }
+        }
+    )*};
+}
+floats! { f32 f64 }
+
+/// `a + b`
+#[inline(always)]
+pub fn add<T: Arith>(a: T, b: T) -> T {
+    a.plus(b)
+}
+/// `a - b`
+#[inline(always)]
+pub fn sub<T: Arith>(a: T, b: T) -> T {
+    a.minus(b)
+}
+/// `a * b`
+#[inline(always)]
+pub fn mul<T: Arith>(a: T, b: T) -> T {
+    a.times(b)
+}
+/// `a / b`
+#[inline(always)]
+pub fn div<T: Arith>(a: T, b: T) -> T {
+    a.over(b)
+}
+/// `a % b`
+#[inline(always)]
+pub fn rem<T: Arith>(a: T, b: T) -> T {
+    a.modulo(b)
+}
+/// `-a`
+#[inline(always)]
+pub fn neg<T: Arith>(a: T) -> T {
+    a.negated()
+}
+/// `a << b`
+#[inline(always)]
+pub fn shl<T: Int, S: Int>(a: T, b: S) -> T {
+    a.shl(b.low())
+}
+/// `a >> b`
+#[inline(always)]
+pub fn shr<T: Int, S: Int>(a: T, b: S) -> T {
+    a.shr(b.low())
+}
+/// The lesser.
+#[inline(always)]
+pub fn min<T: Arith>(a: T, b: T) -> T {
+    a.lesser(b)
+}
+/// The greater.
+#[inline(always)]
+pub fn max<T: Arith>(a: T, b: T) -> T {
+    a.greater(b)
+}
+/// `min(max(x, lo), hi)`
+#[inline(always)]
+pub fn clamp<T: Arith>(x: T, lo: T, hi: T) -> T {
+    x.greater(lo).lesser(hi)
+}
+/// Without its sign.
+#[inline(always)]
+pub fn abs<T: Arith>(a: T) -> T {
+    a.absolute()
+}
+/// `a * b + c`, rounded once.
+#[inline(always)]
+pub fn mul_add<T: Float>(a: T, b: T, c: T) -> T {
+    a.fma(b, c)
+}
+/// The square root.
+#[inline(always)]
+pub fn sqrt<T: Float>(a: T) -> T {
+    a.root()
+}
+/// `1 / x`
+#[inline(always)]
+pub fn recip<T: Float + Number>(a: T) -> T {
+    T::lit(1.0).over(a)
+}
+/// `x - trunc(x)`
+#[inline(always)]
+pub fn fract<T: Float>(a: T) -> T {
+    a.minus(a.rounded(f64::trunc))
+}
+
+macro_rules! functions {
+    ($($name:ident = $f:expr;)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`, within the limits of semantics 5.8.")]
+        #[inline(always)]
+        pub fn $name<T: Float>(a: T) -> T {
+            a.apply($f)
+        }
+    )*};
+}
+functions! {
+    exp = f64::exp; exp2 = f64::exp2; exp_m1 = f64::exp_m1;
+    ln = f64::ln; log2 = f64::log2; log10 = f64::log10; ln_1p = f64::ln_1p;
+    sin = f64::sin; cos = f64::cos; tan = f64::tan;
+    asin = f64::asin; acos = f64::acos; atan = f64::atan;
+    sinh = f64::sinh; cosh = f64::cosh; tanh = f64::tanh;
+    cbrt = f64::cbrt; rsqrt = |x| 1.0 / x.sqrt();
+    floor = f64::floor; ceil = f64::ceil; trunc = f64::trunc; round = f64::round;
+    round_ties_even = f64::round_ties_even;
+}
+
+macro_rules! functions_of_two {
+    ($($name:ident = $f:expr;)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`, within the limits of semantics 5.8.")]
+        #[inline(always)]
+        pub fn $name<T: Float>(a: T, b: T) -> T {
+            a.apply2(b, $f)
+        }
+    )*};
+}
+functions_of_two! { powf = f64::powf; atan2 = f64::atan2; hypot = f64::hypot; copysign = f64::copysign; }

@@ -1,0 +1,118 @@
+//! Slots: zero-sized values in a kernel's Rust form whose types rustc infers.
+
+use super::Shared;
+use crate::source::{Entry, Function};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+/// Learns a type from what it is compared with.
+#[derive(Debug)]
+pub struct Slot<T>(PhantomData<fn() -> T>);
+
+impl<T> Slot<T> {
+    /// Nothing is known yet.
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "made by the macro only")]
+    pub const fn new() -> Slot<T> {
+        Slot(PhantomData)
+    }
+
+    /// The slot has this value's type.
+    #[inline(always)]
+    pub fn is(&self, _: &T) {}
+
+    /// A range of this type.
+    #[inline(always)]
+    pub fn range<R: Iterator<Item = T>>(&self, range: R) -> R {
+        range
+    }
+
+    /// What the table says of the slot.
+    #[inline(always)]
+    pub const fn entry(&self) -> fn() -> Entry
+    where
+        T: Slotted,
+    {
+        T::entry
+    }
+}
+
+/// What a slot can be of: a type, or a called function.
+pub trait Slotted {
+    /// Its entry in the table.
+    fn entry() -> Entry;
+}
+
+impl<T: Shared> Slotted for T {
+    fn entry() -> Entry {
+        Entry::Type(T::describe)
+    }
+}
+
+/// A called device function. It is no [`Shared`], so it has a wrapper.
+#[derive(Debug)]
+pub struct Callee<F>(PhantomData<F>);
+
+/// A device function as a type.
+pub trait Inlined: 'static {
+    /// What the macro says of it.
+    const FUNCTION: &'static Function;
+}
+
+impl<F: Inlined> Slot<Callee<F>> {
+    /// What the table says of the slot.
+    #[inline(always)]
+    pub const fn callee(&self) -> fn() -> Entry {
+        || Entry::Function(F::FUNCTION)
+    }
+}
+
+/// The entry of a constant.
+pub fn constant<T: Shared>(value: T) -> Entry {
+    Entry::Const(T::describe, value.bits())
+}
+
+thread_local! {
+    static TABLE: RefCell<Vec<Entry>> = const { RefCell::new(vec![]) };
+}
+
+/// What a body can give.
+pub trait Given {
+    /// A value that is not looked at.
+    fn nothing() -> Self;
+}
+
+impl Given for () {
+    #[inline(always)]
+    fn nothing() {}
+}
+
+impl<T: Shared> Given for T {
+    #[inline(always)]
+    fn nothing() -> T {
+        // SAFETY: zero bytes are a value of every device type (`Shared`).
+        unsafe { std::mem::zeroed() }
+    }
+}
+
+/// Where nothing of use can be given: in probing, and after a failed assertion.
+#[inline(always)]
+pub fn nothing<T: Given>() -> T {
+    T::nothing()
+}
+
+/// Tells the types of a body.
+#[cold]
+#[inline(never)]
+pub fn probe(entries: &[fn() -> Entry]) {
+    TABLE.with_borrow_mut(|table| {
+        table.clear();
+        table.extend(entries.iter().map(|entry| entry()));
+    });
+}
+
+/// The types that a body tells.
+pub fn record(body: impl FnOnce()) -> Vec<Entry> {
+    body();
+    TABLE.take()
+}

@@ -1,0 +1,51 @@
+//! Methods of numbers.
+
+use crate::op::{Binary, Unary};
+
+/// What a method is made of.
+pub(super) enum Method {
+    Unary(Unary),
+    Binary(Binary),
+    /// `a.mul_add(b, c)`
+    Fma,
+    /// `x.clamp(lo, hi)`
+    Clamp,
+    /// `1 / x`
+    Recip,
+    /// `x - trunc(x)`
+    Fract,
+    /// To bits of the same width.
+    ToBits,
+}
+
+/// The method with this name.
+pub(super) fn find(name: &str) -> Option<Method> {
+    let unary = |op| Some(Method::Unary(op));
+    let binary = |op| Some(Method::Binary(op));
+    match name {
+        "ln" | "log2" | "log10" | "exp" | "exp2" | "sin" | "cos" | "tan" | "asin" | "acos"
+        | "atan" | "sinh" | "cosh" | "tanh" | "sqrt" | "rsqrt" | "cbrt" | "floor" | "ceil"
+        | "trunc" | "round" | "abs" | "count_ones" | "leading_zeros" | "trailing_zeros"
+        | "reverse_bits" | "swap_bytes" | "exp_m1" | "ln_1p" => unary(Unary::of_name(name)?),
+        "round_ties_even" => unary(Unary::RoundEven),
+        "min" => binary(Binary::Min),
+        "max" => binary(Binary::Max),
+        "powf" => binary(Binary::Pow),
+        "atan2" => binary(Binary::Atan2),
+        "hypot" => binary(Binary::Hypot),
+        "copysign" => binary(Binary::CopySign),
+        "rotate_left" => binary(Binary::RotateLeft),
+        "rotate_right" => binary(Binary::RotateRight),
+        "wrapping_add" => binary(Binary::Add),
+        "wrapping_sub" => binary(Binary::Sub),
+        "wrapping_mul" => binary(Binary::Mul),
+        "saturating_add" => binary(Binary::SatAdd),
+        "saturating_sub" => binary(Binary::SatSub),
+        "mul_add" => Some(Method::Fma),
+        "clamp" => Some(Method::Clamp),
+        "recip" => Some(Method::Recip),
+        "fract" => Some(Method::Fract),
+        "to_bits" => Some(Method::ToBits),
+        _ => None,
+    }
+}

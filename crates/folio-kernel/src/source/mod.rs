@@ -1,0 +1,153 @@
+//! What `#[kernel]` and `#[device_fn]` say of a function's body, and how it becomes IR.
+//!
+//! The macro writes the body twice from one walk over its syntax: as Rust, which rustc types and
+//! compiles, and as a static [`Expr`] without types. Where the types cannot be known from the syntax
+//! (literals without suffix, called functions, struct literals, constants, `as`), the Rust form has
+//! zero-sized *slots*, whose types rustc infers; [`Function::table`] tells them. All else follows
+//! bottom-up. As rustc has accepted the Rust form, an ill-typed body cannot get here.
+
+mod lower;
+mod method;
+
+pub use lower::{LowerError, lower};
+
+use crate::ir::{Access, Owner};
+use crate::types::{Type, Types};
+
+/// Line and column, from 1.
+pub type At = (u32, u32);
+
+/// An expression.
+#[derive(Debug)]
+pub enum Expr {
+    /// `()`
+    Unit,
+    /// A number: its digits, and its type's entry in the table.
+    Number(&'static str, u16),
+    /// `true`, `false`
+    Bool(bool),
+    /// A local variable or parameter, by number.
+    Local(u16),
+    /// A constant's entry in the table.
+    Const(u16),
+    /// `+`, `<`, `&&`, ..
+    Binary(&'static str, &'static Expr, &'static Expr, At),
+    /// `-`, `!`
+    Unary(char, &'static Expr),
+    /// `as`; the type's entry in the table.
+    Cast(&'static Expr, u16),
+    /// `x.f(..)`
+    Method(&'static Expr, &'static str, &'static [Expr], At),
+    /// A device function's entry in the table.
+    Call(u16, &'static [Expr]),
+    /// `x.f`
+    Field(&'static Expr, &'static str),
+    /// `x[i]`
+    Index(&'static Expr, &'static Expr, At),
+    /// `(a, b)`
+    Tuple(&'static [Expr]),
+    /// A struct literal: the type's entry in the table, and the fields as written.
+    Struct(u16, &'static [(&'static str, Expr)]),
+    /// `[a, b]`
+    Array(&'static [Expr]),
+    /// `[a; N]`: N's entry in the table.
+    Repeat(&'static Expr, u16),
+    /// `if`
+    If(&'static Expr, &'static Block, Option<&'static Block>),
+    /// `{ }`
+    Block(&'static Block),
+    /// `x = e`
+    Assign(&'static Expr, &'static Expr, At),
+    /// `x += e`, by the operator without `=`
+    AssignOp(&'static str, &'static Expr, &'static Expr, At),
+    /// `while`
+    While(&'static Expr, &'static Block),
+    /// `loop`
+    Loop(&'static Block),
+    /// `for` over a range: pattern, start, end, `..=`, `.rev()`
+    For(Pattern, &'static Expr, &'static Expr, bool, bool, &'static Block),
+    /// `break`
+    Break,
+    /// `continue`
+    Continue,
+    /// `return`
+    Return(Option<&'static Expr>),
+    /// `assert!`
+    Assert(&'static Expr, &'static str, At),
+    /// `panic!`
+    Panic(&'static str, At),
+}
+
+/// What a `let` binds.
+#[derive(Debug)]
+pub enum Pattern {
+    /// A local, and whether it is `mut`.
+    Local(u16, bool),
+    /// `_`
+    Wild,
+    /// A tuple.
+    Tuple(&'static [Pattern]),
+}
+
+/// A statement.
+#[derive(Debug)]
+pub enum Statement {
+    /// `let`
+    Let(Pattern, Expr),
+    /// `e;`
+    Expr(Expr),
+}
+
+/// A block.
+#[derive(Debug)]
+pub struct Block {
+    /// Statements.
+    pub statements: &'static [Statement],
+    /// What it gives.
+    pub tail: Option<&'static Expr>,
+}
+
+/// The type of a view parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewType {
+    /// Type of an element.
+    pub element: fn(&mut Types) -> Type,
+    /// Number of dimensions.
+    pub rank: u8,
+    /// What may be done.
+    pub access: Access,
+    /// By whom.
+    pub owner: Owner,
+}
+
+/// An entry of the table.
+#[derive(Clone, Copy, Debug)]
+pub enum Entry {
+    /// Nothing: `()`.
+    Unit,
+    /// A type.
+    Type(fn(&mut Types) -> Type),
+    /// A constant: its type and bits.
+    Const(fn(&mut Types) -> Type, u64),
+    /// A called device function.
+    Function(&'static Function),
+    /// The item, of this rank.
+    Item(u8),
+    /// A view.
+    View(ViewType),
+}
+
+/// A kernel or device function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// Its file.
+    pub file: &'static str,
+    /// Names of its parameters.
+    pub params: &'static [&'static str],
+    /// Its body.
+    pub body: &'static Block,
+    /// The types: of the parameters, of the result, and then of what the body's entries ask for.
+    pub table: fn() -> Vec<Entry>,
+}

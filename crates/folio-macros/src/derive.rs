@@ -1,0 +1,70 @@
+//! `derive(DeviceType)`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Fields};
+
+/// Expands the derive.
+pub fn expand(item: TokenStream) -> TokenStream {
+    match syn::parse2::<DeriveInput>(item).and_then(|input| implement(&input)) {
+        Ok(tokens) => tokens,
+        Err(error) => error.to_compile_error(),
+    }
+}
+
+fn is_repr_c(input: &DeriveInput) -> bool {
+    let mut found = false;
+    for attribute in input.attrs.iter().filter(|a| a.path().is_ident("repr")) {
+        // What cannot be read is not `C`; rustc reports it.
+        let _ = attribute.parse_nested_meta(|meta| {
+            found |= meta.path.is_ident("C");
+            Ok(())
+        });
+    }
+    found
+}
+
+fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
+    let name = &input.ident;
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new(name.span(), "DeviceType: only structs can be device types"));
+    };
+    let Fields::Named(fields) = &data.fields else {
+        return Err(Error::new(name.span(), "DeviceType: give the fields names"));
+    };
+    if !is_repr_c(input) {
+        let text =
+            "DeviceType: write #[repr(C)] on the struct, so that devices agree on its layout";
+        return Err(Error::new(name.span(), text));
+    }
+    let text = name.to_string();
+    let (mut idents, mut names, mut types) = (vec![], vec![], vec![]);
+    for field in &fields.named {
+        let Some(ident) = &field.ident else { continue };
+        idents.push(ident);
+        names.push(ident.to_string());
+        types.push(&field.ty);
+    }
+    let (params, arguments, conditions) = input.generics.split_for_impl();
+    let table = Ident::new("__types", Span::mixed_site());
+    let each = types.iter().map(
+        |ty| quote_spanned!(ty.span() => <#ty as ::folio_kernel::device::Shared>::describe(#table)),
+    );
+    let sizes = types.iter().map(|ty| quote_spanned!(ty.span() => ::core::mem::size_of::<#ty>()));
+    let padding = "a device type has no padding: add fields, or order them by size";
+    let site = Span::mixed_site().located_at(name.span());
+    Ok(quote_spanned! {site=>
+        // SAFETY: `repr(C)` lays fields out as the description does; that there is no padding is
+        // asserted below.
+        unsafe impl #params ::folio_kernel::device::Shared for #name #arguments #conditions {
+            fn describe(#table: &mut ::folio_kernel::Types) -> ::folio_kernel::Type {
+                const {
+                    ::core::assert!(::core::mem::size_of::<Self>() == 0 #(+ #sizes)*, #padding);
+                }
+                #(let #idents = #each;)*
+                #table.structure(#text, &[#((#names, #idents)),*])
+            }
+        }
+    })
+}

@@ -1,0 +1,354 @@
+//! Functions: signatures, and what is made of them.
+
+use crate::body::Walk;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, GenericArgument, GenericParam, ItemFn, Pat, PathArguments, ReturnType, Type};
+
+/// What a function becomes.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// Launched.
+    Kernel,
+    /// Called by kernels.
+    Device,
+}
+
+/// Expands an attribute.
+pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStream {
+    let function = match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(function) => function,
+        Err(_) => {
+            let text = "kernel: this attribute is for functions: `fn name(..) { .. }`";
+            return syn::Error::new(item.span(), text).to_compile_error();
+        }
+    };
+    let mut walk = Walk::default();
+    if !arguments.is_empty() {
+        walk.refuse(arguments.span(), "this attribute takes no arguments");
+    }
+    let parts = Signature::read(&function, kind, &mut walk);
+    let (native, tree) = walk.block(&function.block);
+    if let Some(error) = std::mem::take(&mut walk.errors).take() {
+        return refused(&function, &error);
+    }
+    parts.emit(&function, kind, &walk, &native, &tree)
+}
+
+/// The errors, and an item of the function's name, so that its uses report no more of them.
+fn refused(function: &ItemFn, error: &syn::Error) -> TokenStream {
+    let (errors, name, vis) = (error.to_compile_error(), &function.sig.ident, &function.vis);
+    let stub = quote! {
+        #[allow(non_camel_case_types, dead_code, missing_docs)]
+        #vis struct #name;
+    };
+    quote!(#errors #stub)
+}
+
+/// What a parameter is.
+#[derive(PartialEq)]
+enum Role {
+    Item(u8),
+    View,
+    Value,
+}
+
+struct Parameter {
+    name: Ident,
+    ty: Type,
+    role: Role,
+}
+
+struct Signature {
+    parameters: Vec<Parameter>,
+}
+
+/// The last part of a type's path, and its const argument if that is a literal.
+fn path_of(ty: &Type) -> Option<(String, Option<u8>)> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let mut number = None;
+    if let PathArguments::AngleBracketed(arguments) = &last.arguments {
+        for argument in &arguments.args {
+            if let GenericArgument::Const(syn::Expr::Lit(lit)) = argument
+                && let syn::Lit::Int(digits) = &lit.lit
+            {
+                number = digits.base10_parse().ok();
+            }
+        }
+    }
+    Some((last.ident.to_string(), number))
+}
+
+fn role_of(ty: &Type) -> Role {
+    match path_of(ty) {
+        Some((name, rank)) if name == "Item" => Role::Item(rank.unwrap_or(1)),
+        Some((name, _)) if ["In", "Out", "InOut"].contains(&name.as_str()) => Role::View,
+        _ => Role::Value,
+    }
+}
+
+impl Signature {
+    fn read(function: &ItemFn, kind: Kind, walk: &mut Walk) -> Signature {
+        let signature = &function.sig;
+        if let Some(token) = &signature.asyncness {
+            walk.refuse(token.span(), "kernels cannot be async");
+        }
+        if let Some(token) = &signature.unsafety {
+            walk.refuse(token.span(), "kernels are safe functions; use an opaque kernel");
+        }
+        if let Some(abi) = &signature.abi {
+            walk.refuse(abi.span(), "kernels have no ABI; remove `extern`");
+        }
+        if let Some(token) = &signature.variadic {
+            walk.refuse(token.span(), "kernels take a fixed number of parameters");
+        }
+        for parameter in &signature.generics.params {
+            if let GenericParam::Lifetime(lifetime) = parameter {
+                walk.refuse(lifetime.span(), "kernels cannot have lifetimes; values are copied");
+            }
+        }
+        if let (Kind::Kernel, ReturnType::Type(_, ty)) = (kind, &signature.output) {
+            walk.refuse(ty.span(), "kernels return nothing; write to an `Out`");
+        }
+        walk.scopes.enter();
+        let mut parameters = vec![];
+        for argument in &signature.inputs {
+            let FnArg::Typed(typed) = argument else {
+                walk.refuse(argument.span(), "`self` is not supported; write a free function");
+                continue;
+            };
+            let Pat::Ident(name) = &*typed.pat else {
+                walk.refuse(typed.pat.span(), "give the parameter a name");
+                continue;
+            };
+            refuse_type(&typed.ty, walk);
+            let role = role_of(&typed.ty);
+            let at = walk.scopes.bind(&name.ident);
+            if role == Role::Item(1) {
+                walk.item = Some(at);
+            }
+            parameters.push(Parameter { name: name.ident.clone(), ty: (*typed.ty).clone(), role });
+        }
+        let items = parameters.iter().filter(|p| matches!(p.role, Role::Item(_))).count();
+        let first = parameters.first().is_some_and(|p| matches!(p.role, Role::Item(_)));
+        if kind == Kind::Kernel && !(first && items == 1) {
+            let text = "a kernel's first parameter is its item, and no other: `i: Item`";
+            walk.refuse(signature.ident.span(), text);
+        }
+        // The table has the parameters and the result first.
+        walk.first = parameters.len() as u16 + 1;
+        Signature { parameters }
+    }
+
+    fn emit(
+        &self,
+        function: &ItemFn,
+        kind: Kind,
+        walk: &Walk,
+        native: &TokenStream,
+        tree: &TokenStream,
+    ) -> TokenStream {
+        let (name, vis, output) = (&function.sig.ident, &function.vis, &function.sig.output);
+        let text = name.to_string();
+        let generics = &function.sig.generics;
+        let (params, arguments, conditions) = generics.split_for_impl();
+        let markers: Vec<_> = generics.type_params().map(|p| p.ident.clone()).collect();
+        let names: Vec<_> = self.parameters.iter().map(|p| &p.name).collect();
+        let texts: Vec<_> = names.iter().map(|name| name.to_string()).collect();
+        let types: Vec<_> = self.parameters.iter().map(Parameter::native).collect();
+        let entries: Vec<_> = self.parameters.iter().map(Parameter::entry).collect();
+        let nothing: Vec<_> = self.parameters.iter().map(Parameter::nothing).collect();
+        let result = match output {
+            ReturnType::Default => quote!(|| __s::Entry::Unit),
+            ReturnType::Type(_, ty) => quote_spanned! {ty.span()=>
+                <#ty as ::folio_kernel::device::Slotted>::entry
+            },
+        };
+        let (slots, more) = (&walk.slots, &walk.entries);
+        let before = quote!(#(#entries,)* #result,);
+        let bindings = names.iter().map(|name| quote!(let mut #name = #name;));
+        let attributes = quote! {
+            #[allow(unused_mut, unused_parens, unused_braces, unused_variables, non_snake_case,
+                unreachable_code, clippy::all, clippy::pedantic, clippy::panic)]
+        };
+        let made = if kind == Kind::Kernel { self.kernel(function) } else { self.plain(function) };
+        let what = match kind {
+            Kind::Kernel => quote!(),
+            Kind::Device => quote! {
+                impl #params ::folio_kernel::device::Inlined for #name #arguments #conditions {
+                    const FUNCTION: &'static ::folio_kernel::source::Function = &Self::__FUNCTION;
+                }
+            },
+        };
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_camel_case_types, missing_docs, missing_debug_implementations)]
+            #vis struct #name #params #conditions { __of: ::core::marker::PhantomData<(#(#markers,)*)> }
+            #attributes
+            impl #params #name #arguments #conditions {
+                #[inline(always)]
+                fn __body<__M: ::folio_kernel::device::Mode>(#(#names: #types),*) #output {
+                    use ::folio_kernel::source as __s;
+                    #(#slots)*
+                    if __M::PROBE {
+                        ::folio_kernel::device::probe(&[#before #((#more) as fn() -> __s::Entry),*]);
+                        return ::folio_kernel::device::nothing();
+                    }
+                    #(#bindings)*
+                    #native
+                }
+                #[doc(hidden)]
+                #[inline(always)]
+                #[allow(missing_docs)]
+                #vis fn __at<__M: ::folio_kernel::device::Mode>(
+                    _: &::folio_kernel::device::Slot<::folio_kernel::device::Callee<Self>>,
+                ) -> fn(#(#types),*) #output {
+                    Self::__body::<__M>
+                }
+                const __FUNCTION: ::folio_kernel::source::Function = {
+                    use ::folio_kernel::source as __s;
+                    static __TREE: __s::Block = #tree;
+                    __s::Function {
+                        name: #text,
+                        file: ::core::file!(),
+                        params: &[#(#texts),*],
+                        body: &__TREE,
+                        table: || ::folio_kernel::device::record(|| {
+                            Self::__body::<::folio_kernel::device::Probe>(#(#nothing),*);
+                        }),
+                    }
+                };
+            }
+            #what
+            #made
+        }
+    }
+
+    /// A kernel's entry.
+    fn kernel(&self, function: &ItemFn) -> TokenStream {
+        let name = &function.sig.ident;
+        let (params, arguments, conditions) = function.sig.generics.split_for_impl();
+        let names: Vec<_> = self.parameters.iter().map(|p| &p.name).collect();
+        let mut at = 0usize;
+        let made = self.parameters.iter().map(|parameter| {
+            let (name, ty) = (&parameter.name, &parameter.ty);
+            match parameter.role {
+                Role::Item(_) => quote! {
+                    // SAFETY: the caller computes each position once.
+                    let #name: #ty = unsafe { <#ty>::new(::core::array::from_fn(|__d| __at[__d])) };
+                },
+                Role::View => {
+                    let k = at;
+                    at += 1;
+                    quote! {
+                        // SAFETY: the caller's promise: live memory of this view.
+                        let #name = unsafe {
+                            <#ty as ::folio_kernel::device::ViewParam>::view(&__memory[#k], #k)
+                        };
+                    }
+                }
+                Role::Value => {
+                    let k = at;
+                    at += 1;
+                    quote! {
+                        // SAFETY: the caller's promise: a scalar's value.
+                        let #name = unsafe { __memory[#k].first.cast::<#ty>().read_unaligned() };
+                    }
+                }
+            }
+        });
+        quote! {
+            // SAFETY: the Rust form and the tree come from one walk over one body; views stay within
+            // their memory.
+            unsafe impl #params ::folio_kernel::device::Kernel for #name #arguments #conditions {
+                const FUNCTION: &'static ::folio_kernel::source::Function = &Self::__FUNCTION;
+                unsafe fn run(__memory: &[::folio_kernel::device::Memory], __at: [usize; 3]) {
+                    #(#made)*
+                    Self::__body::<::folio_kernel::device::Run>(#(#names),*)
+                }
+            }
+        }
+    }
+
+    /// A device function as an ordinary one, if it takes no views.
+    fn plain(&self, function: &ItemFn) -> TokenStream {
+        if self.parameters.iter().any(|p| p.role != Role::Value) {
+            return quote!();
+        }
+        let (attributes, vis, signature) = (&function.attrs, &function.vis, &function.sig);
+        let name = &signature.ident;
+        let (params, arguments, conditions) = signature.generics.split_for_impl();
+        let turbofish = arguments.as_turbofish();
+        let names: Vec<_> = self.parameters.iter().map(|p| &p.name).collect();
+        let types: Vec<_> = self.parameters.iter().map(|p| &p.ty).collect();
+        let output = &signature.output;
+        quote! {
+            #(#attributes)*
+            #vis fn #name #params (#(#names: #types),*) #output #conditions {
+                #name #turbofish::__body::<::folio_kernel::device::Run>(#(#names),*)
+            }
+        }
+    }
+}
+
+impl Parameter {
+    fn native(&self) -> TokenStream {
+        let ty = &self.ty;
+        match self.role {
+            Role::View => quote_spanned! {ty.span()=>
+                <#ty as ::folio_kernel::device::ViewParam>::View<'_>
+            },
+            _ => quote!(#ty),
+        }
+    }
+
+    fn entry(&self) -> TokenStream {
+        let ty = &self.ty;
+        match self.role {
+            Role::Item(rank) => quote!(|| __s::Entry::Item(#rank)),
+            Role::View => {
+                quote_spanned!(ty.span() => <#ty as ::folio_kernel::device::ViewParam>::entry)
+            }
+            Role::Value => {
+                quote_spanned!(ty.span() => <#ty as ::folio_kernel::device::Slotted>::entry)
+            }
+        }
+    }
+
+    /// A value for probing, which is not looked at.
+    fn nothing(&self) -> TokenStream {
+        let ty = &self.ty;
+        match self.role {
+            Role::View => quote!(<#ty as ::folio_kernel::device::ViewParam>::none()),
+            // SAFETY (of what is emitted): device types' zero bytes are values; so are an item's.
+            _ => quote! {
+                // SAFETY: zero bytes are a value of every device type, and of items.
+                unsafe { ::core::mem::zeroed::<#ty>() }
+            },
+        }
+    }
+}
+
+fn refuse_type(ty: &Type, walk: &mut Walk) {
+    match ty {
+        Type::Reference(_) => {
+            let text = "references are not supported; take the value, or a view: `In<T>`, `Out<T>`";
+            walk.refuse(ty.span(), text);
+        }
+        Type::Ptr(_) => {
+            walk.refuse(ty.span(), "pointers are not supported; take a view: `In<T>`, `Out<T>`");
+        }
+        Type::Slice(_) => {
+            walk.refuse(ty.span(), "slices are not supported; take a view: `In<T>`, `Out<T>`");
+        }
+        Type::ImplTrait(_) => {
+            walk.refuse(ty.span(), "`impl Trait` is not supported; name the type parameter");
+        }
+        Type::BareFn(_) | Type::TraitObject(_) => {
+            walk.refuse(ty.span(), "functions as values are not supported; call a #[device_fn]");
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,38 @@
+//! `#[kernel]`, `#[device_fn]`, `derive(DeviceType)`.
+//!
+//! A function's body becomes two things in one walk over its syntax ([`body`]): Rust, with
+//! arithmetic and indexing turned into calls of `folio_kernel::device`, and a static tree of
+//! `folio_kernel::source`, from which the IR is made. They cannot disagree about syntax; types are
+//! inferred by rustc, in the Rust form, and told to the tree by slots. So a type error is reported
+//! once, in the user's code.
+//!
+//! What kernels do not support is refused where it stands, with what to write instead; all such
+//! errors of a function come at once ([`errors`]).
+
+mod body;
+mod call;
+mod derive;
+mod errors;
+mod function;
+mod pattern;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a kernel.
+#[proc_macro_attribute]
+pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(arguments.into(), item.into(), function::Kind::Kernel).into()
+}
+
+/// Makes a function one that kernels can call; it remains an ordinary function, too.
+#[proc_macro_attribute]
+pub fn device_fn(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(arguments.into(), item.into(), function::Kind::Device).into()
+}
+
+/// Makes a struct one that kernels can compute with. It must be `repr(C)`, `Copy`, without
+/// padding, and its fields device types.
+#[proc_macro_derive(DeviceType)]
+pub fn device_type(item: TokenStream) -> TokenStream {
+    derive::expand(item.into()).into()
+}

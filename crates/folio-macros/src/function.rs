@@ -40,7 +40,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
 fn refused(function: &ItemFn, error: &syn::Error) -> TokenStream {
     let (errors, name, vis) = (error.to_compile_error(), &function.sig.ident, &function.vis);
     let stub = quote! {
-        #[allow(non_camel_case_types, dead_code, missing_docs)]
+        #[allow(non_camel_case_types, dead_code, missing_docs, reason = "a stub")]
         #vis struct #name;
     };
     quote!(#errors #stub)
@@ -171,7 +171,8 @@ impl Signature {
         let bindings = names.iter().map(|name| quote!(let mut #name = #name;));
         let attributes = quote! {
             #[allow(unused_mut, unused_parens, unused_braces, unused_variables, non_snake_case,
-                unreachable_code, clippy::all, clippy::pedantic, clippy::panic)]
+                unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
+                reason = "written by a macro")]
         };
         let made = if kind == Kind::Kernel { self.kernel(function) } else { self.plain(function) };
         let what = match kind {
@@ -184,7 +185,8 @@ impl Signature {
         };
         quote! {
             #[doc(hidden)]
-            #[allow(non_camel_case_types, missing_docs, missing_debug_implementations)]
+            #[allow(non_camel_case_types, missing_docs, missing_debug_implementations,
+                reason = "it has the function's name, and is hidden")]
             #vis struct #name #params #conditions { __of: ::core::marker::PhantomData<(#(#markers,)*)> }
             #attributes
             impl #params #name #arguments #conditions {
@@ -201,7 +203,7 @@ impl Signature {
                 }
                 #[doc(hidden)]
                 #[inline(always)]
-                #[allow(missing_docs)]
+                #[allow(missing_docs, reason = "hidden")]
                 #vis fn __at<__M: ::folio_kernel::device::Mode>(
                     _: &::folio_kernel::device::Slot<::folio_kernel::device::Callee<Self>>,
                 ) -> fn(#(#types),*) #output {

@@ -165,6 +165,23 @@ mod tests {
         Row { name: "test", time: Duration::from_secs(90), counts }
     }
 
+    /// BACK-01: a backend and what it needs come with its feature, and only then.
+    #[test]
+    fn backends_come_with_their_features() {
+        let root = crate::tree::root().unwrap();
+        let tree = |more: &[&str]| {
+            let words = ["tree", "--package", "folio", "--edges", "normal", "--prefix", "none"];
+            let mut command = cargo(&root, &words);
+            process::capture(command.args(["--no-default-features", "--offline"]).args(more))
+                .unwrap()
+        };
+        let (bare, cpu) = (tree(&[]), tree(&["--features", "cpu"]));
+        for crate_of_cpu in ["folio-cpu ", "rayon-core "] {
+            assert!(!bare.contains(crate_of_cpu) && cpu.contains(crate_of_cpu), "{crate_of_cpu}");
+        }
+        assert!(bare.contains("folio-core "), "{bare}");
+    }
+
     #[test]
     fn a_failure_in_any_step_fails_the_whole() {
         assert!(table(&[row(0), row(0)]));

@@ -84,6 +84,15 @@ pub const SUITES: &[Suite] = &[
         soak: 500_000,
         soak_step: 10_000,
     },
+    // A case is 1000 command groups; every fourth case is on devices of the same kind.
+    Suite {
+        name: "ORDER",
+        quick: share(2, 4),
+        normal: share(5, 4),
+        ci: share(20, 40),
+        soak: 4_000,
+        soak_step: 400,
+    },
 ];
 
 /// Seconds of all loom models together; they are not `suite_` tests but `loom_` tests of the core.

@@ -297,8 +297,8 @@ impl CommandGroup {
                 what: "copy of a slice",
                 label: self.label.clone(),
                 asked: size_of_val(from) as u64,
-                in_use: 0,
-                limit: u64::MAX,
+                in_use: self.core.engine.host_budget.in_use(),
+                limit: self.core.engine.host_budget.limit(),
             }),
         }
     }

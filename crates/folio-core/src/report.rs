@@ -18,6 +18,15 @@ impl Moves {
         self.bytes += bytes;
         self.pages += pages;
     }
+
+    /// What came after `before`.
+    pub(crate) fn since(&self, before: Moves) -> Moves {
+        Moves {
+            operations: self.operations - before.operations,
+            bytes: self.bytes - before.bytes,
+            pages: self.pages - before.pages,
+        }
+    }
 }
 
 /// What happened so far to a buffer, on a queue, or in a runtime. Transfers are counted when they

@@ -67,8 +67,8 @@ impl DeviceRef {
         &self.entry().info
     }
 
-    /// Bytes that the runtime may allocate in its memory, and bytes that it has. Devices that
-    /// compute in the host's memory share one budget.
+    /// Bytes that the runtime may allocate in its memory, and bytes that it has. Devices of one
+    /// memory, such as those that compute in the host's, share one budget.
     pub fn budget(&self) -> (u64, u64) {
         let budget = self.core.engine.budget(self.at);
         (budget.limit(), budget.in_use())
@@ -150,15 +150,14 @@ impl RuntimeBuilder {
             let why = "more than 60 of them".to_owned();
             return Err(Error::Configuration { what: "backends", why });
         }
-        let (devices, absent) = find_devices(&self.backends, self.keep_twins)?;
-        let mut host_budget = u64::MAX;
+        let host_budget = Arc::new(Budget::new(u64::MAX));
+        let (devices, absent) = find_devices(&self.backends, self.keep_twins, &host_budget)?;
         for (name, bytes) in &self.budgets {
             if name == "host" {
-                host_budget = *bytes;
+                host_budget.set_limit(*bytes);
                 continue;
             }
             match devices.iter().find(|d| d.name == *name) {
-                Some(device) if device.domain.is_host() => host_budget = *bytes,
                 Some(device) => device.budget.set_limit(*bytes),
                 None => {
                     let why = format!("no device is called {name}; there are {}", names(&devices));
@@ -183,6 +182,7 @@ fn names(devices: &[DeviceEntry]) -> String {
 fn find_devices(
     backends: &[Arc<dyn Backend>],
     keep_twins: bool,
+    host_budget: &Arc<Budget>,
 ) -> Result<(Vec<DeviceEntry>, Vec<String>)> {
     let mut devices: Vec<DeviceEntry> = Vec::new();
     let mut absent = Vec::new();
@@ -215,7 +215,12 @@ fn find_devices(
             }
             let suffix = if again == 0 { String::new() } else { format!("#{again}") };
             let name = format!("{}{suffix}:{index}", backend.name());
-            let budget = Budget::new(info.memory);
+            let same = |d: &&DeviceEntry| d.domain == domain;
+            let budget = match devices.iter().find(same) {
+                _ if domain.is_host() => host_budget.clone(),
+                Some(other) => other.budget.clone(),
+                None => Arc::new(Budget::new(info.memory)),
+            };
             let opened = OnceLock::new();
             devices.push(DeviceEntry { backend: at, index, name, info, domain, budget, opened });
         }
@@ -228,7 +233,7 @@ fn new_engine(
     devices: Vec<DeviceEntry>,
     handler: Option<crate::engine::Handler>,
     tracker: Option<Arc<dyn PageTrackerFactory>>,
-    host_budget: u64,
+    host_budget: Arc<Budget>,
     absent: Vec<String>,
 ) -> Arc<Engine> {
     let facts = devices.iter().map(|d| DeviceFacts {
@@ -246,10 +251,9 @@ fn new_engine(
     }
     let device_names: Arc<[String]> = devices.iter().map(|d| d.name.clone()).collect();
     let table = Arc::new(LaneTable::new(devices.len()));
-    let ledger =
+    let mut ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
-    ledger.host_budget.set_limit(host_budget);
-    let host_budget = ledger.host_budget.clone();
+    ledger.host_budget = host_budget.clone();
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();
@@ -271,6 +275,7 @@ fn new_engine(
         absent,
         closing: crate::sync::atomic::AtomicBool::new(false),
         opening: Mutex::new(()),
+        allocating: Mutex::new(()),
         me: me.clone(),
     })
 }

@@ -13,6 +13,7 @@ use crate::engine::access::{Access, Mode};
 use crate::engine::memory::RawMem;
 use crate::engine::stamp::Stamp;
 use crate::engine::storage::{Alloc, Owner};
+use crate::engine::trace::Note;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
 use crate::hal::{HostPtr, MemBase, MemRef, PointerInfo};
@@ -156,7 +157,11 @@ impl Runtime {
         )?;
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
-        engine.enter(|ledger| ledger.adopt(id, domain, alloc));
+        engine.enter(|ledger| {
+            ledger.adopt(id, domain, alloc);
+            let (on, bytes) = (domain, bytes as u64);
+            ledger.trace(|| Note::Allocate { what: "USM allocation", label, on, bytes });
+        });
         let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
         Ok(Usm { view, kind, device: device.clone(), pointer, _elements: PhantomData })
     }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct DeviceSpec {
     home: Option<MemoryHome>,
+    uuid: Option<[u8; 16]>,
     unified: bool,
     wait_group: Option<WaitGroup>,
     copy_lanes: bool,
@@ -37,6 +38,7 @@ impl DeviceSpec {
     pub fn new() -> DeviceSpec {
         DeviceSpec {
             home: None,
+            uuid: None,
             unified: false,
             wait_group: Some(WaitGroup(0)),
             copy_lanes: true,
@@ -57,6 +59,12 @@ impl DeviceSpec {
     /// Where its memory is. Without this each device has its own.
     pub fn home(mut self, home: MemoryHome) -> DeviceSpec {
         self.home = Some(home);
+        self
+    }
+
+    /// The physical device that it says it is.
+    pub fn uuid(mut self, uuid: [u8; 16]) -> DeviceSpec {
+        self.uuid = Some(uuid);
         self
     }
 
@@ -163,7 +171,7 @@ impl DeviceSpec {
             vendor: "Folio".into(),
             driver: concat!("folio-sim ", env!("CARGO_PKG_VERSION")).into(),
             kind: DeviceKind::Simulated,
-            uuid: None,
+            uuid: self.uuid,
             home: self.home_of(index),
             memory: self.memory,
             compute_units: 1,

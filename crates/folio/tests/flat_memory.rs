@@ -1,4 +1,4 @@
-//! Memory in use does not grow with the number of submissions that have ended. In a process of its
+//! Memory in use does not grow with the number of submissions that have ended, nor does their cost. In a process of its
 //! own, because the bytes of all threads are counted.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
@@ -9,6 +9,7 @@ use folio::hal::LaneKind;
 use folio::{Buffer, Queue, Runtime};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// Bytes in use after so many submissions in all.
 fn in_use_after(counts: [usize; 2], mut submit: impl FnMut(usize), settle: impl Fn()) -> isize {
@@ -28,6 +29,38 @@ fn in_use_after(counts: [usize; 2], mut submit: impl FnMut(usize), settle: impl 
 /// What may differ: a few segments and vectors that have grown.
 const SLACK: isize = 256 << 10;
 
+/// How long steps of 10,000 submissions take. The median of many says little of a busy machine, and a
+/// cost that grows with the number of submissions would make it grow a hundredfold.
+struct Pace(Vec<Duration>, Instant);
+
+impl Pace {
+    const STEP: usize = 10_000;
+    const FEW: usize = 15;
+
+    fn new() -> Pace {
+        Pace(Vec::new(), Instant::now())
+    }
+
+    fn step(&mut self, n: usize) {
+        if n.is_multiple_of(Pace::STEP) {
+            self.0.push(self.1.elapsed());
+            self.1 = Instant::now();
+        }
+    }
+
+    /// The medians of the first and of the last steps.
+    fn ends(&self) -> (Duration, Duration) {
+        let median = |steps: &[Duration]| {
+            let mut steps = steps.to_vec();
+            steps.sort_unstable();
+            steps[steps.len() / 2]
+        };
+        // The first one is the warm-up.
+        let steps = &self.0[1..];
+        (median(&steps[..Pace::FEW]), median(&steps[steps.len() - Pace::FEW..]))
+    }
+}
+
 /// Memory does not grow with the number of submissions that have ended.
 fn a_million_kernels() {
     for domains in [1, 2] {
@@ -35,7 +68,9 @@ fn a_million_kernels() {
         let queues: Vec<Queue> = rt.devices().iter().map(|d| rt.queue_on(d).unwrap()).collect();
         let mut x = rt.buffer::<u32>(1).unwrap();
         let mut y = rt.buffer::<u32>(1).unwrap();
+        let mut pace = Pace::new();
         let submit = |n: usize| {
+            pace.step(n);
             // Now and then on the other device, so that there are transfers.
             one(
                 &queues[n % 1000 / 999 % domains],
@@ -48,6 +83,8 @@ fn a_million_kernels() {
         };
         let grown = in_use_after([10_000, 1_000_000], submit, || rt.wait().unwrap());
         assert!(grown < SLACK, "{domains} domains: {grown} bytes more");
+        let (first, last) = pace.ends();
+        assert!(last < first * 3, "{domains} domains: {first:?} at first, {last:?} at last");
         assert_eq!((x.to_vec().unwrap(), y.to_vec().unwrap()), (vec![500_000], vec![500_000]));
     }
 }

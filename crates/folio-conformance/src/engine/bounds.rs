@@ -2,7 +2,8 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{BufferOptions, Error, Runtime};
+use folio_core::hal::DeviceKind;
+use folio_core::{BufferOptions, Error, Runtime, UsmKind};
 
 tests![
     budgets_are_kept_and_named,
@@ -10,6 +11,10 @@ tests![
     budgets_can_be_raised,
     budgets_of_devices_that_are_not_there,
     memory_is_given_back,
+    one_memory_has_one_budget,
+    two_threads_need_the_same_memory_once,
+    memory_of_what_has_ended_is_there_again,
+    a_host_budget_that_ends_anywhere,
 ];
 
 /// Bytes in use on all devices.
@@ -132,5 +137,130 @@ fn memory_is_given_back(rig: &Rig) -> Outcome {
     }
     rig.rt.wait()?;
     eventually("everything is given back", || in_use(&rig.rt) == 0)?;
+    Ok(())
+}
+
+/// MEM-01, BUF-04: devices of one memory share its budget, whichever of them is asked.
+fn one_memory_has_one_budget(rig: &Rig) -> Outcome {
+    let devices = rig.rt.devices();
+    for (at, first) in devices.iter().enumerate() {
+        for other in &devices[at + 1..] {
+            let shared = first.info().home == other.info().home;
+            other.set_budget(12_345 + at as u64);
+            ensure_eq!(first.budget().0 == 12_345 + at as u64, shared, "{first:?} {other:?}");
+            if shared {
+                let mut x = rig.rt.buffer::<u8>(100_000)?;
+                let q = rig.rt.queue_on(first)?;
+                let fill = q.submit(|cg| {
+                    cg.fill(&mut x, 1);
+                    Ok(())
+                });
+                refused!(fill, Error::OutOfMemory { .. });
+                let usm = rig.rt.usm::<u8>(other, UsmKind::Device, 10_000)?;
+                ensure_eq!(first.budget(), other.budget());
+                ensure!(first.budget().1 >= 10_000, "{:?}", first.budget());
+                drop(usm);
+            }
+            other.set_budget(u64::MAX);
+        }
+    }
+    Ok(())
+}
+
+/// MEM-01: many threads are the first to need a buffer on a device that has room for it once.
+fn two_threads_need_the_same_memory_once(rig: &Rig) -> Outcome {
+    let name = rig.separate(1)?[0].device().name().to_owned();
+    for _ in 0..20 {
+        let rt = rig.builder().budget(name.as_str(), 400).build()?;
+        let x = rt.buffer_from(&[1i32; 100])?.share();
+        let q = rt.queue_on(name.as_str())?;
+        let results = std::thread::scope(|scope| {
+            let threads = (0..4).map(|_| {
+                scope.spawn(|| {
+                    q.submit(|cg| {
+                        let x = cg.read_write(&x);
+                        cg.host_kernel([100], x, |i, mut x| x[i] += 1);
+                        Ok(())
+                    })
+                })
+            });
+            let threads: Vec<_> = threads.collect();
+            threads.into_iter().map(|t| t.join()).collect::<Vec<_>>()
+        });
+        for result in results {
+            result.map_err(|_| Stop::Failed("a thread panicked".into()))??;
+        }
+        ensure_eq!(x.to_vec()?, [5; 100]);
+    }
+    Ok(())
+}
+
+/// MEM-01: the work has ended and its buffer is gone, though nobody has waited for it.
+fn memory_of_what_has_ended_is_there_again(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    if q.device().info().kind == DeviceKind::Simulated {
+        return unsupported("work that ends without being looked at");
+    }
+    q.device().set_budget(400);
+    for _ in 0..20 {
+        let mut x = rig.rt.buffer::<i32>(100)?;
+        set(&q, &mut x, 0, 100, 1)?;
+        drop(x);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+/// MEM-01, LINK-01, ERR-01: the host's budget ends at the first, second, .. allocation of a task, of a
+/// read, of a construction.
+fn a_host_budget_that_ends_anywhere(rig: &Rig) -> Outcome {
+    const EACH: u64 = 256;
+    let far = rig.separate(1)?[0].device().name().to_owned();
+    for fits in 0..=3 {
+        let rt = rig.builder().budget("host", fits * EACH).build()?;
+        let q = rt.queue_on(far.as_str())?;
+        let label = |name: &str| BufferOptions::new().label(name);
+        let mut all = Vec::new();
+        for name in ["a", "b", "c"] {
+            let mut x = rt.buffer_with::<u8, 1>([EACH as usize], label(name))?;
+            q.submit(|cg| {
+                cg.fill(&mut x, 3);
+                Ok(())
+            })?;
+            all.push(x.share());
+        }
+        rt.wait()?;
+        let before = rt.counters();
+        let task = q.submit(|cg| {
+            let views = (cg.read(&all[0]), cg.read(&all[1]), cg.read(&all[2]));
+            cg.host_task(views, |(a, b, c)| {
+                assert!([a.to_vec(), b.to_vec(), c.to_vec()].iter().all(|v| v[0] == 3));
+            });
+            Ok(())
+        });
+        if fits == 3 {
+            task?.wait()?;
+            refused!(rt.buffer_from(&[1u8]), Error::OutOfMemory { .. });
+            continue;
+        }
+        match task {
+            Err(Error::OutOfMemory { device, label, asked, in_use, limit, .. }) => {
+                let nth = ["a", "b", "c"][fits as usize];
+                ensure_eq!((device.as_str(), label.as_str()), ("host", nth));
+                ensure_eq!((asked, in_use, limit), (EACH, fits * EACH, fits * EACH));
+            }
+            other => return Err(Stop::Failed(format!("{other:?}"))),
+        }
+        ensure_eq!(rt.counters(), before, "{fits}");
+        // As much as fits can still be had: nothing of the refused task was kept.
+        for (n, x) in all.iter().enumerate() {
+            match x.to_vec() {
+                Ok(data) => ensure_eq!(data, [3; EACH as usize]),
+                Err(Error::OutOfMemory { .. }) => ensure!(n as u64 >= fits, "{n} of {fits}"),
+                Err(other) => return Err(other.into()),
+            }
+        }
+        refused!(rt.buffer_from(&[1u8; EACH as usize]), Error::OutOfMemory { .. });
+    }
     Ok(())
 }

@@ -131,7 +131,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Action::Launch { .. } => "kernel",
             Action::Copy { .. } => "copy",
@@ -204,15 +204,21 @@ impl Ledger {
         add_dep(&mut deps, last, false);
         command.after.iter().for_each(|s| add_dep(&mut deps, *s, true));
         let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
+        let moved = self.traced.then(|| self.counters.transfers());
         let who = For { queue, label: &command.label, lane };
         self.prepare(&command.accesses, who, &mut deps);
         self.tracker_panics(&command.accesses, &command.label, &mut deps);
         tidy(&mut deps);
-        let traced = self.traced.then(|| (command.action.name(), command.label.clone()));
+        let plan = moved.map(|moved| {
+            let moves = self.counters.transfers().since(moved);
+            (command.action.name(), command.label.clone(), deps.len(), moves)
+        });
+        let before = self.outbox.notes.len();
         let stamp = self.act(command, lane, deps);
-        if let Some((what, label)) = traced {
+        if let Some((what, label, waits, moves)) = plan {
             let accesses = command.accesses.len();
-            self.trace(|| Note::Submit { what, label, accesses, stamp });
+            let plan = Note::Plan { what, label, stamp, accesses, waits, moves };
+            self.outbox.notes.insert(before, plan);
         }
         self.mark(&command.accesses, stamp);
         self.note_in_queue(queue, stamp, in_order);

@@ -5,6 +5,7 @@ use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::staging::{host_alloc, host_free};
 use super::stamp::LaneId;
 use super::storage::{Alloc, Garbage, Owner, StorageId};
+use super::trace::Note;
 use super::{Engine, contain};
 use crate::error::{Error, Label};
 use crate::hal::{
@@ -62,15 +63,15 @@ pub(crate) struct DeviceEntry {
     pub(crate) name: String,
     pub(crate) info: DeviceInfo,
     pub(crate) domain: DomainId,
-    pub(crate) budget: Budget,
+    /// That of its memory, which others may share.
+    pub(crate) budget: Arc<Budget>,
     pub(crate) opened: OnceLock<Arc<dyn Device>>,
 }
 
 impl Engine {
     /// The budget of a device's memory.
     pub(crate) fn budget(&self, at: u16) -> &Budget {
-        let entry = &self.devices[usize::from(at)];
-        if entry.domain.is_host() { &self.host_budget } else { &entry.budget }
+        &self.devices[usize::from(at)].budget
     }
 
     /// The device, opened.
@@ -156,12 +157,32 @@ impl Engine {
 
     /// Allocates all of `missing`, or nothing.
     pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
+        // Here, where no lock is held.
+        for (_, domain) in missing.iter().filter(|(_, domain)| !domain.is_host()) {
+            self.open(self.first_on(*domain))?;
+        }
+        let result = self.try_allocate(missing);
+        if !matches!(result, Err(Error::OutOfMemory { .. })) {
+            return result;
+        }
+        // The last users of some memory may have ended without anybody having looked.
+        self.enter(|ledger| ledger.poll_all());
+        self.try_allocate(missing)
+    }
+
+    fn try_allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
+        // Two threads that need the same must not both take it from the budget.
+        let traced = super::trace::listening();
+        let one_at_a_time = self.allocating.lock();
         let mut made: SmallVec<[(StorageId, Garbage); 4]> = SmallVec::new();
         let mut result = Ok(());
         for &(id, domain) in missing {
             let (bytes, label) = {
                 let ledger = self.lock();
                 let storage = &ledger.storages[id.0];
+                if storage.alloc(domain).is_some() {
+                    continue;
+                }
                 (storage.bytes(), storage.label.clone())
             };
             match self.allocate_one(domain, bytes, &label) {
@@ -173,10 +194,11 @@ impl Engine {
             }
         }
         let failed = result.is_err();
-        self.enter(|ledger| {
+        let outbox = {
+            let mut ledger = self.lock();
+            ledger.traced = traced;
             for (id, new) in made {
-                let known = ledger.storages[id.0].alloc(new.domain).is_some();
-                if failed || known {
+                if failed {
                     ledger.outbox.garbage.push(new);
                     continue;
                 }
@@ -186,13 +208,24 @@ impl Engine {
                     let all = storage.grid.all();
                     storage.defined.update(&all, &mut |_, s: DomainSet| s.with(new.domain));
                 }
+                let label = storage.label.clone();
+                let (on, bytes) = (new.domain, new.bytes as u64);
+                ledger.trace(|| Note::Allocate { what: "buffer", label, on, bytes });
                 ledger.count(Some(id), None, |c| {
                     c.allocations += 1;
-                    c.allocated_bytes += new.bytes as u64;
+                    c.allocated_bytes += bytes;
                 });
             }
-        });
+            std::mem::take(&mut ledger.outbox)
+        };
+        drop(one_at_a_time);
+        self.deliver(outbox);
         result
+    }
+
+    /// The device that allocates in a domain.
+    fn first_on(&self, domain: DomainId) -> u16 {
+        self.devices.iter().position(|d| d.domain == domain).unwrap_or_default() as u16
     }
 
     /// Memory for a whole storage on one domain.
@@ -218,9 +251,14 @@ impl Engine {
             let address = Some(ptr.0 as u64);
             return Ok(Alloc { mem, address, host: Some(ptr), owner: Owner::Host, clean: true });
         }
-        let found = self.devices.iter().position(|d| d.domain == domain);
-        let at = found.unwrap_or_default() as u16;
-        self.device_alloc(at, AllocKind::Device, bytes, DEVICE_ALIGN, what, label)
+        self.device_alloc(
+            self.first_on(domain),
+            AllocKind::Device,
+            bytes,
+            DEVICE_ALIGN,
+            what,
+            label,
+        )
     }
 
     /// Memory of a device, within its budget.
@@ -260,8 +298,6 @@ impl Engine {
         };
         match device.usm().alloc(&req) {
             Ok(a) => {
-                let device = entry.name.as_str();
-                contain(|| tracing::trace!(target: "folio", device, bytes, %label, "allocate"));
                 // Memory in the host's own domain is used by other backends too.
                 let base = match a.host.filter(|_| entry.domain.is_host()) {
                     Some(host) => MemBase::Host(host),

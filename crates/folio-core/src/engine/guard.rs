@@ -37,6 +37,7 @@ impl Engine {
         mode: Mode,
         reachable: bool,
     ) -> Result<Taken, Error> {
+        let traced = super::trace::listening();
         let mut ledger = self.lock();
         let access = loop {
             if ledger.shutdown {
@@ -66,6 +67,7 @@ impl Engine {
             ledger = self.lock();
         };
         let (domain, pages) = (access.domain, access.pages);
+        ledger.traced = traced;
         let mut before: Deps = SmallVec::new();
         let accesses = [access];
         ledger.hazard_deps(&accesses, &mut before);

@@ -380,12 +380,16 @@ impl Ledger {
         timed: bool,
         payload: Payload,
     ) -> Stamp {
-        let (what, label) = (record.what, record.label.clone());
+        let (what, label, slot) = (record.what, record.label.clone(), record.slot);
         let state = &mut self.lanes[usize::from(lane.0)];
         state.issued += 1;
         let tick = state.issued;
         state.records.push_back(record);
-        self.trace(|| Note::Launch { what, label: label.clone(), lane, tick });
+        if self.traced {
+            let stamp = self.known_as(slot, Stamp::placed(lane, tick));
+            let (label, place) = (label.clone(), (Some(lane), Some(tick)));
+            self.trace(|| Note::Launch { what, label, stamp, place });
+        }
         let backend = self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
         if std::mem::take(&mut self.reaper_idle[usize::from(backend)]) {
             self.outbox.reapers |= 1 << backend;

@@ -87,6 +87,7 @@ pub(crate) struct Engine {
     /// The user's last handle is gone.
     pub(crate) closing: AtomicBool,
     pub(crate) opening: Mutex<()>,
+    pub(crate) allocating: Mutex<()>,
     pub(crate) me: Weak<Engine>,
 }
 
@@ -136,8 +137,11 @@ impl Engine {
 
     /// Does what the ledger left to be done. Called without any lock.
     pub(crate) fn deliver(&self, outbox: Outbox) {
+        if !outbox.notes.is_empty() {
+            // Before anything of it can end.
+            outbox.notes.iter().for_each(|note| contain(|| self.tell(note)));
+        }
         self.deliver_routine(&outbox.drain, outbox.notify);
-        outbox.notes.iter().for_each(|note| contain(|| self.tell(note)));
         for (slot, work) in outbox.host {
             self.start_host_task(slot, work);
         }
@@ -184,6 +188,10 @@ impl Engine {
     /// Submits a command: checks it, reserves its memory, and hands it over.
     pub(crate) fn submit(&self, command: &mut Command) -> Result<Stamp, Error> {
         let traced = trace::listening();
+        let _span = traced.then(|| {
+            let device = command.device.map(|at| self.devices[usize::from(at)].name.as_str());
+            trace::Submitting::new(command.action.name(), &command.label, device)
+        });
         let mut ledger = self.lock();
         let hold = Hold::begin();
         ledger.traced = traced;

@@ -197,6 +197,7 @@ impl Rig {
             absent: Vec::new(),
             closing: AtomicBool::new(false),
             opening: Mutex::new(()),
+            allocating: Mutex::new(()),
             me: Weak::new(),
         });
         Model { engine, natives, reports }
@@ -222,7 +223,7 @@ fn device() -> DeviceEntry {
         name: String::new(),
         info,
         domain: DomainId::HOST,
-        budget: Budget::new(0),
+        budget: Arc::new(Budget::new(0)),
         opened: OnceLock::new(),
     }
 }

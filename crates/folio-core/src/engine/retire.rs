@@ -111,12 +111,28 @@ impl Ledger {
             self.failures.insert(stamp, failure.clone(), record.epoch);
             self.note(record.queue, failure);
         }
-        let (what, label, failed) = (record.what, &record.label, failure.is_some());
-        self.trace(|| Note::Complete { what, label: label.clone(), lane, tick, failed });
+        self.trace_end(lane, tick, record, failure.is_some());
         self.release(&record.storages);
         self.outbox.staging.extend(record.staging.take());
         if let Some(slot) = record.slot {
             self.finish_slot(slot, failure);
+        }
+    }
+
+    /// The stamp under which others know an operation: the slot's, if it had to wait in one.
+    pub(crate) fn known_as(&self, slot: Option<SlotId>, stamp: Stamp) -> Stamp {
+        match slot {
+            Some(slot) => Stamp::unplaced(slot, self.slots[slot.0 as usize].generation),
+            None => stamp,
+        }
+    }
+
+    fn trace_end(&mut self, lane: LaneId, tick: Tick, record: &Record, failed: bool) {
+        if self.traced {
+            let stamp = self.known_as(record.slot, Stamp::placed(lane, tick));
+            let (what, label) = (record.what, record.label.clone());
+            let place = (Some(lane), Some(tick));
+            self.trace(|| Note::Complete { what, label, stamp, place, failed });
         }
     }
 
@@ -217,6 +233,7 @@ impl Ledger {
             let stamp = Stamp::placed(lane, self.lanes[at].retired);
             self.failures.insert(stamp, failure.clone(), record.epoch);
             self.note(record.queue, failure);
+            self.trace_end(lane, self.lanes[at].retired, &record, true);
             self.release(&record.storages);
             self.outbox.staging.extend(record.staging);
             if let Some(slot) = record.slot {

@@ -5,6 +5,7 @@
 use super::lanes::WaitKey;
 use super::ledger::{Body, Ledger, NewOp, Sorted};
 use super::stamp::{LaneId, SlotId, Stamp, When};
+use super::trace::Note;
 use crate::error::{Cause, Failure};
 use crate::graph::hazards::Outcome;
 use smallvec::SmallVec;
@@ -250,10 +251,19 @@ impl Ledger {
         }
         match std::mem::replace(&mut op.body, Body::Nothing) {
             Body::Host(work) => {
+                let stamp = Stamp::unplaced(id, self.slot(id).generation);
+                let (what, label) = (op.what, &op.label);
+                self.trace(|| Note::Launch {
+                    what,
+                    label: label.clone(),
+                    stamp,
+                    place: (None, None),
+                });
                 self.slot(id).running = Some(op);
                 self.outbox.host.push((id, work));
             }
             Body::Lane(..) | Body::Nothing => {
+                self.trace_over(id, &op, false);
                 self.release(&op.storages);
                 self.finish_slot(id, None);
             }
@@ -288,6 +298,7 @@ impl Ledger {
         if let Some(failure) = &failure {
             self.note(op.queue, failure);
         }
+        self.trace_over(id, &op, true);
         self.release(&op.storages);
         self.outbox.staging.extend(op.staging);
         self.outbox.drops.push(op.body);
@@ -301,9 +312,24 @@ impl Ledger {
         if let Some(failure) = &failure {
             self.note(op.queue, failure);
         }
+        self.trace_over(id, &op, failure.is_some());
         self.release(&op.storages);
         self.finish_slot(id, failure);
         self.settle();
+    }
+
+    /// An operation without a tick is over.
+    fn trace_over(&mut self, id: SlotId, op: &NewOp, failed: bool) {
+        let stamp = Stamp::unplaced(id, self.slot(id).generation);
+        let (what, label) = (op.what, &op.label);
+        let lane = match op.body {
+            Body::Lane(lane, _) => Some(lane),
+            Body::Host(_) | Body::Nothing => None,
+        };
+        self.trace(|| {
+            let (label, place) = (label.clone(), (lane, None));
+            Note::Complete { what, label, stamp, place, failed }
+        });
     }
 
     /// The slot's operation is over: tells everybody and frees the slot.

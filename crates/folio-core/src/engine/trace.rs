@@ -1,29 +1,67 @@
-//! Trace events. They are noted under the ledger and told when it is free again, because a
-//! subscriber is foreign code.
+//! Trace spans and events, all with the target `folio`, at level `TRACE`.
+//!
+//! `submit` is a span: what happens on the caller's thread until the call returns. What happens under
+//! a lock is noted there and told when it is free again, because a subscriber is foreign code; on the thread that found it out, so order between threads is by `stamp` only: it
+//! names a command in `plan`, `launch` and `complete`.
 
-use super::Engine;
 use super::ledger::Ledger;
 use super::stamp::{LaneId, Stamp};
+use super::{Engine, contain};
 use crate::error::Label;
 use crate::pages::DomainId;
+use crate::report::Moves;
+use tracing::span::EnteredSpan;
+
+/// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
+pub(crate) type Place = (Option<LaneId>, Option<u64>);
 
 /// Something that happened.
 pub(crate) enum Note {
-    /// A command was accepted.
-    Submit { what: &'static str, label: Label, accesses: usize, stamp: Stamp },
+    /// A command was accepted: what it waits for, and what must be moved for it.
+    Plan {
+        what: &'static str,
+        label: Label,
+        stamp: Stamp,
+        accesses: usize,
+        waits: usize,
+        moves: Moves,
+    },
+    /// Memory was allocated.
+    Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64 },
     /// A transfer was planned.
     Transfer { label: Label, from: DomainId, to: DomainId, rects: u64, bytes: u64, pages: u64 },
     /// Memory that nobody had written was zeroed.
     Zero { label: Label, on: DomainId, rects: u64 },
-    /// An operation got its place on a lane.
-    Launch { what: &'static str, label: Label, lane: LaneId, tick: u64 },
-    /// An operation ended.
-    Complete { what: &'static str, label: Label, lane: LaneId, tick: u64, failed: bool },
+    /// An operation got its place.
+    Launch { what: &'static str, label: Label, stamp: Stamp, place: Place },
+    /// An operation ended, or will not run.
+    Complete { what: &'static str, label: Label, stamp: Stamp, place: Place, failed: bool },
 }
 
 /// True when somebody listens.
 pub(crate) fn listening() -> bool {
     tracing::enabled!(target: "folio", tracing::Level::TRACE)
+}
+
+/// A submission, for as long as the caller is in it.
+pub(crate) struct Submitting(Option<EnteredSpan>);
+
+impl Submitting {
+    pub(crate) fn new(what: &'static str, label: &Label, device: Option<&str>) -> Submitting {
+        let mut span = Submitting(None);
+        let device = device.unwrap_or("host");
+        contain(|| {
+            let entered = tracing::trace_span!(target: "folio", "submit", what, %label, device);
+            span.0 = Some(entered.entered());
+        });
+        span
+    }
+}
+
+impl Drop for Submitting {
+    fn drop(&mut self) {
+        contain(|| drop(self.0.take()));
+    }
 }
 
 impl Ledger {
@@ -36,13 +74,22 @@ impl Ledger {
 
 impl Engine {
     pub(crate) fn tell(&self, note: &Note) {
-        let device = |lane: &LaneId| {
-            let at = usize::from(lane.0 / super::ledger::LANES_PER_DEVICE);
-            self.devices.get(at).map_or("?", |d| d.name.as_str())
+        let parts = |&(lane, tick): &Place| {
+            let at = lane.map(|lane| usize::from(lane.0 / super::ledger::LANES_PER_DEVICE));
+            let device = at.map(|at| self.devices.get(at).map_or("?", |d| d.name.as_str()));
+            (device.unwrap_or("host"), lane.map(|lane| lane.0), tick)
         };
         match note {
-            Note::Submit { what, label, accesses, stamp } => {
-                tracing::trace!(target: "folio", what, %label, accesses, ?stamp, "submit");
+            Note::Plan { what, label, stamp, accesses, waits, moves } => {
+                let Moves { operations, bytes, pages } = moves;
+                tracing::trace!(
+                    target: "folio", what, %label, ?stamp, accesses, waits, operations, bytes,
+                    pages, "plan"
+                );
+            }
+            Note::Allocate { what, label, on, bytes } => {
+                let device = self.domain_name(*on);
+                tracing::trace!(target: "folio", what, %label, device, bytes, "allocate");
             }
             Note::Transfer { label, from, to, rects, bytes, pages } => {
                 let (from, to) = (self.domain_name(*from), self.domain_name(*to));
@@ -52,14 +99,16 @@ impl Engine {
                 let on = self.domain_name(*on);
                 tracing::trace!(target: "folio", %label, on, rects, "zero fill");
             }
-            Note::Launch { what, label, lane, tick } => {
-                let (device, lane) = (device(lane), lane.0);
-                tracing::trace!(target: "folio", what, %label, device, lane, tick, "launch");
-            }
-            Note::Complete { what, label, lane, tick, failed } => {
-                let (device, lane) = (device(lane), lane.0);
+            Note::Launch { what, label, stamp, place } => {
+                let (device, lane, tick) = parts(place);
                 tracing::trace!(
-                    target: "folio", what, %label, device, lane, tick, failed, "complete"
+                    target: "folio", what, %label, ?stamp, device, lane, tick, "launch"
+                );
+            }
+            Note::Complete { what, label, stamp, place, failed } => {
+                let (device, lane, tick) = parts(place);
+                tracing::trace!(
+                    target: "folio", what, %label, ?stamp, device, lane, tick, failed, "complete"
                 );
             }
         }

@@ -358,3 +358,42 @@ fn a_failure_whose_payload_panics_ends_quietly() {
     // This is the last one.
     drop(failure);
 }
+
+struct Unheard;
+
+impl std::task::Wake for Unheard {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// Each with a waker of its own, all on one lane, behind one kernel: no look at all of them for each.
+#[test]
+fn futures_cost_the_same_however_many_wait() {
+    let rt = cpu(1);
+    let q = rt.queue().unwrap();
+    let (open, mut x) = (Arc::new(AtomicUsize::new(0)), rt.buffer::<u8>(1000).unwrap());
+    let gate = open.clone();
+    let submit = |x: &mut Buffer<u8>, gate: Option<Arc<AtomicUsize>>| {
+        let event = q.submit(|cg| {
+            let x = cg.read_write(x);
+            cg.host_kernel([1000], x, move |_, _| {
+                while gate.as_ref().is_some_and(|gate| gate.load(Ordering::Relaxed) == 0) {
+                    std::thread::yield_now();
+                }
+            });
+            Ok(())
+        });
+        event.unwrap()
+    };
+    submit(&mut x, Some(gate));
+    let mut events: Vec<Event> = (0..300_000).map(|_| submit(&mut x, None)).collect();
+    let start = std::time::Instant::now();
+    for event in &mut events {
+        let waker = Arc::new(Unheard).into();
+        let polled = std::pin::Pin::new(event).poll(&mut std::task::Context::from_waker(&waker));
+        assert!(polled.is_pending());
+    }
+    let polling = start.elapsed();
+    open.store(1, Ordering::Relaxed);
+    rt.wait().unwrap();
+    assert!(polling < Duration::from_secs(10), "{polling:?}");
+}

@@ -20,7 +20,7 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -80,7 +80,7 @@ pub(crate) struct LaneState {
     /// Slots that wait for ticks, and whether failure travels there.
     pub(crate) watches: BinaryHeap<Reverse<(Tick, u32, bool)>>,
     /// Futures that wait for ticks.
-    pub(crate) wakers: Vec<(Tick, Waker)>,
+    pub(crate) wakers: BTreeMap<Tick, Vec<Waker>>,
     /// Failures that the backend told and that are not accounted for yet, in tick order.
     pub(crate) told: VecDeque<(Tick, HalError)>,
 }
@@ -92,7 +92,7 @@ impl LaneState {
             retired: 0,
             records: VecDeque::new(),
             watches: BinaryHeap::new(),
-            wakers: Vec::new(),
+            wakers: BTreeMap::new(),
             told: VecDeque::new(),
         }
     }
@@ -106,7 +106,6 @@ impl LaneState {
         if self.idle() && self.records.capacity() > USUAL_BACKLOG {
             self.records.shrink_to(USUAL_BACKLOG);
             self.watches.shrink_to(USUAL_BACKLOG);
-            self.wakers.shrink_to(USUAL_BACKLOG);
         }
     }
 }

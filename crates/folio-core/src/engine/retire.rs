@@ -139,9 +139,10 @@ impl Ledger {
     fn wake_watches(&mut self, lane: LaneId) {
         let at = usize::from(lane.0);
         let retired = self.lanes[at].retired;
-        if !self.lanes[at].wakers.is_empty() {
-            let due = self.lanes[at].wakers.extract_if(.., |(tick, _)| *tick <= retired);
-            self.outbox.wakers.extend(due.map(|(_, waker)| waker));
+        while let Some(first) = self.lanes[at].wakers.first_entry()
+            && *first.key() <= retired
+        {
+            self.outbox.wakers.extend(first.remove());
         }
         while let Some(Reverse((tick, slot, flow))) = self.lanes[at].watches.peek().copied() {
             if tick > retired {

@@ -166,9 +166,9 @@ impl Ledger {
                 true
             }
             When::Placed(lane, tick) => {
-                let wakers = &mut self.lanes[usize::from(lane.0)].wakers;
-                if !wakers.iter().any(|(t, w)| *t == tick && w.will_wake(waker)) {
-                    wakers.push((tick, waker.clone()));
+                let wakers = self.lanes[usize::from(lane.0)].wakers.entry(tick).or_default();
+                if !wakers.iter().any(|w| w.will_wake(waker)) {
+                    wakers.push(waker.clone());
                 }
                 self.call_reaper(lane);
                 true

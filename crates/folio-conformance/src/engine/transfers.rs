@@ -15,6 +15,7 @@ tests![
     one_memory_needs_no_copies,
     discard_of_a_part_keeps_the_border,
     discards_of_parts_meet_again,
+    pieces_that_are_current_are_not_written,
     stencil_moves_the_halo_rows,
     reinterpreted_buffers_share_storage_and_state,
     default_pages,
@@ -227,6 +228,22 @@ fn discards_of_parts_meet_again(rig: &Rig) -> Outcome {
     let mut y = rig.rt.buffer::<i32>(12)?;
     read_into(&queues[0], &x, &mut y)?;
     ensure_eq!(y.to_vec()?, want);
+    Ok(())
+}
+
+/// PAGE-04: of a page that is whole on a device only what is outdated comes back.
+fn pieces_that_are_current_are_not_written(rig: &Rig) -> Outcome {
+    let q = &rig.separate(1)?[0];
+    let data: Vec<i32> = (0..12).collect();
+    let mut x = rig.rt.buffer_from(&data)?;
+    let mut y = rig.rt.buffer::<i32>(12)?;
+    read_into(q, &x, &mut y)?;
+    set(q, &mut x, 4, 2, -1)?;
+    ensure_eq!(x.to_vec()?, [0, 1, 2, 3, -1, -1, 6, 7, 8, 9, 10, 11]);
+    ensure_eq!(x.counters().device_to_host.bytes, 2 * 4);
+    set(q, &mut x, 0, 1, -2)?;
+    ensure_eq!(x.to_vec()?[..6], [-2, 1, 2, 3, -1, -1]);
+    ensure_eq!(x.counters().device_to_host.bytes, 3 * 4);
     Ok(())
 }
 

@@ -158,6 +158,8 @@ impl Ledger {
             storage.tracker.set(&cell, here.intersect(common(&new, Fragment::on)));
             if new.iter().any(|f| f.domains != here || !f.arriving.is_empty()) {
                 storage.mixed.insert(number, new);
+            } else {
+                storage.hazards.bury(&cell);
             }
         }
     }

@@ -341,6 +341,11 @@ impl Hazards {
         live.for_each(|a| out(a.domain, a.stamp));
     }
 
+    /// What `range` holds rests on no copy any more.
+    pub(crate) fn bury(&mut self, range: &Box3) {
+        self.update(range, &mut |state| state.arrivals.iter_mut().for_each(|a| a.live = false));
+    }
+
     /// Forgets the arrivals of `range` that have failed, and tells where that was.
     pub(crate) fn take_failed(
         &mut self,

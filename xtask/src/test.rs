@@ -90,8 +90,7 @@ pub fn workspace(root: &Path, target: &Path, options: &Options) -> Result<(Count
 fn tests(root: &Path, target: &Path, options: &Options) -> Result<Report> {
     // Examples are built and run apart, as users build them.
     let words = ["--workspace", "--tests"];
-    let mut variables = suites::variables(options.budget);
-    variables.push(("FOLIO_REQUIRE".to_owned(), options.required.join(",")));
+    let variables = suites::variables(options.budget);
     let with_nextest = match options.runner.as_deref() {
         Some("nextest") => true,
         Some("own") => false,

@@ -1,4 +1,5 @@
 //! Groups {x, y} and {y, x} from two threads, on devices that cannot wait for each other.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_core::hal::Link;
 use folio_core::{Queue, Runtime, RuntimeBuilder, Shared};
@@ -16,18 +17,12 @@ fn devices(seed: u64) -> RuntimeBuilder {
     let script = Script::new().seed(seed).jitter(seed / 4 % 5);
     let sim = SimBackend::builder().script(script).peers(Link::default());
     let group = |n| DeviceSpec::new().wait_group(Some(n));
-    let one_cpu = || CpuBackend::builder().threads(1).build();
+    let one_cpu = || CpuBackend::builder().threads(1).build().unwrap();
     match seed % 4 {
         0 => builder.backend(sim.devices(2, DeviceSpec::new().wait_group(None)).build()),
         1 => builder.backend(sim.device(group(0)).device(group(1)).notifies(true).build()),
-        2 => match one_cpu() {
-            Ok(cpu) => builder.backend(sim.device(group(0)).build()).backend(cpu),
-            Err(_) => builder,
-        },
-        _ => match CpuBackend::builder().domains(2).threads(2).build() {
-            Ok(cpu) => builder.backend(cpu),
-            Err(_) => builder,
-        },
+        2 => builder.backend(sim.device(group(0)).build()).backend(one_cpu()),
+        _ => builder.backend(CpuBackend::builder().domains(2).threads(2).build().unwrap()),
     }
 }
 

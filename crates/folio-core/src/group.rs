@@ -154,7 +154,7 @@ impl CommandGroup {
 
     /// The command starts after `event`, and fails if that failed.
     pub fn after(&mut self, event: &Event) -> &mut Self {
-        if Arc::ptr_eq(&event.core, &self.core) {
+        if event.core.same(&self.core) {
             self.after.push(event.stamp);
             self.pins.extend(event.pin.clone());
         } else {
@@ -168,7 +168,7 @@ impl CommandGroup {
     }
 
     fn access(&mut self, part: Part, mode: Mode) -> Token {
-        if !Arc::ptr_eq(&part.view.storage.core, &self.core) {
+        if !part.view.storage.core.same(&self.core) {
             let label = part.view.storage.label.clone();
             self.refuse(Error::WrongRuntime { what: "buffer", label });
         }

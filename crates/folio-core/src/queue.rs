@@ -45,6 +45,7 @@ impl Queue {
         in_order: bool,
         scheduler: Option<Arc<dyn Scheduler>>,
     ) -> Queue {
+        let core = core.apart();
         let id = core.engine.enter(|ledger| ledger.new_queue());
         let sequence = AtomicU64::new(0);
         Queue { inner: Arc::new(Inner { core, id, devices, in_order, scheduler, sequence }) }

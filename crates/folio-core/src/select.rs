@@ -81,7 +81,7 @@ impl Selector {
 
     pub(crate) fn find(&self, runtime: &Runtime) -> Result<DeviceRef> {
         if let Some(device) = &self.device {
-            if Arc::ptr_eq(&device.core, &runtime.core) {
+            if device.core.same(&runtime.core) {
                 return Ok(device.clone());
             }
             let label = Label::from(device.name());

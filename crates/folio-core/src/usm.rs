@@ -132,7 +132,7 @@ impl Runtime {
         len: usize,
         align: usize,
     ) -> Result<Usm<T>> {
-        if !Arc::ptr_eq(&device.core, &self.core) {
+        if !device.core.same(&self.core) {
             let label = Label::from(device.name());
             return Err(Error::WrongRuntime { what: "device", label });
         }
@@ -351,7 +351,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// [`Buffer::assume_written`].
     pub fn pointer(&self, device: &DeviceRef) -> Result<UsmPtr> {
         let core: &Arc<Core> = &self.view.storage.core;
-        if !Arc::ptr_eq(&device.core, core) {
+        if !device.core.same(core) {
             let label = Label::from(device.name());
             return Err(Error::WrongRuntime { what: "device", label });
         }
@@ -415,7 +415,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     pub fn release(&mut self, device: &DeviceRef) -> Result<()> {
         let storage = &self.view.storage;
         let (engine, id) = (&storage.core.engine, storage.id);
-        if !Arc::ptr_eq(&device.core, &storage.core) {
+        if !device.core.same(&storage.core) {
             let label = Label::from(device.name());
             return Err(Error::WrongRuntime { what: "device", label });
         }

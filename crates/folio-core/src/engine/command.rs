@@ -446,7 +446,7 @@ impl Ledger {
                 let (Some(lane), Some(mut launch)) = (lane, launch.take()) else {
                     return Stamp::DONE;
                 };
-                self.count(None, op.queue, |c| c.launches += 1);
+                self.count_launch(op.queue);
                 for (param, at) in launch.places() {
                     param.mem = self.first_byte(&accesses[at]);
                 }

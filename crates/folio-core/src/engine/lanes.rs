@@ -70,6 +70,7 @@ pub(crate) struct Record {
 const USUAL_BACKLOG: usize = 1024;
 
 /// A lane in the ledger.
+#[repr(align(128))]
 pub(crate) struct LaneState {
     /// Ticks given out.
     pub(crate) issued: Tick,
@@ -124,6 +125,7 @@ impl WaitKey {
 }
 
 /// A lane outside the ledger.
+#[repr(align(128))]
 pub(crate) struct LaneShared {
     pub(crate) id: LaneId,
     pub(crate) native: Arc<dyn Lane>,

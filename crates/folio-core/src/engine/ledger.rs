@@ -54,6 +54,7 @@ pub(crate) enum Body {
 
 /// What a queue remembers.
 #[derive(Default)]
+#[repr(align(128))]
 pub(crate) struct QueueState {
     /// The last tick of this queue on each lane.
     pub(crate) placed: SmallVec<[(LaneId, Tick); 4]>,
@@ -99,6 +100,11 @@ pub(crate) struct DeviceFacts {
 }
 
 /// The state that the ledger lock guards.
+///
+/// Threads that submit take turns with it, so what it costs is, above all, the cache lines that one
+/// of them writes and the next one reads or writes. A submission that goes [straight](super::straight)
+/// writes the lock and what belongs to its own storages, lane and queue, which are aligned to lines.
+#[repr(align(128))]
 pub(crate) struct Ledger {
     pub(crate) storages: Slab<StorageState>,
     pub(crate) lanes: Vec<LaneState>,
@@ -115,6 +121,7 @@ pub(crate) struct Ledger {
     pub(crate) failures: Failures,
     pub(crate) next_failure: u64,
     pub(crate) next_guard: u64,
+    /// But for launches, which queues count.
     pub(crate) counters: Counters,
     pub(crate) outbox: Outbox,
     pub(crate) devices: Vec<DeviceFacts>,
@@ -362,6 +369,9 @@ impl Ledger {
             epoch,
             staging: op.staging.take(),
         };
+        if !self.outbox.drain.contains(&lane) {
+            self.outbox.drain.push(lane);
+        }
         self.issue(lane, record, waits, op.timed, payload)
     }
 
@@ -370,7 +380,7 @@ impl Ledger {
         Stamp::placed(lane, self.lanes[usize::from(lane.0)].issued + 1)
     }
 
-    /// Puts an operation at the end of a lane.
+    /// Puts an operation at the end of a lane, which is to be drained.
     #[inline]
     pub(crate) fn issue(
         &mut self,
@@ -391,11 +401,10 @@ impl Ledger {
             self.trace(|| Note::Launch { what, label, stamp, place });
         }
         let backend = self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
-        if std::mem::take(&mut self.reaper_idle[usize::from(backend)]) {
+        let reaper_idle = &mut self.reaper_idle[usize::from(backend)];
+        if *reaper_idle {
+            *reaper_idle = false;
             self.outbox.reapers |= 1 << backend;
-        }
-        if !self.outbox.drain.contains(&lane) {
-            self.outbox.drain.push(lane);
         }
         if let Some(shared) = self.table.shared(lane) {
             let make = || LaneOp { tick, waits, label, timed, payload };
@@ -421,6 +430,22 @@ impl Ledger {
         if let Some(queue) = queue.and_then(|id| self.queues.get_mut(id)) {
             add(&mut queue.counters);
         }
+    }
+
+    /// Counts a launch, in one place, which is the queue's if there is one: queues are used by one
+    /// thread each, as a rule, and their launches are many.
+    #[inline]
+    pub(crate) fn count_launch(&mut self, queue: Option<u32>) {
+        match queue.and_then(|id| self.queues.get_mut(id)) {
+            Some(queue) => queue.counters.launches += 1,
+            None => self.counters.launches += 1,
+        }
+    }
+
+    /// What has been counted for the runtime.
+    pub(crate) fn counters(&self) -> Counters {
+        let launches: u64 = self.queues.iter().map(|queue| queue.counters.launches).sum();
+        Counters { launches: self.counters.launches + launches, ..self.counters }
     }
 
     /// A stamp that is done and has failed for want of memory.

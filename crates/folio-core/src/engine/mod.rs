@@ -194,11 +194,19 @@ impl Engine {
         });
         let mut ledger = self.lock();
         let hold = Hold::begin();
-        ledger.traced = traced;
-        if let Some(stamp) = ledger.straight(command) {
+        if ledger.traced != traced {
+            ledger.traced = traced;
+        }
+        if let Some((stamp, lane)) = ledger.straight(command) {
             command.pin = ledger.failures.pin();
             hold.end();
-            self.leave(ledger);
+            if ledger.outbox.is_empty() && !ledger.failures.due() {
+                drop(ledger);
+                self.drain(lane);
+            } else {
+                ledger.outbox.drain.push(lane);
+                self.leave(ledger);
+            }
             return Ok(stamp);
         }
         loop {
@@ -221,6 +229,10 @@ impl Engine {
 }
 
 impl Outbox {
+    fn is_empty(&self) -> bool {
+        self.is_routine() && self.drain.is_empty() && !self.notify
+    }
+
     /// True when there was nothing to do but lanes to drain.
     fn is_routine(&self) -> bool {
         self.host.is_empty()

@@ -20,9 +20,15 @@ impl Ledger {
         if pending {
             self.dropped_queues.push(id);
         } else {
-            self.queues.remove(id);
+            self.forget_queue(id);
         }
         self.sweep_queues();
+    }
+
+    fn forget_queue(&mut self, id: u32) {
+        if let Some(queue) = self.queues.remove(id) {
+            self.counters.launches += queue.counters.launches;
+        }
     }
 
     /// Forgets dropped queues whose commands have ended.
@@ -32,7 +38,7 @@ impl Ledger {
             let stamps: SmallVec<[Stamp; 4]> = self.queue_stamps(id);
             let pending = stamps.iter().any(|s| self.outcome(*s) == Outcome::Pending);
             if !pending {
-                self.queues.remove(id);
+                self.forget_queue(id);
             }
             pending
         });

@@ -65,6 +65,7 @@ pub(crate) struct Guard {
 }
 
 /// One storage.
+#[repr(align(128))]
 pub(crate) struct StorageState {
     pub(crate) label: Label,
     pub(crate) grid: Grid,

@@ -41,9 +41,10 @@ impl StorageState {
 }
 
 impl Ledger {
-    /// Takes a command that [`Ledger::run`] would take, if the straight way is open to it. Otherwise
-    /// nothing has changed, and the command has not been checked.
-    pub(crate) fn straight(&mut self, command: &mut Command) -> Option<Stamp> {
+    /// Takes a command that [`Ledger::run`] would take, if the straight way is open to it, and tells
+    /// the lane that is to be drained. Otherwise nothing has changed, and the command has not been
+    /// checked.
+    pub(crate) fn straight(&mut self, command: &mut Command) -> Option<(Stamp, LaneId)> {
         let (Action::Launch(launch), Some(device)) = (&mut command.action, command.device) else {
             return None;
         };
@@ -95,7 +96,7 @@ impl Ledger {
         for (param, at) in launch.places() {
             param.mem = self.first_byte(&command.accesses[at]);
         }
-        self.count(None, command.queue, |c| c.launches += 1);
+        self.count_launch(command.queue);
         let stamp = self.next_stamp(lane);
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
         let known = &mut |s| outcome(lanes, slots, failures, s);
@@ -122,7 +123,7 @@ impl Ledger {
         let payload = Payload::Launch(Some(launch));
         self.issue(lane, record, before.ticks, command.timed, payload);
         self.note_in_queue(command.queue, stamp, command.in_order);
-        Some(stamp)
+        Some((stamp, lane))
     }
 
     /// The operation comes after `stamp`; `None` if a lane cannot see to that.

@@ -68,6 +68,22 @@ struct Made {
     mode: Mode,
 }
 
+/// Tells most numbers that come for the first time from those that may have come before, so that
+/// looking for pairs among many that differ costs little.
+#[derive(Default)]
+struct Seen(u64);
+
+impl Seen {
+    /// True when `number` comes for the first time; `false` is a maybe.
+    #[inline]
+    fn first(&mut self, number: usize) -> bool {
+        let bit = 1 << (number % 64);
+        let first = self.0 & bit == 0;
+        self.0 |= bit;
+        first
+    }
+}
+
 /// What the group does, before its memory is known.
 enum Doing {
     Nothing,
@@ -505,7 +521,7 @@ impl CommandGroup {
             let access = Access::new((storage.id, &storage.grid), elements, mode, domain);
             command.accesses.push(access);
         }
-        self.check_aliasing()?;
+        self.check_aliasing(&command.accesses)?;
         if homes {
             self.check_homes(&command.accesses, place)?;
         }
@@ -528,11 +544,16 @@ impl CommandGroup {
     }
 
     /// Two accesses that share a byte, one of which writes, are an error (whatever the handles).
-    fn check_aliasing(&self) -> Result<()> {
-        for (at, a) in self.made.iter().enumerate() {
-            for b in &self.made[..at] {
+    fn check_aliasing(&self, accesses: &[Access]) -> Result<()> {
+        let mut seen = Seen::default();
+        for (at, access) in accesses.iter().enumerate() {
+            if seen.first(access.storage.0 as usize) {
+                continue;
+            }
+            let same = |(_, other): &(usize, &Access)| other.storage == access.storage;
+            for (before, _) in accesses[..at].iter().enumerate().filter(same) {
+                let (a, b) = (&self.made[at], &self.made[before]);
                 if (a.mode.writes() || b.mode.writes())
-                    && Arc::ptr_eq(&a.part.view.storage, &b.part.view.storage)
                     && a.part.view.shares(&a.part.part, &b.part.view, &b.part.part)
                 {
                     let buffer = a.part.view.storage.label.clone();
@@ -606,12 +627,13 @@ impl CommandGroup {
     }
 
     /// Where the access of a token is, given those of the tokens before it.
-    fn made_at(&self, token: &Token, before: &[Token]) -> Result<usize> {
+    fn made_at(&self, token: &Token, before: &[Token], seen: &mut Seen) -> Result<usize> {
         if token.group != self.id {
             return Err(Error::ForeignAccess { command: self.label.clone() });
         }
         let made = &self.made[token.at];
-        if made.mode.writes() && before.iter().any(|t| t.at == token.at) {
+        let again = !seen.first(token.at) && before.iter().any(|t| t.at == token.at);
+        if again && made.mode.writes() {
             let buffer = made.part.view.storage.label.clone();
             return Err(Error::Aliasing { command: self.label.clone(), buffer });
         }
@@ -621,8 +643,9 @@ impl CommandGroup {
     fn launch(&self, command: &mut Command, launch: Option<Box<Launch>>) -> Result<()> {
         let Some(mut launch) = launch else { return Ok(()) };
         let Launch { tokens, params, .. } = &mut *launch;
+        let mut seen = Seen::default();
         for (nth, token) in tokens.iter().enumerate() {
-            self.made_at(token, &tokens[..nth])?;
+            self.made_at(token, &tokens[..nth], &mut seen)?;
         }
         params.extend(tokens.iter().map(|token| self.param(token.at)));
         self.check_launch(&launch)?;
@@ -664,9 +687,9 @@ impl CommandGroup {
                 action => action,
             },
             Doing::Task { body, args } => {
-                let mut params = SmallVec::new();
+                let (mut params, mut seen) = (SmallVec::new(), Seen::default());
                 for (nth, token) in args.iter().enumerate() {
-                    let at = self.made_at(token, &args[..nth])?;
+                    let at = self.made_at(token, &args[..nth], &mut seen)?;
                     params.push((at, self.shape(at)));
                 }
                 Action::Task { body, params }

@@ -3,7 +3,7 @@
 
 use super::access::{Access, Mode};
 use super::failures::EpochPin;
-use super::lanes::Payload;
+use super::lanes::{Filling, Hinting, Payload};
 use super::launch::Launch;
 use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::memory::RawMem;
@@ -460,7 +460,10 @@ impl Ledger {
                     };
                     self.count(None, op.queue, |c| c.fills += 1);
                     let rect = FillRect { dst, pitch: to.pitch, extent: to.extent };
-                    op.body = Body::Lane(lane, Payload::Fill { rects: vec![rect], pattern });
+                    op.body = Body::Lane(
+                        lane,
+                        Payload::Fill(Box::new(Filling { rects: vec![rect], pattern })),
+                    );
                 }
                 Action::Hint { at, hint } => {
                     let (Some(lane), Some((mem, _))) = (lane, self.memory_of(accesses, &at)) else {
@@ -468,7 +471,8 @@ impl Ledger {
                     };
                     self.count(None, op.queue, |c| c.hints += 1);
                     if self.devices[self.device_of(lane)].hints {
-                        let payload = Payload::Hint { mem, bytes: at.span(), hint };
+                        let payload =
+                            Payload::Hint(Box::new(Hinting { mem, bytes: at.span(), hint }));
                         op.body = Body::Lane(lane, payload);
                     }
                 }

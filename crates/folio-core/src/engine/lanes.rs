@@ -10,7 +10,7 @@
 
 use super::launch::Launch;
 use super::mailbox::Mailbox;
-use super::stamp::{LaneId, SlotId};
+use super::stamp::{LaneId, SlotId, Waits};
 use super::storage::StorageId;
 use crate::error::Label;
 use crate::hal::{
@@ -29,21 +29,28 @@ pub(crate) enum Payload {
     /// Until it is handed over.
     Launch(Option<Box<Launch>>),
     Copy(Vec<CopyRect>),
-    Fill {
-        rects: Vec<FillRect>,
-        pattern: SmallVec<[u8; 16]>,
-    },
-    Hint {
-        mem: MemRef,
-        bytes: u64,
-        hint: Hint,
-    },
+    Fill(Box<Filling>),
+    Hint(Box<Hinting>),
+}
+
+/// A fill. Apart, like hints, so that operations on their way stay small: they pass through memory
+/// that a driver's work has driven out of the caches.
+pub(crate) struct Filling {
+    pub(crate) rects: Vec<FillRect>,
+    pub(crate) pattern: SmallVec<[u8; 16]>,
+}
+
+/// A word about memory.
+pub(crate) struct Hinting {
+    pub(crate) mem: MemRef,
+    pub(crate) bytes: u64,
+    pub(crate) hint: Hint,
 }
 
 /// An operation on its way to a native lane.
 pub(crate) struct LaneOp {
     pub(crate) tick: Tick,
-    pub(crate) waits: SmallVec<[(LaneId, Tick); 4]>,
+    pub(crate) waits: Waits,
     pub(crate) label: Label,
     pub(crate) timed: bool,
     pub(crate) payload: Payload,
@@ -224,7 +231,7 @@ impl LaneShared {
                     return Drained::Full(self.stall());
                 }
             }
-            for &(lane, tick) in &head.waits {
+            for (lane, tick) in head.waits.iter() {
                 if lanes.shared(lane).is_some_and(|l| l.enqueued() < tick) {
                     return Drained::Needs(lane, tick);
                 }
@@ -242,7 +249,7 @@ impl LaneShared {
 
     fn enqueue(&self, lanes: &dyn Lanes, op: &mut LaneOp) -> Result<(), HalError> {
         let mut waits: SmallVec<[Wait<'_>; 4]> = SmallVec::new();
-        for &(lane, tick) in &op.waits {
+        for (lane, tick) in op.waits.iter() {
             if let Some(lane) = lanes.shared(lane) {
                 waits.push(Wait { lane: &lane.native, tick });
             }
@@ -265,8 +272,8 @@ impl LaneShared {
                 result
             }
             Payload::Copy(rects) => self.native.copy(&head, rects),
-            Payload::Fill { rects, pattern } => self.native.fill(&head, rects, pattern),
-            Payload::Hint { mem, bytes, hint } => self.native.hint(&head, *mem, *bytes, *hint),
+            Payload::Fill(fill) => self.native.fill(&head, &fill.rects, &fill.pattern),
+            Payload::Hint(h) => self.native.hint(&head, h.mem, h.bytes, h.hint),
         }
     }
 

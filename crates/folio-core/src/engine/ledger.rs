@@ -10,7 +10,7 @@ use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Record, WaitKe
 use super::slab::Slab;
 use super::slots::Slot;
 use super::staging::Staging;
-use super::stamp::{LaneId, SlotId, Stamp, When};
+use super::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use super::storage::{Garbage, StorageId, StorageState};
 use super::trace::Note;
 use super::tracker::Tracker;
@@ -288,7 +288,7 @@ impl Ledger {
 
     /// What an operation has to wait for, and how.
     pub(crate) fn sort_deps(&self, op: &NewOp) -> Sorted {
-        let mut waits: SmallVec<[(LaneId, Tick); 4]> = SmallVec::new();
+        let mut waits = Waits::default();
         let mut flow: SmallVec<[Stamp; 4]> = SmallVec::new();
         let mut blocked = false;
         let mut failed = None;
@@ -314,10 +314,7 @@ impl Ledger {
             match (stamp.when(), own) {
                 (When::Placed(lane, _), Some((own, _))) if lane == own => {}
                 (When::Placed(lane, tick), Some((_, key))) if key.can_wait_for(self.key(lane)) => {
-                    match waits.iter_mut().find(|(l, _)| *l == lane) {
-                        Some((_, t)) => *t = (*t).max(tick),
-                        None => waits.push((lane, tick)),
-                    }
+                    waits.add(lane, tick);
                 }
                 _ => blocked = true,
             }
@@ -353,7 +350,7 @@ impl Ledger {
     pub(crate) fn place(
         &mut self,
         op: &mut NewOp,
-        waits: SmallVec<[(LaneId, Tick); 4]>,
+        waits: Waits,
         flow: SmallVec<[Stamp; 4]>,
         slot: Option<SlotId>,
     ) -> Stamp {
@@ -386,7 +383,7 @@ impl Ledger {
         &mut self,
         lane: LaneId,
         record: Record,
-        waits: SmallVec<[(LaneId, Tick); 4]>,
+        waits: Waits,
         timed: bool,
         payload: Payload,
     ) -> Stamp {
@@ -473,7 +470,7 @@ impl Ledger {
 
 pub(crate) enum Sorted {
     /// Nothing that the lane could not wait for itself.
-    Go { waits: SmallVec<[(LaneId, Tick); 4]>, flow: SmallVec<[Stamp; 4]> },
+    Go { waits: Waits, flow: SmallVec<[Stamp; 4]> },
     /// These must be done first.
     Wait { blockers: SmallVec<[(Stamp, bool); 4]>, failed: Option<Arc<Failure>> },
 }

@@ -10,7 +10,8 @@ use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-const SEGMENT: usize = if cfg!(loom) { 2 } else { 32 };
+/// Few enough that two segments stay in the cache.
+const SEGMENT: usize = if cfg!(loom) { 2 } else { 8 };
 
 struct Segment<T> {
     slots: [UnsafeCell<MaybeUninit<T>>; SEGMENT],

@@ -4,7 +4,7 @@
 
 use super::lanes::WaitKey;
 use super::ledger::{Body, Ledger, NewOp, Sorted};
-use super::stamp::{LaneId, SlotId, Stamp, When};
+use super::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure};
 use crate::graph::hazards::Outcome;
@@ -229,13 +229,7 @@ impl Ledger {
         }
     }
 
-    fn start(
-        &mut self,
-        id: SlotId,
-        mut op: Box<NewOp>,
-        waits: SmallVec<[(LaneId, u64); 4]>,
-        flow: SmallVec<[Stamp; 4]>,
-    ) {
+    fn start(&mut self, id: SlotId, mut op: Box<NewOp>, waits: Waits, flow: SmallVec<[Stamp; 4]>) {
         if let Body::Lane(..) = op.body {
             let stamp = self.place(&mut op, waits, flow, Some(id));
             self.slot(id).placed = Some(stamp);

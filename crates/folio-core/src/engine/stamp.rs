@@ -6,6 +6,7 @@
 //! looked at much later.
 
 use crate::hal::Tick;
+use smallvec::SmallVec;
 
 /// Index of a lane in the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -78,6 +79,37 @@ impl Stamp {
             When::Placed(lane, _) => Some(lane),
             _ => None,
         }
+    }
+}
+
+/// Ticks of lanes to wait for: the last of each lane.
+#[derive(Default, Debug)]
+pub(crate) struct Waits(SmallVec<[Stamp; 4]>);
+
+impl Waits {
+    /// Waits for `tick` of `lane`, too.
+    #[inline]
+    pub(crate) fn add(&mut self, lane: LaneId, tick: Tick) {
+        let stamp = Stamp::placed(lane, tick);
+        match self.0.iter_mut().find(|s| s.lane() == Some(lane)) {
+            // Of two stamps of one lane the later one is greater.
+            Some(s) => *s = stamp.max(*s),
+            None => self.0.push(stamp),
+        }
+    }
+
+    /// Need not wait for `lane`.
+    #[inline]
+    pub(crate) fn remove(&mut self, lane: LaneId) {
+        self.0.retain(|s| s.lane() != Some(lane));
+    }
+
+    #[inline]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (LaneId, Tick)> {
+        self.0.iter().filter_map(|s| match s.when() {
+            When::Placed(lane, tick) => Some((lane, tick)),
+            _ => None,
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use super::access::Access;
 use super::command::{Action, Command};
 use super::lanes::{Payload, Record};
 use super::ledger::{Ledger, outcome};
-use super::stamp::{LaneId, Stamp, When};
+use super::stamp::{LaneId, Stamp, Waits, When};
 use super::storage::StorageState;
 use crate::graph::hazards::{Outcome, Settled};
 use crate::hal::Tick;
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 #[derive(Default)]
 struct Before {
     /// The last tick on each lane.
-    ticks: SmallVec<[(LaneId, Tick); 4]>,
+    ticks: Waits,
     /// Those along which failure travels.
     flow: SmallVec<[Stamp; 4]>,
     /// The latest of them; often there is only one.
@@ -79,15 +79,15 @@ impl Ledger {
             self.computes(device, lane) && self.lanes[usize::from(lane.0)].issued == tick
         };
         let lane = match before.ticks.iter().find(|at| is_tail(at)) {
-            Some((lane, _)) => self.tail_of(*lane),
+            Some((lane, _)) => self.tail_of(lane),
             None => self.free_lane(device),
         };
-        before.ticks.retain(|(other, _)| *other != lane);
+        before.ticks.remove(lane);
         let key = self.key(lane);
         // Looking for a lane may tell of a failure.
         if self.failures.len() != failures
             || self.device_lost[usize::from(device)].is_some()
-            || before.ticks.iter().any(|(other, _)| !key.can_wait_for(self.key(*other)))
+            || before.ticks.iter().any(|(other, _)| !key.can_wait_for(self.key(other)))
         {
             return None;
         }
@@ -147,10 +147,7 @@ impl Ledger {
         }
         let stamp = self.resolve(stamp);
         let When::Placed(lane, tick) = stamp.when() else { return None };
-        match before.ticks.iter_mut().find(|(l, _)| *l == lane) {
-            Some((_, t)) => *t = tick.max(*t),
-            None => before.ticks.push((lane, tick)),
-        }
+        before.ticks.add(lane, tick);
         if flow && !before.flow.contains(&stamp) {
             before.flow.push(stamp);
         }

@@ -5,7 +5,7 @@
 //! uses it next waits for the copy, and for nobody else who uses it.
 
 use super::access::{Access, Mode};
-use super::lanes::{Lanes, Payload};
+use super::lanes::{Filling, Lanes, Payload};
 use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp};
@@ -299,7 +299,10 @@ impl Ledger {
         }
         let count = rects.len() as u64;
         let body = match self.lane_of(domain, who.lane) {
-            Some(lane) => Body::Lane(lane, Payload::Fill { rects, pattern: smallvec![0] }),
+            Some(lane) => {
+                let filling = Filling { rects, pattern: smallvec![0] };
+                Body::Lane(lane, Payload::Fill(Box::new(filling)))
+            }
             // Host memory that a failed copy may have spoilt, and no device to do it.
             None => Body::Host(Box::new(move || {
                 rects.iter().for_each(zero_on_host);

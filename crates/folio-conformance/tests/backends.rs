@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{DeviceKind, HalErrorKind, MemoryHome};
-use folio_core::{DeviceRef, Error, Queue, Runtime, RuntimeBuilder, Selector};
+use folio_core::{DeviceRef, Error, Event, Queue, Runtime, RuntimeBuilder, Selector, UsmKind};
 use folio_cpu::CpuBackend;
 use folio_layers::{Fault, Faults, Site};
 use folio_sim::{DeviceSpec, SimBackend};
@@ -228,4 +228,45 @@ fn any_allocation_may_be_refused() {
         }
         assert!(refusals >= 6, "{kind:?}: {refusals}");
     }
+}
+
+/// USM-01: a kernel uses USM of its own device's memory and no other, though the host may reach it: the
+/// memory of one backend is nothing that another one could find.
+#[test]
+fn kernels_refuse_usm_of_other_memories() {
+    let builder = Runtime::builder()
+        .backend(CpuBackend::builder().domains(2).threads(1).build().unwrap())
+        .backend(sim("sim", &[None]));
+    let rt = build(builder);
+    let devices = rt.devices();
+    for kind in [UsmKind::Device, UsmKind::Host, UsmKind::Shared] {
+        for (home, owner) in devices.iter().enumerate() {
+            for (at, device) in devices.iter().enumerate() {
+                let mut x = rt.usm::<u32>(owner, kind, 4).unwrap();
+                let q = rt.queue_on(device).unwrap();
+                let ran = q.submit(|cg| {
+                    let x = cg.read_write(&mut x);
+                    cg.host_kernel([4], x, |i, mut x| x[i] += 1);
+                    Ok(())
+                });
+                let filled = q.submit(|cg| {
+                    cg.fill(&mut x, 7);
+                    Ok(())
+                });
+                let refused =
+                    |r: &Result<Event, Error>| matches!(r, Err(Error::NotAccessible { .. }));
+                let both = (refused(&ran), refused(&filled));
+                assert_eq!(both, (at != home, at != home), "{kind:?} of {owner:?} on {device:?}");
+                // A host task may, where the host reaches it.
+                let reached = kind != UsmKind::Device || owner.info().home == MemoryHome::Host;
+                let task = q.submit(|cg| {
+                    let x = cg.read(&x);
+                    cg.host_task(x, |_| ());
+                    Ok(())
+                });
+                assert_eq!(task.is_ok(), reached, "{kind:?} of {owner:?}");
+            }
+        }
+    }
+    rt.wait().unwrap();
 }

@@ -523,7 +523,7 @@ impl CommandGroup {
         }
         self.check_aliasing(&command.accesses)?;
         if homes {
-            self.check_homes(&command.accesses, place)?;
+            self.check_homes(&command.accesses, place, on_host)?;
         }
         match &mut self.doing {
             // Taken from where it lies: what is done is large.
@@ -564,15 +564,15 @@ impl CommandGroup {
         Ok(())
     }
 
-    /// Kernels and host tasks reach USM only where it is.
-    fn check_homes(&self, accesses: &[Access], place: DomainId) -> Result<()> {
+    /// Kernels reach USM only where it is, even from a device in the host's memory: it is another
+    /// backend's to find. Host tasks reach what the host does.
+    fn check_homes(&self, accesses: &[Access], place: DomainId, on_host: bool) -> Result<()> {
         if matches!(self.doing, Doing::Copy { .. } | Doing::Upload { .. }) {
             return Ok(());
         }
         for (made, access) in self.made.iter().zip(accesses) {
             let reachable = access.domain == place
-                || (place == DomainId::HOST
-                    && made.part.view.storage.host_reachable.load(Ordering::Relaxed));
+                || (on_host && made.part.view.storage.host_reachable.load(Ordering::Relaxed));
             if !reachable && !access.elements.is_empty() {
                 let engine = &self.core.engine;
                 return Err(Error::NotAccessible {

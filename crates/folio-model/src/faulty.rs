@@ -1,10 +1,12 @@
 //! Programs over backends of which one call fails.
 
+use crate::features::Tally;
 use crate::generate::{self, Menu, Target};
 use crate::oracle::{self, Leeway};
 use crate::program::{Program, What};
 use crate::rng::Rng;
 use crate::run::{self, PATIENCE};
+use crate::suite::kind;
 use crate::world::Wrap;
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_layers::{Fault, FaultHandle, Faults, Layer, Site};
@@ -98,18 +100,30 @@ pub fn plans(program: &Program) -> Result<Vec<Planned>, String> {
 
 /// Runs a program with a fault and says what is wrong.
 pub fn verdict(program: &Program, planned: &Planned, patience: Duration) -> Result<(), String> {
+    counted(program, planned, patience, &Tally::default())
+}
+
+/// As [`verdict`]; counts what occurred.
+fn counted(
+    program: &Program,
+    planned: &Planned,
+    patience: Duration,
+    tally: &Tally,
+) -> Result<(), String> {
     let faulty = Arc::new(Faulty::with(planned.clone()));
     let wrap: Arc<dyn Wrap> = faulty.clone();
     let Some(record) = run::run(program, &wrap, patience) else {
         return Err("it hangs".to_owned());
     };
+    tally.add(program, &record);
     let leeway = if matches!(planned.fault, Fault::Lose) { Leeway::Loss } else { Leeway::Fault };
     oracle::check_with(program, &record, leeway)?;
     // What happened must have been told, at submission or to the handler.
     let fired = faulty.handles().iter().any(|h| !h.fired().is_empty());
     let refused = |o: &run::Outcome| matches!(o, run::Outcome::Other(_));
     let finals = record.finals.iter().flatten().map(|(o, _)| o);
-    let seen = record.steps.iter().map(|s| &s.call).chain(finals).any(refused);
+    let calls = record.steps.iter().map(|s| &s.call);
+    let seen = calls.chain(finals).chain(&record.made).any(refused);
     // A loss may fail what it leaves without data, too.
     let most = if leeway == Leeway::Loss { usize::MAX } else { 1 };
     // For want of memory an allocation is tried again.
@@ -122,7 +136,7 @@ pub fn verdict(program: &Program, planned: &Planned, patience: Duration) -> Resu
 }
 
 /// One case of the suite: a program, and one of the faults that it could meet.
-pub fn case(seed: u64) -> Result<(), String> {
+pub fn case(seed: u64, tally: &Tally) -> Result<(), String> {
     let program = program(seed / 8);
     let plans = plans(&program).map_err(|why| format!("{why}\n{program:?}"))?;
     let mut rng = Rng::new(seed);
@@ -130,11 +144,12 @@ pub fn case(seed: u64) -> Result<(), String> {
         return Ok(());
     }
     let planned = &plans[rng.below(plans.len())];
-    let Err(why) = verdict(&program, planned, PATIENCE) else { return Ok(()) };
+    let Err(why) = counted(&program, planned, PATIENCE, tally) else { return Ok(()) };
     let hangs = why == "it hangs";
     let (patience, most) = if hangs { (Duration::from_secs(2), 60) } else { (PATIENCE, 500) };
     let fails = |p: &Program| {
-        verdict(p, planned, patience).is_err_and(|found| (found == "it hangs") == hangs)
+        verdict(p, planned, patience)
+            .is_err_and(|found| (found == "it hangs") == hangs && kind(&found) == kind(&why))
     };
     let small = crate::shrink::shrink(&program, most, &fails);
     let now = verdict(&small, planned, patience).err();

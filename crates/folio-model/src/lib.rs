@@ -3,17 +3,22 @@
 //!
 //! A [`program::Program`] is plain data. [`generate`] makes one from a seed, [`run`] gives it to a
 //! runtime and records everything that can be seen, [`oracle`] replays the record one step after
-//! another and says where it is wrong, [`shrink`] makes a wrong program small. Nothing here
-//! depends on time, but for the patience after which a program counts as hanging.
+//! another and says where it is wrong, [`shrink`] makes a wrong program small. [`order`] knows which
+//! steps are over before which, since raw memory is ordered by what programs say and by nothing
+//! else; [`features`] counts what programs were made of. Nothing here depends on time, but for the
+//! patience after which a program counts as hanging.
 //!
 //! For kernels, [`interp`] says what they mean, and [`kernels`] makes random ones.
 
 pub mod compute;
 pub mod faulty;
+pub mod features;
 pub mod generate;
+pub mod handle;
 pub mod interp;
 pub mod kernels;
 pub mod oracle;
+pub mod order;
 pub mod place;
 pub mod planted;
 pub mod program;

@@ -4,15 +4,16 @@
 //! that lies, and look there as the same bug in the engine would: an edge that was forgotten is a
 //! wait that is not passed on. One that shows nowhere else is planted in what was seen.
 
+use crate::program::Action;
 use crate::run::{Outcome, Record};
 use crate::world::Wrap;
-use folio_core::RuntimeBuilder;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, BlockKernel, Geometry, HalError, Head, KernelRef, Lost,
     MemBase, NativeKernel, ParamPtr, Tick, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
+use folio_core::{Event, RuntimeBuilder};
 use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,6 +46,8 @@ pub enum Bug {
     SwallowedError,
     /// Accesses of one command that overlap are not refused.
     MissingAliasCheck,
+    /// A command does not wait for the events that it is to come after.
+    DroppedAfter,
 }
 
 /// Plants a bug in every backend and runtime.
@@ -57,6 +60,12 @@ impl Wrap for Planted {
 
     fn build(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         builder.page_tracker(Arc::new(Liars(self.0)))
+    }
+
+    fn after(&self, action: &Action, events: &mut Vec<Event>) {
+        if self.0 == Bug::DroppedAfter && !action.raw().is_empty() {
+            events.clear();
+        }
     }
 
     fn seen(&self, record: &mut Record) {

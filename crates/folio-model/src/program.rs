@@ -4,6 +4,7 @@
 //! [`crate::oracle`] to a sequential model. Steps that make no sense (because shrinking has
 //! removed what they refer to) have no effect in either.
 
+use folio_core::UsmKind;
 use folio_core::geom::{Box3, Dims};
 
 /// Element types.
@@ -87,9 +88,24 @@ pub struct QueueSpec {
     pub choice: Choice,
 }
 
-/// A buffer.
+/// Whose memory a buffer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Its own, wherever it is needed.
+    Own,
+    /// It is USM of this device, and no buffer until [`What::Adopt`].
+    Usm(usize, UsmKind),
+    /// It is a buffer over USM of this device, or without one over memory of the host's.
+    Over(Option<(usize, UsmKind)>),
+    /// It is the host's memory, of which the runtime knows nothing: for raw commands only.
+    Lent,
+}
+
+/// A buffer, or other memory that programs work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferSpec {
+    /// Whose memory it has. With any but its own it has one dimension and one page.
+    pub memory: Memory,
     /// Its elements.
     pub ty: Ty,
     /// Its dimensions.
@@ -120,6 +136,14 @@ pub struct Config {
 }
 
 impl Config {
+    /// The name of a device.
+    pub fn device_name(&self, device: usize) -> String {
+        match device.checked_sub(self.cpu.unwrap_or(0)) {
+            None => format!("cpu:{device}"),
+            Some(sim) => format!("sim:{sim}"),
+        }
+    }
+
     /// The memory domain of each device: 0 is the host.
     pub fn domains(&self) -> Vec<usize> {
         let mut domains = Vec::new();
@@ -244,6 +268,29 @@ pub enum Action {
         /// Which.
         view: View,
     },
+    /// A copy between raw memory; parts of equal extent and type.
+    RawCopy {
+        /// From.
+        from: View,
+        /// To.
+        to: View,
+    },
+    /// A fill of raw memory.
+    RawFill {
+        /// What.
+        to: View,
+    },
+    /// A kernel or a host task that finds what it uses by its address: nobody knows of it.
+    RawRun {
+        /// As a host task.
+        on_host: bool,
+        /// What it reads.
+        read: Option<View>,
+        /// What it writes, all of it.
+        write: View,
+        /// How it ends.
+        ends: Ends,
+    },
 }
 
 impl Action {
@@ -260,18 +307,51 @@ impl Action {
             Action::Copy { from, to } => vec![read(from), whole(to)],
             Action::Upload { to } | Action::Fill { to } => vec![whole(to)],
             Action::Update { view } | Action::UpdateHost { view } => vec![read(view)],
+            Action::RawCopy { .. } | Action::RawFill { .. } | Action::RawRun { .. } => Vec::new(),
         }
+    }
+
+    /// What it uses without an access, and whether it writes that.
+    pub fn raw(&self) -> Vec<(View, bool)> {
+        match self {
+            Action::RawCopy { from, to } => vec![(*from, false), (*to, true)],
+            Action::RawFill { to } => vec![(*to, true)],
+            Action::RawRun { read, write, .. } => {
+                read.iter().map(|r| (*r, false)).chain([(*write, true)]).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// All buffers that it names.
+    pub fn buffers(&self) -> Vec<usize> {
+        let tracked = self.accesses().into_iter().map(|(a, _)| a.view.buffer);
+        tracked.chain(self.raw().into_iter().map(|(v, _)| v.buffer)).collect()
     }
 
     /// It needs its data on the host.
     pub fn on_host(&self) -> bool {
-        matches!(self, Action::Task { .. } | Action::UpdateHost { .. })
+        matches!(
+            self,
+            Action::Task { .. } | Action::UpdateHost { .. } | Action::RawRun { on_host: true, .. }
+        )
+    }
+
+    /// No item of it runs.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Action::Kernel { range, .. } => range.contains(&0),
+            Action::RawRun { write, .. } => write.part.is_empty(),
+            _ => false,
+        }
     }
 
     /// How it is meant to end.
     pub fn ends(&self) -> Ends {
         match self {
-            Action::Kernel { ends, .. } | Action::Task { ends, .. } => *ends,
+            Action::Kernel { ends, .. }
+            | Action::Task { ends, .. }
+            | Action::RawRun { ends, .. } => *ends,
             _ => Ends::Well,
         }
     }
@@ -312,6 +392,11 @@ pub enum What {
     },
     /// Gives the guards of this thread back.
     Unhold,
+    /// Makes a buffer of USM.
+    Adopt {
+        /// Which.
+        buffer: usize,
+    },
     /// Drops the handle of a buffer.
     Drop {
         /// Which.
@@ -370,6 +455,15 @@ impl Program {
     /// How many threads there are.
     pub fn threads(&self) -> usize {
         self.steps.iter().map(|s| s.thread + 1).max().unwrap_or(1)
+    }
+
+    /// The name of a buffer in failures.
+    pub fn buffer_label(&self, buffer: usize) -> String {
+        match self.buffers[buffer].memory {
+            Memory::Own | Memory::Lent => format!("buffer {buffer}"),
+            Memory::Usm(device, _) => format!("usm on {}", self.config.device_name(device)),
+            Memory::Over(_) => String::new(),
+        }
     }
 
     /// The name of a step, as command and in failures.

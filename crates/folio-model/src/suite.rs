@@ -1,5 +1,6 @@
 //! Suites: many programs within a budget, and what is said of them.
 
+use crate::features::{Feature, Tally};
 use crate::generate::{self, Menu};
 use crate::oracle;
 use crate::program::Program;
@@ -69,7 +70,7 @@ pub fn explain(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> String {
 }
 
 /// What a complaint is about: its words without numbers.
-fn kind(why: &str) -> String {
+pub(crate) fn kind(why: &str) -> String {
     let words = why.split(|c: char| !c.is_alphabetic()).filter(|w| w.len() > 3);
     words.filter(|w| w.chars().all(char::is_alphabetic)).take(3).collect()
 }
@@ -108,13 +109,30 @@ pub fn cases(budget: Budget, threads: usize, case: &Case<'_>) -> (u64, Vec<Strin
     (done.into_inner(), wrong)
 }
 
-/// The case of the programs' suite.
-pub fn program_case(seed: u64, menu: Menu, wrap: &Arc<dyn Wrap>) -> Result<(), String> {
+/// The case of the programs' suite; counts what occurred.
+pub fn program_case(
+    seed: u64,
+    menu: Menu,
+    wrap: &Arc<dyn Wrap>,
+    tally: &Tally,
+) -> Result<(), String> {
     let program = generate::program(seed, menu);
-    match verdict(&program, wrap, PATIENCE) {
-        None => Ok(()),
-        Some(why) => Err(explain(&program, wrap, &why)),
-    }
+    let wrong = match run::run(&program, wrap, PATIENCE) {
+        None => Some("it hangs".to_owned()),
+        Some(record) => {
+            tally.add(&program, &record);
+            oracle::check(&program, &record).err()
+        }
+    };
+    wrong.map_or(Ok(()), |why| Err(explain(&program, wrap, &why)))
+}
+
+/// So many cases show everything that is wanted of a suite.
+const ENOUGH: u64 = 2000;
+
+/// Complains of what has not occurred in a suite of `done` cases.
+pub fn absent(tally: &Tally, wanted: &[Feature], done: u64) -> Vec<Feature> {
+    if done < ENOUGH { Vec::new() } else { tally.absent(wanted) }
 }
 
 /// The line that a suite prints.

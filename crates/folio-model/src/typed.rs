@@ -1,106 +1,13 @@
 //! From programs, which know types and dimensions as values, to the API, which knows them as types.
 
 use crate::compute;
-use crate::program::{Access, BufferSpec, Ends, Mode, Skip, Ty, View};
-use folio_core::pages::DenseTrackers;
-use folio_core::{
-    Buffer, BufferOptions, CommandGroup, DeviceType, HostRead, HostWrite, Read, ReadWrite, Result,
-    Runtime, Shared, Write,
-};
+use crate::handle::{Elem, Handle, cut, load, slice, slice_mut, store};
+use crate::program::{Access, Ends, Mode, Skip, View};
+use folio_core::geom::linear;
+use folio_core::{CommandGroup, HostRead, HostWrite, Read, ReadWrite, Result, Write};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// An element.
-pub trait Elem: DeviceType {
-    /// As a number.
-    fn wide(self) -> u64;
-    /// The low bits of a number.
-    fn narrow(value: u64) -> Self;
-}
-
-impl Elem for u32 {
-    fn wide(self) -> u64 {
-        u64::from(self)
-    }
-    fn narrow(value: u64) -> u32 {
-        value as u32
-    }
-}
-
-impl Elem for u64 {
-    fn wide(self) -> u64 {
-        self
-    }
-    fn narrow(value: u64) -> u64 {
-        value
-    }
-}
-
-/// A buffer of any type and shape, seen in three dimensions.
-#[derive(Clone)]
-pub enum Any3 {
-    /// Of `u32`.
-    U32(Shared<u32, 3>),
-    /// Of `u64`.
-    U64(Shared<u64, 3>),
-}
-
-/// Does something with the typed handle.
-#[macro_export]
-macro_rules! with_handle {
-    ($any:expr, $name:ident => $body:expr) => {
-        match $any {
-            $crate::typed::Any3::U32($name) => $body,
-            $crate::typed::Any3::U64($name) => $body,
-        }
-    };
-}
-
-/// The last `D` numbers.
-pub fn cut<const D: usize>(dims: [usize; 3]) -> [usize; D] {
-    std::array::from_fn(|d| dims[3 - D + d])
-}
-
-fn make<T: Elem, const D: usize>(
-    rt: &Runtime,
-    at: usize,
-    spec: &BufferSpec,
-) -> Result<Shared<T, 3>> {
-    let mut options = BufferOptions::new().label(format!("buffer {at}"));
-    if let Some(page) = spec.page {
-        options = options.page(cut::<D>(page));
-    }
-    if spec.dense {
-        options = options.tracker(Arc::new(DenseTrackers));
-    }
-    let range = cut::<D>(spec.dims);
-    let buffer: Buffer<T, D> = if spec.initialised {
-        let volume = spec.dims.iter().product();
-        let data: Vec<T> = (0..volume).map(|i| T::narrow(compute::initial(at, i))).collect();
-        rt.buffer_from_with(&data, range, options)?
-    } else {
-        rt.buffer_with(range, options)?
-    };
-    buffer.share().reinterpret(spec.dims)
-}
-
-/// Makes a buffer.
-pub fn buffer(rt: &Runtime, at: usize, spec: &BufferSpec) -> Result<Any3> {
-    Ok(match (spec.ty, spec.rank) {
-        (Ty::U32, 1) => Any3::U32(make::<u32, 1>(rt, at, spec)?),
-        (Ty::U32, 2) => Any3::U32(make::<u32, 2>(rt, at, spec)?),
-        (Ty::U32, _) => Any3::U32(make::<u32, 3>(rt, at, spec)?),
-        (Ty::U64, 1) => Any3::U64(make::<u64, 1>(rt, at, spec)?),
-        (Ty::U64, 2) => Any3::U64(make::<u64, 2>(rt, at, spec)?),
-        (Ty::U64, _) => Any3::U64(make::<u64, 3>(rt, at, spec)?),
-    })
-}
-
-/// A buffer as a view sees it.
-pub fn seen_as<T: Elem, const D: usize>(any: &Any3, view: &View) -> Result<Shared<T, D>> {
-    with_handle!(any, h => h.reinterpret::<T, D>(cut::<D>(view.dims)))
-}
 
 /// What a kernel or task computes, apart from its data.
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +23,7 @@ pub struct Job {
 /// Launches with `N` reads, `M` writes and `K` reads and writes.
 pub fn kernel<T: Elem, const D: usize, const N: usize, const M: usize, const K: usize>(
     cg: &mut CommandGroup,
-    accesses: &[(Access, Any3)],
+    accesses: &[(Access, Handle)],
     range: [usize; 3],
     job: Job,
 ) -> Result<()> {
@@ -124,18 +31,12 @@ pub fn kernel<T: Elem, const D: usize, const N: usize, const M: usize, const K: 
     let mut outs: Vec<Write<T, D>> = Vec::new();
     let mut inouts: Vec<ReadWrite<T, D>> = Vec::new();
     for (access, any) in accesses {
-        let (min, extent) = (access.view.part.min, access.view.part.extent());
-        if access.mode == Mode::Read {
-            let shared = seen_as::<T, 3>(any, &access.view)?;
-            reads.push(cg.read(shared.slice(min, extent)?));
-            continue;
-        }
-        let shared = seen_as::<T, D>(any, &access.view)?;
-        let part = shared.slice_mut(cut::<D>(min), cut::<D>(extent))?;
+        let view = &access.view;
         match access.mode {
-            Mode::Discard => outs.push(cg.discard(part)),
-            Mode::ReadWrite => inouts.push(cg.read_write(part)),
-            _ => outs.push(cg.write(part)),
+            Mode::Read => reads.push(slice(any, view, |part| cg.read(part))?),
+            Mode::Discard => outs.push(slice_mut(any, view, |part| cg.discard(part))?),
+            Mode::ReadWrite => inouts.push(slice_mut(any, view, |part| cg.read_write(part))?),
+            Mode::Write => outs.push(slice_mut(any, view, |part| cg.write(part))?),
         }
     }
     let args: Option<([_; N], [_; M], [_; K])> = reads
@@ -230,26 +131,20 @@ pub fn task_value(salt: u32, item: usize, input: &[u64], old: Option<u64>) -> u6
 /// Describes a host task.
 pub fn task<R: Elem, W: Elem>(
     cg: &mut CommandGroup,
-    read: Option<(View, &Any3)>,
-    write: Option<(Access, &Any3)>,
+    read: Option<(View, &Handle)>,
+    write: Option<(Access, &Handle)>,
     job: Job,
     digest: Digest,
 ) -> Result<()> {
     let r = match &read {
-        Some((view, any)) => {
-            let handle = seen_as::<R, 3>(any, view)?;
-            Some(cg.read(handle.slice(view.part.min, view.part.extent())?))
-        }
+        Some((view, any)) => Some(slice::<R, 3, _>(any, view, |part| cg.read(part))?),
         None => None,
     };
-    let mut keep = false;
+    let keep = write.as_ref().is_some_and(|(access, _)| access.mode != Mode::Discard);
     let w = match &write {
-        Some((access, any)) => {
-            let handle = seen_as::<W, 3>(any, &access.view)?;
-            let part = handle.slice_mut(access.view.part.min, access.view.part.extent())?;
-            keep = access.mode != Mode::Discard;
-            Some(if keep { cg.write(part) } else { cg.discard(part) })
-        }
+        Some((access, any)) => Some(slice_mut::<W, 3, _>(any, &access.view, |part| {
+            if keep { cg.write(part) } else { cg.discard(part) }
+        })?),
         None => None,
     };
     match (r, w) {
@@ -265,24 +160,79 @@ pub fn task<R: Elem, W: Elem>(
     Ok(())
 }
 
+/// What is found by its address: where, and as what.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The first byte of all of it.
+    pub address: usize,
+    /// What of it.
+    pub view: View,
+}
+
+impl Place {
+    fn index(&self, item: usize) -> usize {
+        let [_, rows, columns] = self.view.part.extent();
+        let at = [item / (rows * columns), item / columns % rows, item % columns];
+        linear(self.view.dims, std::array::from_fn(|d| self.view.part.min[d] + at[d]))
+    }
+
+    /// All elements, in order.
+    ///
+    /// # Safety
+    /// They are there, and nobody writes them meanwhile.
+    pub unsafe fn values(&self) -> Vec<u64> {
+        let items = 0..self.view.part.volume();
+        // SAFETY: the caller's.
+        items.map(|i| unsafe { load(self.address, self.view.ty, self.index(i)) }).collect()
+    }
+}
+
+/// Describes a kernel or a host task that finds what it uses by its address.
+pub fn by_address(
+    cg: &mut CommandGroup,
+    on_host: bool,
+    read: Option<Place>,
+    write: Place,
+    job: Job,
+) {
+    let one = move |item: usize| {
+        // SAFETY: programs order what is not ordered by accesses, and keep the memory.
+        let input = read.map(|read| unsafe { read.values() }).unwrap_or_default();
+        end_badly(job.ends);
+        let value = task_value(job.salt, item, &input, None);
+        // SAFETY: as above; each item has its own element.
+        unsafe { store(write.address, write.view.ty, write.index(item), value) };
+    };
+    let items = write.view.part.volume();
+    if on_host {
+        cg.host_task((), move |()| (0..items).for_each(one));
+    } else {
+        cg.host_kernel([items], (), move |item, ()| one(item.index()));
+    }
+}
+
 /// Reads a part on the host, and keeps the guard if asked.
-pub fn read<T: Elem>(any: &Any3, view: &View) -> Result<(Vec<u64>, Box<dyn Any>)> {
-    let handle = seen_as::<T, 3>(any, view)?;
-    let guard = handle.slice(view.part.min, view.part.extent())?.read_rows()?;
+pub fn read<T: Elem>(any: &Handle, view: &View) -> Result<(Vec<u64>, Box<dyn Any>)> {
+    if let Handle::Lent(lent) = any {
+        let place = Place { address: lent.address(), view: *view };
+        // SAFETY: programs wait for those who write it.
+        return Ok((unsafe { place.values() }, Box::new(())));
+    }
+    let guard = slice::<T, 3, _>(any, view, |part| part.read_rows())??;
     let data = guard.to_vec().into_iter().map(T::wide).collect();
     Ok((data, Box::new(guard)))
 }
 
 /// Writes a part on the host; says what was there, if that was asked for, and keeps the guard.
 pub fn write<T: Elem>(
-    any: &Any3,
+    any: &Handle,
     view: &View,
     overwrite: bool,
     job: Option<Job>,
 ) -> Result<(Vec<u64>, Box<dyn Any>)> {
-    let handle = seen_as::<T, 3>(any, view)?;
-    let mut part = handle.slice_mut(view.part.min, view.part.extent())?;
-    let mut guard = if overwrite { part.overwrite_rows()? } else { part.write_rows()? };
+    let mut guard = slice_mut::<T, 3, _>(any, view, |mut part| {
+        if overwrite { part.overwrite_rows() } else { part.write_rows() }
+    })??;
     let [slices, rows, columns] = view.part.extent();
     let mut before = Vec::new();
     for row in 0..slices * rows {

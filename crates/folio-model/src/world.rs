@@ -1,10 +1,10 @@
 //! Runtimes as programs describe them, with everything that watches over them.
 
-use crate::program::{Choice, Config, Groups, QueueSpec, Sim};
+use crate::program::{Action, Choice, Config, Groups, QueueSpec, Sim};
 use crate::run::Record;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
 use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
-use folio_core::{Queue, Runtime, RuntimeBuilder};
+use folio_core::{Event, Queue, Runtime, RuntimeBuilder};
 use folio_cpu::CpuBackend;
 use folio_layers::{Layer, Report, Validate};
 use folio_sim::{DeviceSpec, OpKind, Script, SimBackend, SimHandle};
@@ -20,6 +20,8 @@ pub trait Wrap: Send + Sync {
     fn build(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         builder
     }
+    /// Changes what a command is said to come after, as a bug in the engine would.
+    fn after(&self, _: &Action, _: &mut Vec<Event>) {}
     /// Changes what was seen, as a bug in the engine itself would.
     fn seen(&self, _: &mut Record) {}
     /// Whether the layer that validates may be there.

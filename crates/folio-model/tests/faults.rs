@@ -3,16 +3,20 @@
 //! told once, and what does not depend on it is right.
 
 use folio_model::faulty;
-use folio_model::suite::{Budget, cases, line};
+use folio_model::features::{self, Tally};
+use folio_model::suite::{Budget, absent, cases, line};
 use std::time::Instant;
 
 #[test]
 fn suite_faults() {
     let budget = Budget::of("FAULTS");
     let start = Instant::now();
-    let (done, wrong) = cases(budget, 2, &faulty::case);
+    let tally = Tally::default();
+    let (done, wrong) = cases(budget, 2, &|seed| faulty::case(seed, &tally));
     println!("{}", line("faults", done, start.elapsed(), wrong.len(), budget.seed));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    let absent = absent(&tally, features::FAULTS, done);
+    assert!(absent.is_empty(), "in {done} programs there was never {absent:?}");
     let least = budget.cases.unwrap_or(budget.least);
     assert!(done >= least, "{done} faults, at least {least} asked");
 }

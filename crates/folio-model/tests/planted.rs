@@ -86,3 +86,8 @@ fn planted_early_free_is_caught() {
 fn planted_swallowed_error_is_caught() {
     caught(Bug::SwallowedError, Target::Sim, 100, |why| why.contains("ended with Fine"));
 }
+
+#[test]
+fn planted_dropped_order_of_raw_commands_is_caught() {
+    caught(Bug::DroppedAfter, Target::Sim, 0, wrong_value);
+}

@@ -1,9 +1,12 @@
 //! Random programs from seeds.
 
+mod usm;
+
+use crate::order::Order;
 use crate::place;
 use crate::program::{
-    Access, Action, BufferSpec, Choice, Config, Ends, Groups, Mode, Program, QueueSpec, Sim, Skip,
-    Step, Ty, View, What,
+    Access, Action, BufferSpec, Choice, Config, Ends, Groups, Memory, Mode, Program, QueueSpec,
+    Sim, Skip, Step, Ty, View, What,
 };
 use crate::rng::Rng;
 use folio_core::geom::{Box3, Dims};
@@ -28,6 +31,8 @@ pub struct Menu {
     pub failures: usize,
     /// In how many of 100 programs there is a second thread.
     pub threads: usize,
+    /// In how many of 100 programs a thread has memory that is no ordinary buffer.
+    pub usm: usize,
     /// Only what ends the same way at every run: no threads, no notifications.
     pub steady: bool,
 }
@@ -35,7 +40,7 @@ pub struct Menu {
 impl Menu {
     /// The usual mix.
     pub fn of(target: Target) -> Menu {
-        Menu { target, failures: 20, threads: 15, steady: false }
+        Menu { target, failures: 20, threads: 15, usm: 45, steady: false }
     }
 }
 
@@ -46,9 +51,12 @@ pub fn program(seed: u64, menu: Menu) -> Program {
     let threads = if !menu.steady && rng.chance(menu.threads) { 2 } else { 1 };
     let buffers = buffers(&mut rng, threads);
     config.queues = queues(&mut rng, &config, threads);
+    let buffers = usm::all(&mut rng, &config, buffers, (threads, menu.usm, menu.steady));
     let fails = rng.chance(menu.failures);
     let count = if rng.chance(10) { rng.within(30, 60) } else { rng.within(4, 24) };
-    let mut made = Maker { rng, config, buffers, threads, fails, steps: Vec::new() };
+    let orders = vec![Order::of(&buffers, &config.queues); threads];
+    let (adopted, steps) = (Vec::new(), Vec::new());
+    let mut made = Maker { rng, config, buffers, threads, fails, orders, adopted, steps };
     while made.steps.len() < count {
         made.step();
     }
@@ -128,7 +136,7 @@ fn buffer(rng: &mut Rng, thread: usize, one_type: bool) -> BufferSpec {
         page
     });
     let (initialised, dense) = (rng.chance(60), rng.chance(20));
-    BufferSpec { ty, rank, dims, page, initialised, dense, thread }
+    BufferSpec { memory: Memory::Own, ty, rank, dims, page, initialised, dense, thread }
 }
 
 struct Maker {
@@ -137,25 +145,52 @@ struct Maker {
     buffers: Vec<BufferSpec>,
     threads: usize,
     fails: bool,
+    /// Of each thread.
+    orders: Vec<Order>,
+    /// USM that is a buffer by now.
+    adopted: Vec<usize>,
     steps: Vec<Step>,
 }
 
 impl Maker {
+    fn push(&mut self, thread: usize, what: What) {
+        let step = Step { id: self.steps.len() as u32, thread, what };
+        if let What::Adopt { buffer } = step.what {
+            self.adopted.push(buffer);
+        }
+        self.orders[thread].done_well(&step);
+        self.steps.push(step);
+    }
+
+    /// A part for the host, for which whoever uses it unseen is waited for.
+    fn host_view(&mut self, thread: usize, writes: bool) -> View {
+        let view = self.view(thread, None);
+        self.wait_for(thread, |order| order.host_needs(&view, writes));
+        view
+    }
+
     fn step(&mut self) {
         let thread = self.rng.below(self.threads);
         let what = match self.rng.below(100) {
-            0..=69 => self.submit(thread),
-            70..=79 => What::Read { view: self.view(thread, None) },
-            80..=84 => What::Write {
-                view: self.view(thread, None),
+            0..=68 => self.submit(thread),
+            69..=78 => What::Read { view: self.host_view(thread, false) },
+            79..=83 => What::Write {
+                view: self.host_view(thread, true),
                 overwrite: self.rng.chance(50),
                 skip: self.skip(),
             },
-            85..=86 if self.threads == 1 => {
-                What::Hold { view: self.view(thread, None), writes: self.rng.chance(30) }
+            84..=85 if self.threads == 1 => {
+                let writes = self.rng.chance(30);
+                What::Hold { view: self.host_view(thread, true), writes }
             }
-            87..=88 if self.threads == 1 => What::Unhold,
-            89 => What::Drop { buffer: self.view(thread, None).buffer },
+            86..=87 if self.threads == 1 => What::Unhold,
+            88 => self.adopt(thread),
+            89 => {
+                let usm = if self.rng.chance(50) { self.usm(thread) } else { None };
+                let buffer = usm.unwrap_or_else(|| self.view(thread, None).buffer);
+                self.wait_for(thread, |order| order.handle_needs(buffer, false));
+                What::Drop { buffer }
+            }
             90..=91 => What::WaitQueue { queue: self.queue(thread) },
             92..=93 => What::WaitEvent { step: self.earlier(thread) },
             94..=95 => What::Barrier { queue: self.queue(thread) },
@@ -164,8 +199,7 @@ impl Maker {
             }
             _ => self.submit(thread),
         };
-        let id = self.steps.len() as u32;
-        self.steps.push(Step { id, thread, what });
+        self.push(thread, what);
         if self.rng.chance(2) {
             self.burst(thread);
         }
@@ -173,10 +207,10 @@ impl Maker {
 
     /// Many discards of parts of one page, from different devices.
     fn burst(&mut self, thread: usize) {
-        let Some(buffer) = self.own(thread) else { return };
+        let Some(buffer) = self.own(thread, None) else { return };
         let spec = self.buffers[buffer].clone();
         let volume = spec.dims.iter().product::<usize>();
-        if volume < 4 {
+        if volume < 4 || spec.memory != Memory::Own {
             return;
         }
         for _ in 0..20 {
@@ -190,12 +224,29 @@ impl Maker {
             let action =
                 Action::Kernel { rank, range: [1; 3], accesses, skip: None, ends: Ends::Well };
             let what = What::Submit { queue: self.queue(thread), action, after: Vec::new() };
-            self.steps.push(Step { id: self.steps.len() as u32, thread, what });
+            self.push(thread, what);
         }
     }
 
+    fn adopt(&mut self, thread: usize) -> What {
+        let Some(buffer) = self.usm(thread) else { return self.submit(thread) };
+        self.wait_for(thread, |order| order.handle_needs(buffer, true));
+        What::Adopt { buffer }
+    }
+
     fn submit(&mut self, thread: usize) -> What {
-        let action = match self.rng.below(100) {
+        let raw = if self.rng.chance(45) { self.raw(thread) } else { None };
+        let action = raw.unwrap_or_else(|| self.tracked(thread));
+        let mut after = if self.rng.chance(12) { vec![self.earlier(thread)] } else { Vec::new() };
+        let queue = self.queue_for(thread, &action);
+        if self.order(thread, queue, &action, &mut after) {
+            return What::Submit { queue, action, after };
+        }
+        What::WaitQueue { queue }
+    }
+
+    fn tracked(&mut self, thread: usize) -> Action {
+        match self.rng.below(100) {
             0..=54 => self.kernel(thread),
             55..=66 => self.task(thread),
             67..=78 => self.copy(thread),
@@ -203,9 +254,7 @@ impl Maker {
             85..=91 => Action::Fill { to: self.view(thread, None) },
             92..=95 => Action::Update { view: self.view(thread, None) },
             _ => Action::UpdateHost { view: self.view(thread, None) },
-        };
-        let after = if self.rng.chance(12) { vec![self.earlier(thread)] } else { Vec::new() };
-        What::Submit { queue: self.queue(thread), action, after }
+        }
     }
 
     fn queue(&mut self, thread: usize) -> usize {
@@ -234,19 +283,29 @@ impl Maker {
         }
     }
 
-    fn own(&mut self, thread: usize) -> Option<usize> {
-        let own: Vec<usize> =
-            (0..self.buffers.len()).filter(|b| self.buffers[*b].thread == thread).collect();
+    /// Something of a thread for accesses as elements of `ty`.
+    fn own(&mut self, thread: usize, ty: Option<Ty>) -> Option<usize> {
+        let fits = |b: &usize| {
+            let spec = &self.buffers[*b];
+            let typed = match spec.memory {
+                Memory::Lent => false,
+                Memory::Usm(..) => ty.is_none_or(|ty| ty == spec.ty) || self.adopted.contains(b),
+                Memory::Own | Memory::Over(_) => true,
+            };
+            spec.thread == thread && typed
+        };
+        let own: Vec<usize> = (0..self.buffers.len()).filter(fits).collect();
         (!own.is_empty()).then(|| self.rng.pick(&own))
     }
 
     /// A part of some buffer of the thread, as elements of `ty`.
     fn view(&mut self, thread: usize, ty: Option<Ty>) -> View {
-        let buffer = self.own(thread).unwrap_or(0);
+        let buffer = self.own(thread, ty).unwrap_or(0);
         let spec = &self.buffers[buffer];
         let (own, page) = (spec.dims, place::grid(spec).page);
         let bytes = own.iter().product::<usize>() * spec.ty.size();
-        let ty = ty.unwrap_or(if self.rng.chance(90) { spec.ty } else { Ty::U64 });
+        let fixed = matches!(spec.memory, Memory::Usm(..)) && !self.adopted.contains(&buffer);
+        let ty = ty.unwrap_or(if fixed || self.rng.chance(90) { spec.ty } else { Ty::U64 });
         let reshaped = ty != spec.ty || self.rng.chance(8);
         let dims = if reshaped { shape(&mut self.rng, bytes / ty.size()) } else { own };
         let pages = (!reshaped && self.rng.chance(30)).then_some(page);
@@ -254,7 +313,7 @@ impl Maker {
     }
 
     fn kernel(&mut self, thread: usize) -> Action {
-        let first = self.own(thread).unwrap_or(0);
+        let first = self.own(thread, None).unwrap_or(0);
         let ty = if self.rng.chance(90) { self.buffers[first].ty } else { Ty::U64 };
         let mut accesses: Vec<Access> = Vec::new();
         for _ in 0..self.rng.pick(&[0, 1, 1, 1, 2]) {
@@ -327,7 +386,10 @@ impl Maker {
                 view.part.max[d] = view.part.min[d] + a[d].min(b[d]);
             }
         }
-        if place::overlap(&from, &to) && !self.rng.chance(10) {
+        // A handle of USM cannot be borrowed twice.
+        let twice =
+            from.buffer == to.buffer && matches!(self.buffers[to.buffer].memory, Memory::Usm(..));
+        if twice || (place::overlap(&from, &to) && !self.rng.chance(10)) {
             return Action::Fill { to };
         }
         Action::Copy { from, to }

@@ -1,16 +1,18 @@
 //! Runs a program on a runtime, and records what could be seen of it. Judges nothing but hangs,
 //! leaks and broken contracts; the rest is the oracle's.
 
-use crate::compute;
+mod dispatch;
+mod finish;
+
+use crate::handle::{self, Handle, Kept};
+use crate::order::Order;
 use crate::program::{Action, Ends, Program, Step, Ty, View, What};
-use crate::typed::{self, Any3, Digest, Job};
-use crate::with_handle;
+use crate::typed::{self, Digest, Job, Place};
 use crate::world::{Told, World, Wrap, chosen, frozen};
-use folio_core::{CommandGroup, Counters, Error, Event, Moves, Result, Status};
+use folio_core::{CommandGroup, Counters, Error, Event, Moves, Result};
 use std::any::Any;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub enum Outcome {
     Aliasing,
     /// A host guard holds the data.
     Held,
+    /// It is USM of another place.
+    NotAccessible,
     /// In some other way.
     Other(String),
 }
@@ -40,6 +44,7 @@ impl Outcome {
             Error::Failed(failure) => Outcome::Failed(failure.id(), failure.label().to_owned()),
             Error::Aliasing { .. } => Outcome::Aliasing,
             Error::HostAccessHeld { .. } => Outcome::Held,
+            Error::NotAccessible { .. } => Outcome::NotAccessible,
             other => Outcome::Other(other.to_string()),
         }
     }
@@ -67,6 +72,8 @@ pub struct Seen {
 /// What was seen of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
+    /// How the buffers were made.
+    pub made: Vec<Outcome>,
     /// Its steps, in the order of the program; without those that had no effect.
     pub steps: Vec<Seen>,
     /// The buffers at the end.
@@ -90,9 +97,18 @@ struct Doing {
 
 struct Runner<'p> {
     program: &'p Program,
+    wrap: &'p dyn Wrap,
     world: World,
-    buffers: Vec<Mutex<Option<Any3>>>,
+    buffers: Vec<Mutex<Option<Handle>>>,
+    /// Memory that must outlive everything that uses it.
+    kept: Kept,
     events: Mutex<Vec<(u32, Event)>>,
+}
+
+/// What a thread knows of its own steps.
+struct Mine {
+    held: Vec<Box<dyn Any>>,
+    order: Order,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -127,13 +143,13 @@ fn run_here(program: &Program, wrap: &dyn Wrap) -> Record {
     };
     let mut record = Record::default();
     let mut buffers = Vec::new();
+    let mut kept = Kept::new();
     for (at, spec) in program.buffers.iter().enumerate() {
-        match typed::buffer(&world.rt, at, spec) {
-            Ok(buffer) => buffers.push(Mutex::new(Some(buffer))),
-            Err(error) => return Record { wrong: vec![error.to_string()], ..record },
-        }
+        let made = handle::make(&world.rt, at, spec, &mut kept);
+        record.made.push(Outcome::of(&made));
+        buffers.push(Mutex::new(made.ok()));
     }
-    let runner = Runner { program, world, buffers, events: Mutex::default() };
+    let runner = Runner { program, wrap, world, buffers, kept, events: Mutex::default() };
     let mut all = runner.steps();
     runner.finish(&mut all, &mut record);
     wrap.seen(&mut record);
@@ -157,40 +173,42 @@ impl Runner<'_> {
     }
 
     fn thread(&self, thread: usize) -> Vec<Doing> {
-        let mut held: Vec<Box<dyn Any>> = Vec::new();
+        let mut mine = Mine { held: Vec::new(), order: Order::new(self.program) };
         let steps = self.program.steps.iter().filter(|s| s.thread == thread);
-        let done = steps.filter_map(|step| self.step(step, &mut held)).collect();
+        let done = steps.filter_map(|step| self.step(step, &mut mine)).collect();
         self.world.thaw();
         done
     }
 
-    fn buffer(&self, at: usize) -> Option<Any3> {
+    fn buffer(&self, at: usize) -> Option<Handle> {
         lock(self.buffers.get(at)?).clone()
     }
 
     fn counters(&self, at: usize) -> Moves {
-        let any = self.buffer(at);
-        any.map(|any| with_handle!(any, h => h.counters().transfers())).unwrap_or_default()
+        self.buffer(at).map(|handle| handle.moves()).unwrap_or_default()
     }
 
-    fn step(&self, step: &Step, held: &mut Vec<Box<dyn Any>>) -> Option<Doing> {
+    fn step(&self, step: &Step, mine: &mut Mine) -> Option<Doing> {
         let named: Vec<usize> = match &step.what {
-            What::Submit { action, .. } => {
-                action.accesses().iter().map(|(a, _)| a.view.buffer).collect()
-            }
+            What::Submit { action, .. } => action.buffers(),
             What::Read { view } | What::Write { view, .. } | What::Hold { view, .. } => {
                 vec![view.buffer]
             }
+            What::Adopt { buffer } => vec![*buffer],
             _ => Vec::new(),
         };
-        if named.iter().any(|b| self.buffer(*b).is_none()) {
+        if named.iter().any(|b| self.buffer(*b).is_none())
+            || !self.typed(step)
+            || !self.in_order(step, &mine.order)
+        {
             return None;
         }
         if !matches!(step.what, What::Submit { .. } | What::Barrier { .. } | What::Freeze { .. }) {
             self.world.thaw();
         }
         let before: Vec<Moves> = named.iter().map(|b| self.counters(*b)).collect();
-        let mut doing = self.perform(step, held)?;
+        let mut doing = self.perform(step, &mut mine.held)?;
+        mine.order.note(step, &doing.seen);
         for (at, before) in named.iter().zip(before) {
             let after = self.counters(*at);
             let mut moved = Moves::default();
@@ -203,6 +221,39 @@ impl Runner<'_> {
             lock(&self.events).push((step.id, event.clone()));
         }
         Some(doing)
+    }
+
+    /// USM that was to become a buffer has done so, or is seen as what it is made of.
+    fn typed(&self, step: &Step) -> bool {
+        let fits = |view: &View| {
+            let usm = matches!(self.buffer(view.buffer), Some(Handle::Usm(_)));
+            !usm || view.ty == self.program.buffers[view.buffer].ty
+        };
+        match &step.what {
+            What::Submit { action, .. } => action.accesses().iter().all(|(a, _)| fits(&a.view)),
+            What::Read { view } | What::Write { view, .. } | What::Hold { view, .. } => fits(view),
+            _ => true,
+        }
+    }
+
+    /// Nothing that the runtime does not see is in the way of a step.
+    fn in_order(&self, step: &Step, order: &Order) -> bool {
+        let lent = |view: &View| matches!(self.buffer(view.buffer), Some(Handle::Lent(_)));
+        match &step.what {
+            What::Submit { queue, action, after } => {
+                order.missing(action, *queue, after).is_some_and(|missing| missing.is_empty())
+            }
+            What::Read { view } => order.host_needs(view, false).is_empty(),
+            What::Write { view, .. } | What::Hold { view, .. } => {
+                !lent(view) && order.host_needs(view, true).is_empty()
+            }
+            What::Drop { buffer } => order.handle_needs(*buffer, false).is_empty(),
+            What::Adopt { buffer } => {
+                let usm = matches!(self.buffer(*buffer), Some(Handle::Usm(_)));
+                usm && order.handle_needs(*buffer, true).is_empty()
+            }
+            _ => true,
+        }
     }
 
     fn event(&self, step: u32) -> Option<Event> {
@@ -236,7 +287,8 @@ impl Runner<'_> {
         match &step.what {
             What::Submit { queue, action, after } => {
                 let digest = Digest::default();
-                let after: Vec<Event> = after.iter().filter_map(|s| self.event(*s)).collect();
+                let mut after: Vec<Event> = after.iter().filter_map(|s| self.event(*s)).collect();
+                self.wrap.after(action, &mut after);
                 let queue = self.world.queues.get(*queue)?;
                 let result = queue.submit(|cg| {
                     cg.label(Program::label(step.id));
@@ -261,6 +313,12 @@ impl Runner<'_> {
                 guarded(&mut doing.seen, self.write(view, *overwrite, job(*skip)), false);
             }
             What::Unhold => held.clear(),
+            What::Adopt { buffer } => {
+                let mut place = lock(self.buffers.get(*buffer)?);
+                let adopted = place.take()?.adopt()?;
+                doing.seen.call = Outcome::of(&adopted);
+                *place = adopted.ok();
+            }
             What::Drop { buffer } => drop(lock(self.buffers.get(*buffer)?).take()),
             What::WaitQueue { queue } => {
                 let queue = self.world.queues.get(*queue)?;
@@ -350,217 +408,39 @@ impl Runner<'_> {
                     Ty::U64 => dispatch::update::<u64>(cg, view, &any, host),
                 }
             }
+            Action::RawCopy { .. } | Action::RawFill { .. } | Action::RawRun { .. } => {
+                self.describe_raw(cg, salt, action);
+                Ok(())
+            }
         }
     }
 
-    /// Reads everything, waits for everything, drops everything, and looks for what is left.
-    fn finish(self, all: &mut Vec<Doing>, record: &mut Record) {
-        for (at, spec) in self.program.buffers.iter().enumerate() {
-            let part = folio_core::geom::Box3::whole(spec.dims);
-            let view = View { buffer: at, ty: spec.ty, dims: spec.dims, part };
-            let read = self.buffer(at).map(|_| self.read(&view));
-            record
-                .finals
-                .push(read.map(|r| (Outcome::of(&r), r.map(|(data, _)| data).unwrap_or_default())));
-        }
-        for doing in all.iter_mut() {
-            if let Some(event) = &doing.event {
-                let waited = event.wait();
-                doing.seen.end = Outcome::of(&waited);
-                let sticky = match event.status() {
-                    Status::Failed(error) => Outcome::from_error(&error),
-                    Status::Done => Outcome::Fine,
-                    _ => Outcome::Other("pending after a wait".to_owned()),
-                };
-                if sticky != doing.seen.end {
-                    let now = (&doing.seen.end, sticky);
-                    record.wrong.push(format!("step {}: wait and status: {now:?}", doing.seen.id));
-                }
-            }
-            if let Some(digest) = &doing.digest {
-                doing.seen.digest = digest.load(Ordering::SeqCst);
-            }
-        }
-        for queue in &self.world.queues {
-            let mut told = Vec::new();
-            while let Err(error) = queue.wait() {
-                match Outcome::from_error(&error) {
-                    Outcome::Failed(id, label) if told.len() < 1000 => told.push((id, label)),
-                    other => {
-                        record.wrong.push(format!("queue wait: {other:?}"));
-                        break;
-                    }
-                }
-            }
-            record.queues.push(told);
-        }
-        if let Err(error) = self.world.rt.wait() {
-            record.wrong.push(format!("runtime wait: {error}"));
-        }
-        let sums = self.world.sim.as_ref().map(|s| (self.world.rt.counters(), s.counters()));
-        record.sums = sums;
-        record.steps = all.drain(..).map(|d| d.seen).collect();
-        let Runner { world, buffers, events, .. } = self;
-        drop((buffers, events));
-        leaks(&world, record);
-        let World { rt, queues, sim, reports, told, .. } = world;
-        drop((rt, queues));
-        if let Some(sim) = &sim {
-            record.wrong.extend(sim.violations().iter().map(|v| format!("simulator: {v}")));
-        }
-        for report in reports {
-            record.wrong.extend(report.violations().iter().map(|v| format!("validate: {v}")));
-        }
-        await_reports(&told, record);
-    }
-}
-
-/// Whoever notices a failure tells of it when it holds no lock any more: soon after.
-fn await_reports(told: &Mutex<Vec<Told>>, record: &mut Record) {
-    let finals = record.finals.iter().flatten().map(|(call, _)| call);
-    let ends = record.steps.iter().flat_map(|s| [&s.call, &s.end]).chain(finals);
-    let failed: Vec<u64> = ends
-        .filter_map(|end| match end {
-            Outcome::Failed(id, _) => Some(*id),
-            _ => None,
-        })
-        .collect();
-    let until = Instant::now() + Duration::from_secs(5);
-    loop {
-        record.told = lock(told).clone();
-        let all = failed.iter().all(|id| record.told.iter().any(|t| t.0 == *id));
-        if all || Instant::now() > until {
-            return;
-        }
-        std::thread::yield_now();
-    }
-}
-
-/// All memory of devices comes back: soon, since other threads may be giving it back.
-fn leaks(world: &World, record: &mut Record) {
-    let until = Instant::now() + Duration::from_secs(5);
-    loop {
-        let sim = world.sim.as_ref().map_or(0, |s| s.live_allocations().0);
-        let budgets: u64 = world.rt.devices().iter().map(|d| d.budget().1).sum();
-        if sim == 0 && budgets == 0 {
-            return;
-        }
-        if Instant::now() > until {
-            let labels = world.sim.as_ref().map(|s| s.live_labels());
-            record.wrong.push(format!("leaked {budgets} bytes, {sim} allocations: {labels:?}"));
-            return;
-        }
-        std::thread::yield_now();
-    }
-}
-
-/// From values to types.
-mod dispatch {
-    use super::*;
-    use crate::program::{Access, Mode};
-
-    macro_rules! counts {
-        ($t:ty, $d:literal, $cg:expr, $all:expr, $range:expr, $job:expr, $n:expr,
-         $($r:literal $w:literal $x:literal),*) => {
-            match $n {
-                $(($r, $w, $x) => typed::kernel::<$t, $d, $r, $w, $x>($cg, $all, $range, $job),)*
-                _ => Ok(()),
-            }
+    /// Says what a raw command does. Whoever calls has found it in order.
+    fn describe_raw(&self, cg: &mut CommandGroup, salt: u32, action: &Action) {
+        let rt = &self.world.rt;
+        let rows = |view: &View| self.buffer(view.buffer)?.rows(rt, view);
+        let place = |view: &View| {
+            let address = self.buffer(view.buffer)?.pointer(rt)?.address()? as usize;
+            Some(Place { address, view: *view })
         };
-    }
-
-    pub(super) fn kernel(
-        cg: &mut CommandGroup,
-        rank: usize,
-        all: &[(Access, Any3)],
-        range: [usize; 3],
-        job: Job,
-    ) -> Result<()> {
-        let count = |f: fn(Mode) -> bool| all.iter().filter(|(a, _)| f(a.mode)).count();
-        let n = (
-            count(|m| m == Mode::Read),
-            count(|m| matches!(m, Mode::Write | Mode::Discard)),
-            count(|m| m == Mode::ReadWrite),
-        );
-        let ty = all.first().map_or(Ty::U32, |(a, _)| a.view.ty);
-        macro_rules! ranked {
-            ($t:ty, $d:literal) => {
-                counts!($t, $d, cg, all, range, job, n,
-                    0 1 0, 0 0 1, 0 1 1, 0 2 0, 0 0 2, 1 1 0, 1 0 1, 1 1 1, 1 2 0, 1 0 2,
-                    2 1 0, 2 0 1, 2 1 1, 2 2 0, 2 0 2)
-            };
+        match action {
+            Action::RawCopy { from, to } => {
+                if let (Some(source), Some(target)) = (rows(from), rows(to)) {
+                    dispatch::raw_copy(cg, source, target, from);
+                }
+            }
+            Action::RawFill { to } => {
+                if let Some(target) = rows(to) {
+                    dispatch::raw_fill(cg, target, to, salt);
+                }
+            }
+            Action::RawRun { on_host, read, write, ends } => {
+                let job = Job { salt, skip: None, ends: *ends };
+                if let Some(target) = place(write) {
+                    typed::by_address(cg, *on_host, read.as_ref().and_then(place), target, job);
+                }
+            }
+            _ => {}
         }
-        match (ty, rank) {
-            (Ty::U32, 1) => ranked!(u32, 1),
-            (Ty::U32, 2) => ranked!(u32, 2),
-            (Ty::U32, _) => ranked!(u32, 3),
-            (Ty::U64, 1) => ranked!(u64, 1),
-            (Ty::U64, 2) => ranked!(u64, 2),
-            (Ty::U64, _) => ranked!(u64, 3),
-        }
-    }
-
-    pub(super) fn task(
-        cg: &mut CommandGroup,
-        r: Option<(View, &Any3)>,
-        w: Option<(Access, &Any3)>,
-        job: Job,
-        digest: Digest,
-    ) -> Result<()> {
-        let types =
-            (r.as_ref().map_or(Ty::U32, |r| r.0.ty), w.as_ref().map_or(Ty::U32, |w| w.0.view.ty));
-        match types {
-            (Ty::U32, Ty::U32) => typed::task::<u32, u32>(cg, r, w, job, digest),
-            (Ty::U32, Ty::U64) => typed::task::<u32, u64>(cg, r, w, job, digest),
-            (Ty::U64, Ty::U32) => typed::task::<u64, u32>(cg, r, w, job, digest),
-            (Ty::U64, Ty::U64) => typed::task::<u64, u64>(cg, r, w, job, digest),
-        }
-    }
-
-    pub(super) fn copy<T: typed::Elem>(
-        cg: &mut CommandGroup,
-        from: (&View, &Any3),
-        to: (&View, &Any3),
-    ) -> Result<()> {
-        let source = typed::seen_as::<T, 3>(from.1, from.0)?;
-        let target = typed::seen_as::<T, 3>(to.1, to.0)?;
-        let source = source.slice(from.0.part.min, from.0.part.extent())?;
-        cg.copy(source, target.slice_mut(to.0.part.min, to.0.part.extent())?);
-        Ok(())
-    }
-
-    pub(super) fn give<T: typed::Elem>(
-        cg: &mut CommandGroup,
-        to: &View,
-        any: &Any3,
-        salt: u32,
-        fill: bool,
-    ) -> Result<()> {
-        let handle = typed::seen_as::<T, 3>(any, to)?;
-        let part = handle.slice_mut(to.part.min, to.part.extent())?;
-        if fill {
-            cg.fill(part, T::narrow(compute::given(salt, 0)));
-        } else {
-            let data: Vec<T> =
-                (0..to.part.volume()).map(|i| T::narrow(compute::given(salt, i))).collect();
-            cg.copy_from_slice(&data, part);
-        }
-        Ok(())
-    }
-
-    pub(super) fn update<T: typed::Elem>(
-        cg: &mut CommandGroup,
-        view: &View,
-        any: &Any3,
-        host: bool,
-    ) -> Result<()> {
-        let handle = typed::seen_as::<T, 3>(any, view)?;
-        let part = handle.slice(view.part.min, view.part.extent())?;
-        if host {
-            cg.update_host(part);
-        } else {
-            cg.update(part);
-        }
-        Ok(())
     }
 }

@@ -1,0 +1,240 @@
+//! What occurs in programs that were run: a suite of which some kind of thing has never occurred has
+//! not tested it.
+
+use crate::order::Order;
+use crate::program::{Action, Memory, Mode, Program, Step, View, What};
+use crate::run::{Outcome, Record, Seen};
+use folio_core::UsmKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+/// A kind of thing, by name.
+pub type Feature = &'static str;
+
+/// What the suite of programs must have seen.
+pub const ALL: &[Feature] = &[
+    "a copy of raw memory in one dimension",
+    "a copy of raw memory in two dimensions",
+    "a copy of raw memory in three dimensions",
+    "a fill of raw memory",
+    "a kernel that uses memory by its address",
+    "a host task that uses memory by its address",
+    "raw memory ordered by an event",
+    "raw memory ordered by a command in between",
+    "raw memory ordered by its queue",
+    "a raw command that failed",
+    "a raw command of which what it comes after failed",
+    "a kernel over device USM",
+    "a kernel over host USM",
+    "a kernel over shared USM",
+    "a host task over USM",
+    "a host guard of USM",
+    "a copy from a buffer to USM",
+    "a copy from USM to a buffer",
+    "USM that is not accessible",
+    "USM dropped while raw commands may use it",
+    "USM that became a buffer",
+    "a buffer over USM",
+    "a buffer over the host's memory",
+    "a buffer seen as another type or shape",
+    "a part of a page discarded",
+    "accesses that overlap",
+    "data that a host guard holds",
+    "a command that failed",
+    "a queue of two threads",
+];
+
+/// What the suite of faults must have seen.
+pub const FAULTS: &[Feature] = &[
+    "memory that was not made",
+    "a command that failed",
+    "a raw command that failed",
+    "a raw command of which what it comes after failed",
+    "raw memory ordered by an event",
+    "raw memory ordered by a command in between",
+    "USM that became a buffer",
+    "a buffer over USM",
+];
+
+/// How often each has occurred.
+#[derive(Default)]
+pub struct Tally(Mutex<BTreeMap<Feature, u64>>);
+
+impl Tally {
+    /// Counts what occurred in a program.
+    pub fn add(&self, program: &Program, record: &Record) {
+        let found = of(program, record);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        found.into_iter().for_each(|feature| *all.entry(feature).or_default() += 1);
+    }
+
+    /// In how many programs each has occurred.
+    pub fn counts(&self) -> BTreeMap<Feature, u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Those of `wanted` that never have.
+    pub fn absent(&self, wanted: &[Feature]) -> Vec<Feature> {
+        let counts = self.counts();
+        wanted.iter().copied().filter(|feature| !counts.contains_key(feature)).collect()
+    }
+}
+
+/// What occurred in a program.
+pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
+    let mut looker = Looker {
+        program,
+        orders: vec![Order::new(program); program.threads()],
+        usm: program.buffers.iter().map(|b| matches!(b.memory, Memory::Usm(..))).collect(),
+        queues: BTreeMap::new(),
+        found: BTreeSet::new(),
+    };
+    let seen = record.steps.iter().map(|s| (s.id, s)).collect::<BTreeMap<_, _>>();
+    if record.made.iter().any(|made| *made != Outcome::Fine) {
+        looker.found.insert("memory that was not made");
+    }
+    for step in &program.steps {
+        if let Some(seen) = seen.get(&step.id) {
+            looker.step(step, seen);
+        }
+    }
+    looker.found
+}
+
+struct Looker<'a> {
+    program: &'a Program,
+    orders: Vec<Order>,
+    /// What is USM still.
+    usm: Vec<bool>,
+    /// The threads of each queue.
+    queues: BTreeMap<usize, BTreeSet<usize>>,
+    found: BTreeSet<Feature>,
+}
+
+impl Looker<'_> {
+    fn step(&mut self, step: &Step, seen: &Seen) {
+        match &step.what {
+            What::Submit { queue, action, after } => {
+                self.command(step, seen, (*queue, action, after));
+            }
+            What::Read { view } | What::Write { view, .. } | What::Hold { view, .. }
+                if seen.call == Outcome::Fine && self.usm[view.buffer] =>
+            {
+                self.found.insert("a host guard of USM");
+            }
+            What::Drop { buffer } => {
+                let in_flight = !self.orders[step.thread].handle_needs(*buffer, true).is_empty();
+                if self.usm[*buffer] && in_flight {
+                    self.found.insert("USM dropped while raw commands may use it");
+                }
+            }
+            What::Adopt { buffer } => {
+                self.usm[*buffer] = false;
+                self.found.insert("USM that became a buffer");
+            }
+            _ => {}
+        }
+        match seen.call {
+            Outcome::Aliasing => self.found.insert("accesses that overlap"),
+            Outcome::Held => self.found.insert("data that a host guard holds"),
+            Outcome::NotAccessible => self.found.insert("USM that is not accessible"),
+            _ => false,
+        };
+        self.orders[step.thread].note(step, seen);
+    }
+
+    fn command(&mut self, step: &Step, seen: &Seen, command: (usize, &Action, &[u32])) {
+        let (queue, action, after) = command;
+        if seen.call != Outcome::Fine {
+            return;
+        }
+        let threads = self.queues.entry(queue).or_default();
+        threads.insert(step.thread);
+        if threads.len() > 1 {
+            self.found.insert("a queue of two threads");
+        }
+        self.ordered(step.thread, queue, action, after);
+        if let Outcome::Failed(_, label) = &seen.end {
+            self.found.insert("a command that failed");
+            if !action.raw().is_empty() {
+                let own = *label == Program::label(step.id);
+                self.found.insert(match own {
+                    true => "a raw command that failed",
+                    false => "a raw command of which what it comes after failed",
+                });
+            }
+        }
+        for (access, _) in action.accesses() {
+            self.access(action, &access.view, access.mode);
+        }
+        self.kind(action);
+    }
+
+    /// What orders a command after those that use raw memory.
+    fn ordered(&mut self, thread: usize, queue: usize, action: &Action, after: &[u32]) {
+        let order = &self.orders[thread];
+        let Some(missing) = order.missing(action, queue, &[]) else { return };
+        for step in missing {
+            self.found.insert(match after.contains(&step) {
+                true => "raw memory ordered by an event",
+                false => "raw memory ordered by a command in between",
+            });
+        }
+        if self.program.config.queues[queue].in_order && order.follows(action) {
+            self.found.insert("raw memory ordered by its queue");
+        }
+    }
+
+    fn access(&mut self, action: &Action, view: &View, mode: Mode) {
+        let spec = &self.program.buffers[view.buffer];
+        if let Memory::Over(over) = spec.memory {
+            self.found.insert(match over {
+                Some(_) => "a buffer over USM",
+                None => "a buffer over the host's memory",
+            });
+        }
+        if (view.ty, view.dims) != (spec.ty, spec.dims) {
+            self.found.insert("a buffer seen as another type or shape");
+        }
+        let page = spec.page.unwrap_or(spec.dims);
+        let cuts = |d: usize| {
+            let (low, high) = (view.part.min[d], view.part.max[d]);
+            !low.is_multiple_of(page[d]) || (!high.is_multiple_of(page[d]) && high != view.dims[d])
+        };
+        if mode == Mode::Discard && view.dims == spec.dims && (0..3).any(cuts) {
+            self.found.insert("a part of a page discarded");
+        }
+        if let (true, Memory::Usm(_, kind)) = (self.usm[view.buffer], spec.memory) {
+            match action {
+                Action::Kernel { .. } => self.found.insert(match kind {
+                    UsmKind::Device => "a kernel over device USM",
+                    UsmKind::Host => "a kernel over host USM",
+                    UsmKind::Shared => "a kernel over shared USM",
+                }),
+                Action::Task { .. } => self.found.insert("a host task over USM"),
+                _ => false,
+            };
+        }
+    }
+
+    fn kind(&mut self, action: &Action) {
+        let feature = match action {
+            Action::RawCopy { from, .. } => match from.part.extent() {
+                [1, 1, _] => "a copy of raw memory in one dimension",
+                [1, ..] => "a copy of raw memory in two dimensions",
+                _ => "a copy of raw memory in three dimensions",
+            },
+            Action::RawFill { .. } => "a fill of raw memory",
+            Action::RawRun { on_host: true, .. } => "a host task that uses memory by its address",
+            Action::RawRun { .. } => "a kernel that uses memory by its address",
+            Action::Copy { from, to } if self.usm[from.buffer] && !self.usm[to.buffer] => {
+                "a copy from USM to a buffer"
+            }
+            Action::Copy { from, to } if self.usm[to.buffer] && !self.usm[from.buffer] => {
+                "a copy from a buffer to USM"
+            }
+            _ => return,
+        };
+        self.found.insert(feature);
+    }
+}

@@ -1,0 +1,234 @@
+//! USM and raw commands, and what must be said so that these are ordered.
+
+use super::{Maker, part};
+use crate::order::Order;
+use crate::program::{Action, BufferSpec, Config, Memory, QueueSpec, Ty, View, What};
+use crate::rng::Rng;
+use folio_core::UsmKind;
+use folio_core::geom::{Box3, Dims};
+
+const KINDS: [UsmKind; 3] = [UsmKind::Device, UsmKind::Host, UsmKind::Shared];
+
+/// Memory of a thread that is no ordinary buffer: USM, the host's own, buffers over either.
+pub(super) fn memory(
+    rng: &mut Rng,
+    thread: usize,
+    devices: usize,
+    queues: &[QueueSpec],
+    steady: bool,
+) -> Vec<BufferSpec> {
+    let device = |rng: &mut Rng| match rng.chance(85) {
+        true => queues[rng.below(queues.len())].devices[0],
+        false => rng.below(devices),
+    };
+    let mut all = Vec::new();
+    for _ in 0..rng.pick(&[0, 1, 1, 2]) {
+        let memory = Memory::Usm(device(rng), rng.pick(&KINDS));
+        all.push(spec(rng, memory, false, thread));
+    }
+    if rng.chance(60) {
+        all.push(spec(rng, Memory::Lent, true, thread));
+    }
+    if rng.chance(25) {
+        let usm = rng.chance(70).then(|| (device(rng), rng.pick(&KINDS)));
+        // What fills the memory could fail, and nobody would know whose failure that is.
+        let initialised = rng.chance(60) && !(steady && usm.is_some());
+        all.push(spec(rng, Memory::Over(usm), initialised, thread));
+    }
+    all
+}
+
+fn spec(rng: &mut Rng, memory: Memory, initialised: bool, thread: usize) -> BufferSpec {
+    let ty = rng.pick(&[Ty::U32, Ty::U32, Ty::U64]);
+    let dims = [1, 1, 2 * rng.within(1, 12)];
+    BufferSpec { memory, ty, rank: 1, dims, page: None, initialised, dense: false, thread }
+}
+
+impl Maker {
+    /// What raw commands of a thread may be about.
+    fn raw_memory(&self, thread: usize) -> Vec<usize> {
+        let raw = |b: &usize| {
+            let spec = &self.buffers[*b];
+            let kind = matches!(spec.memory, Memory::Usm(..) | Memory::Lent);
+            kind && spec.thread == thread && !self.adopted.contains(b)
+        };
+        (0..self.buffers.len()).filter(raw).collect()
+    }
+
+    /// Some USM of a thread.
+    pub(super) fn usm(&mut self, thread: usize) -> Option<usize> {
+        let mut all = self.raw_memory(thread);
+        all.retain(|b| self.buffers[*b].memory != Memory::Lent);
+        (!all.is_empty()).then(|| self.rng.pick(&all))
+    }
+
+    /// A raw command, or what must be done before there can be one.
+    pub(super) fn raw(&mut self, thread: usize) -> Option<Action> {
+        let all = self.raw_memory(thread);
+        if all.is_empty() {
+            return None;
+        }
+        let at = self.rng.pick(&all);
+        let ready: Vec<usize> = all.into_iter().filter(|b| self.orders[thread].ready(*b)).collect();
+        let spec = &self.buffers[at];
+        if !ready.contains(&at) {
+            let (ty, dims) = (spec.ty, spec.dims);
+            let view = View { buffer: at, ty, dims, part: Box3::whole(dims) };
+            return Some(Action::Upload { to: view });
+        }
+        let ty = if self.rng.chance(60) { Ty::U32 } else { Ty::U64 };
+        let to = self.raw_view(at, ty);
+        let (other, ends) = (self.rng.pick(&ready), self.ends(false));
+        Some(match self.rng.below(100) {
+            0..=49 => self.raw_copy(other, to),
+            50..=64 => Action::RawFill { to },
+            _ => {
+                let (read, on_host) = (self.raw_view(other, ty), self.rng.chance(50));
+                let apart = !crate::place::overlap(&read, &to);
+                let read = (apart && self.rng.chance(70)).then_some(read);
+                let action = Action::RawRun { on_host, read, write: to, ends };
+                // By address, what is there can be used only there.
+                if self.reaches(&action) { action } else { self.raw_copy(other, to) }
+            }
+        })
+    }
+
+    /// USM that is used by its address is the host's, too, or all of one device.
+    fn reaches(&self, action: &Action) -> bool {
+        let Action::RawRun { on_host, .. } = action else { return true };
+        let homes = self.homes(action);
+        let kinds = action.raw().into_iter().all(|(v, _)| match self.buffers[v.buffer].memory {
+            Memory::Usm(_, kind) => kind != UsmKind::Device,
+            _ => true,
+        });
+        match homes.as_slice() {
+            _ if *on_host => kinds,
+            [] => true,
+            [home] => self.queues_in(*home).next().is_some(),
+            _ => false,
+        }
+    }
+
+    fn raw_copy(&mut self, from: usize, mut to: View) -> Action {
+        let mut from = self.raw_view(from, to.ty);
+        let (a, b) = (from.part.extent(), to.part.extent());
+        for view in [&mut from, &mut to] {
+            for d in 0..3 {
+                view.part.max[d] = view.part.min[d] + a[d].min(b[d]);
+            }
+        }
+        if crate::place::overlap(&from, &to) {
+            return Action::RawFill { to };
+        }
+        Action::RawCopy { from, to }
+    }
+
+    fn raw_view(&mut self, buffer: usize, ty: Ty) -> View {
+        let spec = &self.buffers[buffer];
+        let volume = spec.dims[2] * spec.ty.size() / ty.size();
+        let dims = shape(&mut self.rng, volume);
+        View { buffer, ty, dims, part: part(&mut self.rng, dims, None) }
+    }
+
+    /// The domains of the USM that an action uses in place.
+    fn homes(&self, action: &Action) -> Vec<usize> {
+        let domains = self.config.domains();
+        let home = |b: usize| match self.buffers[b].memory {
+            Memory::Usm(device, _) if !self.adopted.contains(&b) => Some(domains[device]),
+            Memory::Lent if matches!(action, Action::RawFill { .. }) => Some(0),
+            _ => None,
+        };
+        let mut homes: Vec<usize> = action.buffers().into_iter().filter_map(home).collect();
+        homes.sort_unstable();
+        homes.dedup();
+        homes
+    }
+
+    /// The queues of one device whose memory is `domain`.
+    fn queues_in(&self, domain: usize) -> impl Iterator<Item = usize> {
+        let domains = self.config.domains();
+        let queues = self.config.queues.iter().enumerate();
+        let fits = move |(_, q): &(usize, &QueueSpec)| {
+            q.devices.len() == 1 && domains[q.devices[0]] == domain
+        };
+        queues.filter(fits).map(|(at, _)| at)
+    }
+
+    /// A queue for an action: mostly one whose device has what it uses.
+    pub(super) fn queue_for(&mut self, thread: usize, action: &Action) -> usize {
+        let homes = self.homes(action);
+        let anywhere =
+            matches!(action, Action::Copy { .. } | Action::Upload { .. } | Action::RawCopy { .. });
+        let must = matches!(action, Action::RawRun { on_host: false, .. });
+        if let (Some(home), false) = (homes.first(), anywhere || action.on_host())
+            && (must || self.rng.chance(93))
+        {
+            let fitting: Vec<usize> = self.queues_in(*home).collect();
+            if !fitting.is_empty() {
+                return self.rng.pick(&fitting);
+            }
+        }
+        self.queue(thread)
+    }
+
+    /// Says what an action must come after: by events of the commands themselves, by events of others
+    /// that came after them, or by waiting. False if there is no way.
+    pub(super) fn order(
+        &mut self,
+        thread: usize,
+        queue: usize,
+        action: &Action,
+        after: &mut Vec<u32>,
+    ) -> bool {
+        loop {
+            let Some(missing) = self.orders[thread].missing(action, queue, after) else {
+                return false;
+            };
+            let Some(last) = missing.into_iter().max() else { return true };
+            let ways = self.orders[thread].ways_after(last);
+            match self.rng.below(10) {
+                0 => self.push(thread, What::WaitEvent { step: last }),
+                1..=4 if !ways.is_empty() => after.push(self.rng.pick(&ways)),
+                _ => after.push(last),
+            }
+        }
+    }
+
+    /// Waits for these steps, latest first: most of the others are over then.
+    pub(super) fn wait_for(&mut self, thread: usize, needs: impl Fn(&Order) -> Vec<u32>) {
+        while let Some(last) = needs(&self.orders[thread]).into_iter().max() {
+            self.push(thread, What::WaitEvent { step: last });
+        }
+    }
+}
+
+/// Some shape of so many elements, of up to three dimensions.
+fn shape(rng: &mut Rng, volume: usize) -> Dims {
+    let mut dims = [1, 1, volume];
+    for d in 0..2 {
+        let sizes: Vec<usize> =
+            (1..=dims[2].min(4)).filter(|n| dims[2].is_multiple_of(*n)).collect();
+        if rng.chance(60) && !sizes.is_empty() {
+            dims[d] = rng.pick(&sizes);
+            dims[2] /= dims[d];
+        }
+    }
+    dims
+}
+
+/// All memory of a program: ordinary buffers, and now and then USM.
+pub(super) fn all(
+    rng: &mut Rng,
+    config: &Config,
+    ordinary: Vec<BufferSpec>,
+    (threads, usm, steady): (usize, usize, bool),
+) -> Vec<BufferSpec> {
+    let mut all = ordinary;
+    for thread in 0..threads {
+        if rng.chance(usm) {
+            let devices = config.domains().len();
+            all.extend(memory(rng, thread, devices, &config.queues, steady));
+        }
+    }
+    all
+}

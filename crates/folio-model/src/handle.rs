@@ -1,0 +1,343 @@
+//! The memory that programs work on, in the forms in which the API gives it: buffers, USM, and the
+//! host's own. Types are values here; those who know the type ask for parts with [`slice`],
+//! [`slice_mut`] and [`pointer`](Handle::pointer).
+
+use crate::compute;
+use crate::program::{BufferSpec, Memory, Ty, View};
+use folio_core::geom::linear;
+use folio_core::pages::DenseTrackers;
+use folio_core::{
+    Buffer, BufferOptions, DeviceType, Error, Moves, Result, Runtime, Shared, Slice, SliceMut, Usm,
+    UsmPtr, UsmRows,
+};
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An element.
+pub trait Elem: DeviceType {
+    /// As a number.
+    fn wide(self) -> u64;
+    /// The low bits of a number.
+    fn narrow(value: u64) -> Self;
+    /// USM of such elements.
+    fn usm(any: &mut AnyUsm) -> Option<&mut Usm<Self>>;
+}
+
+impl Elem for u32 {
+    fn wide(self) -> u64 {
+        u64::from(self)
+    }
+    fn narrow(value: u64) -> u32 {
+        value as u32
+    }
+    fn usm(any: &mut AnyUsm) -> Option<&mut Usm<u32>> {
+        if let AnyUsm::U32(usm) = any { Some(usm) } else { None }
+    }
+}
+
+impl Elem for u64 {
+    fn wide(self) -> u64 {
+        self
+    }
+    fn narrow(value: u64) -> u64 {
+        value
+    }
+    fn usm(any: &mut AnyUsm) -> Option<&mut Usm<u64>> {
+        if let AnyUsm::U64(usm) = any { Some(usm) } else { None }
+    }
+}
+
+/// USM of any type.
+pub enum AnyUsm {
+    /// Of `u32`.
+    U32(Usm<u32>),
+    /// Of `u64`.
+    U64(Usm<u64>),
+}
+
+/// Memory of any type and shape; buffers are seen in three dimensions.
+#[derive(Clone)]
+pub enum Handle {
+    /// A buffer of `u32`.
+    U32(Shared<u32, 3>),
+    /// A buffer of `u64`.
+    U64(Shared<u64, 3>),
+    /// USM.
+    Usm(Arc<Mutex<AnyUsm>>),
+    /// The host's own.
+    Lent(Arc<Lent>),
+}
+
+/// Memory of the host's own, whose users answer for their order.
+pub struct Lent {
+    words: *mut [u64],
+}
+
+// SAFETY: it is an address; `load` and `store` leave to their callers when it is used.
+unsafe impl Send for Lent {}
+// SAFETY: as above.
+unsafe impl Sync for Lent {}
+
+impl Lent {
+    fn new(at: usize, spec: &BufferSpec) -> Lent {
+        let (volume, size) = (spec.dims.iter().product::<usize>(), spec.ty.size());
+        let words = vec![0u64; (volume * size).div_ceil(8)].into_boxed_slice();
+        let lent = Lent { words: Box::into_raw(words) };
+        for element in (0..volume).filter(|_| spec.initialised) {
+            // SAFETY: nobody else knows of the memory, which has that many elements.
+            unsafe { store(lent.address(), spec.ty, element, compute::initial(at, element)) };
+        }
+        lent
+    }
+
+    /// Its first byte.
+    pub fn address(&self) -> usize {
+        self.words.cast::<u8>().expose_provenance()
+    }
+
+    fn bytes(&self) -> usize {
+        self.words.len() * 8
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box, and whoever runs a program keeps it until all is over.
+        drop(unsafe { Box::from_raw(self.words) });
+    }
+}
+
+/// Element `index` of those at an address.
+///
+/// # Safety
+/// It is there, and nobody writes it meanwhile.
+pub unsafe fn load(address: usize, ty: Ty, index: usize) -> u64 {
+    let at = std::ptr::with_exposed_provenance::<u8>(address + index * ty.size());
+    match ty {
+        // SAFETY: the caller's; all memory of programs is aligned for `u64`.
+        Ty::U32 => u64::from(unsafe { at.cast::<u32>().read() }),
+        // SAFETY: as above.
+        Ty::U64 => unsafe { at.cast::<u64>().read() },
+    }
+}
+
+/// Changes element `index` of those at an address.
+///
+/// # Safety
+/// It is there, and nobody else uses it meanwhile.
+pub unsafe fn store(address: usize, ty: Ty, index: usize, value: u64) {
+    let at = std::ptr::with_exposed_provenance_mut::<u8>(address + index * ty.size());
+    match ty {
+        // SAFETY: the caller's; all memory of programs is aligned for `u64`.
+        Ty::U32 => unsafe { at.cast::<u32>().write(value as u32) },
+        // SAFETY: as above.
+        Ty::U64 => unsafe { at.cast::<u64>().write(value) },
+    }
+}
+
+/// What must live as long as a program's commands, whatever becomes of the handles.
+pub type Kept = Vec<Box<dyn Any + Send + Sync>>;
+
+/// Makes what a program describes.
+pub fn make(rt: &Runtime, at: usize, spec: &BufferSpec, kept: &mut Kept) -> Result<Handle> {
+    match spec.memory {
+        Memory::Own => own(rt, at, spec),
+        Memory::Lent => {
+            let lent = Arc::new(Lent::new(at, spec));
+            kept.push(Box::new(lent.clone()));
+            Ok(Handle::Lent(lent))
+        }
+        Memory::Usm(device, kind) => {
+            let (device, len) = (&rt.devices()[device], spec.dims[2]);
+            Ok(Handle::Usm(Arc::new(Mutex::new(match spec.ty {
+                Ty::U32 => AnyUsm::U32(rt.usm(device, kind, len)?),
+                Ty::U64 => AnyUsm::U64(rt.usm(device, kind, len)?),
+            }))))
+        }
+        Memory::Over(_) => match spec.ty {
+            Ty::U32 => Ok(Handle::U32(over(rt, at, spec, kept)?)),
+            Ty::U64 => Ok(Handle::U64(over(rt, at, spec, kept)?)),
+        },
+    }
+}
+
+fn own(rt: &Runtime, at: usize, spec: &BufferSpec) -> Result<Handle> {
+    Ok(match (spec.ty, spec.rank) {
+        (Ty::U32, 1) => Handle::U32(buffer::<u32, 1>(rt, at, spec)?),
+        (Ty::U32, 2) => Handle::U32(buffer::<u32, 2>(rt, at, spec)?),
+        (Ty::U32, _) => Handle::U32(buffer::<u32, 3>(rt, at, spec)?),
+        (Ty::U64, 1) => Handle::U64(buffer::<u64, 1>(rt, at, spec)?),
+        (Ty::U64, 2) => Handle::U64(buffer::<u64, 2>(rt, at, spec)?),
+        (Ty::U64, _) => Handle::U64(buffer::<u64, 3>(rt, at, spec)?),
+    })
+}
+
+fn contents<T: Elem>(at: usize, spec: &BufferSpec) -> Vec<T> {
+    let volume = spec.dims.iter().product();
+    (0..volume).map(|i| T::narrow(compute::initial(at, i))).collect()
+}
+
+fn buffer<T: Elem, const D: usize>(
+    rt: &Runtime,
+    at: usize,
+    spec: &BufferSpec,
+) -> Result<Shared<T, 3>> {
+    let mut options = BufferOptions::new().label(format!("buffer {at}"));
+    if let Some(page) = spec.page {
+        options = options.page(cut::<D>(page));
+    }
+    if spec.dense {
+        options = options.tracker(Arc::new(DenseTrackers));
+    }
+    let range = cut::<D>(spec.dims);
+    let buffer: Buffer<T, D> = if spec.initialised {
+        rt.buffer_from_with(&contents::<T>(at, spec), range, options)?
+    } else {
+        rt.buffer_with(range, options)?
+    };
+    buffer.share().reinterpret(spec.dims)
+}
+
+/// A buffer over memory that is kept until the end.
+fn over<T: Elem>(
+    rt: &Runtime,
+    at: usize,
+    spec: &BufferSpec,
+    kept: &mut Kept,
+) -> Result<Shared<T, 3>> {
+    let pointer = match spec.memory {
+        Memory::Over(Some((device, kind))) => {
+            let device = &rt.devices()[device];
+            let mut usm = rt.usm::<T>(device, kind, spec.dims[2])?;
+            if spec.initialised {
+                let data = contents::<T>(at, spec);
+                let filled = rt.queue_on(device)?.submit(|cg| {
+                    cg.copy_from_slice(&data, &mut usm);
+                    Ok(())
+                })?;
+                filled.wait()?;
+            }
+            let pointer = usm.pointer();
+            kept.push(Box::new(usm));
+            pointer
+        }
+        _ => {
+            let lent = Arc::new(Lent::new(at, spec));
+            kept.push(Box::new(lent.clone()));
+            rt.host_pointer(std::ptr::with_exposed_provenance_mut(lent.address()), lent.bytes())
+        }
+    };
+    // SAFETY: the memory is kept until everything is over, nobody else knows of it, and it has its
+    // contents.
+    let buffer = unsafe { rt.buffer_over::<T>(pointer, spec.dims[2], spec.initialised)? };
+    buffer.share().reinterpret(spec.dims)
+}
+
+/// The last `D` numbers.
+pub fn cut<const D: usize>(dims: [usize; 3]) -> [usize; D] {
+    std::array::from_fn(|d| dims[3 - D + d])
+}
+
+fn locked(usm: &Mutex<AnyUsm>) -> std::sync::MutexGuard<'_, AnyUsm> {
+    usm.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// No such elements are there.
+fn other<R>() -> Result<R> {
+    Err(Error::Configuration { what: "view", why: "it is of another type".to_owned() })
+}
+
+/// Gives a part to read to `f`.
+pub fn slice<T: Elem, const D: usize, R>(
+    of: &Handle,
+    view: &View,
+    f: impl FnOnce(Slice<'_, T, D>) -> R,
+) -> Result<R> {
+    let (dims, min) = (cut::<D>(view.dims), cut::<D>(view.part.min));
+    let extent = cut::<D>(view.part.extent());
+    match of {
+        Handle::U32(h) => Ok(f(h.reinterpret::<T, D>(dims)?.slice(min, extent)?)),
+        Handle::U64(h) => Ok(f(h.reinterpret::<T, D>(dims)?.slice(min, extent)?)),
+        Handle::Usm(usm) => match T::usm(&mut locked(usm)) {
+            Some(usm) => Ok(f(usm.window(dims, min, extent)?)),
+            None => other(),
+        },
+        Handle::Lent(_) => other(),
+    }
+}
+
+/// Gives a part to write to `f`.
+pub fn slice_mut<T: Elem, const D: usize, R>(
+    of: &Handle,
+    view: &View,
+    f: impl FnOnce(SliceMut<'_, T, D>) -> R,
+) -> Result<R> {
+    let (dims, min) = (cut::<D>(view.dims), cut::<D>(view.part.min));
+    let extent = cut::<D>(view.part.extent());
+    match of {
+        Handle::U32(h) => Ok(f(h.reinterpret::<T, D>(dims)?.slice_mut(min, extent)?)),
+        Handle::U64(h) => Ok(f(h.reinterpret::<T, D>(dims)?.slice_mut(min, extent)?)),
+        Handle::Usm(usm) => match T::usm(&mut locked(usm)) {
+            Some(usm) => Ok(f(usm.window_mut(dims, min, extent)?)),
+            None => other(),
+        },
+        Handle::Lent(_) => other(),
+    }
+}
+
+impl Handle {
+    /// What was moved of it.
+    pub fn moves(&self) -> Moves {
+        match self {
+            Handle::U32(h) => h.counters().transfers(),
+            Handle::U64(h) => h.counters().transfers(),
+            Handle::Usm(_) | Handle::Lent(_) => Moves::default(),
+        }
+    }
+
+    /// The raw pointer to USM and to the host's own memory.
+    pub fn pointer(&self, rt: &Runtime) -> Option<UsmPtr> {
+        match self {
+            Handle::Usm(usm) => Some(match &*locked(usm) {
+                AnyUsm::U32(usm) => usm.pointer(),
+                AnyUsm::U64(usm) => usm.pointer(),
+            }),
+            Handle::Lent(lent) => {
+                let start = std::ptr::with_exposed_provenance_mut(lent.address());
+                Some(rt.host_pointer(start, lent.bytes()))
+            }
+            Handle::U32(_) | Handle::U64(_) => None,
+        }
+    }
+
+    /// The rows of a view of raw memory.
+    pub fn rows(&self, rt: &Runtime, view: &View) -> Option<UsmRows> {
+        let [_, rows, columns] = view.dims;
+        let size = view.ty.size();
+        // Nothing begins anywhere: also where there is no such place.
+        let first = if view.part.is_empty() { 0 } else { linear(view.dims, view.part.min) };
+        let start = self.pointer(rt)?.offset(first * size)?;
+        let [slices, lines, _] = view.part.extent();
+        Some(match (slices, lines) {
+            (1, 1) => start.into(),
+            (1, _) => start.rows(columns * size),
+            _ => start.rows(columns * size).slices(rows * columns * size),
+        })
+    }
+
+    /// USM as a buffer; `None` if it is none, or somebody else has it, too.
+    pub fn adopt(self) -> Option<Result<Handle>> {
+        let Handle::Usm(usm) = self else { return None };
+        let usm = Arc::into_inner(usm)?.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Some(match usm {
+            AnyUsm::U32(usm) => {
+                let dims = [1, 1, usm.len()];
+                usm.into_buffer().share().reinterpret(dims).map(Handle::U32)
+            }
+            AnyUsm::U64(usm) => {
+                let dims = [1, 1, usm.len()];
+                usm.into_buffer().share().reinterpret(dims).map(Handle::U64)
+            }
+        })
+    }
+}

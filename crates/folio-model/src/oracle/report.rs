@@ -1,0 +1,128 @@
+//! The end of a program: what the host reads then, who was told of what, and the sums.
+
+use super::{Leeway, Oracle, Verdict};
+use crate::program::{Action, Memory, Mode, View};
+use crate::run::{Outcome, Record, Seen};
+use folio_core::geom::Box3;
+use std::collections::HashSet;
+
+impl Oracle<'_> {
+    /// Buffers are made unless a backend has failed.
+    pub(super) fn made(&mut self, record: &Record) -> Verdict {
+        for (at, call) in record.made.iter().enumerate() {
+            if *call != Outcome::Fine && !self.refused(call) {
+                return Err(format!("buffer {at} was not made: {call:?}"));
+            }
+            let spec = &self.storages[at].spec;
+            if let (Memory::Over(Some((device, _))), true) = (spec.memory, spec.initialised) {
+                let bytes = spec.dims[2] * spec.ty.size();
+                self.copied(0, self.domains[device], bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a command copies between memories.
+    pub(super) fn carry(&mut self, action: &Action, place: usize) {
+        let (from, to) = match action {
+            Action::Upload { to } => (0, to),
+            Action::Copy { from, to } => (self.domain_of(from.buffer, place), to),
+            Action::RawCopy { from, to } => (self.domain_of(from.buffer, 0), to),
+            _ => return,
+        };
+        let raw = matches!(action, Action::RawCopy { .. });
+        let target = self.domain_of(to.buffer, if raw { 0 } else { place });
+        self.copied(from, target, to.part.volume() * to.ty.size());
+    }
+
+    fn copied(&mut self, from: usize, to: usize, bytes: usize) {
+        let peers = self.program.config.sim.as_ref().is_some_and(|sim| sim.peers);
+        let ways: &[usize] = match (from, to) {
+            (0, 0) => &[],
+            (0, _) => &[0],
+            (_, 0) => &[1],
+            (a, b) if a == b => &[],
+            _ if peers => &[2],
+            _ => &[0, 1],
+        };
+        ways.iter().for_each(|way| self.carried[*way] += bytes as u64);
+    }
+
+    pub(super) fn finals(&mut self, record: &Record) -> Verdict {
+        for (at, found) in record.finals.iter().enumerate() {
+            let Some((call, data)) = found else { continue };
+            let spec = self.storages[at].spec.clone();
+            let part = Box3::whole(spec.dims);
+            let view = View { buffer: at, ty: spec.ty, dims: spec.dims, part };
+            let seen = Seen {
+                id: u32::MAX,
+                call: call.clone(),
+                end: Outcome::Fine,
+                device: 0,
+                data: data.clone(),
+                digest: 0,
+                moved: Vec::new(),
+            };
+            // USM has become a buffer by then.
+            self.storages[at].home = None;
+            self.host(&view, Mode::Read, None, &seen)
+                .map_err(|why| format!("at the end: {why}"))?;
+        }
+        Ok(())
+    }
+
+    /// Each root once to the handler, and once from each queue that has it.
+    pub(super) fn reports(&mut self, record: &Record) -> Verdict {
+        let ids: HashSet<u64> = record.told.iter().map(|t| t.0).collect();
+        if ids.len() != record.told.len() {
+            return Err(format!("the handler was told twice: {:?}", record.told));
+        }
+        if self.leeway == Leeway::Loss {
+            return Ok(());
+        }
+        let mut told: Vec<&str> = record.told.iter().map(|(_, label, _)| label.as_str()).collect();
+        let mut own: Vec<&str> = self.own.iter().map(String::as_str).collect();
+        told.sort_unstable();
+        own.sort_unstable();
+        if told != own {
+            return Err(format!("the handler was told of {told:?}; {own:?} failed"));
+        }
+        for (at, rest) in record.queues.iter().enumerate() {
+            let mut all = self.told[at].clone();
+            all.extend(rest.iter().map(|(_, label)| label.clone()));
+            let set: HashSet<String> = all.iter().cloned().collect();
+            let [must, may] = &self.roots[at];
+            if set.len() != all.len() || !must.is_subset(&set) || !set.is_subset(may) {
+                return Err(format!("queue {at} told {all:?}; expected {must:?}, at most {may:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the runtime says that it moved is what simulated devices did.
+    pub(super) fn sums(&self, record: &Record) -> Verdict {
+        let (Some((runtime, sim)), Some(spec)) = (&record.sums, &self.program.config.sim) else {
+            return Ok(());
+        };
+        if self.program.config.cpu.is_some()
+            || spec.first_on_host
+            || !self.own.is_empty()
+            || self.leeway != Leeway::None
+        {
+            return Ok(());
+        }
+        let between = runtime.device_to_device.bytes;
+        let (peer, staged) = if spec.peers { (between, 0) } else { (0, between) };
+        let [up, down, across] = self.carried;
+        let expected = [
+            runtime.host_to_device.bytes + staged + up,
+            runtime.device_to_host.bytes + staged + down,
+            peer + across,
+        ];
+        let done = [sim.uploaded, sim.downloaded, sim.peer];
+        if expected == done {
+            return Ok(());
+        }
+        Err(format!("bytes up, down and between devices: {done:?}, counted: {expected:?}"))
+    }
+}

@@ -5,21 +5,21 @@ use crate::element::{DeviceType, bytes_of};
 use crate::engine::Engine;
 use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
+use crate::engine::packed::Packing;
 use crate::engine::reaper::Reaper;
 use crate::engine::storage::{StorageId, StorageState};
 use crate::engine::tracker::{Foreign, Tracker};
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
-use crate::graph::hazards::Hazards;
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
-use crate::pages::{BlockTracker, DomainId, DomainSet, PageMap, PageTrackerFactory};
+use crate::pages::{BlockTracker, DomainId, DomainSet, PageTrackerFactory};
 use crate::queue::Queue;
 use crate::report::Counters;
 use crate::sched::Scheduler;
 use crate::select::Selector;
 use crate::sync::Mutex;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -272,14 +272,18 @@ fn new_engine(
     });
     let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
     let mut host_links = vec![Link::default(); domains];
+    let mut own_links = host_links.clone();
     for device in devices.iter().rev() {
-        host_links[usize::from(device.domain.0)] = device.info.caps.host_link;
+        let at = usize::from(device.domain.0);
+        let caps = &device.info.caps;
+        (host_links[at], own_links[at]) = (caps.host_link, caps.own_link);
     }
     let device_names: Arc<[String]> = devices.iter().map(|d| d.name.clone()).collect();
     let table = Arc::new(LaneTable::new(devices.len()));
     let mut ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
     ledger.host_budget = host_budget.clone();
+    ledger.packing = Packing::new(own_links, ledger.host_links.iter());
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();
@@ -469,23 +473,7 @@ impl Runtime {
             None => Tracker::Own(BlockTracker::new(grid.pages)),
             Some(factory) => Tracker::Foreign(Foreign::new(factory.make(grid.pages))),
         };
-        let state = StorageState {
-            label: label.clone(),
-            grid,
-            element_bytes,
-            tracker,
-            defined: PageMap::new(grid.pages, DomainSet::EMPTY),
-            hazards: Hazards::new(grid.pages),
-            broken: false,
-            mixed: BTreeMap::new(),
-            allocs: SmallVec::new(),
-            home,
-            guards: SmallVec::new(),
-            in_use: 0,
-            dropped: false,
-            closed: false,
-            counters: Counters::default(),
-        };
+        let state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
         let core = self.core.clone();
         let id = StorageId(core.engine.enter(|ledger| ledger.storages.insert(state)));
         let storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);

@@ -8,6 +8,7 @@ use crate::buffer::{AsPart, Buffer, Part, View};
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
 use crate::engine::storage::{Alloc, Owner, StorageId};
+use crate::engine::temporaries::{Held, Pieces};
 use crate::engine::transfer::For;
 use crate::engine::wait::{Waited, in_kernel};
 use crate::error::{Error, Result};
@@ -108,22 +109,31 @@ impl<'env> Scope<'env> {
 
     fn end_view(&self, id: StorageId, writes: bool) -> Result<()> {
         let engine = &self.runtime.core.engine;
-        let stamp = engine.enter(|ledger| {
+        let mut held = Held::new(engine);
+        let (access, lacking) = engine.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             storage.closed = true;
-            if !writes {
-                return None;
-            }
             let elements = Box3::whole(storage.grid.dims);
-            let label = storage.label.clone();
             let access = Access::new((id, &storage.grid), elements, Mode::Read, DomainId::HOST);
+            let lacking = match writes {
+                true => held.lacking(ledger, |l| l.wanted(&[access])),
+                false => Pieces::new(),
+            };
+            (access, lacking)
+        });
+        if !writes {
+            return Ok(());
+        }
+        held.make(&lacking);
+        let (stamp, _pin) = engine.enter(|ledger| {
+            let label = ledger.storages[id.0].label.clone();
             let mut deps = Deps::new();
             ledger.bring(&access, For { queue: None, label: &label, lane: None }, &mut deps);
             ledger.hazard_deps(&[access], &mut deps);
             tidy(&mut deps);
-            Some((ledger.meet(deps), ledger.failures.pin()))
+            (ledger.meet(deps), ledger.failures.pin())
         });
-        let Some((stamp, _pin)) = stamp else { return Ok(()) };
+        drop(held);
         match engine.wait_anywhere(stamp) {
             Waited::Failed(failure) => Err(Error::Failed(failure)),
             _ => Ok(()),

@@ -147,14 +147,15 @@ impl Runtime {
         let view = self.storage::<T>([1, 1, len], 1, options, Some(domain))?;
         let (id, label) = (view.storage.id, view.storage.label.clone());
         let bytes = len * size_of::<T>();
-        let alloc = engine.device_alloc(
-            device.at,
-            kind,
-            bytes,
-            align.max(align_of::<T>()) as u64,
-            "USM allocation",
-            &label,
-        )?;
+        let align = align.max(align_of::<T>()) as u64;
+        let make = || engine.device_alloc(device.at, kind, bytes, align, "USM allocation", &label);
+        let alloc = match make() {
+            Err(Error::OutOfMemory { .. }) => {
+                engine.reclaim();
+                make()
+            }
+            other => other,
+        }?;
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
         engine.enter(|ledger| {

@@ -12,7 +12,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// A copy within the machine's memory, on one core.
-const LINK: Link = Link { bytes_per_us: 8_000, op_ns: 200 };
+const LINK: Link = Link { bytes_per_us: 8_000, op_ns: 200, row_ns: 0 };
 
 /// The CPU as a backend: one device, or several with separate memory.
 pub struct CpuBackend {
@@ -74,7 +74,7 @@ fn caps(unified: bool, memory: u64) -> Caps {
     caps.timing = true;
     caps.max_alloc = memory;
     caps.max_params = usize::from(u16::MAX);
-    caps.host_link = LINK;
+    (caps.host_link, caps.own_link) = (LINK, LINK);
     caps
 }
 

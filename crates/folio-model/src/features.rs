@@ -42,6 +42,7 @@ pub const ALL: &[Feature] = &[
     "data that a host guard holds",
     "a command that failed",
     "a queue of two threads",
+    "packed rows",
 ];
 
 /// What the suite of faults must have seen.
@@ -54,6 +55,7 @@ pub const FAULTS: &[Feature] = &[
     "raw memory ordered by a command in between",
     "USM that became a buffer",
     "a buffer over USM",
+    "packed rows",
 ];
 
 /// How often each has occurred.
@@ -92,6 +94,9 @@ pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
     let seen = record.steps.iter().map(|s| (s.id, s)).collect::<BTreeMap<_, _>>();
     if record.made.iter().any(|made| *made != Outcome::Fine) {
         looker.found.insert("memory that was not made");
+    }
+    if record.sums.as_ref().is_some_and(|(runtime, _)| runtime.packed > 0) {
+        looker.found.insert("packed rows");
     }
     for step in &program.steps {
         if let Some(seen) = seen.get(&step.id) {

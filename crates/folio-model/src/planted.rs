@@ -9,13 +9,13 @@ use crate::run::{Outcome, Record};
 use crate::world::Wrap;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, BlockKernel, Geometry, HalError, Head, KernelRef, Lost,
-    MemBase, NativeKernel, ParamPtr, Tick, Wait,
+    AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Geometry, HalError, Head,
+    KernelRef, Lost, MemBase, NativeKernel, ParamPtr, Tick, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::{Event, RuntimeBuilder};
 use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -32,6 +32,8 @@ pub enum Bug {
     NeighbourCurrent,
     /// A transfer does nothing.
     DroppedTransfer,
+    /// Rows are not gathered before they are sent in one piece.
+    DroppedGather,
     /// A page that has arrived is not known to be there.
     NeedlessTransfer,
     /// A discard takes the page after it, too.
@@ -89,6 +91,8 @@ struct Hook {
     bug: Bug,
     uses: Mutex<HashMap<(u32, Tick), Uses>>,
     copies: Mutex<HashMap<(u32, Tick), ()>>,
+    /// Memory for packed rows: devices and handles.
+    packed: Mutex<HashSet<(u32, u64)>>,
     seen: AtomicU64,
 }
 
@@ -103,6 +107,17 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Hook {
+    fn gathers(&self, rect: &CopyRect) -> bool {
+        let packed = locked(&self.packed);
+        let is_packed = |base| match base {
+            MemBase::Device { device, handle } => packed.contains(&(device, handle)),
+            MemBase::Host(_) => false,
+        };
+        is_packed(rect.dst.base)
+            && matches!((rect.src.base, rect.dst.base),
+            (MemBase::Device { device: a, .. }, MemBase::Device { device: b, .. }) if a == b)
+    }
+
     /// Issues an operation without the waits that the bug has lost.
     fn issue(
         &self,
@@ -140,6 +155,9 @@ unsafe impl Hooks for Hook {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         let mut made = device.inner.usm().alloc(req)?;
         made.zeroed |= self.bug == Bug::Unzeroed;
+        if req.label == "packed rows" {
+            locked(&self.packed).insert((device.index, made.handle));
+        }
         Ok(made)
     }
 
@@ -163,8 +181,12 @@ unsafe impl Hooks for Hook {
                     rects.iter().map(|r| r.dst.base).collect(),
                 );
                 locked(&self.copies).insert((lane.id, head.inner.tick), ());
-                let drops = self.bug == Bug::DroppedTransfer;
-                if drops && self.seen.fetch_add(1, Ordering::Relaxed) == 1 {
+                let lost = match self.bug {
+                    Bug::DroppedTransfer => self.seen.fetch_add(1, Ordering::Relaxed) == 1,
+                    Bug::DroppedGather => rects.iter().any(|r| self.gathers(r)),
+                    _ => false,
+                };
+                if lost {
                     let kernel = KernelRef::Native(NativeKernel::new(Nothing));
                     let geometry = Geometry { rank: 1, range: [1; 3], group: None };
                     let args = Args { blob: &[], params: &[] };

@@ -69,6 +69,8 @@ pub fn frozen(copies: bool) -> &'static [LaneKind] {
 
 fn sim_backend(sim: &Sim) -> SimBackend {
     let mut builder = SimBackend::builder().notifies(sim.notifies);
+    // Dearer than a thread of the host is.
+    let link = Link { row_ns: if sim.dear_rows { 1_000_000 } else { 0 }, ..Link::default() };
     for device in 0..sim.devices {
         let group = match sim.groups {
             Groups::One => Some(0),
@@ -79,14 +81,15 @@ fn sim_backend(sim: &Sim) -> SimBackend {
             .wait_group(group)
             .copy_lanes(sim.copy_lanes)
             .batch(sim.batch)
-            .max_in_flight(sim.max_in_flight);
+            .max_in_flight(sim.max_in_flight)
+            .host_link(link);
         if device == 0 && sim.first_on_host {
             spec = spec.home(MemoryHome::Host);
         }
         builder = builder.device(spec);
     }
     if sim.peers {
-        builder = builder.peers(Link::default());
+        builder = builder.peers(link);
     }
     let script = Script::new()
         .latency(OpKind::Launch, sim.late[0])

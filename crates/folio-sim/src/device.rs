@@ -23,6 +23,7 @@ pub struct DeviceSpec {
     timing: bool,
     hints: bool,
     host_link: Link,
+    own_link: Link,
     max_in_flight: u32,
     pub(crate) memory: u64,
     pub(crate) max_alloc: u64,
@@ -46,6 +47,7 @@ impl DeviceSpec {
             timing: true,
             hints: true,
             host_link: Link::default(),
+            own_link: Link::default(),
             max_in_flight: 4096,
             memory: 1 << 30,
             max_alloc: u64::MAX,
@@ -116,6 +118,12 @@ impl DeviceSpec {
         self
     }
 
+    /// What copies inside its memory are said to cost.
+    pub fn own_link(mut self, link: Link) -> DeviceSpec {
+        self.own_link = link;
+        self
+    }
+
     /// Bytes of memory.
     pub fn memory(mut self, bytes: u64) -> DeviceSpec {
         self.memory = bytes;
@@ -166,6 +174,7 @@ impl DeviceSpec {
         caps.max_alloc = self.max_alloc;
         caps.max_in_flight = self.max_in_flight;
         caps.host_link = self.host_link;
+        caps.own_link = self.own_link;
         DeviceInfo {
             name: format!("simulated device {backend}:{index}"),
             vendor: "Folio".into(),

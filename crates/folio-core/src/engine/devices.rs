@@ -15,6 +15,7 @@ use crate::pages::{DomainId, DomainSet};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// Alignment of device allocations, for any element type and vector access.
 const DEVICE_ALIGN: u64 = 256;
@@ -97,6 +98,7 @@ impl Engine {
         self.enter(|ledger| {
             let first = usize::from(at * LANES_PER_DEVICE);
             ledger.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
+            ledger.packing.learn(links.iter().map(|(_, link)| link));
             ledger.links.extend(links);
             ledger.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
         });
@@ -165,9 +167,17 @@ impl Engine {
         if !matches!(result, Err(Error::OutOfMemory { .. })) {
             return result;
         }
-        // The last users of some memory may have ended without anybody having looked.
-        self.enter(|ledger| ledger.poll_all());
+        self.reclaim();
         self.try_allocate(missing)
+    }
+
+    /// Looks for memory that nobody needs: its last users may have ended without anybody having
+    /// looked.
+    pub(crate) fn reclaim(&self) {
+        self.enter(|ledger| {
+            ledger.poll_all();
+            ledger.free_temporaries(Duration::ZERO);
+        });
     }
 
     fn try_allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
@@ -185,7 +195,7 @@ impl Engine {
                 }
                 (storage.bytes(), storage.label.clone())
             };
-            match self.allocate_one(domain, bytes, &label) {
+            match self.allocate_one(domain, bytes, "buffer", &label) {
                 Ok(alloc) => made.push((id, Garbage { alloc, bytes, domain })),
                 Err(error) => {
                     result = Err(error);
@@ -229,8 +239,13 @@ impl Engine {
     }
 
     /// Memory for a whole storage on one domain.
-    fn allocate_one(&self, domain: DomainId, bytes: usize, label: &Label) -> Result<Alloc, Error> {
-        let what = "buffer";
+    pub(crate) fn allocate_one(
+        &self,
+        domain: DomainId,
+        bytes: usize,
+        what: &'static str,
+        label: &Label,
+    ) -> Result<Alloc, Error> {
         if domain == DomainId::HOST {
             let refused = || Error::OutOfMemory {
                 device: "host".to_owned(),

@@ -7,6 +7,7 @@ use super::ledger::NewOp;
 use super::staging::ALIGN;
 use super::stamp::Stamp;
 use super::storage::{Guard, StorageId};
+use super::temporaries::Held;
 use super::transfer::For;
 use super::wait::Waited;
 use crate::error::Error;
@@ -38,6 +39,8 @@ impl Engine {
         reachable: bool,
     ) -> Result<Taken, Error> {
         let traced = super::trace::listening();
+        // Gone after the ledger's guard.
+        let mut held = Held::new(self);
         let mut ledger = self.lock();
         let access = loop {
             if ledger.shutdown {
@@ -60,10 +63,16 @@ impl Engine {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone() });
             }
             if state.alloc(domain).is_some() || elements.is_empty() {
-                break access;
+                let lacking = held.lacking(&mut ledger, |l| l.wanted(&[access]));
+                if lacking.is_empty() {
+                    break access;
+                }
+                drop(ledger);
+                held.make(&lacking);
+            } else {
+                drop(ledger);
+                self.allocate(&[(storage, DomainId::HOST)])?;
             }
-            drop(ledger);
-            self.allocate(&[(storage, DomainId::HOST)])?;
             ledger = self.lock();
         };
         let (domain, pages) = (access.domain, access.pages);

@@ -7,11 +7,13 @@
 use super::devices::Budget;
 use super::failures::Failures;
 use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Record, WaitKey};
+use super::packed::Packing;
 use super::slab::Slab;
 use super::slots::Slot;
 use super::staging::Staging;
 use super::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use super::storage::{Garbage, StorageId, StorageState};
+use super::temporaries::Temporaries;
 use super::trace::Note;
 use super::tracker::Tracker;
 use crate::error::{Cause, Failure, Label};
@@ -129,6 +131,8 @@ pub(crate) struct Ledger {
     /// `links[from * domains + to]`: what a direct copy between two devices' memories costs.
     pub(crate) links: HashMap<(DomainId, DomainId), Link>,
     pub(crate) host_links: Vec<Link>,
+    pub(crate) packing: Packing,
+    pub(crate) temporaries: Temporaries,
     /// What the engine's own memory on the host is counted against.
     pub(crate) host_budget: Arc<Budget>,
     /// Domains whose device is gone, and why.
@@ -185,6 +189,8 @@ impl Ledger {
             device_names,
             links: HashMap::new(),
             host_links,
+            packing: Packing::default(),
+            temporaries: Temporaries::default(),
             host_budget: Arc::new(Budget::new(u64::MAX)),
             lost: DomainSet::EMPTY,
             wake: Deps::new(),
@@ -255,7 +261,7 @@ impl Ledger {
         }
     }
 
-    fn retain(&mut self, storages: &[StorageId]) {
+    pub(crate) fn retain(&mut self, storages: &[StorageId]) {
         for id in storages {
             self.storages[id.0].in_use += 1;
         }
@@ -265,8 +271,10 @@ impl Ledger {
         for id in storages {
             let storage = &mut self.storages[id.0];
             storage.in_use -= 1;
-            if storage.over() {
-                self.discard_storage(*id);
+            match storage.over() {
+                true if storage.temporary => self.give_temporary(*id),
+                true => self.discard_storage(*id),
+                false => {}
             }
         }
     }

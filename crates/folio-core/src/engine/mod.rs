@@ -24,6 +24,7 @@ pub(crate) mod mailbox;
 pub(crate) mod memory;
 #[cfg(all(test, loom))]
 pub(crate) mod models;
+pub(crate) mod packed;
 pub(crate) mod queues;
 pub(crate) mod reaper;
 pub(crate) mod retire;
@@ -34,6 +35,7 @@ pub(crate) mod staging;
 pub(crate) mod stamp;
 pub(crate) mod storage;
 pub(crate) mod straight;
+pub(crate) mod temporaries;
 pub(crate) mod trace;
 pub(crate) mod tracker;
 pub(crate) mod transfer;
@@ -54,6 +56,7 @@ use reaper::Reaper;
 use stamp::{LaneId, Stamp};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
+use temporaries::Held;
 
 /// Who is told of failures.
 pub(crate) type Handler = Box<dyn Fn(&Arc<Failure>) + Send + Sync>;
@@ -209,14 +212,23 @@ impl Engine {
             }
             return Ok(stamp);
         }
+        let mut held = Held::new(self);
+        // So that this goes first.
+        let mut ledger = ledger;
         loop {
             ledger.check(command)?;
             let missing = ledger.missing(&command.accesses);
             if missing.is_empty() {
-                break;
+                let lacking = held.lacking(&mut ledger, |l| l.wanted(&command.accesses));
+                if lacking.is_empty() {
+                    break;
+                }
+                drop(ledger);
+                held.make(&lacking);
+            } else {
+                drop(ledger);
+                self.allocate(&missing)?;
             }
-            drop(ledger);
-            self.allocate(&missing)?;
             ledger = self.lock();
         }
         ledger.traced = traced;

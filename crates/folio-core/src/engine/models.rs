@@ -17,19 +17,17 @@ use super::storage::{Alloc, Owner, StorageId, StorageState};
 use super::wait::Waited;
 use crate::error::{Cause, Label};
 use crate::geom::Grid;
-use crate::graph::hazards::{Dep, Deps, Hazards, Outcome};
+use crate::graph::hazards::{Dep, Deps, Outcome};
 use crate::hal::{
     Args, Caps, CopyRect, DeviceInfo, DeviceKind, FillRect, Geometry, HalError, Head, KernelRef,
     Lane, Link, Lost, MemBase, MemRef, MemoryHome, Notify, Tick, WaitGroup,
 };
-use crate::pages::{BlockTracker, DomainId, DomainSet, PageMap};
-use crate::report::Counters;
+use crate::pages::{BlockTracker, DomainId};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, UnsafeCell};
 use loom::thread;
 use smallvec::SmallVec;
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
@@ -269,23 +267,9 @@ impl Model {
         let host = host_alloc(64).unwrap();
         let mem = MemRef { base: MemBase::Host(host), offset: 0 };
         let alloc = Alloc { mem, address: None, host: Some(host), owner: Owner::Host, clean: true };
-        let state = StorageState {
-            label: Label::NONE,
-            grid,
-            element_bytes: 1,
-            tracker: crate::engine::tracker::Tracker::Own(BlockTracker::new(grid.pages)),
-            defined: PageMap::new(grid.pages, DomainSet::EMPTY),
-            hazards: Hazards::new(grid.pages),
-            mixed: BTreeMap::new(),
-            allocs: SmallVec::from_iter([Some(alloc)]),
-            home: None,
-            guards: SmallVec::new(),
-            in_use: 0,
-            dropped: false,
-            closed: false,
-            broken: false,
-            counters: Counters::default(),
-        };
+        let tracker = crate::engine::tracker::Tracker::Own(BlockTracker::new(grid.pages));
+        let mut state = StorageState::new(Label::NONE, (grid, 1), tracker, None);
+        state.set_alloc(DomainId::HOST, alloc);
         self.engine.enter(|ledger| StorageId(ledger.storages.insert(state)))
     }
 

@@ -58,12 +58,15 @@ impl Reaper {
 }
 
 /// What a reaper has to do.
+#[derive(Default)]
 struct Outlook {
     progress: bool,
     /// Somebody waits for ticks.
     watched: bool,
     /// Operations are not accounted for yet.
     in_flight: bool,
+    /// Temporaries are kept.
+    kept: bool,
     /// The thread is not needed any more.
     over: bool,
 }
@@ -122,7 +125,7 @@ impl Engine {
             armed = false;
             // After progress that nobody waits for it stays for one more look: a submitter that
             // finds it asleep for good would have to call it, again and again.
-            match (look.watched, look.in_flight || look.progress || closing) {
+            match (look.watched, look.in_flight || look.kept || look.progress || closing) {
                 (true, _) if !notifies => {
                     reaper.sleep(Some(pause));
                     pause = (pause * 2).min(POLL.1);
@@ -150,8 +153,7 @@ impl Engine {
             shared.native.flush();
         }
         self.enter(|ledger| {
-            let mut look =
-                Outlook { progress: false, watched: stalled, in_flight: false, over: false };
+            let mut look = Outlook { watched: stalled, ..Outlook::default() };
             for lane in lanes {
                 look.progress |= ledger.poll(lane);
                 let state = &ledger.lanes[usize::from(lane.0)];
@@ -161,6 +163,10 @@ impl Engine {
             let idle = !look.in_flight && !look.watched && !look.progress;
             ledger.reaper_idle[backend] = idle;
             let quiet = ledger.live_slots == 0 && ledger.lanes.iter().all(|l| l.idle());
+            if idle && quiet && !ledger.temporaries.is_empty() {
+                ledger.free_temporaries(HOUSEKEEPING);
+            }
+            look.kept = !ledger.temporaries.is_empty();
             look.over = idle && quiet && self.closing.load(Ordering::SeqCst);
             look
         })
@@ -176,6 +182,7 @@ impl Engine {
     /// The user's last handle is gone: the reapers finish what is under way and leave.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
+        self.enter(|ledger| ledger.keep_no_temporaries());
         for reaper in &self.reapers {
             reaper.call();
         }

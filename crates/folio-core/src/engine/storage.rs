@@ -5,7 +5,7 @@ use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Dims, Grid};
 use crate::graph::hazards::Hazards;
-use crate::hal::{HostPtr, MemRef};
+use crate::hal::{CopyRect, HostPtr, MemRef};
 use crate::pages::{DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use smallvec::SmallVec;
@@ -92,10 +92,39 @@ pub(crate) struct StorageState {
     pub(crate) dropped: bool,
     /// The scope of a view is over: nothing may use it any more.
     pub(crate) closed: bool,
+    /// Nobody's: a stop on the way of packed rows.
+    pub(crate) temporary: bool,
     pub(crate) counters: Counters,
 }
 
 impl StorageState {
+    /// One without memory.
+    pub(crate) fn new(
+        label: Label,
+        (grid, element_bytes): (Grid, usize),
+        tracker: Tracker,
+        home: Option<DomainId>,
+    ) -> StorageState {
+        StorageState {
+            label,
+            grid,
+            element_bytes,
+            tracker,
+            defined: PageMap::new(grid.pages, DomainSet::EMPTY),
+            hazards: Hazards::new(grid.pages),
+            broken: false,
+            mixed: BTreeMap::new(),
+            allocs: SmallVec::new(),
+            home,
+            guards: SmallVec::new(),
+            in_use: 0,
+            dropped: false,
+            closed: false,
+            temporary: false,
+            counters: Counters::default(),
+        }
+    }
+
     /// The allocation on `domain`.
     pub(crate) fn alloc(&self, domain: DomainId) -> Option<&Alloc> {
         self.allocs.get(domain.0 as usize)?.as_ref()
@@ -128,6 +157,22 @@ impl StorageState {
         let e = elements.extent();
         let extent = [e[0] as u64, e[1] as u64, (e[2] * self.element_bytes) as u64];
         Some((alloc.at(at as u64), extent))
+    }
+
+    /// The copies of boxes of elements from one domain to another.
+    pub(crate) fn copies(
+        &self,
+        source: DomainId,
+        target: DomainId,
+        boxes: &[Box3],
+    ) -> SmallVec<[CopyRect; 2]> {
+        let pitch = self.pitch();
+        let copy = |elements: &Box3| {
+            let ((src, extent), (dst, _)) =
+                self.rect(source, elements).zip(self.rect(target, elements))?;
+            Some(CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent })
+        };
+        boxes.iter().filter_map(copy).collect()
     }
 
     /// The guard that forbids an access to `pages`, if there is one.

@@ -6,7 +6,7 @@
 
 use super::access::{Access, Mode};
 use super::lanes::{Filling, Lanes, Payload};
-use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
+use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp};
 use super::storage::StorageId;
@@ -20,14 +20,31 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// Which of a device's lanes do which copies.
+const COMPUTE: u16 = 0;
+pub(crate) const UPLOAD: u16 = COMPUTE_LANES;
+pub(crate) const DOWNLOAD: u16 = COMPUTE_LANES + 1;
+const PEER: u16 = COMPUTE_LANES + 2;
+
 /// Which way a copy takes.
-enum Route {
+#[derive(Clone, Copy)]
+pub(crate) enum Route {
     /// On this lane.
     Direct(LaneId),
     /// To the host on one lane, from there on the other.
     Staged(LaneId, LaneId),
     /// Both ends in host memory, and no device to copy there.
     Host,
+}
+
+/// What is outdated in a memory.
+pub(crate) struct Outdated {
+    pub(crate) needs: SmallVec<[Need; 4]>,
+    /// The pages that it needs whole, and the numbers of those in pieces.
+    runs: SmallVec<[Box3; 4]>,
+    mixed: SmallVec<[usize; 4]>,
+    /// Pages that only lost devices have.
+    pub(crate) gone: SmallVec<[Box3; 1]>,
 }
 
 /// Whom a transfer is for.
@@ -108,12 +125,29 @@ impl Ledger {
         who: For<'_>,
         deps: &mut Deps,
     ) {
+        let Outdated { needs, runs, mixed, gone } = self.outdated(id, pages, domain);
+        if !gone.is_empty() {
+            return self.lose_data(id, &gone, deps);
+        }
+        if needs.is_empty() {
+            return;
+        }
+        let stamps = self.transfer(id, &needs, domain, who, deps);
+        // By page and not by rectangle: the planner may cut a page in two.
+        for run in &runs {
+            self.storages[id.0].tracker.insert(run, domain);
+        }
+        for number in mixed {
+            self.gather(id, number, domain, &stamps);
+        }
+    }
+
+    /// What `domain` lacks of `pages`.
+    pub(crate) fn outdated(&self, id: StorageId, pages: &Box3, domain: DomainId) -> Outdated {
         let lost = self.lost;
         let storage = &self.storages[id.0];
-        let mut needs: SmallVec<[Need; 4]> = SmallVec::new();
-        let mut runs: SmallVec<[Box3; 4]> = SmallVec::new();
-        let mut gone: SmallVec<[Box3; 1]> = SmallVec::new();
         let mixed = storage.mixed_in(pages);
+        let (mut needs, mut runs, mut gone) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
         storage.tracker.visit(pages, &mut |run, set| {
             if set.is_empty() || set.contains(domain) {
                 return;
@@ -154,20 +188,7 @@ impl Ledger {
                 }
             }
         }
-        if !gone.is_empty() {
-            return self.lose_data(id, &gone, deps);
-        }
-        if needs.is_empty() {
-            return;
-        }
-        let stamps = self.transfer(id, &needs, domain, who, deps);
-        // By page and not by rectangle: the planner may cut a page in two.
-        for run in &runs {
-            self.storages[id.0].tracker.insert(run, domain);
-        }
-        for number in mixed {
-            self.gather(id, number, domain, &stamps);
-        }
+        Outdated { needs, runs, mixed, gone }
     }
 
     /// What these pages held was on lost devices only. That counts as written by somebody who has
@@ -190,12 +211,7 @@ impl Ledger {
         who: For<'_>,
         deps: &mut Deps,
     ) -> SmallVec<[Stamp; 2]> {
-        let mut plan = std::mem::take(&mut self.plan);
-        let mut planner = std::mem::take(&mut self.planner);
-        let bytes = self.storages[id.0].element_bytes;
-        planner.plan(needs, bytes, &|from| self.link(from, domain), &mut plan);
-        self.planner = planner;
-        plan.sort_by_key(|t: &Transfer| t.source);
+        let plan = self.plan(id, needs, domain);
         let mut stamps = SmallVec::new();
         for group in plan.chunk_by(|a, b| a.source == b.source) {
             let boxes: SmallVec<[Box3; 4]> = group.iter().map(|t| t.elements).collect();
@@ -203,9 +219,25 @@ impl Ledger {
             add_dep(deps, stamp, true);
             stamps.push(stamp);
         }
-        plan.clear();
         self.plan = plan;
         stamps
+    }
+
+    /// Where the needs of `domain` are served from, by source. Put it back where it lay, for the next
+    /// one.
+    pub(crate) fn plan(
+        &mut self,
+        id: StorageId,
+        needs: &[Need],
+        domain: DomainId,
+    ) -> Vec<Transfer> {
+        let mut plan = std::mem::take(&mut self.plan);
+        let mut planner = std::mem::take(&mut self.planner);
+        let bytes = self.storages[id.0].element_bytes;
+        planner.plan(needs, bytes, &|from| self.link(from, domain), &mut plan);
+        self.planner = planner;
+        plan.sort_by_key(|t: &Transfer| t.source);
+        plan
     }
 
     /// Copies boxes of one storage from `source` to `domain`.
@@ -218,8 +250,7 @@ impl Ledger {
         who: For<'_>,
     ) -> Stamp {
         let storage = &self.storages[id.0];
-        let pitch = storage.pitch();
-        let mut rects: SmallVec<[CopyRect; 2]> = SmallVec::new();
+        let rects = storage.copies(source, domain, boxes);
         let mut own: Deps = SmallVec::new();
         let (mut count_of_pages, mut partly) = (0, HashSet::new());
         for elements in boxes {
@@ -235,13 +266,10 @@ impl Ledger {
             if inside != pages {
                 pages.subtract(&inside, |b| partly.extend(b.cells()));
             }
-            let from = storage.rect(source, elements);
-            let to = storage.rect(domain, elements);
-            if let (Some((src, extent)), Some((dst, _))) = (from, to) {
-                rects.push(CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent });
-            }
         }
-        let (moved, count) = (rects.iter().map(CopyRect::bytes).sum(), rects.len() as u64);
+        let way = self.way(source, domain, &rects);
+        let count = way.map_or(rects.len() as u64, |_| 1);
+        let moved = rects.iter().map(CopyRect::bytes).sum();
         let pages = count_of_pages + partly.len() as u64;
         self.count_transfer(id, who.queue, source, domain, [count, moved, pages]);
         let op = CopyJob {
@@ -252,7 +280,10 @@ impl Ledger {
             storages: smallvec![id],
             staging: None,
         };
-        let stamp = self.copy(op, source, domain, rects);
+        let stamp = match way {
+            Some(way) => self.copy_packed(op, way, (source, domain), &rects),
+            None => self.copy(op, source, domain, rects),
+        };
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
         let Some(storage) = self.storages.get_mut(id.0) else { return stamp };
         for elements in boxes {
@@ -366,6 +397,7 @@ impl Ledger {
         Link {
             bytes_per_us: a.bytes_per_us.min(b.bytes_per_us),
             op_ns: a.op_ns.saturating_add(b.op_ns),
+            row_ns: a.row_ns.saturating_add(b.row_ns),
         }
     }
 
@@ -380,24 +412,26 @@ impl Ledger {
         Some(LaneId(device * LANES_PER_DEVICE))
     }
 
-    fn route(&self, from: DomainId, to: DomainId) -> Route {
-        let lane = |domain: DomainId, offset: u16| {
-            let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
-            let lane = LaneId(device * LANES_PER_DEVICE + offset);
-            let lane = self.lane_alias[usize::from(lane.0)];
-            self.table.shared(lane).map(|_| lane)
-        };
-        let (compute, upload, download, peer) = (0, 4, 5, 6);
+    /// A lane of the device that does the copies of a memory, if there is one.
+    pub(crate) fn copy_lane(&self, domain: DomainId, offset: u16) -> Option<LaneId> {
+        let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
+        let lane = LaneId(device * LANES_PER_DEVICE + offset);
+        let lane = self.lane_alias[usize::from(lane.0)];
+        self.table.shared(lane).map(|_| lane)
+    }
+
+    pub(crate) fn route(&self, from: DomainId, to: DomainId) -> Route {
+        let lane = |domain, offset| self.copy_lane(domain, offset);
         let way = if from == to {
-            lane(to, compute).map(Route::Direct)
+            lane(to, COMPUTE).map(Route::Direct)
         } else if from == DomainId::HOST {
-            lane(to, upload).map(Route::Direct)
+            lane(to, UPLOAD).map(Route::Direct)
         } else if to == DomainId::HOST {
-            lane(from, download).map(Route::Direct)
+            lane(from, DOWNLOAD).map(Route::Direct)
         } else if self.links.contains_key(&(from, to)) {
-            lane(to, peer).map(Route::Direct)
+            lane(to, PEER).map(Route::Direct)
         } else {
-            lane(from, download).zip(lane(to, upload)).map(|(down, up)| Route::Staged(down, up))
+            lane(from, DOWNLOAD).zip(lane(to, UPLOAD)).map(|(down, up)| Route::Staged(down, up))
         };
         way.unwrap_or(Route::Host)
     }
@@ -410,7 +444,17 @@ impl Ledger {
         to: DomainId,
         rects: SmallVec<[CopyRect; 2]>,
     ) -> Stamp {
-        match self.route(from, to) {
+        self.copy_by(job, self.route(from, to), rects)
+    }
+
+    /// As [`copy`](Self::copy), this way.
+    pub(crate) fn copy_by(
+        &mut self,
+        job: CopyJob<'_>,
+        route: Route,
+        rects: SmallVec<[CopyRect; 2]>,
+    ) -> Stamp {
+        match route {
             Route::Direct(lane) => {
                 self.submit(job.op(Body::Lane(lane, Payload::Copy(rects.into_vec()))))
             }

@@ -53,6 +53,14 @@ impl CopyRect {
     pub fn bytes(&self) -> u64 {
         self.extent[0] * self.extent[1] * self.extent[2]
     }
+
+    /// Rows that are apart; those that follow one another without a gap at both ends are one.
+    pub fn rows(&self) -> u64 {
+        let [slices, rows, bytes] = self.extent;
+        let close = |d: usize, step| [self.src_pitch[d], self.dst_pitch[d]] == [step; 2];
+        let rows_of_slice = if close(1, bytes) { 1 } else { rows };
+        if rows_of_slice == 1 && close(0, rows * bytes) { 1 } else { slices * rows_of_slice }
+    }
 }
 
 /// A rectangle to fill.
@@ -158,4 +166,27 @@ pub struct PointerInfo {
     pub offset: u64,
     /// The allocation's size in bytes.
     pub size: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(src_pitch: [u64; 2], dst_pitch: [u64; 2], extent: [u64; 3]) -> u64 {
+        let place = MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 };
+        CopyRect { src: place, src_pitch, dst: place, dst_pitch, extent }.rows()
+    }
+
+    /// XFER-04: rows count as one where they are one piece of memory at both ends.
+    #[test]
+    fn rows_that_touch_are_one() {
+        let close = [50, 10];
+        assert_eq!(rows(close, close, [3, 5, 10]), 1);
+        assert_eq!(rows(close, close, [3, 4, 10]), 3, "slices have gaps");
+        assert_eq!(rows(close, close, [3, 5, 9]), 15, "rows have gaps");
+        assert_eq!(rows(close, [60, 10], [3, 5, 10]), 3, "slices have gaps at one end");
+        assert_eq!(rows([55, 11], close, [3, 5, 10]), 15, "rows have gaps at one end");
+        assert_eq!(rows([100, 100], [7, 7], [1, 1, 10]), 1, "there is one");
+        assert_eq!(rows([10, 100], [10, 7], [3, 1, 10]), 1, "one in each slice, and they touch");
+    }
 }

@@ -165,11 +165,11 @@ pub unsafe trait UsmAllocator: Send + Sync {
 pub enum LaneKind {
     /// Kernels, and copies inside the device.
     Compute,
-    /// Host to device.
+    /// Host to device; and inside the device what came packed.
     Upload,
-    /// Device to host.
+    /// Device to host; and inside the device what is to be packed.
     Download,
-    /// From other devices' memory to this one's.
+    /// From other devices' memory to this one's; and inside this one what came packed.
     Peer,
 }
 

@@ -57,7 +57,7 @@ pub struct Counters {
     pub launches: u64,
     /// Host tasks.
     pub host_tasks: u64,
-    /// Allocations made.
+    /// Allocations made, those for packing included.
     pub allocations: u64,
     /// Bytes of the allocations made.
     pub allocated_bytes: u64,

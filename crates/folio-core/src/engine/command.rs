@@ -2,6 +2,7 @@
 //! dependencies and the action itself, then what the pages are from now on.
 
 use super::access::{Access, Mode};
+use super::copies::CopyJob;
 use super::failures::EpochPin;
 use super::lanes::{Filling, Hinting, Payload};
 use super::launch::Launch;
@@ -11,7 +12,7 @@ use super::staging::Staging;
 use super::stamp::{LaneId, Stamp, When};
 use super::storage::StorageId;
 use super::trace::Note;
-use super::transfer::{CopyJob, For};
+use super::transfer::For;
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Dep, Deps, Outcome, Writing, add_dep, tidy};

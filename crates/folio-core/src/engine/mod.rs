@@ -10,6 +10,7 @@
 
 pub(crate) mod access;
 pub(crate) mod command;
+pub(crate) mod copies;
 pub(crate) mod devices;
 pub(crate) mod failures;
 pub(crate) mod fragments;

@@ -8,11 +8,11 @@
 //! before it count as over at once when their device is lost.
 
 use super::access::Access;
+use super::copies::{CopyJob, DOWNLOAD, Route, UPLOAD};
 use super::ledger::Ledger;
 use super::stamp::Stamp;
 use super::storage::StorageId;
 use super::temporaries::{Pieces, Stop, Wanted};
-use super::transfer::{CopyJob, DOWNLOAD, Route, UPLOAD};
 use crate::graph::hazards::{Deps, add_dep};
 use crate::hal::{CopyRect, Link, MemRef};
 use crate::pages::DomainId;

@@ -6,11 +6,11 @@
 //! it: the last one stands for all, and fails if any of them fails. Stops live as long as the
 //! operations that name them.
 
+use super::copies::CopyJob;
 use super::lanes::Payload;
 use super::ledger::{Body, Ledger, NewOp};
 use super::staging::Staging;
 use super::stamp::{LaneId, Stamp};
-use super::transfer::CopyJob;
 use crate::graph::hazards::{Deps, add_dep};
 use crate::hal::{CopyRect, MemBase, MemRef};
 use smallvec::SmallVec;

@@ -1,41 +1,23 @@
-//! Bringing pages to where a command needs them: which are missing there, from where they come, by
-//! which lanes; and what never held anything is zeroed.
+//! Bringing pages to where a command needs them: which are missing there, and from where they come;
+//! and what never held anything is zeroed.
 //!
 //! A page is made current on its target together with the stamp of the copy that brings it: whoever
 //! uses it next waits for the copy, and for nobody else who uses it.
 
 use super::access::{Access, Mode};
-use super::lanes::{Filling, Lanes, Payload};
-use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
-use super::staging::Staging;
+use super::copies::CopyJob;
+use super::lanes::{Filling, Payload};
+use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
 use super::stamp::{LaneId, Stamp};
 use super::storage::StorageId;
 use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
 use crate::graph::hazards::{Deps, Outcome, add_dep};
-use crate::hal::{CopyRect, FillRect, HalError, Link, MemBase};
+use crate::hal::{CopyRect, FillRect, Link, MemBase};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashSet;
-use std::sync::Arc;
-
-/// Which of a device's lanes do which copies.
-const COMPUTE: u16 = 0;
-pub(crate) const UPLOAD: u16 = COMPUTE_LANES;
-pub(crate) const DOWNLOAD: u16 = COMPUTE_LANES + 1;
-const PEER: u16 = COMPUTE_LANES + 2;
-
-/// Which way a copy takes.
-#[derive(Clone, Copy)]
-pub(crate) enum Route {
-    /// On this lane.
-    Direct(LaneId),
-    /// To the host on one lane, from there on the other.
-    Staged(LaneId, LaneId),
-    /// Both ends in host memory, and no device to copy there.
-    Host,
-}
 
 /// What is outdated in a memory.
 pub(crate) struct Outdated {
@@ -412,62 +394,6 @@ impl Ledger {
         Some(LaneId(device * LANES_PER_DEVICE))
     }
 
-    /// A lane of the device that does the copies of a memory, if there is one.
-    pub(crate) fn copy_lane(&self, domain: DomainId, offset: u16) -> Option<LaneId> {
-        let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
-        let lane = LaneId(device * LANES_PER_DEVICE + offset);
-        let lane = self.lane_alias[usize::from(lane.0)];
-        self.table.shared(lane).map(|_| lane)
-    }
-
-    pub(crate) fn route(&self, from: DomainId, to: DomainId) -> Route {
-        let lane = |domain, offset| self.copy_lane(domain, offset);
-        let way = if from == to {
-            lane(to, COMPUTE).map(Route::Direct)
-        } else if from == DomainId::HOST {
-            lane(to, UPLOAD).map(Route::Direct)
-        } else if to == DomainId::HOST {
-            lane(from, DOWNLOAD).map(Route::Direct)
-        } else if self.links.contains_key(&(from, to)) {
-            lane(to, PEER).map(Route::Direct)
-        } else {
-            lane(from, DOWNLOAD).zip(lane(to, UPLOAD)).map(|(down, up)| Route::Staged(down, up))
-        };
-        way.unwrap_or(Route::Host)
-    }
-
-    /// Submits a copy, whichever way it takes.
-    pub(crate) fn copy(
-        &mut self,
-        job: CopyJob<'_>,
-        from: DomainId,
-        to: DomainId,
-        rects: SmallVec<[CopyRect; 2]>,
-    ) -> Stamp {
-        self.copy_by(job, self.route(from, to), rects)
-    }
-
-    /// As [`copy`](Self::copy), this way.
-    pub(crate) fn copy_by(
-        &mut self,
-        job: CopyJob<'_>,
-        route: Route,
-        rects: SmallVec<[CopyRect; 2]>,
-    ) -> Stamp {
-        match route {
-            Route::Direct(lane) => {
-                self.submit(job.op(Body::Lane(lane, Payload::Copy(rects.into_vec()))))
-            }
-            Route::Staged(down, up) => self.copy_staged(job, (down, up), &rects),
-            Route::Host => self.submit(job.op(Body::Host(Box::new(move || {
-                if rects.iter().all(copy_on_host) {
-                    return Ok(());
-                }
-                Err(Cause::Backend(HalError::unsupported("a copy without a device that can")))
-            })))),
-        }
-    }
-
     fn count_transfer(
         &mut self,
         id: StorageId,
@@ -487,52 +413,6 @@ impl Ledger {
             moves.add(ops, bytes, pages);
         });
     }
-}
-
-/// A copy on its way to be submitted.
-pub(crate) struct CopyJob<'a> {
-    pub(crate) what: &'static str,
-    pub(crate) who: For<'a>,
-    pub(crate) timed: bool,
-    pub(crate) deps: Deps,
-    pub(crate) storages: SmallVec<[StorageId; 4]>,
-    pub(crate) staging: Option<Arc<Staging>>,
-}
-
-impl CopyJob<'_> {
-    fn op(self, body: Body) -> NewOp {
-        NewOp {
-            what: self.what,
-            label: self.who.label.clone(),
-            queue: self.who.queue,
-            timed: self.timed,
-            deps: self.deps,
-            storages: self.storages,
-            staging: self.staging,
-            body,
-        }
-    }
-}
-
-/// Copies between two places in host memory; `false` if they are not.
-fn copy_on_host(rect: &CopyRect) -> bool {
-    let (MemBase::Host(src), MemBase::Host(dst)) = (rect.src.base, rect.dst.base) else {
-        return false;
-    };
-    let [slices, rows, bytes] = rect.extent;
-    for slice in 0..slices {
-        for row in 0..rows {
-            let from = rect.src.offset + slice * rect.src_pitch[0] + row * rect.src_pitch[1];
-            let to = rect.dst.offset + slice * rect.dst_pitch[0] + row * rect.dst_pitch[1];
-            // SAFETY: the engine checked the rectangle against both allocations, keeps them
-            // alive, and lets nobody else write the one or use the other meanwhile.
-            unsafe {
-                let (from, to) = (src.0.add(from as usize), dst.0.add(to as usize));
-                from.copy_to_nonoverlapping(to, bytes as usize);
-            }
-        }
-    }
-    true
 }
 
 /// Zeroes a part of host memory.

@@ -512,14 +512,18 @@ impl CommandGroup {
         let place = if on_host { DomainId::HOST } else { entry.domain };
         let mut homes = false;
         for made in &self.made {
-            let (elements, exact) = made.part.view.in_storage(&made.part.part);
-            let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
-            let storage = &made.part.view.storage;
+            let storage = &*made.part.view.storage;
             let home = storage.home();
             homes |= home.is_some();
             let domain = home.unwrap_or(place);
-            let access = Access::new((storage.id, &storage.grid), elements, mode, domain);
-            command.accesses.push(access);
+            let which = (storage.id, &storage.grid);
+            command.accesses.push(if made.part.whole {
+                Access::whole(which, made.mode, domain)
+            } else {
+                let (elements, exact) = made.part.view.in_storage(&made.part.part);
+                let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
+                Access::new(which, elements, mode, domain)
+            });
         }
         self.check_aliasing(&command.accesses)?;
         if homes {
@@ -605,7 +609,7 @@ impl CommandGroup {
     /// An access as a kernel gets it, of memory that is not known yet.
     #[inline]
     fn param(&self, at: usize) -> Param {
-        let Made { part: Part { view, part }, mode } = &self.made[at];
+        let Made { part: Part { view, part, .. }, mode } = &self.made[at];
         Param {
             mem: MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
             size: view.element_bytes as u32,
@@ -642,14 +646,19 @@ impl CommandGroup {
 
     fn launch(&self, command: &mut Command, launch: Option<Box<Launch>>) -> Result<()> {
         let Some(mut launch) = launch else { return Ok(()) };
-        let Launch { tokens, params, .. } = &mut *launch;
+        let items = self.check_launch(&launch)?;
+        let Launch { tokens, params, geometry, .. } = &mut *launch;
         let mut seen = Seen::default();
         for (nth, token) in tokens.iter().enumerate() {
-            self.made_at(token, &tokens[..nth], &mut seen)?;
+            let at = self.made_at(token, &tokens[..nth], &mut seen)?;
+            params.push(self.param(at));
+            let Made { part, mode } = &self.made[at];
+            let larger = |d: usize| geometry.range[d] > part.part.max[d] - part.part.min[d];
+            if mode.writes() && items > 0 && (larger(0) || larger(1) || larger(2)) {
+                return Err(self.launch_too_large(geometry, nth, part));
+            }
         }
-        params.extend(tokens.iter().map(|token| self.param(token.at)));
-        self.check_launch(&launch)?;
-        if launch.geometry.items() == 0 {
+        if items == 0 {
             // Legal, without effect: also no access takes place.
             command.accesses.clear();
         } else {
@@ -698,44 +707,41 @@ impl CommandGroup {
         Ok(())
     }
 
-    /// A launch may not be larger than what it writes, and its device must run closures.
-    fn check_launch(&self, launch: &Launch) -> Result<()> {
-        let Launch { geometry, params, tokens, .. } = launch;
+    #[cold]
+    fn launch_too_large(&self, geometry: &Geometry, access: usize, part: &Part) -> Error {
+        Error::LaunchTooLarge {
+            command: self.label.clone(),
+            launch: geometry.range[3 - usize::from(geometry.rank)..].to_vec(),
+            access,
+            buffer: part.view.storage.label.clone(),
+            extent: part.view.visible(part.part.extent()),
+        }
+    }
+
+    #[cold]
+    fn unsupported(&self, what: String) -> Error {
         let entry = &self.core.engine.devices[usize::from(self.device)];
-        let unsupported = |what: String| {
-            let what = format!("{what} (command {})", self.label);
-            Error::Unsupported { device: entry.name.clone(), what }
-        };
+        let what = format!("{what} (command {})", self.label);
+        Error::Unsupported { device: entry.name.clone(), what }
+    }
+
+    /// The number of items. The device must run closures, and so many parameters.
+    fn check_launch(&self, launch: &Launch) -> Result<usize> {
+        let Launch { geometry, tokens, .. } = launch;
+        let entry = &self.core.engine.devices[usize::from(self.device)];
         if !entry.info.caps.closures {
-            return Err(unsupported("kernels that are closures of the host".to_owned()));
+            return Err(self.unsupported("kernels that are closures of the host".to_owned()));
         }
-        if params.len() > entry.info.caps.max_params {
+        if tokens.len() > entry.info.caps.max_params {
             let most = entry.info.caps.max_params;
-            return Err(unsupported(format!("{} parameters, but {most}", params.len())));
+            return Err(self.unsupported(format!("{} parameters, but {most}", tokens.len())));
         }
-        if crate::geom::checked_volume(geometry.range).is_none() {
-            return Err(Error::TooLarge {
-                what: "launch",
-                label: self.label.clone(),
-                extent: geometry.range.to_vec(),
-                element_bytes: 1,
-            });
-        }
-        for (nth, (param, token)) in params.iter().zip(tokens).enumerate() {
-            let extent = param.extent;
-            if param.write && geometry.items() > 0 && (0..3).any(|d| geometry.range[d] > extent[d])
-            {
-                let made = &self.made[token.at];
-                return Err(Error::LaunchTooLarge {
-                    command: self.label.clone(),
-                    launch: geometry.range[3 - usize::from(geometry.rank)..].to_vec(),
-                    access: nth,
-                    buffer: made.part.view.storage.label.clone(),
-                    extent: made.part.view.visible(extent),
-                });
-            }
-        }
-        Ok(())
+        crate::geom::checked_volume(geometry.range).ok_or_else(|| Error::TooLarge {
+            what: "launch",
+            label: self.label.clone(),
+            extent: geometry.range.to_vec(),
+            element_bytes: 1,
+        })
     }
 }
 

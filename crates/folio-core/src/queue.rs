@@ -63,6 +63,7 @@ impl Queue {
     }
 
     /// Asks the scheduler, if there is one and something to choose.
+    #[inline]
     fn choose(&self, group: &CommandGroup) -> u16 {
         let inner = &self.inner;
         let Some(scheduler) = &inner.scheduler else { return inner.devices[0] };

@@ -478,7 +478,7 @@ impl Runtime {
         let id = StorageId(core.engine.enter(|ledger| ledger.storages.insert(state)));
         let storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);
         let storage = Arc::new(storage);
-        Ok(View { storage, dims, rank: rank as u8, element_bytes })
+        Ok(View::new(storage, (dims, rank), element_bytes))
     }
 
     /// What the runtime has moved, filled, launched and allocated so far.

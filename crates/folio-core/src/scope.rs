@@ -186,6 +186,6 @@ impl<T: DeviceType> ReadView<T> {
 impl<T: DeviceType> crate::buffer::Sealed for ReadView<T> {}
 impl<T: DeviceType> AsPart<T, 1> for &ReadView<T> {
     fn as_part(&self) -> Part {
-        Part { view: self.view.clone(), part: Box3::whole(self.view.dims) }
+        self.view.whole()
     }
 }

@@ -322,7 +322,7 @@ impl<T: DeviceType> Usm<T> {
     }
 
     fn whole(&self) -> Part {
-        Part { view: self.view.clone(), part: Box3::whole(self.view.dims) }
+        self.view.whole()
     }
 }
 

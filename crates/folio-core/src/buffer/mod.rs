@@ -87,9 +87,27 @@ pub(crate) struct View {
     pub(crate) dims: Dims,
     pub(crate) rank: u8,
     pub(crate) element_bytes: usize,
+    /// It has the storage's own shape.
+    own: bool,
 }
 
 impl View {
+    pub(crate) fn new(
+        storage: Arc<StorageHandle>,
+        (dims, rank): (Dims, usize),
+        element_bytes: usize,
+    ) -> View {
+        let own = dims == storage.grid.dims && element_bytes == storage.element_bytes;
+        View { storage, dims, rank: rank as u8, element_bytes, own }
+    }
+
+    /// All of it.
+    #[inline]
+    pub(crate) fn whole(&self) -> Part {
+        let part = Box3::whole(self.dims);
+        Part { view: self.clone(), part, whole: self.own && !part.is_empty() }
+    }
+
     /// The extents that the user sees.
     pub(crate) fn visible(&self, dims: Dims) -> Vec<usize> {
         dims[3 - usize::from(self.rank)..].to_vec()
@@ -114,8 +132,7 @@ impl View {
     /// otherwise rounded up, with `false`.
     #[inline]
     pub(crate) fn in_storage(&self, part: &Box3) -> (Box3, bool) {
-        let own = &self.storage;
-        if self.dims == own.grid.dims && self.element_bytes == own.element_bytes {
+        if self.own {
             return (if part.is_empty() { Box3::EMPTY } else { *part }, true);
         }
         self.rounded(part)
@@ -412,7 +429,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     if misaligned {
         return Err(refused(format!("its memory is not aligned to {align} bytes")));
     }
-    Ok(View { storage: view.storage.clone(), dims, rank: E as u8, element_bytes })
+    Ok(View::new(view.storage.clone(), (dims, E), element_bytes))
 }
 
 impl<T: DeviceType, const D: usize> std::fmt::Debug for Buffer<T, D> {

@@ -14,11 +14,13 @@ use std::marker::PhantomData;
 pub struct Part {
     pub(crate) view: View,
     pub(crate) part: Box3,
+    /// It is known to be all of the storage, and not empty.
+    pub(crate) whole: bool,
 }
 
 impl Part {
     fn new(view: &View, offset: Dims, extent: Dims) -> Result<Part> {
-        Ok(Part { view: view.clone(), part: view.part(offset, extent)? })
+        Ok(Part { view: view.clone(), part: view.part(offset, extent)?, whole: false })
     }
 
     fn range<const D: usize>(&self) -> [usize; D] {
@@ -174,10 +176,6 @@ pub(crate) mod sealed {
     impl<P: Sealed> Sealed for &mut P {}
 }
 
-fn whole(view: &View) -> Part {
-    Part { view: view.clone(), part: Box3::whole(view.dims) }
-}
-
 /// References to references stand for what they refer to.
 macro_rules! readable {
     ($($part:ty),+ => |$this:ident| $make:expr) => {$(
@@ -202,10 +200,10 @@ macro_rules! writable {
     )+};
 }
 
-readable!(&Buffer<T, D>, &&Buffer<T, D>, &mut Buffer<T, D>, &&mut Buffer<T, D> => |it| whole(&it.view));
-writable!(&mut Buffer<T, D>, &mut &mut Buffer<T, D> => |it| whole(&it.view));
-readable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| whole(&it.view));
-writable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| whole(&it.view));
+readable!(&Buffer<T, D>, &&Buffer<T, D>, &mut Buffer<T, D>, &&mut Buffer<T, D> => |it| it.view.whole());
+writable!(&mut Buffer<T, D>, &mut &mut Buffer<T, D> => |it| it.view.whole());
+readable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| it.view.whole());
+writable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| it.view.whole());
 readable!(Slice<'_, T, D>, &Slice<'_, T, D> => |it| it.part.clone());
 readable!(SliceMut<'_, T, D>, &SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());
 writable!(SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());

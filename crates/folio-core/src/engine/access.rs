@@ -59,4 +59,15 @@ impl Access {
         let pages = grid.pages_of(&elements);
         Access { storage, elements, pages, all: pages == grid.all(), mode, domain }
     }
+
+    /// An access to all of a storage that is not empty.
+    #[inline]
+    pub(crate) fn whole(
+        (storage, grid): (StorageId, &Grid),
+        mode: Mode,
+        domain: DomainId,
+    ) -> Access {
+        let (elements, pages) = (Box3::whole(grid.dims), grid.all());
+        Access { storage, elements, pages, all: true, mode, domain }
+    }
 }

@@ -371,25 +371,28 @@ impl Ledger {
         }
     }
 
-    /// The lane for a kernel: where its latest dependency is the last operation; else an idle one;
-    /// else the shortest.
+    /// The lane for a kernel: where its latest dependency is the last operation; else as
+    /// [`free_lane`](Self::free_lane) says.
     fn choose_lane(&mut self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
         let latest = |a: &Access| {
             let hazards = &self.storages[a.storage.0].hazards;
             hazards.latest(&a.pages, a.mode.writes())
         };
+        let mut near = None;
         let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
-        let tail = stamps.map(|stamp| self.resolve(stamp)).find_map(|stamp| match stamp.when() {
-            When::Placed(lane, tick) => {
-                let tail = self.lanes[usize::from(lane.0)].issued == tick;
-                (tail && self.computes(device, lane)).then_some(lane)
+        for stamp in stamps.map(|stamp| self.resolve(stamp)) {
+            let When::Placed(lane, tick) = stamp.when() else { continue };
+            if !self.computes(device, lane) {
+                continue;
             }
-            _ => None,
-        });
-        match tail {
-            Some(lane) => self.tail_of(lane),
-            None => self.free_lane(device),
+            if self.lanes[usize::from(lane.0)].issued == tick {
+                return self.tail_of(lane);
+            }
+            if near.is_none() && self.outcome(stamp) == Outcome::Pending {
+                near = Some(lane);
+            }
         }
+        self.free_lane(device, near)
     }
 
     /// True for the lanes on which a device runs kernels.
@@ -408,8 +411,11 @@ impl Ledger {
         lane
     }
 
-    /// An idle lane for a kernel of a device; else the shortest.
-    pub(crate) fn free_lane(&mut self, device: u16) -> LaneId {
+    /// An idle lane for a kernel of a device; else `near`, the lane of something that it has to wait
+    /// for, unless much is queued there: a wait between lanes costs a driver two calls. Else the
+    /// shortest.
+    pub(crate) fn free_lane(&mut self, device: u16, near: Option<LaneId>) -> LaneId {
+        const MUCH: usize = 64;
         let first = device * LANES_PER_DEVICE;
         let mut best = (usize::MAX, LaneId(first));
         for lane in first..first + COMPUTE_LANES {
@@ -426,7 +432,8 @@ impl Ledger {
             }
             best = best.min((length, lane));
         }
-        best.1
+        let queued = |lane: &LaneId| self.lanes[usize::from(lane.0)].records.len();
+        near.filter(|lane| queued(lane) < best.0 + MUCH).unwrap_or(best.1)
     }
 
     fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {

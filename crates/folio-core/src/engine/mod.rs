@@ -189,13 +189,16 @@ impl Engine {
         }
     }
 
+    #[cold]
+    fn span(&self, command: &Command) -> trace::Submitting {
+        let device = command.device.map(|at| self.devices[usize::from(at)].name.as_str());
+        trace::Submitting::new(command.action.name(), &command.label, device)
+    }
+
     /// Submits a command: checks it, reserves its memory, and hands it over.
     pub(crate) fn submit(&self, command: &mut Command) -> Result<Stamp, Error> {
         let traced = trace::listening();
-        let _span = traced.then(|| {
-            let device = command.device.map(|at| self.devices[usize::from(at)].name.as_str());
-            trace::Submitting::new(command.action.name(), &command.label, device)
-        });
+        let _span = traced.then(|| self.span(command));
         let mut ledger = self.lock();
         let hold = Hold::begin();
         if ledger.traced != traced {
@@ -213,6 +216,19 @@ impl Engine {
             }
             return Ok(stamp);
         }
+        self.submit_from(ledger, hold, command)
+    }
+
+    /// The general way. Apart, so that the straight one is short and in one piece: next to a driver
+    /// whose code fills the caches, what a submission costs is what it touches.
+    #[inline(never)]
+    fn submit_from<'a>(
+        &'a self,
+        ledger: MutexGuard<'a, Ledger>,
+        hold: Hold,
+        command: &mut Command,
+    ) -> Result<Stamp, Error> {
+        let traced = ledger.traced;
         let mut held = Held::new(self);
         // So that this goes first.
         let mut ledger = ledger;

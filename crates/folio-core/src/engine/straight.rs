@@ -80,7 +80,11 @@ impl Ledger {
         };
         let lane = match before.ticks.iter().find(|at| is_tail(at)) {
             Some((lane, _)) => self.tail_of(lane),
-            None => self.free_lane(device),
+            None => {
+                let mut lanes = before.ticks.iter().map(|(lane, _)| lane);
+                let near = lanes.find(|lane| self.computes(device, *lane));
+                self.free_lane(device, near)
+            }
         };
         before.ticks.remove(lane);
         let key = self.key(lane);

@@ -120,7 +120,8 @@ fn counted(
     oracle::check_with(program, &record, leeway)?;
     // What happened must have been told, at submission or to the handler.
     let fired = faulty.handles().iter().any(|h| !h.fired().is_empty());
-    let refused = |o: &run::Outcome| matches!(o, run::Outcome::Other(_));
+    let refused =
+        |o: &run::Outcome| matches!(o, run::Outcome::Other(_) | run::Outcome::OutOfMemory { .. });
     let finals = record.finals.iter().flatten().map(|(o, _)| o);
     let calls = record.steps.iter().map(|s| &s.call);
     let seen = calls.chain(finals).chain(&record.made).any(refused);

@@ -43,6 +43,14 @@ pub const ALL: &[Feature] = &[
     "a command that failed",
     "a queue of two threads",
     "packed rows",
+    "a buffer of two threads",
+    "a scope",
+    "a scope in a scope",
+    "a scope that ended with a failure",
+    "a view of a scope that is over",
+    "a budget that was exceeded",
+    "memory that was not made",
+    "a runtime dropped at once",
 ];
 
 /// What the suite of faults must have seen.
@@ -89,6 +97,8 @@ pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
         orders: vec![Order::new(program); program.threads()],
         usm: program.buffers.iter().map(|b| matches!(b.memory, Memory::Usm(..))).collect(),
         queues: BTreeMap::new(),
+        buffers: BTreeMap::new(),
+        scopes: vec![0; program.threads()],
         found: BTreeSet::new(),
     };
     let seen = record.steps.iter().map(|s| (s.id, s)).collect::<BTreeMap<_, _>>();
@@ -97,6 +107,9 @@ pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
     }
     if record.sums.as_ref().is_some_and(|(runtime, _)| runtime.packed > 0) {
         looker.found.insert("packed rows");
+    }
+    if program.config.abrupt {
+        looker.found.insert("a runtime dropped at once");
     }
     for step in &program.steps {
         if let Some(seen) = seen.get(&step.id) {
@@ -111,8 +124,11 @@ struct Looker<'a> {
     orders: Vec<Order>,
     /// What is USM still.
     usm: Vec<bool>,
-    /// The threads of each queue.
+    /// The threads of each queue, and of each buffer.
     queues: BTreeMap<usize, BTreeSet<usize>>,
+    buffers: BTreeMap<usize, BTreeSet<usize>>,
+    /// How many scopes each thread is in.
+    scopes: Vec<usize>,
     found: BTreeSet<Feature>,
 }
 
@@ -133,6 +149,17 @@ impl Looker<'_> {
                     self.found.insert("USM dropped while raw commands may use it");
                 }
             }
+            What::Enter { .. } => {
+                let depth = &mut self.scopes[step.thread];
+                *depth += 1;
+                self.found.insert(if *depth > 1 { "a scope in a scope" } else { "a scope" });
+            }
+            What::Leave { .. } => {
+                self.scopes[step.thread] -= 1;
+                if seen.call != Outcome::Fine {
+                    self.found.insert("a scope that ended with a failure");
+                }
+            }
             What::Adopt { buffer } => {
                 self.usm[*buffer] = false;
                 self.found.insert("USM that became a buffer");
@@ -142,6 +169,8 @@ impl Looker<'_> {
         match seen.call {
             Outcome::Aliasing => self.found.insert("accesses that overlap"),
             Outcome::Held => self.found.insert("data that a host guard holds"),
+            Outcome::Ended => self.found.insert("a view of a scope that is over"),
+            Outcome::OutOfMemory { .. } => self.found.insert("a budget that was exceeded"),
             Outcome::NotAccessible => self.found.insert("USM that is not accessible"),
             _ => false,
         };
@@ -170,6 +199,11 @@ impl Looker<'_> {
             }
         }
         for (access, _) in action.accesses() {
+            let threads = self.buffers.entry(access.view.buffer).or_default();
+            threads.insert(step.thread);
+            if threads.len() > 1 {
+                self.found.insert("a buffer of two threads");
+            }
             self.access(action, &access.view, access.mode);
         }
         self.kind(action);

@@ -19,6 +19,8 @@ pub trait Elem: DeviceType {
     fn wide(self) -> u64;
     /// The low bits of a number.
     fn narrow(value: u64) -> Self;
+    /// A handle of such elements.
+    fn handle(buffer: Shared<Self, 3>) -> Handle;
     /// USM of such elements.
     fn usm(any: &mut AnyUsm) -> Option<&mut Usm<Self>>;
 }
@@ -29,6 +31,9 @@ impl Elem for u32 {
     }
     fn narrow(value: u64) -> u32 {
         value as u32
+    }
+    fn handle(buffer: Shared<u32, 3>) -> Handle {
+        Handle::U32(buffer)
     }
     fn usm(any: &mut AnyUsm) -> Option<&mut Usm<u32>> {
         if let AnyUsm::U32(usm) = any { Some(usm) } else { None }
@@ -41,6 +46,9 @@ impl Elem for u64 {
     }
     fn narrow(value: u64) -> u64 {
         value
+    }
+    fn handle(buffer: Shared<u64, 3>) -> Handle {
+        Handle::U64(buffer)
     }
     fn usm(any: &mut AnyUsm) -> Option<&mut Usm<u64>> {
         if let AnyUsm::U64(usm) = any { Some(usm) } else { None }
@@ -138,27 +146,28 @@ pub unsafe fn store(address: usize, ty: Ty, index: usize, value: u64) {
 /// What must live as long as a program's commands, whatever becomes of the handles.
 pub type Kept = Vec<Box<dyn Any + Send + Sync>>;
 
-/// Makes what a program describes.
-pub fn make(rt: &Runtime, at: usize, spec: &BufferSpec, kept: &mut Kept) -> Result<Handle> {
-    match spec.memory {
-        Memory::Own => own(rt, at, spec),
+/// Makes what a program describes. Slices become buffers only in their scopes.
+pub fn make(rt: &Runtime, at: usize, spec: &BufferSpec, kept: &mut Kept) -> Result<Option<Handle>> {
+    Ok(Some(match spec.memory {
+        Memory::Borrowed => return Ok(None),
+        Memory::Own => own(rt, at, spec)?,
         Memory::Lent => {
             let lent = Arc::new(Lent::new(at, spec));
             kept.push(Box::new(lent.clone()));
-            Ok(Handle::Lent(lent))
+            Handle::Lent(lent)
         }
         Memory::Usm(device, kind) => {
             let (device, len) = (&rt.devices()[device], spec.dims[2]);
-            Ok(Handle::Usm(Arc::new(Mutex::new(match spec.ty {
+            Handle::Usm(Arc::new(Mutex::new(match spec.ty {
                 Ty::U32 => AnyUsm::U32(rt.usm(device, kind, len)?),
                 Ty::U64 => AnyUsm::U64(rt.usm(device, kind, len)?),
-            }))))
+            })))
         }
         Memory::Over(_) => match spec.ty {
-            Ty::U32 => Ok(Handle::U32(over(rt, at, spec, kept)?)),
-            Ty::U64 => Ok(Handle::U64(over(rt, at, spec, kept)?)),
+            Ty::U32 => Handle::U32(over(rt, at, spec, kept)?),
+            Ty::U64 => Handle::U64(over(rt, at, spec, kept)?),
         },
-    }
+    }))
 }
 
 fn own(rt: &Runtime, at: usize, spec: &BufferSpec) -> Result<Handle> {
@@ -172,7 +181,8 @@ fn own(rt: &Runtime, at: usize, spec: &BufferSpec) -> Result<Handle> {
     })
 }
 
-fn contents<T: Elem>(at: usize, spec: &BufferSpec) -> Vec<T> {
+/// What a buffer is made from.
+pub fn contents<T: Elem>(at: usize, spec: &BufferSpec) -> Vec<T> {
     let volume = spec.dims.iter().product();
     (0..volume).map(|i| T::narrow(compute::initial(at, i))).collect()
 }
@@ -286,6 +296,12 @@ pub fn slice_mut<T: Elem, const D: usize, R>(
 }
 
 impl Handle {
+    /// A view of a slice.
+    pub fn of_view<T: Elem>(view: Buffer<T>) -> Result<Handle> {
+        let dims = [1, 1, view.len()];
+        Ok(T::handle(view.share().reinterpret(dims)?))
+    }
+
     /// What was moved of it.
     pub fn moves(&self) -> Moves {
         match self {

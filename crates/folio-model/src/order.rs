@@ -338,7 +338,11 @@ impl Order {
                 self.ready[*buffer] = Ready::Never;
                 self.specs[*buffer].memory = Memory::Own;
             }
-            What::Drop { .. } | What::Freeze { .. } => {}
+            What::Leave { buffer } => {
+                let BufferSpec { ty, dims, .. } = self.specs[*buffer];
+                self.host_had(&View { buffer: *buffer, ty, dims, part: Box3::whole(dims) }, true);
+            }
+            What::Enter { .. } | What::Drop { .. } | What::Freeze { .. } => {}
         }
     }
 }

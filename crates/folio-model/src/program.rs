@@ -101,6 +101,8 @@ pub enum Memory {
     Over(Option<(usize, UsmKind)>),
     /// It is the host's memory, of which the runtime knows nothing: for raw commands only.
     Lent,
+    /// A slice of the host's, as long as the scope of [`What::Enter`] goes on.
+    Borrowed,
 }
 
 /// A buffer, or other memory that programs work on.
@@ -122,6 +124,8 @@ pub struct BufferSpec {
     pub dense: bool,
     /// The thread that uses it.
     pub thread: usize,
+    /// All threads use it, each its own pages.
+    pub shared: bool,
 }
 
 /// The runtime of a program.
@@ -133,6 +137,10 @@ pub struct Config {
     pub sim: Option<Sim>,
     /// With the layer that checks the contract.
     pub validate: bool,
+    /// Bytes that may be allocated in the memory of a device.
+    pub budget: Option<(usize, u64)>,
+    /// At the end everything is dropped, the runtime too, while commands may be under way.
+    pub abrupt: bool,
     /// Queues.
     pub queues: Vec<QueueSpec>,
 }
@@ -399,6 +407,16 @@ pub enum What {
         /// Which.
         buffer: usize,
     },
+    /// Begins a scope in which a slice is a buffer.
+    Enter {
+        /// Which.
+        buffer: usize,
+    },
+    /// Ends that scope, if it is the innermost.
+    Leave {
+        /// Which.
+        buffer: usize,
+    },
     /// Drops the handle of a buffer.
     Drop {
         /// Which.
@@ -465,6 +483,7 @@ impl Program {
             Memory::Own | Memory::Lent => format!("buffer {buffer}"),
             Memory::Usm(device, _) => format!("usm on {}", self.config.device_name(device)),
             Memory::Over(_) => String::new(),
+            Memory::Borrowed => "view".to_owned(),
         }
     }
 

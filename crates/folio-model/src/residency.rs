@@ -1,6 +1,7 @@
 //! Which pages are current where, by the definition (PAGE-01 to PAGE-06, XFER-01 to XFER-04), page
 //! by page and without any cleverness; and from whom failure travels.
 
+use folio_core::Moves;
 use folio_core::geom::{Box3, Dims, Grid, linear};
 
 /// Beyond this many discards of parts of one page, failure may travel further than data.
@@ -33,6 +34,24 @@ pub struct Tally {
     pub operations: u64,
     /// Nothing can be said.
     pub uncertain: bool,
+}
+
+impl Tally {
+    /// What another command moves, too.
+    pub fn add(&mut self, other: &Tally) {
+        self.bytes += other.bytes;
+        self.pages.iter_mut().zip(other.pages).for_each(|(a, b)| *a += b);
+        self.operations += other.operations;
+        self.uncertain |= other.uncertain;
+    }
+
+    /// That may be what was moved.
+    pub fn fits(&self, moved: &Moves) -> bool {
+        let pages = self.pages[0]..=self.pages[1];
+        moved.bytes == self.bytes
+            && pages.contains(&moved.pages)
+            && moved.operations <= self.operations
+    }
 }
 
 /// The pages of one buffer.

@@ -59,6 +59,8 @@ type Change = Box<dyn Fn(&mut Program)>;
 fn simplifications(program: &Program) -> Vec<Change> {
     let mut all: Vec<Change> = vec![
         Box::new(|p| p.config.validate = false),
+        Box::new(|p| p.config.budget = None),
+        Box::new(|p| p.config.abrupt = false),
         Box::new(|p| p.steps.iter_mut().for_each(|s| s.thread = 0)),
         Box::new(|p| p.config.queues.iter_mut().for_each(|q| q.in_order = false)),
     ];

@@ -128,7 +128,7 @@ pub fn program_case(
 }
 
 /// So many cases show everything that is wanted of a suite.
-const ENOUGH: u64 = 2000;
+const ENOUGH: u64 = 5000;
 
 /// Complains of what has not occurred in a suite of `done` cases.
 pub fn absent(tally: &Tally, wanted: &[Feature], done: u64) -> Vec<Feature> {

@@ -223,6 +223,12 @@ pub fn read<T: Elem>(any: &Handle, view: &View) -> Result<(Vec<u64>, Box<dyn Any
     Ok((data, Box::new(guard)))
 }
 
+/// Copies a part on the host.
+pub fn copied<T: Elem>(any: &Handle, view: &View) -> Result<Vec<u64>> {
+    let data = slice::<T, 3, _>(any, view, |part| part.to_vec())??;
+    Ok(data.into_iter().map(T::wide).collect())
+}
+
 /// Writes a part on the host; says what was there, if that was asked for, and keeps the guard.
 pub fn write<T: Elem>(
     any: &Handle,

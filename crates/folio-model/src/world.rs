@@ -145,6 +145,9 @@ impl World {
             }
             builder = builder.shared_backend(backend);
         }
+        if let Some((device, bytes)) = config.budget {
+            builder = builder.budget(config.device_name(device), bytes);
+        }
         let rt = wrap.build(builder).build().map_err(|e| e.to_string())?;
         let queues: Result<Vec<Queue>, String> =
             config.queues.iter().map(|q| queue(&rt, q).map_err(|e| e.to_string())).collect();

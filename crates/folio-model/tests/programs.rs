@@ -1,5 +1,5 @@
 //! Random programs against the oracle (DEP-01, DEP-02, PAGE-01 to PAGE-06, XFER-01 to XFER-04,
-//! BUF-03, BUF-06, BUF-07, DEP-04, USM-01, USM-02, ERR-02, ERR-03).
+//! BUF-03, BUF-06, BUF-07, DEP-04, MEM-01, POL-07, USM-01, USM-02, ERR-02, ERR-03).
 
 use folio_model::features::{self, Tally};
 use folio_model::generate::{self, Menu, Target};

@@ -52,13 +52,35 @@ pub fn program(seed: u64, menu: Menu) -> Program {
     let buffers = buffers(&mut rng, threads);
     config.queues = queues(&mut rng, &config, threads);
     let buffers = usm::all(&mut rng, &config, buffers, (threads, menu.usm, menu.steady));
+    if threads == 1 && !menu.steady && rng.chance(15) {
+        config.budget = usm::budget(&mut rng, &config, &buffers);
+    }
     let fails = rng.chance(menu.failures);
+    // What is below a buffer over USM would keep the runtime.
+    let over = buffers.iter().any(|b| matches!(b.memory, Memory::Over(Some(_))));
+    config.abrupt = !fails && !over && !menu.steady && rng.chance(8);
     let count = if rng.chance(10) { rng.within(30, 60) } else { rng.within(4, 24) };
     let orders = vec![Order::of(&buffers, &config.queues); threads];
-    let (adopted, steps) = (Vec::new(), Vec::new());
-    let mut made = Maker { rng, config, buffers, threads, fails, orders, adopted, steps };
+    let mut made = Maker {
+        rng,
+        config,
+        buffers,
+        threads,
+        fails,
+        orders,
+        adopted: Vec::new(),
+        entered: vec![Vec::new(); threads],
+        left: Vec::new(),
+        stale: Vec::new(),
+        steps: Vec::new(),
+    };
     while made.steps.len() < count {
         made.step();
+    }
+    for thread in 0..threads {
+        while let Some(buffer) = made.entered[thread].last().copied() {
+            made.push(thread, What::Leave { buffer });
+        }
     }
     let Maker { config, buffers, steps, .. } = made;
     Program { seed, config, buffers, steps }
@@ -70,7 +92,8 @@ fn config(rng: &mut Rng, menu: Menu) -> Config {
         Target::Sim => (None, Some(sim(rng, menu))),
         Target::Mixed => (Some(rng.within(1, 2)), Some(sim(rng, menu))),
     };
-    Config { cpu, sim, validate: rng.chance(40), queues: Vec::new() }
+    let validate = rng.chance(40);
+    Config { cpu, sim, validate, budget: None, abrupt: false, queues: Vec::new() }
 }
 
 fn sim(rng: &mut Rng, menu: Menu) -> Sim {
@@ -137,7 +160,17 @@ fn buffer(rng: &mut Rng, thread: usize, one_type: bool) -> BufferSpec {
         page
     });
     let (initialised, dense) = (rng.chance(60), rng.chance(20));
-    BufferSpec { memory: Memory::Own, ty, rank, dims, page, initialised, dense, thread }
+    BufferSpec {
+        memory: Memory::Own,
+        ty,
+        rank,
+        dims,
+        page,
+        initialised,
+        dense,
+        thread,
+        shared: false,
+    }
 }
 
 struct Maker {
@@ -150,6 +183,11 @@ struct Maker {
     orders: Vec<Order>,
     /// USM that is a buffer by now.
     adopted: Vec<usize>,
+    /// The buffers of each thread's scopes, innermost last.
+    entered: Vec<Vec<usize>>,
+    /// Those of scopes that are over, and those that are used all the same.
+    left: Vec<usize>,
+    stale: Vec<usize>,
     steps: Vec<Step>,
 }
 
@@ -159,6 +197,7 @@ impl Maker {
         if let What::Adopt { buffer } = step.what {
             self.adopted.push(buffer);
         }
+        self.scoped(thread, &step.what);
         self.orders[thread].done_well(&step);
         self.steps.push(step);
     }
@@ -172,23 +211,46 @@ impl Maker {
 
     fn step(&mut self) {
         let thread = self.rng.below(self.threads);
-        let what = match self.rng.below(100) {
+        let what = match self.scope(thread) {
+            Some(what) => what,
+            None => self.what(thread),
+        };
+        self.push(thread, what);
+        if self.rng.chance(2) {
+            self.burst(thread);
+        }
+    }
+
+    /// Something for the host to do with a part; views of slices are only read.
+    fn host(&mut self, thread: usize, make: impl FnOnce(View) -> What) -> What {
+        let view = self.host_view(thread, true);
+        match self.buffers[view.buffer].memory {
+            Memory::Borrowed => What::Read { view },
+            _ => make(view),
+        }
+    }
+
+    fn what(&mut self, thread: usize) -> What {
+        match self.rng.below(100) {
             0..=68 => self.submit(thread),
             69..=78 => What::Read { view: self.host_view(thread, false) },
-            79..=83 => What::Write {
-                view: self.host_view(thread, true),
-                overwrite: self.rng.chance(50),
-                skip: self.skip(),
-            },
+            79..=83 => {
+                let (overwrite, skip) = (self.rng.chance(50), self.skip());
+                self.host(thread, |view| What::Write { view, overwrite, skip })
+            }
             84..=85 if self.threads == 1 => {
                 let writes = self.rng.chance(30);
-                What::Hold { view: self.host_view(thread, true), writes }
+                self.host(thread, |view| What::Hold { view, writes })
             }
             86..=87 if self.threads == 1 => What::Unhold,
             88 => self.adopt(thread),
             89 => {
                 let usm = if self.rng.chance(50) { self.usm(thread) } else { None };
                 let buffer = usm.unwrap_or_else(|| self.view(thread, None).buffer);
+                let spec = &self.buffers[buffer];
+                if spec.shared || spec.memory == Memory::Borrowed {
+                    return What::WaitQueue { queue: self.queue(thread) };
+                }
                 self.wait_for(thread, |order| order.handle_needs(buffer, false));
                 What::Drop { buffer }
             }
@@ -199,10 +261,6 @@ impl Maker {
                 What::Freeze { device: self.rng.below(3), copies: self.rng.chance(70) }
             }
             _ => self.submit(thread),
-        };
-        self.push(thread, what);
-        if self.rng.chance(2) {
-            self.burst(thread);
         }
     }
 
@@ -211,7 +269,7 @@ impl Maker {
         let Some(buffer) = self.own(thread, None) else { return };
         let spec = self.buffers[buffer].clone();
         let volume = spec.dims.iter().product::<usize>();
-        if volume < 4 || spec.memory != Memory::Own {
+        if volume < 4 || spec.shared || spec.memory != Memory::Own {
             return;
         }
         for _ in 0..20 {
@@ -276,8 +334,10 @@ impl Maker {
         })
     }
 
-    fn ends(&mut self, task: bool) -> Ends {
-        match self.fails && self.rng.chance(12) {
+    fn ends(&mut self, thread: usize, task: bool) -> Ends {
+        // A failure in a scope should be in what was borrowed now and then.
+        let often = if self.entered[thread].is_empty() { 12 } else { 30 };
+        match self.fails && self.rng.chance(often) {
             true if task && self.rng.chance(50) => Ends::Fails,
             true => Ends::Panics,
             false => Ends::Well,
@@ -291,9 +351,10 @@ impl Maker {
             let typed = match spec.memory {
                 Memory::Lent => false,
                 Memory::Usm(..) => ty.is_none_or(|ty| ty == spec.ty) || self.adopted.contains(b),
-                Memory::Own | Memory::Over(_) => true,
+                Memory::Own | Memory::Over(_) => !spec.shared || ty.is_none_or(|ty| ty == spec.ty),
+                Memory::Borrowed => self.entered[thread].contains(b) || self.stale.contains(b),
             };
-            spec.thread == thread && typed
+            (spec.thread == thread || spec.shared) && typed
         };
         let own: Vec<usize> = (0..self.buffers.len()).filter(fits).collect();
         (!own.is_empty()).then(|| self.rng.pick(&own))
@@ -305,12 +366,25 @@ impl Maker {
         let spec = &self.buffers[buffer];
         let (own, page) = (spec.dims, place::grid(spec).page);
         let bytes = own.iter().product::<usize>() * spec.ty.size();
-        let fixed = matches!(spec.memory, Memory::Usm(..)) && !self.adopted.contains(&buffer);
+        let usm = matches!(spec.memory, Memory::Usm(..)) && !self.adopted.contains(&buffer);
+        let fixed = usm || spec.shared;
         let ty = ty.unwrap_or(if fixed || self.rng.chance(90) { spec.ty } else { Ty::U64 });
-        let reshaped = ty != spec.ty || self.rng.chance(8);
+        let reshaped = !spec.shared && (ty != spec.ty || self.rng.chance(8));
         let dims = if reshaped { shape(&mut self.rng, bytes / ty.size()) } else { own };
         let pages = (!reshaped && self.rng.chance(30)).then_some(page);
-        View { buffer, ty, dims, part: part(&mut self.rng, dims, pages) }
+        View { buffer, ty, dims, part: self.part(thread, buffer, dims, pages) }
+    }
+
+    /// Some part of a buffer in some shape, of the thread's pages if it is shared.
+    fn part(&mut self, thread: usize, buffer: usize, dims: Dims, pages: Option<Dims>) -> Box3 {
+        let spec = &self.buffers[buffer];
+        if !spec.shared {
+            return part(&mut self.rng, dims, pages);
+        }
+        let band = usm::band(spec, thread, self.threads);
+        let inside = part(&mut self.rng, band.extent(), pages);
+        let moved = |at: Dims| std::array::from_fn(|d| at[d] + band.min[d]);
+        Box3 { min: moved(inside.min), max: moved(inside.max) }
     }
 
     fn kernel(&mut self, thread: usize) -> Action {
@@ -327,7 +401,7 @@ impl Maker {
             accesses.push(Access { view: self.view(thread, Some(ty)), mode });
         }
         if !self.rng.chance(3) {
-            self.part_aliases(&mut accesses);
+            self.part_aliases(thread, &mut accesses);
         }
         let written = || accesses.iter().filter(|a| a.mode != Mode::Read).map(|a| &a.view);
         let mut range = [usize::MAX; 3];
@@ -345,11 +419,11 @@ impl Maker {
             range[2] = self.rng.within(0, range[2]);
         }
         let skip = self.skip();
-        Action::Kernel { rank, range, accesses, skip, ends: self.ends(false) }
+        Action::Kernel { rank, range, accesses, skip, ends: self.ends(thread, false) }
     }
 
     /// Makes overlapping accesses disjoint, one way or the other.
-    fn part_aliases(&mut self, accesses: &mut Vec<Access>) {
+    fn part_aliases(&mut self, thread: usize, accesses: &mut Vec<Access>) {
         let clash = |a: &Access, b: &Access| {
             (a.mode != Mode::Read || b.mode != Mode::Read) && place::overlap(&a.view, &b.view)
         };
@@ -358,7 +432,7 @@ impl Maker {
             let mut a = a;
             for _ in 0..4 {
                 if kept.iter().any(|b| clash(&a, b)) {
-                    a.view.part = part(&mut self.rng, a.view.dims, None);
+                    a.view.part = self.part(thread, a.view.buffer, a.view.dims, None);
                 }
             }
             if !kept.iter().any(|b| clash(&a, b)) {
@@ -375,7 +449,7 @@ impl Maker {
         let write = self.rng.chance(75).then(|| Access { view: self.view(thread, None), mode });
         let clash = read.zip(write).is_some_and(|(r, w)| place::overlap(&r, &w.view));
         let read = read.filter(|_| !clash || self.rng.chance(5));
-        Action::Task { read, write, skip: self.skip(), ends: self.ends(true) }
+        Action::Task { read, write, skip: self.skip(), ends: self.ends(thread, true) }
     }
 
     fn copy(&mut self, thread: usize) -> Action {

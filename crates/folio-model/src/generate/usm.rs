@@ -29,6 +29,9 @@ pub(super) fn memory(
     if rng.chance(60) {
         all.push(spec(rng, Memory::Lent, true, thread));
     }
+    for _ in 0..rng.pick(&[0, 0, 0, 1, 1, 2]) {
+        all.push(spec(rng, Memory::Borrowed, true, thread));
+    }
     if rng.chance(25) {
         let usm = rng.chance(70).then(|| (device(rng), rng.pick(&KINDS)));
         // What fills the memory could fail, and nobody would know whose failure that is.
@@ -41,7 +44,17 @@ pub(super) fn memory(
 fn spec(rng: &mut Rng, memory: Memory, initialised: bool, thread: usize) -> BufferSpec {
     let ty = rng.pick(&[Ty::U32, Ty::U32, Ty::U64]);
     let dims = [1, 1, 2 * rng.within(1, 12)];
-    BufferSpec { memory, ty, rank: 1, dims, page: None, initialised, dense: false, thread }
+    BufferSpec {
+        memory,
+        ty,
+        rank: 1,
+        dims,
+        page: None,
+        initialised,
+        dense: false,
+        thread,
+        shared: false,
+    }
 }
 
 impl Maker {
@@ -78,7 +91,7 @@ impl Maker {
         }
         let ty = if self.rng.chance(60) { Ty::U32 } else { Ty::U64 };
         let to = self.raw_view(at, ty);
-        let (other, ends) = (self.rng.pick(&ready), self.ends(false));
+        let (other, ends) = (self.rng.pick(&ready), self.ends(thread, false));
         Some(match self.rng.below(100) {
             0..=49 => self.raw_copy(other, to),
             50..=64 => Action::RawFill { to },
@@ -202,6 +215,79 @@ impl Maker {
     }
 }
 
+impl Maker {
+    /// Begins or ends a scope, now and then.
+    pub(super) fn scope(&mut self, thread: usize) -> Option<What> {
+        if let Some(buffer) = self.entered[thread].last().copied()
+            && self.rng.chance(12)
+        {
+            return Some(What::Leave { buffer });
+        }
+        let fresh = |b: &usize| {
+            let spec = &self.buffers[*b];
+            let new = !self.entered[thread].contains(b) && !self.left.contains(b);
+            spec.memory == Memory::Borrowed && spec.thread == thread && new
+        };
+        let fresh: Vec<usize> = (0..self.buffers.len()).filter(fresh).collect();
+        if fresh.is_empty() || !self.rng.chance(15) {
+            return None;
+        }
+        Some(What::Enter { buffer: self.rng.pick(&fresh) })
+    }
+
+    /// What scopes there are after a step.
+    pub(super) fn scoped(&mut self, thread: usize, what: &What) {
+        match what {
+            What::Enter { buffer } => self.entered[thread].push(*buffer),
+            What::Leave { buffer } => {
+                self.entered[thread].pop();
+                self.left.push(*buffer);
+                if self.rng.chance(20) {
+                    self.stale.push(*buffer);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The pages of a shared buffer that are a thread's.
+pub(super) fn band(spec: &BufferSpec, thread: usize, threads: usize) -> Box3 {
+    let mut band = Box3::whole(spec.dims);
+    let d = 3 - spec.rank;
+    let size = spec.dims[d] / threads;
+    (band.min[d], band.max[d]) = (size * thread, size * (thread + 1));
+    band
+}
+
+/// A buffer of which each thread has some pages.
+pub(super) fn shared(rng: &mut Rng, threads: usize) -> BufferSpec {
+    let rank = rng.within(1, 2);
+    let (pages, size) = (rng.within(1, 3), rng.within(1, 3));
+    let (mut dims, mut page) = ([1, 1, 6], [1, 1, rng.within(1, 6)]);
+    (dims[3 - rank], page[3 - rank]) = (threads * pages * size * 2, size * 2);
+    let (initialised, dense) = (rng.chance(50), rng.chance(20));
+    let memory = Memory::Own;
+    let (ty, page) = (rng.pick(&[Ty::U32, Ty::U64]), Some(page));
+    BufferSpec { memory, ty, rank, dims, page, initialised, dense, thread: 0, shared: true }
+}
+
+/// Makes the memory of a device short.
+pub(super) fn budget(
+    rng: &mut Rng,
+    config: &Config,
+    buffers: &[BufferSpec],
+) -> Option<(usize, u64)> {
+    let domains = config.domains();
+    let devices: Vec<usize> = (0..domains.len()).filter(|d| domains[*d] != 0).collect();
+    if devices.is_empty() {
+        return None;
+    }
+    let bytes = |b: &BufferSpec| b.dims.iter().product::<usize>() * b.ty.size();
+    let all = buffers.iter().map(bytes).sum::<usize>();
+    Some((rng.pick(&devices), rng.within(all / 4, all) as u64))
+}
+
 /// Some shape of so many elements, of up to three dimensions.
 fn shape(rng: &mut Rng, volume: usize) -> Dims {
     let mut dims = [1, 1, volume];
@@ -224,6 +310,9 @@ pub(super) fn all(
     (threads, usm, steady): (usize, usize, bool),
 ) -> Vec<BufferSpec> {
     let mut all = ordinary;
+    if threads > 1 && rng.chance(60) {
+        all.push(shared(rng, threads));
+    }
     for thread in 0..threads {
         if rng.chance(usm) {
             let devices = config.domains().len();

@@ -29,6 +29,8 @@ pub(super) struct Storage {
     pub(super) dropped: bool,
     /// Where it is, as long as it is USM; otherwise commands have it where they run.
     pub(super) home: Option<usize>,
+    /// The scope of a view is over.
+    pub(super) closed: bool,
     /// The host may use it there.
     pub(super) reachable: bool,
 }
@@ -61,7 +63,17 @@ impl Storage {
         }
         let pages = Residency::new(place::grid(spec), size, current);
         let known = vec![Known::Exact; bytes.len()];
-        Storage { spec: spec.clone(), bytes, known, past, pages, dropped: false, home, reachable }
+        Storage {
+            spec: spec.clone(),
+            bytes,
+            known,
+            past,
+            pages,
+            dropped: false,
+            closed: false,
+            home,
+            reachable,
+        }
     }
 
     fn range(view: &View, cell: Dims) -> std::ops::Range<usize> {

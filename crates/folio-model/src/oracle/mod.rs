@@ -1,15 +1,17 @@
 //! The sequential model: applies the steps one after another to plain bytes, and says where a
 //! record differs.
 
+mod budget;
 mod memory;
 mod report;
 mod values;
 
 use crate::compute;
 use crate::place;
-use crate::program::{Access, Action, Ends, Mode, Program, Skip, Step, View, What};
+use crate::program::{Access, Action, BufferSpec, Ends, Mode, Program, Skip, Step, View, What};
 use crate::residency::Tally;
 use crate::run::{Outcome, Record, Seen};
+use budget::Budget;
 use folio_core::geom::Box3;
 use memory::Storage;
 use std::collections::{HashMap, HashSet};
@@ -33,6 +35,9 @@ struct Oracle<'a> {
     told: Vec<Vec<String>>,
     /// Commands that have failed by themselves.
     own: Vec<String>,
+    /// What was moved of each buffer in all.
+    totals: Vec<Tally>,
+    budget: Option<Budget>,
     /// Bytes that commands copied up, down and between devices, which are no transfers.
     carried: [u64; 3],
     leeway: Leeway,
@@ -72,6 +77,7 @@ pub fn check_with(program: &Program, record: &Record, leeway: Leeway) -> Verdict
     }
     oracle.guards.clear();
     oracle.finals(record)?;
+    oracle.totals(record)?;
     oracle.reports(record)?;
     oracle.sums(record)
 }
@@ -91,6 +97,8 @@ impl<'a> Oracle<'a> {
             roots: vec![Default::default(); queues],
             told: vec![Vec::new(); queues],
             own: Vec::new(),
+            totals: vec![Tally::default(); program.buffers.len()],
+            budget: Budget::of(&program.config, program.buffers.len()),
             carried: [0; 3],
             leeway: Leeway::None,
         }
@@ -124,8 +132,18 @@ impl<'a> Oracle<'a> {
                     other => Err(format!("USM became no buffer: {other:?}")),
                 }
             }
+            What::Enter { .. } => match &seen.call {
+                Outcome::Fine => Ok(()),
+                other => Err(format!("no view: {other:?}")),
+            },
+            What::Leave { buffer } => {
+                self.host(&self.whole(*buffer), Mode::Read, None, seen)?;
+                self.storages[*buffer].closed = true;
+                Ok(())
+            }
             What::Drop { buffer } => {
                 self.storages[*buffer].dropped = true;
+                self.deallocate(*buffer);
                 Ok(())
             }
             What::WaitQueue { queue } => match &seen.call {
@@ -176,7 +194,11 @@ impl<'a> Oracle<'a> {
     /// A call that has failed because a backend's has, and so has changed nothing.
     fn refused(&self, call: &Outcome) -> bool {
         let named = |text: &str| text.contains("sim:") || text.contains("cpu:");
-        matches!(call, Outcome::Other(text) if self.leeway != Leeway::None && named(text))
+        self.leeway != Leeway::None
+            && match call {
+                Outcome::Other(text) | Outcome::OutOfMemory { device: text, .. } => named(text),
+                _ => false,
+            }
     }
 
     /// Where a command that runs in `place` has a buffer.
@@ -209,8 +231,10 @@ impl<'a> Oracle<'a> {
         if !self.accessible(action, place) {
             return Some(Outcome::NotAccessible);
         }
-        let held = !nothing && accesses.iter().any(|a| self.held(a));
-        held.then_some(Outcome::Held)
+        accesses.iter().filter(|_| !nothing).find_map(|a| {
+            let ended = self.storages[a.view.buffer].closed.then_some(Outcome::Ended);
+            ended.or_else(|| self.held(a).then_some(Outcome::Held))
+        })
     }
 
     fn submit(&mut self, queue: usize, action: &Action, after: &[u32], seen: &Seen) -> Verdict {
@@ -227,11 +251,14 @@ impl<'a> Oracle<'a> {
                 false => Err(format!("submission: {:?}, expected {expected:?}", seen.call)),
             };
         }
-        if seen.call != Outcome::Fine {
-            return Err(format!("submission: {:?}", seen.call));
-        }
         if nothing {
             accesses.clear();
+        }
+        if self.allocate(&accesses, place, &seen.call)? {
+            return Ok(());
+        }
+        if seen.call != Outcome::Fine {
+            return Err(format!("submission: {:?}", seen.call));
         }
         self.carry(action, place);
         let mut must: Vec<String> = Vec::new();
@@ -293,13 +320,13 @@ impl<'a> Oracle<'a> {
                 pages.bring(&elements, domain, doomed, tally);
             }
         }
+        tallies.iter().for_each(|(buffer, tally)| self.totals[*buffer].add(tally));
         for (buffer, moved) in &seen.moved {
             let tally = tallies.get(buffer).copied().unwrap_or_default();
-            let pages = tally.pages[0]..=tally.pages[1];
-            let right = moved.bytes == tally.bytes
-                && pages.contains(&moved.pages)
-                && moved.operations <= tally.operations;
-            if !right && !tally.uncertain && self.leeway != Leeway::Loss {
+            let right = tally.fits(moved);
+            // What other threads have moved meanwhile is among it; the sum is right.
+            let alone = !self.program.buffers[*buffer].shared || self.program.threads() == 1;
+            if alone && !right && !tally.uncertain && self.leeway != Leeway::Loss {
                 return Err(format!("buffer {buffer}: {moved:?}, expected {tally:?}"));
             }
         }
@@ -321,7 +348,8 @@ impl<'a> Oracle<'a> {
             Outcome::Failed(_, label) => {
                 let fault = self.leeway != Leeway::None && *label == own;
                 // The device, or the data that was there only.
-                let gone = ["buffer ", "usm on "].iter().any(|what| label.starts_with(what));
+                let gone =
+                    ["buffer ", "usm on ", "view"].iter().any(|what| label.starts_with(what));
                 let lost = self.leeway == Leeway::Loss && (label.is_empty() || gone);
                 let by_itself = (planned && *label == own) || fault || lost;
                 if !must.contains(label) && !may.contains(label) && !by_itself {
@@ -398,6 +426,12 @@ impl<'a> Oracle<'a> {
                 _ => Err(format!("host access: {:?}, expected NotAccessible", seen.call)),
             };
         }
+        if storage.closed {
+            return match seen.call {
+                Outcome::Ended => Ok(false),
+                _ => Err(format!("host access: {:?}, expected Ended", seen.call)),
+            };
+        }
         if self.held(&access) {
             return match seen.call {
                 Outcome::Held => Ok(false),
@@ -432,6 +466,12 @@ impl<'a> Oracle<'a> {
             }
             other => Err(format!("host access: {other:?}; what it reads failed: {must:?}")),
         }
+    }
+
+    /// All of a buffer.
+    fn whole(&self, buffer: usize) -> View {
+        let BufferSpec { ty, dims, .. } = self.storages[buffer].spec;
+        View { buffer, ty, dims, part: Box3::whole(dims) }
     }
 
     /// A transfer for the host has failed.

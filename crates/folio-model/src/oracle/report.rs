@@ -1,16 +1,18 @@
 //! The end of a program: what the host reads then, who was told of what, and the sums.
 
 use super::{Leeway, Oracle, Verdict};
-use crate::program::{Action, Memory, Mode, View};
+use crate::program::{Action, Memory, Mode};
 use crate::run::{Outcome, Record, Seen};
-use folio_core::geom::Box3;
 use std::collections::HashSet;
 
 impl Oracle<'_> {
     /// Buffers are made unless a backend has failed.
     pub(super) fn made(&mut self, record: &Record) -> Verdict {
         for (at, call) in record.made.iter().enumerate() {
-            if *call != Outcome::Fine && !self.refused(call) {
+            if self.refused(call) || self.allocate_usm(at, call)? {
+                continue;
+            }
+            if *call != Outcome::Fine {
                 return Err(format!("buffer {at} was not made: {call:?}"));
             }
             let spec = &self.storages[at].spec;
@@ -51,9 +53,7 @@ impl Oracle<'_> {
     pub(super) fn finals(&mut self, record: &Record) -> Verdict {
         for (at, found) in record.finals.iter().enumerate() {
             let Some((call, data)) = found else { continue };
-            let spec = self.storages[at].spec.clone();
-            let part = Box3::whole(spec.dims);
-            let view = View { buffer: at, ty: spec.ty, dims: spec.dims, part };
+            let view = self.whole(at);
             let seen = Seen {
                 id: u32::MAX,
                 call: call.clone(),
@@ -67,6 +67,17 @@ impl Oracle<'_> {
             self.storages[at].home = None;
             self.host(&view, Mode::Read, None, &seen)
                 .map_err(|why| format!("at the end: {why}"))?;
+        }
+        Ok(())
+    }
+
+    /// What was moved of each buffer, whoever had it moved.
+    pub(super) fn totals(&self, record: &Record) -> Verdict {
+        for (at, moved) in record.moved.iter().enumerate() {
+            let (Some(moved), total) = (moved, &self.totals[at]) else { continue };
+            if self.leeway == Leeway::None && !total.uncertain && !total.fits(moved) {
+                return Err(format!("buffer {at} in all: {moved:?}, expected {total:?}"));
+            }
         }
         Ok(())
     }

@@ -1,13 +1,16 @@
 //! The end of a run: everything is read, waited for and dropped, and what is left is noted.
 
-use super::{Doing, Outcome, Record, Runner, lock};
+use super::{Doing, Outcome, Record, Runner, Seen, lock};
 use crate::handle::Handle;
-use crate::program::View;
+use crate::program::{Action, BufferSpec, Memory, View, What};
+use crate::typed::{self, Digest};
 use crate::world::{Told, World};
-use folio_core::Status;
 use folio_core::geom::Box3;
-use std::sync::Mutex;
+use folio_core::{Event, Result, Runtime, Status};
+use folio_layers::Report;
+use folio_sim::SimHandle;
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 impl Runner<'_> {
@@ -30,6 +33,12 @@ impl Runner<'_> {
     /// Reads everything, waits for everything, drops everything, and looks for what is left.
     pub(super) fn finish(self, all: &mut Vec<Doing>, record: &mut Record) {
         // The buffers before anything else is waited for.
+        // What was borrowed is back with its owner.
+        for (spec, buffer) in self.program.buffers.iter().zip(&self.buffers) {
+            if spec.memory == Memory::Borrowed {
+                lock(buffer).take();
+            }
+        }
         record.finals = (0..self.buffers.len())
             .map(|at| match self.buffer(at)? {
                 Handle::U32(_) | Handle::U64(_) => self.last_look(at),
@@ -59,6 +68,8 @@ impl Runner<'_> {
                 record.finals[at] = self.last_look(at);
             }
         }
+        let moved = |at| self.buffer(at).map(|handle| handle.moves());
+        record.moved = (0..self.buffers.len()).map(moved).collect();
         for queue in &self.world.queues {
             let mut told = Vec::new();
             while let Err(error) = queue.wait() {
@@ -80,16 +91,85 @@ impl Runner<'_> {
         record.steps = all.drain(..).map(|d| d.seen).collect();
         let Runner { world, buffers, events, kept, .. } = self;
         drop((buffers, events, kept));
-        leaks(&world, record);
+        leaks(world.sim.as_ref(), Some(&world.rt), record);
         let World { rt, queues, sim, reports, told, .. } = world;
         drop((rt, queues));
-        if let Some(sim) = &sim {
-            record.wrong.extend(sim.violations().iter().map(|v| format!("simulator: {v}")));
-        }
-        for report in reports {
-            record.wrong.extend(report.violations().iter().map(|v| format!("validate: {v}")));
-        }
+        broken(sim.as_ref(), &reports, record);
         await_reports(&told, record);
+    }
+
+    /// Drops everything at once. What was submitted runs to its end all the same: a last command comes
+    /// after all others, and what it has captured goes when it has run, or never will.
+    pub(super) fn abandon(self, all: Vec<Doing>, record: &mut Record) {
+        let by_address = |d: &&Doing| self.uses_usm_by_address(d.seen.id);
+        let needed: Vec<&Event> =
+            all.iter().filter(by_address).filter_map(|d| d.event.as_ref()).collect();
+        let waited: Result<()> = needed.into_iter().try_for_each(Event::wait);
+        let Runner { world, buffers, events, kept, program, .. } = self;
+        let (last, over) = mpsc::channel::<()>();
+        let submitted = world.queues[0].submit(|cg| {
+            all.iter().filter_map(|d| d.event.as_ref()).for_each(|event| {
+                cg.after(event);
+            });
+            cg.host_task((), move |()| drop(last));
+            Ok(())
+        });
+        let wrong = waited.err().into_iter().chain(submitted.err());
+        record.wrong.extend(wrong.map(|error| error.to_string()));
+        let lent: Vec<Option<Handle>> = (buffers.into_iter())
+            .map(|b| b.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .map(|handle| handle.filter(|h| matches!(h, Handle::Lent(_))))
+            .collect();
+        let digests = all.into_iter().map(|Doing { seen, digest, .. }| (seen, digest));
+        let steps: Vec<(Seen, Option<Digest>)> = digests.collect();
+        drop(events);
+        let World { rt, queues, sim, reports, told, .. } = world;
+        drop((rt, queues));
+        if over.recv_timeout(Duration::from_secs(10)) == Err(mpsc::RecvTimeoutError::Timeout) {
+            record.wrong.push("what was submitted has not ended".to_owned());
+            // Somebody may use it still.
+            std::mem::forget(kept);
+            return;
+        }
+        for (mut seen, digest) in steps {
+            seen.digest = digest.map_or(0, |digest| digest.load(Ordering::SeqCst));
+            record.steps.push(seen);
+        }
+        for (at, handle) in lent.into_iter().enumerate() {
+            let BufferSpec { ty, dims, .. } = program.buffers[at];
+            let view = View { buffer: at, ty, dims, part: Box3::whole(dims) };
+            let read = handle.map(|handle| typed::read::<u64>(&handle, &view));
+            record.finals.push(read.and_then(|r| Some((Outcome::Fine, r.ok()?.0))));
+        }
+        drop(kept);
+        leaks(sim.as_ref(), None, record);
+        broken(sim.as_ref(), &reports, record);
+        await_reports(&told, record);
+    }
+}
+
+impl Runner<'_> {
+    /// A step that uses USM which only its handle keeps.
+    fn uses_usm_by_address(&self, id: u32) -> bool {
+        let usm = |(view, _): &(View, bool)| {
+            matches!(self.program.buffers[view.buffer].memory, Memory::Usm(..))
+        };
+        self.program.steps.iter().filter(|step| step.id == id).any(|step| match &step.what {
+            What::Submit { action: action @ Action::RawRun { .. }, .. } => {
+                action.raw().iter().any(usm)
+            }
+            _ => false,
+        })
+    }
+}
+
+/// Whoever watches over contracts has seen it broken.
+fn broken(sim: Option<&SimHandle>, reports: &[Report], record: &mut Record) {
+    if let Some(sim) = sim {
+        record.wrong.extend(sim.violations().iter().map(|v| format!("simulator: {v}")));
+    }
+    for report in reports {
+        record.wrong.extend(report.violations().iter().map(|v| format!("validate: {v}")));
     }
 }
 
@@ -115,16 +195,16 @@ fn await_reports(told: &Mutex<Vec<Told>>, record: &mut Record) {
 }
 
 /// All memory of devices comes back: soon, since other threads may be giving it back.
-fn leaks(world: &World, record: &mut Record) {
+fn leaks(handle: Option<&SimHandle>, rt: Option<&Runtime>, record: &mut Record) {
     let until = Instant::now() + Duration::from_secs(5);
     loop {
-        let sim = world.sim.as_ref().map_or(0, |s| s.live_allocations().0);
-        let budgets: u64 = world.rt.devices().iter().map(|d| d.budget().1).sum();
+        let sim = handle.map_or(0, |s| s.live_allocations().0);
+        let budgets: u64 = rt.map_or(0, |rt| rt.devices().iter().map(|d| d.budget().1).sum());
         if sim == 0 && budgets == 0 {
             return;
         }
         if Instant::now() > until {
-            let labels = world.sim.as_ref().map(|s| s.live_labels());
+            let labels = handle.map(|s| s.live_labels());
             record.wrong.push(format!("leaked {budgets} bytes, {sim} allocations: {labels:?}"));
             return;
         }

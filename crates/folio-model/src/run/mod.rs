@@ -3,10 +3,11 @@
 
 mod dispatch;
 mod finish;
+mod scope;
 
 use crate::handle::{self, Handle, Kept};
 use crate::order::Order;
-use crate::program::{Action, Ends, Program, Step, Ty, View, What};
+use crate::program::{Action, Ends, Memory, Program, Step, Ty, View, What};
 use crate::typed::{self, Digest, Job, Place};
 use crate::world::{Told, World, Wrap, chosen, frozen};
 use folio_core::{CommandGroup, Counters, Error, Event, Moves, Result};
@@ -27,6 +28,15 @@ pub enum Outcome {
     Held,
     /// It is USM of another place.
     NotAccessible,
+    /// The scope of a view is over.
+    Ended,
+    /// For want of memory.
+    OutOfMemory {
+        /// Whose.
+        device: String,
+        /// Bytes that were asked for, in use, and allowed.
+        bytes: [u64; 3],
+    },
     /// In some other way.
     Other(String),
 }
@@ -45,6 +55,11 @@ impl Outcome {
             Error::Aliasing { .. } => Outcome::Aliasing,
             Error::HostAccessHeld { .. } => Outcome::Held,
             Error::NotAccessible { .. } => Outcome::NotAccessible,
+            Error::ScopeEnded { .. } => Outcome::Ended,
+            Error::OutOfMemory { device, asked, in_use, limit, .. } => {
+                let bytes = [*asked, *in_use, *limit];
+                Outcome::OutOfMemory { device: device.clone(), bytes }
+            }
             other => Outcome::Other(other.to_string()),
         }
     }
@@ -78,6 +93,8 @@ pub struct Record {
     pub steps: Vec<Seen>,
     /// The buffers at the end.
     pub finals: Vec<Option<(Outcome, Vec<u64>)>>,
+    /// What was moved of the buffers, all in all.
+    pub moved: Vec<Option<Moves>>,
     /// What each queue's `wait` returned until it returned nothing.
     pub queues: Vec<Vec<(u64, String)>>,
     /// What the handler was told.
@@ -95,6 +112,30 @@ struct Doing {
     digest: Option<Digest>,
 }
 
+impl Doing {
+    fn new(id: u32) -> Doing {
+        let seen = Seen {
+            id,
+            call: Outcome::Fine,
+            end: Outcome::Fine,
+            device: 0,
+            data: Vec::new(),
+            digest: 0,
+            moved: Vec::new(),
+        };
+        Doing { seen, event: None, digest: None }
+    }
+}
+
+/// What was moved between two looks.
+fn between(before: Moves, after: Moves) -> Moves {
+    let mut moved = Moves::default();
+    moved.operations = after.operations - before.operations;
+    moved.bytes = after.bytes - before.bytes;
+    moved.pages = after.pages - before.pages;
+    moved
+}
+
 struct Runner<'p> {
     program: &'p Program,
     wrap: &'p dyn Wrap,
@@ -109,6 +150,8 @@ struct Runner<'p> {
 struct Mine {
     held: Vec<Box<dyn Any>>,
     order: Order,
+    /// The buffers of scopes, innermost last.
+    scopes: Vec<usize>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -147,11 +190,14 @@ fn run_here(program: &Program, wrap: &dyn Wrap) -> Record {
     for (at, spec) in program.buffers.iter().enumerate() {
         let made = handle::make(&world.rt, at, spec, &mut kept);
         record.made.push(Outcome::of(&made));
-        buffers.push(Mutex::new(made.ok()));
+        buffers.push(Mutex::new(made.ok().flatten()));
     }
     let runner = Runner { program, wrap, world, buffers, kept, events: Mutex::default() };
     let mut all = runner.steps();
-    runner.finish(&mut all, &mut record);
+    match program.config.abrupt {
+        true => runner.abandon(all, &mut record),
+        false => runner.finish(&mut all, &mut record),
+    }
     wrap.seen(&mut record);
     record
 }
@@ -173,9 +219,11 @@ impl Runner<'_> {
     }
 
     fn thread(&self, thread: usize) -> Vec<Doing> {
-        let mut mine = Mine { held: Vec::new(), order: Order::new(self.program) };
-        let steps = self.program.steps.iter().filter(|s| s.thread == thread);
-        let done = steps.filter_map(|step| self.step(step, &mut mine)).collect();
+        let order = Order::new(self.program);
+        let mut mine = Mine { held: Vec::new(), order, scopes: Vec::new() };
+        let mut steps = self.program.steps.iter().filter(|s| s.thread == thread);
+        let mut done = Vec::new();
+        self.walk(&mut steps, &mut mine, &mut done);
         self.world.thaw();
         done
     }
@@ -210,12 +258,7 @@ impl Runner<'_> {
         let mut doing = self.perform(step, &mut mine.held)?;
         mine.order.note(step, &doing.seen);
         for (at, before) in named.iter().zip(before) {
-            let after = self.counters(*at);
-            let mut moved = Moves::default();
-            moved.operations = after.operations - before.operations;
-            moved.bytes = after.bytes - before.bytes;
-            moved.pages = after.pages - before.pages;
-            doing.seen.moved.push((*at, moved));
+            doing.seen.moved.push((*at, between(before, self.counters(*at))));
         }
         if let Some(event) = &doing.event {
             lock(&self.events).push((step.id, event.clone()));
@@ -261,19 +304,7 @@ impl Runner<'_> {
     }
 
     fn perform(&self, step: &Step, held: &mut Vec<Box<dyn Any>>) -> Option<Doing> {
-        let mut doing = Doing {
-            seen: Seen {
-                id: step.id,
-                call: Outcome::Fine,
-                end: Outcome::Fine,
-                device: 0,
-                data: Vec::new(),
-                digest: 0,
-                moved: Vec::new(),
-            },
-            event: None,
-            digest: None,
-        };
+        let mut doing = Doing::new(step.id);
         let mut guarded = |seen: &mut Seen, result: Result<(Vec<u64>, Box<dyn Any>)>, keep| {
             seen.call = Outcome::of(&result);
             if let Ok((data, guard)) = result {
@@ -313,6 +344,7 @@ impl Runner<'_> {
                 guarded(&mut doing.seen, self.write(view, *overwrite, job(*skip)), false);
             }
             What::Unhold => held.clear(),
+            What::Enter { .. } | What::Leave { .. } => return None,
             What::Adopt { buffer } => {
                 let mut place = lock(self.buffers.get(*buffer)?);
                 let adopted = place.take()?.adopt()?;
@@ -342,6 +374,14 @@ impl Runner<'_> {
 
     fn read(&self, view: &View) -> Result<(Vec<u64>, Box<dyn Any>)> {
         let Some(any) = self.buffer(view.buffer) else { return Err(Error::ShutDown) };
+        if self.program.buffers[view.buffer].memory == Memory::Borrowed {
+            // There are no guards of them.
+            let data = match view.ty {
+                Ty::U32 => typed::copied::<u32>(&any, view)?,
+                Ty::U64 => typed::copied::<u64>(&any, view)?,
+            };
+            return Ok((data, Box::new(())));
+        }
         match view.ty {
             Ty::U32 => typed::read::<u32>(&any, view),
             Ty::U64 => typed::read::<u64>(&any, view),

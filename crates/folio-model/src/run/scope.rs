@@ -1,0 +1,65 @@
+//! Scopes: what comes between their two steps is done inside.
+
+use super::{Doing, Mine, Outcome, Runner, between, lock};
+use crate::handle::{self, Elem, Handle};
+use crate::program::{Step, Ty, What};
+use folio_core::Moves;
+
+/// What is left of a thread's steps.
+pub(super) type Rest<'r, 'p> = &'r mut dyn Iterator<Item = &'p Step>;
+
+impl Runner<'_> {
+    /// Does steps until the innermost scope ends; returns the one that ends it.
+    pub(super) fn walk<'p>(
+        &self,
+        rest: Rest<'_, 'p>,
+        mine: &mut Mine,
+        done: &mut Vec<Doing>,
+    ) -> Option<&'p Step> {
+        while let Some(step) = rest.next() {
+            match &step.what {
+                What::Leave { buffer } if mine.scopes.last() == Some(buffer) => return Some(step),
+                What::Enter { buffer } if self.buffer(*buffer).is_none() => {
+                    match self.program.buffers[*buffer].ty {
+                        Ty::U32 => self.scope::<u32>(*buffer, step, rest, mine, done),
+                        Ty::U64 => self.scope::<u64>(*buffer, step, rest, mine, done),
+                    }
+                }
+                _ => done.extend(self.step(step, mine)),
+            }
+        }
+        None
+    }
+
+    fn scope<T: Elem>(
+        &self,
+        at: usize,
+        enter: &Step,
+        rest: Rest<'_, '_>,
+        mine: &mut Mine,
+        done: &mut Vec<Doing>,
+    ) {
+        let mut data: Vec<T> = handle::contents(at, &self.program.buffers[at]);
+        let slice = data.as_mut_slice();
+        let (mut end, mut before) = (None, Moves::default());
+        let result = self.world.rt.scope(|scope| {
+            let view = scope.view_mut(slice).and_then(Handle::of_view);
+            let mut doing = Doing::new(enter.id);
+            doing.seen.call = Outcome::of(&view);
+            done.push(doing);
+            *lock(&self.buffers[at]) = view.ok();
+            mine.scopes.push(at);
+            end = self.walk(rest, mine, done);
+            mine.scopes.pop();
+            self.world.thaw();
+            before = self.counters(at);
+        });
+        let Some(leave) = end else { return };
+        let mut doing = Doing::new(leave.id);
+        doing.seen.call = Outcome::of(&result);
+        doing.seen.data = data.into_iter().map(T::wide).collect();
+        doing.seen.moved.push((at, between(before, self.counters(at))));
+        mine.order.note(leave, &doing.seen);
+        done.push(doing);
+    }
+}

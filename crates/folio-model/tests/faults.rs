@@ -1,6 +1,7 @@
 //! Each call of a backend may fail, at once or later, or take its device with it (ERR-01 to
 //! ERR-04): errors are typed and name the device, nothing leaks, nothing hangs, each failure is
-//! told once, and what does not depend on it is right.
+//! told once, what does not depend on it is right, and memory that failure left without contents, or
+//! what was computed of that, is shown nowhere (BUF-07).
 
 use folio_model::faulty;
 use folio_model::features::{self, Tally};

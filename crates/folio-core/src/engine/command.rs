@@ -15,7 +15,7 @@ use super::trace::Note;
 use super::transfer::For;
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
-use crate::graph::hazards::{Dep, Deps, Outcome, Writing, add_dep, tidy};
+use crate::graph::hazards::{Dep, Deps, Flow, Outcome, Writing, add_dep, tidy};
 use crate::hal::{CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef, ParamPtr};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -233,7 +233,7 @@ impl Ledger {
             accesses.iter().for_each(|a| self.heal(a.storage, &a.pages));
             let mut before = deps.clone();
             self.hazard_deps(accesses, &mut before);
-            let failed = |d: &Dep| d.flow && self.outcome(d.stamp) == Outcome::Failed;
+            let failed = |d: &Dep| self.failures.along(d.stamp, d.flow).is_some();
             if before.iter().any(failed) {
                 *deps = before;
                 return;
@@ -436,7 +436,20 @@ impl Ledger {
         near.filter(|lane| queued(lane) < best.0 + MUCH).unwrap_or(best.1)
     }
 
+    /// True for a command that is to write everything where nothing is, or over somebody who may
+    /// turn out to have spoilt it.
+    fn defines(&self, accesses: &[Access], deps: &Deps) -> bool {
+        let over = |d: &Dep| d.flow.has(Flow::COVERS) && self.outcome(d.stamp) == Outcome::Pending;
+        let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
+        whole.any(|a| {
+            let here = |set: DomainSet| set.contains(a.domain);
+            let defined = self.storages[a.storage.0].defined.uniform(&a.pages);
+            !defined.is_some_and(here) || deps.iter().any(over)
+        })
+    }
+
     fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
+        let defines = self.defines(&command.accesses, &deps);
         let accesses = &command.accesses;
         let mut op = NewOp {
             what: command.action.name(),
@@ -445,6 +458,7 @@ impl Ledger {
             timed: command.timed,
             deps,
             storages: accesses.iter().map(|a| a.storage).collect(),
+            defines,
             ..NewOp::default()
         };
         op.storages.extend(command.action.raw().filter_map(|raw| raw.storage));
@@ -494,6 +508,7 @@ impl Ledger {
                         deps: op.deps,
                         storages: op.storages,
                         staging: None,
+                        defines: op.defines,
                     };
                     return self.act_copy(job, accesses, from, to);
                 }

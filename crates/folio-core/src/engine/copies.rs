@@ -38,6 +38,8 @@ pub(crate) struct CopyJob<'a> {
     pub(crate) deps: Deps,
     pub(crate) storages: SmallVec<[StorageId; 4]>,
     pub(crate) staging: Option<Arc<Staging>>,
+    /// See [`NewOp::defines`].
+    pub(crate) defines: bool,
 }
 
 impl CopyJob<'_> {
@@ -50,6 +52,7 @@ impl CopyJob<'_> {
             deps: self.deps,
             storages: self.storages,
             staging: self.staging,
+            defines: self.defines,
             body,
         }
     }

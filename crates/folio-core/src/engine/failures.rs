@@ -9,6 +9,7 @@
 use super::ledger::Ledger;
 use super::stamp::Stamp;
 use crate::error::Failure;
+use crate::graph::hazards::Flow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -21,9 +22,18 @@ const EPOCH: usize = 256;
 /// Fewer are not worth looking through everything.
 const FEW: usize = 1024;
 
+/// How something has failed.
+#[derive(Clone, Debug)]
+pub(crate) struct Failed {
+    pub(crate) failure: Arc<Failure>,
+    /// The memory that it should have written may hold what is no value of anything: it has run on
+    /// such memory, or has left as it was what it should have been the first to write.
+    pub(crate) spoilt: bool,
+}
+
 /// The failed stamps.
 pub(crate) struct Failures {
-    known: HashMap<Stamp, (Arc<Failure>, u32)>,
+    known: HashMap<Stamp, (Failed, u32)>,
     pin: EpochPin,
     /// Earlier epochs that were held when last looked at.
     past: Vec<Arc<u32>>,
@@ -50,12 +60,23 @@ impl Failures {
     }
 
     pub(crate) fn get(&self, stamp: &Stamp) -> Option<&Arc<Failure>> {
-        self.known.get(stamp).map(|(failure, _)| failure)
+        self.known.get(stamp).map(|(failed, _)| &failed.failure)
+    }
+
+    /// The failure that travels from `stamp` along such a dependency.
+    pub(crate) fn along(&self, stamp: Stamp, flow: Flow) -> Option<&Arc<Failure>> {
+        let (failed, _) = self.known.get(&stamp)?;
+        flow.carries(failed.spoilt).then_some(&failed.failure)
+    }
+
+    /// True of a stamp that has failed and spoilt memory.
+    pub(crate) fn spoilt(&self, stamp: Stamp) -> bool {
+        self.known.get(&stamp).is_some_and(|(failed, _)| failed.spoilt)
     }
 
     /// Something submitted in `epoch` has failed.
-    pub(crate) fn insert(&mut self, stamp: Stamp, failure: Arc<Failure>, epoch: u32) {
-        self.known.insert(stamp, (failure, epoch));
+    pub(crate) fn insert(&mut self, stamp: Stamp, failed: Failed, epoch: u32) {
+        self.known.insert(stamp, (failed, epoch));
         self.new += 1;
     }
 
@@ -108,7 +129,11 @@ impl Ledger {
             }
         };
         self.storages.iter().for_each(|storage| storage.hazards.each_source(&mut look));
-        self.lanes.iter().flat_map(|l| &l.records).flat_map(|r| &r.flow).for_each(|s| look(*s));
+        self.lanes
+            .iter()
+            .flat_map(|l| &l.records)
+            .flat_map(|r| r.sources.iter())
+            .for_each(&mut look);
         self.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut look);
         let mixed = self.storages.iter().flat_map(|storage| storage.mixed.values().flatten());
         mixed.flat_map(|f| &f.arriving).for_each(|(_, stamp)| look(*stamp));
@@ -120,7 +145,7 @@ impl Ledger {
         self.failures.sweep(&used);
         // So that looking costs a constant for each failure.
         self.failures.sweep_at = FEW.max(2 * self.failures.known.len()).max(seen);
-        let stamps = self.failures.known.values().map(|(failure, _)| failure);
+        let stamps = self.failures.known.values().map(|(failed, _)| &failed.failure);
         let slots = self.slots.iter().filter_map(|slot| slot.failed());
         let devices = self.device_lost.iter().flatten();
         let alive: HashSet<u64> = stamps.chain(slots).chain(devices).map(|f| f.id).collect();
@@ -136,9 +161,11 @@ mod tests {
     use crate::error::{Cause, Label};
     use crate::hal::HalError;
 
-    fn failure(id: u64) -> Arc<Failure> {
+    fn failure(id: u64) -> Failed {
         let cause = Cause::Backend(HalError::unsupported("anything"));
-        Arc::new(Failure { id, what: "kernel", label: Label::NONE, device: String::new(), cause })
+        let (what, label, device) = ("kernel", Label::NONE, String::new());
+        let failure = Arc::new(Failure { id, what, label, device, cause });
+        Failed { failure, spoilt: false }
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl StorageState {
 
 impl Ledger {
     /// What copies and fills that are known to have failed should have brought to `pages` is not
-    /// there. Whoever looks at the state of pages looks here first; so failure needs nobody to act
+    /// there, and what commands did to them that have run on such memory is to be seen by nobody. Whoever looks at the state of pages looks here first; so failure needs nobody to act
     /// upon it when it happens.
     pub(crate) fn heal(&mut self, id: StorageId, pages: &Box3) {
         if self.failures.is_empty() || pages.is_empty() {
@@ -88,6 +88,10 @@ impl Ledger {
             *broken = true;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
             tracker.remove(&run, domain);
+        });
+        hazards.take_spoilt(pages, &failed, &|s| failures.spoilt(s), |run, domain| {
+            *broken = true;
+            defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
         });
         for number in storage.mixed_in(pages) {
             storage.settle_page(number, known);

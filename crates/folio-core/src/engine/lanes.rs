@@ -10,9 +10,10 @@
 
 use super::launch::Launch;
 use super::mailbox::Mailbox;
-use super::stamp::{LaneId, SlotId, Waits};
+use super::stamp::{LaneId, SlotId, Stamp, Waits};
 use super::storage::StorageId;
 use crate::error::Label;
+use crate::graph::hazards::Flow;
 use crate::hal::{
     Args, CopyRect, FillRect, HalError, Head, Hint, KernelRef, Lane, MemRef, Order, Tick, Wait,
 };
@@ -63,14 +64,38 @@ pub(crate) struct Record {
     pub(crate) queue: Option<u32>,
     /// What it keeps alive.
     pub(crate) storages: SmallVec<[StorageId; 4]>,
-    /// Along these, failure reaches it.
-    pub(crate) flow: SmallVec<[super::stamp::Stamp; 4]>,
+    pub(crate) sources: Sources,
     /// The slot in which it waited, whose stamp others may know.
     pub(crate) slot: Option<SlotId>,
     /// When it was submitted, in epochs of failures.
     pub(crate) epoch: u32,
     /// Memory that it uses and nobody else.
     pub(crate) staging: Option<Arc<super::staging::Staging>>,
+    /// Should it fail by itself, its memory is spoilt.
+    pub(crate) defines: bool,
+}
+
+/// From whom failure may reach an operation.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    /// Any.
+    pub(crate) uses: SmallVec<[Stamp; 4]>,
+    /// Only if it spoilt memory.
+    pub(crate) keeps: SmallVec<[Stamp; 2]>,
+}
+
+impl Sources {
+    pub(crate) fn add(&mut self, stamp: Stamp, flow: Flow) {
+        if flow.has(Flow::USES) {
+            self.uses.push(stamp);
+        } else if flow.has(Flow::KEEPS) {
+            self.keeps.push(stamp);
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Stamp> {
+        self.uses.iter().chain(&self.keeps).copied()
+    }
 }
 
 /// The room that an idle lane keeps, in records.
@@ -85,8 +110,8 @@ pub(crate) struct LaneState {
     pub(crate) retired: Tick,
     /// The operations in between, oldest first.
     pub(crate) records: VecDeque<Record>,
-    /// Slots that wait for ticks, and whether failure travels there.
-    pub(crate) watches: BinaryHeap<Reverse<(Tick, u32, bool)>>,
+    /// Slots that wait for ticks, and what travels there.
+    pub(crate) watches: BinaryHeap<Reverse<(Tick, u32, Flow)>>,
     /// Futures that wait for ticks.
     pub(crate) wakers: BTreeMap<Tick, Vec<Waker>>,
     /// Failures that the backend told and that are not accounted for yet, in tick order.

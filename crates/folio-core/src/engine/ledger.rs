@@ -5,8 +5,8 @@
 //! put into the [`Outbox`] and done by the engine once the lock is released.
 
 use super::devices::Budget;
-use super::failures::Failures;
-use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Record, WaitKey};
+use super::failures::{Failed, Failures};
+use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Record, Sources, WaitKey};
 use super::packed::Packing;
 use super::slab::Slab;
 use super::slots::Slot;
@@ -17,7 +17,7 @@ use super::temporaries::Temporaries;
 use super::trace::Note;
 use super::tracker::Tracker;
 use crate::error::{Cause, Failure, Label};
-use crate::graph::hazards::{Deps, Outcome};
+use crate::graph::hazards::{Deps, Flow, Outcome};
 use crate::hal::{HalError, Link, Tick};
 use crate::pages::{DomainId, DomainSet, Planner, Transfer};
 use crate::report::Counters;
@@ -39,6 +39,8 @@ pub(crate) struct NewOp {
     pub(crate) deps: Deps,
     pub(crate) storages: SmallVec<[StorageId; 4]>,
     pub(crate) staging: Option<Arc<Staging>>,
+    /// Should it fail by itself, what it should have written all of may hold anything.
+    pub(crate) defines: bool,
     pub(crate) body: Body,
 }
 
@@ -248,8 +250,8 @@ impl Ledger {
     pub(crate) fn submit_at(&mut self, op: &mut NewOp) -> Stamp {
         self.retain(&op.storages);
         match self.sort_deps(op) {
-            Sorted::Go { waits, flow } => match op.body {
-                Body::Lane(..) => self.place(op, waits, flow, None),
+            Sorted::Go { waits, sources } => match op.body {
+                Body::Lane(..) => self.place(op, waits, sources, None),
                 _ => self.defer(std::mem::take(op), SmallVec::new(), None),
             },
             Sorted::Wait { blockers, failed } => {
@@ -297,7 +299,7 @@ impl Ledger {
     /// What an operation has to wait for, and how.
     pub(crate) fn sort_deps(&self, op: &NewOp) -> Sorted {
         let mut waits = Waits::default();
-        let mut flow: SmallVec<[Stamp; 4]> = SmallVec::new();
+        let mut sources = Sources::default();
         let mut blocked = false;
         let mut failed = None;
         let own = match &op.body {
@@ -311,8 +313,8 @@ impl Ledger {
             match self.outcome(dep.stamp) {
                 Outcome::Fine => continue,
                 Outcome::Failed => {
-                    if dep.flow && failed.is_none() {
-                        failed = self.failure(dep.stamp).cloned();
+                    if failed.is_none() {
+                        failed = self.failures.along(dep.stamp, dep.flow).cloned();
                     }
                     continue;
                 }
@@ -326,12 +328,10 @@ impl Ledger {
                 }
                 _ => blocked = true,
             }
-            if dep.flow {
-                flow.push(stamp);
-            }
+            sources.add(stamp, dep.flow);
         }
         if !blocked && failed.is_none() {
-            return Sorted::Go { waits, flow };
+            return Sorted::Go { waits, sources };
         }
         // A failed operation will not run; but it counts as done only when everything before it
         // is done, or those who come after it would not wait for that.
@@ -359,7 +359,7 @@ impl Ledger {
         &mut self,
         op: &mut NewOp,
         waits: Waits,
-        flow: SmallVec<[Stamp; 4]>,
+        sources: Sources,
         slot: Option<SlotId>,
     ) -> Stamp {
         let Body::Lane(lane, payload) = std::mem::take(&mut op.body) else { return Stamp::DONE };
@@ -369,10 +369,11 @@ impl Ledger {
             label: std::mem::take(&mut op.label),
             queue: op.queue,
             storages: std::mem::take(&mut op.storages),
-            flow,
+            sources,
             slot,
             epoch,
             staging: op.staging.take(),
+            defines: op.defines,
         };
         if !self.outbox.drain.contains(&lane) {
             self.outbox.drain.push(lane);
@@ -471,16 +472,16 @@ impl Ledger {
     pub(crate) fn stamp_of(&mut self, failure: Arc<Failure>) -> Stamp {
         let slot = self.new_slot();
         let stamp = Stamp::unplaced(slot, self.slot(slot).generation);
-        self.finish_slot(slot, Some(failure));
+        self.finish_slot(slot, Some(Failed { failure, spoilt: false }));
         stamp
     }
 }
 
 pub(crate) enum Sorted {
     /// Nothing that the lane could not wait for itself.
-    Go { waits: Waits, flow: SmallVec<[Stamp; 4]> },
+    Go { waits: Waits, sources: Sources },
     /// These must be done first.
-    Wait { blockers: SmallVec<[(Stamp, bool); 4]>, failed: Option<Arc<Failure>> },
+    Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
 }
 
 /// How a stamp stands, from the parts of the ledger that know it.

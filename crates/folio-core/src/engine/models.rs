@@ -229,7 +229,7 @@ fn device() -> DeviceEntry {
 fn op(body: Body, deps: &[(Stamp, bool)]) -> NewOp {
     NewOp {
         what: "operation",
-        deps: deps.iter().map(|&(stamp, flow)| Dep { stamp, flow }).collect::<Deps>(),
+        deps: deps.iter().map(|&(stamp, flow)| Dep { stamp, flow: flow.into() }).collect::<Deps>(),
         body,
         ..NewOp::default()
     }

@@ -1,11 +1,12 @@
 //! The end of operations: what completed lanes tell, how failure travels, what is given back.
 
-use super::lanes::{Lanes, Record};
+use super::failures::Failed;
+use super::lanes::{Lanes, Record, Sources};
 use super::ledger::Ledger;
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
-use crate::graph::hazards::{Outcome, add_dep};
+use crate::graph::hazards::{Flow, Outcome, add_dep};
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
@@ -53,15 +54,15 @@ impl Ledger {
         while self.lanes[at].retired < end {
             let tick = self.lanes[at].retired + 1;
             let Some(first) = self.lanes[at].records.front_mut() else { break };
-            if first.flow.iter().any(|stamp| stamp.lane() != Some(lane)) {
-                let flow = std::mem::take(&mut first.flow);
-                self.settle_flow(&flow);
+            if first.sources.iter().any(|stamp| stamp.lane() != Some(lane)) {
+                let sources = std::mem::take(&mut first.sources);
+                self.settle_sources(&sources);
                 if self.lanes[at].retired >= tick {
                     // One of those lanes told that the device is lost, and so this is over.
                     break;
                 }
                 if let Some(first) = self.lanes[at].records.front_mut() {
-                    first.flow = flow;
+                    first.sources = sources;
                 }
             }
             let Some(mut record) = self.lanes[at].records.pop_front() else { break };
@@ -79,8 +80,8 @@ impl Ledger {
     /// What an operation depends on has completed before it, but its lane may not have been asked
     /// yet. Lanes are looked at no further than needed, so this recurses no deeper than there are
     /// lanes.
-    fn settle_flow(&mut self, flow: &[Stamp]) {
-        for stamp in flow {
+    fn settle_sources(&mut self, sources: &Sources) {
+        for stamp in sources.iter() {
             if let When::Placed(lane, tick) = stamp.when()
                 && self.lanes[usize::from(lane.0)].retired < tick
             {
@@ -93,10 +94,13 @@ impl Ledger {
         // What failed before it is the cause, whatever came of that here.
         let before = match self.failures.is_empty() {
             true => None,
-            false => record.flow.iter().find_map(|s| self.failure(*s).cloned()),
+            false => self.failure_from(&record.sources),
         };
+        // Who has run on spoilt memory has spoilt its own.
+        let mut spoilt = before.is_some() && self.spoilt_from(&record.sources);
         let failure = before.or_else(|| {
             own.map(|error| {
+                spoilt = record.defines;
                 if let HalErrorKind::Lost = error.kind {
                     // A call was refused for it, before its lane tells.
                     return self.loss(self.device_of(lane), &error.message);
@@ -108,15 +112,27 @@ impl Ledger {
         });
         if let Some(failure) = &failure {
             let stamp = Stamp::placed(lane, tick);
-            self.failures.insert(stamp, failure.clone(), record.epoch);
+            let failed = Failed { failure: failure.clone(), spoilt };
+            self.failures.insert(stamp, failed, record.epoch);
             self.note(record.queue, failure);
         }
         self.trace_end(lane, tick, record, failure.is_some());
         self.release(&record.storages);
         self.outbox.staging.extend(record.staging.take());
         if let Some(slot) = record.slot {
-            self.finish_slot(slot, failure);
+            self.finish_slot(slot, failure.map(|failure| Failed { failure, spoilt }));
         }
+    }
+
+    /// The failure that reaches an operation that has run.
+    fn failure_from(&self, sources: &Sources) -> Option<Arc<Failure>> {
+        let used = sources.uses.iter().find_map(|s| self.failures.along(*s, Flow::USES));
+        let kept = || sources.keeps.iter().find_map(|s| self.failures.along(*s, Flow::KEEPS));
+        used.or_else(kept).cloned()
+    }
+
+    fn spoilt_from(&self, sources: &Sources) -> bool {
+        sources.iter().any(|stamp| self.failures.spoilt(stamp))
     }
 
     /// The stamp under which others know an operation: the slot's, if it had to wait in one.
@@ -149,10 +165,9 @@ impl Ledger {
                 break;
             }
             self.lanes[at].watches.pop();
-            let failure = if flow && !self.failures.is_empty() {
-                self.failure(Stamp::placed(lane, tick)).cloned()
-            } else {
-                None
+            let failure = match self.failures.is_empty() {
+                true => None,
+                false => self.failures.along(Stamp::placed(lane, tick), flow).cloned(),
             };
             self.unblock(SlotId(slot), failure.as_ref());
         }
@@ -232,13 +247,15 @@ impl Ledger {
         for record in records {
             self.lanes[at].retired += 1;
             let stamp = Stamp::placed(lane, self.lanes[at].retired);
-            self.failures.insert(stamp, failure.clone(), record.epoch);
+            let spoilt = record.defines || self.spoilt_from(&record.sources);
+            let failed = Failed { failure: failure.clone(), spoilt };
+            self.failures.insert(stamp, failed.clone(), record.epoch);
             self.note(record.queue, failure);
             self.trace_end(lane, self.lanes[at].retired, &record, true);
             self.release(&record.storages);
             self.outbox.staging.extend(record.staging);
             if let Some(slot) = record.slot {
-                self.finish_slot(slot, Some(failure.clone()));
+                self.finish_slot(slot, Some(failed));
             }
         }
         self.wake_watches(lane);

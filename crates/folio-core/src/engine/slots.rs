@@ -2,12 +2,13 @@
 //! cannot wait for. They sit in slots and hold no position on any lane, so nothing queues
 //! behind them; whoever completes their last dependency places them.
 
-use super::lanes::WaitKey;
+use super::failures::Failed;
+use super::lanes::{Sources, WaitKey};
 use super::ledger::{Body, Ledger, NewOp, Sorted};
 use super::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure};
-use crate::graph::hazards::Outcome;
+use crate::graph::hazards::{Flow, Outcome};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -25,8 +26,8 @@ pub(crate) struct Slot {
     pending: u32,
     /// Some of those things, for threads that wait.
     blockers: SmallVec<[Stamp; 4]>,
-    /// Who waits for it, and whether failure travels there.
-    pub(crate) dependents: SmallVec<[(SlotId, bool); 2]>,
+    /// Who waits for it, and what travels there.
+    pub(crate) dependents: SmallVec<[(SlotId, Flow); 2]>,
     pub(crate) wakers: Vec<Waker>,
     /// The failure that reached it.
     failed: Option<Arc<Failure>>,
@@ -92,7 +93,7 @@ impl Ledger {
     pub(crate) fn defer(
         &mut self,
         op: NewOp,
-        blockers: SmallVec<[(Stamp, bool); 4]>,
+        blockers: SmallVec<[(Stamp, Flow); 4]>,
         failed: Option<Arc<Failure>>,
     ) -> Stamp {
         let id = self.new_slot();
@@ -109,7 +110,7 @@ impl Ledger {
     }
 
     /// Makes a slot wait for `blockers`, which are not done.
-    fn block(&mut self, id: SlotId, blockers: &[(Stamp, bool)]) {
+    fn block(&mut self, id: SlotId, blockers: &[(Stamp, Flow)]) {
         self.slot(id).blockers.clear();
         for &(stamp, flow) in blockers {
             match stamp.when() {
@@ -139,7 +140,7 @@ impl Ledger {
         }
     }
 
-    fn watch(&mut self, id: SlotId, lane: LaneId, tick: u64, flow: bool) {
+    fn watch(&mut self, id: SlotId, lane: LaneId, tick: u64, flow: Flow) {
         self.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
         self.call_reaper(lane);
     }
@@ -196,13 +197,13 @@ impl Ledger {
     }
 
     fn settle_one(&mut self, id: SlotId) {
-        let Some(mut op) = self.slot(id).op.take() else {
+        let Some(op) = self.slot(id).op.take() else {
             self.finish_slot(id, None);
             return;
         };
         if self.slot(id).failed.is_none() {
             match self.sort_deps(&op) {
-                Sorted::Go { waits, flow } => return self.start(id, op, waits, flow),
+                Sorted::Go { waits, sources } => return self.start(id, op, waits, sources),
                 Sorted::Wait { blockers, failed } => {
                     let slot = self.slot(id);
                     slot.failed = failed;
@@ -212,15 +213,14 @@ impl Ledger {
             }
         } else {
             // It will not run; it is over when everything that it waits for is over.
-            let pending: SmallVec<[(Stamp, bool); 4]> = (op.deps.iter().chain(&self.wake))
+            let pending: SmallVec<[(Stamp, Flow); 4]> = (op.deps.iter().chain(&self.wake))
                 .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
-                .map(|d| (self.resolve(d.stamp), false))
+                .map(|d| (self.resolve(d.stamp), Flow::ORDER))
                 .collect();
             if pending.is_empty() {
                 self.cancel(id, op);
                 return;
             }
-            op.deps.clear();
             self.slot(id).op = Some(op);
             self.block(id, &pending);
         }
@@ -229,9 +229,9 @@ impl Ledger {
         }
     }
 
-    fn start(&mut self, id: SlotId, mut op: Box<NewOp>, waits: Waits, flow: SmallVec<[Stamp; 4]>) {
+    fn start(&mut self, id: SlotId, mut op: Box<NewOp>, waits: Waits, sources: Sources) {
         if let Body::Lane(..) = op.body {
-            let stamp = self.place(&mut op, waits, flow, Some(id));
+            let stamp = self.place(&mut op, waits, sources, Some(id));
             self.slot(id).placed = Some(stamp);
             if op.timed {
                 let known = Stamp::unplaced(id, self.slot(id).generation);
@@ -286,9 +286,11 @@ impl Ledger {
         self.slot(id).dependents = stay;
     }
 
-    /// A deferred operation will not run.
+    /// A deferred operation will not run. Memory that somebody before it has spoilt stays so.
     fn cancel(&mut self, id: SlotId, op: Box<NewOp>) {
         let failure = self.slot(id).failed.clone();
+        let covers = op.deps.iter().filter(|dep| dep.flow.has(Flow::COVERS));
+        let spoilt = covers.into_iter().any(|dep| self.failures.spoilt(dep.stamp));
         if let Some(failure) = &failure {
             self.note(op.queue, failure);
         }
@@ -296,7 +298,7 @@ impl Ledger {
         self.release(&op.storages);
         self.outbox.staging.extend(op.staging);
         self.outbox.drops.push(op.body);
-        self.finish_slot(id, failure);
+        self.finish_slot(id, failure.map(|failure| Failed { failure, spoilt }));
     }
 
     /// A host task has ended.
@@ -308,7 +310,7 @@ impl Ledger {
         }
         self.trace_over(id, &op, failure.is_some());
         self.release(&op.storages);
-        self.finish_slot(id, failure);
+        self.finish_slot(id, failure.map(|failure| Failed { failure, spoilt: false }));
         self.settle();
     }
 
@@ -327,7 +329,7 @@ impl Ledger {
     }
 
     /// The slot's operation is over: tells everybody and frees the slot.
-    pub(crate) fn finish_slot(&mut self, id: SlotId, failure: Option<Arc<Failure>>) {
+    pub(crate) fn finish_slot(&mut self, id: SlotId, failed: Option<Failed>) {
         let slot = self.slot(id);
         let stamp = Stamp::unplaced(id, slot.generation);
         slot.generation += 1;
@@ -339,7 +341,8 @@ impl Ledger {
         let mut dependents = std::mem::take(&mut slot.dependents);
         let mut wakers = std::mem::take(&mut slot.wakers);
         for (dependent, flow) in dependents.drain(..) {
-            self.unblock(dependent, failure.as_ref().filter(|_| flow));
+            let travels = failed.as_ref().filter(|failed| flow.carries(failed.spoilt));
+            self.unblock(dependent, travels.map(|failed| &failed.failure));
         }
         self.outbox.wakers.append(&mut wakers);
         let slot = self.slot(id);
@@ -347,9 +350,9 @@ impl Ledger {
         slot.dependents = dependents;
         slot.wakers = wakers;
         self.outbox.notify |= self.waiters > 0;
-        if let Some(failure) = failure {
+        if let Some(failed) = failed {
             let epoch = self.slot(id).epoch;
-            self.failures.insert(stamp, failure, epoch);
+            self.failures.insert(stamp, failed, epoch);
         }
         self.live_slots -= 1;
         if reusable {

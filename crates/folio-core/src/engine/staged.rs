@@ -51,7 +51,9 @@ impl Ledger {
             let mut deps = job.deps.clone();
             add_dep(&mut deps, free, false);
             let to_host = CopyRect { dst: stop, dst_pitch: close, ..chunk };
-            let received = self.submit(job.leg(deps, down, to_host, &staging));
+            // A stop that has not been filled holds what came before, or nothing.
+            let leg = NewOp { defines: true, ..job.leg(deps, down, to_host, &staging) };
+            let received = self.submit(leg);
             let mut deps = job.deps.clone();
             add_dep(&mut deps, received, true);
             add_dep(&mut deps, last, true);
@@ -74,6 +76,7 @@ impl CopyJob<'_> {
             deps,
             storages: self.storages.clone(),
             staging: Some(staging.clone()),
+            defines: self.defines,
             body: Body::Lane(lane, Payload::Copy(vec![rect])),
         }
     }

@@ -4,7 +4,7 @@
 
 use super::access::Access;
 use super::command::{Action, Command};
-use super::lanes::{Payload, Record};
+use super::lanes::{Payload, Record, Sources};
 use super::ledger::{Ledger, outcome};
 use super::stamp::{LaneId, Stamp, Waits, When};
 use super::storage::StorageState;
@@ -18,7 +18,7 @@ struct Before {
     /// The last tick on each lane.
     ticks: Waits,
     /// Those along which failure travels.
-    flow: SmallVec<[Stamp; 4]>,
+    sources: Sources,
     /// The latest of them; often there is only one.
     last: Stamp,
 }
@@ -65,8 +65,14 @@ impl Ledger {
             for arrival in settled.arrivals {
                 (self.outcome(arrival.stamp) == Outcome::Fine).then_some(())?;
             }
+            for writer in settled.older {
+                (self.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
+            }
             for writer in settled.writers {
-                self.comes_after(*writer, true, &mut before)?;
+                if writer.domain != a.domain && self.outcome(writer.stamp) != Outcome::Fine {
+                    return None;
+                }
+                self.comes_after(writer.stamp, true, &mut before)?;
             }
             if a.mode.writes() {
                 for reader in settled.readers {
@@ -109,7 +115,7 @@ impl Ledger {
             storages.push(a.storage);
             let storage = &mut self.storages[a.storage.0];
             storage.in_use += 1;
-            storage.hazards.mark_settled(stamp, a.mode.writes(), known);
+            storage.hazards.mark_settled(stamp, a.mode.writes().then_some(a.domain), known);
             if a.mode.writes() {
                 storage.tracker.settle(a.domain);
             }
@@ -119,10 +125,11 @@ impl Ledger {
             label: std::mem::take(&mut command.label),
             queue: command.queue,
             storages,
-            flow: before.flow,
+            sources: before.sources,
             slot: None,
             epoch: self.failures.epoch(),
             staging: None,
+            defines: false,
         };
         let payload = Payload::Launch(Some(launch));
         self.issue(lane, record, before.ticks, command.timed, payload);
@@ -152,8 +159,8 @@ impl Ledger {
         let stamp = self.resolve(stamp);
         let When::Placed(lane, tick) = stamp.when() else { return None };
         before.ticks.add(lane, tick);
-        if flow && !before.flow.contains(&stamp) {
-            before.flow.push(stamp);
+        if flow && !before.sources.uses.contains(&stamp) {
+            before.sources.uses.push(stamp);
         }
         Some(())
     }

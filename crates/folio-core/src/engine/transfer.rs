@@ -117,7 +117,9 @@ impl Ledger {
         let stamps = self.transfer(id, &needs, domain, who, deps);
         // By page and not by rectangle: the planner may cut a page in two.
         for run in &runs {
-            self.storages[id.0].tracker.insert(run, domain);
+            let storage = &mut self.storages[id.0];
+            storage.tracker.insert(run, domain);
+            storage.hazards.replaced(run, domain);
         }
         for number in mixed {
             self.gather(id, number, domain, &stamps);
@@ -261,6 +263,7 @@ impl Ledger {
             deps: own,
             storages: smallvec![id],
             staging: None,
+            defines: true,
         };
         let stamp = match way {
             Some(way) => self.copy_packed(op, way, (source, domain), &rects),
@@ -330,6 +333,7 @@ impl Ledger {
             deps: own,
             storages: smallvec![id],
             staging: None,
+            defines: true,
             body,
         });
         let label = self.storages[id.0].label.clone();

@@ -5,7 +5,7 @@
 //! nothing of lanes or slots: stamps are opaque, and whether one is done is asked of the caller.
 //!
 //! A *flow* dependency is one along which data, and so failure, travels: from a writer, or from the
-//! copy that brought the data. All others only order.
+//! copy that brought the data. Most others only order; see [`Flow`].
 
 use crate::engine::stamp::{LaneId, Stamp};
 use crate::geom::{Box3, Dims};
@@ -23,12 +23,51 @@ pub(crate) enum Outcome {
     Failed,
 }
 
+/// What a dependency is besides order. What has failed may have *spoilt* the memory that it should
+/// have written: that may hold what is no value of anything.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Flow(u8);
+
+impl Flow {
+    /// Nothing.
+    pub(crate) const ORDER: Flow = Flow(0);
+    /// What it made is used: failure travels.
+    pub(crate) const USES: Flow = Flow(1);
+    /// Where it wrote some may stay as it is: the failure travels if that memory is spoilt.
+    pub(crate) const KEEPS: Flow = Flow(2);
+    /// Where it wrote is written again: who does not run leaves it spoilt, if it was.
+    pub(crate) const COVERS: Flow = Flow(4);
+
+    /// True if it is one of these, too.
+    pub(crate) fn has(self, any: Flow) -> bool {
+        self.0 & any.0 != 0
+    }
+
+    /// True if the failure of what comes before is one of who comes after.
+    pub(crate) fn carries(self, spoilt: bool) -> bool {
+        self.has(Flow::USES) || spoilt && self.has(Flow::KEEPS)
+    }
+}
+
+impl std::ops::BitOr for Flow {
+    type Output = Flow;
+
+    fn bitor(self, other: Flow) -> Flow {
+        Flow(self.0 | other.0)
+    }
+}
+
+impl From<bool> for Flow {
+    fn from(uses: bool) -> Flow {
+        if uses { Flow::USES } else { Flow::ORDER }
+    }
+}
+
 /// One stamp to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Dep {
     pub(crate) stamp: Stamp,
-    /// Failure travels along it.
-    pub(crate) flow: bool,
+    pub(crate) flow: Flow,
 }
 
 /// A set of dependencies being gathered.
@@ -39,12 +78,13 @@ const RECENT: usize = 8;
 
 /// Adds a dependency, or strengthens the one that is there. Far-apart repetitions stay until
 /// [`tidy`].
-pub(crate) fn add_dep(deps: &mut Deps, stamp: Stamp, flow: bool) {
+pub(crate) fn add_dep(deps: &mut Deps, stamp: Stamp, flow: impl Into<Flow>) {
     if stamp == Stamp::DONE {
         return;
     }
+    let flow = flow.into();
     match deps.iter_mut().rev().take(RECENT).find(|d| d.stamp == stamp) {
-        Some(dep) => dep.flow |= flow,
+        Some(dep) => dep.flow = dep.flow | flow,
         None => deps.push(Dep { stamp, flow }),
     }
 }
@@ -52,8 +92,14 @@ pub(crate) fn add_dep(deps: &mut Deps, stamp: Stamp, flow: bool) {
 /// Removes repetitions.
 pub(crate) fn tidy(deps: &mut Deps) {
     if deps.len() > RECENT {
-        deps.sort_unstable_by_key(|d| (d.stamp, !d.flow));
-        deps.dedup_by_key(|d| d.stamp);
+        deps.sort_unstable_by_key(|d| d.stamp);
+        deps.dedup_by(|again, dep| {
+            let same = again.stamp == dep.stamp;
+            if same {
+                dep.flow = dep.flow | again.flow;
+            }
+            same
+        });
     }
 }
 
@@ -66,7 +112,9 @@ struct State {
     met: usize,
     becomes: u32,
     /// Whose data the pages hold. Several only after discards of parts of a page.
-    writers: SmallVec<[Stamp; 2]>,
+    writers: SmallVec<[Writer; 1]>,
+    /// Who wrote before that, elsewhere: where nothing has replaced what they left in memory.
+    older: SmallVec<[Writer; 1]>,
     /// Who reads it; one per lane.
     readers: SmallVec<[Stamp; 4]>,
     /// What is under way to make the pages' memory on a domain hold something.
@@ -89,28 +137,52 @@ impl State {
         }
     }
 
-    /// `stamp` writes everything, after everything else.
+    /// `stamp` writes everything on `domain`, after everything else.
     #[inline]
-    fn written(&mut self, stamp: Stamp) {
+    fn written(&mut self, stamp: Stamp, domain: DomainId) {
+        let new = Writer { stamp, domain, healed: false };
         match self.writers.as_mut_slice() {
-            [writer] => *writer = stamp,
+            [writer] => *writer = new,
             _ => {
                 self.writers.clear();
-                self.writers.push(stamp);
+                self.writers.push(new);
             }
         }
-        if !self.readers.is_empty() || !self.arrivals.is_empty() {
+        if !self.readers.is_empty() || !self.arrivals.is_empty() || !self.older.is_empty() {
             self.readers.clear();
             self.arrivals.clear();
+            self.older.clear();
         }
     }
 }
 
 /// What is known of a storage whose pages are alike.
 pub(crate) struct Settled<'a> {
-    pub(crate) writers: &'a [Stamp],
+    pub(crate) writers: &'a [Writer],
+    pub(crate) older: &'a [Writer],
     pub(crate) readers: &'a [Stamp],
     pub(crate) arrivals: &'a [Arrival],
+}
+
+/// Whose data pages hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Writer {
+    pub(crate) stamp: Stamp,
+    /// Where it wrote.
+    pub(crate) domain: DomainId,
+    /// It has failed, and what that did to the memory is dealt with.
+    healed: bool,
+}
+
+impl Writer {
+    /// What it has to do with a write on `domain`, by what it leaves in memory.
+    fn leaves(&self, domain: DomainId, how: Writing) -> Flow {
+        match (self.domain == domain && !self.healed, how) {
+            (false, _) => Flow::ORDER,
+            (true, Writing::Discard) => Flow::KEEPS | Flow::COVERS,
+            (true, Writing::Update | Writing::Replace) => Flow::COVERS,
+        }
+    }
 }
 
 /// A copy or fill under way into the memory of a domain, or one that has failed and that nobody has
@@ -168,32 +240,32 @@ impl Hazards {
     /// What is known of all pages, if they are alike.
     #[inline]
     pub(crate) fn settled(&self) -> Option<Settled<'_>> {
-        let State { writers, readers, arrivals, .. } = self.states.get(self.map.flat()? as usize)?;
-        Some(Settled { writers, readers, arrivals })
+        let state = self.states.get(self.map.flat()? as usize)?;
+        let State { writers, older, readers, arrivals, .. } = state;
+        Some(Settled { writers, older, readers, arrivals })
     }
 
-    /// `stamp`, which comes after all arrivals and, if it writes, after everything else, uses all
-    /// pages, which are alike.
+    /// `stamp`, which comes after all arrivals and, if it writes there, after everything else, uses
+    /// all pages, which are alike. Nobody has written elsewhere who is not done.
     #[inline]
     pub(crate) fn mark_settled(
         &mut self,
         stamp: Stamp,
-        writes: bool,
+        writes: Option<DomainId>,
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
         let Some(id) = self.map.flat() else { return };
         let Some(state) = self.states.get_mut(id as usize) else { return };
-        if writes {
-            state.written(stamp);
-        } else {
-            state.read(stamp, outcome);
+        match writes {
+            Some(domain) => state.written(stamp, domain),
+            None => state.read(stamp, outcome),
         }
     }
 
     /// Every stamp along which a later command may get data, and failure.
     pub(crate) fn each_source(&self, f: &mut dyn FnMut(Stamp)) {
         for state in self.states.iter().filter(|state| state.pages > 0) {
-            state.writers.iter().for_each(|stamp| f(*stamp));
+            state.writers.iter().chain(&state.older).for_each(|writer| f(writer.stamp));
             state.arrivals.iter().for_each(|arrival| f(arrival.stamp));
         }
     }
@@ -219,9 +291,13 @@ impl Hazards {
     /// What a read of `range` on `domain` waits for.
     pub(crate) fn read_deps(&self, range: &Box3, domain: DomainId, deps: &mut Deps) {
         self.each(range, |state| {
-            state.writers.iter().for_each(|&w| add_dep(deps, w, true));
+            state.writers.iter().for_each(|w| add_dep(deps, w.stamp, true));
             for a in state.arrivals.iter().filter(|a| a.domain == domain) {
                 add_dep(deps, a.stamp, true);
+            }
+            // What a copy has not replaced is not looked at, unless a tracker lies.
+            for w in state.older.iter().filter(|w| w.domain == domain) {
+                add_dep(deps, w.stamp, Flow::KEEPS);
             }
         });
     }
@@ -239,7 +315,8 @@ impl Hazards {
     pub(crate) fn order_all(&self, range: &Box3, deps: &mut Deps) {
         self.each(range, |state| {
             let arrivals = state.arrivals.iter().map(|a| a.stamp);
-            let all = state.writers.iter().chain(&state.readers).copied().chain(arrivals);
+            let writers = state.writers.iter().map(|w| w.stamp);
+            let all = writers.chain(state.readers.iter().copied()).chain(arrivals);
             all.for_each(|stamp| add_dep(deps, stamp, false));
         });
     }
@@ -248,7 +325,13 @@ impl Hazards {
     /// comes to its memory: that is what it leaves alone.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
         self.each(range, |state| {
-            state.writers.iter().for_each(|&w| add_dep(deps, w, how == Writing::Update));
+            for w in &state.writers {
+                let uses = Flow::from(how == Writing::Update);
+                add_dep(deps, w.stamp, w.leaves(domain, how) | uses);
+            }
+            for w in state.older.iter().filter(|w| w.domain == domain) {
+                add_dep(deps, w.stamp, w.leaves(domain, how));
+            }
             state.readers.iter().for_each(|&r| add_dep(deps, r, false));
             for a in &state.arrivals {
                 add_dep(deps, a.stamp, a.domain == domain && how != Writing::Replace);
@@ -263,7 +346,7 @@ impl Hazards {
         }
         let state = self.states.get(self.map.get(range.min) as usize)?;
         let reader = state.readers.last().filter(|_| writes).copied();
-        reader.or(state.writers.last().copied())
+        reader.or(state.writers.last().map(|w| w.stamp))
     }
 
     /// True when a further discard of a part of a page must count as reading it.
@@ -296,11 +379,14 @@ impl Hazards {
         let replaces = how == Writing::Replace && !keep;
         self.update(range, &mut |state| {
             if keep {
-                state.writers.retain(|w| outcome(*w) != Outcome::Fine);
+                state.writers.retain(|w| outcome(w.stamp) != Outcome::Fine);
             } else {
-                state.writers.clear();
+                state.older.append(&mut state.writers);
+                state.older.retain(|w| {
+                    w.domain != domain && !w.healed && outcome(w.stamp) != Outcome::Fine
+                });
             }
-            state.writers.push(stamp);
+            state.writers.push(Writer { stamp, domain, healed: false });
             state.readers.clear();
             state.arrivals.retain(|a| outcome(a.stamp) != Outcome::Fine);
             let before = state.arrivals.len();
@@ -330,6 +416,7 @@ impl Hazards {
         self.update(range, &mut |state| {
             let replaced = |a: &Arrival| whole && a.domain == domain;
             state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) != Outcome::Fine);
+            state.older.retain(|w| !(whole && w.domain == domain));
             state.arrivals.push(Arrival { domain, stamp, live });
         });
     }
@@ -367,9 +454,46 @@ impl Hazards {
         }
     }
 
+    /// All of `range` on `domain` is what copies bring.
+    pub(crate) fn replaced(&mut self, range: &Box3, domain: DomainId) {
+        let mut any = false;
+        self.each(range, |state| any |= !state.older.is_empty());
+        if any {
+            self.update(range, &mut |state| state.older.retain(|w| w.domain != domain));
+        }
+    }
+
+    /// Tells where writers have failed and spoilt the memory of pages of `range`, once, and forgets
+    /// older ones that have failed.
+    pub(crate) fn take_spoilt(
+        &mut self,
+        range: &Box3,
+        failed: &dyn Fn(Stamp) -> bool,
+        spoilt: &dyn Fn(Stamp) -> bool,
+        mut out: impl FnMut(Box3, DomainId),
+    ) {
+        let new = |w: &Writer| !w.healed && spoilt(w.stamp);
+        let mut any = false;
+        self.map.visit(range, &mut |run, id| {
+            let Some(state) = self.states.get(id as usize) else { return };
+            any |= state.older.iter().any(|w| failed(w.stamp));
+            for writer in state.writers.iter().chain(&state.older).filter(|w| new(w)) {
+                any = true;
+                out(run, writer.domain);
+            }
+        });
+        if any {
+            self.update(range, &mut |state| {
+                state.writers.iter_mut().for_each(|w| w.healed |= new(w));
+                state.older.retain(|w| !failed(w.stamp));
+            });
+        }
+    }
+
     /// What `range` held is gone: whoever would use it fails with `stamp`.
     pub(crate) fn poison(&mut self, range: &Box3, stamp: Stamp) {
-        self.update(range, &mut |state| state.writers.push(stamp));
+        let writer = Writer { stamp, domain: DomainId::HOST, healed: true };
+        self.update(range, &mut |state| state.writers.push(writer));
     }
 
     /// Changes the state of every page in `range`; pages outside keep theirs.
@@ -447,7 +571,7 @@ impl Hazards {
         }
     }
 
-    /// After a whole write the states in `range` are equal, but for arrivals: makes them one.
+    /// After a whole write the states in `range` are equal, but for arrivals and older writers: makes them one.
     fn unite(&mut self, range: &Box3) {
         if range.is_empty() || self.map.uniform(range).is_some() {
             return;
@@ -455,9 +579,9 @@ impl Hazards {
         let mut touched = self.meet(range);
         let mut pages = 0;
         let first = touched.first().copied();
-        let arriving =
-            |id: &u32| self.states.get(*id as usize).is_some_and(|s| !s.arrivals.is_empty());
-        if touched.iter().any(arriving) {
+        let differs = |s: &State| !s.arrivals.is_empty() || !s.older.is_empty();
+        let differs = |id: &u32| self.states.get(*id as usize).is_some_and(differs);
+        if touched.iter().any(differs) {
             for id in touched.drain(..) {
                 if let Some(state) = self.states.get_mut(id as usize) {
                     state.met = 0;

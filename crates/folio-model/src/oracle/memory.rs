@@ -1,7 +1,9 @@
 //! The bytes of one buffer, and what is known of each.
 //!
 //! Bytes are *exact*, or *loose* (a discard did not write them: zero or any earlier value of them),
-//! or *wild* (computed from loose ones, or left by a failed command: nothing is known).
+//! or *wild* (computed from loose ones, or raw memory left by a failed command: nothing is known). What
+//! a failed command was to write is loose: it may have written some of it, on the right data, and
+//! nothing else. That tells values from memory in which nothing was, and from what was computed of it.
 
 use super::Verdict;
 use crate::compute;
@@ -110,6 +112,19 @@ impl Storage {
     fn forget_byte(&mut self, at: usize) {
         self.known[at] = Known::Wild;
         self.past[at] = [u64::MAX; 4];
+    }
+
+    /// An element has this value now, or keeps what it had.
+    pub(super) fn may_put(&mut self, view: &View, cell: Dims, value: Option<u64>) {
+        for (nth, at) in Storage::range(view, cell).enumerate() {
+            match value {
+                Some(value) => {
+                    let byte = (value >> (8 * nth)) as u8;
+                    self.past[at][usize::from(byte >> 6)] |= 1 << (byte & 63);
+                }
+                None => self.forget_byte(at),
+            }
+        }
     }
 
     /// Nothing is known of a part any more.

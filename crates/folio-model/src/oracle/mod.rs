@@ -277,15 +277,18 @@ impl<'a> Oracle<'a> {
             Outcome::Failed(_, label) => Some(label.as_str()),
             _ => None,
         };
-        let values = failed.is_none() && !nothing;
-        let outputs = if values { self.compute(seen, action)? } else { Vec::new() };
+        let outputs = if nothing { Vec::new() } else { self.compute(seen, action, failed)? };
         self.mark(&accesses, place, failed);
         if failed.is_some() {
             let written = action.raw().into_iter().filter(|(_, writes)| *writes);
             written.for_each(|(view, _)| self.storages[view.buffer].forget(&view));
         }
         for (view, cell, value) in outputs {
-            self.storages[view.buffer].put(&view, cell, value);
+            let storage = &mut self.storages[view.buffer];
+            match failed {
+                None => storage.put(&view, cell, value),
+                Some(_) => storage.may_put(&view, cell, value),
+            }
         }
         Ok(())
     }
@@ -399,10 +402,8 @@ impl<'a> Oracle<'a> {
             } else {
                 storage.pages.update(&elements, domain, failed);
             }
-            match failed {
-                Some(_) => storage.forget(&access.view),
-                None if access.mode == Mode::Discard => storage.loosen(&access.view),
-                None => {}
+            if failed.is_some() || access.mode == Mode::Discard {
+                storage.loosen(&access.view);
             }
         }
     }

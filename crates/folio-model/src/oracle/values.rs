@@ -10,8 +10,13 @@ use folio_core::geom::{Box3, Dims, linear};
 pub(super) type Put = (View, Dims, Option<u64>);
 
 impl Oracle<'_> {
-    /// What a command that ran writes: views, cells, values if known.
-    pub(super) fn compute(&self, seen: &Seen, action: &Action) -> Result<Vec<Put>, String> {
+    /// What a command writes, or would have written: views, cells, values if known.
+    pub(super) fn compute(
+        &self,
+        seen: &Seen,
+        action: &Action,
+        failed: Option<&str>,
+    ) -> Result<Vec<Put>, String> {
         let salt = seen.id;
         let mut out = Vec::new();
         match action {
@@ -21,7 +26,7 @@ impl Oracle<'_> {
             Action::Task { read, write, skip, .. } => {
                 let input: Vec<Option<u64>> = read.map(|r| self.values(&r)).unwrap_or_default();
                 let known: Option<Vec<u64>> = input.iter().copied().collect();
-                if let Some(known) = known {
+                if let Some(known) = known.filter(|_| failed.is_none()) {
                     let digest = known.iter().fold(1, |d, v| compute::with(d, *v));
                     if digest != seen.digest {
                         return Err("a host task read something else".to_owned());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pages::DomainId;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 struct Rng(u64);
 
@@ -26,7 +26,9 @@ impl Rng {
 /// One page, told naively: stamps by what they did.
 #[derive(Clone, Default)]
 struct Page {
-    writers: Vec<Stamp>,
+    writers: Vec<(DomainId, Stamp)>,
+    /// Writers before those, elsewhere, of whom something is left in memory.
+    older: Vec<(DomainId, Stamp)>,
     readers: Vec<Stamp>,
     arrivals: Vec<(DomainId, Stamp)>,
 }
@@ -35,17 +37,18 @@ fn stamp(lane: u64, tick: u64) -> Stamp {
     Stamp::placed(LaneId(lane as u16), tick)
 }
 
-/// What must be waited for, per lane the latest, and along which failure travels.
-fn summary(deps: &Deps, done: &BTreeSet<Stamp>) -> (HashMap<LaneId, u64>, BTreeSet<Stamp>) {
+/// What must be waited for, per lane the latest, and what else there is to a dependency.
+fn summary(deps: &Deps, done: &BTreeSet<Stamp>) -> (HashMap<LaneId, u64>, BTreeMap<Stamp, Flow>) {
     let mut order = HashMap::new();
-    let mut flow = BTreeSet::new();
+    let mut flow = BTreeMap::new();
     for dep in deps.iter().filter(|d| !done.contains(&d.stamp)) {
         if let crate::engine::stamp::When::Placed(lane, tick) = dep.stamp.when() {
             let latest = order.entry(lane).or_insert(0);
             *latest = tick.max(*latest);
         }
-        if dep.flow {
-            flow.insert(dep.stamp);
+        if dep.flow != Flow::ORDER {
+            let known = flow.entry(dep.stamp).or_insert(dep.flow);
+            *known = *known | dep.flow;
         }
     }
     (order, flow)
@@ -66,11 +69,14 @@ impl Model {
     fn reads(&mut self, range: &Box3, domain: DomainId) -> Deps {
         let mut deps = Deps::new();
         self.each(range, |page| {
-            page.writers.iter().for_each(|w| add_dep(&mut deps, *w, true));
+            page.writers.iter().for_each(|(_, w)| add_dep(&mut deps, *w, true));
             for (d, a) in &page.arrivals {
                 if *d == domain {
                     add_dep(&mut deps, *a, true);
                 }
+            }
+            for (_, w) in page.older.iter().filter(|(d, _)| *d == domain) {
+                add_dep(&mut deps, *w, Flow::KEEPS);
             }
         });
         deps
@@ -79,7 +85,20 @@ impl Model {
     fn writes(&mut self, range: &Box3, domain: DomainId, how: Writing) -> Deps {
         let mut deps = Deps::new();
         self.each(range, |page| {
-            page.writers.iter().for_each(|w| add_dep(&mut deps, *w, how == Writing::Update));
+            // Memory in which they wrote is covered, or some of it kept.
+            let left = match how {
+                Writing::Discard => Flow::KEEPS | Flow::COVERS,
+                Writing::Update | Writing::Replace => Flow::COVERS,
+            };
+            for (d, w) in &page.writers {
+                add_dep(&mut deps, *w, how == Writing::Update);
+                if *d == domain {
+                    add_dep(&mut deps, *w, left);
+                }
+            }
+            for (_, w) in page.older.iter().filter(|(d, _)| *d == domain) {
+                add_dep(&mut deps, *w, left);
+            }
             page.readers.iter().for_each(|r| add_dep(&mut deps, *r, false));
             for (d, a) in &page.arrivals {
                 add_dep(&mut deps, *a, *d == domain && how != Writing::Replace);
@@ -92,9 +111,11 @@ impl Model {
         let done = self.done.clone();
         self.each(range, |page| {
             if !keep {
-                page.writers.clear();
+                let before = std::mem::take(&mut page.writers);
+                page.older.extend(before);
+                page.older.retain(|(d, _)| *d != domain);
             }
-            page.writers.push(by);
+            page.writers.push((domain, by));
             page.readers.clear();
             page.arrivals.retain(|(_, a)| !done.contains(a));
             let before = page.arrivals.len();
@@ -154,6 +175,7 @@ fn history(seed: u64, grid: Dims, steps: u64) {
                 model.each(&range, |page| {
                     page.arrivals.retain(|(d, ..)| *d != domain);
                     page.arrivals.push((domain, by));
+                    page.older.retain(|(d, _)| *d != domain);
                 });
             }
         }
@@ -193,7 +215,7 @@ fn a_whole_write_collapses_to_one_state() {
     assert_eq!(hazards.states(), 1);
     let mut deps = Deps::new();
     hazards.read_deps(&all, DomainId::HOST, &mut deps);
-    assert_eq!(deps.as_slice(), [Dep { stamp: by, flow: true }]);
+    assert_eq!(deps.as_slice(), [Dep { stamp: by, flow: Flow::USES }]);
 }
 
 #[test]
@@ -204,7 +226,7 @@ fn a_planted_missing_write_after_read_edge_shows() {
     hazards.mark_read(&all, stamp(1, 1), &mut pending);
     let mut deps = Deps::new();
     hazards.write_deps(&all, DomainId::HOST, Writing::Replace, &mut deps);
-    assert_eq!(deps.as_slice(), [Dep { stamp: stamp(1, 1), flow: false }]);
+    assert_eq!(deps.as_slice(), [Dep { stamp: stamp(1, 1), flow: Flow::ORDER }]);
 }
 
 /// Where failed arrivals were.
@@ -234,4 +256,35 @@ fn a_failed_arrival_is_found_once_where_it_still_counts() {
     assert_eq!(failed(&mut hazards, &[fill, copy]), [cell(1), tail]);
     assert!(failed(&mut hazards, &[fill, copy, other]).is_empty());
     assert_eq!(failed(&mut hazards, &[kernel]), [cell(0)]);
+}
+
+/// BUF-07: who has spoilt memory is found once, also when others have written elsewhere since; what
+/// has replaced that memory makes it right.
+#[test]
+fn spoilt_memory_is_found_once_where_it_still_counts() {
+    let mut hazards = Hazards::new([1, 1, 4]);
+    let mut pending = |_| Outcome::Pending;
+    let (all, here, there) = (Box3::whole([1, 1, 4]), DomainId(1), DomainId(2));
+    let (spoilt, other, copy) = (stamp(0, 1), stamp(1, 1), stamp(0, 2));
+    let cell = |x| Box3::cell([0, 0, x]);
+    let how = (Writing::Update, false, false);
+    hazards.mark_written(&all, here, spoilt, how, &mut pending);
+    // Page 1 is written elsewhere, page 2 also brought back, page 3 written here again.
+    hazards.mark_written(&cell(1), there, other, how, &mut pending);
+    hazards.mark_written(&cell(2), there, other, how, &mut pending);
+    hazards.mark_arrival(&cell(2), here, copy, (true, true), &mut pending);
+    hazards.mark_written(&cell(3), here, other, how, &mut pending);
+    let found = |hazards: &mut Hazards| {
+        let (mut pages, is) = (Vec::new(), |s| s == spoilt);
+        hazards.take_spoilt(&all, &is, &is, |run, domain| pages.push((run, domain)));
+        pages
+    };
+    assert_eq!(found(&mut hazards), [(cell(0), here), (cell(1), here)]);
+    assert!(found(&mut hazards).is_empty());
+    // It is dealt with: whoever discards now is not concerned, whoever reads is.
+    let mut deps = Deps::new();
+    hazards.write_deps(&cell(0), here, Writing::Discard, &mut deps);
+    assert_eq!(deps.as_slice(), [Dep { stamp: spoilt, flow: Flow::ORDER }]);
+    hazards.read_deps(&cell(0), here, &mut deps);
+    assert_eq!(deps.as_slice(), [Dep { stamp: spoilt, flow: Flow::USES }]);
 }

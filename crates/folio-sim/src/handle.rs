@@ -98,7 +98,8 @@ impl fmt::Debug for SimHandle {
 }
 
 impl SimHandle {
-    /// Takes `device` away: what it has not finished never ends.
+    /// Takes `device` away: what it has not finished never ends. One that there is not cannot be lost,
+    /// nor held.
     pub fn lose(&self, device: u32) {
         self.0.shared.lose(device);
     }
@@ -116,7 +117,8 @@ impl SimHandle {
 
     fn set_held(&self, device: u32, kind: LaneKind, on: bool) {
         self.0.shared.change(|world| {
-            let held = &mut world.devices[device as usize].spec.held;
+            let Some(state) = world.devices.get_mut(device as usize) else { return };
+            let held = &mut state.spec.held;
             held.retain(|k| *k != kind);
             if on {
                 held.push(kind);

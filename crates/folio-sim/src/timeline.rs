@@ -311,7 +311,7 @@ impl World {
     /// Takes a device away, with everything that it had not finished: nothing of that has an effect
     /// any more, but whoever waits for it still comes after what it would have come after.
     pub(crate) fn lose(&mut self, device: u32, reason: &str) {
-        let state = &mut self.devices[device as usize];
+        let Some(state) = self.devices.get_mut(device as usize) else { return };
         if state.lost.is_some() {
             return;
         }

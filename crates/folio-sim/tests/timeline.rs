@@ -324,3 +324,17 @@ fn writes_to_freed_memory_are_found() {
     unsafe { made.host.unwrap().0.write(1) };
     assert_eq!(rig.rules(), ["freed memory is not touched"]);
 }
+
+#[test]
+fn devices_that_there_are_not_are_neither_lost_nor_held() {
+    let rig = rig(SimBackend::builder());
+    rig.sim.lose(99);
+    rig.sim.hold(99, LaneKind::Compute);
+    rig.sim.release(99, LaneKind::Compute);
+    let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(8));
+    let rect = FillRect { dst: at(memory), pitch: [8; 2], extent: [1, 1, 8] };
+    lane.fill(&head(1, &[]), &[rect], &[7]).unwrap();
+    assert_eq!(lane.wait(1, None), Ok(true));
+    rig.devices[0].usm().free(memory);
+    assert!(rig.rules().is_empty());
+}

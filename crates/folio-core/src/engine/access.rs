@@ -29,7 +29,7 @@ impl Mode {
         match self {
             Mode::Discard { whole: true } => Writing::Replace,
             Mode::Discard { whole: false } => Writing::Discard,
-            _ => Writing::Update,
+            Mode::Read | Mode::Update => Writing::Update,
         }
     }
 }

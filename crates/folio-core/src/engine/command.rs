@@ -16,7 +16,9 @@ use super::transfer::For;
 use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Dep, Deps, Flow, Outcome, Writing, add_dep, tidy};
-use crate::hal::{CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef, ParamPtr};
+use crate::hal::{
+    CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr,
+};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -296,7 +298,9 @@ impl Ledger {
             }
             match a.mode {
                 Mode::Read => storage.hazards.read_deps(&a.pages, a.domain, deps),
-                _ => storage.hazards.write_deps(&a.pages, a.domain, self.writing(a), deps),
+                Mode::Update | Mode::Discard { .. } => {
+                    storage.hazards.write_deps(&a.pages, a.domain, self.writing(a), deps)
+                }
             }
         }
     }
@@ -466,7 +470,7 @@ impl Ledger {
             // Taken from where it lies: the action is large.
             Action::Launch(launch) => {
                 let (Some(lane), Some(mut launch)) = (lane, launch.take()) else {
-                    return Stamp::DONE;
+                    return self.nowhere(op.what, &op.label, [1; 3]);
                 };
                 self.count_launch(op.queue);
                 for (param, at) in launch.places() {
@@ -478,7 +482,7 @@ impl Ledger {
             action => match std::mem::replace(action, Action::Nothing) {
                 Action::Fill { to, pattern } => {
                     let (Some(lane), Some((dst, _))) = (lane, self.memory_of(accesses, &to)) else {
-                        return Stamp::DONE;
+                        return self.nowhere(op.what, &op.label, to.extent);
                     };
                     self.count(None, op.queue, |c| c.fills += 1);
                     let rect = FillRect { dst, pitch: to.pitch, extent: to.extent };
@@ -489,7 +493,7 @@ impl Ledger {
                 }
                 Action::Hint { at, hint } => {
                     let (Some(lane), Some((mem, _))) = (lane, self.memory_of(accesses, &at)) else {
-                        return Stamp::DONE;
+                        return self.nowhere(op.what, &op.label, at.extent);
                     };
                     self.count(None, op.queue, |c| c.hints += 1);
                     if self.devices[self.device_of(lane)].hints {
@@ -524,6 +528,17 @@ impl Ledger {
         self.submit_at(&mut op)
     }
 
+    /// The stamp of a command for which there is no memory or no lane. With nothing to do it is done;
+    /// anything else is a mistake of the engine's, which does not pass for success.
+    pub(crate) fn nowhere(&mut self, what: &'static str, label: &Label, extent: [u64; 3]) -> Stamp {
+        if extent.contains(&0) {
+            return Stamp::DONE;
+        }
+        let error = HalError::new(HalErrorKind::Driver, "the engine has no memory or lane for it");
+        let failure = self.fail(what, label, "?", Cause::Backend(error));
+        self.stamp_of(failure)
+    }
+
     /// Where the memory of an access begins; an empty one may have none.
     #[inline]
     pub(crate) fn first_byte(&self, access: &Access) -> MemRef {
@@ -549,7 +564,7 @@ impl Ledger {
         let (Some((src, source)), Some((dst, target))) =
             (self.memory_of(accesses, &from), self.memory_of(accesses, &to))
         else {
-            return Stamp::DONE;
+            return self.nowhere(job.what, job.who.label, from.extent);
         };
         let (src_pitch, dst_pitch, extent) = (from.pitch, to.pitch, from.extent);
         if let End::Host(staging) = from.end {

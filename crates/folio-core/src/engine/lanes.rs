@@ -15,7 +15,8 @@ use super::storage::StorageId;
 use crate::error::Label;
 use crate::graph::hazards::Flow;
 use crate::hal::{
-    Args, CopyRect, FillRect, HalError, Head, Hint, KernelRef, Lane, MemRef, Order, Tick, Wait,
+    Args, CopyRect, FillRect, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef, Order,
+    Tick, Wait,
 };
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -288,8 +289,10 @@ impl LaneShared {
         };
         match &mut op.payload {
             Payload::Launch(launch) => {
-                let Some(mut launch) = launch.take() else { return Ok(()) };
-                let Some(kernel) = launch.kernel.take() else { return Ok(()) };
+                // Both are there until here; a launch without them is not one that went well.
+                let none = || HalError::new(HalErrorKind::Driver, "a launch without its kernel");
+                let mut launch = launch.take().ok_or_else(none)?;
+                let kernel = launch.kernel.take().ok_or_else(none)?;
                 let kernel = KernelRef::Native(kernel);
                 let args = Args { blob: &[], params: &launch.params };
                 let result = self.native.launch(&head, kernel, &launch.geometry, &args);

@@ -362,7 +362,9 @@ impl Ledger {
         sources: Sources,
         slot: Option<SlotId>,
     ) -> Stamp {
-        let Body::Lane(lane, payload) = std::mem::take(&mut op.body) else { return Stamp::DONE };
+        let Body::Lane(lane, payload) = std::mem::take(&mut op.body) else {
+            return self.nowhere(op.what, &op.label, [1; 3]);
+        };
         let epoch = self.epoch_of(slot);
         let record = Record {
             what: op.what,

@@ -59,7 +59,7 @@ impl Ledger {
             let storage = &self.storages[a.storage.0];
             let replaced = match a.mode {
                 Mode::Discard { whole: true } => storage.grid.pages_inside(&a.elements),
-                _ => Box3::EMPTY,
+                Mode::Read | Mode::Update | Mode::Discard { whole: false } => Box3::EMPTY,
             };
             self.zero(a.storage, (&pages, &replaced), domain, who, deps);
         }

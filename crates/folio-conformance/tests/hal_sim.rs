@@ -103,6 +103,7 @@ fn without_waits_links_closures_and_timing() {
         "launches_of_one_lane_run_in_order",
         "closures_are_dropped_at_completion",
         "panics_are_failures_told_once",
+        "violations_are_failures_told_once",
         "a_failure_stays_with_its_operation",
         "hints_are_operations",
     ];

@@ -5,7 +5,16 @@
 /// # Safety
 /// Every bit pattern of the type's size is a valid value (zeros in particular), there is no
 /// padding, it holds no pointers or references, and its layout is the same on every device.
-pub unsafe trait DeviceType: Copy + Send + Sync + 'static {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be in a device's memory",
+    label = "no device type",
+    note = "device types are numbers, arrays of them, and structs with #[derive(DeviceType)]"
+)]
+pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
+    /// Fails to compile, once it is looked at, if the type has padding; for the derive.
+    #[doc(hidden)]
+    const CHECKED: () = ();
+}
 
 macro_rules! device_types {
     ($($t:ty),* $(,)?) => {$(

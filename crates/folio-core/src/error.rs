@@ -6,6 +6,8 @@
 //! the runtime is told once.
 
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
+use folio_kernel::Violation;
+use folio_kernel::source::LowerError;
 use std::fmt;
 use std::sync::Arc;
 
@@ -178,20 +180,30 @@ pub enum Error {
     },
     /// A launch is larger than what one of its outputs covers.
     #[error(
-        "command {command}: a launch over {launch:?} is larger than access {access} to buffer \
-         {buffer}, which covers {extent:?}"
+        "command {command}: a launch over {launch:?} from {offset:?} on is larger than access \
+         {access} to buffer {buffer}, which covers {extent:?}"
     )]
     LaunchTooLarge {
         /// The command.
         command: Label,
         /// The launch range.
         launch: Vec<usize>,
+        /// The position of the first item.
+        offset: Vec<usize>,
         /// Which of the kernel's arguments.
         access: usize,
         /// Its buffer.
         buffer: Label,
         /// What the access covers.
         extent: Vec<usize>,
+    },
+    /// A kernel that cannot be launched anywhere: `Out` of which not everything is written, for one.
+    #[error("kernel `{kernel}`: {cause}")]
+    Kernel {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// What is wrong with it.
+        cause: Arc<LowerError>,
     },
     /// Two things that must be of one size are not.
     #[error("command {command}: the source has {source_extent:?}, the destination {target:?}")]
@@ -336,6 +348,8 @@ pub enum Cause {
     Backend(HalError),
     /// Code of the user panicked.
     Panic(PanicPayload),
+    /// A kernel did what it must not: an index out of bounds, a division by zero, a failed assertion.
+    Kernel(Arc<Violation>),
     /// A host task returned this.
     Task(Arc<dyn std::error::Error + Send + Sync>),
     /// The only current copy of the data was on a device that is lost.
@@ -387,6 +401,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Backend(error) => error.fmt(f),
+            Cause::Kernel(violation) => violation.fmt(f),
             Cause::Panic(payload) => write!(f, "panicked: {}", payload.message()),
             Cause::Task(error) => error.fmt(f),
             Cause::DataLost => f.write_str("the only current copy was on a lost device"),
@@ -400,6 +415,7 @@ impl From<HalError> for Cause {
     fn from(error: HalError) -> Cause {
         match error.kind {
             HalErrorKind::Panic(payload) => Cause::Panic(payload),
+            HalErrorKind::Violation(violation) => Cause::Kernel(violation),
             _ => Cause::Backend(error),
         }
     }

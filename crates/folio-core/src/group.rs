@@ -1,5 +1,7 @@
 //! Command groups: what a command accesses, and what it does.
 
+mod run;
+
 use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::access::{Access, Mode};
@@ -14,7 +16,7 @@ use crate::hal::{Advice, Geometry, Hint, HostPtr, MemBase, MemRef, NativeKernel,
 use crate::pages::DomainId;
 use crate::runtime::Core;
 use crate::usm::{UsmPtr, UsmRows};
-use crate::views::{ClosureKernel, HostArgs, Item, KernelArgs, Token};
+use crate::views::{ClosureItem, ClosureKernel, HostArgs, KernelArgs, Token};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -248,12 +250,13 @@ impl CommandGroup {
     pub fn host_kernel<const D: usize, A, F>(&mut self, range: [usize; D], args: A, kernel: F)
     where
         A: KernelArgs<D>,
-        F: for<'v> Fn(Item<'v, D>, A::Views<'v>) + Send + Sync + 'static,
+        F: for<'v> Fn(ClosureItem<'v, D>, A::Views<'v>) + Send + Sync + 'static,
     {
         let range: Dims = crate::buffer::widen(range);
         let geometry = Geometry { rank: D as u8, range, group: None };
         let kernel = NativeKernel::new(ClosureKernel::<F, A, D>::new(kernel));
-        let mut launch = Launch::new(kernel, geometry);
+        let mut launch = Launch::new(geometry);
+        launch.kernel = Some(kernel);
         args.tokens(&mut launch.tokens);
         self.act(Doing::Kernel(Some(launch)));
     }
@@ -617,6 +620,8 @@ impl CommandGroup {
             dims: view.dims,
             origin: part.min,
             extent: part.extent(),
+            index: [0; 3],
+            shape: part.extent(),
         }
     }
 
@@ -647,15 +652,18 @@ impl CommandGroup {
     fn launch(&self, command: &mut Command, launch: Option<Box<Launch>>) -> Result<()> {
         let Some(mut launch) = launch else { return Ok(()) };
         let items = self.check_launch(&launch)?;
-        let Launch { tokens, params, geometry, .. } = &mut *launch;
+        let Launch { tokens, params, geometry, offset, .. } = &mut *launch;
         let mut seen = Seen::default();
         for (nth, token) in tokens.iter().enumerate() {
             let at = self.made_at(token, &tokens[..nth], &mut seen)?;
-            params.push(self.param(at));
+            // Those of a kernel call are there.
+            if params.len() == nth {
+                params.push(self.param(at));
+            }
             let Made { part, mode } = &self.made[at];
             let larger = |d: usize| geometry.range[d] > part.part.max[d] - part.part.min[d];
             if mode.writes() && items > 0 && (larger(0) || larger(1) || larger(2)) {
-                return Err(self.launch_too_large(geometry, nth, part));
+                return Err(self.launch_too_large((geometry, offset), nth, part));
             }
         }
         if items == 0 {
@@ -708,10 +716,17 @@ impl CommandGroup {
     }
 
     #[cold]
-    fn launch_too_large(&self, geometry: &Geometry, access: usize, part: &Part) -> Error {
+    fn launch_too_large(
+        &self,
+        (geometry, offset): (&Geometry, &Dims),
+        access: usize,
+        part: &Part,
+    ) -> Error {
+        let visible = |dims: &Dims| dims[3 - usize::from(geometry.rank)..].to_vec();
         Error::LaunchTooLarge {
             command: self.label.clone(),
-            launch: geometry.range[3 - usize::from(geometry.rank)..].to_vec(),
+            launch: visible(&geometry.range),
+            offset: visible(offset),
             access,
             buffer: part.view.storage.label.clone(),
             extent: part.view.visible(part.part.extent()),

@@ -9,6 +9,7 @@ pub mod pages;
 pub mod sched;
 
 mod buffer;
+mod call;
 mod element;
 mod engine;
 mod error;
@@ -32,9 +33,14 @@ pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadFuture, ReadGuard, ReadRows, Shared, Slice,
     SliceMut, WriteGuard, WriteRows,
 };
+pub use call::{Argument, Given, Items, KernelCall};
 pub use element::DeviceType;
 pub use error::{Cause, Error, Failure, Label, Result, Unfinished};
 pub use event::{Event, Status};
+pub use folio_kernel as ir;
+pub use folio_kernel::device::{In, InOut, Item, Out};
+pub use folio_kernel::source::LowerError;
+pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::Timing;
 pub use queue::Queue;
@@ -43,4 +49,6 @@ pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};
 pub use scope::{ReadView, Scope};
 pub use select::{DEVICE_VARIABLE, Selector};
 pub use usm::{Advice, Usm, UsmKind, UsmPtr, UsmRows};
-pub use views::{HostArgs, HostRead, HostWrite, In, InOut, Item, KernelArgs, Out};
+pub use views::{
+    ClosureIn, ClosureInOut, ClosureItem, ClosureOut, HostArgs, HostRead, HostWrite, KernelArgs,
+};

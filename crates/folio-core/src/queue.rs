@@ -1,5 +1,6 @@
 //! Queues: where commands are submitted.
 
+use crate::call::{Items, KernelCall};
 use crate::engine::command::Command;
 use crate::engine::stamp::Stamp;
 use crate::engine::wait::Waited;
@@ -9,6 +10,7 @@ use crate::group::{CommandGroup, GroupId};
 use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef};
 use crate::sched::{Candidate, Scheduler, Task};
+use folio_kernel::device::Kernel;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -113,6 +115,19 @@ impl Queue {
         // Until here the group keeps its storages alive, from here on the ledger.
         let stamp = inner.core.engine.submit(&mut command)?;
         Ok(Event::new(group.core, stamp, command.pin).on(command.device))
+    }
+
+    /// Runs a kernel call for `items`, as a command of its own: see
+    /// [`CommandGroup::run`](CommandGroup::run).
+    pub fn run<K: Kernel, const D: usize>(
+        &self,
+        items: impl Into<Items<D>>,
+        call: KernelCall<K, D>,
+    ) -> Result<Event> {
+        self.submit(|cg| {
+            cg.run(items, call);
+            Ok(())
+        })
     }
 
     /// An event for everything submitted to this queue so far; what is submitted later waits for it.

@@ -164,6 +164,7 @@ impl Runtime {
             ledger.trace(|| Note::Allocate { what: "USM allocation", label, on, bytes });
         });
         let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
+        const { T::CHECKED };
         Ok(Usm { view, kind, device: device.clone(), pointer, _elements: PhantomData })
     }
 

@@ -1,14 +1,14 @@
 //! What kernels and host tasks see of their accesses.
 //!
-//! Kernels see views by value, made anew for each item: [`In`] reads anywhere, [`Out`] and
-//! [`InOut`] touch their own item only. An [`Item`] cannot be made by users and has the rank of its
+//! Kernels see views by value, made anew for each item: [`ClosureIn`] reads anywhere, [`ClosureOut`] and
+//! [`ClosureInOut`] touch their own item only. An [`ClosureItem`] cannot be made by users and has the rank of its
 //! launch, so no two items write one element.
 
 use crate::element::DeviceType;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims, linear};
 use crate::group::{GroupId, Read, ReadWrite, Write};
-use crate::hal::{BlockKernel, ParamPtr};
+use crate::hal::{BlockKernel, ParamPtr, Verdict};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, needs_drop};
@@ -23,19 +23,19 @@ pub struct Token {
 
 /// The item that a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<'k, const D: usize = 1> {
+pub struct ClosureItem<'k, const D: usize = 1> {
     index: [usize; D],
     _kernel: PhantomData<&'k ()>,
 }
 
-impl<const D: usize> Item<'_, D> {
+impl<const D: usize> ClosureItem<'_, D> {
     /// Its position in the launch range.
     pub fn position(self) -> [usize; D] {
         self.index
     }
 }
 
-impl Item<'_, 1> {
+impl ClosureItem<'_, 1> {
     /// Its position in the launch range.
     pub fn index(self) -> usize {
         self.index[0]
@@ -92,24 +92,24 @@ impl<T> Raw<T> {
 }
 
 /// What a kernel reads.
-pub struct In<'v, T, const D: usize = 1> {
+pub struct ClosureIn<'v, T, const D: usize = 1> {
     raw: Raw<T>,
     _view: PhantomData<&'v [T]>,
 }
 
 /// What a kernel writes, each item its own element.
-pub struct Out<'v, T, const D: usize = 1> {
+pub struct ClosureOut<'v, T, const D: usize = 1> {
     raw: Raw<T>,
     _view: PhantomData<&'v mut [T]>,
 }
 
 /// What a kernel reads and writes, each item its own element.
-pub struct InOut<'v, T, const D: usize = 1> {
+pub struct ClosureInOut<'v, T, const D: usize = 1> {
     raw: Raw<T>,
     _view: PhantomData<&'v mut [T]>,
 }
 
-impl<T: DeviceType, const D: usize> In<'_, T, D> {
+impl<T: DeviceType, const D: usize> ClosureIn<'_, T, D> {
     /// The extent of the access.
     pub fn range(&self) -> [usize; D] {
         let mut range = [0; D];
@@ -124,7 +124,7 @@ impl<T: DeviceType, const D: usize> In<'_, T, D> {
     }
 }
 
-impl<T: DeviceType, const D: usize> Index<[usize; D]> for In<'_, T, D> {
+impl<T: DeviceType, const D: usize> Index<[usize; D]> for ClosureIn<'_, T, D> {
     type Output = T;
     #[inline(always)]
     fn index(&self, at: [usize; D]) -> &T {
@@ -136,7 +136,7 @@ impl<T: DeviceType, const D: usize> Index<[usize; D]> for In<'_, T, D> {
     }
 }
 
-impl<T: DeviceType> Index<usize> for In<'_, T, 1> {
+impl<T: DeviceType> Index<usize> for ClosureIn<'_, T, 1> {
     type Output = T;
     #[inline(always)]
     fn index(&self, at: usize) -> &T {
@@ -144,37 +144,37 @@ impl<T: DeviceType> Index<usize> for In<'_, T, 1> {
     }
 }
 
-impl<T: DeviceType, const D: usize> Index<Item<'_, D>> for In<'_, T, D> {
+impl<T: DeviceType, const D: usize> Index<ClosureItem<'_, D>> for ClosureIn<'_, T, D> {
     type Output = T;
     #[inline(always)]
-    fn index(&self, item: Item<'_, D>) -> &T {
+    fn index(&self, item: ClosureItem<'_, D>) -> &T {
         &self[item.index]
     }
 }
 
-impl<T: DeviceType, const D: usize> Out<'_, T, D> {
+impl<T: DeviceType, const D: usize> ClosureOut<'_, T, D> {
     /// Writes the item's element.
     #[inline(always)]
-    pub fn put(&mut self, item: Item<'_, D>, value: T) {
+    pub fn put(&mut self, item: ClosureItem<'_, D>, value: T) {
         // SAFETY: the launch is no larger than the access (checked at submission), so the item's
         // element is inside; no other item, and nobody else, touches it.
         unsafe { self.raw.first.add(self.raw.offset(item.index)).write(value) };
     }
 }
 
-impl<T: DeviceType, const D: usize> Index<Item<'_, D>> for InOut<'_, T, D> {
+impl<T: DeviceType, const D: usize> Index<ClosureItem<'_, D>> for ClosureInOut<'_, T, D> {
     type Output = T;
     #[inline(always)]
-    fn index(&self, item: Item<'_, D>) -> &T {
-        // SAFETY: as in `Out::put`.
+    fn index(&self, item: ClosureItem<'_, D>) -> &T {
+        // SAFETY: as in `ClosureOut::put`.
         unsafe { &*self.raw.first.add(self.raw.offset(item.index)) }
     }
 }
 
-impl<T: DeviceType, const D: usize> IndexMut<Item<'_, D>> for InOut<'_, T, D> {
+impl<T: DeviceType, const D: usize> IndexMut<ClosureItem<'_, D>> for ClosureInOut<'_, T, D> {
     #[inline(always)]
-    fn index_mut(&mut self, item: Item<'_, D>) -> &mut T {
-        // SAFETY: as in `Out::put`.
+    fn index_mut(&mut self, item: ClosureItem<'_, D>) -> &mut T {
+        // SAFETY: as in `ClosureOut::put`.
         unsafe { &mut *self.raw.first.add(self.raw.offset(item.index)) }
     }
 }
@@ -230,12 +230,12 @@ macro_rules! kernel_arg {
         }
     };
 }
-kernel_arg!(Write, Out);
-kernel_arg!(ReadWrite, InOut);
+kernel_arg!(Write, ClosureOut);
+kernel_arg!(ReadWrite, ClosureInOut);
 
 // SAFETY: the view only reads; its rank need not be the launch's.
 unsafe impl<T: DeviceType, const E: usize, const D: usize> KernelArgs<D> for Read<T, E> {
-    type Views<'v> = In<'v, T, E>;
+    type Views<'v> = ClosureIn<'v, T, E>;
     type Raw = RawArg<T>;
     fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
         out.push(self.token);
@@ -244,8 +244,8 @@ unsafe impl<T: DeviceType, const E: usize, const D: usize> KernelArgs<D> for Rea
         // SAFETY: the parameter belongs to this access of `T`s.
         params.next().map(|p| RawArg(unsafe { Raw::new(p) }))
     }
-    unsafe fn views<'v>(raw: RawArg<T>) -> In<'v, T, E> {
-        In { raw: raw.0, _view: PhantomData }
+    unsafe fn views<'v>(raw: RawArg<T>) -> ClosureIn<'v, T, E> {
+        ClosureIn { raw: raw.0, _view: PhantomData }
     }
 }
 
@@ -352,12 +352,12 @@ impl<F, A, const D: usize> Drop for ClosureKernel<F, A, D> {
 impl<F, A, const D: usize> BlockKernel for ClosureKernel<F, A, D>
 where
     A: KernelArgs<D>,
-    F: for<'v> Fn(Item<'v, D>, A::Views<'v>) + Send + Sync + 'static,
+    F: for<'v> Fn(ClosureItem<'v, D>, A::Views<'v>) + Send + Sync + 'static,
 {
-    unsafe fn run(&self, params: &[ParamPtr], block: &Box3) {
+    unsafe fn run(&self, params: &[ParamPtr], block: &Box3) -> Verdict {
         let _in_kernel = InKernel::new();
         // SAFETY: the engine gives the parameters in the order of the tokens.
-        let Some(raw) = (unsafe { A::raw(&mut params.iter()) }) else { return };
+        let Some(raw) = (unsafe { A::raw(&mut params.iter()) }) else { return Ok(()) };
         for z in block.min[0]..block.max[0] {
             for y in block.min[1]..block.max[1] {
                 for x in block.min[2]..block.max[2] {
@@ -365,10 +365,11 @@ where
                     index.copy_from_slice(&[z, y, x][3 - D..]);
                     // SAFETY: the caller keeps others away; items write their own elements only.
                     let views = unsafe { A::views(raw) };
-                    (self.f)(Item { index, _kernel: PhantomData }, views);
+                    (self.f)(ClosureItem { index, _kernel: PhantomData }, views);
                 }
             }
         }
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@
 
 use folio_core::hal::{
     Args, Backend, Block, BlockKernel, Geometry, Head, KernelRef, LaneKind, MemBase, MemRef,
-    NativeKernel, Notify, Order, Param, ParamPtr, Tick,
+    NativeKernel, Notify, Order, Param, ParamPtr, Tick, Verdict,
 };
 use folio_cpu::CpuBackend;
 use std::error::Error;
@@ -13,12 +13,13 @@ use std::time::Instant;
 struct Increment;
 
 impl BlockKernel for Increment {
-    unsafe fn run(&self, params: &[ParamPtr], _: &Block) {
+    unsafe fn run(&self, params: &[ParamPtr], _: &Block) -> Verdict {
         for param in params {
             let at = param.base.cast::<u64>();
             // SAFETY: every parameter is a `u64` that only this lane touches.
             unsafe { at.write(at.read() + 1) };
         }
+        Ok(())
     }
 }
 
@@ -38,7 +39,16 @@ fn measure(params: usize, drive_each: usize) -> Result<f64, Box<dyn Error>> {
         .map(|cell| {
             let base = MemBase::Host(folio_core::hal::HostPtr(std::ptr::from_mut(cell).cast()));
             let mem = MemRef { base, offset: 0 };
-            Param { mem, size: 8, write: true, dims: [1; 3], origin: [0; 3], extent: [1; 3] }
+            Param {
+                mem,
+                size: 8,
+                write: true,
+                dims: [1; 3],
+                origin: [0; 3],
+                extent: [1; 3],
+                index: [0; 3],
+                shape: [1; 3],
+            }
         })
         .collect();
     let geometry = Geometry { rank: 1, range: [1; 3], group: None };

@@ -16,7 +16,6 @@ use crate::pool;
 use crate::spread::Blocks;
 use folio_core::hal::{Block, HalError, NativeKernel, ParamPtr, Tick, Timing};
 use smallvec::SmallVec;
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
@@ -195,7 +194,7 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
     let kernel = &mut scratch.kernel;
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| *kernel = None)) {
         match result {
-            Ok(_) => result = Err(payload),
+            Ok(_) => result = Err(HalError::panic(payload)),
             Err(_) => discard(payload),
         }
     }
@@ -211,47 +210,45 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
             lane.machine.costs.record(key, items, ns.saturating_mul(*threads as u64));
         }
     }
-    if let Err(payload) = result {
-        lane.fail(op.tick, HalError::panic(payload));
+    if let Err(error) = result {
+        lane.fail(op.tick, error);
     }
     op.tick
 }
 
-type Payload = Box<dyn Any + Send>;
-
-/// Runs a kernel's blocks; tells how many threads could take part, or the first panic.
+/// Runs a kernel's blocks; tells how many threads could take part, or the first failure.
 fn run_kernel(
     lane: &Core,
     launch: &Launch,
     kernel: &NativeKernel,
     class: Class,
     params: &[ParamPtr],
-) -> Result<usize, Payload> {
+) -> Result<usize, HalError> {
     let machine = &lane.machine;
     let run = |block| {
         let run = AssertUnwindSafe(|| {
             // SAFETY: the engine says that the parameters are live and not otherwise in use until
             // this operation's tick (contract of `hal`); the blocks of `Blocks` are disjoint.
-            unsafe { kernel.run(params, &block) };
+            unsafe { kernel.run(params, &block) }
         });
-        catch_unwind(run)
+        catch_unwind(run).map_err(HalError::panic)?.map_err(HalError::violation)
     };
     if class != Class::Wide {
         return run(Block::whole(launch.geometry.range)).map(|()| 1);
     }
     let blocks = Blocks::new(&launch.geometry, machine.threads * BLOCKS_PER_THREAD);
-    let first: Mutex<Option<Payload>> = Mutex::new(None);
+    let first: Mutex<Option<HalError>> = Mutex::new(None);
     machine.for_each(blocks.count(), &|index| {
-        let Err(payload) = run(blocks.get(index)) else { return true };
+        let Err(error) = run(blocks.get(index)) else { return true };
         let later = match &mut *lock(&first) {
-            none @ None => none.replace(payload),
-            Some(_) => Some(payload),
+            none @ None => none.replace(error),
+            Some(_) => Some(error),
         };
         discard(later);
         false
     });
     match lock(&first).take() {
-        Some(payload) => Err(payload),
+        Some(error) => Err(error),
         None => Ok(machine.threads.min(blocks.count())),
     }
 }
@@ -292,7 +289,7 @@ mod tests {
     use crate::pool::Machine;
     use folio_core::hal::{
         Args, Block, BlockKernel, Geometry, Head, KernelRef, Lane, NativeKernel, Notify, Order,
-        ParamPtr, Wait,
+        ParamPtr, Verdict, Wait,
     };
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -301,10 +298,11 @@ mod tests {
     struct Slow(Arc<AtomicUsize>);
 
     impl BlockKernel for Slow {
-        unsafe fn run(&self, _: &[ParamPtr], block: &Block) {
+        unsafe fn run(&self, _: &[ParamPtr], block: &Block) -> Verdict {
             let start = Instant::now();
             while start.elapsed() < Duration::from_micros(30) {}
             self.0.fetch_add(block.volume(), Ordering::Relaxed);
+            Ok(())
         }
     }
 

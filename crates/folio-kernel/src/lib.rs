@@ -56,6 +56,7 @@ mod ir;
 mod names;
 mod op;
 mod types;
+mod violation;
 
 pub mod access;
 pub mod device;
@@ -80,3 +81,4 @@ pub use ir::{
 };
 pub use op::{Atomic, Binary, Combine, Compare, Fold, Op, Query, Subgroup, Unary};
 pub use types::{Composite, Field, Scalar, Struct, Type, Types};
+pub use violation::{Violation, ViolationKind};

@@ -11,7 +11,7 @@ use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, BlockKernel, Device, DeviceInfo, Geometry, HalError,
     HalErrorKind, Head, KernelRef, Lane, LaneKind, Lost, NativeKernel, Notify, ParamPtr, Tick,
-    Unavailable,
+    Unavailable, Verdict,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -200,7 +200,9 @@ fn injected(kind: HalErrorKind) -> HalError {
 struct Nothing;
 
 impl BlockKernel for Nothing {
-    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {}
+    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
+        Ok(())
+    }
 }
 
 /// An operation that does nothing, in place of one that fails.

@@ -47,7 +47,7 @@ impl Walk {
     pub fn slot(&mut self, at: Span, callee: bool) -> (Ident, u16) {
         let name =
             Ident::new(&format!("__slot{}", self.slots.len()), Span::mixed_site().located_at(at));
-        self.slots.push(quote!(let #name = ::folio_kernel::device::Slot::new();));
+        self.slots.push(quote!(let #name = ::folio::ir::device::Slot::new();));
         let entry = match callee {
             true => self.entry(quote!(#name.callee())),
             false => self.entry(quote!(#name.entry())),
@@ -63,11 +63,11 @@ impl Walk {
 
     /// The entry of a type.
     pub fn type_entry(&mut self, ty: &impl ToTokens) -> u16 {
-        self.entry(quote!(<#ty as ::folio_kernel::device::Slotted>::entry as fn() -> __s::Entry))
+        self.entry(quote!(<#ty as ::folio::ir::device::Slotted>::entry as fn() -> __s::Entry))
     }
 
     fn const_entry(&mut self, value: &impl ToTokens) -> u16 {
-        self.entry(quote!((|| ::folio_kernel::device::constant(#value)) as fn() -> __s::Entry))
+        self.entry(quote!((|| ::folio::ir::device::constant(#value)) as fn() -> __s::Entry))
     }
 
     /// A block.
@@ -158,7 +158,7 @@ impl Walk {
                 let (base, base_tree) = self.expr(&index.expr);
                 let (native, tree) = self.index(&index.index);
                 let (line, column) = place_of(index.span());
-                let at = quote_spanned!(index.index.span() => ::folio_kernel::device::at);
+                let at = quote_spanned!(index.index.span() => ::folio::ir::device::at);
                 (
                     quote_spanned!(index.span() => #at(&#base, #native)),
                     quote!(__s::Expr::Index(&#base_tree, &#tree, (#line, #column))),
@@ -261,7 +261,7 @@ impl Walk {
         let (native, tree) = self.expr(&unary.expr);
         match unary.op {
             UnOp::Neg(token) => {
-                let neg = quote_spanned!(token.span => ::folio_kernel::device::ops::neg);
+                let neg = quote_spanned!(token.span => ::folio::ir::device::ops::neg);
                 (quote!(#neg(#native)), quote!(__s::Expr::Unary('-', &#tree)))
             }
             UnOp::Not(token) => (quote!((#token #native)), quote!(__s::Expr::Unary('!', &#tree))),
@@ -283,11 +283,11 @@ impl Walk {
         let op = binary.op.to_token_stream().to_string();
         let (function, assigns) = function_of(&binary.op);
         let span = binary.op.span();
-        let (line, column) = place_of(span);
+        let (line, column) = place_of(binary.span());
         let at = quote!((#line, #column));
         let function = function.map(|name| {
             let name = Ident::new(name, span);
-            quote_spanned!(span => ::folio_kernel::device::ops::#name)
+            quote_spanned!(span => ::folio::ir::device::ops::#name)
         });
         if !assigns {
             let (a, tree_a) = self.expr(&binary.left);
@@ -389,7 +389,7 @@ impl Walk {
         let (line, column) = place_of(binary.op.span());
         let own = quote!(__s::Expr::Method(&#left_tree, "index", &[], (#line, #column)));
         (
-            quote_spanned!(binary.span() => ::folio_kernel::device::ops::#name(#left.index(), #native)),
+            quote_spanned!(binary.span() => ::folio::ir::device::ops::#name(#left.index(), #native)),
             quote!(__s::Expr::Binary(#op, &#own, &#tree, (#line, #column))),
         )
     }
@@ -505,7 +505,7 @@ impl Walk {
             &format!("__slot{}", self.slots.len()),
             Span::mixed_site().located_at(range.span()),
         );
-        self.slots.push(quote!(let #slot = ::folio_kernel::device::Slot::new();));
+        self.slots.push(quote!(let #slot = ::folio::ir::device::Slot::new();));
         self.scopes.enter();
         let pattern = self.scopes.pattern(&repeat.pat, &mut self.errors);
         let (body, tree) = self.block(&repeat.body);
@@ -561,7 +561,7 @@ impl Target {
             }
             Target::Index(base, _, name) => {
                 let base = base.read();
-                let at = quote_spanned!(name.span() => ::folio_kernel::device::at);
+                let at = quote_spanned!(name.span() => ::folio::ir::device::at);
                 quote_spanned!(name.span() => #at(&#base, #name))
             }
         }
@@ -581,7 +581,7 @@ impl Target {
                 quote!({ let mut #whole = #read; #whole.#member = #value; #write })
             }
             Target::Index(base, _, name) => {
-                let put = quote_spanned!(name.span() => ::folio_kernel::device::put);
+                let put = quote_spanned!(name.span() => ::folio::ir::device::put);
                 if base.is_variable() {
                     let base = base.read();
                     let new = Ident::new("__new", Span::mixed_site().located_at(name.span()));

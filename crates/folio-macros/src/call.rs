@@ -78,7 +78,7 @@ impl Walk {
         let (line, column) = place_of(method.span());
         let tree = quote!(__s::Expr::Method(&#tree, #name, &[#(#trees),*], (#line, #column)));
         if NUMBERS.contains(&name.as_str()) {
-            let function = quote_spanned!(method.span() => ::folio_kernel::device::ops::#method);
+            let function = quote_spanned!(method.span() => ::folio::ir::device::ops::#method);
             let given = arguments(call.paren_token.span.join(), quote!(#receiver #(, #natives)*));
             return (quote!(#function #given), tree);
         }
@@ -145,8 +145,8 @@ impl Walk {
                 let (native, tree) = self.expr(&cond);
                 let native = quote_spanned! {span=>
                     if !(#native) {
-                        ::folio_kernel::device::assert_failed(#text, #line);
-                        return ::folio_kernel::device::nothing();
+                        ::folio::ir::device::assert_failed(#text);
+                        return ::folio::ir::device::nothing();
                     }
                 };
                 (native, quote!(__s::Expr::Assert(&#tree, #text, #at)))
@@ -156,8 +156,8 @@ impl Walk {
                     return (quote!(()), quote!(__s::Expr::Unit));
                 };
                 let native = quote_spanned! {span=> {
-                    ::folio_kernel::device::assert_failed(#text, #line);
-                    return ::folio_kernel::device::nothing();
+                    ::folio::ir::device::assert_failed(#text);
+                    return ::folio::ir::device::nothing();
                 }};
                 (native, quote!(__s::Expr::Panic(#text, #at)))
             }

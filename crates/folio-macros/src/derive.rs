@@ -46,25 +46,40 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         names.push(ident.to_string());
         types.push(&field.ty);
     }
-    let (params, arguments, conditions) = input.generics.split_for_impl();
+    let mut generics = input.generics.clone();
+    let fields = generics.make_where_clause();
+    for ty in &types {
+        let bound =
+            quote_spanned!(ty.span()=> #ty: ::folio::DeviceType + ::folio::ir::device::Shared);
+        fields.predicates.push(syn::parse2(bound)?);
+    }
+    let (params, arguments, conditions) = generics.split_for_impl();
     let table = Ident::new("__types", Span::mixed_site());
     let each = types.iter().map(
-        |ty| quote_spanned!(ty.span() => <#ty as ::folio_kernel::device::Shared>::describe(#table)),
+        |ty| quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Shared>::describe(#table)),
     );
     let sizes = types.iter().map(|ty| quote_spanned!(ty.span() => ::core::mem::size_of::<#ty>()));
     let padding = "a device type has no padding: add fields, or order them by size";
     let site = Span::mixed_site().located_at(name.span());
+    // What is generic is checked where it is used.
+    let now = generics
+        .params
+        .is_empty()
+        .then(|| quote_spanned!(site=> const _: () = <#name as ::folio::DeviceType>::CHECKED;));
     Ok(quote_spanned! {site=>
-        // SAFETY: `repr(C)` lays fields out as the description does; that there is no padding is
-        // asserted below.
-        unsafe impl #params ::folio_kernel::device::Shared for #name #arguments #conditions {
-            fn describe(#table: &mut ::folio_kernel::Types) -> ::folio_kernel::Type {
-                const {
-                    ::core::assert!(::core::mem::size_of::<Self>() == 0 #(+ #sizes)*, #padding);
-                }
+        // SAFETY: the fields are device types; that there is no padding between them is asserted.
+        unsafe impl #params ::folio::DeviceType for #name #arguments #conditions {
+            const CHECKED: () =
+                ::core::assert!(::core::mem::size_of::<Self>() == 0 #(+ #sizes)*, #padding);
+        }
+        // SAFETY: `repr(C)` lays fields out as the description does, without padding as asserted.
+        unsafe impl #params ::folio::ir::device::Shared for #name #arguments #conditions {
+            fn describe(#table: &mut ::folio::ir::Types) -> ::folio::ir::Type {
+                const { <Self as ::folio::DeviceType>::CHECKED }
                 #(let #idents = #each;)*
                 #table.structure(#text, &[#((#names, #idents)),*])
             }
         }
+        #now
     })
 }

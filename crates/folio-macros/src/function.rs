@@ -163,7 +163,7 @@ impl Signature {
         let result = match output {
             ReturnType::Default => quote!(|| __s::Entry::Unit),
             ReturnType::Type(_, ty) => quote_spanned! {ty.span()=>
-                <#ty as ::folio_kernel::device::Slotted>::entry
+                <#ty as ::folio::ir::device::Slotted>::entry
             },
         };
         let (slots, more) = (&walk.slots, &walk.entries);
@@ -178,8 +178,8 @@ impl Signature {
         let what = match kind {
             Kind::Kernel => quote!(),
             Kind::Device => quote! {
-                impl #params ::folio_kernel::device::Inlined for #name #arguments #conditions {
-                    const FUNCTION: &'static ::folio_kernel::source::Function = &Self::__FUNCTION;
+                impl #params ::folio::ir::device::Inlined for #name #arguments #conditions {
+                    const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
                 }
             },
         };
@@ -191,12 +191,12 @@ impl Signature {
             #attributes
             impl #params #name #arguments #conditions {
                 #[inline(always)]
-                fn __body<__M: ::folio_kernel::device::Mode>(#(#names: #types),*) #output {
-                    use ::folio_kernel::source as __s;
+                fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output {
+                    use ::folio::ir::source as __s;
                     #(#slots)*
                     if __M::PROBE {
-                        ::folio_kernel::device::probe(&[#before #((#more) as fn() -> __s::Entry),*]);
-                        return ::folio_kernel::device::nothing();
+                        ::folio::ir::device::probe(&[#before #((#more) as fn() -> __s::Entry),*]);
+                        return ::folio::ir::device::nothing();
                     }
                     #(#bindings)*
                     #native
@@ -204,21 +204,21 @@ impl Signature {
                 #[doc(hidden)]
                 #[inline(always)]
                 #[allow(missing_docs, reason = "hidden")]
-                #vis fn __at<__M: ::folio_kernel::device::Mode>(
-                    _: &::folio_kernel::device::Slot<::folio_kernel::device::Callee<Self>>,
+                #vis fn __at<__M: ::folio::ir::device::Mode>(
+                    _: &::folio::ir::device::Slot<::folio::ir::device::Callee<Self>>,
                 ) -> fn(#(#types),*) #output {
                     Self::__body::<__M>
                 }
-                const __FUNCTION: ::folio_kernel::source::Function = {
-                    use ::folio_kernel::source as __s;
+                const __FUNCTION: ::folio::ir::source::Function = {
+                    use ::folio::ir::source as __s;
                     static __TREE: __s::Block = #tree;
                     __s::Function {
                         name: #text,
                         file: ::core::file!(),
                         params: &[#(#texts),*],
                         body: &__TREE,
-                        table: || ::folio_kernel::device::record(|| {
-                            Self::__body::<::folio_kernel::device::Probe>(#(#nothing),*);
+                        table: || ::folio::ir::device::record(|| {
+                            Self::__body::<::folio::ir::device::Probe>(#(#nothing),*);
                         }),
                     }
                 };
@@ -232,44 +232,96 @@ impl Signature {
     fn kernel(&self, function: &ItemFn) -> TokenStream {
         let name = &function.sig.ident;
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
-        let names: Vec<_> = self.parameters.iter().map(|p| &p.name).collect();
+        let given = self.parameters.iter().skip(1).map(|p| &p.name);
         let mut at = 0usize;
-        let made = self.parameters.iter().map(|parameter| {
+        let made = self.parameters.iter().enumerate().filter_map(|(number, parameter)| {
             let (name, ty) = (&parameter.name, &parameter.ty);
             match parameter.role {
-                Role::Item(_) => quote! {
-                    // SAFETY: the caller computes each position once.
-                    let #name: #ty = unsafe { <#ty>::new(::core::array::from_fn(|__d| __at[__d])) };
-                },
+                Role::Item(_) => None,
                 Role::View => {
                     let k = at;
                     at += 1;
-                    quote! {
+                    Some(quote! {
                         // SAFETY: the caller's promise: live memory of this view.
                         let #name = unsafe {
-                            <#ty as ::folio_kernel::device::ViewParam>::view(&__memory[#k], #k)
+                            <#ty as ::folio::ir::device::ViewParam>::view(
+                                &__memory[#k], #number, __block,
+                            )
                         };
-                    }
+                    })
                 }
-                Role::Value => {
-                    let k = at;
-                    at += 1;
-                    quote! {
-                        // SAFETY: the caller's promise: a scalar's value.
-                        let #name = unsafe { __memory[#k].first.cast::<#ty>().read_unaligned() };
-                    }
-                }
+                Role::Value => Some(quote! {
+                    // SAFETY: the caller's promise: the words of this scalar come first.
+                    let #name: #ty = unsafe { ::folio::ir::device::scalar(__scalars) };
+                    let __scalars = &__scalars[::folio::ir::device::words::<#ty>()..];
+                }),
             }
         });
+        let code = match function.sig.generics.params.is_empty() {
+            true => quote! {
+                static CODE: ::std::sync::OnceLock<::folio::ir::device::Built> =
+                    ::std::sync::OnceLock::new();
+                CODE.get_or_init(|| ::folio::ir::device::Code::of(&Self::__FUNCTION))
+            },
+            false => quote!(::folio::ir::device::code_of::<Self>()),
+        };
+        let call = self.call(function);
         quote! {
             // SAFETY: the Rust form and the tree come from one walk over one body; views stay within
             // their memory.
-            unsafe impl #params ::folio_kernel::device::Kernel for #name #arguments #conditions {
-                const FUNCTION: &'static ::folio_kernel::source::Function = &Self::__FUNCTION;
-                unsafe fn run(__memory: &[::folio_kernel::device::Memory], __at: [usize; 3]) {
-                    #(#made)*
-                    Self::__body::<::folio_kernel::device::Run>(#(#names),*)
+            unsafe impl #params ::folio::ir::device::Kernel for #name #arguments #conditions {
+                const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
+                fn code() -> &'static ::folio::ir::device::Built {
+                    #code
                 }
+                #[allow(unused_variables, clippy::indexing_slicing, reason = "written by a macro")]
+                unsafe fn run(
+                    __scalars: &[u64],
+                    __memory: &[::folio::ir::device::ParamPtr],
+                    __block: &::folio::ir::device::Positions,
+                ) {
+                    #(#made)*
+                    // SAFETY: the caller computes each position once.
+                    unsafe {
+                        __block.each(|__item| {
+                            Self::__body::<::folio::ir::device::Run>(__item #(, #given)*)
+                        });
+                    }
+                }
+            }
+            #call
+        }
+    }
+
+    /// The function that users call: it makes a call of its arguments.
+    fn call(&self, function: &ItemFn) -> TokenStream {
+        let (attributes, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
+        let (params, arguments, conditions) = function.sig.generics.split_for_impl();
+        let rank = self.parameters.iter().find_map(|p| match p.role {
+            Role::Item(rank) => Some(usize::from(rank)),
+            _ => None,
+        });
+        let given: Vec<_> =
+            self.parameters.iter().filter(|p| !matches!(p.role, Role::Item(_))).collect();
+        let names: Vec<_> = given.iter().map(|p| &p.name).collect();
+        let types = given.iter().map(|Parameter { ty, role, .. }| match role {
+            Role::View => quote_spanned!(ty.span() => impl ::folio::Argument<#ty>),
+            _ => quote!(#ty),
+        });
+        let passed = given.iter().map(|Parameter { name, ty, role }| match role {
+            Role::View => quote!(__call.memory::<#ty>(#name)),
+            _ => quote!(__call.value(#name)),
+        });
+        quote! {
+            #(#attributes)*
+            #[allow(clippy::too_many_arguments, reason = "kernels take what they need")]
+            #vis fn #name #params (#(#names: #types),*)
+                -> ::folio::KernelCall<#name #arguments, #rank> #conditions
+            {
+                // SAFETY: the arguments follow in the order of the parameters, which they fit.
+                let mut __call = unsafe { ::folio::KernelCall::begin() };
+                #(#passed;)*
+                __call
             }
         }
     }
@@ -289,7 +341,7 @@ impl Signature {
         quote! {
             #(#attributes)*
             #vis fn #name #params (#(#names: #types),*) #output #conditions {
-                #name #turbofish::__body::<::folio_kernel::device::Run>(#(#names),*)
+                #name #turbofish::__body::<::folio::ir::device::Run>(#(#names),*)
             }
         }
     }
@@ -300,7 +352,7 @@ impl Parameter {
         let ty = &self.ty;
         match self.role {
             Role::View => quote_spanned! {ty.span()=>
-                <#ty as ::folio_kernel::device::ViewParam>::View<'_>
+                <#ty as ::folio::ir::device::ViewParam>::View<'_>
             },
             _ => quote!(#ty),
         }
@@ -311,10 +363,10 @@ impl Parameter {
         match self.role {
             Role::Item(rank) => quote!(|| __s::Entry::Item(#rank)),
             Role::View => {
-                quote_spanned!(ty.span() => <#ty as ::folio_kernel::device::ViewParam>::entry)
+                quote_spanned!(ty.span() => <#ty as ::folio::ir::device::ViewParam>::entry)
             }
             Role::Value => {
-                quote_spanned!(ty.span() => <#ty as ::folio_kernel::device::Slotted>::entry)
+                quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Slotted>::entry)
             }
         }
     }
@@ -323,7 +375,7 @@ impl Parameter {
     fn nothing(&self) -> TokenStream {
         let ty = &self.ty;
         match self.role {
-            Role::View => quote!(<#ty as ::folio_kernel::device::ViewParam>::none()),
+            Role::View => quote!(<#ty as ::folio::ir::device::ViewParam>::none()),
             // SAFETY (of what is emitted): device types' zero bytes are values; so are an item's.
             _ => quote! {
                 // SAFETY: zero bytes are a value of every device type, and of items.

@@ -10,7 +10,7 @@ use crate::world::Wrap;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Geometry, HalError, Head,
-    KernelRef, Lost, MemBase, NativeKernel, ParamPtr, Tick, Wait,
+    KernelRef, Lost, MemBase, NativeKernel, ParamPtr, Tick, Verdict, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::{Event, RuntimeBuilder};
@@ -99,7 +99,9 @@ struct Hook {
 struct Nothing;
 
 impl BlockKernel for Nothing {
-    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {}
+    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
+        Ok(())
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

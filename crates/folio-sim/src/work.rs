@@ -234,9 +234,10 @@ fn launch(kernel: NativeKernel, params: &[ParamPtr], blocks: &[Block]) -> Result
         for block in blocks {
             // SAFETY: the parameters' shapes lie inside blocks that the job keeps alive; the
             // timeline runs one job at a time, and the blocks partition the launch range.
-            unsafe { kernel.run(params, block) };
+            unsafe { kernel.run(params, block) }?;
         }
+        Ok(())
     }));
     let dropped = drop_contained(kernel);
-    ran.map_err(HalError::panic).and(dropped)
+    ran.map_err(HalError::panic).and_then(|ran| ran.map_err(HalError::violation)).and(dropped)
 }

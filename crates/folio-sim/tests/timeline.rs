@@ -166,7 +166,9 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
         (rig.lane(LaneKind::Compute), rig.devices[1].lane(LaneKind::Peer, 0).unwrap());
     struct Holds(#[allow(dead_code, reason = "counted")] Arc<()>);
     impl BlockKernel for Holds {
-        unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {}
+        unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
+            Ok(())
+        }
     }
     let token = Arc::new(());
     let kernel = KernelRef::Native(NativeKernel::new(Holds(token.clone())));
@@ -257,8 +259,9 @@ fn ticks_and_waits_are_checked() {
 struct Looks(Arc<dyn Lane>, std::sync::mpsc::SyncSender<Result<Tick, Lost>>);
 
 impl BlockKernel for Looks {
-    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {
+    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
         self.1.send(self.0.completed()).unwrap();
+        Ok(())
     }
 }
 
@@ -293,9 +296,10 @@ fn kernels_run_where_the_caller_holds_no_lock() {
 struct Stray(usize);
 
 impl BlockKernel for Stray {
-    unsafe fn run(&self, params: &[ParamPtr], _: &Box3) {
+    unsafe fn run(&self, params: &[ParamPtr], _: &Box3) -> Verdict {
         // SAFETY: the guards around a simulated allocation are mapped; that is what is tested.
         unsafe { params[0].base.cast::<u32>().wrapping_add(self.0).write(1) };
+        Ok(())
     }
 }
 
@@ -304,7 +308,16 @@ fn writes_beside_an_allocation_are_found_when_it_is_freed() {
     let rig = rig(SimBackend::builder());
     let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(8));
     let dims = [1, 1, 2];
-    let param = Param { mem: at(memory), size: 4, write: true, dims, origin: [0; 3], extent: dims };
+    let param = Param {
+        mem: at(memory),
+        size: 4,
+        write: true,
+        dims,
+        origin: [0; 3],
+        extent: dims,
+        index: [0; 3],
+        shape: dims,
+    };
     let geometry = Geometry { rank: 1, range: [1; 3], group: None };
     let kernel = KernelRef::Native(NativeKernel::new(Stray(2)));
     lane.launch(&head(1, &[]), kernel, &geometry, &Args { blob: &[], params: &[param] }).unwrap();

@@ -8,13 +8,18 @@
 //! The second line makes the CPU act as two devices with separate memory and computes on the one
 //! that is not the host's: now the data has to move, and the program is the same.
 
-use std::error::Error;
+use folio::prelude::*;
 use std::time::Instant;
 
 const N: usize = 1 << 22;
 const ROUNDS: usize = 10;
 
-fn main() -> Result<(), Box<dyn Error>> {
+#[kernel]
+fn saxpy(i: Item, a: f32, x: In<f32>, y: InOut<f32>) {
+    y[i] = a * x[i] + y[i];
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Every backend that is compiled in, set up from the environment.
     let rt = folio::runtime()?;
     println!("devices:");
@@ -29,11 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let start = Instant::now();
     for _ in 0..ROUNDS {
-        q.submit(|cg| {
-            let (x, y) = (cg.read(&x), cg.read_write(&mut y));
-            cg.host_kernel([N], (x, y), |i, (x, mut y)| y[i] += 2.0 * x[i]);
-            Ok(())
-        })?;
+        q.run(N, saxpy(2.0, &x, &mut y))?;
     }
     // Waits for the ten kernels, because they write `y`, and brings `y` to the host if it is
     // elsewhere.

@@ -245,21 +245,69 @@
 //! # [`DeviceType`](crate::DeviceType)
 //!
 //! ```
-//! #[derive(Clone, Copy, PartialEq, Debug)]
+//! #[derive(Clone, Copy, PartialEq, Debug, folio::DeviceType)]
 //! #[repr(C)]
-//! struct Rgb([u8; 3]);
-//!
-//! // SAFETY: three bytes, any of which may have any value.
-//! unsafe impl folio::DeviceType for Rgb {}
+//! struct Rgb {
+//!     parts: [u8; 3],
+//! }
 //!
 //! let rt = folio::runtime()?;
-//! assert_eq!(rt.buffer::<Rgb>(2)?.to_vec()?, [Rgb([0; 3]); 2]);
+//! assert_eq!(rt.buffer::<Rgb>(2)?.to_vec()?, [Rgb { parts: [0; 3] }; 2]);
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`In`](crate::In)
+//! # [`kernel`](crate::kernel), [`device_fn`](crate::device_fn)
 //!
-//! A view of rank 2 in a kernel of rank 1.
+//! ```
+//! use folio::prelude::*;
+//!
+//! #[device_fn]
+//! fn square(v: i32) -> i32 {
+//!     v * v
+//! }
+//!
+//! /// The squares of a vector, times a number.
+//! #[kernel]
+//! fn squares(i: Item, by: i32, x: In<i32>, y: Out<i32>) {
+//!     y[i] = by * square(x[i]);
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let (x, mut y) = (rt.buffer_from(&[1, 2, 3, 4])?, rt.buffer(4)?);
+//! q.run(1..3, squares(10, &x, &mut y))?;
+//! assert_eq!(y.to_vec()?, [0, 40, 90, 0]);
+//! assert_eq!(square(5), 25);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`KernelCall`](crate::KernelCall), [`Items`](crate::Items)
+//!
+//! A call is a value. Items have as many dimensions as the kernel's.
+//!
+//! ```
+//! use folio::{BufferOptions, prelude::*};
+//!
+//! #[kernel]
+//! fn mark(i: Item<2>, x: InOut<u8, 2>) {
+//!     x[i] += 1;
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.buffer_with::<u8, 2>([3, 3], BufferOptions::new())?;
+//! let call = mark(&mut x);
+//! q.submit(|cg| {
+//!     cg.label("marks").run([1..3, 0..2], call);
+//!     Ok(())
+//! })?;
+//! assert_eq!(x.to_vec()?, [0, 0, 0, 1, 1, 0, 1, 1, 0]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`ClosureIn`](crate::ClosureIn)
+//!
+//! A view of rank 2 in a closure of rank 1.
 //!
 //! ```
 //! use folio::BufferOptions;

@@ -1,19 +1,22 @@
 //! Folio: heterogeneous compute in which data moves itself.
 //!
-//! Describe what a command reads and writes, hand it to a queue, and Folio allocates where it is
+//! Hand a kernel and its arguments to a queue, and Folio allocates where it is
 //! needed, copies the fewest pages, and keeps independent work apart.
 //!
 //! ```
+//! use folio::prelude::*;
+//!
+//! #[kernel]
+//! fn saxpy(i: Item, a: f32, x: In<f32>, y: InOut<f32>) {
+//!     y[i] = a * x[i] + y[i];
+//! }
+//!
 //! fn main() -> folio::Result<()> {
 //!     let rt = folio::runtime()?;
 //!     let q = rt.queue()?;
 //!     let x = rt.buffer_from(&[1.0f32; 1000])?;
 //!     let mut y = rt.buffer::<f32>(1000)?; // allocated where it is first used; reads as zero
-//!     q.submit(|cg| {
-//!         let (x, y) = (cg.read(&x), cg.read_write(&mut y));
-//!         cg.host_kernel([1000], (x, y), |i, (x, mut y)| y[i] += 2.0 * x[i]);
-//!         Ok(())
-//!     })?;
+//!     q.run(y.range(), saxpy(2.0, &x, &mut y))?;
 //!     assert_eq!(y.read()?[0], 2.0); // waits for exactly what it needs
 //!     Ok(())
 //! }
@@ -32,10 +35,12 @@
 //! | use a part of it | [`Slice`], [`SliceMut`] |
 //! | have memory that stays | [`Usm`], [`UsmPtr`] |
 //! | submit work | [`Queue`], [`CommandGroup`] |
-//! | write kernels | [`Item`], [`In`], [`Out`], [`InOut`] |
+//! | write kernels | [`kernel`], [`device_fn`], [`Item`], [`In`], [`Out`], [`InOut`] |
+//! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`CommandGroup::run`] |
+//! | write kernels as closures | [`CommandGroup::host_kernel`], [`ClosureItem`], [`ClosureIn`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
 //! | wait for it | [`Event`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`] |
-//! | know what went wrong | [`Error`], [`Failure`] |
+//! | know what went wrong | [`Error`], [`Failure`], [`Violation`] |
 //! | know what was done | [`Counters`] |
 //! | write a backend | [`hal`] |
 //! | write a page tracker | [`pages`] |
@@ -44,6 +49,7 @@
 //! way to the same places.
 
 pub use folio_core::*;
+pub use folio_macros::{DeviceType, device_fn, kernel};
 
 pub mod by_example;
 
@@ -52,10 +58,12 @@ pub use folio_cpu as cpu;
 
 /// What most programs need.
 pub mod prelude {
+    pub use folio_core::ir::device::Number;
     pub use folio_core::{
-        Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Item, Queue, Runtime,
-        Selector, Shared, Status, Timing,
+        Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, In, InOut, Item, Out, Queue,
+        Runtime, Selector, Shared, Status, Timing,
     };
+    pub use folio_macros::{DeviceType, device_fn, kernel};
 }
 
 /// A builder with every backend that is compiled in, set up from the environment
@@ -101,6 +109,8 @@ mod documents {
     mod readme {}
     #[doc = include_str!("../../../docs/guide/first-program.md")]
     mod first_program {}
+    #[doc = include_str!("../../../docs/guide/kernels.md")]
+    mod kernels {}
     #[doc = include_str!("../../../docs/guide/buffers-and-pages.md")]
     mod buffers_and_pages {}
     #[doc = include_str!("../../../docs/guide/queues-and-events.md")]

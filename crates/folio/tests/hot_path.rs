@@ -5,7 +5,7 @@
 mod counting;
 
 use counting::{ALLOCATIONS, four, one, runtime};
-use folio::{Buffer, Queue};
+use folio::prelude::*;
 use std::sync::atomic::Ordering;
 
 /// Now and then another thread lends a hand and keeps the memory of the launch that it hands over.
@@ -52,9 +52,40 @@ fn over_four_buffers() {
     }
 }
 
+#[kernel]
+fn counts(i: Item, by: u32, y: InOut<u32>) {
+    y[i] += by;
+}
+
+#[kernel]
+fn sums<T: Number>(i: Item, by: T, a: In<T>, b: In<T>, c: InOut<T>, d: Out<T>) {
+    c[i] += a[i] + by;
+    d[i] = b[i];
+}
+
+/// One that is looked up in a static, and one that is looked up by its type.
+fn of_kernels() {
+    for domains in [1, 2] {
+        let rt = runtime(domains);
+        let q = rt.queue_on(&rt.devices()[domains - 1]).unwrap();
+        let mut y = rt.buffer::<u32>(1).unwrap();
+        let count = allocations(&q, 1000, || drop(q.run(1, counts(2, &mut y)).unwrap()));
+        assert_eq!(y.to_vec().unwrap(), [12_000]);
+        assert!(count <= HANDS, "{count} allocations in 1000 launches, {domains} domains");
+        let [a, b] = std::array::from_fn(|n| rt.buffer_from(&[n as u32]).unwrap());
+        let (mut c, mut d) = (rt.buffer(1).unwrap(), y);
+        let count = allocations(&q, 1000, || {
+            q.run(1, sums(1, &a, &b, &mut c, &mut d)).unwrap();
+        });
+        assert_eq!([c, d].map(|buffer| buffer.to_vec().unwrap()), [[6000], [1]]);
+        assert!(count <= HANDS, "{count} allocations in 1000 launches, {domains} domains");
+    }
+}
+
 /// DEP-02
 #[test]
 fn submitting_allocates_nothing() {
     over_one_buffer();
     over_four_buffers();
+    of_kernels();
 }

@@ -13,6 +13,7 @@ mod choice;
 mod events;
 mod guards;
 mod input;
+mod kernels;
 mod lifetime;
 mod order;
 mod refused;
@@ -56,6 +57,7 @@ const TESTS: &[&[Test]] = &[
     lifetime::TESTS,
     threads::TESTS,
     input::TESTS,
+    kernels::TESTS,
     refused::TESTS,
     scopes::TESTS,
     trackers::TESTS,

@@ -1,13 +1,14 @@
 //! The table of what must be refused: each call with bad input gives the error of its kind, at once, and
 //! changes nothing: no counter, no memory, no contents, no failure to be told later.
 
+use super::kernels::{copies, counts, forgets, neighbours};
 use super::rig::*;
 use super::tests;
 use folio_core::hal::{DeviceKind, MemoryHome};
 use folio_core::sched::{Locality, RoundRobin};
 use folio_core::{
-    Buffer, BufferOptions, Counters, DeviceRef, Error, Event, Queue, Read, Runtime, Selector,
-    Shared, Usm, UsmKind, WriteGuard,
+    Buffer, BufferOptions, Counters, DeviceRef, Error, Event, Items, Queue, Read, Runtime,
+    Selector, Shared, Usm, UsmKind, WriteGuard,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -197,6 +198,10 @@ const CASES: &[Case] = table![
         cg.host_kernel([9], x, |i, mut x| x.put(i, 9));
         Ok(())
     }) => Error::LaunchTooLarge { .. },
+    "a kernel launched beyond its output", |w| w.q.run(9, counts(&w.x)).map(drop) => Error::LaunchTooLarge { .. },
+    "a kernel launched beyond its output's slice", |w| w.q.run(2..5, counts(w.x.slice_mut([0], [4])?)).map(drop) => Error::LaunchTooLarge { .. },
+    "a kernel launched where positions overflow", |w| w.q.run(Items { offset: [usize::MAX], range: [2] }, counts(&w.x)).map(drop) => Error::TooLarge { .. },
+    "a kernel that does not write all of its output", |w| w.q.run(8, forgets(&w.x)).map(drop) => Error::Kernel { .. },
     "data of another size than the shape", |w| w.rt.buffer_from_with(&[1, 2, 3], [2, 2], BufferOptions::new()).map(drop) => Error::Mismatch { .. },
     "a copy to another extent", |w| w.submit(|cg| {
         cg.copy(w.x.slice([0], [3])?, w.x.slice_mut([4], [4])?);
@@ -222,6 +227,9 @@ const CASES: &[Case] = table![
         cg.host_kernel([8], (a, b), |_, _| {});
         Ok(())
     }) => Error::Aliasing { .. },
+    "one buffer given twice to a kernel", |w| w.q.run(8, copies(&w.x, &w.x)).map(drop) => Error::Aliasing { .. },
+    "a halo that reaches into what is written", |w| w.q.run(1..4, neighbours(w.x.slice([0], [6])?, w.x.slice_mut([3], [5])?)).map(drop)
+        => Error::Aliasing { .. },
     "one buffer written twice in a task", |w| w.submit(|cg| {
         let (a, b) = (cg.discard(w.x.slice_mut([0], [5])?), cg.discard(w.x.slice_mut([4], [4])?));
         cg.host_task((a, b), |_| {});
@@ -261,6 +269,8 @@ const CASES: &[Case] = table![
         cg.copy(&w.theirs.x, &w.x);
         Ok(())
     }) => Error::WrongRuntime { what: "buffer", .. },
+    "a kernel's argument of another runtime", |w| w.q.run(8, copies(&w.theirs.x, &w.x)).map(drop) => Error::WrongRuntime { what: "buffer", .. },
+    "a kernel's output of another runtime", |w| w.q.run(8, counts(&w.theirs.x)).map(drop) => Error::WrongRuntime { what: "buffer", .. },
     "USM of another runtime", |w| w.submit(|cg| {
         let u = cg.read(&w.theirs.usm);
         cg.host_kernel([1], u, |_, _| {});
@@ -309,6 +319,7 @@ const CASES: &[Case] = table![
         cg.host_kernel([1], x, |_, _| {});
         Ok(())
     }) => Error::HostAccessHeld { .. },
+    "a kernel call on what the host writes", |w| w.q.run(4, counts(&w.held)).map(drop) => Error::HostAccessHeld { .. },
     "a task on what the host writes", |w| w.submit(|cg| {
         let x = cg.read(&w.held);
         cg.host_task(x, |_| {});
@@ -345,6 +356,7 @@ const CASES: &[Case] = table![
         cg.fill(&w.ended, 9);
         Ok(())
     }) => Error::ScopeEnded { .. },
+    "a kernel call on a view whose scope is over", |w| w.q.run(4, counts(&w.ended)).map(drop) => Error::ScopeEnded { .. },
     "a vector of a view whose scope is over", |w| w.ended.to_vec().map(drop) => Error::ScopeEnded { .. },
     "a reinterpreted view whose scope is over", |w| w.submit(|cg| {
         let bytes = w.ended.reinterpret::<u8, 1>([16])?;

@@ -3,7 +3,8 @@
 use super::Test;
 use super::rig::{Map, Outcome, Rig, ensure, geometry, run};
 use folio_core::geom::{Box3, Dims, linear};
-use folio_core::hal::{BlockKernel, Geometry, HalErrorKind, LaneKind, Param, ParamPtr};
+use folio_core::hal::{BlockKernel, Geometry, HalErrorKind, LaneKind, Param, ParamPtr, Verdict};
+use folio_core::{Site, Violation, ViolationKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,6 +15,7 @@ pub(super) const TESTS: &[Test] = &[
     ("launches_of_one_lane_run_in_order", launches_of_one_lane_run_in_order),
     ("closures_are_dropped_at_completion", closures_are_dropped_at_completion),
     ("panics_are_failures_told_once", panics_are_failures_told_once),
+    ("violations_are_failures_told_once", violations_are_failures_told_once),
     ("a_failure_stays_with_its_operation", a_failure_stays_with_its_operation),
 ];
 
@@ -25,7 +27,7 @@ struct Visit {
 }
 
 impl BlockKernel for Visit {
-    unsafe fn run(&self, _: &[ParamPtr], block: &Box3) {
+    unsafe fn run(&self, _: &[ParamPtr], block: &Box3) -> Verdict {
         let range = self.geometry.range;
         for cell in block.cells() {
             if let Some(count) = self.seen.get(linear(range, cell)) {
@@ -37,6 +39,7 @@ impl BlockKernel for Visit {
         if !Box3::whole(range).contains(block) || !whole(&block.min) || !whole(&block.max) {
             self.cut.fetch_add(1, Ordering::Relaxed);
         }
+        Ok(())
     }
 }
 
@@ -89,7 +92,7 @@ fn kernels_find_their_parameters(rig: &Rig) -> Outcome {
         queue.fill(&[run(memory.at(0), memory.size)], &[0])?;
         // A box inside the shape: its neighbours keep their zeros.
         let (origin, extent) = ([1, 2, 3], [2, 3, 4]);
-        let param = Param { origin, extent, ..memory.param(dims, true) };
+        let param = Param { origin, extent, shape: extent, ..memory.param(dims, true) };
         let set = Map(|old: u32, i| old + 1 + i as u32);
         queue.launch(&[], set, &geometry(extent), &[param])?;
         let found = numbers(&queue.read(&memory)?);
@@ -145,25 +148,55 @@ fn closures_are_dropped_at_completion(rig: &Rig) -> Outcome {
 struct Panics;
 
 impl BlockKernel for Panics {
-    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {
+    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
         // Not `panic!`, which would print: this one is on purpose.
         std::panic::resume_unwind(Box::new("on purpose"));
     }
 }
 
 fn panics_are_failures_told_once(rig: &Rig) -> Outcome {
+    told_once(
+        rig,
+        || Panics,
+        |kind| matches!(kind, HalErrorKind::Panic(p) if p.message() == "on purpose"),
+    )
+}
+
+struct Violates;
+
+impl BlockKernel for Violates {
+    unsafe fn run(&self, _: &[ParamPtr], block: &Box3) -> Verdict {
+        let site =
+            Site { file: "here".into(), line: 1, column: block.min[0] as u32, message: None };
+        Err(Box::new(Violation { kernel: "it".into(), kind: ViolationKind::DivisionByZero, site }))
+    }
+}
+
+fn violations_are_failures_told_once(rig: &Rig) -> Outcome {
+    told_once(
+        rig,
+        || Violates,
+        |kind| matches!(kind, HalErrorKind::Violation(v) if v.kernel == "it"),
+    )
+}
+
+fn told_once<K: BlockKernel>(
+    rig: &Rig,
+    kernel: fn() -> K,
+    expected: fn(&HalErrorKind) -> bool,
+) -> Outcome {
     rig.each_with_closures(|seat| {
         let mut queue = seat.queue(LaneKind::Compute)?;
         for _ in 0..4 {
             // A backend that runs it in the call may also say so in the call.
-            let mut told = match queue.launch(&[], Panics, &geometry([1, 1, 999]), &[]) {
+            let mut told = match queue.launch(&[], kernel(), &geometry([1, 1, 999]), &[]) {
                 Ok(()) => Vec::new(),
                 Err(error) => vec![(queue.last, error)],
             };
             queue.finish()?;
             told.extend(queue.failures());
             let right = matches!(&told[..], [(tick, error)] if *tick == queue.last
-                && matches!(&error.kind, HalErrorKind::Panic(p) if p.message() == "on purpose"));
+                && expected(&error.kind));
             ensure!(right, "tick {}: {told:?}", queue.last);
             let again = queue.failures();
             ensure!(again.is_empty(), "told again: {again:?}");

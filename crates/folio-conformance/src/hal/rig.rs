@@ -5,7 +5,7 @@ use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, FillRect,
     Geometry, HalError, Head, Hint, HostPtr, KernelRef, Lane, LaneKind, Lost, MemBase, MemRef,
-    NativeKernel, Notify, Order, Param, ParamPtr, Tick, Wait,
+    NativeKernel, Notify, Order, Param, ParamPtr, Tick, Verdict, Wait,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -107,7 +107,16 @@ impl Memory<'_> {
 
     /// As a parameter of `u32`s of this shape.
     pub(super) fn param(&self, dims: [usize; 3], write: bool) -> Param {
-        Param { mem: self.at(0), size: 4, write, dims, origin: [0; 3], extent: dims }
+        Param {
+            mem: self.at(0),
+            size: 4,
+            write,
+            dims,
+            origin: [0; 3],
+            extent: dims,
+            index: [0; 3],
+            shape: dims,
+        }
     }
 }
 
@@ -241,8 +250,8 @@ pub(super) fn noise(n: u64, seed: u8) -> Vec<u8> {
 pub(super) struct Map<F>(pub(super) F);
 
 impl<F: Fn(u32, usize) -> u32 + Send + Sync + 'static> BlockKernel for Map<F> {
-    unsafe fn run(&self, params: &[ParamPtr], block: &Box3) {
-        let Some(p) = params.first() else { return };
+    unsafe fn run(&self, params: &[ParamPtr], block: &Box3) -> Verdict {
+        let Some(p) = params.first() else { return Ok(()) };
         for cell in block.cells() {
             let at = std::array::from_fn(|d| p.origin[d] + cell[d]);
             let index = folio_core::geom::linear(p.dims, at);
@@ -252,6 +261,7 @@ impl<F: Fn(u32, usize) -> u32 + Send + Sync + 'static> BlockKernel for Map<F> {
                 place.write((self.0)(place.read(), index));
             }
         }
+        Ok(())
     }
 }
 

@@ -254,6 +254,7 @@ macro_rules! common {
     ($name:ident) => {
         impl<T: DeviceType, const D: usize> $name<T, D> {
             pub(crate) fn from_view(view: View) -> Self {
+                const { T::CHECKED };
                 $name { view, _elements: PhantomData }
             }
 

@@ -551,7 +551,9 @@ impl Ledger {
     fn host_param(&self, access: &Access, shape: &Shape) -> ParamPtr {
         let alloc = self.storages[access.storage.0].alloc(access.domain);
         let base = alloc.and_then(|a| a.host).map_or(std::ptr::null_mut(), |host| host.0);
-        ParamPtr { base, dims: shape.dims, origin: shape.part.min, extent: shape.part.extent() }
+        let extent = shape.part.extent();
+        let (dims, origin) = (shape.dims, shape.part.min);
+        ParamPtr { base, dims, origin, extent, index: [0; 3], shape: extent }
     }
 
     fn act_copy(

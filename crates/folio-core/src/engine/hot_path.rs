@@ -7,11 +7,13 @@ use crate::hal::{
     Tick, Unavailable, UsmAllocator, WaitGroup,
 };
 use crate::sync::LOCKS;
-use crate::{Buffer, Event, Queue, Result, Runtime};
+use crate::{Buffer, Event, In, InOut, KernelCall, Queue, Result, Runtime};
+use folio_kernel::device::{Built, Code, Kernel, ParamPtr, Positions, ViewParam, code_of};
+use folio_kernel::source::{Block, Entry, Expr, Function, Statement};
 use std::any::Any;
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// A device that does nothing, at once.
@@ -141,18 +143,62 @@ fn submit(q: &Queue, [a, b, c]: &mut [Buffer<u32>; 3]) -> Result<Event> {
     })
 }
 
+/// `y[i] += x[i]`, as the macro would say it; it is never run. If `GENERIC`, its code is looked up.
+struct Adds<const GENERIC: bool>;
+
+impl<const GENERIC: bool> Adds<GENERIC> {
+    const FUNCTION: Function = {
+        static TREE: Block = Block {
+            statements: &[Statement::Expr(Expr::AssignOp(
+                "+",
+                &Expr::Index(&Expr::Local(2), &Expr::Local(0), (1, 1)),
+                &Expr::Index(&Expr::Local(1), &Expr::Local(0), (1, 1)),
+                (1, 1),
+            ))],
+            tail: None,
+        };
+        Function {
+            name: "adds",
+            file: file!(),
+            params: &["i", "x", "y"],
+            body: &TREE,
+            table: || vec![Entry::Item(1), In::<u32>::entry(), InOut::<u32>::entry(), Entry::Unit],
+        }
+    };
+}
+
+// SAFETY: it touches nothing.
+unsafe impl<const GENERIC: bool> Kernel for Adds<GENERIC> {
+    const FUNCTION: &'static Function = &Self::FUNCTION;
+    fn code() -> &'static Built {
+        static CODE: OnceLock<Built> = OnceLock::new();
+        if GENERIC { code_of::<Self>() } else { CODE.get_or_init(|| Code::of(&Self::FUNCTION)) }
+    }
+    unsafe fn run(_: &[u64], _: &[ParamPtr], _: &Positions) {}
+}
+
+fn run<const GENERIC: bool>(q: &Queue, [a, b, _]: &mut [Buffer<u32>; 3]) -> Result<Event> {
+    // SAFETY: the arguments of its parameters.
+    let mut call = unsafe { KernelCall::<Adds<GENERIC>, 1>::begin() };
+    call.memory::<In<u32>>(&*a);
+    call.memory::<InOut<u32>>(b);
+    q.run(4, call)
+}
+
 /// DEP-02: what nothing must be brought or waited for costs two locks and no clock.
 #[test]
 fn a_submission_takes_two_locks_and_no_clock() {
     let rt = Runtime::builder().backend(Null).build().unwrap();
-    for q in [rt.queue_on("null:0").unwrap(), rt.in_order_queue_on("null:0").unwrap()] {
+    let queues = [rt.queue_on("null:0").unwrap(), rt.in_order_queue_on("null:0").unwrap()];
+    let ways = [submit, run::<false>, run::<true>];
+    for (q, submit) in queues.iter().flat_map(|q| ways.map(|way| (q, way))) {
         let mut all: [Buffer<u32>; 3] = std::array::from_fn(|_| rt.buffer(4).unwrap());
-        (0..100).for_each(|_| drop(submit(&q, &mut all).unwrap()));
+        (0..100).for_each(|_| drop(submit(q, &mut all).unwrap()));
         q.wait().unwrap();
         let mut more = 0;
         for _ in 0..1000 {
             let before = (LOCKS.get(), CLOCKS.get());
-            submit(&q, &mut all).unwrap();
+            submit(q, &mut all).unwrap();
             let (locks, clocks) = (LOCKS.get() - before.0, CLOCKS.get() - before.1);
             assert_eq!(clocks, 0);
             assert!(locks >= 2, "the counter does not count");

@@ -2,6 +2,7 @@
 //! described, and from there on passed by pointer. Its memory is used again by the thread that has
 //! handed it over, which as a rule is the one that will submit the next.
 
+use crate::geom::Dims;
 use crate::hal::{Geometry, NativeKernel, Param};
 use crate::views::Token;
 use smallvec::SmallVec;
@@ -9,9 +10,11 @@ use std::cell::RefCell;
 
 /// A kernel and what it is called with.
 pub(crate) struct Launch {
-    /// Until it is handed over.
+    /// From when it is known until it is handed over.
     pub(crate) kernel: Option<NativeKernel>,
     pub(crate) geometry: Geometry,
+    /// Position of the first item.
+    pub(crate) offset: Dims,
     /// The accesses that are its parameters.
     pub(crate) tokens: SmallVec<[Token; 2]>,
     pub(crate) params: SmallVec<[Param; 1]>,
@@ -27,19 +30,20 @@ thread_local! {
 }
 
 impl Launch {
-    /// One without parameters yet.
-    pub(crate) fn new(kernel: NativeKernel, geometry: Geometry) -> Box<Launch> {
+    /// One without kernel and parameters yet.
+    pub(crate) fn new(geometry: Geometry) -> Box<Launch> {
         // A thread that is ending has none to give.
         let kept = KEPT.try_with(|kept| kept.borrow_mut().pop()).ok().flatten();
         match kept {
             Some(mut launch) => {
-                launch.kernel = Some(kernel);
                 launch.geometry = geometry;
+                launch.offset = [0; 3];
                 launch
             }
             None => Box::new(Launch {
-                kernel: Some(kernel),
+                kernel: None,
                 geometry,
+                offset: [0; 3],
                 tokens: SmallVec::new(),
                 params: SmallVec::new(),
             }),

@@ -1,6 +1,7 @@
 //! What the errors say.
 
 use super::*;
+use folio_kernel::{Site, ViolationKind};
 
 /// All variants; a new one does not compile until it is here.
 fn all() -> Vec<(Error, &'static str)> {
@@ -84,11 +85,13 @@ fn all() -> Vec<(Error, &'static str)> {
             Error::LaunchTooLarge {
                 command: k.clone(),
                 launch: vec![5],
+                offset: vec![2],
                 access: 1,
                 buffer: x.clone(),
                 extent: vec![4],
             },
-            "command `k`: a launch over [5] is larger than access 1 to buffer `x`, which covers [4]",
+            "command `k`: a launch over [5] from [2] on is larger than access 1 to buffer `x`, \
+             which covers [4]",
         ),
         (
             Error::Mismatch { command: k.clone(), source_extent: vec![2], target: vec![3] },
@@ -161,6 +164,23 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k` on sim:0 failed: no file",
         ),
         (
+            failed(Cause::from(HalError::violation(Box::new(Violation {
+                kernel: "saxpy".to_owned(),
+                kind: ViolationKind::OutOfBounds {
+                    param: Some("x".to_owned()),
+                    index: vec![7, -1],
+                    extent: vec![9, 4],
+                },
+                site: Site { file: "a.rs".to_owned(), line: 3, column: 5, message: None },
+            })))),
+            "kernel `k` on sim:0 failed: kernel `saxpy`, a.rs:3:5: index [7, -1] is outside of `x`, which has \
+             extent [9, 4]",
+        ),
+        (
+            Error::Kernel { kernel: Arc::from("k"), cause: Arc::new(LowerError::Recursion("f")) },
+            "kernel `k`: device function `f` calls itself; recursion is not possible on devices",
+        ),
+        (
             failed(Cause::DataLost),
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",
         ),
@@ -200,21 +220,23 @@ fn number(error: &Error) -> usize {
             Cause::Panic(_) => 26,
             Cause::Task(_) => 27,
             Cause::DataLost => 28,
+            Cause::Kernel(_) => 31,
         },
         Error::Freed { .. } => 29,
         Error::Misaligned { .. } => 30,
+        Error::Kernel { .. } => 32,
     }
 }
 
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 31];
+    let mut seen = [false; 33];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 31], "a variant without a message here");
+    assert_eq!(seen, [true; 33], "a variant without a message here");
 }
 
 /// ERR-01: they can be kept, sent, and boxed.

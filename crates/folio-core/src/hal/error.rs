@@ -1,5 +1,6 @@
 //! How a backend says that something went wrong.
 
+use folio_kernel::Violation;
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,6 +91,8 @@ pub enum HalErrorKind {
     Build,
     /// Code of a kernel panicked.
     Panic(PanicPayload),
+    /// A kernel did what it must not.
+    Violation(Arc<Violation>),
     /// The driver refused or failed an operation.
     Driver,
 }
@@ -125,6 +128,12 @@ impl HalError {
         let message = payload.message.clone();
         HalError::new(HalErrorKind::Panic(payload), message)
     }
+
+    /// A kernel did what it must not.
+    pub fn violation(violation: Box<Violation>) -> HalError {
+        let message = violation.to_string();
+        HalError::new(HalErrorKind::Violation(Arc::from(violation)), message)
+    }
 }
 
 impl From<Lost> for HalError {
@@ -140,7 +149,7 @@ impl fmt::Display for HalError {
                 write!(f, "out of memory: asked for {asked} bytes, {in_use} of {limit} in use")
             }
             HalErrorKind::Lost => write!(f, "device lost: {}", self.message),
-            HalErrorKind::Unsupported => f.write_str(&self.message),
+            HalErrorKind::Unsupported | HalErrorKind::Violation(_) => f.write_str(&self.message),
             HalErrorKind::Build => write!(f, "build failed: {}", self.message),
             HalErrorKind::Panic(_) => write!(f, "panicked: {}", self.message),
             HalErrorKind::Driver => write!(f, "driver error: {}", self.message),

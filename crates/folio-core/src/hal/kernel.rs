@@ -2,6 +2,7 @@
 
 use super::MemRef;
 use crate::geom::{Box3, Dims};
+pub use folio_kernel::device::{ParamPtr, Verdict};
 use std::any::TypeId;
 use std::mem::{MaybeUninit, align_of, size_of};
 
@@ -42,32 +43,19 @@ pub struct Param {
     pub origin: Dims,
     /// Extent of the accessed box.
     pub extent: Dims,
+    /// The index, as the kernel counts, of the accessed box's first element.
+    pub index: Dims,
+    /// The extent that the kernel sees: that of its argument, of which it may access a part.
+    pub shape: Dims,
 }
 
 impl Param {
     /// The same parameter with its allocation found at `base`.
     pub fn at(&self, base: *mut u8) -> ParamPtr {
-        ParamPtr { base, dims: self.dims, origin: self.origin, extent: self.extent }
+        let Param { dims, origin, extent, index, shape, .. } = *self;
+        ParamPtr { base, dims, origin, extent, index, shape }
     }
 }
-
-/// A [`Param`] whose memory has been turned into an address: what native entry points take.
-#[derive(Clone, Copy, Debug)]
-pub struct ParamPtr {
-    /// Start of the allocation.
-    pub base: *mut u8,
-    /// Shape of the allocation in elements.
-    pub dims: Dims,
-    /// First element of the accessed box.
-    pub origin: Dims,
-    /// Extent of the accessed box.
-    pub extent: Dims,
-}
-
-// SAFETY: a `ParamPtr` is an address and a shape; the kernel that dereferences it answers for it.
-unsafe impl Send for ParamPtr {}
-// SAFETY: as above.
-unsafe impl Sync for ParamPtr {}
 
 /// What a launch passes to its kernel.
 #[derive(Clone, Copy, Debug)]
@@ -107,13 +95,15 @@ pub enum KernelRef {
 /// Host code that computes any block of a launch.
 pub trait BlockKernel: Send + Sync + 'static {
     /// Computes the items in `block`. Called for disjoint blocks that together are the launch
-    /// range, from several threads at once, in any order. May panic.
+    /// range, from several threads at once, in any order. A violation fails the operation
+    /// ([`HalError::violation`](super::HalError::violation)); after one, blocks that have not begun may
+    /// be left out. May panic.
     ///
     /// # Safety
     /// `params` point to live memory of their shapes; for the length of the call nobody else
     /// writes what the kernel declared as read, nor touches what it declared as written, other
     /// than this kernel's own other blocks.
-    unsafe fn run(&self, params: &[ParamPtr], block: &Block);
+    unsafe fn run(&self, params: &[ParamPtr], block: &Block) -> Verdict;
 }
 
 /// Which code a native kernel is: equal for all launches of one closure or function.
@@ -126,7 +116,7 @@ type Store = MaybeUninit<[u64; INLINE / 8]>;
 
 struct VTable {
     id: fn() -> TypeId,
-    run: unsafe fn(*const u8, &[ParamPtr], &Block),
+    run: unsafe fn(*const u8, &[ParamPtr], &Block) -> Verdict,
     drop: unsafe fn(*mut u8),
 }
 
@@ -188,7 +178,7 @@ impl NativeKernel {
     ///
     /// # Safety
     /// As [`BlockKernel::run`].
-    pub unsafe fn run(&self, params: &[ParamPtr], block: &Block) {
+    pub unsafe fn run(&self, params: &[ParamPtr], block: &Block) -> Verdict {
         // SAFETY: the vtable was made for what the store holds; the caller keeps `run`'s contract.
         unsafe { (self.vtable.run)(self.store.as_ptr().cast(), params, block) }
     }
@@ -215,8 +205,9 @@ mod tests {
 
     struct Counts<const N: usize>(Arc<AtomicUsize>, [u8; N]);
     impl<const N: usize> BlockKernel for Counts<N> {
-        unsafe fn run(&self, _: &[ParamPtr], block: &Block) {
+        unsafe fn run(&self, _: &[ParamPtr], block: &Block) -> Verdict {
             self.0.fetch_add(block.volume() * usize::from(self.1[N - 1]), Ordering::Relaxed);
+            Ok(())
         }
     }
 
@@ -226,7 +217,7 @@ mod tests {
         let id = kernel.id();
         let moved = Box::new(kernel);
         // SAFETY: this kernel touches no memory.
-        unsafe { moved.run(&[], &Block::whole([1, 2, 3])) };
+        unsafe { moved.run(&[], &Block::whole([1, 2, 3])).unwrap() };
         assert_eq!(hits.load(Ordering::Relaxed), 12);
         assert_eq!(id, NativeKernel::new(Counts(hits.clone(), [1; N])).id());
         assert_eq!(Arc::strong_count(&hits), 2);

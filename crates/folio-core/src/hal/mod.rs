@@ -69,7 +69,7 @@ pub use caps::{Caps, DeviceInfo, DeviceKind, Link, MemoryHome, WaitGroup};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
 pub use kernel::{
     Args, Block, BlockKernel, Geometry, KernelHandle, KernelId, KernelRef, KernelSource,
-    NativeKernel, Param, ParamPtr,
+    NativeKernel, Param, ParamPtr, Verdict,
 };
 pub use mem::{
     Advice, AllocKind, AllocReq, Allocation, CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef,

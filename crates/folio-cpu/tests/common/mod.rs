@@ -5,7 +5,7 @@
 use folio_core::geom::Dims;
 use folio_core::hal::{
     Args, Backend, Block, BlockKernel, Device, Geometry, HalError, Head, HostPtr, KernelRef, Lane,
-    LaneKind, MemBase, MemRef, NativeKernel, Notify, Order, Param, ParamPtr, Tick, Wait,
+    LaneKind, MemBase, MemRef, NativeKernel, Notify, Order, Param, ParamPtr, Tick, Verdict, Wait,
 };
 use folio_cpu::CpuBackend;
 use std::sync::{Arc, mpsc};
@@ -17,8 +17,9 @@ pub const HUNG: Duration = Duration::from_secs(30);
 pub struct Body<F>(pub F);
 
 impl<F: Fn(&[ParamPtr], &Block) + Send + Sync + 'static> BlockKernel for Body<F> {
-    unsafe fn run(&self, params: &[ParamPtr], block: &Block) {
+    unsafe fn run(&self, params: &[ParamPtr], block: &Block) -> Verdict {
         (self.0)(params, block);
+        Ok(())
     }
 }
 
@@ -109,7 +110,16 @@ pub fn host<T>(memory: &mut [T]) -> MemRef {
 }
 
 pub fn param(mem: MemRef, dims: Dims) -> Param {
-    Param { mem, size: 8, write: true, dims, origin: [0; 3], extent: dims }
+    Param {
+        mem,
+        size: 8,
+        write: true,
+        dims,
+        origin: [0; 3],
+        extent: dims,
+        index: [0; 3],
+        shape: dims,
+    }
 }
 
 /// Runs `body` on a thread of its own and fails when it does not end.

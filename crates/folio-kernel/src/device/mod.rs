@@ -4,17 +4,21 @@
 //! The macro's output names these; people do not. There is one Rust form, a generic function over
 //! a [`Mode`]: run, or asked for its types.
 
+mod code;
 pub mod ops;
+mod param;
 mod shared;
 mod slot;
 mod verdict;
 mod view;
 
+pub use code::{Built, Code, Reach, code_of};
 pub use ops::{Arith, Float, Int, Number};
+pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use shared::Shared;
 pub use slot::{Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record};
-pub use verdict::{Verdict, Violation, assert_failed, watch};
-pub use view::{At, Elements, Memory, Put, View, ViewParam, at, at_mut, put};
+pub use verdict::{Verdict, assert_failed, watch};
+pub use view::{At, Elements, Put, View, ViewParam, at, at_mut, put};
 
 /// How a kernel's Rust form is used.
 pub trait Mode: Copy + 'static {
@@ -52,17 +56,6 @@ pub struct Item<const D: usize = 1> {
     at: [usize; D],
 }
 
-impl<const D: usize> Item<D> {
-    /// The item at a position.
-    ///
-    /// # Safety
-    /// Only what runs a launch makes items, and each once: who has one may write its elements.
-    #[inline(always)]
-    pub unsafe fn new(at: [usize; D]) -> Item<D> {
-        Item { at }
-    }
-}
-
 impl Item<1> {
     /// Its position.
     #[inline(always)]
@@ -95,11 +88,14 @@ pub unsafe trait Kernel: 'static {
     /// What the macro says of it.
     const FUNCTION: &'static crate::source::Function;
 
-    /// Computes the item at `at` (dimension 0 first; only the kernel's dimensions count).
+    /// What has been made of it, at the first call.
+    fn code() -> &'static Built;
+
+    /// Computes the items of a block.
     ///
     /// # Safety
-    /// `memory` has an entry for each parameter but the item: of views live memory of their shape,
-    /// which nobody else uses against the access's mode, and of scalars one value. Each position is
-    /// computed once in a launch, and lies within each view that is written.
-    unsafe fn run(memory: &[Memory], at: [usize; 3]);
+    /// `scalars` has the words of the scalar parameters, and `memory` an entry for each view, in
+    /// their order: live memory of its shape, which nobody else uses against the access's mode. Each
+    /// position is computed once in a launch, and lies within each view that is written.
+    unsafe fn run(scalars: &[u64], memory: &[ParamPtr], block: &Positions);
 }

@@ -1,7 +1,7 @@
 //! Arithmetic as semantics 3 to 5 define it: the same in every build profile.
 
 use super::Shared;
-use super::verdict::{Violation, note};
+use super::verdict::{Seen, note};
 
 /// A number.
 #[diagnostic::on_unimplemented(
@@ -21,9 +21,11 @@ pub trait Arith: Shared + PartialOrd {
     fn times(self, b: Self) -> Self;
     /// `self / b`
     #[must_use]
+    #[track_caller]
     fn over(self, b: Self) -> Self;
     /// `self % b`
     #[must_use]
+    #[track_caller]
     fn modulo(self, b: Self) -> Self;
     /// `-self`
     #[must_use]
@@ -78,8 +80,9 @@ pub trait Float: Arith {
 
 #[cold]
 #[inline(never)]
+#[track_caller]
 fn by_zero() {
-    note(Violation::DivisionByZero);
+    note(|| Seen::DivisionByZero);
 }
 
 macro_rules! ints {
@@ -251,11 +254,13 @@ pub fn mul<T: Arith>(a: T, b: T) -> T {
 }
 /// `a / b`
 #[inline(always)]
+#[track_caller]
 pub fn div<T: Arith>(a: T, b: T) -> T {
     a.over(b)
 }
 /// `a % b`
 #[inline(always)]
+#[track_caller]
 pub fn rem<T: Arith>(a: T, b: T) -> T {
     a.modulo(b)
 }

@@ -1,45 +1,52 @@
 //! Views of memory: raw pointers with shapes, read and written element by element, always within
 //! bounds (semantics 7.5).
 
-use super::verdict::{Violation, note};
+use super::param::{ParamPtr, Positions, last};
+use super::verdict::{Seen, note};
 use super::{In, InOut, Item, Out, Shared};
 use crate::ir::{Access, Owner};
 use crate::source::{Entry, ViewType};
 use std::marker::PhantomData;
 
-/// What an entry point gets for a parameter: a view's first element and shape, or a scalar's value.
-#[derive(Clone, Copy, Debug)]
-pub struct Memory {
-    /// The first element of the access, or the value of a scalar.
-    pub first: *mut u8,
-    /// Elements from one index to the next, in dimensions 0 and 1; the last dimension is dense.
-    pub pitch: [usize; 2],
-    /// The extent, dimension 0 first.
-    pub extent: [usize; 3],
-}
-
 /// A view of elements, with the marker of its access.
 #[derive(Debug)]
 pub struct View<'m, P, T, const D: usize> {
-    memory: Memory,
+    /// The first element that is accessed.
+    first: *mut T,
+    /// Elements from one index to the next, by dimension.
+    pitch: [usize; D],
+    /// What is accessed: from which index on, and how far.
+    low: [usize; D],
+    size: [usize; D],
+    /// What the kernel sees.
+    shape: [usize; D],
+    /// All items of the block are inside: at its own position no item needs a check.
+    own: bool,
     param: usize,
     _elements: PhantomData<(&'m T, P)>,
 }
+
+impl<P, T, const D: usize> Clone for View<'_, P, T, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P, T, const D: usize> Copy for View<'_, P, T, D> {}
 
 /// A parameter that is a view.
 pub trait ViewParam {
     /// Type of an element.
     type Element: Shared;
     /// What the body gets.
-    type View<'m>;
+    type View<'m>: Copy;
     /// The parameter's entry in the table.
     fn entry() -> Entry;
-    /// The view.
+    /// The view for a block; `number` is the parameter's in the source.
     ///
     /// # Safety
     /// The memory is live for `'m`, of this shape and type, and nobody else uses it against the
-    /// access's mode; if it is written, then by items of a launch within the extent.
-    unsafe fn view<'m>(memory: &Memory, param: usize) -> Self::View<'m>;
+    /// access's mode; items are of the block.
+    unsafe fn view<'m>(memory: &ParamPtr, number: usize, block: &Positions) -> Self::View<'m>;
     /// A view of nothing, for probing.
     fn none<'m>() -> Self::View<'m>;
 }
@@ -58,13 +65,14 @@ macro_rules! views {
                 })
             }
             #[inline(always)]
-            unsafe fn view<'m>(memory: &Memory, param: usize) -> Self::View<'m> {
-                View { memory: *memory, param, _elements: PhantomData }
+            unsafe fn view<'m>(memory: &ParamPtr, number: usize, block: &Positions) -> Self::View<'m> {
+                View::new(memory, number, block)
             }
             fn none<'m>() -> Self::View<'m> {
-                let first = std::ptr::null_mut();
-                let memory = Memory { first, pitch: [0; 2], extent: [0; 3] };
-                View { memory, param: 0, _elements: PhantomData }
+                let (base, none) = (std::ptr::null_mut(), [0; 3]);
+                let memory =
+                    ParamPtr { base, dims: none, origin: none, extent: none, index: none, shape: none };
+                View::new(&memory, 0, &Positions { min: none, max: none })
             }
         }
     )*};
@@ -72,56 +80,86 @@ macro_rules! views {
 views! { In: In; Out: Out; InOut: InOut; }
 
 impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
-    /// Where the element is, if it is inside.
+    fn new(memory: &ParamPtr, param: usize, block: &Positions) -> Self {
+        let ParamPtr { base, dims, origin, extent, index, shape } = *memory;
+        let pitch = [dims[1].wrapping_mul(dims[2]), dims[2], 1];
+        let at = origin.iter().zip(&pitch).map(|(at, pitch)| at.wrapping_mul(*pitch));
+        let first = base.cast::<T>().wrapping_add(at.fold(0, usize::wrapping_add));
+        // Without elements its shape may be one whose products overflow; nothing is dereferenced.
+        let empty = extent.contains(&0);
+        let size = if empty { [0; D] } else { last(extent) };
+        let inside = |dim: usize| {
+            let low = index[dim] <= block.min[dim];
+            low && block.max[dim] - index[dim].min(block.max[dim]) <= extent[dim]
+        };
+        let own = !empty && (3 - D..3).all(inside);
+        let (pitch, low, shape) = (last(pitch), last(index), last(shape));
+        View { first, pitch, low, size, shape, own, param, _elements: PhantomData }
+    }
+
+    /// Where an element is, if it is accessed.
     #[inline(always)]
+    #[track_caller]
     fn element(&self, at: [usize; D]) -> Option<*mut T> {
         let mut inside = true;
         let mut offset = 0usize;
-        for (dim, (index, extent)) in at.iter().zip(&self.memory.extent).enumerate() {
-            inside &= index < extent;
-            let pitch = if dim + 1 == D { 1 } else { self.memory.pitch[dim] };
-            offset = offset.wrapping_add(index.wrapping_mul(pitch));
+        for (dim, index) in at.iter().enumerate() {
+            let from = index.wrapping_sub(self.low[dim]);
+            inside &= from < self.size[dim];
+            offset = offset.wrapping_add(from.wrapping_mul(self.pitch[dim]));
         }
         if inside {
-            Some(self.memory.first.cast::<T>().wrapping_add(offset))
+            Some(self.first.wrapping_add(offset))
         } else {
             self.outside(at);
             None
         }
     }
 
+    /// Where the item's own element is.
+    #[inline(always)]
+    #[track_caller]
+    fn own(&self, item: Item<D>) -> Option<*mut T> {
+        if !self.own {
+            return self.element(item.at);
+        }
+        let from = |dim: usize| item.at[dim].wrapping_sub(self.low[dim]) * self.pitch[dim];
+        Some(self.first.wrapping_add((0..D).map(from).sum()))
+    }
+
     #[cold]
     #[inline(never)]
+    #[track_caller]
     fn outside(&self, at: [usize; D]) {
-        note(Violation::Bounds {
+        note(|| Seen::Bounds {
             param: Some(self.param),
             index: at.iter().map(|i| *i as i64).collect(),
-            extent: self.memory.extent[..D].to_vec(),
+            extent: self.shape.to_vec(),
         });
-    }
-
-    #[inline(always)]
-    fn get(&self, at: [usize; D]) -> T {
-        match self.element(at) {
-            // SAFETY: inside of live memory that nobody writes, or the item's own (`ViewParam::view`).
-            Some(element) => unsafe { element.read() },
-            // SAFETY: a device type's zero bytes are a value (`Shared`).
-            None => unsafe { std::mem::zeroed() },
-        }
-    }
-
-    #[inline(always)]
-    fn set(&mut self, at: [usize; D], value: T) {
-        if let Some(element) = self.element(at) {
-            // SAFETY: inside of live memory, and the item's own (`ViewParam::view`).
-            unsafe { element.write(value) };
-        }
     }
 
     /// The extent.
     #[inline(always)]
     pub fn shape(&self) -> [usize; D] {
-        std::array::from_fn(|dim| self.memory.extent[dim])
+        self.shape
+    }
+}
+
+#[inline(always)]
+fn read<T: Shared>(element: Option<*mut T>) -> T {
+    match element {
+        // SAFETY: inside of live memory that nobody writes, or the item's own (`ViewParam::view`).
+        Some(element) => unsafe { element.read() },
+        // SAFETY: a device type's zero bytes are a value (`Shared`).
+        None => unsafe { std::mem::zeroed() },
+    }
+}
+
+#[inline(always)]
+fn write<T: Shared>(element: Option<*mut T>, value: T) {
+    if let Some(element) = element {
+        // SAFETY: inside of live memory, and the item's own (`ViewParam::view`).
+        unsafe { element.write(value) };
     }
 }
 
@@ -130,7 +168,7 @@ impl<P, T: Shared> View<'_, P, T, 1> {
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "kernels compare the length")]
     pub fn len(&self) -> usize {
-        self.memory.extent[0]
+        self.shape[0]
     }
 }
 
@@ -149,6 +187,7 @@ pub trait Elements {
 )]
 pub trait At<I>: Elements {
     /// The element.
+    #[track_caller]
     fn at(&self, index: I) -> Self::Element;
 }
 
@@ -160,23 +199,27 @@ pub trait At<I>: Elements {
 )]
 pub trait Put<I>: Elements {
     /// Replaces the element.
+    #[track_caller]
     fn put(&mut self, index: I, value: Self::Element);
 }
 
 /// `v[index]`
 #[inline(always)]
+#[track_caller]
 pub fn at<I, V: Elements + At<I>>(v: &V, index: I) -> V::Element {
     v.at(index)
 }
 
 /// `v[index] = value`
 #[inline(always)]
+#[track_caller]
 pub fn put<I, V: Elements + Put<I>>(v: &mut V, index: I, value: V::Element) {
     v.put(index, value);
 }
 
 /// `v[index]`, to be changed in part: read, changed by `f`, and written.
 #[inline(always)]
+#[track_caller]
 pub fn at_mut<I: Copy, V: Elements + At<I> + Put<I>>(
     v: &mut V,
     index: I,
@@ -192,26 +235,30 @@ impl<P, T: Shared, const D: usize> Elements for View<'_, P, T, D> {
 }
 impl<T: Shared, const D: usize> At<Item<D>> for View<'_, In<T, D>, T, D> {
     #[inline(always)]
+    #[track_caller]
     fn at(&self, item: Item<D>) -> T {
-        self.get(item.at)
+        read(self.own(item))
     }
 }
 impl<T: Shared, const D: usize> At<Item<D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
+    #[track_caller]
     fn at(&self, item: Item<D>) -> T {
-        self.get(item.at)
+        read(self.own(item))
     }
 }
 impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
+    #[track_caller]
     fn put(&mut self, item: Item<D>, value: T) {
-        self.set(item.at, value);
+        write(self.own(item), value);
     }
 }
 impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, Out<T, D>, T, D> {
     #[inline(always)]
+    #[track_caller]
     fn put(&mut self, item: Item<D>, value: T) {
-        self.set(item.at, value);
+        write(self.own(item), value);
     }
 }
 
@@ -219,12 +266,14 @@ macro_rules! numbers {
     ($($index:ident)*) => {$(
         impl<T: Shared> At<$index> for View<'_, In<T, 1>, T, 1> {
             #[inline(always)]
+            #[track_caller]
             fn at(&self, index: $index) -> T {
-                self.get([index as usize])
+                read(self.element([index as usize]))
             }
         }
         impl<T: Shared, const N: usize> At<$index> for [T; N] {
             #[inline(always)]
+            #[track_caller]
             fn at(&self, index: $index) -> T {
                 match self.get(index as usize) {
                     Some(element) => *element,
@@ -238,6 +287,7 @@ macro_rules! numbers {
         }
         impl<T: Shared, const N: usize> Put<$index> for [T; N] {
             #[inline(always)]
+            #[track_caller]
             fn put(&mut self, index: $index, value: T) {
                 match self.get_mut(index as usize) {
                     Some(element) => *element = value,
@@ -251,8 +301,9 @@ numbers! { usize u32 i32 }
 
 #[cold]
 #[inline(never)]
+#[track_caller]
 fn outside(index: i64, len: usize) {
-    note(Violation::Bounds { param: None, index: vec![index], extent: vec![len] });
+    note(|| Seen::Bounds { param: None, index: vec![index], extent: vec![len] });
 }
 
 impl<T: Shared, const N: usize> Elements for [T; N] {
@@ -260,13 +311,15 @@ impl<T: Shared, const N: usize> Elements for [T; N] {
 }
 impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
     #[inline(always)]
+    #[track_caller]
     fn at(&self, (r, c): (usize, usize)) -> T {
-        self.get([r, c])
+        read(self.element([r, c]))
     }
 }
 impl<T: Shared> At<(usize, usize, usize)> for View<'_, In<T, 3>, T, 3> {
     #[inline(always)]
+    #[track_caller]
     fn at(&self, (z, y, x): (usize, usize, usize)) -> T {
-        self.get([z, y, x])
+        read(self.element([z, y, x]))
     }
 }

@@ -67,12 +67,14 @@ pub fn fill(
 pub struct Idle;
 
 impl BlockKernel for Idle {
-    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) {}
+    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
+        Ok(())
+    }
 }
 
 pub fn param(mem: MemRef, write: bool, origin: usize, extent: usize) -> Param {
     let (origin, extent) = ([0, 0, origin], [1, 1, extent]);
-    Param { mem, size: 4, write, dims: [1, 1, 4], origin, extent }
+    Param { mem, size: 4, write, dims: [1, 1, 4], origin, extent, index: [0; 3], shape: extent }
 }
 
 pub fn launch(

@@ -2,7 +2,7 @@
 use folio::prelude::*;
 use std::sync::Mutex;
 
-static KEPT: Mutex<Option<Item<'static>>> = Mutex::new(None);
+static KEPT: Mutex<Option<ClosureItem<'static>>> = Mutex::new(None);
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;

@@ -1,7 +1,7 @@
 //! KRN-02: nobody but a launch makes items.
-use folio::Item;
+use folio::ClosureItem;
 
 fn main() {
-    let item = Item::<1> { index: [3], _kernel: std::marker::PhantomData };
+    let item = ClosureItem::<1> { index: [3], _kernel: std::marker::PhantomData };
     println!("{item:?}");
 }

@@ -1,8 +1,8 @@
 //! KRN-02, POL-05: a view lives as long as its kernel's call.
-use folio::Out;
+use folio::ClosureOut;
 use std::cell::RefCell;
 
-thread_local!(static KEPT: RefCell<Vec<Out<'static, f32>>> = const { RefCell::new(Vec::new()) });
+thread_local!(static KEPT: RefCell<Vec<ClosureOut<'static, f32>>> = const { RefCell::new(Vec::new()) });
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;

@@ -1,0 +1,313 @@
+//! Each kernel launched on each device, as a function on the host, and interpreted: three times the
+//! same bits, or the same violation (KRN-01, KRN-04).
+
+use super::code::*;
+use crate::engine::rig::*;
+use folio::prelude::*;
+use folio_core::hal::ParamPtr;
+use folio_core::ir::device::{Kernel, Positions, watch};
+use folio_core::ir::launch::Launch;
+use folio_core::{Violation, ViolationKind};
+use folio_model::interp::{Arg, Failure, FailureKind, Order, run};
+
+/// A view's elements.
+struct Data<T, const D: usize> {
+    extent: [usize; D],
+    values: Vec<T>,
+}
+
+fn data<T: DeviceType, const D: usize>(extent: [usize; D], of: impl Fn(usize) -> T) -> Data<T, D> {
+    Data { extent, values: (0..extent.iter().product()).map(of).collect() }
+}
+
+fn bytes<T: DeviceType>(values: &[T]) -> Vec<u8> {
+    let (first, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
+    // SAFETY: device types have no padding, so all their bytes are initialised.
+    unsafe { std::slice::from_raw_parts(first, len) }.to_vec()
+}
+
+fn scalar<T: DeviceType>(value: T) -> Arg {
+    Arg::Scalar(bytes(&[value]))
+}
+
+impl<T: DeviceType, const D: usize> Data<T, D> {
+    fn buffer(&self, rt: &Runtime) -> Result<Buffer<T, D>, Error> {
+        rt.buffer_from_with(&self.values, self.extent, BufferOptions::new())
+    }
+
+    fn arg(&self) -> Arg {
+        let extent = self.extent.iter().map(|n| *n as u64).collect();
+        Arg::View { extent, bytes: bytes(&self.values) }
+    }
+}
+
+/// What a run left in what it writes, or how it failed.
+type Ended = Result<Vec<Vec<u8>>, Violation>;
+
+/// The Rust form on copies of the arguments, as one block.
+fn on_the_host<K: Kernel>(range: &[usize], args: &[Arg]) -> (Result<(), Violation>, Vec<Vec<u8>>) {
+    let (mut scalars, mut memory, mut params) = (vec![], vec![], vec![]);
+    for arg in args {
+        let words = |bytes: &[u8]| {
+            let mut words = vec![0u64; bytes.len().div_ceil(8)];
+            for (at, byte) in bytes.iter().enumerate() {
+                words[at / 8] |= u64::from(*byte) << (at % 8 * 8);
+            }
+            words
+        };
+        match arg {
+            Arg::Scalar(bytes) => scalars.extend(words(bytes)),
+            Arg::View { extent, bytes } => {
+                memory.push((words(bytes), bytes.len()));
+                let mut dims = [1; 3];
+                for (dim, n) in extent.iter().enumerate() {
+                    dims[3 - extent.len() + dim] = *n as usize;
+                }
+                let base = memory.last_mut().map_or(std::ptr::null_mut(), |m| m.0.as_mut_ptr());
+                let (origin, index, base) = ([0; 3], [0; 3], base.cast());
+                params.push(ParamPtr { base, dims, origin, extent: dims, index, shape: dims });
+            }
+            _ => {}
+        }
+    }
+    let mut max = [1; 3];
+    max[3 - range.len()..].copy_from_slice(range);
+    let block = Positions { min: [0; 3], max };
+    // SAFETY: the memory above, of the arguments' shapes, and each position once.
+    let verdict = watch(K::FUNCTION, || unsafe { K::run(&scalars, &params, &block) });
+    let left = memory
+        .into_iter()
+        .map(|(words, len)| words.iter().flat_map(|word| word.to_le_bytes()).take(len).collect());
+    (verdict.map_err(|violation| *violation), left.collect())
+}
+
+/// The three ways of a kernel give the same; `launch` runs it and gives what is in its outputs, which
+/// are its last views. Returns how it failed, if so.
+fn agree<K: Kernel>(
+    rig: &Rig,
+    range: &[usize],
+    args: Vec<Arg>,
+    launch: impl Fn(&Runtime, &Queue) -> Result<Vec<Vec<u8>>, Error>,
+) -> Result<Option<Violation>, Stop> {
+    let code = match K::code() {
+        Ok(code) => code,
+        Err(error) => return Err(Stop::Failed(error.to_string())),
+    };
+    let (verdict, native) = on_the_host::<K>(range, &args);
+    let mut shape = Launch { range: [1; 3], ..Launch::default() };
+    for (dim, n) in range.iter().enumerate() {
+        shape.range[dim] = *n as u64;
+    }
+    let mut theirs = args;
+    let ran = run(&code.ir, &shape, &mut theirs, Order::Forward, 10_000_000);
+    let failure = match ran {
+        Ok(ran) => ran.failure,
+        Err(stop) => return Err(Stop::Failed(format!("{stop:?}\n{}", code.ir))),
+    };
+    let interpreted: Vec<Vec<u8>> = theirs
+        .into_iter()
+        .filter_map(|arg| match arg {
+            Arg::View { bytes, .. } => Some(bytes),
+            _ => None,
+        })
+        .collect();
+    let wanted: Ended = match failure {
+        None => Ok(interpreted.clone()),
+        Some(failure) => Err(named(&code.name, failure)?),
+    };
+    ensure_eq!(verdict.map(|()| native), wanted, "on the host\n{}", code.ir);
+    for at in 0..rig.rt.devices().len() {
+        let found: Ended = match launch(&rig.rt, &rig.on(at)?) {
+            Ok(outputs) => Ok(outputs),
+            Err(Error::Failed(failure)) => match failure.cause() {
+                folio_core::Cause::Kernel(violation) => Err((**violation).clone()),
+                _ => return Err(Stop::Failed(failure.to_string())),
+            },
+            Err(other) => return Err(other.into()),
+        };
+        let wanted = match &wanted {
+            Ok(all) => {
+                let outputs = found.as_ref().map_or(0, Vec::len);
+                Ok(all[all.len() - outputs.min(all.len())..].to_vec())
+            }
+            Err(violation) => Err(violation.clone()),
+        };
+        ensure_eq!(found, wanted, "on device {at}\n{}", code.ir);
+    }
+    Ok(wanted.err())
+}
+
+/// A failure of the interpreter, in the words of launches.
+fn named(kernel: &str, failure: Failure) -> Result<Violation, Stop> {
+    let kind = match failure.kind {
+        FailureKind::Bounds { name, index, extent } => ViolationKind::OutOfBounds {
+            param: Some(name),
+            index,
+            extent: extent.iter().map(|n| *n as usize).collect(),
+        },
+        FailureKind::DivisionByZero => ViolationKind::DivisionByZero,
+        FailureKind::Assert => ViolationKind::Assertion,
+    };
+    match failure.site {
+        Some(site) => Ok(Violation { kernel: kernel.to_owned(), kind, site }),
+        None => Err(Stop::Failed("a failure without a place".into())),
+    }
+}
+
+fn contents<T: DeviceType, const D: usize>(buffer: &Buffer<T, D>) -> Result<Vec<u8>, Error> {
+    Ok(bytes(&buffer.to_vec()?))
+}
+
+fn wave(k: usize) -> f32 {
+    (k as f32 * 0.7).sin() * 8.0
+}
+
+fn noise(k: usize) -> i32 {
+    (k as i32).wrapping_mul(0x9e37_79b1u32 as i32) ^ (k as i32) << 13
+}
+
+/// Fails unless the kernel came to its end.
+fn fine(failed: Option<Violation>) -> Outcome {
+    match failed {
+        None => Ok(()),
+        Some(violation) => Err(Stop::Failed(violation.to_string())),
+    }
+}
+
+pub(super) fn one_dimension(rig: &Rig) -> Outcome {
+    let (x, y) = (data([100], wave), data([100], |k| k as f32));
+    fine(agree::<saxpy>(rig, &[100], vec![scalar(1.5f32), x.arg(), y.arg()], |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(y.range(), saxpy(1.5, &x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)?;
+    fine(agree::<guarded>(rig, &[100], vec![x.arg(), y.arg()], |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(y.range(), guarded(&x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)
+}
+
+pub(super) fn more_dimensions(rig: &Rig) -> Outcome {
+    let (x, y) = (data([9, 7], wave), data([9, 7], |_| 0f32));
+    fine(agree::<stencil>(rig, &[9, 7], vec![x.arg(), y.arg()], |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(y.range(), stencil(&x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)?;
+    let (x, y) = (data([3, 4, 5], noise), data([3, 4, 5], |_| 0));
+    fine(agree::<shifted>(rig, &[3, 4, 5], vec![x.arg(), y.arg()], |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(y.range(), shifted(&x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)?;
+    let out = data([12, 20], |_| 0u32);
+    let args = vec![scalar(20f32), scalar(12f32), out.arg()];
+    fine(agree::<mandelbrot>(rig, &[12, 20], args, |rt, q| {
+        let mut out = out.buffer(rt)?;
+        q.run(out.range(), mandelbrot(20.0, 12.0, &mut out))?;
+        Ok(vec![contents(&out)?])
+    })?)
+}
+
+pub(super) fn structs_and_device_functions(rig: &Rig) -> Outcome {
+    let three = |k: usize| Vec3 { x: wave(k), y: wave(k + 100), z: wave(k + 200) };
+    let body = |k: usize| Body { pos: three(k), mass: 1.0, vel: three(k + 300), spare: 0.0 };
+    let bodies = data([24], body);
+    let args = vec![scalar(0.01f32), bodies.arg(), bodies.arg()];
+    fine(agree::<nbody>(rig, &[24], args, |rt, q| {
+        let (p, mut out) = (bodies.buffer(rt)?, rt.buffer(24)?);
+        q.run(out.range(), nbody(0.01, &p, &mut out))?;
+        Ok(vec![contents(&out)?])
+    })?)?;
+    let (a, b) = (three(1), three(2));
+    ensure_eq!(minus(a, b).z, a.z - b.z);
+    ensure_eq!(lerp(1.0f32, 3.0, 0.5), 2.0);
+    Ok(())
+}
+
+pub(super) fn generic_kernels(rig: &Rig) -> Outcome {
+    let f = |k: usize| k as f64 * 0.25 - 3.0;
+    let (a, b, o) = (data([30], f), data([30], |k| -f(k)), data([30], f));
+    let args = vec![scalar(0.3f64), a.arg(), b.arg(), o.arg()];
+    fine(agree::<blend<f64>>(rig, &[30], args, |rt, q| {
+        let (a, b, mut o) = (a.buffer(rt)?, b.buffer(rt)?, o.buffer(rt)?);
+        q.run(o.range(), blend(0.3, &a, &b, &mut o))?;
+        Ok(vec![contents(&o)?])
+    })?)?;
+    let n = |k: usize| noise(k) as u32;
+    let (a, b) = (data([30], n), data([30], |k| n(k + 9)));
+    let args = vec![scalar(7u32), a.arg(), b.arg(), a.arg()];
+    fine(agree::<blend<u32>>(rig, &[30], args, |rt, q| {
+        let (a, b, mut o) = (a.buffer(rt)?, b.buffer(rt)?, rt.buffer(30)?);
+        q.run(o.range(), blend(7, &a, &b, &mut o))?;
+        Ok(vec![contents(&o)?])
+    })?)?;
+    let (x, o) = (data([200], noise), data([200], |k| k as i32));
+    for _ in 0..2 {
+        let args = || vec![x.arg(), o.arg()];
+        fine(agree::<zoo<5>>(rig, &[200], args(), |rt, q| {
+            let (x, mut o) = (x.buffer(rt)?, o.buffer(rt)?);
+            q.run(o.range(), zoo::<5>(&x, &mut o))?;
+            Ok(vec![contents(&o)?])
+        })?)?;
+        fine(agree::<zoo<2>>(rig, &[200], args(), |rt, q| {
+            let (x, mut o) = (x.buffer(rt)?, o.buffer(rt)?);
+            q.run(o.range(), zoo::<2>(&x, &mut o))?;
+            Ok(vec![contents(&o)?])
+        })?)?;
+    }
+    Ok(())
+}
+
+/// semantics 3, 4
+pub(super) fn edges_of_integers(rig: &Rig) -> Outcome {
+    let edges = [0, 1, -1, i32::MIN, i32::MAX, 31, 32, 33, 255, -128, 7];
+    let n = edges.len() * edges.len();
+    let a = data([n], |k| edges[k / edges.len()]);
+    let b = data([n], |k| edges[k % edges.len()]);
+    let o = data([n], |_| 0i64);
+    fine(agree::<integers>(rig, &[n], vec![a.arg(), b.arg(), o.arg()], |rt, q| {
+        let (x, y, mut o) = (a.buffer(rt)?, b.buffer(rt)?, o.buffer(rt)?);
+        q.run(o.range(), integers(&x, &y, &mut o))?;
+        Ok(vec![contents(&o)?])
+    })?)?;
+    let b = data([n], |k| match b.values[k] {
+        0 => 1,
+        other => other,
+    });
+    fine(agree::<divides>(rig, &[n], vec![a.arg(), b.arg(), a.arg()], |rt, q| {
+        let (x, y, mut o) = (a.buffer(rt)?, b.buffer(rt)?, rt.buffer(n)?);
+        q.run(o.range(), divides(&x, &y, &mut o))?;
+        Ok(vec![contents(&o)?])
+    })?)
+}
+
+/// KRN-03, KRN-07. In each launch one item fails, so there is one answer.
+pub(super) fn both_forms_fail_alike(rig: &Rig) -> Outcome {
+    let (x, y) = (data([3], noise), data([3], |k| 1 - k as i32));
+    let failed = agree::<divides>(rig, &[3], vec![x.arg(), y.arg(), x.arg()], |rt, q| {
+        let (x, y, mut o) = (x.buffer(rt)?, y.buffer(rt)?, rt.buffer(3)?);
+        q.run(3, divides(&x, &y, &mut o))?;
+        Ok(vec![contents(&o)?])
+    })?;
+    ensure_eq!(failed.map(|v| v.kind), Some(ViolationKind::DivisionByZero));
+    let (at, x) = (data([3], |k| [0, 40, 51][k]), data([41], wave));
+    let o = data([3], wave);
+    let failed = agree::<gathers>(rig, &[3], vec![at.arg(), x.arg(), o.arg()], |rt, q| {
+        let (at, x, mut o) = (at.buffer(rt)?, x.buffer(rt)?, rt.buffer(3)?);
+        q.run(o.range(), gathers(&at, &x, &mut o))?;
+        Ok(vec![contents(&o)?])
+    })?;
+    let outside =
+        ViolationKind::OutOfBounds { param: Some("x".into()), index: vec![51], extent: vec![41] };
+    ensure_eq!(failed.map(|v| v.kind), Some(outside));
+    let (x, o) = (data([9], |k| if k == 4 { -1.0 } else { wave(k).abs() }), data([9], wave));
+    let failed = agree::<asserts>(rig, &[9], vec![x.arg(), o.arg()], |rt, q| {
+        let (x, mut o) = (x.buffer(rt)?, o.buffer(rt)?);
+        q.run(o.range(), asserts(&x, &mut o))?;
+        Ok(vec![contents(&o)?])
+    })?;
+    ensure_eq!(failed.and_then(|v| v.site.message).as_deref(), Some("no negative numbers"));
+    Ok(())
+}

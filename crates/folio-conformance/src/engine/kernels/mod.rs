@@ -1,0 +1,384 @@
+//! Kernels that are functions: what they compute, what they access, and how they fail.
+
+mod agree;
+mod code;
+
+use super::rig::*;
+use super::tests;
+use agree::*;
+use code::*;
+use folio::prelude::*;
+use folio_core::ir::device::Kernel;
+use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
+
+pub(super) use code::{copies, counts, forgets, neighbours};
+
+tests![
+    one_dimension,
+    more_dimensions,
+    structs_and_device_functions,
+    generic_kernels,
+    edges_of_integers,
+    both_forms_fail_alike,
+    halos_are_derived,
+    halos_in_two_dimensions,
+    rows_are_read_where_they_are_indexed,
+    scalars_and_extents_place_reads,
+    what_is_not_read_is_not_moved,
+    data_dependent_indices_read_everything,
+    outputs_are_discarded_where_the_launch_is,
+    items_have_their_positions,
+    parts_count_from_their_beginning,
+    arguments_of_all_kinds,
+    many_parameters,
+    affine_reads_out_of_bounds,
+    gathers_out_of_bounds,
+    arrays_out_of_bounds,
+    panics_have_messages,
+    failures_poison_what_was_written_until_it_is_overwritten,
+    generic_code_is_made_once,
+    nothing_to_compute_is_nothing_done,
+    calls_within_groups,
+];
+
+/// Elements that a launch brings to device memory that had none of them.
+fn brought(rig: &Rig, launch: impl FnOnce(&Queue, &Buffer<i32>) -> Outcome) -> Result<usize, Stop> {
+    let q = rig.separate(1)?.remove(0);
+    let x = paged(&rig.rt, &(0..100).collect::<Vec<i32>>())?;
+    launch(&q, &x)?;
+    q.wait()?;
+    let Moves { bytes, .. } = x.counters().host_to_device;
+    Ok(bytes as usize / 4)
+}
+
+/// KRN-09
+fn halos_are_derived(rig: &Rig) -> Outcome {
+    let moved = brought(rig, |q, x| {
+        let mut y = rig.rt.buffer::<i32>(100)?;
+        q.run(40..50, neighbours(x, &mut y))?;
+        ensure_eq!(y.to_vec()?[38..52], [0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0]);
+        Ok(())
+    })?;
+    ensure_eq!(moved, 12);
+    Ok(())
+}
+
+/// KRN-09
+fn halos_in_two_dimensions(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let page = BufferOptions::new().page([1, 1]);
+    let x = rig.rt.buffer_from_with(&(0..100).collect::<Vec<i32>>(), [10, 10], page)?;
+    let mut y = rig.rt.buffer_with::<i32, 2>([10, 10], BufferOptions::new())?;
+    q.run([3..5, 1..10], diagonal(&x, &mut y))?;
+    let rows = y.to_vec()?;
+    ensure_eq!(rows[30..32], [0, 20]);
+    ensure_eq!(rows[49..51], [38, 0]);
+    ensure_eq!(x.counters().host_to_device.bytes, 2 * 9 * 4);
+    Ok(())
+}
+
+/// In one dimension by position, in the other by a loop.
+fn rows_are_read_where_they_are_indexed(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let page = BufferOptions::new().page([1, 10]);
+    let m = rig.rt.buffer_from_with(&(0..100).collect::<Vec<i32>>(), [10, 10], page)?;
+    let mut sums = rig.rt.buffer::<i32>(10)?;
+    q.run(2..4, row_sums(&m, &mut sums))?;
+    ensure_eq!(sums.to_vec()?[1..5], [0, 245, 345, 0]);
+    ensure_eq!(m.counters().host_to_device.bytes, 2 * 10 * 4);
+    Ok(())
+}
+
+fn scalars_and_extents_place_reads(rig: &Rig) -> Outcome {
+    let moved = brought(rig, |q, x| {
+        let mut y = rig.rt.buffer::<i32>(4)?;
+        q.run(4, at_distance(50, x, &mut y))?;
+        ensure_eq!(y.to_vec()?, [50, 51, 52, 53]);
+        Ok(())
+    })?;
+    ensure_eq!(moved, 4);
+    let moved = brought(rig, |q, x| {
+        let mut y = rig.rt.buffer::<i32>(4)?;
+        q.run(1..4, reversed(x, &mut y))?;
+        ensure_eq!(y.to_vec()?, [0, 98, 97, 96]);
+        Ok(())
+    })?;
+    ensure_eq!(moved, 3);
+    Ok(())
+}
+
+fn what_is_not_read_is_not_moved(rig: &Rig) -> Outcome {
+    let moved = brought(rig, |q, x| {
+        let mut y = rig.rt.buffer::<u64>(2)?;
+        q.run(2, lengths(x, &mut y))?;
+        ensure_eq!(y.to_vec()?, [100, 100]);
+        Ok(())
+    })?;
+    ensure_eq!(moved, 0);
+    Ok(())
+}
+
+/// KRN-03
+fn data_dependent_indices_read_everything(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let x = paged(&rig.rt, &(0..100).map(|n| n as f32).collect::<Vec<f32>>())?;
+    let at = rig.rt.buffer_from(&[7, 70])?;
+    let mut y = rig.rt.buffer::<f32>(2)?;
+    q.run(2, gathers(&at, &x, &mut y))?;
+    ensure_eq!(y.to_vec()?, [7.0, 70.0]);
+    ensure_eq!(x.counters().host_to_device.bytes, 400);
+    Ok(())
+}
+
+/// Not a byte of an output is brought, and what is outside of the launch stays.
+fn outputs_are_discarded_where_the_launch_is(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let x = rig.rt.buffer_from(&[5; 10])?;
+    let mut y = paged(&rig.rt, &(0..10).collect::<Vec<i32>>())?;
+    q.run(3..6, copies(&x, &mut y))?;
+    q.wait()?;
+    ensure_eq!(y.counters().host_to_device.bytes, 0);
+    ensure_eq!(y.to_vec()?, [0, 1, 2, 5, 5, 5, 6, 7, 8, 9]);
+    ensure_eq!(y.counters().device_to_host.bytes, 12);
+    q.run(8..10, counts(&mut y))?;
+    ensure_eq!(y.to_vec()?[7..], [7, 9, 10]);
+    ensure_eq!(y.counters().host_to_device.bytes, 8);
+    Ok(())
+}
+
+fn items_have_their_positions(rig: &Rig) -> Outcome {
+    ensure_eq!(Items::<2>::from([1..3, 4..4]), Items { offset: [1, 4], range: [2, 0] });
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let x = rig.rt.buffer_from_with(&[1; 60], [3, 4, 5], BufferOptions::new())?;
+        let mut y = rig.rt.buffer_with::<i32, 3>([3, 4, 5], BufferOptions::new())?;
+        q.run([1..3, 2..3, 3..5], shifted(&x, &mut y))?;
+        let y = y.to_vec()?;
+        for (k, value) in y.into_iter().enumerate() {
+            let [a, b, c] = [k / 20, k / 5 % 4, k % 5];
+            let inside = a >= 1 && b == 2 && c >= 3;
+            let wanted = if inside { 3 + (a as i32 - b as i32) * c as i32 } else { 0 };
+            ensure_eq!(value, wanted, "at {a} {b} {c}");
+        }
+    }
+    Ok(())
+}
+
+/// KRN-03: indices and positions are those of the argument's slice.
+fn parts_count_from_their_beginning(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let x = paged(&rig.rt, &(0..20).collect::<Vec<i32>>())?;
+        let mut y = rig.rt.buffer::<i32>(20)?;
+        q.run(1..3, neighbours(x.slice([5], [4])?, y.slice_mut([10], [5])?))?;
+        q.run(4, reversed(x.slice([5], [4])?, y.slice_mut([16], [4])?))?;
+        ensure_eq!(y.to_vec()?[10..], [0, 2, 2, 0, 0, 0, 8, 7, 6, 5]);
+        let event = q.run(0..2, neighbours(x.slice([5], [4])?, y.slice_mut([0], [2])?))?;
+        ensure_eq!(bounds(event.wait())?, ("x".to_owned(), vec![-1], vec![4]));
+    }
+    Ok(())
+}
+
+fn arguments_of_all_kinds(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let x = rig.rt.buffer_from(&[1, 2, 3, 4])?.share();
+        let mut y = rig.rt.buffer::<i32>(4)?.share();
+        q.run(4, copies(&x, &y))?;
+        q.run(4, counts(&mut y))?;
+        ensure_eq!(y.to_vec()?, [2, 3, 4, 5]);
+        let mut usm = rig.rt.usm::<i32>(&q.device(), UsmKind::Device, 4)?;
+        q.run(4, copies(&y, &mut usm))?;
+        let (mut low, high) = (rig.rt.buffer::<i32>(4)?, usm.slice(2, 2)?);
+        let (a, _) = low.split_at_mut(2)?;
+        q.run(2, copies(high, a))?;
+        ensure_eq!(low.to_vec()?, [4, 5, 0, 0]);
+        let (numbers, mut result) = ([10, 20, 30], [0; 3]);
+        rig.rt.scope(|scope| {
+            let (from, mut to) = (scope.view(&numbers)?, scope.view_mut(&mut result)?);
+            q.run(3, copies(&from, &mut to))?;
+            Ok::<_, Error>(())
+        })??;
+        ensure_eq!(result, numbers);
+    }
+    Ok(())
+}
+
+fn many_parameters(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let x: Vec<Buffer<i32>> =
+            (1..5).map(|n| rig.rt.buffer_from(&[n; 8])).collect::<Result<_, _>>()?;
+        let (mut e, mut f) = (rig.rt.buffer_from(&[10; 8])?, rig.rt.buffer_from(&[20; 8])?);
+        let (mut g, mut h) = (rig.rt.buffer(8)?, rig.rt.buffer(8)?);
+        let call = eight(&x[0], &x[1], &x[2], &x[3], 100, &mut e, &mut f, &mut g, 1000, &mut h);
+        q.run(8, call)?;
+        let all = [&e, &f, &g, &h].map(|b| b.to_vec().map(|v| (v[0], v[7])));
+        let wanted = [(111, 111), (22, 22), (3, 3), (1004, 1004)];
+        for (found, wanted) in all.into_iter().zip(wanted) {
+            ensure_eq!(found?, wanted);
+        }
+    }
+    Ok(())
+}
+
+/// What a kernel did wrong.
+fn violation<T>(result: Result<T, Error>) -> Result<(std::sync::Arc<Failure>, Violation), Stop> {
+    let failure = failure(result)?;
+    match failure.cause() {
+        Cause::Kernel(violation) => Ok((failure.clone(), (**violation).clone())),
+        _ => Err(Stop::Failed(failure.to_string())),
+    }
+}
+
+/// The parameter, index and extent of an access out of bounds.
+fn bounds<T>(result: Result<T, Error>) -> Result<(String, Vec<i64>, Vec<usize>), Stop> {
+    let (_, violation) = violation(result)?;
+    ensure!(violation.site.file.ends_with("code.rs"), "{violation}");
+    match violation.kind {
+        ViolationKind::OutOfBounds { param, index, extent } => {
+            Ok((param.unwrap_or_default(), index, extent))
+        }
+        _ => Err(Stop::Failed(violation.to_string())),
+    }
+}
+
+/// KRN-03
+fn affine_reads_out_of_bounds(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let x = rig.rt.buffer_from(&[1; 10])?;
+        let mut y = rig.rt.buffer::<i32>(10)?;
+        let event = q.run(1..10, neighbours(&x, &mut y))?;
+        let (failure, first) = violation(event.wait())?;
+        ensure_eq!(failure.label(), "neighbours");
+        ensure_eq!(first.kernel, "neighbours");
+        ensure_eq!(bounds(event.wait())?, ("x".to_owned(), vec![10], vec![10]));
+        let m = rig.rt.buffer_from_with(&[1; 12], [3, 4], BufferOptions::new())?;
+        let mut n = rig.rt.buffer_with::<i32, 2>([3, 4], BufferOptions::new())?;
+        let event = q.run([1..2, 0..3], diagonal(&m, &mut n))?;
+        ensure_eq!(bounds(event.wait())?, ("x".to_owned(), vec![0, -1], vec![3, 4]));
+        let event = q.run(4, at_distance(usize::MAX, &x, &mut y))?;
+        ensure_eq!(bounds(event.wait())?, ("x".to_owned(), vec![-1], vec![10]));
+    }
+    Ok(())
+}
+
+/// KRN-03: memory around what is accessed stays as it is.
+fn gathers_out_of_bounds(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let x = rig.rt.buffer_from(&[1.0f32; 10])?;
+        let indices = rig.rt.buffer_from(&[0, 1, -5, 3])?;
+        let mut y = paged(&rig.rt, &[7.0f32; 8])?;
+        let event = q.run(4, gathers(&indices, x.slice([2], [6])?, y.slice_mut([2], [4])?))?;
+        ensure_eq!(bounds(event.wait())?, ("x".to_owned(), vec![-5], vec![6]));
+        ensure!(failure(y.slice([2], [4])?.to_vec()).is_ok(), "what failed can be read");
+        ensure_eq!(y.slice([0], [2])?.to_vec()?, [7.0; 2]);
+        ensure_eq!(y.slice([6], [2])?.to_vec()?, [7.0; 2]);
+        ensure_eq!(indices.to_vec()?, [0, 1, -5, 3]);
+    }
+    Ok(())
+}
+
+fn arrays_out_of_bounds(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let indices = rig.rt.buffer_from(&[0, 1, 3])?;
+        let mut y = rig.rt.buffer::<i32>(3)?;
+        let event = q.run(3, array(&indices, &mut y))?;
+        ensure_eq!(bounds(event.wait())?, (String::new(), vec![3], vec![3]));
+    }
+    Ok(())
+}
+
+/// KRN-07
+fn panics_have_messages(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let mut y = rig.rt.buffer::<i32>(5)?;
+        let (failure, violation) = violation(q.run(5, panics(&mut y))?.wait())?;
+        ensure_eq!(violation.kind, ViolationKind::Assertion);
+        ensure_eq!(violation.site.message.as_deref(), Some("two is too many"));
+        ensure!(violation.site.line > 0, "no line");
+        ensure!(failure.to_string().contains("two is too many"), "{failure}");
+        ensure_eq!(failure.what(), "kernel");
+    }
+    Ok(())
+}
+
+/// KRN-07, ERR-02
+fn failures_poison_what_was_written_until_it_is_overwritten(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let (x, zero) = (rig.rt.buffer_from(&[6, 7])?, rig.rt.buffer_from(&[3, 0])?);
+        let (mut y, mut z) = (rig.rt.buffer::<i32>(2)?, rig.rt.buffer::<i32>(2)?);
+        q.run(2, divides(&x, &zero, &mut y))?;
+        let after = q.run(2, copies(&y, &mut z))?;
+        let (root, first) = violation(after.wait())?;
+        ensure_eq!(first.kind, ViolationKind::DivisionByZero);
+        ensure_eq!(failure(y.to_vec())?.id(), root.id());
+        ensure_eq!(failure(q.wait())?.id(), root.id());
+        q.run(2, copies(&x, &mut y))?;
+        q.run(2, counts(&mut y))?;
+        ensure_eq!(y.to_vec()?, [7, 8]);
+        q.wait()?;
+    }
+    Ok(())
+}
+
+/// Whichever thread asks.
+fn generic_code_is_made_once(_: &Rig) -> Outcome {
+    let address = || std::ptr::from_ref(blend::<f32>::code()) as usize;
+    let other = std::thread::spawn(address).join();
+    ensure_eq!(other.ok(), Some(address()));
+    ensure!(address() != std::ptr::from_ref(blend::<f64>::code()) as usize, "two kernels are one");
+    let simple = || std::ptr::from_ref(saxpy::code()) as usize;
+    ensure_eq!(simple(), simple());
+    Ok(())
+}
+
+fn nothing_to_compute_is_nothing_done(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let x = rig.rt.buffer_from(&[1, 2])?;
+    let mut y = rig.rt.buffer::<i32>(2)?;
+    let before = rig.rt.counters();
+    q.run(0, copies(&x, &mut y))?.wait()?;
+    q.run(1..1, counts(&mut y))?.wait()?;
+    let backwards = std::ops::Range { start: 5, end: 3 };
+    q.run([0..2, backwards], diagonal(&square(rig)?, &square(rig)?))?.wait()?;
+    ensure_eq!(rig.rt.counters().launches, before.launches);
+    ensure_eq!(rig.rt.counters().host_to_device, before.host_to_device);
+    Ok(())
+}
+
+fn square(rig: &Rig) -> Result<Shared<i32, 2>, Stop> {
+    Ok(rig.rt.buffer_from_with(&[1; 4], [2, 2], BufferOptions::new())?.share())
+}
+
+/// A call is a value; a group takes it with a label, and after events.
+fn calls_within_groups(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let mut y = rig.rt.buffer_from(&[1, 2])?;
+        let call = counts(&mut y);
+        let first = q.submit(|cg| {
+            cg.label("first").run(2, call);
+            Ok(())
+        })?;
+        let call = panics(y.slice_mut([0], [1])?);
+        q.submit(|cg| {
+            cg.after(&first).run(1, call);
+            Ok(())
+        })?;
+        ensure_eq!(y.to_vec()?, [1, 3]);
+        let call = panics(&mut y);
+        let range = [3];
+        let refused = q.submit(|cg| {
+            cg.label("second").run(range, call);
+            Ok(())
+        });
+        refused!(refused, Error::LaunchTooLarge { .. });
+    }
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Calls of kernel functions: a kernel with its arguments, as a value; and the items of a launch.
+
+use crate::buffer::{AsPart, AsPartMut, Part};
+use crate::element::DeviceType;
+use crate::engine::access::Mode;
+use crate::engine::wait::InKernel;
+use crate::geom::{Box3, Dims};
+use crate::hal::{BlockKernel, ParamPtr, Verdict};
+use folio_kernel::device::{
+    Code, In, InOut, Kernel, Out, Positions, Reach, Shared, put_scalar, watch,
+};
+use smallvec::SmallVec;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// The items of a launch, by their positions: from a range of positions in each dimension (`1..n - 1`,
+/// `[1..rows - 1, 1..columns - 1]`), or how many there are from position 0 on (`n`, `[rows, columns]`,
+/// `buffer.range()`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Items<const D: usize> {
+    /// Position of the first item.
+    pub offset: [usize; D],
+    /// Number of items in each dimension.
+    pub range: [usize; D],
+}
+
+impl<const D: usize> From<[usize; D]> for Items<D> {
+    fn from(range: [usize; D]) -> Items<D> {
+        Items { offset: [0; D], range }
+    }
+}
+
+impl<const D: usize> From<[Range<usize>; D]> for Items<D> {
+    fn from(positions: [Range<usize>; D]) -> Items<D> {
+        let offset = std::array::from_fn(|d| positions[d].start);
+        Items { offset, range: positions.map(|of| of.end.saturating_sub(of.start)) }
+    }
+}
+
+impl From<usize> for Items<1> {
+    fn from(range: usize) -> Items<1> {
+        [range].into()
+    }
+}
+
+impl From<Range<usize>> for Items<1> {
+    fn from(positions: Range<usize>) -> Items<1> {
+        [positions].into()
+    }
+}
+
+/// What can be passed for a parameter of type `P`. For an `In<T, D>` whatever a command can read
+/// ([`AsPart`]), for `Out` and `InOut` what it can write ([`AsPartMut`]).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for a kernel's parameter of type `{P}`",
+    label = "not of this kind, element or number of dimensions",
+    note = "`In` takes `&buffer`, `&shared`, `&usm` and slices; `Out` and `InOut` take `&mut buffer`, `&shared`, `&mut usm` and mutable slices"
+)]
+pub trait Argument<P> {
+    #[doc(hidden)]
+    fn given(self) -> Given;
+}
+
+/// An argument that is memory.
+#[doc(hidden)]
+pub struct Given {
+    /// Which parameter it is for; known when it is passed.
+    pub(crate) param: usize,
+    pub(crate) part: Part,
+    pub(crate) mode: Mode,
+}
+
+impl<T: DeviceType, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
+    fn given(self) -> Given {
+        Given { param: 0, part: self.as_part(), mode: Mode::Read }
+    }
+}
+
+impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Out<T, D>> for A {
+    fn given(mut self) -> Given {
+        // All of it is written, unless the kernel fails: until then its memory must be defined.
+        Given { param: 0, part: self.as_part_mut(), mode: Mode::Discard { whole: false } }
+    }
+}
+
+impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<InOut<T, D>> for A {
+    fn given(mut self) -> Given {
+        Given { param: 0, part: self.as_part_mut(), mode: Mode::Update }
+    }
+}
+
+/// The words of scalars; those of most kernels need no memory of their own.
+type Scalars = SmallVec<[u64; 8]>;
+
+/// A kernel and what it is called with: what a function with `#[kernel]` returns. Nothing has been
+/// computed then; [`Queue::run`](crate::Queue::run) and [`CommandGroup::run`](crate::CommandGroup::run)
+/// take it, and the items to compute.
+#[must_use = "a kernel call computes nothing until a queue runs it"]
+pub struct KernelCall<K, const D: usize> {
+    pub(crate) scalars: Scalars,
+    pub(crate) given: SmallVec<[Given; 4]>,
+    params: usize,
+    _kernel: PhantomData<fn() -> K>,
+}
+
+impl<K: Kernel, const D: usize> KernelCall<K, D> {
+    /// A call without arguments yet.
+    ///
+    /// # Safety
+    /// For the kernel's macro. Arguments of the parameters' types follow in their order.
+    #[doc(hidden)]
+    pub unsafe fn begin() -> Self {
+        KernelCall {
+            scalars: Scalars::new(),
+            given: SmallVec::new(),
+            params: 0,
+            _kernel: PhantomData,
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn value<T: Shared>(&mut self, value: T) {
+        put_scalar(value, &mut self.scalars);
+        self.params += 1;
+    }
+
+    #[doc(hidden)]
+    pub fn memory<P>(&mut self, argument: impl Argument<P>) {
+        self.given.push(Given { param: self.params, ..argument.given() });
+        self.params += 1;
+    }
+}
+
+impl<K: Kernel, const D: usize> std::fmt::Debug for KernelCall<K, D> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "KernelCall of {} with {} arguments", K::FUNCTION.name, self.params)
+    }
+}
+
+/// What a launch of a call is about to access.
+pub(crate) struct Plan<'c> {
+    code: &'c Code,
+    offset: Dims,
+    range: Dims,
+    rank: usize,
+    /// By parameter, as the kernel numbers dimensions; of no meaning for scalars.
+    shapes: SmallVec<[[u64; 3]; 8]>,
+    scalars: &'c [u64],
+}
+
+impl<'c> Plan<'c> {
+    pub(crate) fn new(
+        code: &'c Code,
+        rank: usize,
+        (offset, range): (Dims, Dims),
+        (given, scalars): (&[Given], &'c [u64]),
+    ) -> Plan<'c> {
+        let mut shapes = SmallVec::new();
+        for Given { param, part: Part { view, part, .. }, .. } in given {
+            shapes.resize(*param, [0; 3]);
+            shapes.push(leading(part.extent(), usize::from(view.rank)));
+        }
+        Plan { code, offset, range, rank, shapes, scalars }
+    }
+
+    /// Which indices of an argument the launch accesses.
+    pub(crate) fn accessed(&self, given: &Given) -> Box3 {
+        if self.range.contains(&0) {
+            return Box3::EMPTY;
+        }
+        if given.mode.writes() {
+            // The items' own elements. That its end does not overflow has been checked.
+            return Box3::at(self.offset, self.range).unwrap_or(Box3::EMPTY);
+        }
+        let (offset, range) = (leading(self.offset, self.rank), leading(self.range, self.rank));
+        let reach = Reach { offset, range, shapes: &self.shapes, scalars: self.scalars };
+        let Some(ends) = self.code.read_box(given.param, &reach) else { return Box3::EMPTY };
+        let rank = usize::from(given.part.view.rank);
+        let mut accessed = Box3 { min: [0; 3], max: [1; 3] };
+        for (dim, (first, end)) in ends.iter().take(rank).enumerate() {
+            (accessed.min[3 - rank + dim], accessed.max[3 - rank + dim]) =
+                (*first as usize, *end as usize);
+        }
+        accessed
+    }
+}
+
+/// Three dimensions as a kernel of this rank numbers them: its own first.
+fn leading(dims: Dims, rank: usize) -> [u64; 3] {
+    std::array::from_fn(|dim| dims.get(3 - rank + dim).map_or(0, |n| *n as u64))
+}
+
+/// The Rust form of a kernel, as a kernel of blocks.
+pub(crate) struct Native<K> {
+    scalars: Scalars,
+    offset: Dims,
+    _kernel: PhantomData<fn() -> K>,
+}
+
+impl<K: Kernel> Native<K> {
+    pub(crate) fn new(scalars: Scalars, offset: Dims) -> Native<K> {
+        Native { scalars, offset, _kernel: PhantomData }
+    }
+}
+
+impl<K: Kernel> BlockKernel for Native<K> {
+    unsafe fn run(&self, params: &[ParamPtr], block: &Box3) -> Verdict {
+        let _in_kernel = InKernel::new();
+        let Box3 { min, max } = block.shifted(self.offset);
+        // SAFETY: the call has the arguments of the parameters' types in their order, and the engine
+        // gives their memory in this order; the caller keeps others away. The launch is no larger than
+        // what is written (`CommandGroup::run`), and its blocks are disjoint.
+        watch(K::FUNCTION, || unsafe { K::run(&self.scalars, params, &Positions { min, max }) })
+    }
+}

@@ -1,0 +1,169 @@
+//! What is made of a kernel once, and looked at in each launch.
+
+use super::Kernel;
+use crate::access::{Pattern, Summary};
+use crate::flow::Use;
+use crate::interval::Interval;
+use crate::ir::{ParamId, ParamKind};
+use crate::linear::Symbol;
+use crate::op::Query;
+use crate::source::{Function, LowerError, lower};
+use crate::types::Scalar;
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A kernel's IR, and what launches need to know of it.
+#[derive(Debug)]
+pub struct Code {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its IR, verified.
+    pub ir: crate::Kernel,
+    /// By parameter: how it is read.
+    reads: Vec<Vec<Pattern>>,
+    /// By parameter: the first word and type of scalars that are 64-bit integers.
+    scalars: Vec<Option<(usize, Scalar)>>,
+}
+
+/// The code, or why there is none.
+pub type Built = Result<Code, LowerError>;
+
+/// A launch, as far as reads depend on it. Dimensions are the kernel's, the slowest first.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach<'l> {
+    /// Position of the first item.
+    pub offset: [u64; 3],
+    /// Items.
+    pub range: [u64; 3],
+    /// By parameter: the extents of views.
+    pub shapes: &'l [[u64; 3]],
+    /// The words of the scalars.
+    pub scalars: &'l [u64],
+}
+
+/// By dimension: from the first index to one past the last.
+type Ends = [(u64, u64); 3];
+
+impl Code {
+    /// Makes it.
+    pub fn of(function: &'static Function) -> Built {
+        let ir = lower(function)?;
+        let mut reads = Summary::of(&ir).params;
+        reads.iter_mut().for_each(|list| list.retain(|pattern| pattern.does != Use::Write));
+        let mut word = 0;
+        let scalars = ir.params.iter().map(|param| {
+            let ParamKind::Scalar(ty) = param.kind else { return None };
+            let first = word;
+            word += ir.types.layout(ty).0.div_ceil(8) as usize;
+            ty.scalar().filter(|s| [Scalar::I64, Scalar::U64].contains(s)).map(|s| (first, s))
+        });
+        let scalars = scalars.collect();
+        Ok(Code { name: Arc::from(function.name), ir, reads, scalars })
+    }
+
+    /// The box of a view's elements that a launch reads, where its indices are sums of positions,
+    /// extents and scalars; in dimensions of other indices, all of it. None if nothing is read.
+    /// (KRN-09)
+    pub fn read_box(&self, param: usize, launch: &Reach<'_>) -> Option<Ends> {
+        let shape = launch.shapes.get(param)?;
+        let of = |symbol| self.symbol(symbol, launch);
+        let mut hull: Option<Ends> = None;
+        for pattern in self.reads.get(param)? {
+            let mut ends = [(0, 1); 3];
+            for (dim, form) in pattern.forms.iter().enumerate() {
+                let range = form.as_ref().and_then(|form| form.range(&of)).filter(exact);
+                ends[dim] = range.map_or((0, shape[dim]), |range| clip(range, shape[dim]));
+            }
+            if ends.iter().any(|(first, end)| first >= end) {
+                continue;
+            }
+            hull = Some(match hull {
+                None => ends,
+                Some(hull) => std::array::from_fn(|dim| {
+                    (hull[dim].0.min(ends[dim].0), hull[dim].1.max(ends[dim].1))
+                }),
+            });
+        }
+        hull
+    }
+
+    fn symbol(&self, symbol: Symbol, launch: &Reach<'_>) -> Option<Interval> {
+        let exactly = |n: u64| Some(Interval::exactly(n.into()));
+        match symbol {
+            Symbol::Query(Query::Position, dim, _) => {
+                let dim = usize::from(dim);
+                let (first, range) = (*launch.offset.get(dim)?, *launch.range.get(dim)?);
+                let last = i128::from(first) + i128::from(range) - 1;
+                Some(Interval::new(first.into(), last.max(first.into())))
+            }
+            Symbol::Query(Query::Range, dim, _) => exactly(*launch.range.get(usize::from(dim))?),
+            Symbol::Query(Query::Offset, dim, _) => exactly(*launch.offset.get(usize::from(dim))?),
+            Symbol::Extent(ParamId(param), dim) => {
+                exactly(*launch.shapes.get(param as usize)?.get(usize::from(dim))?)
+            }
+            Symbol::Arg(param) => {
+                let (word, scalar) = (*self.scalars.get(param.index())?)?;
+                Some(Interval::exactly(scalar.int(*launch.scalars.get(word)?)))
+            }
+            Symbol::Query(..) | Symbol::Value(_) => None,
+        }
+    }
+}
+
+/// Forms hold modulo 2^64. Below 0 and above -2^63 an index is beyond every extent, as it is here.
+fn exact(range: &Interval) -> bool {
+    range.lo >= i128::from(i64::MIN) && range.hi <= i128::from(u64::MAX)
+}
+
+fn clip(range: Interval, extent: u64) -> (u64, u64) {
+    let end = i128::from(extent);
+    (range.lo.clamp(0, end) as u64, (range.hi + 1).clamp(0, end) as u64)
+}
+
+/// A `TypeId` is a hash already.
+#[derive(Default)]
+struct Identity(u64);
+
+impl Hasher for Identity {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+type Known = HashMap<TypeId, &'static Built, BuildHasherDefault<Identity>>;
+
+thread_local! {
+    /// What this thread has launched. A map for all is asked only the first time.
+    static KNOWN: RefCell<Known> = const {
+        RefCell::new(HashMap::with_hasher(BuildHasherDefault::new()))
+    };
+}
+
+static ALL: Mutex<Known> = Mutex::new(HashMap::with_hasher(BuildHasherDefault::new()));
+
+/// The code of an instance of a generic kernel: made once in the program, and then kept.
+pub fn code_of<K: Kernel>() -> &'static Built {
+    let id = TypeId::of::<K>();
+    let known = KNOWN.try_with(|known| known.borrow().get(&id).copied());
+    if let Ok(Some(code)) = known {
+        return code;
+    }
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    // One for each instance: as many as the program has, so leaking them is keeping them.
+    let code = *all.entry(id).or_insert_with(|| Box::leak(Box::new(Code::of(K::FUNCTION))));
+    drop(all);
+    // A thread that is ending keeps nothing.
+    let _ = KNOWN.try_with(|known| known.borrow_mut().insert(id, code));
+    code
+}

@@ -1,0 +1,87 @@
+//! What a kernel's entry is given: memory of its views, words of its scalars, the block to compute.
+
+use super::{Item, Shared};
+
+/// Memory of a view parameter. Shapes have three dimensions, the slowest first, and begin with ones
+/// where a view has fewer.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamPtr {
+    /// Start of the allocation.
+    pub base: *mut u8,
+    /// Shape of the allocation in elements.
+    pub dims: [usize; 3],
+    /// First element of the accessed box.
+    pub origin: [usize; 3],
+    /// Extent of the accessed box.
+    pub extent: [usize; 3],
+    /// The index, as the kernel counts, of the accessed box's first element.
+    pub index: [usize; 3],
+    /// The extent that the kernel sees: that of its argument, of which it may access a part.
+    pub shape: [usize; 3],
+}
+
+// SAFETY: a `ParamPtr` is an address and shapes; the kernel that dereferences it answers for it.
+unsafe impl Send for ParamPtr {}
+// SAFETY: as above.
+unsafe impl Sync for ParamPtr {}
+
+/// Positions to compute, from the first to one past the last in each dimension; the slowest first,
+/// and with leading dimensions of one position where a launch has fewer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Positions {
+    /// The first.
+    pub min: [usize; 3],
+    /// One past the last.
+    pub max: [usize; 3],
+}
+
+impl Positions {
+    /// Calls `body` for each of them: the loop around a kernel's body.
+    ///
+    /// # Safety
+    /// Only what runs a launch makes items, and each once: who has one may write its elements.
+    #[inline(always)]
+    pub unsafe fn each<const D: usize>(&self, mut body: impl FnMut(Item<D>)) {
+        for z in self.min[0]..self.max[0] {
+            for y in self.min[1]..self.max[1] {
+                for x in self.min[2]..self.max[2] {
+                    body(Item { at: last([z, y, x]) });
+                }
+            }
+        }
+    }
+}
+
+/// The dimensions that something of rank `D` has.
+#[inline(always)]
+pub(super) fn last<const D: usize>(all: [usize; 3]) -> [usize; D] {
+    std::array::from_fn(|dim| all[3 - D + dim])
+}
+
+/// How many words a scalar takes.
+pub const fn words<T>() -> usize {
+    size_of::<T>().div_ceil(8)
+}
+
+/// Appends a scalar, for [`scalar`] to find: its bytes, and zeros up to the next word.
+pub fn put_scalar<T: Shared>(value: T, words: &mut impl Extend<u64>) {
+    let from = (&raw const value).cast::<u8>();
+    words.extend((0..self::words::<T>()).map(|word| {
+        let mut bytes = [0; 8];
+        let len = (size_of::<T>() - 8 * word).min(8);
+        // SAFETY: within `value`, all of whose bytes are initialised (no padding, `Shared`).
+        unsafe { from.add(8 * word).copy_to_nonoverlapping(bytes.as_mut_ptr(), len) };
+        u64::from_ne_bytes(bytes)
+    }));
+}
+
+/// The scalar that begins with the first of these words.
+///
+/// # Safety
+/// [`put_scalar`] made them, of a `T`.
+#[inline(always)]
+pub unsafe fn scalar<T: Shared>(words: &[u64]) -> T {
+    debug_assert!(words.len() >= self::words::<T>());
+    // SAFETY: the caller's promise: the bytes of a `T`.
+    unsafe { words.as_ptr().cast::<T>().read_unaligned() }
+}

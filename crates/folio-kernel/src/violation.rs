@@ -1,0 +1,54 @@
+//! What a kernel can do that fails its command (semantics 10.1).
+
+use crate::ir::Site;
+use std::fmt;
+
+/// What went wrong in a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ViolationKind {
+    /// An index beyond the extent, in some dimension.
+    OutOfBounds {
+        /// The parameter's name; none for an array in a variable.
+        param: Option<String>,
+        /// The index, by dimension.
+        index: Vec<i64>,
+        /// The extent, by dimension.
+        extent: Vec<usize>,
+    },
+    /// An integer was divided by zero.
+    DivisionByZero,
+    /// An `assert!` did not hold, or a `panic!` was reached; the site has the message.
+    Assertion,
+}
+
+/// One of the violations of a launch, which fails its command: which kernel, what, and where in its
+/// source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The kernel's name.
+    pub kernel: String,
+    /// What happened.
+    pub kind: ViolationKind,
+    /// Where, and for assertions the message.
+    pub site: Site,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Site { file, line, column, message } = &self.site;
+        write!(f, "kernel `{}`, {file}:{line}:{column}: ", self.kernel)?;
+        match &self.kind {
+            ViolationKind::OutOfBounds { param, index, extent } => {
+                let what = param.as_deref().unwrap_or("an array");
+                write!(f, "index {index:?} is outside of `{what}`, which has extent {extent:?}")
+            }
+            ViolationKind::DivisionByZero => f.write_str("an integer is divided by zero"),
+            ViolationKind::Assertion => {
+                f.write_str(message.as_deref().unwrap_or("assertion failed"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for Violation {}

@@ -125,7 +125,7 @@ impl Runner<'_> {
         drop(events);
         let World { rt, queues, sim, reports, told, .. } = world;
         drop((rt, queues));
-        if over.recv_timeout(Duration::from_secs(10)) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if !ends(&over, sim.as_ref()) {
             record.wrong.push("what was submitted has not ended".to_owned());
             // Somebody may use it still.
             std::mem::forget(kept);
@@ -161,6 +161,21 @@ impl Runner<'_> {
             _ => false,
         })
     }
+}
+
+/// Waits until the other end of a channel is gone; `false` after some patience. Simulated devices go
+/// on by themselves meanwhile, as real ones do: nobody who is left would wait for them.
+fn ends(over: &mpsc::Receiver<()>, sim: Option<&SimHandle>) -> bool {
+    let until = Instant::now() + Duration::from_secs(10);
+    while over.recv_timeout(Duration::from_millis(1)) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if Instant::now() > until {
+            return false;
+        }
+        if let Some(sim) = sim {
+            sim.step(20);
+        }
+    }
+    true
 }
 
 /// Whoever watches over contracts has seen it broken.

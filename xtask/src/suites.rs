@@ -84,6 +84,15 @@ pub const SUITES: &[Suite] = &[
         soak: 500_000,
         soak_step: 10_000,
     },
+    // A case is 2^20 arguments of one function; 4096 are all `f32` for it.
+    Suite {
+        name: "MATH",
+        quick: share(2, 2),
+        normal: share(10, 18),
+        ci: share(30, 180),
+        soak: 18 * 4096,
+        soak_step: 18 * 64,
+    },
     // A case is 1000 command groups; every fourth case is on devices of the same kind.
     Suite {
         name: "ORDER",

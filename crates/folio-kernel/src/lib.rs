@@ -65,6 +65,7 @@ pub mod infer;
 pub mod interval;
 pub mod launch;
 pub mod linear;
+pub mod math;
 pub mod outputs;
 pub mod parse;
 pub mod print;

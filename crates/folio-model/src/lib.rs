@@ -8,9 +8,10 @@
 //! else; [`features`] counts what programs were made of. Nothing here depends on time, but for the
 //! patience after which a program counts as hanging.
 //!
-//! For kernels, [`interp`] says what they mean, and [`kernels`] makes random ones.
+//! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, and [`exact`] is what functions are measured by.
 
 pub mod compute;
+pub mod exact;
 pub mod faulty;
 pub mod features;
 pub mod generate;

@@ -5,6 +5,7 @@
 //! a [`Mode`]: run, or asked for its types.
 
 mod code;
+mod functions;
 pub mod ops;
 mod param;
 mod shared;
@@ -13,7 +14,7 @@ mod verdict;
 mod view;
 
 pub use code::{Built, Code, Reach, code_of};
-pub use ops::{Arith, Float, Int, Number};
+pub use ops::{Arith, Float, Functions, Int, Number};
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use shared::Shared;
 pub use slot::{Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record};

@@ -3,6 +3,8 @@
 use super::Shared;
 use super::verdict::{Seen, note};
 
+pub use super::functions::*;
+
 /// A number.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no arithmetic in kernels",
@@ -60,22 +62,16 @@ pub trait Int: Arith {
 }
 
 /// A float.
-pub trait Float: Arith {
+pub trait Float: Arith + Functions {
     /// `self * b + c`, rounded once.
     #[must_use]
     fn fma(self, b: Self, c: Self) -> Self;
-    /// Applies a function of the table in semantics 5.8.
-    #[must_use]
-    fn apply(self, f: fn(f64) -> f64) -> Self;
-    /// Applies a function of two.
-    #[must_use]
-    fn apply2(self, b: Self, f: fn(f64, f64) -> f64) -> Self;
-    /// Exact functions: square root, and rounding to integers.
+    /// The square root.
     #[must_use]
     fn root(self) -> Self;
-    /// Rounds by `f`, which is exact for both types.
+    /// With the sign of `b`.
     #[must_use]
-    fn rounded(self, f: fn(f64) -> f64) -> Self;
+    fn signed_as(self, b: Self) -> Self;
 }
 
 #[cold]
@@ -217,20 +213,12 @@ macro_rules! floats {
                 self.mul_add(b, c)
             }
             #[inline(always)]
-            fn apply(self, f: fn(f64) -> f64) -> $ty {
-                f(f64::from(self)) as $ty
-            }
-            #[inline(always)]
-            fn apply2(self, b: $ty, f: fn(f64, f64) -> f64) -> $ty {
-                f(f64::from(self), f64::from(b)) as $ty
-            }
-            #[inline(always)]
             fn root(self) -> $ty {
                 self.sqrt()
             }
             #[inline(always)]
-            fn rounded(self, f: fn(f64) -> f64) -> $ty {
-                f(f64::from(self)) as $ty
+            fn signed_as(self, b: $ty) -> $ty {
+                self.copysign(b)
             }
         }
     )*};
@@ -317,36 +305,11 @@ pub fn recip<T: Float + Number>(a: T) -> T {
 /// `x - trunc(x)`
 #[inline(always)]
 pub fn fract<T: Float>(a: T) -> T {
-    a.minus(a.rounded(f64::trunc))
+    a.minus(trunc(a))
 }
 
-macro_rules! functions {
-    ($($name:ident = $f:expr;)*) => {$(
-        #[doc = concat!("`", stringify!($name), "`, within the limits of semantics 5.8.")]
-        #[inline(always)]
-        pub fn $name<T: Float>(a: T) -> T {
-            a.apply($f)
-        }
-    )*};
+/// With the sign of `b`.
+#[inline(always)]
+pub fn copysign<T: Float>(a: T, b: T) -> T {
+    a.signed_as(b)
 }
-functions! {
-    exp = f64::exp; exp2 = f64::exp2; exp_m1 = f64::exp_m1;
-    ln = f64::ln; log2 = f64::log2; log10 = f64::log10; ln_1p = f64::ln_1p;
-    sin = f64::sin; cos = f64::cos; tan = f64::tan;
-    asin = f64::asin; acos = f64::acos; atan = f64::atan;
-    sinh = f64::sinh; cosh = f64::cosh; tanh = f64::tanh;
-    cbrt = f64::cbrt; rsqrt = |x| 1.0 / x.sqrt();
-    floor = f64::floor; ceil = f64::ceil; trunc = f64::trunc; round = f64::round;
-    round_ties_even = f64::round_ties_even;
-}
-
-macro_rules! functions_of_two {
-    ($($name:ident = $f:expr;)*) => {$(
-        #[doc = concat!("`", stringify!($name), "`, within the limits of semantics 5.8.")]
-        #[inline(always)]
-        pub fn $name<T: Float>(a: T, b: T) -> T {
-            a.apply2(b, $f)
-        }
-    )*};
-}
-functions_of_two! { powf = f64::powf; atan2 = f64::atan2; hypot = f64::hypot; copysign = f64::copysign; }

@@ -38,7 +38,7 @@ fn power(exponent: i32) -> f64 {
 }
 
 /// `±number * 2^exponent`, rounded to nearest, ties to even.
-fn pack(scalar: Scalar, negative: bool, number: u128, exponent: i32) -> u64 {
+pub(crate) fn pack(scalar: Scalar, negative: bool, number: u128, exponent: i32) -> u64 {
     let (exponent_bits, fraction_bits) = format(scalar);
     let sign = u64::from(negative) << (exponent_bits + fraction_bits);
     if number == 0 {

@@ -1,6 +1,7 @@
 //! Operations on scalars, by their bits (semantics 3 to 5).
 
 use super::float;
+use crate::exact;
 use folio_kernel::{Binary, Compare, Scalar, Unary};
 
 /// What an operation with a zero divisor gives, too.
@@ -37,9 +38,11 @@ fn floats<const N: usize>(
     }
 }
 
-/// A function of the table in semantics 5.8: computed with room to spare, where there is any.
-fn function(scalar: Scalar, bits: u64, f: impl Fn(f64) -> f64) -> u64 {
-    floats(scalar, [bits], |[x]| f(x.into()) as f32, |[x]| f(x))
+/// A function of the table in semantics 5.8: the nearest float to the exact value.
+fn function(scalar: Scalar, bits: u64, op: Unary) -> u64 {
+    let nearest = |x: f64, to| exact::unary(op, x).map_or(0, |exact| exact.rounded(to));
+    let single = |[x]: [f32; 1]| f32::from_bits(nearest(x.into(), Scalar::F32) as u32);
+    floats(scalar, [bits], single, |[x]| f64::from_bits(nearest(x, Scalar::F64)))
 }
 
 /// One operand.
@@ -77,24 +80,24 @@ fn float_unary(op: Unary, scalar: Scalar, a: u64) -> u64 {
         Unary::Round => exact!(round),
         Unary::RoundEven => exact!(round_ties_even),
         Unary::Sqrt => exact!(sqrt),
-        Unary::Rsqrt => function(scalar, a, |x| 1.0 / x.sqrt()),
-        Unary::Cbrt => function(scalar, a, f64::cbrt),
-        Unary::Exp => function(scalar, a, f64::exp),
-        Unary::Exp2 => function(scalar, a, f64::exp2),
-        Unary::ExpM1 => function(scalar, a, f64::exp_m1),
-        Unary::Ln => function(scalar, a, f64::ln),
-        Unary::Log2 => function(scalar, a, f64::log2),
-        Unary::Log10 => function(scalar, a, f64::log10),
-        Unary::Ln1p => function(scalar, a, f64::ln_1p),
-        Unary::Sin => function(scalar, a, f64::sin),
-        Unary::Cos => function(scalar, a, f64::cos),
-        Unary::Tan => function(scalar, a, f64::tan),
-        Unary::Asin => function(scalar, a, f64::asin),
-        Unary::Acos => function(scalar, a, f64::acos),
-        Unary::Atan => function(scalar, a, f64::atan),
-        Unary::Sinh => function(scalar, a, f64::sinh),
-        Unary::Cosh => function(scalar, a, f64::cosh),
-        Unary::Tanh => function(scalar, a, f64::tanh),
+        Unary::Rsqrt
+        | Unary::Cbrt
+        | Unary::Exp
+        | Unary::Exp2
+        | Unary::ExpM1
+        | Unary::Ln
+        | Unary::Log2
+        | Unary::Log10
+        | Unary::Ln1p
+        | Unary::Sin
+        | Unary::Cos
+        | Unary::Tan
+        | Unary::Asin
+        | Unary::Acos
+        | Unary::Atan
+        | Unary::Sinh
+        | Unary::Cosh
+        | Unary::Tanh => function(scalar, a, op),
         // Of integers only.
         Unary::Not
         | Unary::CountOnes
@@ -142,10 +145,7 @@ pub fn binary(op: Binary, scalar: Scalar, a: u64, b: u64) -> Computed {
 
 fn float_binary(op: Binary, scalar: Scalar, a: u64, b: u64) -> u64 {
     let sign = 1 << (scalar.bits() - 1);
-    let wide = |f: fn(f64, f64) -> f64| {
-        let single = |[x, y]: [f32; 2]| f(x.into(), y.into()) as f32;
-        floats(scalar, [a, b], single, |[x, y]| f(x, y))
-    };
+    let nearest = |x: f64, y: f64, to| exact::binary(op, x, y).map_or(0, |exact| exact.rounded(to));
     match op {
         Binary::Add => floats(scalar, [a, b], |[x, y]| x + y, |[x, y]| x + y),
         Binary::Sub => floats(scalar, [a, b], |[x, y]| x - y, |[x, y]| x - y),
@@ -166,9 +166,11 @@ fn float_binary(op: Binary, scalar: Scalar, a: u64, b: u64) -> u64 {
                 b
             }
         }
-        Binary::Pow => wide(f64::powf),
-        Binary::Atan2 => wide(f64::atan2),
-        Binary::Hypot => wide(f64::hypot),
+        Binary::Pow | Binary::Atan2 | Binary::Hypot => {
+            let single =
+                |[x, y]: [f32; 2]| f32::from_bits(nearest(x.into(), y.into(), Scalar::F32) as u32);
+            floats(scalar, [a, b], single, |[x, y]| f64::from_bits(nearest(x, y, Scalar::F64)))
+        }
         Binary::CopySign => a & !sign | b & sign,
         // Of integers only.
         _ => a,

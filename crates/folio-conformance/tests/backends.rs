@@ -257,6 +257,15 @@ fn kernels_refuse_usm_of_other_memories() {
                     |r: &Result<Event, Error>| matches!(r, Err(Error::NotAccessible { .. }));
                 let both = (refused(&ran), refused(&filled));
                 assert_eq!(both, (at != home, at != home), "{kind:?} of {owner:?} on {device:?}");
+                // To name none of its elements is to use nothing.
+                let mut y = rt.buffer::<u32>(4).unwrap();
+                q.submit(|cg| {
+                    let (x, y) = (cg.read(x.slice(0, 0)?), cg.read_write(&mut y));
+                    cg.host_kernel([4], (x, y), |i, (_, mut y)| y[i] += 1);
+                    Ok(())
+                })
+                .unwrap();
+                assert_eq!(y.to_vec().unwrap(), [1; 4], "{kind:?} of {owner:?} on {device:?}");
                 // A host task may, where the host reaches it.
                 let reached = kind != UsmKind::Device || owner.info().home == MemoryHome::Host;
                 let task = q.submit(|cg| {

@@ -265,7 +265,8 @@ impl<T: DeviceType> Usm<T> {
         &self.device
     }
 
-    /// Its raw pointer.
+    /// Its raw pointer. What a command finds unwritten it zeroes, and of what is done by way of the
+    /// [address](UsmPtr::address) it knows nothing: fill the memory by a command before that.
     pub fn pointer(&self) -> UsmPtr {
         self.pointer
     }

@@ -1,6 +1,6 @@
 //! The memory that programs work on, in the forms in which the API gives it: buffers, USM, and the
-//! host's own. Types are values here; those who know the type ask for parts with [`slice`],
-//! [`slice_mut`] and [`pointer`](Handle::pointer).
+//! host's own. Types are values here; those who know the type ask for parts with [`slice()`],
+//! [`slice_mut()`] and [`pointer`](Handle::pointer).
 
 use crate::compute;
 use crate::program::{BufferSpec, Memory, Ty, View};

@@ -14,6 +14,7 @@ tests![
     raw_fills_of_rows_and_slices,
     windows_are_copied_and_filled,
     raw_commands_wait_for_events,
+    raw_writes_of_fresh_memory_stay,
     raw_commands_of_queues_in_order,
     hints_are_commands,
     commands_keep_raw_memory,
@@ -348,6 +349,25 @@ fn raw_commands_wait_for_events(rig: &Rig) -> Outcome {
     ensure_eq!(contents(rig, &q, &[], usm.pointer(), 4)?, [6, 6, 3, 4]);
     refused!(q.wait(), Error::Failed(_));
     q.wait()?;
+    Ok(())
+}
+
+/// USM-01, USM-02: memory reads as zero until it is written, no matter how it is written first.
+fn raw_writes_of_fresh_memory_stay(rig: &Rig) -> Outcome {
+    for (at, device) in rig.rt.devices().iter().enumerate() {
+        let q = rig.rt.queue_on(device)?;
+        for kind in KINDS {
+            let mut usm = rig.rt.usm::<u32>(device, kind, 4)?;
+            let written = fill(&q, &[], usm.pointer(), [1, 1, 2], 7)?;
+            let read = q.submit(|cg| {
+                let x = cg.after(&written).read_write(&mut usm);
+                cg.host_kernel([4], x, |i, mut x| x[i] += 1);
+                Ok(())
+            })?;
+            let found = contents(rig, &q, &[&read], usm.pointer(), 4)?;
+            ensure_eq!(found, [8, 8, 1, 1], "{kind:?} on device {at}");
+        }
+    }
     Ok(())
 }
 

@@ -210,6 +210,13 @@ impl Ledger {
         let moved = self.traced.then(|| self.counters.transfers());
         let who = For { queue, label: &command.label, lane };
         self.prepare(&command.accesses, who, &mut deps);
+        if let Action::Copy { .. } | Action::Fill { .. } = &command.action {
+            for raw in command.action.raw() {
+                if let Some(id) = raw.storage {
+                    self.define((id, raw.domain), who, &mut deps);
+                }
+            }
+        }
         self.tracker_panics(&command.accesses, &command.label, &mut deps);
         tidy(&mut deps);
         let plan = moved.map(|moved| {
@@ -240,6 +247,10 @@ impl Ledger {
                 *deps = before;
                 return;
             }
+        }
+        if accesses.iter().any(|a| self.storages[a.storage.0].home.is_some()) {
+            // What zero fills come after.
+            self.hazard_deps(accesses, deps);
         }
         // Those that need what is there first: then a discard of a part of the same page finds it.
         for access in accesses.iter().filter(|a| !a.mode.discards()) {
@@ -543,6 +554,8 @@ impl Ledger {
     #[inline]
     pub(crate) fn first_byte(&self, access: &Access) -> MemRef {
         let alloc = self.storages[access.storage.0].alloc(access.domain);
+        // USM of another memory may be named where nothing of it is used: no lane reaches it.
+        let alloc = alloc.filter(|_| !access.elements.is_empty());
         let nowhere = MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 };
         alloc.map_or(nowhere, |a| a.mem)
     }

@@ -304,6 +304,10 @@ impl Ledger {
         let pitch = storage.pitch();
         let mut rects: Vec<FillRect> = Vec::new();
         let mut own: Deps = SmallVec::new();
+        if storage.home.is_some() {
+            // Raw commands use it, too, and only what the command comes after orders them.
+            deps.iter().for_each(|d| add_dep(&mut own, d.stamp, false));
+        }
         for hole in &holes {
             storage.hazards.order_arrivals(hole, domain, &mut own);
             if storage.broken {
@@ -347,6 +351,26 @@ impl Ledger {
             storage.hazards.mark_arrival(hole, domain, stamp, (true, false), known);
             storage.defined.update(hole, &mut |_, set| set.with(domain));
         }
+    }
+
+    /// Memory of USM that is used raw is defined first, as nobody sees what becomes of it then.
+    /// Adds to `deps` what must be done before.
+    pub(crate) fn define(
+        &mut self,
+        (id, domain): (StorageId, DomainId),
+        who: For<'_>,
+        deps: &mut Deps,
+    ) {
+        let storage = &self.storages[id.0];
+        if storage.home != Some(domain) {
+            return;
+        }
+        let all = storage.grid.all();
+        if !self.failures.is_empty() {
+            self.heal(id, &all);
+        }
+        self.zero(id, (&all, &Box3::EMPTY), domain, who, deps);
+        self.storages[id.0].hazards.order_arrivals(&all, domain, deps);
     }
 
     /// Bytes that would have to be copied to a device for these accesses, and its load.

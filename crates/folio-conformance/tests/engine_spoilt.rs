@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
-use folio_core::{BufferOptions, Error, Event, Queue, Runtime, Shared};
-use folio_layers::{Fault, FaultHandle, Faults, Site};
+use folio_core::{BufferOptions, Error, Event, Queue, Runtime, Shared, UsmKind};
+use folio_layers::{Fault, FaultHandle, Faults, Site, Validate};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 
 const N: usize = 8;
@@ -307,4 +307,41 @@ fn a_chunk_that_never_came_is_not_shown() {
         }
         rig.ends();
     }
+}
+
+/// USM-02: memory that an upload has spoilt is zeroed for the next command that uses it, all of it; so
+/// not while a raw command is at work in another part.
+#[test]
+fn zeroing_waits_for_raw_commands() {
+    let sim = SimBackend::builder().devices(1, DeviceSpec::new()).build();
+    let (handle, faults, validate) = (sim.handle(), Faults::new(), Validate::new());
+    let (plan, report) = (faults.handle(), validate.report());
+    let backend = validate.over(faults.over(sim));
+    let rt = Runtime::builder().backend(backend).build().unwrap();
+    let q = rt.queue().unwrap();
+    let mut usm = rt.usm::<i32>(&q.device(), UsmKind::Shared, N).unwrap();
+    plan.inject(Site::Copy, 1, Fault::Later(HalErrorKind::Driver));
+    let upload = q.submit(|cg| {
+        cg.copy_from_slice(&[1; N], &mut usm);
+        Ok(())
+    });
+    failed(&upload.unwrap(), "the upload");
+    handle.hold(0, LaneKind::Compute);
+    let half = usm.pointer().offset(2 * N).unwrap();
+    let raw = q.submit(|cg| {
+        // SAFETY: nobody else uses these elements.
+        unsafe { cg.fill_raw(half, [N / 2], 5) };
+        Ok(())
+    });
+    let tracked = q.submit(|cg| {
+        let x = cg.discard(usm.slice_mut(0, N / 2)?);
+        cg.host_kernel([N / 2], x, |i, mut x| x.put(i, NEW));
+        Ok(())
+    });
+    handle.release(0, LaneKind::Compute);
+    raw.unwrap().wait().unwrap();
+    tracked.unwrap().wait().unwrap();
+    rt.wait().unwrap();
+    assert_eq!(rt.counters().zero_fills, 1);
+    assert_eq!(report.violations(), []);
 }

@@ -210,10 +210,12 @@ impl Ledger {
         let moved = self.traced.then(|| self.counters.transfers());
         let who = For { queue, label: &command.label, lane };
         self.prepare(&command.accesses, who, &mut deps);
+        let mut raw: SmallVec<[StorageId; 2]> = SmallVec::new();
         if let Action::Copy { .. } | Action::Fill { .. } = &command.action {
-            for raw in command.action.raw() {
-                if let Some(id) = raw.storage {
-                    self.define((id, raw.domain), who, &mut deps);
+            for at in command.action.raw() {
+                if let Some(id) = at.storage {
+                    self.define((id, at.domain), who, &mut deps);
+                    raw.push(id);
                 }
             }
         }
@@ -231,8 +233,26 @@ impl Ledger {
             self.outbox.notes.insert(before, plan);
         }
         self.mark(&command.accesses, stamp);
+        for id in raw {
+            self.note_raw(id, stamp);
+        }
         self.note_in_queue(queue, stamp, in_order);
         stamp
+    }
+
+    /// A raw command uses a storage.
+    fn note_raw(&mut self, id: StorageId, stamp: Stamp) {
+        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let Some(storage) = self.storages.get_mut(id.0) else { return };
+        if storage.home.is_none() {
+            return;
+        }
+        // Looked through at 4, 8, 16, ..: constant cost per command.
+        if storage.raw.len() >= 4 && storage.raw.len().is_power_of_two() {
+            let pending = |s: &Stamp| outcome(lanes, slots, failures, *s) == Outcome::Pending;
+            storage.raw.retain(|s| pending(s));
+        }
+        storage.raw.push(stamp);
     }
 
     /// Gathers what the accesses wait for, and brings what they need. A command that is known to fail

@@ -1,6 +1,7 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
 use super::fragments::Fragment;
+use super::stamp::Stamp;
 use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Dims, Grid};
@@ -95,6 +96,8 @@ pub(crate) struct StorageState {
     /// Nobody's: a stop on the way of packed rows.
     pub(crate) temporary: bool,
     pub(crate) counters: Counters,
+    /// USM: raw commands that may be under way.
+    pub(crate) raw: SmallVec<[Stamp; 2]>,
 }
 
 impl StorageState {
@@ -122,6 +125,7 @@ impl StorageState {
             closed: false,
             temporary: false,
             counters: Counters::default(),
+            raw: SmallVec::new(),
         }
     }
 

@@ -305,8 +305,10 @@ impl Ledger {
         let mut rects: Vec<FillRect> = Vec::new();
         let mut own: Deps = SmallVec::new();
         if storage.home.is_some() {
-            // Raw commands use it, too, and only what the command comes after orders them.
+            // Raw commands use it, too. Those that the program lets run beside this command do not
+            // touch what it touches; but this touches everything.
             deps.iter().for_each(|d| add_dep(&mut own, d.stamp, false));
+            storage.raw.iter().for_each(|stamp| add_dep(&mut own, *stamp, false));
         }
         for hole in &holes {
             storage.hazards.order_arrivals(hole, domain, &mut own);
@@ -366,9 +368,6 @@ impl Ledger {
             return;
         }
         let all = storage.grid.all();
-        if !self.failures.is_empty() {
-            self.heal(id, &all);
-        }
         self.zero(id, (&all, &Box3::EMPTY), domain, who, deps);
         self.storages[id.0].hazards.order_arrivals(&all, domain, deps);
     }

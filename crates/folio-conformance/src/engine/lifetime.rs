@@ -19,6 +19,7 @@ tests![
     a_runtime_that_has_worked_ends,
     events_outlive_everything,
     waiting_for_the_runtime,
+    launches_are_counted_when_their_queue_is_gone,
 ];
 
 /// Tells when the engine of a runtime is gone.
@@ -288,5 +289,34 @@ fn waiting_for_the_runtime(rig: &Rig) -> Outcome {
     gate.open();
     rig.rt.wait()?;
     ensure!(events.iter().all(|e| e.is_done()), "work is left");
+    Ok(())
+}
+
+/// OBS-01: a queue counts its launches, and the runtime those of all queues, also of those that went while
+/// their commands were under way.
+fn launches_are_counted_when_their_queue_is_gone(rig: &Rig) -> Outcome {
+    let before = rig.rt.counters().launches;
+    let mut x = rig.rt.buffer::<u64>(4)?;
+    for (round, wait) in [(0, true), (1, false)] {
+        let q = rig.queue()?;
+        for _ in 0..3 {
+            q.submit(|cg| {
+                let x = cg.read_write(&mut x);
+                cg.host_kernel([4], x, |i, mut x| x[i] += 1);
+                Ok(())
+            })?;
+        }
+        ensure_eq!(q.counters().launches, 3);
+        if wait {
+            q.wait()?;
+        }
+        drop(q);
+        ensure_eq!(rig.rt.counters().launches - before, 3 * (round + 1));
+    }
+    ensure_eq!(x.to_vec()?, [6; 4]);
+    rig.rt.wait()?;
+    // Others make room for what is forgotten.
+    drop(rig.queue()?);
+    ensure_eq!(rig.rt.counters().launches - before, 6);
     Ok(())
 }

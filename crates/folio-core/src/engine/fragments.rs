@@ -73,7 +73,8 @@ impl StorageState {
 
 impl Ledger {
     /// What copies and fills that are known to have failed should have brought to `pages` is not
-    /// there, and what commands did to them that have run on such memory is to be seen by nobody. Whoever looks at the state of pages looks here first; so failure needs nobody to act
+    /// there, and what commands did to them that have run on such memory is to be seen by nobody.
+    /// Whoever looks at the state of pages looks here first; so failure needs nobody to act
     /// upon it when it happens.
     pub(crate) fn heal(&mut self, id: StorageId, pages: &Box3) {
         if self.failures.is_empty() || pages.is_empty() {

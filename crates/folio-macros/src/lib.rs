@@ -13,7 +13,6 @@
 //! errors of a function come at once (`errors`).
 
 mod body;
-mod call;
 mod derive;
 mod errors;
 mod function;

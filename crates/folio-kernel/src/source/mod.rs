@@ -7,7 +7,6 @@
 //! bottom-up. As rustc has accepted the Rust form, an ill-typed body cannot get here.
 
 mod lower;
-mod method;
 
 pub use lower::{LowerError, lower};
 

@@ -1,6 +1,6 @@
 //! Methods, calls, and macros within kernels.
 
-use crate::body::{Both, Walk, place_of};
+use super::{Both, Walk, place_of};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::punctuated::Punctuated;

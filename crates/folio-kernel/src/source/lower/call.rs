@@ -1,0 +1,121 @@
+//! Calls of device functions, which are inlined, and methods.
+
+use super::super::{At, Block, Entry, Expr};
+use super::method::{self, Method};
+use super::{Frame, Given, Lower, LowerError, Result};
+use crate::ir::Stmt;
+use crate::op::{Binary, Op, Unary};
+use crate::types::Scalar;
+
+impl Lower {
+    pub(super) fn call(&mut self, at: u16, args: &'static [Expr]) -> Result<Given> {
+        let Some(Entry::Function(function)) = self.frame.table.get(usize::from(at)).copied() else {
+            return Err(LowerError::Unsupported("this call"));
+        };
+        let table = (function.table)();
+        // Other instances of one generic function have one body: recursion is through depth.
+        let body: *const Block = function.body;
+        if self.calls.iter().filter(|call| **call == body).count() > 16 {
+            return Err(LowerError::Recursion(function.name));
+        }
+        let mut given = Vec::with_capacity(args.len());
+        for arg in args {
+            let value = self.expr(arg)?;
+            given.push(self.settle(value)?);
+        }
+        let result = match table.get(function.params.len()) {
+            Some(Entry::Type(ty)) => {
+                let ty = ty(self.builder.types());
+                Some(self.builder.var(function.name, ty, false))
+            }
+            _ => None,
+        };
+        let label = self.builder.label();
+        let frame = Frame::of(function, table, Some((label, result)));
+        let outer = std::mem::replace(&mut self.frame, frame);
+        self.calls.push(body);
+        for (at, given) in given.into_iter().enumerate() {
+            self.frame.locals.insert(at as u16, given);
+        }
+        self.builder.begin(false);
+        let gives = self.block(function.body)?;
+        if let (Some(var), false) = (result, matches!(gives, Given::Unit)) {
+            let value = self.value(gives)?;
+            self.builder.set(var, value);
+        }
+        let body = self.builder.end();
+        self.calls.pop();
+        self.frame = outer;
+        self.builder.push(Stmt::Block { label, body });
+        Ok(match result {
+            Some(var) => Given::Value(self.builder.get(var)),
+            None => Given::Unit,
+        })
+    }
+
+    pub(super) fn method(
+        &mut self,
+        receiver: &'static Expr,
+        name: &'static str,
+        args: &'static [Expr],
+        at: At,
+    ) -> Result<Given> {
+        let given = self.expr(receiver)?;
+        match (&given, name) {
+            (Given::Item, "index") => return Ok(Given::Value(self.builder.position(0))),
+            (Given::Item, "pos") => {
+                let rank = self.builder.kernel().shape.rank;
+                let part = |dim| Given::Value(self.builder.position(dim));
+                return Ok(Given::Tuple((0..rank).map(part).collect()));
+            }
+            (Given::View(param), "len") => {
+                return Ok(Given::Value(self.builder.extent(*param, 0)));
+            }
+            (Given::View(param), "shape") => {
+                let rank = self.builder.kernel().elements(*param).map_or(1, |(_, rank)| rank);
+                let extents = (0..rank).map(|dim| self.builder.extent(*param, dim)).collect();
+                return Ok(Given::Shape(extents));
+            }
+            _ => {}
+        }
+        let a = self.value(given)?;
+        let mut rest = Vec::with_capacity(args.len());
+        for arg in args {
+            rest.push(self.of(arg)?);
+        }
+        self.site(at);
+        let scalar = self.builder.type_of(a).scalar();
+        let scalar = scalar.ok_or(LowerError::Unsupported(name))?;
+        let b = |at: usize| rest.get(at).copied().ok_or(LowerError::Unsupported(name));
+        let value = match method::find(name).ok_or(LowerError::Unsupported(name))? {
+            Method::Unary(op) => self.builder.unary(op, a),
+            Method::Binary(op) => {
+                let b = b(0)?;
+                self.builder.binary(op, a, b)
+            }
+            Method::Fma => {
+                let (b, c) = (b(0)?, b(1)?);
+                self.builder.op(Op::Fma(a, b, c))
+            }
+            Method::Clamp => {
+                let (lo, hi) = (b(0)?, b(1)?);
+                let low = self.builder.binary(Binary::Max, a, lo);
+                self.builder.binary(Binary::Min, low, hi)
+            }
+            Method::Recip => {
+                let bits = crate::Combine::Mul.identity(scalar).unwrap_or(1);
+                let one = self.builder.bits(scalar, bits);
+                self.builder.binary(Binary::Div, one, a)
+            }
+            Method::Fract => {
+                let whole = self.builder.unary(Unary::Trunc, a);
+                self.builder.binary(Binary::Sub, a, whole)
+            }
+            Method::ToBits => {
+                let to = if scalar.bits() == 64 { Scalar::U64 } else { Scalar::U32 };
+                self.builder.op(Op::Bits(a, to))
+            }
+        };
+        Ok(Given::Value(value))
+    }
+}

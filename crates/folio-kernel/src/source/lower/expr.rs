@@ -1,0 +1,215 @@
+//! Expressions: numbers, operators, fields, what is made of parts.
+
+use super::super::{At, Entry, Expr};
+use super::{Given, Lower, LowerError, Result};
+use crate::ir::{Stmt, Value};
+use crate::op::{Binary, Compare, Op, Unary};
+use crate::types::{Composite, Scalar};
+use std::collections::HashMap;
+
+impl Lower {
+    pub(super) fn expr(&mut self, expr: &'static Expr) -> Result<Given> {
+        match expr {
+            Expr::Unit => Ok(Given::Unit),
+            Expr::Number(digits, ty) => self.number(digits, *ty),
+            Expr::Bool(value) => {
+                Ok(Given::Value(self.builder.bits(Scalar::Bool, u64::from(*value))))
+            }
+            Expr::Local(local) => match self.frame.locals.get(local) {
+                Some(given) => Ok(given.clone()),
+                None => Err(LowerError::Unsupported("this name")),
+            },
+            Expr::Const(at) => match self.frame.table.get(usize::from(*at)).copied() {
+                Some(Entry::Const(ty, bits)) => match ty(self.builder.types()).scalar() {
+                    Some(scalar) => Ok(Given::Value(self.builder.bits(scalar, bits))),
+                    None => Err(LowerError::Unsupported("a constant that is no number")),
+                },
+                _ => Err(LowerError::Unsupported("this constant")),
+            },
+            Expr::Binary(op, a, b, at) => self.binary(op, a, b, *at),
+            Expr::Unary(op, a) => {
+                let a = self.of(a)?;
+                let op = if *op == '-' { Unary::Neg } else { Unary::Not };
+                Ok(Given::Value(self.builder.unary(op, a)))
+            }
+            Expr::Cast(a, ty) => {
+                let a = self.of(a)?;
+                let to = self.entry_type(*ty)?.scalar();
+                let to = to.ok_or(LowerError::Unsupported("as"))?;
+                Ok(Given::Value(self.cast(a, to)))
+            }
+            Expr::Method(receiver, name, args, at) => self.method(receiver, name, args, *at),
+            Expr::Call(at, args) => self.call(*at, args),
+            Expr::Field(base, name) => self.field(base, name),
+            Expr::Index(base, index, at) => self.index(base, index, *at),
+            Expr::Tuple(parts) => {
+                let part = |part| {
+                    let given = self.expr(part)?;
+                    self.settle(given)
+                };
+                let parts: Result<Vec<_>> = parts.iter().map(part).collect();
+                Ok(Given::Tuple(parts?))
+            }
+            Expr::Struct(ty, fields) => self.structure(*ty, fields),
+            Expr::Array(parts) => {
+                let parts: Result<Vec<_>> = parts.iter().map(|part| self.of(part)).collect();
+                self.array(parts?)
+            }
+            Expr::Repeat(part, count) => {
+                let part = self.of(part)?;
+                match self.frame.table.get(usize::from(*count)) {
+                    Some(Entry::Const(_, count)) => self.array(vec![part; *count as usize]),
+                    _ => Err(LowerError::Unsupported("this length")),
+                }
+            }
+            Expr::If(cond, then, otherwise) => self.branch(cond, then, *otherwise),
+            Expr::Block(block) => self.block(block),
+            other => self.statement(other).map(|()| Given::Unit),
+        }
+    }
+
+    pub(super) fn number(&mut self, digits: &'static str, ty: u16) -> Result<Given> {
+        let wrong = |scalar: Scalar| LowerError::Number(digits, scalar.to_string());
+        let scalar = self.entry_type(ty)?.scalar();
+        let scalar = scalar.ok_or(LowerError::Unsupported("this number"))?;
+        let bits = match scalar {
+            Scalar::F32 => digits.parse::<f32>().map(|x| u64::from(x.to_bits())).ok(),
+            Scalar::F64 => digits.parse::<f64>().map(f64::to_bits).ok(),
+            _ => digits.parse::<i128>().map(|x| x as u64).ok(),
+        };
+        let bits = bits.ok_or_else(|| wrong(scalar))?;
+        Ok(Given::Value(self.builder.bits(scalar, bits)))
+    }
+
+    pub(super) fn cast(&mut self, a: Value, to: Scalar) -> Value {
+        // `bool as f32` is no cast of Rust.
+        self.builder.cast(a, to)
+    }
+
+    pub(super) fn operator(&mut self, op: &str, a: Value, b: Value) -> Result<Value> {
+        let compare = |op| Some(Op::Compare(op, a, b));
+        let binary = |op| Some(Op::Binary(op, a, b));
+        let op = match op {
+            "+" => binary(Binary::Add),
+            "-" => binary(Binary::Sub),
+            "*" => binary(Binary::Mul),
+            "/" => binary(Binary::Div),
+            "%" => binary(Binary::Rem),
+            "&" | "&&" => binary(Binary::And),
+            "|" | "||" => binary(Binary::Or),
+            "^" => binary(Binary::Xor),
+            "<<" => binary(Binary::Shl),
+            ">>" => binary(Binary::Shr),
+            "==" => compare(Compare::Eq),
+            "!=" => compare(Compare::Ne),
+            "<" => compare(Compare::Lt),
+            "<=" => compare(Compare::Le),
+            ">" => compare(Compare::Gt),
+            ">=" => compare(Compare::Ge),
+            _ => None,
+        };
+        let op = op.ok_or(LowerError::Unsupported("this operator"))?;
+        Ok(self.builder.op(op))
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: &'static str,
+        a: &'static Expr,
+        b: &'static Expr,
+        at: At,
+    ) -> Result<Given> {
+        if matches!(op, "&&" | "||") && !is_plain(b) {
+            return self.lazy(op, a, b);
+        }
+        let a = self.of(a)?;
+        let b = self.of(b)?;
+        self.site(at);
+        Ok(Given::Value(self.operator(op, a, b)?))
+    }
+
+    /// The right side only if it decides.
+    pub(super) fn lazy(
+        &mut self,
+        op: &'static str,
+        a: &'static Expr,
+        b: &'static Expr,
+    ) -> Result<Given> {
+        let first = self.of(a)?;
+        let var = self.builder.var("lazy", Scalar::Bool, false);
+        self.builder.set(var, first);
+        self.builder.begin(false);
+        let second = self.of(b)?;
+        self.builder.set(var, second);
+        let decides = self.builder.end();
+        let (then, otherwise) = if op == "&&" { (decides, vec![]) } else { (vec![], decides) };
+        self.builder.push(Stmt::If { cond: first, then, otherwise });
+        Ok(Given::Value(self.builder.get(var)))
+    }
+
+    pub(super) fn field(&mut self, base: &'static Expr, name: &'static str) -> Result<Given> {
+        let given = self.expr(base)?;
+        if let Given::Tuple(parts) = &given {
+            let part = name.parse().ok().and_then(|at: usize| parts.get(at));
+            return part.cloned().ok_or(LowerError::Unsupported("this field"));
+        }
+        let ty = match &given {
+            Given::Place(_, ty) => *ty,
+            Given::Value(value) => self.builder.type_of(*value),
+            _ => return Err(LowerError::Unsupported("this field")),
+        };
+        let (at, part) = match self.builder.types().get(ty) {
+            Some(Composite::Struct(s)) => {
+                let at = s.fields.iter().position(|field| field.name == name);
+                at.map(|at| (at as u32, s.fields[at].ty))
+            }
+            _ => None,
+        }
+        .ok_or(LowerError::Unsupported("this field"))?;
+        match given {
+            Given::Place(place, _) => Ok(Given::Place(place.part(at), part)),
+            other => {
+                let value = self.value(other)?;
+                Ok(Given::Value(self.builder.op(Op::Part(value, at))))
+            }
+        }
+    }
+
+    pub(super) fn structure(
+        &mut self,
+        ty: u16,
+        fields: &'static [(&'static str, Expr)],
+    ) -> Result<Given> {
+        let ty = self.entry_type(ty)?;
+        let mut values = HashMap::new();
+        for (name, expr) in fields {
+            values.insert(*name, self.of(expr)?);
+        }
+        let names: Vec<_> = match self.builder.types().get(ty) {
+            Some(Composite::Struct(s)) => s.fields.iter().map(|f| f.name.clone()).collect(),
+            _ => vec![],
+        };
+        let parts: Option<Vec<_>> =
+            names.iter().map(|name| values.get(name.as_str()).copied()).collect();
+        let parts = parts.ok_or(LowerError::Unsupported("this struct"))?;
+        Ok(Given::Value(self.builder.op(Op::Make(ty, parts))))
+    }
+
+    pub(super) fn array(&mut self, parts: Vec<Value>) -> Result<Given> {
+        let first = parts.first().ok_or(LowerError::Unsupported("an empty array"))?;
+        let element = self.builder.type_of(*first);
+        let ty = self.builder.types().array(element, parts.len() as u32);
+        Ok(Given::Value(self.builder.op(Op::Make(ty, parts))))
+    }
+}
+
+/// Computing it when it does not decide changes nothing: no load, division, call, or exit.
+fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Number(..) | Expr::Bool(_) | Expr::Local(_) | Expr::Const(_) => true,
+        Expr::Binary(op, a, b, _) => !matches!(*op, "/" | "%") && is_plain(a) && is_plain(b),
+        Expr::Unary(_, a) | Expr::Cast(a, _) | Expr::Field(a, _) => is_plain(a),
+        Expr::Method(a, _, args, _) => is_plain(a) && args.iter().all(is_plain),
+        _ => false,
+    }
+}

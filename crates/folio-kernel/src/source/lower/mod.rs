@@ -1,0 +1,229 @@
+//! From a function's syntax and types to IR. Here: functions, names, blocks, and what expressions give;
+//! beside it `expr` for operators, `place` for what is indexed and written, `flow` for branches and
+//! loops, `call` for functions and methods.
+
+mod call;
+mod expr;
+mod flow;
+mod method;
+mod place;
+
+use super::{At, Block, Entry, Expr, Function, Pattern, Statement};
+use crate::build::Builder;
+use crate::fault::VerifyError;
+use crate::ir::{Kernel, Label, ParamId, Place, Site, Value, VarId};
+use crate::op::Op;
+use crate::types::{Scalar, Type};
+use std::collections::HashMap;
+
+/// Why a function does not become IR. Syntax and types were accepted before, so these are few.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LowerError {
+    /// A device function that calls itself, directly or not.
+    #[error("device function `{0}` calls itself; recursion is not possible on devices")]
+    Recursion(&'static str),
+    /// A number beyond its type.
+    #[error("`{0}` is no {1}")]
+    Number(&'static str, String),
+    /// Something that the macro ought to have refused.
+    #[error("`{0}` cannot be used like this in a kernel")]
+    Unsupported(&'static str),
+    /// The IR is refused.
+    #[error(transparent)]
+    Refused(#[from] VerifyError),
+}
+
+type Result<T> = std::result::Result<T, LowerError>;
+
+/// The IR of a kernel.
+pub fn lower(function: &'static Function) -> Result<Kernel> {
+    let table = (function.table)();
+    let rank = table.iter().find_map(|entry| match entry {
+        Entry::Item(rank) => Some(*rank),
+        _ => None,
+    });
+    let builder = Builder::items(function.name, rank.unwrap_or(1));
+    let mut lower = Lower { builder, calls: vec![], frame: Frame::of(function, table, None) };
+    for (at, name) in function.params.iter().enumerate() {
+        let given = match lower.frame.table[at] {
+            Entry::Item(_) => Given::Item,
+            Entry::View(view) => {
+                let element = (view.element)(lower.builder.types());
+                let (rank, access, owner) = (view.rank, view.access, view.owner);
+                Given::View(lower.builder.view(name, element, rank, access, owner))
+            }
+            Entry::Type(ty) => {
+                let ty = ty(lower.builder.types());
+                Given::Value(lower.builder.scalar(name, ty))
+            }
+            _ => return Err(LowerError::Unsupported("this parameter")),
+        };
+        lower.frame.locals.insert(at as u16, given);
+    }
+    lower.block(function.body)?;
+    Ok(lower.builder.finish()?)
+}
+
+/// What an expression gives.
+#[derive(Clone, Debug)]
+enum Given {
+    Unit,
+    Value(Value),
+    /// A place, which is loaded when its value is needed.
+    Place(Place, Type),
+    Item,
+    View(ParamId),
+    Tuple(Vec<Given>),
+    /// The extents of a view: an array whose elements stay known.
+    Shape(Vec<Value>),
+}
+
+/// One function that is being inlined.
+struct Frame {
+    function: &'static Function,
+    table: Vec<Entry>,
+    locals: HashMap<u16, Given>,
+    loops: Vec<Label>,
+    /// Where `return` goes, in a device function; and where the result is put.
+    exit: Option<(Label, Option<VarId>)>,
+}
+
+impl Frame {
+    fn of(
+        function: &'static Function,
+        table: Vec<Entry>,
+        exit: Option<(Label, Option<VarId>)>,
+    ) -> Frame {
+        Frame { function, table, locals: HashMap::new(), loops: vec![], exit }
+    }
+}
+
+struct Lower {
+    builder: Builder,
+    /// The functions around, by name and address of their bodies.
+    calls: Vec<*const Block>,
+    frame: Frame,
+}
+
+const U64: Type = Type::Scalar(Scalar::U64);
+
+impl Lower {
+    fn site_of(&self, at: At, message: Option<&str>) -> Site {
+        Site {
+            file: self.frame.function.file.to_owned(),
+            line: at.0,
+            column: at.1,
+            message: message.map(str::to_owned),
+        }
+    }
+
+    /// What follows is written there.
+    fn site(&mut self, at: At) {
+        let site = self.site_of(at, None);
+        self.builder.at(site);
+    }
+
+    fn entry_type(&mut self, at: u16) -> Result<Type> {
+        match self.frame.table.get(usize::from(at)) {
+            Some(Entry::Type(ty) | Entry::Const(ty, _)) => Ok(ty(self.builder.types())),
+            _ => Err(LowerError::Unsupported("this type")),
+        }
+    }
+
+    fn block(&mut self, block: &'static Block) -> Result<Given> {
+        for statement in block.statements {
+            match statement {
+                Statement::Let(pattern, expr) => {
+                    let given = self.expr(expr)?;
+                    self.bind(pattern, given)?;
+                }
+                Statement::Expr(expr) => {
+                    self.expr(expr)?;
+                }
+            }
+        }
+        match block.tail {
+            // A place would be read too late: its variable may change, or end.
+            Some(tail) => {
+                let given = self.expr(tail)?;
+                self.settle(given)
+            }
+            None => Ok(Given::Unit),
+        }
+    }
+
+    /// The same with every place loaded.
+    fn settle(&mut self, given: Given) -> Result<Given> {
+        match given {
+            Given::Place(..) => Ok(Given::Value(self.value(given)?)),
+            Given::Tuple(parts) => {
+                let parts: Result<Vec<_>> = parts.into_iter().map(|p| self.settle(p)).collect();
+                Ok(Given::Tuple(parts?))
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn value(&mut self, given: Given) -> Result<Value> {
+        match given {
+            Given::Value(value) => Ok(value),
+            Given::Place(place, _) => Ok(self.builder.load(place)),
+            Given::Tuple(parts) => {
+                let parts: Result<Vec<_>> = parts.into_iter().map(|p| self.value(p)).collect();
+                Ok(self.tuple(parts?))
+            }
+            Given::Shape(extents) => self.array(extents).and_then(|array| self.value(array)),
+            Given::Unit => Err(LowerError::Unsupported("()")),
+            Given::Item => Err(LowerError::Unsupported("the item")),
+            Given::View(_) => Err(LowerError::Unsupported("a view")),
+        }
+    }
+
+    fn tuple(&mut self, parts: Vec<Value>) -> Value {
+        let names: Vec<_> = (0..parts.len()).map(|at| at.to_string()).collect();
+        let types: Vec<_> = parts.iter().map(|part| self.builder.type_of(*part)).collect();
+        let fields: Vec<_> = names.iter().map(String::as_str).zip(types).collect();
+        let ty = self.builder.types().structure("tuple", &fields);
+        self.builder.op(Op::Make(ty, parts))
+    }
+
+    fn of(&mut self, expr: &'static Expr) -> Result<Value> {
+        let given = self.expr(expr)?;
+        self.value(given)
+    }
+
+    fn bind(&mut self, pattern: &'static Pattern, given: Given) -> Result<()> {
+        match (pattern, given) {
+            (Pattern::Wild, _) => Ok(()),
+            (Pattern::Local(local, false), given) => {
+                let settled = self.settle(given)?;
+                self.frame.locals.insert(*local, settled);
+                Ok(())
+            }
+            (Pattern::Local(local, true), given @ (Given::Item | Given::View(_))) => {
+                self.frame.locals.insert(*local, given);
+                Ok(())
+            }
+            (Pattern::Local(local, true), given) => {
+                let value = self.value(given)?;
+                let ty = self.builder.type_of(value);
+                let var = self.builder.var(&format!("l{local}"), ty, false);
+                self.builder.set(var, value);
+                self.frame.locals.insert(*local, Given::Place(Place::var(var), ty));
+                Ok(())
+            }
+            (Pattern::Tuple(patterns), Given::Tuple(parts)) => {
+                patterns.iter().zip(parts).try_for_each(|(pattern, part)| self.bind(pattern, part))
+            }
+            (Pattern::Tuple(patterns), given) => {
+                let value = self.value(given)?;
+                for (at, pattern) in patterns.iter().enumerate() {
+                    let part = self.builder.op(Op::Part(value, at as u32));
+                    self.bind(pattern, Given::Value(part))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

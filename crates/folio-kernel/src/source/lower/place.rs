@@ -1,0 +1,152 @@
+//! Elements of views and arrays, and what is written to.
+
+use super::super::{At, Expr};
+use super::{Given, Lower, LowerError, Result, U64};
+use crate::ir::{ParamId, Place, Root, Step, Value};
+use crate::op::Op;
+use crate::types::{Composite, Scalar};
+
+impl Lower {
+    /// The indices that an expression means, for a view.
+    pub(super) fn indices(&mut self, param: ParamId, index: &'static Expr) -> Result<Vec<Value>> {
+        let rank = self.builder.kernel().elements(param).map_or(1, |(_, rank)| rank);
+        match self.expr(index)? {
+            Given::Item => Ok((0..rank).map(|dim| self.builder.position(dim)).collect()),
+            Given::Tuple(parts) => parts
+                .into_iter()
+                .map(|part| {
+                    let part = self.value(part)?;
+                    Ok(self.cast(part, Scalar::U64))
+                })
+                .collect(),
+            other => {
+                let value = self.value(other)?;
+                let ty = self.builder.type_of(value);
+                match self.builder.types().get(ty) {
+                    None => Ok(vec![self.cast(value, Scalar::U64)]),
+                    // A tuple or array in a variable.
+                    Some(_) => Ok((0..rank)
+                        .map(|dim| {
+                            let part = self.builder.op(Op::Part(value, dim.into()));
+                            self.cast(part, Scalar::U64)
+                        })
+                        .collect()),
+                }
+            }
+        }
+    }
+
+    pub(super) fn index(
+        &mut self,
+        base: &'static Expr,
+        index: &'static Expr,
+        at: At,
+    ) -> Result<Given> {
+        let given = self.element(base, index, at)?;
+        // Loaded at once: what follows may store there.
+        self.settle(given)
+    }
+
+    pub(super) fn element(
+        &mut self,
+        base: &'static Expr,
+        index: &'static Expr,
+        at: At,
+    ) -> Result<Given> {
+        match self.expr(base)? {
+            Given::View(param) => {
+                let indices = self.indices(param, index)?;
+                self.site(at);
+                let ty = self.builder.kernel().elements(param).map_or(U64, |(ty, _)| ty);
+                Ok(Given::Place(Place::element(param, indices), ty))
+            }
+            Given::Place(place, ty) => {
+                let value = self.of(index)?;
+                let value = self.cast(value, Scalar::U64);
+                self.site(at);
+                let inner = self.builder.types().part(ty, 0);
+                let inner = inner.ok_or(LowerError::Unsupported("this index"))?;
+                Ok(Given::Place(place.at(value), inner))
+            }
+            Given::Shape(extents) if known(index).is_some_and(|at| at < extents.len()) => {
+                Ok(Given::Value(extents[known(index).unwrap_or(0)]))
+            }
+            other => {
+                // An array that is a value: only variables can be indexed by values.
+                let array = self.value(other)?;
+                let ty = self.builder.type_of(array);
+                let var = self.builder.var("array", ty, false);
+                self.builder.set(var, array);
+                let value = self.of(index)?;
+                let value = self.cast(value, Scalar::U64);
+                self.site(at);
+                let inner = self.builder.types().part(ty, 0);
+                let inner = inner.ok_or(LowerError::Unsupported("this index"))?;
+                Ok(Given::Place(Place::var(var).at(value), inner))
+            }
+        }
+    }
+
+    /// Something that is written to.
+    pub(super) fn place(&mut self, expr: &'static Expr) -> Result<Given> {
+        match expr {
+            Expr::Index(base, index, at) => {
+                let base = self.place(base)?;
+                match base {
+                    Given::View(param) => {
+                        let indices = self.indices(param, index)?;
+                        self.site(*at);
+                        let ty = self.builder.kernel().elements(param).map_or(U64, |(ty, _)| ty);
+                        Ok(Given::Place(Place::element(param, indices), ty))
+                    }
+                    Given::Place(mut place, ty) => {
+                        let value = self.of(index)?;
+                        let value = self.cast(value, Scalar::U64);
+                        let inner = self.builder.types().part(ty, 0);
+                        let inner = inner.ok_or(LowerError::Unsupported("this index"))?;
+                        place.path.push(Step::At(value));
+                        Ok(Given::Place(place, inner))
+                    }
+                    _ => Err(LowerError::Unsupported("this assignment")),
+                }
+            }
+            Expr::Field(base, name) => match self.place(base)? {
+                Given::Place(place, ty) => {
+                    let found = match self.builder.types().get(ty) {
+                        Some(Composite::Struct(s)) => {
+                            s.fields.iter().position(|field| field.name == *name)
+                        }
+                        _ => None,
+                    };
+                    let part = found.ok_or(LowerError::Unsupported("this field"))? as u32;
+                    let inner = self.builder.types().part(ty, part).unwrap_or(ty);
+                    Ok(Given::Place(place.part(part), inner))
+                }
+                _ => Err(LowerError::Unsupported("this assignment")),
+            },
+            Expr::Local(_) => self.expr(expr),
+            _ => Err(LowerError::Unsupported("this assignment")),
+        }
+    }
+
+    pub(super) fn assign(&mut self, to: &'static Expr, value: Value, at: At) -> Result<()> {
+        match self.place(to)? {
+            Given::Place(place, _) => {
+                if matches!(place.root, Root::Element(..)) {
+                    self.site(at);
+                }
+                self.builder.store(place, value);
+                Ok(())
+            }
+            _ => Err(LowerError::Unsupported("this assignment")),
+        }
+    }
+}
+
+/// A literal index.
+fn known(index: &Expr) -> Option<usize> {
+    match index {
+        Expr::Number(digits, _) => digits.parse().ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,257 @@
+//! The walk over a body: each expression becomes Rust and tree. Here: its state, blocks, and which
+//! expressions there are; beside it `number` for literals and operators, `place` for what is indexed and
+//! written, `flow` for branches and loops, `call` for functions, methods and macros.
+
+mod call;
+mod flow;
+mod number;
+mod place;
+
+use crate::errors::Errors;
+use crate::pattern::Scopes;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Block, Expr, ExprStruct, Stmt};
+
+/// Rust, and tree.
+pub type Both = (TokenStream, TokenStream);
+
+/// Line and column, from 1.
+pub fn place_of(span: Span) -> (u32, u32) {
+    let start = span.start();
+    (start.line as u32, start.column as u32 + 1)
+}
+
+/// The state of the walk.
+#[derive(Default)]
+pub struct Walk {
+    /// Names.
+    pub scopes: Scopes,
+    /// What is refused.
+    pub errors: Errors,
+    /// `let` of each slot.
+    pub slots: Vec<TokenStream>,
+    /// Entries of the table.
+    pub entries: Vec<TokenStream>,
+    /// The name of the item, in one dimension: `x[i + 1]` is a neighbour.
+    pub item: Option<u16>,
+    /// The number of the first of them.
+    pub first: u16,
+    /// Indices that are written to, so far.
+    targets: usize,
+}
+
+impl Walk {
+    /// Refuses something.
+    pub fn refuse(&mut self, at: Span, text: impl std::fmt::Display) -> Both {
+        self.errors.add(at, text);
+        (quote!(::core::panic!()), quote!(__s::Expr::Unit))
+    }
+
+    /// A new slot: its name, and its entry's number.
+    pub fn slot(&mut self, at: Span, callee: bool) -> (Ident, u16) {
+        let name =
+            Ident::new(&format!("__slot{}", self.slots.len()), Span::mixed_site().located_at(at));
+        self.slots.push(quote!(let #name = ::folio::ir::device::Slot::new();));
+        let entry = match callee {
+            true => self.entry(quote!(#name.callee())),
+            false => self.entry(quote!(#name.entry())),
+        };
+        (name, entry)
+    }
+
+    /// A new entry, from an expression that gives a function that gives it.
+    pub fn entry(&mut self, tokens: TokenStream) -> u16 {
+        self.entries.push(tokens);
+        self.first + (self.entries.len() - 1) as u16
+    }
+
+    /// The entry of a type.
+    pub fn type_entry(&mut self, ty: &impl ToTokens) -> u16 {
+        self.entry(quote!(<#ty as ::folio::ir::device::Slotted>::entry as fn() -> __s::Entry))
+    }
+
+    fn const_entry(&mut self, value: &impl ToTokens) -> u16 {
+        self.entry(quote!((|| ::folio::ir::device::constant(#value)) as fn() -> __s::Entry))
+    }
+
+    /// A block.
+    pub fn block(&mut self, block: &Block) -> Both {
+        self.scopes.enter();
+        let (mut natives, mut trees, mut tail) = (vec![], vec![], quote!(None));
+        let last = block.stmts.len().saturating_sub(1);
+        for (at, stmt) in block.stmts.iter().enumerate() {
+            match stmt {
+                Stmt::Local(local) => {
+                    let (native, tree) = self.local(local);
+                    natives.push(native);
+                    trees.push(tree);
+                }
+                Stmt::Expr(expr, semi) => {
+                    let (native, tree) = self.expr(expr);
+                    let gives = at == last && semi.is_none() && !is_statement(expr);
+                    natives.push(quote!(#native #semi));
+                    if gives {
+                        tail = quote!(Some(&#tree));
+                    } else {
+                        trees.push(quote!(__s::Statement::Expr(#tree)));
+                    }
+                }
+                Stmt::Macro(mac) => {
+                    let (native, tree) = self.macro_call(&mac.mac);
+                    natives.push(quote!(#native;));
+                    trees.push(quote!(__s::Statement::Expr(#tree)));
+                }
+                Stmt::Item(item) => {
+                    self.refuse(
+                        item.span(),
+                        "items inside a kernel are not supported; move it out",
+                    );
+                }
+            }
+        }
+        self.scopes.leave();
+        let native = quote_spanned!(block.brace_token.span.join() => { #(#natives)* });
+        (native, quote!(__s::Block { statements: &[#(#trees),*], tail: #tail }))
+    }
+
+    fn local(&mut self, local: &syn::Local) -> Both {
+        let Some(init) = &local.init else {
+            self.scopes.pattern(&local.pat, &mut self.errors);
+            return self.refuse(local.span(), "`let` needs a value here; write `let x = ..;`");
+        };
+        if let Some((token, _)) = &init.diverge {
+            self.refuse(token.span(), "`let .. else` is not supported; use `if`");
+        }
+        let (native, tree) = self.expr(&init.expr);
+        let pattern = self.scopes.pattern(&local.pat, &mut self.errors);
+        let pat = &local.pat;
+        (quote!(let #pat = #native;), quote!(__s::Statement::Let(#pattern, #tree)))
+    }
+
+    /// An expression.
+    pub fn expr(&mut self, expr: &Expr) -> Both {
+        match expr {
+            Expr::Lit(lit) => self.literal(lit, false),
+            Expr::Paren(inner) => {
+                let (native, tree) = self.expr(&inner.expr);
+                (quote!((#native)), tree)
+            }
+            Expr::Group(inner) => self.expr(&inner.expr),
+            Expr::Path(path) => {
+                let local = path.path.get_ident().and_then(|name| self.scopes.find(name));
+                let tree = match local {
+                    Some(at) => quote!(__s::Expr::Local(#at)),
+                    None => {
+                        let entry = self.const_entry(path);
+                        quote!(__s::Expr::Const(#entry))
+                    }
+                };
+                (path.to_token_stream(), tree)
+            }
+            Expr::Unary(unary) => self.unary(unary),
+            Expr::Binary(binary) => self.binary(binary),
+            Expr::Assign(assign) => self.assign(&assign.left, &assign.right, assign.eq_token.span),
+            Expr::Cast(cast) => self.cast(cast),
+            Expr::Field(field) => {
+                let (native, tree) = self.expr(&field.base);
+                let member = &field.member;
+                let name = member.to_token_stream().to_string();
+                (quote!(#native.#member), quote!(__s::Expr::Field(&#tree, #name)))
+            }
+            Expr::Index(index) => {
+                let (base, base_tree) = self.expr(&index.expr);
+                let (native, tree) = self.index(&index.index);
+                let (line, column) = place_of(index.span());
+                let at = quote_spanned!(index.index.span() => ::folio::ir::device::at);
+                (
+                    quote_spanned!(index.span() => #at(&#base, #native)),
+                    quote!(__s::Expr::Index(&#base_tree, &#tree, (#line, #column))),
+                )
+            }
+            Expr::Tuple(tuple) if tuple.elems.is_empty() => (quote!(()), quote!(__s::Expr::Unit)),
+            Expr::Tuple(tuple) => {
+                let (natives, trees) = self.all(&tuple.elems);
+                (quote!((#(#natives,)*)), quote!(__s::Expr::Tuple(&[#(#trees),*])))
+            }
+            Expr::Array(array) => {
+                let (natives, trees) = self.all(&array.elems);
+                (quote!([#(#natives),*]), quote!(__s::Expr::Array(&[#(#trees),*])))
+            }
+            Expr::Repeat(repeat) => {
+                let (native, tree) = self.expr(&repeat.expr);
+                let len = &repeat.len;
+                let entry = self.const_entry(&quote!({ const { #len } }));
+                (quote!([#native; #len]), quote!(__s::Expr::Repeat(&#tree, #entry)))
+            }
+            Expr::Struct(literal) => self.structure(literal),
+            Expr::MethodCall(call) => self.method(call),
+            Expr::Call(call) => self.call(call),
+            Expr::Macro(mac) => self.macro_call(&mac.mac),
+            Expr::If(branch) => self.branch(branch),
+            Expr::Block(block) if block.label.is_none() => {
+                let (native, tree) = self.block(&block.block);
+                (native, quote!(__s::Expr::Block(&#tree)))
+            }
+            Expr::While(_)
+            | Expr::Loop(_)
+            | Expr::ForLoop(_)
+            | Expr::Break(_)
+            | Expr::Continue(_)
+            | Expr::Return(_) => self.flow(expr),
+            other => self.unsupported(other),
+        }
+    }
+
+    fn all<'e>(
+        &mut self,
+        exprs: impl IntoIterator<Item = &'e Expr>,
+    ) -> (Vec<TokenStream>, Vec<TokenStream>) {
+        exprs.into_iter().map(|expr| self.expr(expr)).unzip()
+    }
+
+    fn unsupported(&mut self, expr: &Expr) -> Both {
+        let text = match expr {
+            Expr::Match(_) => "`match` is not supported; write `if` / `else if`",
+            Expr::Closure(_) => "closures are not supported; write a #[device_fn]",
+            Expr::Reference(_) => {
+                "references are not supported; pass the value, which is copied, or the view"
+            }
+            Expr::Try(_) => "`?` is not supported; kernels do not return errors",
+            Expr::Let(_) => "`if let` is not supported; compare with `==`",
+            Expr::Range(_) => "a range is only for `for`; write its ends as two values",
+            Expr::Await(_) | Expr::Async(_) => "kernels cannot be async",
+            Expr::Unsafe(_) => "`unsafe` is not supported in kernels; use an opaque kernel",
+            Expr::Block(_) => "labels are not supported; use a flag",
+            Expr::RawAddr(_) => "pointers are not supported; pass a view",
+            Expr::Const(_) => "`const` blocks are not supported; write a `const` outside",
+            _ => "this expression is not supported",
+        };
+        self.refuse(expr.span(), text)
+    }
+
+    fn structure(&mut self, literal: &ExprStruct) -> Both {
+        if let Some(rest) = &literal.rest {
+            return self.refuse(rest.span(), "`..rest` is not supported; name every field");
+        }
+        let (slot, entry) = self.slot(literal.path.span(), false);
+        let (mut natives, mut trees) = (vec![], vec![]);
+        for field in &literal.fields {
+            let (native, tree) = self.expr(&field.expr);
+            let member = &field.member;
+            let name = member.to_token_stream().to_string();
+            natives.push(quote!(#member: #native));
+            trees.push(quote!((#name, #tree)));
+        }
+        let path = &literal.path;
+        let value = Ident::new("__v", Span::mixed_site().located_at(literal.span()));
+        let native = quote!({ let #value = #path { #(#natives),* }; #slot.is(&#value); #value });
+        (native, quote!(__s::Expr::Struct(#entry, &[#(#trees),*])))
+    }
+}
+
+/// Expressions that give nothing, without a semicolon.
+fn is_statement(expr: &Expr) -> bool {
+    matches!(expr, Expr::While(_) | Expr::ForLoop(_) | Expr::Loop(_) | Expr::Assign(_))
+}

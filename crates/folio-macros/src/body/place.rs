@@ -1,0 +1,163 @@
+//! What is indexed, and what is written to.
+
+use super::{Both, Walk, place_of};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr, Member};
+
+impl Walk {
+    pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
+        let (line, column) = place_of(token);
+        let (native, tree) = self.expr(from);
+        if matches!(to, Expr::Infer(_)) {
+            return (quote!(_ = #native), tree);
+        }
+        let (target, place) = self.target(to);
+        let tree = quote!(__s::Expr::Assign(&#place, &#tree, (#line, #column)));
+        if let Target::Name(name) = &target {
+            return (quote!(#name = #native), tree);
+        }
+        // The value first: its operands may be what is written.
+        let value = Ident::new("__w", Span::mixed_site().located_at(from.span()));
+        let (before, write) = (target.before(), target.write(quote!(#value), 0));
+        (quote!({ let #value = #native; #before #write; }), tree)
+    }
+
+    /// What is written to, and its tree.
+    pub(super) fn target(&mut self, expr: &Expr) -> (Target, TokenStream) {
+        match expr {
+            Expr::Path(path)
+                if path.path.get_ident().and_then(|n| self.scopes.find(n)).is_some() =>
+            {
+                let (native, tree) = self.expr(expr);
+                (Target::Name(native), tree)
+            }
+            Expr::Paren(inner) => self.target(&inner.expr),
+            Expr::Field(field) => {
+                let (base, tree) = self.target(&field.base);
+                let name = field.member.to_token_stream().to_string();
+                let tree = quote!(__s::Expr::Field(&#tree, #name));
+                (Target::Field(Box::new(base), field.member.clone()), tree)
+            }
+            Expr::Index(index) => {
+                let (base, base_tree) = self.target(&index.expr);
+                let (native, tree) = self.index(&index.index);
+                let (line, column) = place_of(index.span());
+                let tree = quote!(__s::Expr::Index(&#base_tree, &#tree, (#line, #column)));
+                let span = index.index.span();
+                let name = format!("__i{}", self.targets);
+                self.targets += 1;
+                let name = Ident::new(&name, Span::mixed_site().located_at(span));
+                (Target::Index(Box::new(base), native, name), tree)
+            }
+            other => {
+                let text = "cannot assign to this; assign to a variable, a field, or an element";
+                let (native, tree) = self.refuse(other.span(), text);
+                (Target::Name(native), tree)
+            }
+        }
+    }
+
+    /// An index: `i + 1` with the item is the neighbour.
+    pub(super) fn index(&mut self, index: &Expr) -> Both {
+        let Expr::Binary(binary) = index else { return self.expr(index) };
+        let item = match &*binary.left {
+            Expr::Path(path) => path.path.get_ident().and_then(|name| self.scopes.find(name)),
+            _ => None,
+        };
+        if item.is_none() || item != self.item {
+            return self.expr(index);
+        }
+        let (name, op) = match binary.op {
+            BinOp::Add(_) => ("add", "+"),
+            BinOp::Sub(_) => ("sub", "-"),
+            _ => return self.expr(index),
+        };
+        let (native, tree) = self.expr(&binary.right);
+        let (left, left_tree) = self.expr(&binary.left);
+        let name = Ident::new(name, binary.op.span());
+        let (line, column) = place_of(binary.op.span());
+        let own = quote!(__s::Expr::Method(&#left_tree, "index", &[], (#line, #column)));
+        (
+            quote_spanned!(binary.span() => ::folio::ir::device::ops::#name(#left.index(), #native)),
+            quote!(__s::Expr::Binary(#op, &#own, &#tree, (#line, #column))),
+        )
+    }
+}
+
+/// Something that is written to, in Rust.
+pub(super) enum Target {
+    Name(TokenStream),
+    Field(Box<Target>, Member),
+    /// The index, and the name of the variable that holds it.
+    Index(Box<Target>, TokenStream, Ident),
+}
+
+impl Target {
+    /// Rust can assign to it directly.
+    pub(super) fn is_variable(&self) -> bool {
+        match self {
+            Target::Name(_) => true,
+            Target::Field(base, _) => base.is_variable(),
+            Target::Index(..) => false,
+        }
+    }
+
+    /// Computes the indices, once.
+    pub(super) fn before(&self) -> TokenStream {
+        match self {
+            Target::Name(_) => quote!(),
+            Target::Field(base, _) => base.before(),
+            Target::Index(base, index, name) => {
+                let base = base.before();
+                quote!(#base let #name = #index;)
+            }
+        }
+    }
+
+    /// What is there.
+    pub(super) fn read(&self) -> TokenStream {
+        match self {
+            Target::Name(name) => name.clone(),
+            Target::Field(base, member) => {
+                let base = base.read();
+                quote!(#base.#member)
+            }
+            Target::Index(base, _, name) => {
+                let base = base.read();
+                let at = quote_spanned!(name.span() => ::folio::ir::device::at);
+                quote_spanned!(name.span() => #at(&#base, #name))
+            }
+        }
+    }
+
+    /// Puts a value there: into a copy of what is around, where Rust cannot assign directly.
+    pub(super) fn write(&self, value: TokenStream, depth: usize) -> TokenStream {
+        let whole = Ident::new(&format!("__whole{depth}"), Span::mixed_site());
+        match self {
+            _ if self.is_variable() => {
+                let place = self.read();
+                quote!(#place = #value)
+            }
+            Target::Name(_) => quote!(),
+            Target::Field(base, member) => {
+                let (read, write) = (base.read(), base.write(quote!(#whole), depth + 1));
+                quote!({ let mut #whole = #read; #whole.#member = #value; #write })
+            }
+            Target::Index(base, _, name) => {
+                let put = quote_spanned!(name.span() => ::folio::ir::device::put);
+                if base.is_variable() {
+                    let base = base.read();
+                    let new = Ident::new("__new", Span::mixed_site().located_at(name.span()));
+                    // The value first: it may read what is written.
+                    return quote_spanned! {name.span()=>
+                        { let #new = #value; #put(&mut #base, #name, #new) }
+                    };
+                }
+                let (read, write) = (base.read(), base.write(quote!(#whole), depth + 1));
+                quote!({ let mut #whole = #read; #put(&mut #whole, #name, #value); #write })
+            }
+        }
+    }
+}

@@ -101,6 +101,7 @@ fn without_waits_links_closures_and_timing() {
         "blocks_are_whole_groups",
         "kernels_find_their_parameters",
         "launches_of_one_lane_run_in_order",
+        "accepted_kernels_are_taken",
         "closures_are_dropped_at_completion",
         "panics_are_failures_told_once",
         "violations_are_failures_told_once",

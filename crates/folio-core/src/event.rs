@@ -139,11 +139,12 @@ impl Event {
 impl Future for Event {
     type Output = Result<()>;
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let mut waker = Some(cx.waker().clone());
         let failure = self.core.engine.enter(|ledger| {
             if let Some((lane, _)) = ledger.waits_for_tick(self.stamp) {
                 ledger.poll(lane);
             }
-            if ledger.wake_when_done(self.stamp, cx.waker()) {
+            if ledger.wake_when_done(self.stamp, &mut waker) {
                 return Poll::Pending;
             }
             Poll::Ready(ledger.failure(self.stamp).cloned())

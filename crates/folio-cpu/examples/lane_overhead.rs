@@ -58,7 +58,7 @@ fn measure(params: usize, drive_each: usize) -> Result<f64, Box<dyn Error>> {
         let start = Instant::now();
         for _ in 0..OPS / 10 {
             tick += 1;
-            let kernel = KernelRef::Native(NativeKernel::new(Increment));
+            let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Increment)));
             lane.launch(&head(tick), kernel, &geometry, &Args { blob: &[], params: &list })?;
             if tick.is_multiple_of(drive_each as u64) {
                 lane.drive();

@@ -317,7 +317,7 @@ mod tests {
             let waits = [Wait { lane: other, tick: i.div_ceil(2) as u64 }];
             let order = Order::AfterPrevious;
             let head = Head { tick: tick as u64, order, waits: &waits, label: "", timed: false };
-            let kernel = KernelRef::Native(NativeKernel::new(Slow(items.clone())));
+            let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Slow(items.clone()))));
             let geometry = Geometry { rank: 1, range: [1, 1, 100], group: None };
             this.launch(&head, kernel, &geometry, &Args { blob: &[], params: &[] }).unwrap();
             if i % 3 > 0 {

@@ -27,7 +27,7 @@ use crate::op::{Bytes, Launch, Op, Ops, Scratch, WaitFor, Work};
 use crate::pool::Machine;
 use folio_core::hal::{
     Args, CopyRect, FillRect, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane, Lost,
-    Notify, Tick, Timing,
+    NativeKernel, Notify, Tick, Timing,
 };
 use smallvec::SmallVec;
 use std::any::Any;
@@ -165,7 +165,8 @@ impl Core {
         timings.push_back((tick, timing));
     }
 
-    /// Queues an operation; `work` adds what belongs to it to the rings.
+    /// Queues an operation; `work` adds what belongs to it to the rings. It is not called where the
+    /// operation is refused: then one that does nothing takes its place.
     fn push(&self, head: &Head<'_>, work: impl FnOnce(&mut Ops) -> Work) -> Result<(), HalError> {
         let queued = head.timed.then(|| self.machine.clock(Instant::now()));
         if head.waits.is_empty() {
@@ -190,12 +191,9 @@ impl Core {
         }
         let mut queue = self.lock();
         let ops = &mut queue.ops;
-        let mut op = Op { tick: head.tick, waits: waits.len(), queued, work: work(ops) };
-        if foreign {
-            op.refuse(ops);
-        }
+        let work = if foreign { Work::Refused } else { work(ops) };
+        ops.queue.push_back(Op { tick: head.tick, waits: waits.len(), queued, work });
         ops.waits.extend(waits);
-        ops.queue.push_back(op);
         drop(queue);
         if foreign { Err(HalError::unsupported("waiting for a foreign lane")) } else { Ok(()) }
     }
@@ -288,7 +286,7 @@ impl CpuLane {
     }
 
     fn refuse(&self, head: &Head<'_>, error: HalError) -> Result<(), HalError> {
-        self.core.push(head, |_| Work::Refused { kernels: 0 })?;
+        self.core.push(head, |_| Work::Refused)?;
         Err(error)
     }
 }
@@ -312,19 +310,22 @@ unsafe impl Lane for CpuLane {
     fn launch(
         &self,
         head: &Head<'_>,
-        kernel: KernelRef,
+        kernel: KernelRef<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
         let KernelRef::Native(kernel) = kernel else {
             return self.refuse(head, HalError::unsupported("a loaded kernel"));
         };
-        let key = Costs::key(kernel.id());
+        let Some(id) = kernel.as_ref().map(NativeKernel::id) else {
+            return self.refuse(head, HalError::new(HalErrorKind::Driver, "no kernel"));
+        };
+        let key = Costs::key(id);
         self.core.push(head, |ops| {
             for param in args.params {
                 ops.params.push_back(param.at(crate::memory::resolve(&param.mem).0));
             }
-            ops.kernels.push_back(kernel);
+            ops.kernels.extend(kernel.take());
             Work::Kernel(Launch { key, geometry: *geometry, params: args.params.len() })
         })
     }

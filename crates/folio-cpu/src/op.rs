@@ -30,8 +30,8 @@ pub(crate) enum Work {
     Kernel(Launch),
     /// A copy, or with a pattern a fill.
     Bytes(Bytes),
-    /// An operation that was refused: its tick is reached and its closures, if any, dropped.
-    Refused { kernels: usize },
+    /// An operation that was refused: its tick is reached.
+    Refused,
 }
 
 pub(crate) struct Launch {
@@ -60,7 +60,7 @@ impl Work {
                 let ns = b.bytes / BYTES_PER_NS + b.rows.saturating_mul(ROW_NS);
                 Verdict::of_ns(ns as u64, b.bytes >= WIDE_BYTES)
             }
-            Work::Refused { .. } => Verdict { class: Class::Tiny, measure: false },
+            Work::Refused => Verdict { class: Class::Tiny, measure: false },
         }
     }
 }
@@ -123,8 +123,7 @@ impl Ops {
     pub(crate) fn pop(&mut self, scratch: &mut Scratch) {
         scratch.op = self.queue.pop_front();
         match scratch.op.as_ref().map(|op| &op.work) {
-            None | Some(Work::Refused { kernels: 0 }) => {}
-            Some(Work::Refused { .. }) => scratch.kernel = self.kernels.pop_front(),
+            None | Some(Work::Refused) => {}
             Some(Work::Kernel(launch)) => {
                 scratch.kernel = self.kernels.pop_front();
                 take(&mut self.params, launch.params, &mut scratch.params);
@@ -134,25 +133,5 @@ impl Ops {
                 take(&mut self.patterns, bytes.pattern, &mut scratch.pattern);
             }
         }
-    }
-}
-
-impl Op {
-    /// Makes it an operation that does nothing. Its closure is not dropped here, under the
-    /// lane's lock, but by the driver.
-    pub(crate) fn refuse(&mut self, ops: &mut Ops) {
-        let kernels = match &self.work {
-            Work::Kernel(launch) => {
-                ops.params.truncate(ops.params.len() - launch.params);
-                1
-            }
-            Work::Bytes(bytes) => {
-                ops.rects.truncate(ops.rects.len() - bytes.rects);
-                ops.patterns.truncate(ops.patterns.len() - bytes.pattern);
-                0
-            }
-            Work::Refused { kernels } => *kernels,
-        };
-        self.work = Work::Refused { kernels };
     }
 }

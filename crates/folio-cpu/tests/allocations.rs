@@ -45,7 +45,7 @@ fn round(a: &mut Script, b: &mut Script, memory: &mut [u64], hops: &Arc<AtomicUs
         });
         let lane = Arc::clone(&b.lane);
         let waits = [Wait { lane: &lane, tick: b.tick }; 3];
-        a.enqueue(&waits, |lane, head| lane.launch(head, kernel, &geometry(ONE), &args)).unwrap();
+        a.launch(&waits, kernel, &geometry(ONE), &args).unwrap();
     }
     a.lane.drive();
     let dst_pitch = [32, 16];

@@ -377,7 +377,7 @@ unsafe impl Lane for Foreign {
     fn launch(
         &self,
         _: &Head<'_>,
-        _: KernelRef,
+        _: KernelRef<'_>,
         _: &folio_core::hal::Geometry,
         _: &folio_core::hal::Args<'_>,
     ) -> Result<(), HalError> {

@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use folio_core::geom::linear;
-use folio_core::hal::{Args, Geometry, HalErrorKind, KernelHandle, KernelRef};
+use folio_core::hal::{Args, Geometry, HalErrorKind, Head, KernelHandle, KernelRef, Lane};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -81,7 +81,7 @@ fn groups_are_never_cut() {
         assert_eq!((block.min[2] % 16, block.max[2] % 16), (0, 0));
     });
     let args = Args { blob: &[], params: &[] };
-    script.enqueue(&[], |lane, head| lane.launch(head, kernel, &geometry, &args)).unwrap();
+    script.launch(&[], kernel, &geometry, &args).unwrap();
     script.lane.drive();
     script.finish();
     assert_eq!(items.load(Ordering::Relaxed), 30 * 64);
@@ -104,7 +104,7 @@ fn parameters_arrive_with_their_shapes_and_offsets() {
         }
     });
     let args = Args { blob: &[1, 2, 3], params: &params };
-    script.enqueue(&[], |lane, head| lane.launch(head, kernel, &geometry(ONE), &args)).unwrap();
+    script.launch(&[], kernel, &geometry(ONE), &args).unwrap();
     script.lane.drive();
     script.finish();
     assert!(script.failures().is_empty());
@@ -311,7 +311,10 @@ fn what_cannot_be_is_refused_but_reaches_its_tick() {
     let backend = backend(2);
     let mut script = Script::new(&device(&backend, 0));
     let loaded = KernelRef::Loaded(KernelHandle(1));
-    let error = script.launch_only(ONE, &[], loaded).unwrap_err();
+    let args = Args { blob: &[], params: &[] };
+    let launch =
+        |lane: &dyn Lane, head: &Head<'_>| lane.launch(head, loaded, &geometry(ONE), &args);
+    let error = script.enqueue(&[], launch).unwrap_err();
     assert!(matches!(error.kind, HalErrorKind::Unsupported));
     script.enqueue(&[], |lane, head| lane.fill(head, &[], &[])).unwrap_err();
     script.lane.drive();

@@ -14,7 +14,6 @@ use folio_core::hal::{
     Unavailable, Verdict,
 };
 use std::collections::{BTreeMap, HashMap};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
@@ -207,7 +206,8 @@ impl BlockKernel for Nothing {
 
 /// An operation that does nothing, in place of one that fails.
 fn blank(lane: &LaneRef, head: &HeadRef<'_>) -> Result<(), HalError> {
-    let kernel = KernelRef::Native(NativeKernel::new(Nothing));
+    let mut kernel = Some(NativeKernel::new(Nothing));
+    let kernel = KernelRef::Native(&mut kernel);
     let geometry = Geometry { rank: 1, range: [1; 3], group: None };
     lane.inner.launch(&head.inner, kernel, &geometry, &Args { blob: &[], params: &[] })
 }
@@ -303,7 +303,6 @@ unsafe impl Hooks for Faults {
         if let Err(lost) = self.0.begin(lane, head.inner.tick) {
             // Lanes of devices that live may wait for this tick.
             if lane.device.inner.info().caps.closures {
-                let _ = catch_unwind(AssertUnwindSafe(|| drop(issue)));
                 let _ = blank(lane, head);
             }
             return Err(lost);
@@ -314,8 +313,6 @@ unsafe impl Hooks for Faults {
             self.plan_failure(lane, tick, Some(injected(kind.clone())));
         }
         let out = if fault.is_some() && lane.device.inner.info().caps.closures {
-            // The operation's own closure goes here; a panic in its drop changes nothing.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(issue)));
             blank(lane, head)
         } else {
             issue(&head.inner)

@@ -120,7 +120,7 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
     }
 
     /// [`Lane::copy`], [`Lane::fill`], [`Lane::launch`] and [`Lane::hint`]: `op` says what it is, and
-    /// `issue` issues it with a head, or, when it is dropped, drops what the operation owns.
+    /// `issue` issues it with a head. Without being called it leaves a kernel where it is.
     fn operation(
         &self,
         lane: &LaneRef,
@@ -298,7 +298,7 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
     fn launch(
         &self,
         head: &Head<'_>,
-        kernel: KernelRef,
+        kernel: KernelRef<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {

@@ -189,7 +189,8 @@ unsafe impl Hooks for Hook {
                     _ => false,
                 };
                 if lost {
-                    let kernel = KernelRef::Native(NativeKernel::new(Nothing));
+                    let mut kernel = Some(NativeKernel::new(Nothing));
+                    let kernel = KernelRef::Native(&mut kernel);
                     let geometry = Geometry { rank: 1, range: [1; 3], group: None };
                     let args = Args { blob: &[], params: &[] };
                     let blank = |h: &Head<'_>| lane.inner.launch(h, kernel, &geometry, &args);

@@ -3,7 +3,7 @@
 use crate::script::OpKind;
 use crate::shared::Core;
 use crate::timeline::{World, gone};
-use crate::work::{Launch, Op, Phase, Work, drop_contained, param_span, span};
+use crate::work::{Launch, Op, Phase, Work, param_span, span};
 use folio_core::hal::{
     Args, CopyRect, FillRect, Geometry, HalError, Head, Hint, KernelRef, Lane, Lost, MemBase,
     MemRef, Tick, Timing, WaitGroup,
@@ -21,17 +21,14 @@ pub(crate) struct SimLane {
 }
 
 impl SimLane {
-    /// Queues an operation. A refused one takes its place and its tick, and does nothing.
-    fn issue(&self, head: &Head<'_>, kind: OpKind, work: Work) -> Result<(), HalError> {
-        let (result, refused) = self.core.shared.change(|world| {
+    /// Queues an operation, whose work it takes. A refused one takes its place and its tick, and does
+    /// nothing; its work stays.
+    fn issue(&self, head: &Head<'_>, kind: OpKind, work: &mut Work) -> Result<(), HalError> {
+        self.core.shared.change(|world| {
             let lost = world.lost(self.id).map(gone);
             let (waits, checked) = match self.check_ticks(world, head) {
-                Ok(waits) => (waits, lost.map_or_else(|| self.check_work(world, &work), Err)),
+                Ok(waits) => (waits, lost.map_or_else(|| self.check_work(world, work), Err)),
                 Err(error) => (Vec::new(), Err(lost.unwrap_or(error))),
-            };
-            let (kept, refused, result) = match checked {
-                Ok(()) => (work, None, Ok(())),
-                Err(error) => (Work::Refused, Some(work), Err(error)),
             };
             for &(lane, tick) in &waits {
                 // A foreign wait flushes what it waits for.
@@ -47,21 +44,27 @@ impl SimLane {
                 kind,
                 order: head.order,
                 waits,
-                work: kept,
+                work: match checked {
+                    Ok(()) => std::mem::replace(work, Work::Refused),
+                    Err(_) => Work::Refused,
+                },
                 label: head.label.into(),
                 timed: head.timed,
                 phase: Phase::Waiting,
                 queued,
                 started: queued,
             });
-            if lane.issued - lane.given.min(lane.issued) >= batch || refused.is_some() {
+            if lane.issued - lane.given.min(lane.issued) >= batch || checked.is_err() {
                 lane.given = lane.issued;
             }
-            (result, refused)
-        });
-        // A panic in the drop of a refused closure: the refusal says enough.
-        let _ = drop_contained(refused);
-        result
+            checked
+        })
+    }
+
+    /// A launch of what the device cannot run.
+    fn refuse(&self, head: &Head<'_>, what: &str) -> Result<(), HalError> {
+        self.issue(head, OpKind::Launch, &mut Work::Refused)?;
+        Err(HalError::unsupported(what))
     }
 
     fn check_ticks(
@@ -147,36 +150,37 @@ impl SimLane {
 // touches memory of a refused one, ends each once, and shows a tick when its failures are there.
 unsafe impl Lane for SimLane {
     fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        self.issue(head, OpKind::Copy, Work::Copy(rects.to_vec()))
+        self.issue(head, OpKind::Copy, &mut Work::Copy(rects.to_vec()))
     }
 
     fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
-        self.issue(head, OpKind::Fill, Work::Fill(rects.to_vec(), pattern.to_vec()))
+        self.issue(head, OpKind::Fill, &mut Work::Fill(rects.to_vec(), pattern.to_vec()))
     }
 
     fn launch(
         &self,
         head: &Head<'_>,
-        kernel: KernelRef,
+        kernel: KernelRef<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let KernelRef::Native(kernel) = kernel else {
-            self.issue(head, OpKind::Launch, Work::Refused)?;
-            return Err(HalError::unsupported("a loaded kernel"));
+        let given = match kernel {
+            KernelRef::Native(given) if self.closures => given,
+            KernelRef::Native(_) => return self.refuse(head, "a native kernel"),
+            KernelRef::Loaded(_) => return self.refuse(head, "a loaded kernel"),
         };
-        if !self.closures {
-            let _ = drop_contained(kernel);
-            self.issue(head, OpKind::Launch, Work::Refused)?;
-            return Err(HalError::unsupported("a native kernel"));
-        }
+        let Some(kernel) = given.take() else { return self.refuse(head, "a launch of nothing") };
         let params = args.params.to_vec();
-        let launch = Launch { kernel, geometry: *geometry, params };
-        self.issue(head, OpKind::Launch, Work::Launch(launch))
+        let mut work = Work::Launch(Launch { kernel, geometry: *geometry, params });
+        let result = self.issue(head, OpKind::Launch, &mut work);
+        if let Work::Launch(launch) = work {
+            *given = Some(launch.kernel);
+        }
+        result
     }
 
     fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, _: Hint) -> Result<(), HalError> {
-        self.issue(head, OpKind::Hint, Work::Hint(mem, bytes))
+        self.issue(head, OpKind::Hint, &mut Work::Hint(mem, bytes))
     }
 
     fn flush(&self) {

@@ -171,7 +171,7 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
         }
     }
     let token = Arc::new(());
-    let kernel = KernelRef::Native(NativeKernel::new(Holds(token.clone())));
+    let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Holds(token.clone()))));
     let geometry = Geometry { rank: 1, range: [1; 3], group: None };
     lost.launch(&head(1, &[]), kernel, &geometry, &Args { blob: &[], params: &[] }).unwrap();
     let (mut source, mut out) = ([1u8; 4], [0u8; 4]);
@@ -187,6 +187,24 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
     assert_eq!(healthy.wait(1, None), Ok(true));
     healthy.failures(&mut |tick, error| panic!("{tick}: {error}"));
     assert_eq!(out, [1; 4]);
+    // A kernel that comes too late is left to whoever brought it.
+    let mut late = Some(NativeKernel::new(Holds(token.clone())));
+    let late = KernelRef::Native(&mut late);
+    lost.launch(&head(2, &[]), late, &geometry, &Args { blob: &[], params: &[] }).unwrap_err();
+    assert_eq!(Arc::strong_count(&token), 2);
+}
+
+#[test]
+fn a_refused_kernel_is_left() {
+    let rig = rig(SimBackend::builder().device(DeviceSpec::new().closures(false)));
+    let lane = rig.lane(LaneKind::Compute);
+    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+    let mut kernel = Some(NativeKernel::new(Stray(0)));
+    let given = KernelRef::Native(&mut kernel);
+    let refused = lane.launch(&head(1, &[]), given, &geometry, &Args { blob: &[], params: &[] });
+    assert!(matches!(refused, Err(e) if matches!(e.kind, HalErrorKind::Unsupported)));
+    assert!(kernel.is_some());
+    assert_eq!(lane.wait(1, None), Ok(true));
 }
 
 #[test]
@@ -278,7 +296,7 @@ fn kernels_run_where_the_caller_holds_no_lock() {
         let rig = rig(SimBackend::builder().script(Script::new().latency(OpKind::Launch, 5)));
         let (lane, copies) = (rig.lane(LaneKind::Compute), rig.lane(LaneKind::Upload));
         let (tell, told) = std::sync::mpsc::sync_channel(1);
-        let kernel = KernelRef::Native(NativeKernel::new(Looks(lane.clone(), tell)));
+        let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Looks(lane.clone(), tell))));
         let geometry = Geometry { rank: 1, range: [1; 3], group: None };
         let args = Args { blob: &[], params: &[] };
         lane.launch(&head(1, &[]), kernel, &geometry, &args).unwrap();
@@ -319,7 +337,7 @@ fn writes_beside_an_allocation_are_found_when_it_is_freed() {
         shape: dims,
     };
     let geometry = Geometry { rank: 1, range: [1; 3], group: None };
-    let kernel = KernelRef::Native(NativeKernel::new(Stray(2)));
+    let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Stray(2))));
     lane.launch(&head(1, &[]), kernel, &geometry, &Args { blob: &[], params: &[param] }).unwrap();
     assert_eq!(lane.wait(1, None), Ok(true));
     rig.devices[0].usm().free(memory);

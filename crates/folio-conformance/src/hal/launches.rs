@@ -3,7 +3,10 @@
 use super::Test;
 use super::rig::{Map, Outcome, Rig, ensure, geometry, run};
 use folio_core::geom::{Box3, Dims, linear};
-use folio_core::hal::{BlockKernel, Geometry, HalErrorKind, LaneKind, Param, ParamPtr, Verdict};
+use folio_core::hal::{
+    BlockKernel, Geometry, HalErrorKind, KernelRef, LaneKind, NativeKernel, Param, ParamPtr,
+    Verdict,
+};
 use folio_core::{Site, Violation, ViolationKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,6 +16,7 @@ pub(super) const TESTS: &[Test] = &[
     ("blocks_are_whole_groups", blocks_are_whole_groups),
     ("kernels_find_their_parameters", kernels_find_their_parameters),
     ("launches_of_one_lane_run_in_order", launches_of_one_lane_run_in_order),
+    ("accepted_kernels_are_taken", accepted_kernels_are_taken),
     ("closures_are_dropped_at_completion", closures_are_dropped_at_completion),
     ("panics_are_failures_told_once", panics_are_failures_told_once),
     ("violations_are_failures_told_once", violations_are_failures_told_once),
@@ -123,6 +127,17 @@ fn launches_of_one_lane_run_in_order(rig: &Rig) -> Outcome {
         let found = numbers(&queue.read(&memory)?);
         ensure!(found.iter().all(|n| *n == expect), "launches of one lane overtook each other");
         Ok(())
+    })
+}
+
+/// What is not taken, the engine drops.
+fn accepted_kernels_are_taken(rig: &Rig) -> Outcome {
+    rig.each_with_closures(|seat| {
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        let mut kernel = Some(NativeKernel::new(Map(|_, _| 0)));
+        queue.launch_ref(&[], KernelRef::Native(&mut kernel), &geometry([1; 3]), &[])?;
+        ensure!(kernel.is_none(), "the kernel was accepted and left");
+        queue.finish()
     })
 }
 

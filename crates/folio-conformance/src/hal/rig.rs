@@ -170,9 +170,19 @@ impl Queue {
         geometry: &Geometry,
         params: &[Param],
     ) -> Result<(), HalError> {
+        let mut kernel = Some(NativeKernel::new(kernel));
+        self.launch_ref(waits, KernelRef::Native(&mut kernel), geometry, params)
+    }
+
+    pub(super) fn launch_ref(
+        &mut self,
+        waits: &[(&Queue, Tick)],
+        kernel: KernelRef<'_>,
+        geometry: &Geometry,
+        params: &[Param],
+    ) -> Result<(), HalError> {
         let waits = to_waits(waits);
         let head = self.head(&waits, Order::AfterPrevious);
-        let kernel = KernelRef::Native(NativeKernel::new(kernel));
         self.lane.launch(&head, kernel, geometry, &Args { blob: &[], params })
     }
 

@@ -6,7 +6,7 @@
 //! name by its number. When a sweep finds a stamp nowhere, and nobody holds the pin of its epoch,
 //! it forgets the stamp. Before the first failure there is no pin, and nothing is counted.
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Leftover};
 use super::stamp::Stamp;
 use crate::error::Failure;
 use crate::graph::hazards::Flow;
@@ -101,16 +101,20 @@ impl Failures {
         self.new = 0;
     }
 
-    /// Forgets what is not `used` and belongs to an epoch that nobody holds.
-    fn sweep(&mut self, used: &HashSet<Stamp>) {
+    /// Takes out what is not `used` and belongs to an epoch that nobody holds.
+    fn sweep(&mut self, used: &HashSet<Stamp>) -> Vec<Leftover> {
         // A pin is cloned from a handle or, under the lock, from `pin`: one that is ours alone
         // stays so.
         self.past.retain(|epoch| Arc::strong_count(epoch) > 1);
         let (past, now) = (&self.past, self.epoch());
         let held =
             |of: u32| of == 0 || of == now || past.binary_search_by_key(&of, |e| **e).is_ok();
-        self.known.retain(|stamp, (_, epoch)| held(*epoch) || used.contains(stamp));
+        let over =
+            |stamp: &Stamp, known: &mut (Failed, u32)| !held(known.1) && !used.contains(stamp);
+        let over = self.known.extract_if(over);
+        let over = over.map(|(_, (failed, _))| Leftover::Failure(failed.failure)).collect();
         self.known.shrink_to(FEW);
+        over
     }
 }
 
@@ -142,7 +146,8 @@ impl Ledger {
             queue.unplaced.iter().for_each(|stamp| look(*stamp));
             queue.placed.iter().for_each(|&(lane, tick)| look(Stamp::placed(lane, tick)));
         }
-        self.failures.sweep(&used);
+        let over = self.failures.sweep(&used);
+        self.outbox.leftovers.extend(over);
         // So that looking costs a constant for each failure.
         self.failures.sweep_at = FEW.max(2 * self.failures.known.len()).max(seen);
         let stamps = self.failures.known.values().map(|(failed, _)| &failed.failure);
@@ -189,13 +194,13 @@ mod tests {
         failures.next_epoch();
         let present = fail(&mut failures);
         let of = HashSet::from([stamp(used)]);
-        failures.sweep(&of);
+        drop(failures.sweep(&of));
         let known = |failures: &Failures, tick| failures.get(&stamp(tick)).is_some();
         assert!([first, held, used, present].iter().all(|t| known(&failures, *t)));
         assert!(!known(&failures, forgotten));
         drop(pin);
         failures.next_epoch();
-        failures.sweep(&of);
+        drop(failures.sweep(&of));
         assert!([first, used].iter().all(|t| known(&failures, *t)));
         assert!(![held, present].iter().any(|t| known(&failures, *t)));
     }

@@ -96,7 +96,7 @@ unsafe impl Lane for NullLane {
     fn launch(
         &self,
         head: &Head<'_>,
-        _: KernelRef,
+        _: KernelRef<'_>,
         _: &Geometry,
         _: &Args<'_>,
     ) -> Result<(), HalError> {

@@ -8,6 +8,7 @@
 //! never holds two lane locks; waits point only at operations that were placed earlier, so
 //! the earliest operation can always go and there is no deadlock.
 
+use super::contain;
 use super::launch::Launch;
 use super::mailbox::Mailbox;
 use super::stamp::{LaneId, SlotId, Stamp, Waits};
@@ -15,8 +16,8 @@ use super::storage::StorageId;
 use crate::error::Label;
 use crate::graph::hazards::Flow;
 use crate::hal::{
-    Args, CopyRect, FillRect, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef, Order,
-    Tick, Wait,
+    Args, CopyRect, FillRect, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
+    NativeKernel, Order, Tick, Wait,
 };
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -204,8 +205,9 @@ impl LaneShared {
     #[must_use]
     pub(crate) fn drain(&self, lanes: &dyn Lanes, until: Tick) -> bool {
         let (mut drove, mut stalls) = (false, false);
+        let mut left = Vec::new();
         loop {
-            match self.drain_own(lanes, until) {
+            match self.drain_own(lanes, until, &mut left) {
                 Drained::Needs(lane, tick) => {
                     if let Some(lane) = lanes.shared(lane) {
                         stalls |= lane.drain(lanes, tick);
@@ -230,6 +232,8 @@ impl LaneShared {
                 }
             }
         }
+        // No lock is held: what the user's captures do when they go is up to them.
+        left.into_iter().for_each(|kernel| contain(|| drop(kernel)));
         self.native.drive();
         stalls
     }
@@ -239,7 +243,8 @@ impl LaneShared {
         !self.stalled.swap(true, Ordering::AcqRel)
     }
 
-    fn drain_own(&self, lanes: &dyn Lanes, until: Tick) -> Drained {
+    /// Kernels that the native lane has refused are `left`, to be dropped without the lock.
+    fn drain_own(&self, lanes: &dyn Lanes, until: Tick, left: &mut Vec<NativeKernel>) -> Drained {
         let _held = self.lock.lock();
         loop {
             if self.enqueued() >= until {
@@ -264,7 +269,7 @@ impl LaneShared {
             }
             let tick = head.tick;
             // SAFETY: as above.
-            let given = unsafe { self.mailbox.pop_with(|op| self.enqueue(lanes, op)) };
+            let given = unsafe { self.mailbox.pop_with(|op| self.enqueue(lanes, op, left)) };
             if let Some(Err(error)) = given {
                 self.refused.lock().push((tick, error));
                 self.any_refused.store(true, Ordering::Release);
@@ -273,7 +278,12 @@ impl LaneShared {
         }
     }
 
-    fn enqueue(&self, lanes: &dyn Lanes, op: &mut LaneOp) -> Result<(), HalError> {
+    fn enqueue(
+        &self,
+        lanes: &dyn Lanes,
+        op: &mut LaneOp,
+        left: &mut Vec<NativeKernel>,
+    ) -> Result<(), HalError> {
         let mut waits: SmallVec<[Wait<'_>; 4]> = SmallVec::new();
         for (lane, tick) in op.waits.iter() {
             if let Some(lane) = lanes.shared(lane) {
@@ -289,13 +299,13 @@ impl LaneShared {
         };
         match &mut op.payload {
             Payload::Launch(launch) => {
-                // Both are there until here; a launch without them is not one that went well.
+                // It is there until here; without it this is no launch that went well.
                 let none = || HalError::new(HalErrorKind::Driver, "a launch without its kernel");
                 let mut launch = launch.take().ok_or_else(none)?;
-                let kernel = launch.kernel.take().ok_or_else(none)?;
-                let kernel = KernelRef::Native(kernel);
+                let kernel = KernelRef::Native(&mut launch.kernel);
                 let args = Args { blob: &[], params: &launch.params };
                 let result = self.native.launch(&head, kernel, &launch.geometry, &args);
+                left.extend(launch.kernel.take());
                 launch.recycle();
                 result
             }

@@ -74,6 +74,19 @@ pub(crate) struct QueueState {
     pub(crate) counters: Counters,
 }
 
+/// What may hold something of the user's, whose drop is foreign code: done with, to be dropped.
+#[expect(dead_code, reason = "they are dropped and not looked at")]
+pub(crate) enum Leftover {
+    /// Of an operation that will not run.
+    Body(Body),
+    /// Of a storage that is gone.
+    Tracker(Box<Tracker>),
+    /// A panic's payload or a task's error may be in it.
+    Failure(Arc<Failure>),
+    /// Of an operation that had failed before.
+    Error(HalError),
+}
+
 /// What is to be done when the ledger is free again.
 #[derive(Default)]
 pub(crate) struct Outbox {
@@ -82,10 +95,7 @@ pub(crate) struct Outbox {
     pub(crate) wakers: Vec<Waker>,
     pub(crate) garbage: Vec<Garbage>,
     pub(crate) reports: Vec<Arc<Failure>>,
-    /// Values whose drop is foreign code or frees memory.
-    pub(crate) drops: Vec<Body>,
-    /// Users' page trackers of storages that are gone.
-    pub(crate) trackers: Vec<Tracker>,
+    pub(crate) leftovers: Vec<Leftover>,
     pub(crate) staging: Vec<Arc<Staging>>,
     pub(crate) notes: Vec<Note>,
     /// Something that waiting threads may wait for has happened.
@@ -292,7 +302,7 @@ impl Ledger {
             }
         }
         if storage.tracker.is_foreign() {
-            self.outbox.trackers.push(storage.tracker);
+            self.outbox.leftovers.push(Leftover::Tracker(Box::new(storage.tracker)));
         }
     }
 

@@ -161,11 +161,8 @@ impl Engine {
         for failure in outbox.reports {
             self.report(&failure);
         }
-        for body in outbox.drops {
-            contain(|| drop(body));
-        }
-        for tracker in outbox.trackers {
-            contain(|| drop(tracker));
+        for leftover in outbox.leftovers {
+            contain(|| drop(leftover));
         }
         for waker in outbox.wakers {
             contain(|| waker.wake());
@@ -268,8 +265,7 @@ impl Outbox {
             && self.wakers.is_empty()
             && self.garbage.is_empty()
             && self.reports.is_empty()
-            && self.drops.is_empty()
-            && self.trackers.is_empty()
+            && self.leftovers.is_empty()
             && self.staging.is_empty()
             && self.notes.is_empty()
             && self.reapers == 0

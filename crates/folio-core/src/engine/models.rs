@@ -108,7 +108,7 @@ unsafe impl Lane for Native {
     fn launch(
         &self,
         head: &Head<'_>,
-        _: KernelRef,
+        _: KernelRef<'_>,
         _: &Geometry,
         _: &Args<'_>,
     ) -> Result<(), HalError> {

@@ -1,6 +1,6 @@
 //! What the ledger remembers of queues.
 
-use super::ledger::{Ledger, NewOp, QueueState, outcome};
+use super::ledger::{Ledger, Leftover, NewOp, QueueState, outcome};
 use super::stamp::{Stamp, When};
 use crate::error::Failure;
 use crate::graph::hazards::{Deps, Outcome};
@@ -28,6 +28,8 @@ impl Ledger {
     fn forget_queue(&mut self, id: u32) {
         if let Some(queue) = self.queues.remove(id) {
             self.counters.launches += queue.counters.launches;
+            let untold = queue.failures.into_iter().map(Leftover::Failure);
+            self.outbox.leftovers.extend(untold);
         }
     }
 

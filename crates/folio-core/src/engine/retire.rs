@@ -2,7 +2,7 @@
 
 use super::failures::Failed;
 use super::lanes::{Lanes, Record, Sources};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Leftover};
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
@@ -98,8 +98,12 @@ impl Ledger {
         };
         // Who has run on spoilt memory has spoilt its own.
         let mut spoilt = before.is_some() && self.spoilt_from(&record.sources);
-        let failure = before.or_else(|| {
-            own.map(|error| {
+        let failure = match (before, own) {
+            (Some(before), own) => {
+                self.outbox.leftovers.extend(own.map(Leftover::Error));
+                Some(before)
+            }
+            (None, own) => own.map(|error| {
                 spoilt = record.defines;
                 if let HalErrorKind::Lost = error.kind {
                     // A call was refused for it, before its lane tells.
@@ -108,8 +112,8 @@ impl Ledger {
                 let names = self.device_names.clone();
                 let device = names.get(self.device_of(lane)).map_or("?", String::as_str);
                 self.fail(record.what, &record.label, device, Cause::from(error))
-            })
-        });
+            }),
+        };
         if let Some(failure) = &failure {
             let stamp = Stamp::placed(lane, tick);
             let failed = Failed { failure: failure.clone(), spoilt };

@@ -4,7 +4,7 @@
 
 use super::failures::Failed;
 use super::lanes::{Sources, WaitKey};
-use super::ledger::{Body, Ledger, NewOp, Sorted};
+use super::ledger::{Body, Ledger, Leftover, NewOp, Sorted};
 use super::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure};
@@ -152,29 +152,25 @@ impl Ledger {
         self.outbox.reapers |= 1 << backend;
     }
 
-    /// A waker to be called when `stamp` is done; `false` when it is done already.
-    pub(crate) fn wake_when_done(&mut self, stamp: Stamp, waker: &Waker) -> bool {
+    /// Takes a waker to be called when `stamp` is done, unless it has it; `false` when that is done
+    /// already. How wakers are made and dropped is the user's, so one that is not needed stays with
+    /// the caller.
+    pub(crate) fn wake_when_done(&mut self, stamp: Stamp, waker: &mut Option<Waker>) -> bool {
         if self.outcome(stamp) != Outcome::Pending {
             return false;
         }
-        match self.resolve(stamp).when() {
-            When::Done => false,
-            When::Unplaced(slot, _) => {
-                let wakers = &mut self.slot(slot).wakers;
-                if !wakers.iter().any(|w| w.will_wake(waker)) {
-                    wakers.push(waker.clone());
-                }
-                true
-            }
+        let wakers = match self.resolve(stamp).when() {
+            When::Done => return false,
+            When::Unplaced(slot, _) => &mut self.slot(slot).wakers,
             When::Placed(lane, tick) => {
-                let wakers = self.lanes[usize::from(lane.0)].wakers.entry(tick).or_default();
-                if !wakers.iter().any(|w| w.will_wake(waker)) {
-                    wakers.push(waker.clone());
-                }
                 self.call_reaper(lane);
-                true
+                self.lanes[usize::from(lane.0)].wakers.entry(tick).or_default()
             }
+        };
+        if !waker.as_ref().is_some_and(|new| wakers.iter().any(|w| w.will_wake(new))) {
+            wakers.extend(waker.take());
         }
+        true
     }
 
     /// Something that slot `id` waited for is done.
@@ -297,7 +293,7 @@ impl Ledger {
         self.trace_over(id, &op, true);
         self.release(&op.storages);
         self.outbox.staging.extend(op.staging);
-        self.outbox.drops.push(op.body);
+        self.outbox.leftovers.push(Leftover::Body(op.body));
         self.finish_slot(id, failure.map(|failure| Failed { failure, spoilt }));
     }
 
@@ -336,7 +332,7 @@ impl Ledger {
         // Stamps are never reused: one whose generations are used up is not given out again.
         let reusable = slot.generation < Stamp::GENERATIONS;
         slot.placed = None;
-        slot.failed = None;
+        let reached = slot.failed.take();
         slot.blockers.clear();
         let mut dependents = std::mem::take(&mut slot.dependents);
         let mut wakers = std::mem::take(&mut slot.wakers);
@@ -345,6 +341,7 @@ impl Ledger {
             self.unblock(dependent, travels.map(|failed| &failed.failure));
         }
         self.outbox.wakers.append(&mut wakers);
+        self.outbox.leftovers.extend(reached.map(Leftover::Failure));
         let slot = self.slot(id);
         slot.live = false;
         slot.dependents = dependents;

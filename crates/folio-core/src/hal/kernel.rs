@@ -85,11 +85,12 @@ pub struct KernelHandle(pub u64);
 
 /// What a launch runs.
 #[derive(Debug)]
-pub enum KernelRef {
+pub enum KernelRef<'a> {
     /// Loaded before.
     Loaded(KernelHandle),
-    /// Host code, owned by the operation.
-    Native(NativeKernel),
+    /// Host code. A lane that accepts the operation takes it out, to own it; one that refuses the
+    /// operation leaves it.
+    Native(&'a mut Option<NativeKernel>),
 }
 
 /// Host code that computes any block of a launch.

@@ -29,6 +29,11 @@
 //! [`HalErrorKind::Lost`] as soon as the driver says so, and [`Lane::completed`] and [`Lane::wait`]
 //! return [`Lost`] from when nothing of the device touches memory any more.
 //!
+//! **Kernels.** An operation owns its host code until it ends: [`Lane::launch`] takes it out of its
+//! [`KernelRef::Native`]. A launch that is refused leaves it there. What a closure has captured is the
+//! user's, and so is its drop, which may submit to this very lane; the engine, which holds the lane's
+//! lock during the call, drops what was left when it has let go.
+//!
 //! **Completion.** `completed() >= t` means: every operation up to `t` has ended, what it wrote is
 //! visible to the host and to any lane that starts later, its closure and parameters are dropped,
 //! and each failure among them is already available from `failures`.
@@ -228,11 +233,12 @@ pub unsafe trait Lane: Send + Sync + 'static {
     /// Fills rectangles with `pattern`, repeated; rows are multiples of its length.
     fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError>;
 
-    /// Runs a kernel. [`Caps::closures`] tells whether [`KernelRef::Native`] is possible.
+    /// Runs a kernel. [`Caps::closures`] tells whether [`KernelRef::Native`] is possible. Refused, it
+    /// leaves the kernel where it is; it never drops one in the call.
     fn launch(
         &self,
         head: &Head<'_>,
-        kernel: KernelRef,
+        kernel: KernelRef<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError>;

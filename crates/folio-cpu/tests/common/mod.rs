@@ -23,8 +23,8 @@ impl<F: Fn(&[ParamPtr], &Block) + Send + Sync + 'static> BlockKernel for Body<F>
     }
 }
 
-pub fn kernel(f: impl Fn(&[ParamPtr], &Block) + Send + Sync + 'static) -> KernelRef {
-    KernelRef::Native(NativeKernel::new(Body(f)))
+pub fn kernel(f: impl Fn(&[ParamPtr], &Block) + Send + Sync + 'static) -> NativeKernel {
+    NativeKernel::new(Body(f))
 }
 
 pub fn geometry(range: Dims) -> Geometry {
@@ -70,10 +70,22 @@ impl Script {
         &mut self,
         range: Dims,
         waits: &[Wait<'_>],
-        kernel: KernelRef,
+        kernel: NativeKernel,
     ) -> Result<(), HalError> {
-        let args = Args { blob: &[], params: &[] };
-        self.enqueue(waits, |lane, head| lane.launch(head, kernel, &geometry(range), &args))
+        self.launch(waits, kernel, &geometry(range), &Args { blob: &[], params: &[] })
+    }
+
+    /// Does not drive. A kernel that is refused is dropped.
+    pub fn launch(
+        &mut self,
+        waits: &[Wait<'_>],
+        kernel: NativeKernel,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let mut kernel = Some(kernel);
+        let kernel = KernelRef::Native(&mut kernel);
+        self.enqueue(waits, |lane, head| lane.launch(head, kernel, geometry, args))
     }
 
     pub fn run(&mut self, range: Dims, f: impl Fn(&Block) + Send + Sync + 'static) -> Tick {

@@ -83,7 +83,7 @@ pub fn launch(
     waits: &[Wait<'_>],
     params: &[Param],
 ) -> Result<(), HalError> {
-    let kernel = KernelRef::Native(NativeKernel::new(Idle));
+    let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Idle)));
     let geometry = Geometry { rank: 1, range: [1, 1, 4], group: None };
     lane.launch(&head(tick, waits), kernel, &geometry, &Args { blob: &[], params })
 }

@@ -7,7 +7,7 @@ use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims};
 use crate::hal::{BlockKernel, ParamPtr, Verdict};
 use folio_kernel::device::{
-    Code, In, InOut, Kernel, Out, Positions, Reach, Shared, put_scalar, watch,
+    Code, In, InOut, Kernel, Out, Positions, Reach, Shared, put_scalar, run, watch,
 };
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -210,6 +210,8 @@ impl<K: Kernel> BlockKernel for Native<K> {
         // SAFETY: the call has the arguments of the parameters' types in their order, and the engine
         // gives their memory in this order; the caller keeps others away. The launch is no larger than
         // what is written (`CommandGroup::run`), and its blocks are disjoint.
-        watch(K::FUNCTION, || unsafe { K::run(&self.scalars, params, &Positions { min, max }) })
+        watch(K::FUNCTION, || unsafe {
+            run::<K>(&self.scalars, params, &Positions { min, max });
+        })
     }
 }

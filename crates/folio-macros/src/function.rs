@@ -58,6 +58,7 @@ struct Parameter {
     name: Ident,
     ty: Type,
     role: Role,
+    mutable: bool,
 }
 
 struct Signature {
@@ -86,6 +87,17 @@ fn role_of(ty: &Type) -> Role {
         Some((name, rank)) if name == "Item" => Role::Item(rank.unwrap_or(1)),
         Some((name, _)) if ["In", "Out", "InOut"].contains(&name.as_str()) => Role::View,
         _ => Role::Value,
+    }
+}
+
+/// The rank of a view. A name for a number is none that is known here.
+fn rank_of(ty: &Type) -> u8 {
+    let Type::Path(path) = ty else { return 0 };
+    let arguments = path.path.segments.last().map(|last| &last.arguments);
+    match (arguments, path_of(ty)) {
+        (_, Some((_, Some(rank)))) => rank,
+        (Some(PathArguments::AngleBracketed(list)), _) if list.args.len() == 1 => 1,
+        _ => 0,
     }
 }
 
@@ -129,7 +141,17 @@ impl Signature {
             if role == Role::Item(1) {
                 walk.item = Some(at);
             }
-            parameters.push(Parameter { name: name.ident.clone(), ty: (*typed.ty).clone(), role });
+            let mutable = name.mutability.is_some();
+            if kind == Kind::Kernel {
+                match role {
+                    Role::Item(rank) => walk.known.item(at, rank),
+                    Role::View => walk.known.view(at, rank_of(&typed.ty)),
+                    Role::Value if mutable => {}
+                    Role::Value => walk.known.value(at, &name.ident),
+                }
+            }
+            let (name, ty) = (name.ident.clone(), (*typed.ty).clone());
+            parameters.push(Parameter { name, ty, role, mutable });
         }
         let items = parameters.iter().filter(|p| matches!(p.role, Role::Item(_))).count();
         let first = parameters.first().is_some_and(|p| matches!(p.role, Role::Item(_)));
@@ -168,13 +190,19 @@ impl Signature {
         };
         let (slots, more) = (&walk.slots, &walk.entries);
         let before = quote!(#(#entries,)* #result,);
-        let bindings = names.iter().map(|name| quote!(let mut #name = #name;));
+        // Writing through a view takes it as mutable.
+        let bindings = self.parameters.iter().filter(|p| p.mutable || p.role == Role::View);
+        let bindings = bindings.map(|Parameter { name, .. }| quote!(let mut #name = #name;));
         let attributes = quote! {
             #[allow(unused_mut, unused_parens, unused_braces, unused_variables, non_snake_case,
                 unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
                 reason = "written by a macro")]
         };
-        let made = if kind == Kind::Kernel { self.kernel(function) } else { self.plain(function) };
+        let made = if kind == Kind::Kernel {
+            self.kernel(function, &walk.known.unproved)
+        } else {
+            self.plain(function)
+        };
         let what = match kind {
             Kind::Kernel => quote!(),
             Kind::Device => quote! {
@@ -228,12 +256,13 @@ impl Signature {
         }
     }
 
-    /// A kernel's entry.
-    fn kernel(&self, function: &ItemFn) -> TokenStream {
+    /// A kernel's entries.
+    fn kernel(&self, function: &ItemFn, unproved: &[TokenStream]) -> TokenStream {
         let name = &function.sig.ident;
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let given = self.parameters.iter().skip(1).map(|p| &p.name);
         let mut at = 0usize;
+        let rank = self.rank();
         let made = self.parameters.iter().enumerate().filter_map(|(number, parameter)| {
             let (name, ty) = (&parameter.name, &parameter.ty);
             match parameter.role {
@@ -257,6 +286,7 @@ impl Signature {
                 }),
             }
         });
+        let made: Vec<_> = made.collect();
         let code = match function.sig.generics.params.is_empty() {
             true => quote! {
                 static CODE: ::std::sync::OnceLock<::folio::ir::device::Built> =
@@ -274,8 +304,20 @@ impl Signature {
                 fn code() -> &'static ::folio::ir::device::Built {
                     #code
                 }
+                #[allow(unused_variables, clippy::all, reason = "written by a macro")]
+                unsafe fn unproved(
+                    __scalars: &[u64],
+                    __memory: &[::folio::ir::device::ParamPtr],
+                    __block: &::folio::ir::device::Positions,
+                ) -> usize {
+                    use ::folio::ir::device::Ends as __Ends;
+                    #(#made)*
+                    let __at = __Ends::positions::<#rank>(__block);
+                    0 #(+ #unproved)*
+                }
                 #[allow(unused_variables, clippy::indexing_slicing, reason = "written by a macro")]
-                unsafe fn run(
+                #[inline(always)]
+                unsafe fn items<__M: ::folio::ir::device::Mode>(
                     __scalars: &[u64],
                     __memory: &[::folio::ir::device::ParamPtr],
                     __block: &::folio::ir::device::Positions,
@@ -284,7 +326,7 @@ impl Signature {
                     // SAFETY: the caller computes each position once.
                     unsafe {
                         __block.each(|__item| {
-                            Self::__body::<::folio::ir::device::Run>(__item #(, #given)*)
+                            Self::__body::<__M>(__item #(, #given)*)
                         });
                     }
                 }
@@ -293,14 +335,19 @@ impl Signature {
         }
     }
 
+    /// The rank of a kernel's item.
+    fn rank(&self) -> Option<usize> {
+        self.parameters.iter().find_map(|p| match p.role {
+            Role::Item(rank) => Some(usize::from(rank)),
+            _ => None,
+        })
+    }
+
     /// The function that users call: it makes a call of its arguments.
     fn call(&self, function: &ItemFn) -> TokenStream {
         let (attributes, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
-        let rank = self.parameters.iter().find_map(|p| match p.role {
-            Role::Item(rank) => Some(usize::from(rank)),
-            _ => None,
-        });
+        let rank = self.rank();
         let given: Vec<_> =
             self.parameters.iter().filter(|p| !matches!(p.role, Role::Item(_))).collect();
         let names: Vec<_> = given.iter().map(|p| &p.name).collect();
@@ -308,7 +355,7 @@ impl Signature {
             Role::View => quote_spanned!(ty.span() => impl ::folio::Argument<#ty>),
             _ => quote!(#ty),
         });
-        let passed = given.iter().map(|Parameter { name, ty, role }| match role {
+        let passed = given.iter().map(|Parameter { name, ty, role, .. }| match role {
             Role::View => quote!(__call.memory::<#ty>(#name)),
             _ => quote!(__call.value(#name)),
         });
@@ -341,7 +388,7 @@ impl Signature {
         quote! {
             #(#attributes)*
             #vis fn #name #params (#(#names: #types),*) #output #conditions {
-                #name #turbofish::__body::<::folio::ir::device::Run>(#(#names),*)
+                #name #turbofish::__body::<::folio::ir::device::Checked>(#(#names),*)
             }
         }
     }

@@ -24,7 +24,7 @@ impl Scopes {
         self.open.pop();
     }
 
-    /// A new variable. `Ident`s compare with their hygiene, so a macro's own names stay apart.
+    /// A new variable.
     pub fn bind(&mut self, name: &Ident) -> u16 {
         let at = self.next;
         self.next = self.next.saturating_add(1);
@@ -34,10 +34,23 @@ impl Scopes {
         at
     }
 
-    /// The number of the variable with this name.
+    /// The number of the variable with this name: of those that come from the same macro, if there are any.
     pub fn find(&self, name: &Ident) -> Option<u16> {
+        let of = context(name);
+        let same = self.named(name).find(|(have, _)| context(have) == of);
+        same.or_else(|| self.named(name).next()).map(|(_, at)| *at)
+    }
+
+    /// All that have this name, as text, the innermost first.
+    pub fn named(&self, name: &Ident) -> impl Iterator<Item = &(Ident, u16)> {
         let all = self.open.iter().rev().flat_map(|scope| scope.iter().rev());
-        all.into_iter().find(|(have, _)| have == name).map(|(_, at)| *at)
+        all.filter(move |(have, _)| *have == *name)
+    }
+
+    /// Rustc finds the same variable for sure: all of this name come from the same macro as the name.
+    pub fn is_plain(&self, name: &Ident) -> bool {
+        let of = context(name);
+        of.is_some() && self.named(name).all(|(have, _)| context(have) == of)
     }
 
     /// What a pattern binds, for the tree.
@@ -61,4 +74,11 @@ impl Scopes {
             }
         }
     }
+}
+
+/// What macro a name comes from. There is no other way to ask than what a span prints, `#0 bytes(3..4)`.
+fn context(name: &Ident) -> Option<String> {
+    let text = format!("{:?}", name.span());
+    let (context, _) = text.strip_prefix('#')?.split_once(' ')?;
+    Some(context.to_owned())
 }

@@ -8,7 +8,7 @@ use crate::hal::{
 };
 use crate::sync::LOCKS;
 use crate::{Buffer, Event, In, InOut, KernelCall, Queue, Result, Runtime};
-use folio_kernel::device::{Built, Code, Kernel, ParamPtr, Positions, ViewParam, code_of};
+use folio_kernel::device::{Built, Code, Kernel, Mode, ParamPtr, Positions, ViewParam, code_of};
 use folio_kernel::source::{Block, Entry, Expr, Function, Statement};
 use std::any::Any;
 use std::cell::Cell;
@@ -174,7 +174,10 @@ unsafe impl<const GENERIC: bool> Kernel for Adds<GENERIC> {
         static CODE: OnceLock<Built> = OnceLock::new();
         if GENERIC { code_of::<Self>() } else { CODE.get_or_init(|| Code::of(&Self::FUNCTION)) }
     }
-    unsafe fn run(_: &[u64], _: &[ParamPtr], _: &Positions) {}
+    unsafe fn unproved(_: &[u64], _: &[ParamPtr], _: &Positions) -> usize {
+        0
+    }
+    unsafe fn items<M: Mode>(_: &[u64], _: &[ParamPtr], _: &Positions) {}
 }
 
 fn run<const GENERIC: bool>(q: &Queue, [a, b, _]: &mut [Buffer<u32>; 3]) -> Result<Event> {

@@ -4,34 +4,47 @@
 //! The macro's output names these; people do not. There is one Rust form, a generic function over
 //! a [`Mode`]: run, or asked for its types.
 
+mod block;
 mod code;
+mod ends;
 mod functions;
 pub mod ops;
 mod param;
 mod shared;
 mod slot;
 mod verdict;
+mod versions;
 mod view;
 
+pub use block::run;
 pub use code::{Built, Code, Reach, code_of};
+pub use ends::Ends;
 pub use ops::{Arith, Float, Functions, Int, Number};
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use shared::Shared;
 pub use slot::{Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record};
 pub use verdict::{Verdict, assert_failed, watch};
-pub use view::{At, Elements, Put, View, ViewParam, at, at_mut, put};
+pub use versions::Instructions;
+pub use view::{At, Elements, Put, View, ViewParam, at, at_mut, at_proved, put, put_proved};
 
 /// How a kernel's Rust form is used.
 pub trait Mode: Copy + 'static {
     /// Only asked for its types; no statement of the body is run.
-    const PROBE: bool;
+    const PROBE: bool = false;
+    /// Indices that [`Kernel::unproved`] has looked at are not checked again.
+    const PROVED: bool = false;
 }
 
-/// The body is run.
+/// The body is run, and each index checked.
 #[derive(Clone, Copy, Debug)]
-pub struct Run;
-impl Mode for Run {
-    const PROBE: bool = false;
+pub struct Checked;
+impl Mode for Checked {}
+
+/// The body is run for items of which nothing is unproved.
+#[derive(Clone, Copy, Debug)]
+pub struct Proved;
+impl Mode for Proved {
+    const PROVED: bool = true;
 }
 
 /// The body is asked for its types.
@@ -84,7 +97,8 @@ impl Item<3> {
 /// A kernel as a type: its IR, and its Rust form.
 ///
 /// # Safety
-/// `run` does what the IR says, and touches no memory but what its views allow.
+/// `items` does what the IR says, and touches no memory but what its views allow; `unproved` counts each
+/// index that it may leave unchecked.
 pub unsafe trait Kernel: 'static {
     /// What the macro says of it.
     const FUNCTION: &'static crate::source::Function;
@@ -92,11 +106,16 @@ pub unsafe trait Kernel: 'static {
     /// What has been made of it, at the first call.
     fn code() -> &'static Built;
 
-    /// Computes the items of a block.
+    /// How many of the indices that the body does not check in the mode [`Proved`] may be outside of what
+    /// is accessed, for some item of the block.
     ///
     /// # Safety
-    /// `scalars` has the words of the scalar parameters, and `memory` an entry for each view, in
-    /// their order: live memory of its shape, which nobody else uses against the access's mode. Each
-    /// position is computed once in a launch, and lies within each view that is written.
-    unsafe fn run(scalars: &[u64], memory: &[ParamPtr], block: &Positions);
+    /// That of [`run`].
+    unsafe fn unproved(scalars: &[u64], memory: &[ParamPtr], block: &Positions) -> usize;
+
+    /// Computes the items of a block, in a loop that is inlined into a version for each instruction set.
+    ///
+    /// # Safety
+    /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block.
+    unsafe fn items<M: Mode>(scalars: &[u64], memory: &[ParamPtr], block: &Positions);
 }

@@ -3,7 +3,7 @@
 
 use super::param::{ParamPtr, Positions, last};
 use super::verdict::{Seen, note};
-use super::{In, InOut, Item, Out, Shared};
+use super::{Ends, In, InOut, Item, Mode, Out, Shared};
 use crate::ir::{Access, Owner};
 use crate::source::{Entry, ViewType};
 use std::marker::PhantomData;
@@ -116,6 +116,21 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
         }
     }
 
+    /// Where an element is that is accessed.
+    #[inline(always)]
+    fn inside(&self, at: [usize; D]) -> *mut T {
+        let from = |dim: usize| at[dim].wrapping_sub(self.low[dim]).wrapping_mul(self.pitch[dim]);
+        self.first.wrapping_add((0..D).map(from).fold(0, usize::wrapping_add))
+    }
+
+    /// How many dimensions of an index are not shown to be inside of what is accessed.
+    #[inline(always)]
+    #[must_use]
+    pub fn unproved(&self, index: [Ends; D]) -> usize {
+        let dims = index.iter().zip(self.low.iter().zip(&self.size));
+        dims.map(|(ends, (low, size))| usize::from(!ends.within(*low, *size))).sum()
+    }
+
     /// Where the item's own element is.
     #[inline(always)]
     #[track_caller]
@@ -189,6 +204,16 @@ pub trait At<I>: Elements {
     /// The element.
     #[track_caller]
     fn at(&self, index: I) -> Self::Element;
+
+    /// The element, of which it is known that it is accessed.
+    ///
+    /// # Safety
+    /// The index is inside.
+    #[track_caller]
+    #[inline(always)]
+    unsafe fn at_proved(&self, index: I) -> Self::Element {
+        self.at(index)
+    }
 }
 
 /// What can be written at an index.
@@ -201,6 +226,16 @@ pub trait Put<I>: Elements {
     /// Replaces the element.
     #[track_caller]
     fn put(&mut self, index: I, value: Self::Element);
+
+    /// Replaces the element, of which it is known that it is accessed.
+    ///
+    /// # Safety
+    /// The index is inside.
+    #[track_caller]
+    #[inline(always)]
+    unsafe fn put_proved(&mut self, index: I, value: Self::Element) {
+        self.put(index, value);
+    }
 }
 
 /// `v[index]`
@@ -215,6 +250,28 @@ pub fn at<I, V: Elements + At<I>>(v: &V, index: I) -> V::Element {
 #[track_caller]
 pub fn put<I, V: Elements + Put<I>>(v: &mut V, index: I, value: V::Element) {
     v.put(index, value);
+}
+
+/// `v[index]`, where [`Kernel::unproved`](super::Kernel::unproved) looks at this index.
+///
+/// # Safety
+/// In the mode [`Proved`](super::Proved), the index is inside.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn at_proved<M: Mode, I, V: Elements + At<I>>(v: &V, index: I) -> V::Element {
+    // SAFETY: the caller's promise.
+    if M::PROVED { unsafe { v.at_proved(index) } } else { v.at(index) }
+}
+
+/// `v[index] = value`, where [`Kernel::unproved`](super::Kernel::unproved) looks at this index.
+///
+/// # Safety
+/// In the mode [`Proved`](super::Proved), the index is inside.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn put_proved<M: Mode, I, V: Elements + Put<I>>(v: &mut V, index: I, value: V::Element) {
+    // SAFETY: the caller's promise.
+    if M::PROVED { unsafe { v.put_proved(index, value) } } else { v.put(index, value) }
 }
 
 /// `v[index]`, to be changed in part: read, changed by `f`, and written.
@@ -239,12 +296,22 @@ impl<T: Shared, const D: usize> At<Item<D>> for View<'_, In<T, D>, T, D> {
     fn at(&self, item: Item<D>) -> T {
         read(self.own(item))
     }
+    #[inline(always)]
+    unsafe fn at_proved(&self, item: Item<D>) -> T {
+        // SAFETY: the caller's promise; else as in `read`.
+        unsafe { self.inside(item.at).read() }
+    }
 }
 impl<T: Shared, const D: usize> At<Item<D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn at(&self, item: Item<D>) -> T {
         read(self.own(item))
+    }
+    #[inline(always)]
+    unsafe fn at_proved(&self, item: Item<D>) -> T {
+        // SAFETY: the caller's promise; else as in `read`.
+        unsafe { self.inside(item.at).read() }
     }
 }
 impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, InOut<T, D>, T, D> {
@@ -253,12 +320,22 @@ impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, InOut<T, D>, T, D> {
     fn put(&mut self, item: Item<D>, value: T) {
         write(self.own(item), value);
     }
+    #[inline(always)]
+    unsafe fn put_proved(&mut self, item: Item<D>, value: T) {
+        // SAFETY: the caller's promise; else as in `write`.
+        unsafe { self.inside(item.at).write(value) };
+    }
 }
 impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, Out<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn put(&mut self, item: Item<D>, value: T) {
         write(self.own(item), value);
+    }
+    #[inline(always)]
+    unsafe fn put_proved(&mut self, item: Item<D>, value: T) {
+        // SAFETY: the caller's promise; else as in `write`.
+        unsafe { self.inside(item.at).write(value) };
     }
 }
 
@@ -269,6 +346,11 @@ macro_rules! numbers {
             #[track_caller]
             fn at(&self, index: $index) -> T {
                 read(self.element([index as usize]))
+            }
+            #[inline(always)]
+            unsafe fn at_proved(&self, index: $index) -> T {
+                // SAFETY: the caller's promise; else as in `read`.
+                unsafe { self.inside([index as usize]).read() }
             }
         }
         impl<T: Shared, const N: usize> At<$index> for [T; N] {
@@ -315,11 +397,21 @@ impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
     fn at(&self, (r, c): (usize, usize)) -> T {
         read(self.element([r, c]))
     }
+    #[inline(always)]
+    unsafe fn at_proved(&self, (r, c): (usize, usize)) -> T {
+        // SAFETY: the caller's promise; else as in `read`.
+        unsafe { self.inside([r, c]).read() }
+    }
 }
 impl<T: Shared> At<(usize, usize, usize)> for View<'_, In<T, 3>, T, 3> {
     #[inline(always)]
     #[track_caller]
     fn at(&self, (z, y, x): (usize, usize, usize)) -> T {
         read(self.element([z, y, x]))
+    }
+    #[inline(always)]
+    unsafe fn at_proved(&self, (z, y, x): (usize, usize, usize)) -> T {
+        // SAFETY: the caller's promise; else as in `read`.
+        unsafe { self.inside([z, y, x]).read() }
     }
 }

@@ -95,6 +95,7 @@ impl Walk {
         };
         let (first, first_tree) = self.expr(start);
         let (last, last_tree) = self.expr(end);
+        let (from, to) = (self.ends(start), self.ends(end));
         let slot = Ident::new(
             &format!("__slot{}", self.slots.len()),
             Span::mixed_site().located_at(range.span()),
@@ -102,6 +103,10 @@ impl Walk {
         self.slots.push(quote!(let #slot = ::folio::ir::device::Slot::new();));
         self.scopes.enter();
         let pattern = self.scopes.pattern(&repeat.pat, &mut self.errors);
+        if let (Some(start), Some(end)) = (from, to) {
+            let inclusive = matches!(range.limits, RangeLimits::Closed(_));
+            self.learn_as(&repeat.pat, quote!(__Ends::turns(#start, #end, #inclusive)));
+        }
         let (body, tree) = self.block(&repeat.body);
         self.scopes.leave();
         let (pat, limits) = (&repeat.pat, &range.limits);

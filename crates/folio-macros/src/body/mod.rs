@@ -1,12 +1,14 @@
 //! The walk over a body: each expression becomes Rust and tree. Here: its state, blocks, and which
 //! expressions there are; beside it `number` for literals and operators, `place` for what is indexed and
-//! written, `flow` for branches and loops, `call` for functions, methods and macros.
+//! written, `ends` for what indices can be, `flow` for branches and loops, `call` for functions, methods and macros.
 
 mod call;
+mod ends;
 mod flow;
 mod number;
 mod place;
 
+use self::ends::Known;
 use crate::errors::Errors;
 use crate::pattern::Scopes;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -36,6 +38,8 @@ pub struct Walk {
     pub entries: Vec<TokenStream>,
     /// The name of the item, in one dimension: `x[i + 1]` is a neighbour.
     pub item: Option<u16>,
+    /// What is known of indices.
+    pub known: Known,
     /// The number of the first of them.
     pub first: u16,
     /// Indices that are written to, so far.
@@ -126,6 +130,7 @@ impl Walk {
         }
         let (native, tree) = self.expr(&init.expr);
         let pattern = self.scopes.pattern(&local.pat, &mut self.errors);
+        self.learn(&local.pat, &init.expr);
         let pat = &local.pat;
         (quote!(let #pat = #native;), quote!(__s::Statement::Let(#pattern, #tree)))
     }
@@ -164,11 +169,16 @@ impl Walk {
                 let (base, base_tree) = self.expr(&index.expr);
                 let (native, tree) = self.index(&index.index);
                 let (line, column) = place_of(index.span());
-                let at = quote_spanned!(index.index.span() => ::folio::ir::device::at);
-                (
-                    quote_spanned!(index.span() => #at(&#base, #native)),
-                    quote!(__s::Expr::Index(&#base_tree, &#tree, (#line, #column))),
-                )
+                let span = index.index.span();
+                let native = if self.proves(&index.expr, &index.index) {
+                    let value = Ident::new("__i", Span::mixed_site().located_at(span));
+                    let read = place::read(&base, &value, true);
+                    quote_spanned!(index.span() => { let #value = #native; #read })
+                } else {
+                    let at = quote_spanned!(span => ::folio::ir::device::at);
+                    quote_spanned!(index.span() => #at(&#base, #native))
+                };
+                (native, quote!(__s::Expr::Index(&#base_tree, &#tree, (#line, #column))))
             }
             Expr::Tuple(tuple) if tuple.elems.is_empty() => (quote!(()), quote!(__s::Expr::Unit)),
             Expr::Tuple(tuple) => {

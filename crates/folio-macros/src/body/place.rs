@@ -16,6 +16,9 @@ impl Walk {
         let (target, place) = self.target(to);
         let tree = quote!(__s::Expr::Assign(&#place, &#tree, (#line, #column)));
         if let Target::Name(name) = &target {
+            if self.may_be_parameter(to) {
+                self.refuse(to.span(), "views and items stay what they are; write `x[i] = ..`");
+            }
             return (quote!(#name = #native), tree);
         }
         // The value first: its operands may be what is written.
@@ -49,7 +52,8 @@ impl Walk {
                 let name = format!("__i{}", self.targets);
                 self.targets += 1;
                 let name = Ident::new(&name, Span::mixed_site().located_at(span));
-                (Target::Index(Box::new(base), native, name), tree)
+                let proved = self.proves(&index.expr, &index.index);
+                (Target::Index { base: Box::new(base), index: native, name, proved }, tree)
             }
             other => {
                 let text = "cannot assign to this; assign to a variable, a field, or an element";
@@ -90,8 +94,27 @@ impl Walk {
 pub(super) enum Target {
     Name(TokenStream),
     Field(Box<Target>, Member),
-    /// The index, and the name of the variable that holds it.
-    Index(Box<Target>, TokenStream, Ident),
+    Index {
+        base: Box<Target>,
+        index: TokenStream,
+        /// The name of the variable that holds it.
+        name: Ident,
+        /// It is looked at for the whole block.
+        proved: bool,
+    },
+}
+
+/// Reads at the index that a variable holds.
+pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool) -> TokenStream {
+    let span = name.span();
+    if proved {
+        let at = quote_spanned!(span => ::folio::ir::device::at_proved::<__M, _, _>);
+        // SAFETY (of what is emitted): `Kernel::unproved` looks at this index.
+        quote_spanned!(span => unsafe { #at(&#base, #name) })
+    } else {
+        let at = quote_spanned!(span => ::folio::ir::device::at);
+        quote_spanned!(span => #at(&#base, #name))
+    }
 }
 
 impl Target {
@@ -100,7 +123,7 @@ impl Target {
         match self {
             Target::Name(_) => true,
             Target::Field(base, _) => base.is_variable(),
-            Target::Index(..) => false,
+            Target::Index { .. } => false,
         }
     }
 
@@ -109,7 +132,7 @@ impl Target {
         match self {
             Target::Name(_) => quote!(),
             Target::Field(base, _) => base.before(),
-            Target::Index(base, index, name) => {
+            Target::Index { base, index, name, .. } => {
                 let base = base.before();
                 quote!(#base let #name = #index;)
             }
@@ -124,11 +147,7 @@ impl Target {
                 let base = base.read();
                 quote!(#base.#member)
             }
-            Target::Index(base, _, name) => {
-                let base = base.read();
-                let at = quote_spanned!(name.span() => ::folio::ir::device::at);
-                quote_spanned!(name.span() => #at(&#base, #name))
-            }
+            Target::Index { base, name, proved, .. } => read(&base.read(), name, *proved),
         }
     }
 
@@ -145,15 +164,22 @@ impl Target {
                 let (read, write) = (base.read(), base.write(quote!(#whole), depth + 1));
                 quote!({ let mut #whole = #read; #whole.#member = #value; #write })
             }
-            Target::Index(base, _, name) => {
+            Target::Index { base, name, proved, .. } => {
                 let put = quote_spanned!(name.span() => ::folio::ir::device::put);
+                let put_proved =
+                    quote_spanned!(name.span() => ::folio::ir::device::put_proved::<__M, _, _>);
                 if base.is_variable() {
                     let base = base.read();
                     let new = Ident::new("__new", Span::mixed_site().located_at(name.span()));
                     // The value first: it may read what is written.
-                    return quote_spanned! {name.span()=>
-                        { let #new = #value; #put(&mut #base, #name, #new) }
+                    let write = match proved {
+                        // SAFETY (of what is emitted): `Kernel::unproved` looks at this index.
+                        true => quote_spanned! {name.span()=>
+                            unsafe { #put_proved(&mut #base, #name, #new) }
+                        },
+                        false => quote_spanned!(name.span() => #put(&mut #base, #name, #new)),
                     };
+                    return quote_spanned!(name.span() => { let #new = #value; #write });
                 }
                 let (read, write) = (base.read(), base.write(quote!(#whole), depth + 1));
                 quote!({ let mut #whole = #read; #put(&mut #whole, #name, #value); #write })

@@ -5,7 +5,7 @@ use super::code::*;
 use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::hal::ParamPtr;
-use folio_core::ir::device::{Kernel, Positions, watch};
+use folio_core::ir::device::{Kernel, Positions, run as compute, watch};
 use folio_core::ir::launch::Launch;
 use folio_core::{Violation, ViolationKind};
 use folio_model::interp::{Arg, Failure, FailureKind, Order, run};
@@ -74,7 +74,7 @@ fn on_the_host<K: Kernel>(range: &[usize], args: &[Arg]) -> (Result<(), Violatio
     max[3 - range.len()..].copy_from_slice(range);
     let block = Positions { min: [0; 3], max };
     // SAFETY: the memory above, of the arguments' shapes, and each position once.
-    let verdict = watch(K::FUNCTION, || unsafe { K::run(&scalars, &params, &block) });
+    let verdict = watch(K::FUNCTION, || unsafe { compute::<K>(&scalars, &params, &block) });
     let left = memory
         .into_iter()
         .map(|(words, len)| words.iter().flat_map(|word| word.to_le_bytes()).take(len).collect());

@@ -1,0 +1,119 @@
+//! How a block is computed: as far as the ends of its indices are within what is accessed, without checks
+//! and with the best instructions; the rest, the edges of a block at most, with a check of each access.
+
+use super::{Checked, Kernel, ParamPtr, Positions, Proved, versions};
+
+/// Blocks of fewer items are not taken apart.
+const SMALL: usize = 64;
+/// How much is tried to cut off at a time: halos are narrow.
+const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// Computes the items of a block.
+///
+/// # Safety
+/// `scalars` has the words of the scalar parameters, and `memory` an entry for each view, in
+/// their order: live memory of its shape, which nobody else uses against the access's mode. Each
+/// position is computed once in a launch, and lies within each view that is written.
+pub unsafe fn run<K: Kernel>(scalars: &[u64], memory: &[ParamPtr], block: &Positions) {
+    if block.min.iter().zip(&block.max).any(|(first, end)| first >= end) {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let inner = inner(block, |part| unsafe { K::unproved(scalars, memory, part) });
+    if let Some(inner) = &inner {
+        // SAFETY: the caller's promise; nothing is unproved for this part.
+        unsafe { versions::best::<K, Proved>(scalars, memory, inner) }
+    }
+    for part in around(block, inner.as_ref()) {
+        // SAFETY: the caller's promise; the parts of a block are disjoint.
+        unsafe { K::items::<Checked>(scalars, memory, &part) }
+    }
+}
+
+/// The part of a block where nothing is unproved: edges are cut off for as long as that proves
+/// something more. None if it does not suffice.
+fn inner(block: &Positions, unproved: impl Fn(&Positions) -> usize) -> Option<Positions> {
+    let (mut inner, mut open) = (*block, unproved(block));
+    while open > 0 {
+        (inner, open) = smaller(&inner).find_map(|part| {
+            let left = unproved(&part);
+            (left < open).then_some((part, left))
+        })?;
+    }
+    Some(inner)
+}
+
+/// What is left of a block without one of its edges.
+fn smaller(block: &Positions) -> impl Iterator<Item = Positions> {
+    let block = *block;
+    let sizes: [usize; 3] = std::array::from_fn(|dim| block.max[dim] - block.min[dim]);
+    let large = sizes.iter().product::<usize>() >= SMALL;
+    let dims = (0..3).filter(move |_| large).flat_map(|dim| WIDTHS.map(|width| (dim, width)));
+    dims.filter(move |(dim, width)| sizes[*dim] > *width).flat_map(move |(dim, width)| {
+        let (mut after, mut before) = (block, block);
+        after.min[dim] += width;
+        before.max[dim] -= width;
+        [after, before]
+    })
+}
+
+/// A block without its inner part, in boxes.
+fn around(block: &Positions, inner: Option<&Positions>) -> impl Iterator<Item = Positions> {
+    let mut rest = *block;
+    let inner = *inner.unwrap_or(&Positions { max: block.min, ..*block });
+    let edges = (0..3).flat_map(move |dim| {
+        let (mut before, mut after) = (rest, rest);
+        before.max[dim] = inner.min[dim];
+        after.min[dim] = inner.max[dim];
+        (rest.min[dim], rest.max[dim]) = (inner.min[dim], inner.max[dim]);
+        [before, after]
+    });
+    edges.filter(|edge| edge.min.iter().zip(&edge.max).all(|(first, end)| first < end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is kept of a block of 2 dimensions, of which all but a border is proved, and what is cut off.
+    fn cut(block: Positions, border: [usize; 4]) -> (Option<Positions>, Vec<Positions>) {
+        let [top, bottom, left, right] = border;
+        let kept = inner(&block, |p: &Positions| {
+            let beyond = [p.min[1] < top, p.max[1] > bottom, p.min[2] < left, p.max[2] > right];
+            beyond.iter().filter(|beyond| **beyond).count()
+        });
+        (kept, around(&block, kept.as_ref()).collect())
+    }
+
+    fn block(min: [usize; 2], max: [usize; 2]) -> Positions {
+        Positions { min: [0, min[0], min[1]], max: [1, max[0], max[1]] }
+    }
+
+    #[test]
+    fn edges_are_cut_off_and_no_more() {
+        let all = block([0, 0], [50, 100]);
+        let (kept, edges) = cut(all, [1, 49, 2, 99]);
+        assert_eq!(kept, Some(block([1, 2], [49, 99])));
+        let mut times = vec![0; 50 * 100];
+        for part in edges.iter().chain(&kept) {
+            for r in part.min[1]..part.max[1] {
+                (part.min[2]..part.max[2]).for_each(|c| times[r * 100 + c] += 1);
+            }
+        }
+        assert!(times.iter().all(|times| *times == 1));
+        // Of a block in the middle only what sticks out.
+        let (kept, edges) = cut(block([10, 0], [20, 100]), [1, 49, 2, 100]);
+        assert_eq!(kept, Some(block([10, 2], [20, 100])));
+        assert_eq!(edges, [block([10, 0], [20, 2])]);
+        assert_eq!(cut(all, [0, 50, 0, 100]), (Some(all), vec![]));
+    }
+
+    #[test]
+    fn what_cannot_be_proved_is_checked_as_a_whole() {
+        let all = block([0, 0], [50, 100]);
+        assert_eq!(cut(all, [1, 49, 90, 10]), (None, vec![all]));
+        // Small ones are not taken apart.
+        let all = block([0, 0], [7, 9]);
+        assert_eq!(cut(all, [1, 7, 0, 9]), (None, vec![all]));
+    }
+}

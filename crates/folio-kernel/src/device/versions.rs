@@ -1,0 +1,95 @@
+//! Instruction sets. The loop over a block is compiled for several of them, and the best one that the
+//! processor has is taken. All give the same bits: nothing is contracted or reordered for any
+//! (semantics 5.2).
+
+use super::{Kernel, Mode, ParamPtr, Positions};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// What a loop is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Instructions {
+    /// What the compiler was told; by default, any processor of the kind.
+    Any,
+    /// x86-64 with AVX2 and FMA, which only `mul_add` uses.
+    Avx2,
+    /// x86-64 with AVX-512: F, BW, DQ, VL.
+    Avx512,
+}
+
+/// 0 before the processor was asked; then 1 for `Any`, and so on.
+static BEST: AtomicU8 = AtomicU8::new(0);
+
+impl Instructions {
+    /// The best that is taken here.
+    #[inline]
+    pub fn best() -> Instructions {
+        match BEST.load(Ordering::Relaxed) {
+            1 => Instructions::Any,
+            2 => Instructions::Avx2,
+            3 => Instructions::Avx512,
+            _ => Instructions::Avx512.limit(),
+        }
+    }
+
+    /// From now on the best is this, or less if the processor lacks it; tells which. For tests: no result
+    /// depends on it.
+    #[doc(hidden)]
+    #[cold]
+    pub fn limit(self) -> Instructions {
+        let best = self.min(Instructions::of_processor());
+        BEST.store(best as u8 + 1, Ordering::Relaxed);
+        best
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn of_processor() -> Instructions {
+        use std::arch::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("fma");
+        let wide = has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+        match (avx2, wide) {
+            (true, true) => Instructions::Avx512,
+            (true, false) => Instructions::Avx2,
+            _ => Instructions::Any,
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn of_processor() -> Instructions {
+        Instructions::Any
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn avx2<K: Kernel, M: Mode>(scalars: &[u64], memory: &[ParamPtr], block: &Positions) {
+    // SAFETY: the caller's promise.
+    unsafe { K::items::<M>(scalars, memory, block) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn avx512<K: Kernel, M: Mode>(scalars: &[u64], memory: &[ParamPtr], block: &Positions) {
+    // SAFETY: the caller's promise.
+    unsafe { K::items::<M>(scalars, memory, block) }
+}
+
+/// Computes the items of a block with the best instructions.
+///
+/// # Safety
+/// That of [`Kernel::items`].
+pub(super) unsafe fn best<K: Kernel, M: Mode>(
+    scalars: &[u64],
+    memory: &[ParamPtr],
+    block: &Positions,
+) {
+    match Instructions::best() {
+        // SAFETY: the processor has them (`limit`); the rest is the caller's promise.
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx512 => unsafe { avx512::<K, M>(scalars, memory, block) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => unsafe { avx2::<K, M>(scalars, memory, block) },
+        // SAFETY: the caller's promise.
+        _ => unsafe { K::items::<M>(scalars, memory, block) },
+    }
+}

@@ -5,9 +5,9 @@ use crate::element::DeviceType;
 use crate::engine::access::Mode;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims};
-use crate::hal::{BlockKernel, ParamPtr, Verdict};
+use crate::hal::{BlockKernel, NativeKernel, ParamPtr, Verdict};
 use folio_kernel::device::{
-    Code, In, InOut, Kernel, Out, Positions, Reach, Shared, put_scalar, run, watch,
+    Code, In, InOut, Kernel, Out, Positions, Reach, Reads, Shared, put_scalar, run, watch,
 };
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -90,7 +90,7 @@ impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<InOut<T, D>> fo
 }
 
 /// The words of scalars; those of most kernels need no memory of their own.
-type Scalars = SmallVec<[u64; 8]>;
+pub(crate) type Scalars = SmallVec<[u64; 8]>;
 
 /// A kernel and what it is called with: what a function with `#[kernel]` returns. Nothing has been
 /// computed then; [`Queue::run`](crate::Queue::run) and [`CommandGroup::run`](crate::CommandGroup::run)
@@ -163,25 +163,27 @@ impl<'c> Plan<'c> {
         Plan { code, offset, range, rank, shapes, scalars }
     }
 
-    /// Which indices of an argument the launch accesses.
-    pub(crate) fn accessed(&self, given: &Given) -> Box3 {
+    /// Which indices of an argument the launch accesses, and whether no other can occur.
+    pub(crate) fn accessed(&self, given: &Given) -> (Box3, bool) {
         if self.range.contains(&0) {
-            return Box3::EMPTY;
+            return (Box3::EMPTY, true);
         }
         if given.mode.writes() {
             // The items' own elements. That its end does not overflow has been checked.
-            return Box3::at(self.offset, self.range).unwrap_or(Box3::EMPTY);
+            let own = Box3::at(self.offset, self.range).unwrap_or(Box3::EMPTY);
+            return (own, self.code.is_own(given.param));
         }
         let (offset, range) = (leading(self.offset, self.rank), leading(self.range, self.rank));
         let reach = Reach { offset, range, shapes: &self.shapes, scalars: self.scalars };
-        let Some(ends) = self.code.read_box(given.param, &reach) else { return Box3::EMPTY };
+        let Reads { ends, proved } = self.code.read_box(given.param, &reach);
+        let Some(ends) = ends else { return (Box3::EMPTY, proved) };
         let rank = usize::from(given.part.view.rank);
         let mut accessed = Box3 { min: [0; 3], max: [1; 3] };
         for (dim, (first, end)) in ends.iter().take(rank).enumerate() {
             (accessed.min[3 - rank + dim], accessed.max[3 - rank + dim]) =
                 (*first as usize, *end as usize);
         }
-        accessed
+        (accessed, proved)
     }
 }
 
@@ -190,15 +192,29 @@ fn leading(dims: Dims, rank: usize) -> [u64; 3] {
     std::array::from_fn(|dim| dims.get(3 - rank + dim).map_or(0, |n| *n as u64))
 }
 
+/// A kernel function, before it is known which form of it runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    pub(crate) code: &'static Code,
+    /// The Rust form, of these scalars and with the first item here.
+    pub(crate) native: fn(Scalars, Dims) -> NativeKernel,
+}
+
+impl Function {
+    pub(crate) fn of<K: Kernel>(code: &'static Code) -> Function {
+        Function { code, native: |scalars, at| NativeKernel::new(Native::<K>::new(scalars, at)) }
+    }
+}
+
 /// The Rust form of a kernel, as a kernel of blocks.
-pub(crate) struct Native<K> {
+struct Native<K> {
     scalars: Scalars,
     offset: Dims,
     _kernel: PhantomData<fn() -> K>,
 }
 
 impl<K: Kernel> Native<K> {
-    pub(crate) fn new(scalars: Scalars, offset: Dims) -> Native<K> {
+    fn new(scalars: Scalars, offset: Dims) -> Native<K> {
         Native { scalars, offset, _kernel: PhantomData }
     }
 }

@@ -3,6 +3,7 @@
 mod run;
 
 use crate::buffer::{AsPart, AsPartMut, Part};
+use crate::call::Function;
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, HostBody, Place, Shape};
@@ -253,7 +254,7 @@ impl CommandGroup {
         F: for<'v> Fn(ClosureItem<'v, D>, A::Views<'v>) + Send + Sync + 'static,
     {
         let range: Dims = crate::buffer::widen(range);
-        let geometry = Geometry { rank: D as u8, range, group: None };
+        let geometry = Geometry::new(D as u8, range);
         let kernel = NativeKernel::new(ClosureKernel::<F, A, D>::new(kernel));
         let mut launch = Launch::new(geometry);
         launch.kernel = Some(kernel);
@@ -652,7 +653,7 @@ impl CommandGroup {
     fn launch(&self, command: &mut Command, launch: Option<Box<Launch>>) -> Result<()> {
         let Some(mut launch) = launch else { return Ok(()) };
         let items = self.check_launch(&launch)?;
-        let Launch { tokens, params, geometry, offset, .. } = &mut *launch;
+        let Launch { tokens, params, geometry, .. } = &mut *launch;
         let mut seen = Seen::default();
         for (nth, token) in tokens.iter().enumerate() {
             let at = self.made_at(token, &tokens[..nth], &mut seen)?;
@@ -663,14 +664,28 @@ impl CommandGroup {
             let Made { part, mode } = &self.made[at];
             let larger = |d: usize| geometry.range[d] > part.part.max[d] - part.part.min[d];
             if mode.writes() && items > 0 && (larger(0) || larger(1) || larger(2)) {
-                return Err(self.launch_too_large((geometry, offset), nth, part));
+                return Err(self.launch_too_large(geometry, nth, part));
             }
         }
         if items == 0 {
             // Legal, without effect: also no access takes place.
             command.accesses.clear();
         } else {
+            self.choose_form(&mut launch)?;
             command.action = Action::Launch(Some(launch));
+        }
+        Ok(())
+    }
+
+    /// Makes of a kernel function what its device runs.
+    fn choose_form(&self, launch: &mut Launch) -> Result<()> {
+        let Some(Function { code, native }) = launch.function.take() else { return Ok(()) };
+        let engine = &self.core.engine;
+        if engine.devices[usize::from(self.device)].info.caps.closures {
+            let scalars = std::mem::take(&mut launch.scalars);
+            launch.kernel = Some(native(scalars, launch.geometry.offset));
+        } else {
+            launch.loaded = Some(engine.load(self.device, code)?);
         }
         Ok(())
     }
@@ -716,17 +731,12 @@ impl CommandGroup {
     }
 
     #[cold]
-    fn launch_too_large(
-        &self,
-        (geometry, offset): (&Geometry, &Dims),
-        access: usize,
-        part: &Part,
-    ) -> Error {
+    fn launch_too_large(&self, geometry: &Geometry, access: usize, part: &Part) -> Error {
         let visible = |dims: &Dims| dims[3 - usize::from(geometry.rank)..].to_vec();
         Error::LaunchTooLarge {
             command: self.label.clone(),
             launch: visible(&geometry.range),
-            offset: visible(offset),
+            offset: visible(&geometry.offset),
             access,
             buffer: part.view.storage.label.clone(),
             extent: part.view.visible(part.part.extent()),
@@ -740,15 +750,16 @@ impl CommandGroup {
         Error::Unsupported { device: entry.name.clone(), what }
     }
 
-    /// The number of items. The device must run closures, and so many parameters.
+    /// The number of items. The device must run such a kernel, and so many parameters.
     fn check_launch(&self, launch: &Launch) -> Result<usize> {
         let Launch { geometry, tokens, .. } = launch;
         let entry = &self.core.engine.devices[usize::from(self.device)];
-        if !entry.info.caps.closures {
+        let caps = &entry.info.caps;
+        if !(caps.closures || caps.ir && launch.function.is_some()) {
             return Err(self.unsupported("kernels that are closures of the host".to_owned()));
         }
-        if tokens.len() > entry.info.caps.max_params {
-            let most = entry.info.caps.max_params;
+        if tokens.len() > caps.max_params {
+            let most = caps.max_params;
             return Err(self.unsupported(format!("{} parameters, but {most}", tokens.len())));
         }
         crate::geom::checked_volume(geometry.range).ok_or_else(|| Error::TooLarge {

@@ -4,6 +4,7 @@ use crate::buffer::{Buffer, BufferOptions, StorageHandle, View, default_page, wi
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::Engine;
 use crate::engine::devices::{Budget, DeviceEntry};
+use crate::engine::kernels::Kernels;
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
 use crate::engine::packed::Packing;
 use crate::engine::reaper::Reaper;
@@ -247,8 +248,16 @@ fn find_devices(
                 Some(other) => other.budget.clone(),
                 None => Arc::new(Budget::new(info.memory)),
             };
-            let opened = OnceLock::new();
-            devices.push(DeviceEntry { backend: at, index, name, info, domain, budget, opened });
+            devices.push(DeviceEntry {
+                backend: at,
+                index,
+                name,
+                info,
+                domain,
+                budget,
+                opened: OnceLock::new(),
+                kernels: Kernels::new(),
+            });
         }
     }
     Ok((devices, absent))

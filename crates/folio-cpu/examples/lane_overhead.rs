@@ -51,7 +51,7 @@ fn measure(params: usize, drive_each: usize) -> Result<f64, Box<dyn Error>> {
             }
         })
         .collect();
-    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+    let geometry = Geometry::new(1, [1; 3]);
     let mut best = f64::INFINITY;
     let mut tick = 0;
     for _ in 0..10 {
@@ -59,7 +59,7 @@ fn measure(params: usize, drive_each: usize) -> Result<f64, Box<dyn Error>> {
         for _ in 0..OPS / 10 {
             tick += 1;
             let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Increment)));
-            lane.launch(&head(tick), kernel, &geometry, &Args { blob: &[], params: &list })?;
+            lane.launch(&head(tick), kernel, &geometry, &Args::new(&list))?;
             if tick.is_multiple_of(drive_each as u64) {
                 lane.drive();
             }

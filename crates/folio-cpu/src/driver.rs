@@ -318,8 +318,8 @@ mod tests {
             let order = Order::AfterPrevious;
             let head = Head { tick: tick as u64, order, waits: &waits, label: "", timed: false };
             let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Slow(items.clone()))));
-            let geometry = Geometry { rank: 1, range: [1, 1, 100], group: None };
-            this.launch(&head, kernel, &geometry, &Args { blob: &[], params: &[] }).unwrap();
+            let geometry = Geometry::new(1, [1, 1, 100]);
+            this.launch(&head, kernel, &geometry, &Args::new(&[])).unwrap();
             if i % 3 > 0 {
                 this.drive();
             }

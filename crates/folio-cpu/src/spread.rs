@@ -62,7 +62,7 @@ mod tests {
     use folio_core::geom::{Box3, linear};
 
     fn blocks(range: Dims, group: Option<Dims>, wanted: usize) -> Vec<Block> {
-        let blocks = Blocks::new(&Geometry { rank: 3, range, group }, wanted);
+        let blocks = Blocks::new(&Geometry { group, ..Geometry::new(3, range) }, wanted);
         (0..blocks.count()).map(|i| blocks.get(i)).collect()
     }
 

@@ -35,7 +35,7 @@ static COUNTING: Counting = Counting;
 fn round(a: &mut Script, b: &mut Script, memory: &mut [u64], hops: &Arc<AtomicUsize>) {
     let mem = host(memory);
     let params = [param(mem, [1, 1, 8]); 12];
-    let args = Args { blob: &[], params: &params };
+    let args = Args::new(&params);
     let here = std::thread::current().id();
     for _ in 0..8 {
         let counted = Arc::clone(hops);

@@ -72,7 +72,7 @@ fn a_huge_thin_launch_is_a_few_blocks() {
 fn groups_are_never_cut() {
     let backend = backend(4);
     let mut script = Script::new(&device(&backend, 0));
-    let geometry = Geometry { rank: 2, range: [1, 30, 64], group: Some([1, 5, 16]) };
+    let geometry = Geometry { group: Some([1, 5, 16]), ..Geometry::new(2, [1, 30, 64]) };
     let items = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&items);
     let kernel = kernel(move |_, block| {
@@ -80,7 +80,7 @@ fn groups_are_never_cut() {
         assert_eq!((block.min[1] % 5, block.max[1] % 5), (0, 0));
         assert_eq!((block.min[2] % 16, block.max[2] % 16), (0, 0));
     });
-    let args = Args { blob: &[], params: &[] };
+    let args = Args::new(&[]);
     script.launch(&[], kernel, &geometry, &args).unwrap();
     script.lane.drive();
     script.finish();
@@ -103,7 +103,7 @@ fn parameters_arrive_with_their_shapes_and_offsets() {
             unsafe { *param.base.cast::<u32>().add(i) += 1 };
         }
     });
-    let args = Args { blob: &[1, 2, 3], params: &params };
+    let args = Args { blob: &[1, 2, 3], ..Args::new(&params) };
     script.launch(&[], kernel, &geometry(ONE), &args).unwrap();
     script.lane.drive();
     script.finish();
@@ -311,7 +311,7 @@ fn what_cannot_be_is_refused_but_reaches_its_tick() {
     let backend = backend(2);
     let mut script = Script::new(&device(&backend, 0));
     let loaded = KernelRef::Loaded(KernelHandle(1));
-    let args = Args { blob: &[], params: &[] };
+    let args = Args::new(&[]);
     let launch =
         |lane: &dyn Lane, head: &Head<'_>| lane.launch(head, loaded, &geometry(ONE), &args);
     let error = script.enqueue(&[], launch).unwrap_err();

@@ -10,8 +10,8 @@ use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, BlockKernel, Device, DeviceInfo, Geometry, HalError,
-    HalErrorKind, Head, KernelRef, Lane, LaneKind, Lost, NativeKernel, Notify, ParamPtr, Tick,
-    Unavailable, Verdict,
+    HalErrorKind, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost, NativeKernel,
+    Notify, ParamPtr, Tick, Unavailable, Verdict,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -28,6 +28,8 @@ pub enum Site {
     Lane,
     /// [`folio_core::hal::UsmAllocator::alloc`].
     Alloc,
+    /// [`Device::load`].
+    Load,
     /// [`Lane::copy`].
     Copy,
     /// [`Lane::fill`].
@@ -40,11 +42,12 @@ pub enum Site {
 
 impl Site {
     /// All of them.
-    pub const ALL: [Site; 8] = [
+    pub const ALL: [Site; 9] = [
         Site::Devices,
         Site::Open,
         Site::Lane,
         Site::Alloc,
+        Site::Load,
         Site::Copy,
         Site::Fill,
         Site::Launch,
@@ -208,8 +211,8 @@ impl BlockKernel for Nothing {
 fn blank(lane: &LaneRef, head: &HeadRef<'_>) -> Result<(), HalError> {
     let mut kernel = Some(NativeKernel::new(Nothing));
     let kernel = KernelRef::Native(&mut kernel);
-    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
-    lane.inner.launch(&head.inner, kernel, &geometry, &Args { blob: &[], params: &[] })
+    let geometry = Geometry::new(1, [1; 3]);
+    lane.inner.launch(&head.inner, kernel, &geometry, &Args::new(&[]))
 }
 
 impl Faults {
@@ -287,6 +290,15 @@ unsafe impl Hooks for Faults {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         self.0.count_call(Site::Alloc, device.index)?;
         device.inner.usm().alloc(req)
+    }
+
+    fn load(
+        &self,
+        device: &DeviceRef,
+        source: &KernelSource<'_>,
+    ) -> Result<KernelHandle, HalError> {
+        self.0.count_call(Site::Load, device.index)?;
+        device.inner.load(source)
     }
 
     fn operation(

@@ -191,8 +191,8 @@ unsafe impl Hooks for Hook {
                 if lost {
                     let mut kernel = Some(NativeKernel::new(Nothing));
                     let kernel = KernelRef::Native(&mut kernel);
-                    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
-                    let args = Args { blob: &[], params: &[] };
+                    let geometry = Geometry::new(1, [1; 3]);
+                    let args = Args::new(&[]);
                     let blank = |h: &Head<'_>| lane.inner.launch(h, kernel, &geometry, &args);
                     return self.issue(lane, head, uses, blank);
                 }

@@ -1,11 +1,13 @@
 //! A simulated device: what it claims to be, and its allocator.
 
+use crate::ir::IrRunner;
 use crate::lane::SimLane;
 use crate::shared::Core;
 use crate::timeline::{LaneState, gone};
 use folio_core::hal::{
-    AllocReq, Allocation, Caps, Device, DeviceInfo, DeviceKind, HalError, Lane, LaneKind, Link,
-    MemoryHome, MemoryInfo, PointerInfo, UsmAllocator, WaitGroup,
+    AllocReq, Allocation, Caps, Device, DeviceInfo, DeviceKind, HalError, KernelHandle,
+    KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, PointerInfo, UsmAllocator,
+    WaitGroup,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -20,6 +22,7 @@ pub struct DeviceSpec {
     wait_group: Option<WaitGroup>,
     copy_lanes: bool,
     closures: bool,
+    ir: Option<Arc<dyn IrRunner>>,
     timing: bool,
     hints: bool,
     host_link: Link,
@@ -44,6 +47,7 @@ impl DeviceSpec {
             wait_group: Some(WaitGroup(0)),
             copy_lanes: true,
             closures: true,
+            ir: None,
             timing: true,
             hints: true,
             host_link: Link::default(),
@@ -91,6 +95,12 @@ impl DeviceSpec {
     /// Runs host closures.
     pub fn closures(mut self, on: bool) -> DeviceSpec {
         self.closures = on;
+        self
+    }
+
+    /// Loads kernels in IR, which `runner` runs.
+    pub fn ir(mut self, runner: Arc<dyn IrRunner>) -> DeviceSpec {
+        self.ir = Some(runner);
         self
     }
 
@@ -167,6 +177,7 @@ impl DeviceSpec {
         caps.wait_group = self.wait_group;
         caps.unified = self.host_visible();
         caps.closures = self.closures;
+        caps.ir = self.ir.is_some();
         caps.notifies = notifies;
         caps.copy_lanes = self.copy_lanes;
         caps.timing = self.timing;
@@ -227,6 +238,25 @@ unsafe impl Device for SimDevice {
         let caps = &self.info.caps;
         let (group, closures) = (caps.wait_group, caps.closures);
         Ok(Arc::new(SimLane { core: self.core.clone(), device: self.index, id, group, closures }))
+    }
+
+    fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
+        let runner = self.core.shared.change(|world| {
+            let device = &world.devices[self.index as usize];
+            match &device.lost {
+                Some(lost) => Err(gone(lost)),
+                None => Ok(device.spec.ir.clone()),
+            }
+        })?;
+        let (Some(runner), KernelSource::Ir(kernel)) = (runner, source) else {
+            return Err(HalError::unsupported("such a kernel"));
+        };
+        let kernel = runner.load(kernel)?;
+        Ok(self.core.shared.change(|world| world.load(self.index, kernel)))
+    }
+
+    fn unload(&self, handle: KernelHandle) {
+        self.core.shared.change(|world| world.unload(self.index, handle));
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

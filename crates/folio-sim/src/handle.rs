@@ -73,6 +73,10 @@ pub struct Counters {
     pub allocs: u64,
     /// Allocations given back.
     pub frees: u64,
+    /// Kernels loaded.
+    pub loads: u64,
+    /// Kernels unloaded.
+    pub unloads: u64,
 }
 
 impl Counters {

@@ -3,7 +3,7 @@
 use crate::script::OpKind;
 use crate::shared::Core;
 use crate::timeline::{World, gone};
-use crate::work::{Launch, Op, Phase, Work, param_span, span};
+use crate::work::{Code, Launch, Op, Phase, Work, param_span, span};
 use folio_core::hal::{
     Args, CopyRect, FillRect, Geometry, HalError, Head, Hint, KernelRef, Lane, Lost, MemBase,
     MemRef, Tick, Timing, WaitGroup,
@@ -62,9 +62,9 @@ impl SimLane {
     }
 
     /// A launch of what the device cannot run.
-    fn refuse(&self, head: &Head<'_>, what: &str) -> Result<(), HalError> {
+    fn refuse(&self, head: &Head<'_>, why: HalError) -> Result<(), HalError> {
         self.issue(head, OpKind::Launch, &mut Work::Refused)?;
-        Err(HalError::unsupported(what))
+        Err(why)
     }
 
     fn check_ticks(
@@ -164,17 +164,31 @@ unsafe impl Lane for SimLane {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
+        let work =
+            |code| Work::Launch(Launch { code, geometry: *geometry, params: args.params.to_vec() });
         let given = match kernel {
             KernelRef::Native(given) if self.closures => given,
-            KernelRef::Native(_) => return self.refuse(head, "a native kernel"),
-            KernelRef::Loaded(_) => return self.refuse(head, "a loaded kernel"),
+            KernelRef::Native(_) => {
+                return self.refuse(head, HalError::unsupported("a native kernel"));
+            }
+            KernelRef::Loaded(handle) => {
+                let found = self.core.shared.change(|world| world.loaded(self.device, handle));
+                return match found {
+                    Ok(kernel) => {
+                        let code = Code::Ir(handle, kernel, args.blob.into(), args.proved);
+                        self.issue(head, OpKind::Launch, &mut work(code))
+                    }
+                    Err(error) => self.refuse(head, error),
+                };
+            }
         };
-        let Some(kernel) = given.take() else { return self.refuse(head, "a launch of nothing") };
-        let params = args.params.to_vec();
-        let mut work = Work::Launch(Launch { kernel, geometry: *geometry, params });
+        let Some(kernel) = given.take() else {
+            return self.refuse(head, HalError::unsupported("a launch of nothing"));
+        };
+        let mut work = work(Code::Native(kernel));
         let result = self.issue(head, OpKind::Launch, &mut work);
-        if let Work::Launch(launch) = work {
-            *given = Some(launch.kernel);
+        if let Work::Launch(Launch { code: Code::Native(kernel), .. }) = work {
+            *given = Some(kernel);
         }
         result
     }

@@ -25,6 +25,7 @@
 
 mod device;
 mod handle;
+mod ir;
 mod lane;
 mod memory;
 mod script;
@@ -34,6 +35,7 @@ mod work;
 
 pub use device::DeviceSpec;
 pub use handle::{Counters, LogEntry, SimHandle, Violation};
+pub use ir::{IrKernel, IrRunner};
 pub use memory::{FREED, FRESH};
 pub use script::{OpKind, Script};
 

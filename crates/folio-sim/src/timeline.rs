@@ -8,13 +8,14 @@
 
 use crate::device::DeviceSpec;
 use crate::handle::{Counters, LogEntry, Violation};
+use crate::ir::IrKernel;
 use crate::memory::{Budget, Memory};
 use crate::script::{Random, Script};
-use crate::work::{Job, Op, Outcome, Phase, Work};
+use crate::work::{Code, Job, Op, Outcome, Phase, Work};
 use folio_core::hal::{
-    HalError, HalErrorKind, LaneKind, Lost, MemBase, MemoryHome, Notify, Tick, Timing,
+    HalError, HalErrorKind, KernelHandle, LaneKind, Lost, MemBase, MemoryHome, Notify, Tick, Timing,
 };
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::thread::ThreadId;
 
@@ -46,6 +47,8 @@ pub(crate) struct DeviceState {
     pub(crate) notify: Vec<Notify>,
     /// Progress that `notify` was not told of.
     pub(crate) progressed: bool,
+    /// Kernels, by the numbers of their handles.
+    loaded: HashMap<u64, Arc<dyn IrKernel>>,
     ended: u64,
 }
 
@@ -83,6 +86,7 @@ impl World {
             lost: None,
             notify: Vec::new(),
             progressed: false,
+            loaded: HashMap::new(),
             ended: 0,
         });
         World {
@@ -118,6 +122,41 @@ impl World {
         device == other
             || self.devices[device as usize].home == self.devices[other as usize].home
             || self.peers.contains(&(device, other))
+    }
+
+    /// Keeps a kernel. Handles do not come again.
+    pub(crate) fn load(&mut self, device: u32, kernel: Arc<dyn IrKernel>) -> KernelHandle {
+        self.counters.loads += 1;
+        let handle = self.counters.loads;
+        self.devices[device as usize].loaded.insert(handle, kernel);
+        KernelHandle(handle)
+    }
+
+    /// Forgets a kernel, which nobody may be using.
+    pub(crate) fn unload(&mut self, device: u32, handle: KernelHandle) {
+        let launches = |op: &Op| match &op.work {
+            Work::Launch(launch) => matches!(launch.code, Code::Ir(used, ..) if used == handle),
+            _ => false,
+        };
+        let lanes = self.lanes.iter().filter(|lane| lane.device == device);
+        let used = lanes.flat_map(|lane| &lane.pending).any(launches);
+        if used && self.devices[device as usize].lost.is_none() {
+            self.violate("kernels are unloaded after their launches", format!("{handle:?}"));
+        }
+        match self.devices[device as usize].loaded.remove(&handle.0) {
+            Some(_) => self.counters.unloads += 1,
+            None => drop(self.violate("loaded kernels are unloaded", format!("{handle:?}"))),
+        }
+    }
+
+    /// The kernel of a handle.
+    pub(crate) fn loaded(
+        &mut self,
+        device: u32,
+        handle: KernelHandle,
+    ) -> Result<Arc<dyn IrKernel>, HalError> {
+        let found = self.devices[device as usize].loaded.get(&handle.0).cloned();
+        found.ok_or_else(|| self.violate("loaded kernels are launched", format!("{handle:?}")))
     }
 
     /// The first unfinished operation that names `handle`.

@@ -3,12 +3,13 @@
 //! A job runs without any lock, at its place on the timeline, one at a time per backend. It never
 //! unwinds, and it has dropped everything that it owned when it is done.
 
+use crate::ir::IrKernel;
 use crate::memory::{Block as Bytes, Memory, address};
 use crate::script::{OpKind, Random};
 use folio_core::geom::Box3;
 use folio_core::hal::{
-    Block, CopyRect, FillRect, Geometry, HalError, MemRef, NativeKernel, Order, Param, ParamPtr,
-    Tick,
+    Block, CopyRect, FillRect, Geometry, HalError, KernelHandle, MemRef, NativeKernel, Order,
+    Param, ParamPtr, Tick,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,9 +25,16 @@ pub(crate) enum Work {
 }
 
 pub(crate) struct Launch {
-    pub(crate) kernel: NativeKernel,
+    pub(crate) code: Code,
     pub(crate) geometry: Geometry,
     pub(crate) params: Vec<Param>,
+}
+
+/// What a launch runs.
+pub(crate) enum Code {
+    Native(NativeKernel),
+    /// With its handle, the scalars, and whether its accesses are proved to be in bounds.
+    Ir(KernelHandle, Arc<dyn IrKernel>, Box<[u8]>, bool),
 }
 
 /// Where an operation is on its way.
@@ -75,7 +83,7 @@ pub(crate) fn param_span(param: &Param) -> Option<u64> {
 enum Ready {
     Copy(Vec<(*mut u8, *mut u8, CopyRect)>),
     Fill(Vec<(*mut u8, FillRect)>, Vec<u8>),
-    Launch { kernel: NativeKernel, params: Vec<ParamPtr>, blocks: Vec<Block> },
+    Launch(Box<Launch>, Vec<ParamPtr>, Vec<Block>),
     Fail(HalError),
 }
 
@@ -132,7 +140,7 @@ impl Job {
                 }
                 None
             }
-            Ready::Launch { kernel, params, blocks } => launch(kernel, &params, &blocks).err(),
+            Ready::Launch(what, params, blocks) => launch(*what, &params, &blocks).err(),
             Ready::Fail(error) => Some(error),
         };
         drop(pins);
@@ -171,13 +179,14 @@ fn resolve(
             }
             Ready::Fill(places, pattern)
         }
-        Work::Launch(Launch { kernel, geometry, params }) => {
-            let mut found = Vec::with_capacity(params.len());
-            for p in &params {
+        Work::Launch(launch) => {
+            let mut found = Vec::with_capacity(launch.params.len());
+            for p in &launch.params {
                 let bytes = param_span(p).ok_or_else(overflow)?;
                 found.push(p.at(address(memory, &p.mem, bytes, pins)?));
             }
-            Ready::Launch { kernel, params: found, blocks: blocks(&geometry, random) }
+            let blocks = blocks(&launch.geometry, random);
+            Ready::Launch(Box::new(launch), found, blocks)
         }
         Work::Hint(mem, bytes) => {
             address(memory, &mem, bytes, pins)?;
@@ -229,15 +238,20 @@ fn fill_rect(dst: *mut u8, rect: &FillRect, pattern: &[u8]) {
     }
 }
 
-fn launch(kernel: NativeKernel, params: &[ParamPtr], blocks: &[Block]) -> Result<(), HalError> {
-    let ran = catch_unwind(AssertUnwindSafe(|| {
-        for block in blocks {
+/// Runs a kernel: native code block by block, others as a whole.
+fn launch(what: Launch, params: &[ParamPtr], blocks: &[Block]) -> Result<(), HalError> {
+    let Launch { code, geometry, .. } = what;
+    let ran = catch_unwind(AssertUnwindSafe(|| match &code {
+        Code::Native(kernel) => blocks.iter().try_for_each(|block| {
             // SAFETY: the parameters' shapes lie inside blocks that the job keeps alive; the
             // timeline runs one job at a time, and the blocks partition the launch range.
-            unsafe { kernel.run(params, block) }?;
+            unsafe { kernel.run(params, block) }.map_err(HalError::violation)
+        }),
+        Code::Ir(_, kernel, blob, proved) => {
+            // SAFETY: as above; the engine gives the memory of the kernel's parameters in their order.
+            unsafe { kernel.run(&geometry, blob, params, *proved) }
         }
-        Ok(())
     }));
-    let dropped = drop_contained(kernel);
-    ran.map_err(HalError::panic).and_then(|ran| ran.map_err(HalError::violation)).and(dropped)
+    let dropped = drop_contained(code);
+    ran.map_err(HalError::panic).and_then(|ran| ran).and(dropped)
 }

@@ -172,8 +172,8 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
     }
     let token = Arc::new(());
     let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Holds(token.clone()))));
-    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
-    lost.launch(&head(1, &[]), kernel, &geometry, &Args { blob: &[], params: &[] }).unwrap();
+    let geometry = Geometry::new(1, [1; 3]);
+    lost.launch(&head(1, &[]), kernel, &geometry, &Args::new(&[])).unwrap();
     let (mut source, mut out) = ([1u8; 4], [0u8; 4]);
     let host_to_host = [line(host(&mut source), host(&mut out), 4)];
     healthy.copy(&head(1, &[Wait { lane: &lost, tick: 1 }]), &host_to_host).unwrap();
@@ -190,7 +190,7 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
     // A kernel that comes too late is left to whoever brought it.
     let mut late = Some(NativeKernel::new(Holds(token.clone())));
     let late = KernelRef::Native(&mut late);
-    lost.launch(&head(2, &[]), late, &geometry, &Args { blob: &[], params: &[] }).unwrap_err();
+    lost.launch(&head(2, &[]), late, &geometry, &Args::new(&[])).unwrap_err();
     assert_eq!(Arc::strong_count(&token), 2);
 }
 
@@ -198,10 +198,10 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
 fn a_refused_kernel_is_left() {
     let rig = rig(SimBackend::builder().device(DeviceSpec::new().closures(false)));
     let lane = rig.lane(LaneKind::Compute);
-    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+    let geometry = Geometry::new(1, [1; 3]);
     let mut kernel = Some(NativeKernel::new(Stray(0)));
     let given = KernelRef::Native(&mut kernel);
-    let refused = lane.launch(&head(1, &[]), given, &geometry, &Args { blob: &[], params: &[] });
+    let refused = lane.launch(&head(1, &[]), given, &geometry, &Args::new(&[]));
     assert!(matches!(refused, Err(e) if matches!(e.kind, HalErrorKind::Unsupported)));
     assert!(kernel.is_some());
     assert_eq!(lane.wait(1, None), Ok(true));
@@ -297,8 +297,8 @@ fn kernels_run_where_the_caller_holds_no_lock() {
         let (lane, copies) = (rig.lane(LaneKind::Compute), rig.lane(LaneKind::Upload));
         let (tell, told) = std::sync::mpsc::sync_channel(1);
         let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Looks(lane.clone(), tell))));
-        let geometry = Geometry { rank: 1, range: [1; 3], group: None };
-        let args = Args { blob: &[], params: &[] };
+        let geometry = Geometry::new(1, [1; 3]);
+        let args = Args::new(&[]);
         lane.launch(&head(1, &[]), kernel, &geometry, &args).unwrap();
         fill(&copies, 1, &[], rig.alloc(4), 1).unwrap();
         // Looks let time come to the kernel, where it stands still; what ends before it ends.
@@ -336,9 +336,9 @@ fn writes_beside_an_allocation_are_found_when_it_is_freed() {
         index: [0; 3],
         shape: dims,
     };
-    let geometry = Geometry { rank: 1, range: [1; 3], group: None };
+    let geometry = Geometry::new(1, [1; 3]);
     let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Stray(2))));
-    lane.launch(&head(1, &[]), kernel, &geometry, &Args { blob: &[], params: &[param] }).unwrap();
+    lane.launch(&head(1, &[]), kernel, &geometry, &Args::new(&[param])).unwrap();
     assert_eq!(lane.wait(1, None), Ok(true));
     rig.devices[0].usm().free(memory);
     assert_eq!(rig.rules(), ["memory is used inside its bounds"]);

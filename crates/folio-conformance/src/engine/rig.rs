@@ -20,6 +20,15 @@ impl From<Error> for Stop {
     }
 }
 
+/// What a test needs of devices.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// That they run closures.
+    Closures,
+    /// That they run kernel functions, in whatever form.
+    Functions,
+}
+
 /// A runtime over a fresh backend.
 pub(super) struct Rig {
     pub(super) rt: Runtime,
@@ -27,11 +36,14 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    pub(super) fn open(factory: Factory) -> Result<Rig, Stop> {
+    pub(super) fn open(factory: Factory, runs: Runs) -> Result<Rig, Stop> {
         let rt = Runtime::builder().shared_backend(Arc::from(factory())).build()?;
-        let closures = |d: &DeviceRef| d.info().caps.closures;
-        if rt.devices().is_empty() || !rt.devices().iter().all(closures) {
-            return unsupported("devices that run closures");
+        let able = |d: &DeviceRef| {
+            let caps = &d.info().caps;
+            caps.closures || (runs == Runs::Functions && caps.ir)
+        };
+        if rt.devices().is_empty() || !rt.devices().iter().all(able) {
+            return unsupported("devices that run such kernels");
         }
         Ok(Rig { rt, factory })
     }

@@ -183,7 +183,7 @@ impl Queue {
     ) -> Result<(), HalError> {
         let waits = to_waits(waits);
         let head = self.head(&waits, Order::AfterPrevious);
-        self.lane.launch(&head, kernel, geometry, &Args { blob: &[], params })
+        self.lane.launch(&head, kernel, geometry, &Args::new(params))
     }
 
     pub(super) fn hint(&mut self, at: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
@@ -284,5 +284,5 @@ pub(super) fn geometry(dims: [usize; 3]) -> Geometry {
     } else {
         1
     };
-    Geometry { rank, range: dims, group: None }
+    Geometry::new(rank, dims)
 }

@@ -1,5 +1,6 @@
 //! Devices: found when the runtime is made, opened on first use; and the memory on them.
 
+use super::kernels::Kernels;
 use super::lanes::{LaneShared, Lanes};
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::staging::{host_alloc, host_free};
@@ -67,6 +68,7 @@ pub(crate) struct DeviceEntry {
     /// That of its memory, which others may share.
     pub(crate) budget: Arc<Budget>,
     pub(crate) opened: OnceLock<Arc<dyn Device>>,
+    pub(crate) kernels: Kernels,
 }
 
 impl Engine {

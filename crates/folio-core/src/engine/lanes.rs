@@ -13,6 +13,7 @@ use super::launch::Launch;
 use super::mailbox::Mailbox;
 use super::stamp::{LaneId, SlotId, Stamp, Waits};
 use super::storage::StorageId;
+use crate::element::bytes_of;
 use crate::error::Label;
 use crate::graph::hazards::Flow;
 use crate::hal::{
@@ -302,8 +303,12 @@ impl LaneShared {
                 // It is there until here; without it this is no launch that went well.
                 let none = || HalError::new(HalErrorKind::Driver, "a launch without its kernel");
                 let mut launch = launch.take().ok_or_else(none)?;
-                let kernel = KernelRef::Native(&mut launch.kernel);
-                let args = Args { blob: &[], params: &launch.params };
+                let kernel = match launch.loaded {
+                    Some(handle) => KernelRef::Loaded(handle),
+                    None => KernelRef::Native(&mut launch.kernel),
+                };
+                let blob = bytes_of(&launch.scalars);
+                let args = Args { blob, params: &launch.params, proved: launch.proved };
                 let result = self.native.launch(&head, kernel, &launch.geometry, &args);
                 left.extend(launch.kernel.take());
                 launch.recycle();

@@ -2,8 +2,8 @@
 //! described, and from there on passed by pointer. Its memory is used again by the thread that has
 //! handed it over, which as a rule is the one that will submit the next.
 
-use crate::geom::Dims;
-use crate::hal::{Geometry, NativeKernel, Param};
+use crate::call::{Function, Scalars};
+use crate::hal::{Geometry, KernelHandle, NativeKernel, Param};
 use crate::views::Token;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -12,9 +12,15 @@ use std::cell::RefCell;
 pub(crate) struct Launch {
     /// From when it is known until it is handed over.
     pub(crate) kernel: Option<NativeKernel>,
+    /// In place of a kernel of the host.
+    pub(crate) loaded: Option<KernelHandle>,
+    /// Until it is known where it runs: which form of it that takes.
+    pub(crate) function: Option<Function>,
+    /// Those of a function, unless its Rust form has them.
+    pub(crate) scalars: Scalars,
+    /// See [`Args::proved`](crate::hal::Args::proved).
+    pub(crate) proved: bool,
     pub(crate) geometry: Geometry,
-    /// Position of the first item.
-    pub(crate) offset: Dims,
     /// The accesses that are its parameters.
     pub(crate) tokens: SmallVec<[Token; 2]>,
     pub(crate) params: SmallVec<[Param; 1]>,
@@ -37,13 +43,15 @@ impl Launch {
         match kept {
             Some(mut launch) => {
                 launch.geometry = geometry;
-                launch.offset = [0; 3];
                 launch
             }
             None => Box::new(Launch {
                 kernel: None,
+                loaded: None,
+                function: None,
+                scalars: Scalars::new(),
+                proved: false,
                 geometry,
-                offset: [0; 3],
                 tokens: SmallVec::new(),
                 params: SmallVec::new(),
             }),
@@ -58,9 +66,13 @@ impl Launch {
     /// Keeps the memory for another one. What the kernel holds, if it is still there, is dropped.
     pub(crate) fn recycle(mut self: Box<Launch>) {
         self.kernel = None;
+        self.loaded = None;
+        self.function = None;
+        self.proved = false;
         if self.params.capacity() > MOST_PARAMS {
             return;
         }
+        self.scalars.clear();
         self.params.clear();
         self.tokens.clear();
         let _ = KEPT.try_with(|kept| {

@@ -4,7 +4,7 @@
 //! * [`ledger`]: what is known, under one lock; [`command`], [`transfer`], [`slots`] and [`retire`]
 //!   are its verbs (submit, move, defer, end).
 //! * [`lanes`], [`mailbox`]: the way to the native lanes.
-//! * [`devices`]: opening devices, allocating.
+//! * [`devices`], [`kernels`]: opening devices, allocating; what is loaded on them.
 //! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, hold data, look after what
 //!   nobody waits for, and run host tasks.
 
@@ -18,6 +18,7 @@ pub(crate) mod guard;
 pub(crate) mod host;
 #[cfg(all(test, not(loom), not(miri)))]
 mod hot_path;
+pub(crate) mod kernels;
 pub(crate) mod lanes;
 pub(crate) mod launch;
 pub(crate) mod ledger;

@@ -8,6 +8,7 @@
 use super::Engine;
 use super::devices::{Budget, DeviceEntry};
 use super::host::HostThreads;
+use super::kernels::Kernels;
 use super::lanes::{LaneShared, Lanes, Payload, WaitKey};
 use super::ledger::{Body, DeviceFacts, LANES_PER_DEVICE, LaneTable, Ledger, NewOp};
 use super::reaper::Reaper;
@@ -223,6 +224,7 @@ fn device() -> DeviceEntry {
         domain: DomainId::HOST,
         budget: Arc::new(Budget::new(0)),
         opened: OnceLock::new(),
+        kernels: Kernels::new(),
     }
 }
 

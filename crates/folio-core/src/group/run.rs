@@ -2,13 +2,13 @@
 
 use super::{CommandGroup, Doing};
 use crate::buffer::{widen, widen_at};
-use crate::call::{Given, Items, KernelCall, Native, Plan};
+use crate::call::{Function, Given, Items, KernelCall, Plan};
 use crate::engine::launch::Launch;
 #[cfg(doc)]
 use crate::error::Cause;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
-use crate::hal::{Geometry, NativeKernel, Param};
+use crate::hal::{Geometry, Param};
 use folio_kernel::device::Kernel;
 use std::sync::Arc;
 
@@ -45,9 +45,9 @@ impl CommandGroup {
         }
         let KernelCall { scalars, given, .. } = call;
         let plan = Plan::new(code, D, (offset, range), (&given, &scalars));
-        let geometry = Geometry { rank: D as u8, range, group: None };
+        let geometry = Geometry { offset, ..Geometry::new(D as u8, range) };
         let mut launch = Launch::new(geometry);
-        launch.offset = offset;
+        launch.proved = !code.indexes_arrays;
         for given in given {
             if let Err(error) = self.give(&mut launch, &plan, given) {
                 launch.recycle();
@@ -55,18 +55,19 @@ impl CommandGroup {
             }
         }
         drop(plan);
-        launch.kernel = Some(NativeKernel::new(Native::<K>::new(scalars, offset)));
+        launch.function = Some(Function::of::<K>(code));
+        launch.scalars = scalars;
         self.act(Doing::Kernel(Some(launch)));
     }
 
     /// Accesses an argument as the kernel does.
     fn give(&mut self, launch: &mut Launch, plan: &Plan<'_>, given: Given) -> Result<()> {
-        let accessed = plan.accessed(&given);
+        let (accessed, proved) = plan.accessed(&given);
+        launch.proved &= proved;
         let Given { mut part, mode, .. } = given;
         let shape = part.part.extent();
         if !Box3::whole(shape).contains(&accessed) {
-            let place = (&launch.geometry, &launch.offset);
-            return Err(self.launch_too_large(place, launch.tokens.len(), &part));
+            return Err(self.launch_too_large(&launch.geometry, launch.tokens.len(), &part));
         }
         part.whole &= accessed == Box3::whole(shape);
         part.part = accessed.shifted(part.part.min);

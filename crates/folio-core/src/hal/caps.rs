@@ -72,6 +72,9 @@ pub struct Caps {
     pub unified: bool,
     /// Runs kernels that are host closures.
     pub closures: bool,
+    /// Loads kernels in IR ([`super::KernelSource::Ir`]). The engine launches kernel functions so where
+    /// the device does not run the host's code.
+    pub ir: bool,
     /// Calls [`super::Notify::progress`]; otherwise the engine polls.
     pub notifies: bool,
     /// Has lanes for uploads and downloads that run beside compute; otherwise copies share the
@@ -99,6 +102,7 @@ impl Default for Caps {
             wait_group: None,
             unified: false,
             closures: false,
+            ir: false,
             notifies: false,
             copy_lanes: false,
             timing: false,

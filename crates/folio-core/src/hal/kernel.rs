@@ -14,6 +14,8 @@ pub type Block = Box3;
 pub struct Geometry {
     /// 1, 2 or 3: how many dimensions the user sees.
     pub rank: u8,
+    /// Position of the first item, as kernels in IR count. [`Block`]s and native kernels count from 0.
+    pub offset: Dims,
     /// Items in each dimension, slowest first; none is 0.
     pub range: Dims,
     /// Work-group size, when the user gave one; divides `range`.
@@ -21,6 +23,11 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// This many items from position 0 on, in groups of the backend's choice.
+    pub fn new(rank: u8, range: Dims) -> Geometry {
+        Geometry { rank, offset: [0; 3], range, group: None }
+    }
+
     /// Number of items.
     pub fn items(&self) -> usize {
         self.range[0] * self.range[1] * self.range[2]
@@ -60,16 +67,32 @@ impl Param {
 /// What a launch passes to its kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Args<'a> {
-    /// Plain bytes: the scalars.
+    /// The scalars in their order, in the host's byte order, each from a multiple of 8 bytes on.
+    /// Native kernels have theirs in themselves.
     pub blob: &'a [u8],
-    /// The memory parameters.
+    /// The memory parameters in their order; local memory is not among them.
     pub params: &'a [Param],
+    /// In this launch no index can be out of bounds: those of memory parameters are inside of the
+    /// accessed boxes, and arrays are not indexed by values. Nobody needs to test that. Otherwise a
+    /// kernel in IR tests what it has no proof for itself.
+    pub proved: bool,
 }
 
-/// Code to load. Kernels in IR and opaque kernels join here.
+impl<'a> Args<'a> {
+    /// Of a kernel that has no scalars, or has them in itself.
+    pub fn new(params: &'a [Param]) -> Args<'a> {
+        Args { blob: &[], params, proved: false }
+    }
+}
+
+/// Code to load.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum KernelSource<'a> {
+    /// A kernel in IR, verified; for devices with [`Caps::ir`](super::Caps::ir). Its launches follow
+    /// `docs/semantics.md`; a violation fails them with
+    /// [`HalErrorKind::Violation`](super::HalErrorKind::Violation).
+    Ir(&'a folio_kernel::Kernel),
     /// A driver's own format; what it is, the backend finds out.
     Opaque {
         /// Entry point.

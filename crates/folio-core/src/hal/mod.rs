@@ -122,7 +122,9 @@ pub unsafe trait Device: Send + Sync + 'static {
     /// A new lane. `priority` 0 is normal, higher is more urgent; a backend may ignore it.
     fn lane(&self, kind: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError>;
 
-    /// Makes code launchable. Backends that run host closures only keep the default.
+    /// Makes code launchable: [`KernelSource::Ir`] where [`Caps::ir`] says so. Code that it cannot build
+    /// is [`HalErrorKind::Build`], with the log. What is loaded when the device goes, goes with it.
+    /// Backends that run host code only keep the default.
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         let _ = source;
         Err(HalError::unsupported("loading kernels"))
@@ -233,8 +235,9 @@ pub unsafe trait Lane: Send + Sync + 'static {
     /// Fills rectangles with `pattern`, repeated; rows are multiples of its length.
     fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError>;
 
-    /// Runs a kernel. [`Caps::closures`] tells whether [`KernelRef::Native`] is possible. Refused, it
-    /// leaves the kernel where it is; it never drops one in the call.
+    /// Runs a kernel. [`Caps::closures`] tells whether [`KernelRef::Native`] is possible; what is
+    /// [`KernelRef::Loaded`] was loaded by this device. Refused, it leaves the kernel where it is; it
+    /// never drops one in the call.
     fn launch(
         &self,
         head: &Head<'_>,

@@ -28,7 +28,7 @@ pub fn kernel(f: impl Fn(&[ParamPtr], &Block) + Send + Sync + 'static) -> Native
 }
 
 pub fn geometry(range: Dims) -> Geometry {
-    Geometry { rank: 3, range, group: None }
+    Geometry::new(3, range)
 }
 
 pub const ONE: Dims = [1; 3];
@@ -72,7 +72,7 @@ impl Script {
         waits: &[Wait<'_>],
         kernel: NativeKernel,
     ) -> Result<(), HalError> {
-        self.launch(waits, kernel, &geometry(range), &Args { blob: &[], params: &[] })
+        self.launch(waits, kernel, &geometry(range), &Args::new(&[]))
     }
 
     /// Does not drive. A kernel that is refused is dropped.

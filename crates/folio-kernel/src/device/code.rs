@@ -1,12 +1,12 @@
 //! What is made of a kernel once, and looked at in each launch.
 
 use super::Kernel;
-use crate::access::{Pattern, Summary};
+use crate::access::{self, Pattern, Summary};
 use crate::flow::Use;
 use crate::interval::Interval;
-use crate::ir::{ParamId, ParamKind};
+use crate::ir::{ParamId, ParamKind, Root, Step, Stmt, walk};
 use crate::linear::Symbol;
-use crate::op::Query;
+use crate::op::{Op, Query};
 use crate::source::{Function, LowerError, lower};
 use crate::types::Scalar;
 use std::any::TypeId;
@@ -24,6 +24,10 @@ pub struct Code {
     pub ir: crate::Kernel,
     /// By parameter: how it is read.
     reads: Vec<Vec<Pattern>>,
+    /// By parameter: whether items access the element at their own position and no other.
+    own: Vec<bool>,
+    /// Arrays are indexed by values, in variables, in elements, or in local memory.
+    pub indexes_arrays: bool,
     /// By parameter: the first word and type of scalars that are 64-bit integers.
     scalars: Vec<Option<(usize, Scalar)>>,
 }
@@ -47,11 +51,25 @@ pub struct Reach<'l> {
 /// By dimension: from the first index to one past the last.
 type Ends = [(u64, u64); 3];
 
+/// What a launch reads of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reads {
+    /// The box; none if nothing is read.
+    pub ends: Option<Ends>,
+    /// It is shown that there are no reads outside of it.
+    pub proved: bool,
+}
+
 impl Code {
     /// Makes it.
     pub fn of(function: &'static Function) -> Built {
         let ir = lower(function)?;
         let mut reads = Summary::of(&ir).params;
+        let only_own = |(param, list): (&crate::Param, &Vec<Pattern>)| {
+            let whole = matches!(param.kind, ParamKind::View { rank, .. } if rank == ir.shape.rank);
+            whole && list.iter().all(|pattern| access::is_own(&pattern.forms))
+        };
+        let own = ir.params.iter().zip(&reads).map(only_own).collect();
         reads.iter_mut().for_each(|list| list.retain(|pattern| pattern.does != Use::Write));
         let mut word = 0;
         let scalars = ir.params.iter().map(|param| {
@@ -61,20 +79,24 @@ impl Code {
             ty.scalar().filter(|s| [Scalar::I64, Scalar::U64].contains(s)).map(|s| (first, s))
         });
         let scalars = scalars.collect();
-        Ok(Code { name: Arc::from(function.name), ir, reads, scalars })
+        let indexes_arrays = indexes_arrays(&ir);
+        Ok(Code { name: Arc::from(function.name), ir, reads, own, indexes_arrays, scalars })
     }
 
     /// The box of a view's elements that a launch reads, where its indices are sums of positions,
-    /// extents and scalars; in dimensions of other indices, all of it. None if nothing is read.
-    /// (KRN-09)
-    pub fn read_box(&self, param: usize, launch: &Reach<'_>) -> Option<Ends> {
-        let shape = launch.shapes.get(param)?;
+    /// extents and scalars; in dimensions of other indices, all of it. (KRN-09)
+    pub fn read_box(&self, param: usize, launch: &Reach<'_>) -> Reads {
+        let (Some(shape), Some(reads)) = (launch.shapes.get(param), self.reads.get(param)) else {
+            return Reads { ends: None, proved: false };
+        };
         let of = |symbol| self.symbol(symbol, launch);
-        let mut hull: Option<Ends> = None;
-        for pattern in self.reads.get(param)? {
+        let (mut hull, mut proved): (Option<Ends>, bool) = (None, true);
+        for pattern in reads {
             let mut ends = [(0, 1); 3];
             for (dim, form) in pattern.forms.iter().enumerate() {
                 let range = form.as_ref().and_then(|form| form.range(&of)).filter(exact);
+                let all = Interval { lo: 0, hi: i128::from(shape[dim]) - 1 };
+                proved &= range.is_some_and(|range| all.contains(range));
                 ends[dim] = range.map_or((0, shape[dim]), |range| clip(range, shape[dim]));
             }
             if ends.iter().any(|(first, end)| first >= end) {
@@ -87,7 +109,12 @@ impl Code {
                 }),
             });
         }
-        hull
+        Reads { ends: hull, proved }
+    }
+
+    /// Whether items access of a view the element at their own position and no other.
+    pub fn is_own(&self, param: usize) -> bool {
+        self.own.get(param).is_some_and(|own| *own)
     }
 
     fn symbol(&self, symbol: Symbol, launch: &Reach<'_>) -> Option<Interval> {
@@ -111,6 +138,29 @@ impl Code {
             Symbol::Query(..) | Symbol::Value(_) => None,
         }
     }
+}
+
+fn indexes_arrays(ir: &crate::Kernel) -> bool {
+    let mut found = false;
+    walk(&ir.body, &mut |stmt| {
+        let place = match stmt {
+            Stmt::Let(define) => match &define.op {
+                Op::Load(place) | Op::Atomic(_, place, _) => place,
+                _ => return,
+            },
+            Stmt::Store { place, .. } => place,
+            _ => return,
+        };
+        let local = match &place.root {
+            Root::Element(param, _) => {
+                let param = ir.params.get(param.index());
+                param.is_some_and(|param| matches!(param.kind, ParamKind::Local { .. }))
+            }
+            Root::Var(_) => false,
+        };
+        found |= local || place.path.iter().any(|step| matches!(step, Step::At(_)));
+    });
+    found
 }
 
 /// Forms hold modulo 2^64. Below 0 and above -2^63 an index is beyond every extent, as it is here.

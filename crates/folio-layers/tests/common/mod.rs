@@ -84,8 +84,8 @@ pub fn launch(
     params: &[Param],
 ) -> Result<(), HalError> {
     let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Idle)));
-    let geometry = Geometry { rank: 1, range: [1, 1, 4], group: None };
-    lane.launch(&head(tick, waits), kernel, &geometry, &Args { blob: &[], params })
+    let geometry = Geometry::new(1, [1, 1, 4]);
+    lane.launch(&head(tick, waits), kernel, &geometry, &Args::new(params))
 }
 
 pub fn failures(lane: &Arc<dyn Lane>) -> Vec<Tick> {

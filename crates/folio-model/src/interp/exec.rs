@@ -1,11 +1,11 @@
 //! Launches, groups, items, statements.
 
 use super::memory::{Val, parts};
-use super::{Arg, BLOCK, Failure, FailureKind, Order, Ran, Stop, Touched, fold, scalar};
+use super::{Arg, BLOCK, Failure, Order, Ran, Stop, Touched, fold, scalar};
 use folio_kernel::launch::Launch;
 use folio_kernel::{
     Atomic, Binary, Body, Combine, Compare, Fold, Kernel, Label, Op, ParamId, ParamKind, Place,
-    Query, Root, Scalar, SiteId, Step, Stmt, Type, Value, VarId,
+    Query, Root, Scalar, SiteId, Step, Stmt, Type, Value, VarId, ViolationKind,
 };
 
 /// Runs a kernel whose arguments fit.
@@ -356,7 +356,7 @@ impl<'r> Machine<'r> {
                 }
             }
             Stmt::Assert { cond, site } if !self.bool(*cond, item) => {
-                self.fail(FailureKind::Assert, Some(*site));
+                self.fail(ViolationKind::Assertion, Some(*site));
                 return Ok(Way::Return);
             }
             Stmt::Break(label) => return Ok(Way::Break(*label)),
@@ -367,7 +367,7 @@ impl<'r> Machine<'r> {
         Ok(Way::On)
     }
 
-    fn fail(&mut self, kind: FailureKind, site: Option<SiteId>) {
+    fn fail(&mut self, kind: ViolationKind, site: Option<SiteId>) {
         let site = site.and_then(|site| self.kernel.sites.get(site.index()).cloned());
         self.failure.get_or_insert(Failure { kind, site });
     }
@@ -415,7 +415,7 @@ impl<'r> Machine<'r> {
                 let second = if shifts { self.scalar(*b).int(bits(b)) as u64 } else { bits(b) };
                 let computed = scalar::binary(*op, self.scalar(*a), bits(a), second);
                 if computed.by_zero {
-                    self.fail(FailureKind::DivisionByZero, site);
+                    self.fail(ViolationKind::DivisionByZero, site);
                 }
                 Val::Bits(computed.bits)
             }
@@ -537,14 +537,11 @@ impl<'r> Machine<'r> {
 
     /// The type of a place, and the offset of its bytes in its variable or argument; or the
     /// violation.
-    fn find(&self, place: &Place, item: &Item) -> Result<(Type, usize), (Type, FailureKind)> {
+    fn find(&self, place: &Place, item: &Item) -> Result<(Type, usize), (Type, ViolationKind)> {
         let types = &self.kernel.types;
         let mut wrong = None;
-        let (name, mut ty, mut at) = match &place.root {
-            Root::Var(var) => {
-                let var = &self.kernel.vars[var.index()];
-                (&var.name, var.ty, 0)
-            }
+        let (mut ty, mut at) = match &place.root {
+            Root::Var(var) => (self.kernel.vars[var.index()].ty, 0),
             Root::Element(param, indices) => {
                 let name = &self.kernel.params[param.index()].name;
                 let ty = self.kernel.elements(*param).map_or(Scalar::U64.into(), |(ty, _)| ty);
@@ -553,11 +550,11 @@ impl<'r> Machine<'r> {
                 let mut linear = 0u64;
                 for (i, n) in index.iter().zip(&extent) {
                     if i >= n {
-                        wrong = Some((index.clone(), extent.clone()));
+                        wrong = Some((Some(name.clone()), index.clone(), extent.clone()));
                     }
                     linear = linear.wrapping_mul(*n).wrapping_add(*i);
                 }
-                (name, ty, (linear as usize).wrapping_mul(types.layout(ty).0 as usize))
+                (ty, (linear as usize).wrapping_mul(types.layout(ty).0 as usize))
             }
         };
         for step in &place.path {
@@ -567,7 +564,7 @@ impl<'r> Machine<'r> {
                 Step::At(index) => self.bits(*index, item),
             };
             if part >= all.len() as u64 {
-                wrong = wrong.or(Some((vec![part], vec![all.len() as u64])));
+                wrong = wrong.or(Some((None, vec![part], vec![all.len() as u64])));
             }
             // All parts of what can be indexed are alike: the type is right in any case.
             let found = all.get(part as usize).or(all.first()).copied();
@@ -577,9 +574,10 @@ impl<'r> Machine<'r> {
         }
         match wrong {
             None => Ok((ty, at)),
-            Some((index, extent)) => {
+            Some((param, index, extent)) => {
                 let index = index.into_iter().map(|i| i as i64).collect();
-                Err((ty, FailureKind::Bounds { name: name.clone(), index, extent }))
+                let extent = extent.into_iter().map(|n| n as usize).collect();
+                Err((ty, ViolationKind::OutOfBounds { param, index, extent }))
             }
         }
     }

@@ -7,12 +7,15 @@ mod exec;
 pub mod float;
 mod fold;
 mod memory;
+mod runner;
 mod scalar;
 #[cfg(test)]
 mod tests;
 
+pub use runner::Interpreter;
+
 use folio_kernel::launch::Launch;
-use folio_kernel::{Kernel, ParamKind, Site};
+use folio_kernel::{Kernel, ParamKind, Site, Violation, ViolationKind};
 
 /// What a parameter is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,31 +35,21 @@ pub enum Arg {
     Local,
 }
 
-/// Why a command failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FailureKind {
-    /// An index beyond the extent, of a parameter or, with its name, of a variable.
-    Bounds {
-        /// The name of the parameter or variable.
-        name: String,
-        /// By dimension.
-        index: Vec<i64>,
-        /// By dimension.
-        extent: Vec<u64>,
-    },
-    /// An integer divided by zero.
-    DivisionByZero,
-    /// An `assert!` or `panic!`.
-    Assert,
-}
-
 /// A failure of the command (semantics 10).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Why.
-    pub kind: FailureKind,
+    pub kind: ViolationKind,
     /// Where, if the kernel says.
     pub site: Option<Site>,
+}
+
+impl Failure {
+    /// As a violation of this kernel, if it says where.
+    pub fn violation(self, kernel: &Kernel) -> Option<Violation> {
+        let Failure { kind, site } = self;
+        Some(Violation { kernel: kernel.name.clone(), kind, site: site? })
+    }
 }
 
 /// Why a run did not come to its end.
@@ -118,7 +111,8 @@ fn fits(kernel: &Kernel, launch: &Launch, args: &[Arg]) -> Result<(), String> {
                 bytes.len() == size(*element)
             }
             (ParamKind::View { element, rank, .. }, Arg::View { extent, bytes }) => {
-                let count: u64 = extent.iter().product();
+                // The product of what is not 0 may overflow.
+                let count = if extent.contains(&0) { 0 } else { extent.iter().product::<u64>() };
                 extent.len() == usize::from(*rank) && bytes.len() == count as usize * size(*element)
             }
             (ParamKind::Local { .. }, Arg::Local) => true,

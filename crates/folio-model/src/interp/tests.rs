@@ -1,9 +1,9 @@
 //! The interpreter against hand-computed results, section by section of `docs/semantics.md`.
 
-use super::{Arg, FailureKind, Order, Ran, Stop, run};
+use super::{Arg, Order, Ran, Stop, run};
 use folio_kernel::launch::Launch;
 use folio_kernel::parse::parse;
-use folio_kernel::{Kernel, outputs, verify::verify};
+use folio_kernel::{Kernel, ViolationKind, outputs, verify::verify};
 
 fn read(text: &str) -> Kernel {
     let kernel = parse(text).map_err(|e| e.to_string());
@@ -38,7 +38,7 @@ fn go(kernel: &Kernel, launch: &Launch, args: &mut [Arg]) -> Ran {
 }
 
 /// `y[i] = op(a[i], b[i])` over pairs, of a scalar type.
-fn pairs(ty: &str, op: &str, a: &[i64], b: &[i64]) -> (Vec<i64>, Option<FailureKind>) {
+fn pairs(ty: &str, op: &str, a: &[i64], b: &[i64]) -> (Vec<i64>, Option<ViolationKind>) {
     let size = folio_kernel::Scalar::of_name(ty).unwrap().size() as usize;
     let view = |values: &[i64]| Arg::View {
         extent: vec![values.len() as u64],
@@ -97,7 +97,7 @@ fn division_is_defined() {
     let min = i64::from(i32::MIN);
     same("i32", "div", &[7, -7, min], &[-2, 2, -1], &[-3, -3, min]);
     same("i32", "rem", &[7, -7, min], &[-2, 2, -1], &[1, -1, 0]);
-    let by_zero = Some(FailureKind::DivisionByZero);
+    let by_zero = Some(ViolationKind::DivisionByZero);
     assert_eq!(pairs("i32", "div", &[5, 6], &[0, 3]), (vec![0, 2], by_zero.clone()));
     assert_eq!(pairs("u64", "rem", &[5, 6], &[0, 4]), (vec![0, 2], by_zero));
 }
@@ -122,7 +122,7 @@ fn minima_of_floats_know_nan_and_signed_zeros() {
     assert!(pairs_f32("rem", 1.0, 0.0).0.is_nan());
 }
 
-fn pairs_f32(op: &str, a: f32, b: f32) -> (f32, Option<FailureKind>) {
+fn pairs_f32(op: &str, a: f32, b: f32) -> (f32, Option<ViolationKind>) {
     let text = format!(
         r#"kernel "pairs" items 1 tile 1
 param p0 = "a" view f32 1 in item
@@ -185,7 +185,8 @@ body {
     let mut args = [i32s(&[2, -1, 0]), f32s(&[1.0, 2.0, 3.0]), f32s(&[9.0, 9.0, 9.0])];
     let ran = go(&read(text), &launch(3, 0), &mut args);
     let failure = ran.failure.unwrap();
-    let kind = FailureKind::Bounds { name: "x".into(), index: vec![-1], extent: vec![3] };
+    let kind =
+        ViolationKind::OutOfBounds { param: Some("x".into()), index: vec![-1], extent: vec![3] };
     assert_eq!((failure.kind, failure.site.unwrap().line), (kind, 3));
     assert_eq!(args[2], f32s(&[3.0, 0.0, 1.0]));
     assert_eq!(ran.touched[1], Some(vec![(0, u64::MAX)]));
@@ -315,7 +316,7 @@ body {
     let mut args = [i32s(&[4, -3, 2])];
     let ran = go(&read(text), &launch(3, 0), &mut args);
     let failure = ran.failure.unwrap();
-    assert_eq!(failure.kind, FailureKind::Assert);
+    assert_eq!(failure.kind, ViolationKind::Assertion);
     assert_eq!(failure.site.unwrap().message.as_deref(), Some("negative"));
     assert_eq!(args[0], i32s(&[0, -3, 0]));
 }

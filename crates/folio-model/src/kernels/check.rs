@@ -1,10 +1,12 @@
 //! What holds of every kernel.
 
 use super::{Case, generate};
-use crate::interp::{Arg, BLOCK, FailureKind, Order, Ran, Stop, run};
+use crate::interp::{Arg, BLOCK, Order, Ran, Stop, run};
 use folio_kernel::access::{LaunchUse, Summary, of_launch};
 use folio_kernel::launch::Launch;
-use folio_kernel::{Kernel, Op, ParamId, Stmt, parse::parse, tile::tile, verify::verify, walk};
+use folio_kernel::{
+    Kernel, Op, ParamId, Stmt, ViolationKind, parse::parse, tile::tile, verify::verify, walk,
+};
 
 /// Statements that a kernel may run before it counts as endless.
 const BUDGET: u64 = 300_000;
@@ -55,11 +57,12 @@ fn analyses(case: &Case, ran: &Ran) -> Result<(), String> {
     let LaunchUse { params, arrays_proved } = of_launch(&case.kernel, &case.launch);
     let summary = Summary::of(&case.kernel);
     if let Some(failure) = &ran.failure
-        && let FailureKind::Bounds { name, .. } = &failure.kind
+        && let ViolationKind::OutOfBounds { param, .. } = &failure.kind
     {
-        let param = case.kernel.params.iter().position(|param| param.name == *name);
-        if param.map_or(arrays_proved, |param| params[param].proved) {
-            return Err(format!("{failure:?}, but `{name}` was proved in bounds"));
+        let named = |name: &String| case.kernel.params.iter().position(|param| param.name == *name);
+        let arrays = || arrays_proved && params.iter().all(|param| param.proved);
+        if param.as_ref().and_then(named).map_or_else(arrays, |param| params[param].proved) {
+            return Err(format!("{failure:?}, but that was proved to be in bounds"));
         }
     }
     for (at, touched) in ran.touched.iter().enumerate() {

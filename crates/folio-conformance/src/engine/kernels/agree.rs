@@ -8,7 +8,7 @@ use folio_core::hal::ParamPtr;
 use folio_core::ir::device::{Kernel, Positions, run as compute, watch};
 use folio_core::ir::launch::Launch;
 use folio_core::{Violation, ViolationKind};
-use folio_model::interp::{Arg, Failure, FailureKind, Order, run};
+use folio_model::interp::{Arg, Order, run};
 
 /// A view's elements.
 struct Data<T, const D: usize> {
@@ -113,7 +113,10 @@ fn agree<K: Kernel>(
         .collect();
     let wanted: Ended = match failure {
         None => Ok(interpreted.clone()),
-        Some(failure) => Err(named(&code.name, failure)?),
+        Some(failure) => match failure.violation(&code.ir) {
+            Some(violation) => Err(violation),
+            None => return Err(Stop::Failed("a failure without a place".into())),
+        },
     };
     ensure_eq!(verdict.map(|()| native), wanted, "on the host\n{}", code.ir);
     for at in 0..rig.rt.devices().len() {
@@ -135,23 +138,6 @@ fn agree<K: Kernel>(
         ensure_eq!(found, wanted, "on device {at}\n{}", code.ir);
     }
     Ok(wanted.err())
-}
-
-/// A failure of the interpreter, in the words of launches.
-fn named(kernel: &str, failure: Failure) -> Result<Violation, Stop> {
-    let kind = match failure.kind {
-        FailureKind::Bounds { name, index, extent } => ViolationKind::OutOfBounds {
-            param: Some(name),
-            index,
-            extent: extent.iter().map(|n| *n as usize).collect(),
-        },
-        FailureKind::DivisionByZero => ViolationKind::DivisionByZero,
-        FailureKind::Assert => ViolationKind::Assertion,
-    };
-    match failure.site {
-        Some(site) => Ok(Violation { kernel: kernel.to_owned(), kind, site }),
-        None => Err(Stop::Failed("a failure without a place".into())),
-    }
 }
 
 fn contents<T: DeviceType, const D: usize>(buffer: &Buffer<T, D>) -> Result<Vec<u8>, Error> {

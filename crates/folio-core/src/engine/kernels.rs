@@ -1,0 +1,79 @@
+//! Kernels that a device has loaded, each once. A launch looks its handle up without a lock: the table
+//! only grows, and goes with the device.
+
+use super::Engine;
+use super::contain;
+use crate::error::Error;
+use crate::hal::{KernelHandle, KernelSource};
+use crate::sync::Mutex;
+use folio_kernel::device::Code;
+use std::sync::OnceLock;
+
+/// Lists, one for each value of a hash.
+const LISTS: usize = 64;
+
+/// The handles of a device, by the code that they are of.
+pub(crate) struct Kernels {
+    lists: [Link; LISTS],
+    loading: Mutex<()>,
+}
+
+/// The rest of a list: nothing yet, or one more.
+type Link = OnceLock<Box<Loaded>>;
+
+struct Loaded {
+    code: &'static Code,
+    handle: KernelHandle,
+    next: Link,
+}
+
+impl Kernels {
+    pub(crate) fn new() -> Kernels {
+        Kernels { lists: [const { OnceLock::new() }; LISTS], loading: Mutex::new(()) }
+    }
+
+    /// The handle of a code, or where it belongs. Code lives as long as the program, so its address
+    /// names it.
+    fn find(&self, code: &'static Code) -> Result<KernelHandle, &Link> {
+        let mut link = &self.lists[std::ptr::from_ref(code).addr() / align_of::<Code>() % LISTS];
+        while let Some(loaded) = link.get() {
+            if std::ptr::eq(loaded.code, code) {
+                return Ok(loaded.handle);
+            }
+            link = &loaded.next;
+        }
+        Err(link)
+    }
+}
+
+impl Engine {
+    /// The handle of a kernel on a device, which loads it if it has not yet.
+    pub(crate) fn load(&self, at: u16, code: &'static Code) -> Result<KernelHandle, Error> {
+        let entry = &self.devices[usize::from(at)];
+        match entry.kernels.find(code) {
+            Ok(handle) => Ok(handle),
+            Err(_) => self.load_now(at, code),
+        }
+    }
+
+    #[cold]
+    fn load_now(&self, at: u16, code: &'static Code) -> Result<KernelHandle, Error> {
+        let entry = &self.devices[usize::from(at)];
+        let device = self.open(at)?;
+        let one_at_a_time = entry.kernels.loading.lock();
+        let link = match entry.kernels.find(code) {
+            Ok(handle) => return Ok(handle),
+            Err(link) => link,
+        };
+        let handle = device.load(&KernelSource::Ir(&code.ir)).map_err(|cause| {
+            let doing = format!("load kernel `{}`", code.name);
+            Error::Device { device: entry.name.clone(), doing, cause }
+        })?;
+        link.get_or_init(|| Box::new(Loaded { code, handle, next: OnceLock::new() }));
+        drop(one_at_a_time);
+        contain(
+            || tracing::debug!(target: "folio", device = entry.name, kernel = &*code.name, "loaded"),
+        );
+        Ok(handle)
+    }
+}

@@ -23,10 +23,10 @@ const fn backend(name: &'static str, in_crate: &'static str, software: bool) -> 
 pub const BACKENDS: &[Backend] = &[
     backend("cpu", "folio-cpu", true),
     backend("sim", "folio-sim", true),
-    backend("opencl", "folio-opencl", true),
+    backend("opencl", "folio-model", true),
     backend("vulkan", "folio-vulkan", true),
     backend("cuda", "folio-cuda", false),
-    backend("nvrtc", "folio-cuda", true),
+    backend("nvrtc", "folio-model", true),
 ];
 
 /// What continuous integration requires: every backend built so far that has a software device.

@@ -30,7 +30,7 @@ struct Tool {
 const TOOLS: &[Tool] = &[
     Tool {
         name: "OpenCL loader",
-        needed_by: "folio-opencl",
+        needed_by: "folio-model",
         signs: &[
             "/usr/lib/*/libOpenCL.so.1",
             "/usr/lib/libOpenCL.so.1",
@@ -40,7 +40,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "PoCL (OpenCL in software)",
-        needed_by: "folio-opencl",
+        needed_by: "folio-model",
         signs: &["/etc/OpenCL/vendors/pocl*"],
         from: From::System(&["pocl-opencl-icd"]),
     },
@@ -68,7 +68,7 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "NVRTC (CUDA's compiler)",
-        needed_by: "folio-cuda",
+        needed_by: "folio-model",
         signs: &["target:nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so*"],
         from: From::Wheel("nvidia-cuda-nvrtc-cu12"),
     },

@@ -77,6 +77,22 @@ pub const SUITES: &[Suite] = &[
         soak_step: 5_000,
     },
     Suite {
+        name: "EMIT",
+        quick: share(2, 1),
+        normal: share(15, 3),
+        ci: share(90, 40),
+        soak: 20_000,
+        soak_step: 200,
+    },
+    Suite {
+        name: "NVRTC",
+        quick: share(2, 1),
+        normal: share(10, 3),
+        ci: share(120, 200),
+        soak: 20_000,
+        soak_step: 500,
+    },
+    Suite {
         name: "KERNELS",
         quick: share(2, 1),
         normal: share(10, 300),

@@ -43,6 +43,7 @@
 //! | own item, own group, anywhere? | [`access::Scope`], in the answer for a launch |
 //! | how does each single access index? | [`flow::analyse`], in the order of statements |
 //! | is it the same kernel? | [`Kernel::content_hash`] |
+//! | what is it in C? | [`emit`](mod@emit) |
 //!
 //! # From Rust
 //!
@@ -60,6 +61,7 @@ mod violation;
 
 pub mod access;
 pub mod device;
+pub mod emit;
 pub mod flow;
 pub mod infer;
 pub mod interval;

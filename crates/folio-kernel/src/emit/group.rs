@@ -1,0 +1,218 @@
+//! Group kernels: uniform code, phases and the barriers between them (semantics 1.3 to 1.5), local
+//! memory, and what groups combine (8.1 to 8.3). Uniform code runs in every thread alike.
+
+use super::names;
+use super::types;
+use super::writer::Writer;
+use crate::ir::{Access, Body, Kernel, ParamId, ParamKind, Place, Root, Stmt, Value, VarId};
+use crate::op::{Combine, Fold, Op};
+use crate::types::Scalar;
+
+/// Uniform code sees memory that phases write.
+fn looks(kernel: &Kernel, stmt: &Stmt) -> bool {
+    let Stmt::Let(define) = stmt else { return false };
+    let Op::Load(Place { root: Root::Element(param, _), .. }) = define.op else { return false };
+    match kernel.params.get(param.index()).map(|param| &param.kind) {
+        Some(ParamKind::View { access, .. }) => *access != Access::In,
+        Some(ParamKind::Local { .. }) => true,
+        _ => false,
+    }
+}
+
+/// Uniform code in a body does so.
+fn looks_within(kernel: &Kernel, body: &Body) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Phase { .. } | Stmt::Collect { .. } => false,
+        other => {
+            looks(kernel, other) || other.bodies().iter().any(|body| looks_within(kernel, body))
+        }
+    })
+}
+
+impl Writer<'_> {
+    /// Uniform code. `looked`: since the last barrier it has seen what the next phase may write.
+    pub(super) fn uniform(&mut self, body: &Body, looked: &mut bool) -> bool {
+        body.iter().all(|stmt| self.uniform_stmt(stmt, looked))
+    }
+
+    fn uniform_stmt(&mut self, stmt: &Stmt, looked: &mut bool) -> bool {
+        match stmt {
+            Stmt::Phase { once, body } => {
+                self.before_phase(looked);
+                self.phase(*once, body, |_| ());
+                self.line("BARRIER;");
+                true
+            }
+            Stmt::Collect { fold, combine, body, value, into } => {
+                self.before_phase(looked);
+                self.collect(*fold, *combine, body, *value, *into);
+                true
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.atom(*cond);
+                let (mut first, mut second) = (*looked, *looked);
+                let on = self.branches(
+                    &cond,
+                    |w| w.uniform(then, &mut first),
+                    |w| w.uniform(otherwise, &mut second),
+                );
+                *looked = first || second;
+                on
+            }
+            Stmt::Block { label, body } => {
+                let within = looks_within(self.kernel, body);
+                let on = self.blocked(*label, |w| w.uniform(body, looked));
+                *looked |= within;
+                on
+            }
+            Stmt::For { body, .. } | Stmt::Loop { body, .. } => {
+                // What a turn has seen, the next one's phases may write.
+                *looked |= looks_within(self.kernel, body);
+                let after = *looked;
+                self.loops(stmt, &mut |w, body| w.uniform(body, looked));
+                *looked |= after;
+                true
+            }
+            other => {
+                *looked |= looks(self.kernel, other);
+                self.stmt(other)
+            }
+        }
+    }
+
+    fn before_phase(&mut self, looked: &mut bool) {
+        if std::mem::take(looked) {
+            self.line("BARRIER;");
+        }
+    }
+
+    /// The body of a phase, and what its items do at its end.
+    fn phase(&mut self, once: bool, body: &Body, end: impl FnOnce(&mut Self)) {
+        self.phases += 1;
+        let open = std::mem::take(&mut self.open);
+        let exit = self.exit.replace("phase");
+        let left = std::mem::take(&mut self.left);
+        if once {
+            self.thread();
+            self.open("if (thread == 0u) {");
+        } else {
+            self.open("{");
+        }
+        if self.body(body) {
+            end(self);
+        }
+        self.close("}");
+        if self.left {
+            let label = self.exit_label("phase");
+            self.line(format!("{label}: ;"));
+        }
+        (self.exit, self.left, self.open) = (exit, left, open);
+    }
+
+    fn collect(&mut self, fold: Fold, combine: Combine, body: &Body, value: Value, into: VarId) {
+        let (of, t) = (self.scalar(value), self.type_name(self.ty(value)));
+        let into = names::var(self.kernel, into);
+        self.open("{");
+        self.all(&t);
+        self.phase(false, body, |w| {
+            let value = w.atom(value);
+            w.line(format!("all[thread] = {value};"));
+        });
+        self.line("BARRIER;");
+        match fold {
+            Fold::Reduce => {
+                self.tree(combine, of);
+                self.line(format!("{into} = all[0];"));
+            }
+            Fold::Inclusive | Fold::Exclusive => {
+                self.scan(combine, of, &t);
+                let result = match fold {
+                    Fold::Inclusive => "all[thread]".to_owned(),
+                    _ => {
+                        let identity = combine.identity(of).unwrap_or_default();
+                        format!("thread == 0u ? {} : all[thread - 1u]", self.literal(of, identity))
+                    }
+                };
+                self.line(format!("{into} = {result};"));
+            }
+        }
+        self.line("BARRIER;");
+        self.close("}");
+    }
+
+    /// The memory in which a group combines.
+    pub(super) fn all(&mut self, ty: &str) {
+        self.scratch = true;
+        self.line(format!("LOCAL {ty} *all = (LOCAL {ty} *)scratch;"));
+    }
+
+    /// The index of the thread in its block.
+    pub(super) fn thread(&mut self) {
+        self.thread = true;
+    }
+
+    /// semantics 8.1, of one value of each thread.
+    pub(super) fn tree(&mut self, combine: Combine, of: Scalar) {
+        self.thread();
+        self.threads = true;
+        let gap_of = self.helpers.fixed("gap_of");
+        let both = self.scalars().combine(combine, of, "all[thread]", "all[thread + gap]");
+        self.open(format!("for (u32 gap = {gap_of}(threads); gap > 0u; gap >>= 1) {{"));
+        self.line(format!("if (thread < gap && thread + gap < threads) all[thread] = {both};"));
+        self.line("BARRIER;");
+        self.close("}");
+    }
+
+    /// semantics 8.3
+    fn scan(&mut self, combine: Combine, of: Scalar, ty: &str) {
+        self.thread();
+        self.threads = true;
+        let both = self.scalars().combine(combine, of, "before", "all[thread]");
+        self.open("for (u32 step = 1; step < threads; step <<= 1) {");
+        self.line(format!("const {ty} before = all[thread < step ? thread : thread - step];"));
+        self.line("BARRIER;");
+        self.line(format!("if (thread >= step) all[thread] = {both};"));
+        self.line("BARRIER;");
+        self.close("}");
+    }
+
+    /// Local memory: declared, and zero when the group begins (semantics 7.4).
+    pub(super) fn locals(&mut self) {
+        let locals = self.kernel.params.iter().enumerate().filter_map(|(at, param)| {
+            let param_id = ParamId(at as u32);
+            match param.kind {
+                ParamKind::Local { element, len } if self.params.contains(&param_id) => {
+                    Some((names::param(self.kernel, param_id), element, len))
+                }
+                _ => None,
+            }
+        });
+        let locals: Vec<_> = locals.collect();
+        for (name, element, len) in &locals {
+            self.line(format!("SHARED {} {name}[{len}];", self.type_name(*element)));
+        }
+        for (name, element, len) in &locals {
+            let (ty, zero) = (self.type_name(*element), types::zero(self.kernel, *element));
+            self.thread();
+            self.threads = true;
+            self.open(format!("for (u32 k = thread; k < {len}u; k += threads) {{"));
+            self.line(format!("const {ty} zero = {zero};"));
+            self.line(format!("{name}[k] = zero;"));
+            self.close("}");
+        }
+        if !locals.is_empty() {
+            self.line("BARRIER;");
+        }
+    }
+}
+
+/// A kernel contributes to launch-wide reductions: which.
+pub fn reductions(kernel: &Kernel) -> Vec<(ParamId, Scalar, Combine)> {
+    let reduce = |(at, param): (usize, &crate::ir::Param)| match param.kind {
+        ParamKind::Reduce { element, combine } => {
+            Some((ParamId(at as u32), element.scalar()?, combine))
+        }
+        _ => None,
+    };
+    kernel.params.iter().enumerate().filter_map(reduce).collect()
+}

@@ -1,0 +1,176 @@
+//! What a device can do, and what a kernel needs that a device lacks.
+
+use crate::ir::{Kernel, Let, ParamKind, Root, Stmt, walk};
+use crate::op::Op;
+use crate::types::{Composite, Scalar, Type, Types};
+
+/// What a device can do, as far as emitted code depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Capabilities {
+    /// `f64`.
+    pub f64: bool,
+    /// Atomic operations on 64 bits: all of semantics 9.1.
+    pub atomics64: bool,
+    /// Bytes of local memory that a group can have.
+    pub local_memory: u64,
+    /// Bytes of arguments that an entry can have by value.
+    pub argument_bytes: u32,
+    /// Most threads of a block.
+    pub block: u32,
+}
+
+impl Capabilities {
+    /// What every OpenCL device of the full profile has at least, and the 256 threads of a block
+    /// that nearly all have.
+    pub const LEAST: Capabilities = Capabilities {
+        f64: false,
+        atomics64: false,
+        local_memory: 32 << 10,
+        argument_bytes: 1024,
+        block: 256,
+    };
+
+    /// What every GPU that CUDA 12 supports has.
+    pub const CUDA: Capabilities = Capabilities {
+        f64: true,
+        atomics64: true,
+        local_memory: 48 << 10,
+        argument_bytes: 4096,
+        block: 1024,
+    };
+}
+
+/// Something that not all devices can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Feature {
+    /// `f64`.
+    #[error("`f64`")]
+    F64,
+    /// Atomic operations on 64 bits.
+    #[error("atomic operations on 64 bits")]
+    Atomics64,
+    /// More local memory than there is.
+    #[error("{needed} bytes of local memory (the device has {available})")]
+    LocalMemory {
+        /// Bytes asked for.
+        needed: u64,
+        /// Bytes that there are.
+        available: u64,
+    },
+    /// Elements or arguments without bytes.
+    #[error("elements of no bytes")]
+    Empty,
+}
+
+/// A kernel needs something that the device does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("kernel `{kernel}` needs {feature}, which the device lacks: {place}")]
+pub struct Lacks {
+    /// The kernel's name.
+    pub kernel: String,
+    /// What it needs.
+    pub feature: Feature,
+    /// Where it needs that: a parameter, a variable, or a place in the source.
+    pub place: String,
+}
+
+/// True if a type has something in it.
+pub fn has(types: &Types, ty: Type, wanted: Scalar) -> bool {
+    match (ty, types.get(ty)) {
+        (Type::Scalar(scalar), _) => scalar == wanted,
+        (_, Some(Composite::Array { element, .. })) => has(types, *element, wanted),
+        (_, Some(Composite::Struct(s))) => s.fields.iter().any(|f| has(types, f.ty, wanted)),
+        (_, None) => false,
+    }
+}
+
+/// What a kernel needs, and where first.
+#[derive(Default)]
+pub struct Needs {
+    /// Somewhere there is an `f64`.
+    pub f64: Option<String>,
+    /// Somewhere 64 bits are changed atomically.
+    pub atomics64: Option<String>,
+    /// Bytes of local memory.
+    pub local: u64,
+    /// A parameter without bytes.
+    empty: Option<String>,
+}
+
+impl Needs {
+    /// Of a verified kernel.
+    pub fn of(kernel: &Kernel) -> Needs {
+        let mut needs = Needs::default();
+        for param in &kernel.params {
+            let place = || format!("parameter `{}`", param.name);
+            let (ParamKind::Scalar(ty)
+            | ParamKind::View { element: ty, .. }
+            | ParamKind::Reduce { element: ty, .. }
+            | ParamKind::Local { element: ty, .. }) = param.kind;
+            if has(&kernel.types, ty, Scalar::F64) {
+                needs.f64.get_or_insert_with(place);
+            }
+            let size = kernel.types.layout(ty).0;
+            if size == 0 {
+                needs.empty.get_or_insert_with(place);
+            }
+            if let ParamKind::Local { len, .. } = param.kind {
+                // Each array begins where any type can.
+                let bytes = size.saturating_mul(u64::from(len)).next_multiple_of(8);
+                needs.local = needs.local.saturating_add(bytes);
+            }
+        }
+        for var in &kernel.vars {
+            if has(&kernel.types, var.ty, Scalar::F64) {
+                needs.f64.get_or_insert_with(|| format!("variable `{}`", var.name));
+            }
+        }
+        walk(&kernel.body, &mut |stmt| {
+            let Stmt::Let(define) = stmt else { return };
+            let ty = kernel.type_of(define.value).unwrap_or(Scalar::U64.into());
+            if has(&kernel.types, ty, Scalar::F64) {
+                needs.f64.get_or_insert_with(|| place(kernel, define));
+            }
+            let wide = ty.scalar().is_some_and(|scalar| scalar.bits() == 64);
+            if wide && matches!(define.op, Op::Atomic(..)) {
+                needs.atomics64.get_or_insert_with(|| place(kernel, define));
+            }
+        });
+        needs
+    }
+
+    /// Nothing is missing on such a device.
+    pub fn check(&self, kernel: &Kernel, caps: &Capabilities) -> Result<(), Lacks> {
+        let lacks = |feature, place: &str| {
+            Err(Lacks { kernel: kernel.name.clone(), feature, place: place.to_owned() })
+        };
+        match (&self.empty, &self.f64, &self.atomics64) {
+            (Some(place), ..) => lacks(Feature::Empty, place),
+            (_, Some(place), _) if !caps.f64 => lacks(Feature::F64, place),
+            (.., Some(place)) if !caps.atomics64 => lacks(Feature::Atomics64, place),
+            _ if self.local > caps.local_memory => {
+                let (needed, available) = (self.local, caps.local_memory);
+                lacks(Feature::LocalMemory { needed, available }, "its local arrays")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn place(kernel: &Kernel, define: &Let) -> String {
+    let site = define.site.and_then(|site| kernel.sites.get(site.index()));
+    if let Some(site) = site {
+        return format!("{}:{}:{}", site.file, site.line, site.column);
+    }
+    match &define.op {
+        Op::Atomic(_, place, _) => match place.root {
+            Root::Element(param, _) => {
+                let name = kernel.params.get(param.index()).map_or("", |p| p.name.as_str());
+                format!("parameter `{name}`")
+            }
+            Root::Var(_) => "a variable".to_owned(),
+        },
+        _ => format!("value %{}", define.value.0),
+    }
+}

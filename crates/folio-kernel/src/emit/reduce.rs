@@ -1,0 +1,190 @@
+//! Launch-wide reductions (semantics 8.4). An item kernel with any is computed in blocks of 4096 items
+//! in row-major order, each of which leaves one value; a group kernel leaves one value for each group.
+//! A second entry for each reduction makes one value of each 4096, as often as it takes.
+
+use super::Reduction;
+use super::abi::Word;
+use super::names;
+use super::writer::Writer;
+use crate::ir::ParamId;
+use crate::op::{Combine, Query};
+use crate::types::Scalar;
+
+/// Values of a block, and its lanes.
+const BLOCK: u32 = 4096;
+const LANES: u32 = 256;
+
+impl Writer<'_> {
+    /// What an item contributes to each, beginning with the identity.
+    pub(super) fn own_values(&mut self, reduces: &[(ParamId, Scalar, Combine)]) {
+        for (param, of, combine) in reduces {
+            let identity = self.literal(*of, combine.identity(*of).unwrap_or_default());
+            let name = names::param(self.kernel, *param);
+            self.line(format!("{of} {name}_own = {identity};"));
+        }
+    }
+
+    /// At the end of a group: its results.
+    pub(super) fn group_results(&mut self, reduces: &[(ParamId, Scalar, Combine)]) {
+        let group = self.linear_group();
+        for (param, of, combine) in reduces {
+            self.params.insert(*param);
+            let name = names::param(self.kernel, *param);
+            self.open("{");
+            self.all(of.name());
+            self.line(format!("all[thread] = {name}_own;"));
+            self.line("BARRIER;");
+            self.tree(*combine, *of);
+            self.line(format!("if (thread == 0u) {name}[{group}] = all[0];"));
+            self.line("BARRIER;");
+            self.close("}");
+        }
+    }
+
+    /// The group's number in row-major order.
+    fn linear_group(&mut self) -> String {
+        let mut index = self.query(Query::GroupId, 0, 0);
+        for dim in 1..self.kernel.shape.rank {
+            let count = self.query(Query::GroupCount, dim, 0);
+            let group = self.query(Query::GroupId, dim, 0);
+            index = format!("({index} * {count} + {group})");
+        }
+        index
+    }
+
+    /// An item kernel in blocks of items.
+    pub(super) fn linear_kernel(&mut self) -> String {
+        let reduces = super::group::reductions(self.kernel);
+        let kernel = self.kernel;
+        self.exit = Some("item");
+        self.thread = true;
+        self.threads = true;
+        let (body, ()) = self.apart(|w| {
+            let (body, _) = w.apart(|w| w.body(&kernel.body));
+            let (before, ()) = w.apart(|w| {
+                w.linear_positions();
+                w.variables();
+                w.own_values(&reduces);
+            });
+            w.lines(&before);
+            w.line("  {");
+            w.lines(&body);
+            w.line("  }");
+            if w.left {
+                w.line("  item: ;");
+            }
+        });
+        let first = self.word(Word::First(2), "first_block".to_owned());
+        let block = self.form.dialect.block(0);
+        for (param, of, _) in &reduces {
+            self.params.insert(*param);
+            let name = names::param(kernel, *param);
+            self.line(format!("SHARED {of} {name}_lanes[{LANES}];"));
+        }
+        let ranges: Vec<_> =
+            (0..kernel.shape.rank).map(|dim| self.query(Query::Range, dim, 0)).collect();
+        self.line(format!("const u64 items = {};", ranges.join(" * ")));
+        self.line(format!("const u64 number = {first} + {block};"));
+        self.line(format!("const u64 from = number * {BLOCK};"));
+        self.line("const u64 count = items - from;");
+        self.counts();
+        self.open(format!(
+            "for (u32 lane = thread; lane < {LANES}u && lane < count; lane += threads) {{"
+        ));
+        self.open(format!(
+            "for (u32 turn = lane; turn < {BLOCK}u && turn < count; turn += {LANES}u) {{"
+        ));
+        // Written with the right depth: two loops further in.
+        self.lines(&body);
+        for (param, of, combine) in &reduces {
+            let name = names::param(kernel, *param);
+            let (lane, own) = (format!("{name}_lanes[lane]"), format!("{name}_own"));
+            let both = self.scalars().combine(*combine, *of, &lane, &own);
+            self.line(format!("{lane} = turn == lane ? {own} : {both};"));
+        }
+        self.close("}");
+        self.close("}");
+        for (param, of, combine) in &reduces {
+            let name = names::param(kernel, *param);
+            self.lanes(&format!("{name}_lanes"), *of, *combine);
+            self.line(format!("if (thread == 0u) {name}[number] = {name}_lanes[0];"));
+        }
+        self.take()
+    }
+
+    /// The position of an item by its number.
+    fn linear_positions(&mut self) {
+        let rank = self.kernel.shape.rank;
+        self.line("u64 rest = from + turn;");
+        for dim in (0..rank).rev() {
+            let offset = self.query(Query::Offset, dim, 0);
+            let asked = self.queries.iter().any(|(q, d, _)| (*q, *d) == (Query::Position, dim));
+            if dim == 0 {
+                if asked {
+                    self.line(format!("const u64 pos0 = {offset} + rest;"));
+                }
+                continue;
+            }
+            let range = self.query(Query::Range, dim, 0);
+            if asked {
+                self.line(format!("const u64 pos{dim} = {offset} + rest % {range};"));
+            }
+            self.line(format!("rest /= {range};"));
+        }
+    }
+
+    /// The tree over the lanes that have values, of which there are `count` at most.
+    fn lanes(&mut self, lanes: &str, of: Scalar, combine: Combine) {
+        self.line("BARRIER;");
+        let (a, b) = (format!("{lanes}[lane]"), format!("{lanes}[lane + gap]"));
+        let both = self.scalars().combine(combine, of, &a, &b);
+        self.open(format!("for (u32 gap = {}u; gap > 0u; gap >>= 1) {{", LANES / 2));
+        self.open("for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {");
+        self.line(format!("{a} = {both};"));
+        self.close("}");
+        self.line("BARRIER;");
+        self.close("}");
+    }
+}
+
+/// For each reduction an entry that makes one value of each 4096.
+pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, String)> {
+    let before = w.take();
+    let entries = super::group::reductions(w.kernel).into_iter().map(|(param, of, combine)| {
+        let entry = format!("{name}_finish_p{}", param.0);
+        let (block, thread, count) =
+            (w.form.dialect.block(0), w.form.dialect.thread(0), w.form.dialect.threads(0));
+        w.line(format!("SHARED {of} lanes[{LANES}];"));
+        w.line(format!("const u64 from = (u64){block} * {BLOCK};"));
+        w.line("const u64 count = values - from;");
+        w.line(format!("const u32 thread = (u32){thread};"));
+        w.line(format!("const u32 threads = (u32){count};"));
+        w.open(format!(
+            "for (u32 lane = thread; lane < {LANES}u && lane < count; lane += threads) {{"
+        ));
+        w.line(format!("{of} sum = in[from + lane];"));
+        w.open(format!(
+            "for (u32 turn = lane + {LANES}u; turn < {BLOCK}u && turn < count; turn += {LANES}u) {{"
+        ));
+        let both = w.scalars().combine(combine, of, "sum", "in[from + turn]");
+        w.line(format!("sum = {both};"));
+        w.close("}");
+        w.line("lanes[lane] = sum;");
+        w.close("}");
+        w.lanes("lanes", of, combine);
+        w.line(format!("if (thread == 0u) out[(u64){block}] = lanes[0];"));
+        let code = w.take();
+        let text = format!(
+            "ENTRY({threads}) {entry}(
+    GLOBAL const {of} *RESTRICT in,
+    GLOBAL {of} *RESTRICT out,
+    const u64 values) {{
+{code}}}
+"
+        );
+        (Reduction { param, bytes: of.size() as u32, entry }, text)
+    });
+    let entries = entries.collect();
+    w.lines(&before);
+    entries
+}

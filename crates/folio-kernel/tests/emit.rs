@@ -1,0 +1,167 @@
+//! Emitted C: small kernels as they look, what is refused, what arguments become, what records mean.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod common;
+
+use common::{GROUPED, GUARDED, SAXPY, read};
+use folio_kernel::device::ParamPtr;
+use folio_kernel::emit::{
+    Capabilities, Dialect, Feature, Form, Grid, Module, Record, Threads, Word, emit,
+};
+use folio_kernel::parse::parse;
+use folio_kernel::{
+    Access, Atomic, Binary, Builder, Kernel, Owner, ParamKind, Place, Scalar, Site, ViolationKind,
+};
+use std::path::PathBuf;
+
+fn text_of(kernel: &Kernel, dialect: Dialect, checked: bool) -> Module {
+    let caps = match dialect {
+        Dialect::OpenCl => Capabilities::LEAST,
+        Dialect::Cuda => Capabilities::CUDA,
+    };
+    emit(kernel, Form { dialect, checked }, &caps).unwrap()
+}
+
+/// The files in `tests/emit` are what is emitted; `FOLIO_BLESS=1` writes them anew.
+#[test]
+fn kernels_look_like_this() {
+    for (name, text) in [("saxpy", SAXPY), ("guarded", GUARDED), ("grouped", GROUPED)] {
+        let kernel = read(text);
+        for (dialect, ending) in [(Dialect::OpenCl, "cl"), (Dialect::Cuda, "cu")] {
+            let checked = name == "guarded";
+            let file = format!("{}/tests/emit/{name}.{ending}", env!("CARGO_MANIFEST_DIR"));
+            let found = text_of(&kernel, dialect, checked).text;
+            if std::env::var_os("FOLIO_BLESS").is_some() {
+                std::fs::write(&file, &found).unwrap();
+            }
+            let wanted = std::fs::read_to_string(PathBuf::from(&file)).unwrap();
+            assert_eq!(found, wanted.replace("\r\n", "\n"), "{file}");
+        }
+    }
+}
+
+#[test]
+fn equal_kernels_have_equal_texts() {
+    for text in [SAXPY, GUARDED, GROUPED] {
+        let (kernel, again) = (read(text), parse(text).unwrap());
+        for dialect in Dialect::ALL {
+            assert_eq!(text_of(&kernel, *dialect, true), text_of(&again, *dialect, true));
+        }
+    }
+}
+
+#[test]
+fn what_a_device_lacks_is_named() {
+    let refused = |kernel: &Kernel, caps: &Capabilities| {
+        let form = Form { dialect: Dialect::OpenCl, checked: true };
+        emit(kernel, form, caps).unwrap_err()
+    };
+    let mut b = Builder::items("wide", 1);
+    let x = b.view("x", Scalar::F64, 1, Access::InOut, Owner::Item);
+    let at = b.position(0);
+    let value = b.load_at(x, [at]);
+    b.store_at(x, [at], value);
+    let lacks = refused(&b.finish().unwrap(), &Capabilities::LEAST);
+    assert_eq!(lacks.feature, Feature::F64);
+    let said = lacks.to_string();
+    assert_eq!(said, "kernel `wide` needs `f64`, which the device lacks: parameter `x`");
+
+    let mut b = Builder::items("count", 1);
+    let n = b.view("n", Scalar::U64, 1, Access::InOut, Owner::Atomic);
+    let at = b.position(0);
+    b.at(Site { file: "a.rs".into(), line: 7, column: 3, message: None });
+    b.atomic(Atomic::Add, Place::element(n, [at]), &[at]);
+    let lacks = refused(&b.finish().unwrap(), &Capabilities::LEAST);
+    assert_eq!((lacks.feature, lacks.place.as_str()), (Feature::Atomics64, "a.rs:7:3"));
+
+    let mut b = Builder::groups("local", 1);
+    b.param("much", ParamKind::Local { element: Scalar::F32.into(), len: 10_000 });
+    let lacks = refused(&b.finish().unwrap(), &Capabilities::LEAST);
+    assert_eq!(lacks.feature, Feature::LocalMemory { needed: 40_000, available: 32 << 10 });
+}
+
+/// A box of 3 x 4 elements in the midst of 10 x 20, of an argument of 6 x 8.
+#[test]
+fn the_block_has_what_the_text_reads() {
+    let kernel = read(SAXPY);
+    let layout = text_of(&kernel, Dialect::OpenCl, false).layout;
+    assert!(layout.by_value && !layout.verdict && layout.scratch == 0);
+    assert_eq!(layout.threads, Threads::Items { tile: 1 });
+    let view = |dims, origin, extent, index, shape| ParamPtr {
+        base: std::ptr::null_mut(),
+        dims,
+        origin,
+        extent,
+        index,
+        shape,
+    };
+    let x = view([1, 1, 100], [0, 0, 10], [1, 1, 50], [0, 0, 5], [1, 1, 60]);
+    let y = view([1, 1, 1 << 40], [0, 0, 1 << 35], [1, 1, 7], [0, 0, 0], [1, 1, 7]);
+    let grid = Grid { first: [0, 0, 3], range: [1, 1, 1 << 33], offset: [0, 0, 2], groups: [1; 3] };
+    let mut block: Vec<u64> = vec![];
+    layout.fill(&grid, &[x, y], &2.5f32.to_le_bytes(), &mut block);
+    let of = |word| block[layout.words.iter().position(|have| *have == word).unwrap()];
+    assert_eq!((of(Word::First(2)), of(Word::Range(2)), of(Word::Offset(2))), (3, 1 << 33, 2));
+    assert_eq!((of(Word::Start(0)), of(Word::Low(0, 2))), (10, 5));
+    assert_eq!((of(Word::Start(1)), of(Word::Low(1, 2))), (1 << 35, 0));
+    assert_eq!(of(Word::Scalar(0)), u64::from(2.5f32.to_bits()));
+    assert_eq!(block.len(), layout.words.len());
+    assert!(!layout.words.iter().any(|word| matches!(word, Word::Size(..) | Word::Shape(..))));
+}
+
+/// Arguments that are more than a device takes by value are passed in memory.
+#[test]
+fn many_parameters() {
+    let mut b = Builder::items("many", 3);
+    let at: Vec<_> = (0..3).map(|dim| b.position(dim)).collect();
+    for k in 0..64 {
+        let view = b.view(&format!("v{k}"), Scalar::I32, 3, Access::InOut, Owner::Item);
+        let value = b.load_at(view, at.clone());
+        b.store_at(view, at.clone(), value);
+    }
+    let module = text_of(&b.finish().unwrap(), Dialect::OpenCl, true);
+    assert!(!module.layout.by_value && module.layout.pointers.len() == 64);
+    assert!(module.text.contains("GLOBAL const u64 *RESTRICT block"));
+}
+
+#[test]
+fn records_say_what_failed() {
+    let mut b = Builder::items("fails", 1);
+    let x = b.view("x", Scalar::U64, 1, Access::InOut, Owner::Item);
+    let at = b.position(0);
+    b.at(Site { file: "f.rs".into(), line: 3, column: 9, message: None });
+    let value = b.load_at(x, [at]);
+    let quotient = b.binary(Binary::Div, at, value);
+    b.store_at(x, [at], quotient);
+    let points = text_of(&b.finish().unwrap(), Dialect::Cuda, true).points;
+    assert_eq!(points.violation(&Record::default()), None);
+    let found = points.violation(&Record([1, 9, 0, 0, 8, 0, 0])).unwrap();
+    let param = Some("x".to_owned());
+    assert_eq!(found.kind, ViolationKind::OutOfBounds { param, index: vec![9], extent: vec![8] });
+    assert_eq!(
+        found.to_string(),
+        "kernel `fails`, f.rs:3:9: index [9] is outside of `x`, which has extent [8]"
+    );
+    let found = points.violation(&Record([2, 0, 0, 0, 0, 0, 0])).unwrap();
+    assert_eq!(found.kind, ViolationKind::DivisionByZero);
+    // What no launch can have left.
+    assert_eq!(points.violation(&Record([77, 0, 0, 0, 0, 0, 0])), None);
+}
+
+/// No name of a user's can be read as anything but a name.
+#[test]
+fn names_and_places_are_tame() {
+    let mut b = Builder::items("a\"; } int main() {", 1);
+    let view = b.view("1 \\\n*/ float", Scalar::I32, 1, Access::InOut, Owner::Item);
+    let var = b.var("__global", Scalar::I32, false);
+    let at = b.position(0);
+    b.at(Site { file: "a.rs\nint x; //??/\\".into(), line: 1, column: 1, message: None });
+    let value = b.load_at(view, [at]);
+    b.set(var, value);
+    let module = text_of(&b.finish().unwrap(), Dialect::OpenCl, true);
+    assert_eq!(module.entry, "folio_a_____int_main____");
+    assert!(module.text.contains("n1______float_p0"), "{}", module.text);
+    assert!(module.text.contains("// a.rs_int_x__//__/_:1:1\n"), "{}", module.text);
+    let body = module.text.split("ENTRY(256)").nth(1).unwrap();
+    assert!(!body.contains(['\\', '"', '?']), "{body}");
+}

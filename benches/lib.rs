@@ -1,11 +1,13 @@
 //! What Folio costs, against hand-written code that does the same in the same run.
 //!
-//! [`submit`] and [`pages`] hold the programs, [`baseline`] the hand-written ones. Each returns the
+//! [`submit`], [`pages`] and [`kernels`] hold the programs, [`baseline`] and [`hand`] the hand-written ones. Each returns the
 //! time of so many operations, and checks its result. `cargo bench -p folio-benches` runs them
 //! under criterion; `cargo bench -p folio-benches --bench summary` prints one table of ratios in
-//! under a minute.
+//! under a minute; `--bench kernels` does so for kernels.
 
 pub mod baseline;
+pub mod hand;
+pub mod kernels;
 pub mod pages;
 pub mod submit;
 pub mod table;

@@ -6,8 +6,9 @@ use crate::engine::access::Mode;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims};
 use crate::hal::{BlockKernel, NativeKernel, ParamPtr, Verdict};
+use folio_kernel::access::Reads;
 use folio_kernel::device::{
-    Code, In, InOut, Kernel, Out, Positions, Reach, Reads, Shared, put_scalar, run, watch,
+    Code, In, InOut, Kernel, Out, Positions, Reach, Shared, put_scalar, run, watch,
 };
 use smallvec::SmallVec;
 use std::marker::PhantomData;

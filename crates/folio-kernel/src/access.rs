@@ -3,10 +3,10 @@
 
 use crate::flow::{self, Use};
 use crate::interval::Interval;
-use crate::ir::{Kernel, ParamId, ParamKind, Place, Root, Stmt, walk};
+use crate::ir::{Kernel, ParamId, ParamKind, Place, Root, Stmt, Value, walk};
 use crate::launch::Launch;
-use crate::linear::{self, Linear};
-use crate::op::{Op, Query};
+use crate::linear::{self, Linear, Symbol};
+use crate::op::Op;
 
 /// Who reaches which elements, from narrow to wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -109,26 +109,63 @@ impl Pattern {
     }
 }
 
+/// By dimension: from the first index to one past the last.
+pub type Ends = [(u64, u64); 3];
+
+/// What a launch reads of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reads {
+    /// The box; none if nothing is read.
+    pub ends: Option<Ends>,
+    /// It is shown that there are no reads outside of it.
+    pub proved: bool,
+}
+
+/// The loops whose variables have known ends.
+fn turns(kernel: &Kernel, forms: &[Option<Linear>]) -> Vec<(Value, Linear, Linear)> {
+    let mut turns = vec![];
+    walk(&kernel.body, &mut |stmt| {
+        if let Stmt::For { index, start, end, .. } = stmt
+            && let Some(Some(start)) = forms.get(start.index())
+            && let Some(Some(end)) = forms.get(end.index())
+            && [start, end].iter().all(|form| is_known(form, &turns))
+        {
+            turns.push((*index, start.clone(), end.clone()));
+        }
+    });
+    turns
+}
+
+/// There is nothing in a form that depends on data.
+fn is_known(form: &Linear, turns: &[(Value, Linear, Linear)]) -> bool {
+    form.terms.iter().all(|(symbol, _)| match symbol {
+        Symbol::Value(value) => turns.iter().any(|(variable, ..)| variable == value),
+        _ => true,
+    })
+}
+
 /// What a kernel does, whatever the launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// By parameter.
     pub params: Vec<Vec<Pattern>>,
+    /// Variables of counted loops, in the order of loops: from where, and to before where they run.
+    turns: Vec<(Value, Linear, Linear)>,
 }
 
 impl Summary {
     /// Of a verified kernel.
     pub fn of(kernel: &Kernel) -> Summary {
         let forms = linear::forms(kernel);
+        let turns = turns(kernel, &forms);
         let mut params: Vec<Vec<Pattern>> = vec![vec![]; kernel.params.len()];
         let mut see = |place: &Place, does: Use| {
             let Root::Element(param, at) = &place.root else { return };
             let view = kernel.params.get(param.index()).map(|p| &p.kind);
             let Some(ParamKind::View { .. } | ParamKind::Local { .. }) = view else { return };
-            let affine = |value: &crate::Value| {
+            let affine = |value: &Value| {
                 let form = forms.get(value.index())?.as_ref()?;
-                let data = form.terms.iter().any(|(s, _)| matches!(s, linear::Symbol::Value(_)));
-                (!data).then(|| form.clone())
+                is_known(form, &turns).then(|| form.clone())
             };
             let pattern = Pattern { does, forms: at.iter().map(affine).collect() };
             if let Some(list) = params.get_mut(param.index())
@@ -146,7 +183,7 @@ impl Summary {
             Stmt::Store { place, .. } => see(place, Use::Write),
             _ => {}
         });
-        Summary { params }
+        Summary { params, turns }
     }
 
     /// By dimension, the least and greatest distance from the own position at which a parameter is
@@ -166,23 +203,59 @@ impl Summary {
         halo
     }
 
-    /// The box that reads of a parameter touch in a launch: from the launch range alone if all are
-    /// at fixed distances, clipped to the extent; else the whole extent (KRN-03, KRN-09).
-    pub fn read_box(&self, param: ParamId, launch: &Launch) -> Option<Vec<(u64, u64)>> {
-        let patterns = self.params.get(param.index())?;
-        let rank = patterns.iter().find(|p| p.does != Use::Write)?.forms.len();
-        let extent = |dim: usize| launch.extent(param, dim as u8).unwrap_or(0);
-        let only_reads = patterns.iter().all(|p| p.does != Use::Atomic);
-        let Some(halo) = self.halo(param).filter(|_| only_reads) else {
-            return Some((0..rank).map(|dim| (0, extent(dim))).collect());
+    /// The box of a view's elements that a launch reads, clipped to its extent: where indices are sums of
+    /// positions, extents, scalars (`of` tells what these can be) and variables of loops over such; in
+    /// dimensions of other indices, all of it. (KRN-03, KRN-09)
+    pub fn read_box(
+        &self,
+        param: ParamId,
+        extent: &[u64; 3],
+        of: &dyn Fn(Symbol) -> Option<Interval>,
+    ) -> Reads {
+        let Some(patterns) = self.params.get(param.index()) else {
+            return Reads { ends: None, proved: false };
         };
-        let clip = |(dim, (lo, hi)): (usize, (i64, i64))| {
-            let positions = launch.query(Query::Position, dim as u8)?;
-            let end = i128::from(extent(dim));
-            let start = (positions.lo + i128::from(lo)).clamp(0, end);
-            let stop = (positions.hi + i128::from(hi) + 1).clamp(start, end);
-            Some((start as u64, stop as u64))
-        };
-        halo.into_iter().enumerate().map(clip).collect()
+        let of = |symbol| self.symbol(symbol, of);
+        let (mut hull, mut proved): (Option<Ends>, bool) = (None, true);
+        for pattern in patterns.iter().filter(|pattern| pattern.does != Use::Write) {
+            let mut ends = [(0, 1); 3];
+            for (dim, form) in pattern.forms.iter().enumerate() {
+                let range = form.as_ref().and_then(|form| form.range(&of)).filter(exact);
+                let all = Interval { lo: 0, hi: i128::from(extent[dim]) - 1 };
+                proved &= range.is_some_and(|range| all.contains(range));
+                ends[dim] = range.map_or((0, extent[dim]), |range| clip(range, extent[dim]));
+            }
+            if ends.iter().any(|(first, end)| first >= end) {
+                continue;
+            }
+            hull = Some(match hull {
+                None => ends,
+                Some(hull) => std::array::from_fn(|dim| {
+                    (hull[dim].0.min(ends[dim].0), hull[dim].1.max(ends[dim].1))
+                }),
+            });
+        }
+        Reads { ends: hull, proved }
     }
+
+    /// What a symbol can be: the variable of a loop, anything from its start to before its end.
+    fn symbol(&self, symbol: Symbol, of: &dyn Fn(Symbol) -> Option<Interval>) -> Option<Interval> {
+        let Symbol::Value(value) = symbol else { return of(symbol) };
+        let (_, start, end) = self.turns.iter().find(|(variable, ..)| *variable == value)?;
+        // There signed and unsigned numbers are the same, and forms hold exactly.
+        let plain = |range: &Interval| range.lo >= 0 && range.hi <= i128::from(i64::MAX);
+        let range = |form: &Linear| form.range(&|s| self.symbol(s, of)).filter(plain);
+        let (start, end) = (range(start)?, range(end)?);
+        Some(Interval::new(start.lo, start.hi.max(end.hi - 1)))
+    }
+}
+
+/// Forms hold modulo 2^64. Below 0 and above -2^63 an index is beyond every extent, as it is here.
+fn exact(range: &Interval) -> bool {
+    range.lo >= i128::from(i64::MIN) && range.hi <= i128::from(u64::MAX)
+}
+
+fn clip(range: Interval, extent: u64) -> (u64, u64) {
+    let end = i128::from(extent);
+    (range.lo.clamp(0, end) as u64, (range.hi + 1).clamp(0, end) as u64)
 }

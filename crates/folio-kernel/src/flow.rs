@@ -511,15 +511,8 @@ impl<'k> Flow<'k> {
 
     fn symbol(&self, symbol: Symbol, state: &State) -> Option<Interval> {
         match symbol {
-            Symbol::Query(query, dim, _) => self.launch.query(query, dim),
-            Symbol::Extent(param, dim) => {
-                self.launch.extent(param, dim).map(|extent| Interval::exactly(extent.into()))
-            }
-            Symbol::Arg(param) => {
-                let known = self.launch.scalars.get(param.index()).copied().flatten();
-                known.map(Interval::exactly)
-            }
             Symbol::Value(value) => Some(state.values[value.index()]),
+            known => self.launch.symbol(known),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::interval::Interval;
 use crate::ir::ParamId;
+use crate::linear::Symbol;
 use crate::op::Query;
 
 /// A launch's shape and arguments, as far as they are known. Arrays are by dimension of the launch
@@ -39,6 +40,20 @@ impl Launch {
             Query::SubgroupSize => Some(Interval::new(1, 128)),
             Query::Lane => Some(Interval::new(0, 127)),
             Query::GroupCount | Query::GroupId | Query::Subgroup => None,
+        }
+    }
+
+    /// What a part of a linear form can be; nothing is known of values.
+    pub fn symbol(&self, symbol: Symbol) -> Option<Interval> {
+        match symbol {
+            Symbol::Query(query, dim, _) => self.query(query, dim),
+            Symbol::Extent(param, dim) => {
+                self.extent(param, dim).map(|extent| Interval::exactly(extent.into()))
+            }
+            Symbol::Arg(param) => {
+                self.scalars.get(param.index()).copied().flatten().map(Interval::exactly)
+            }
+            Symbol::Value(_) => None,
         }
     }
 

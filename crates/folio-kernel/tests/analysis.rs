@@ -52,13 +52,31 @@ fn halos_and_boxes_are_derived() {
     assert_eq!(summary.halo(ParamId(0)), Some(vec![(-1, 1)]));
     assert_eq!(summary.halo(ParamId(1)), None, "it is not read");
     let part = launch(10, 20, &[100, 100]);
-    assert_eq!(summary.read_box(ParamId(0), &part), Some(vec![(9, 31)]));
+    let reads = |of: &Summary, launch: &Launch| {
+        let all = launch.extents[0];
+        let reads = of.read_box(ParamId(0), &all, &|symbol| launch.symbol(symbol));
+        (reads.ends.map(|ends| ends[0]), reads.proved)
+    };
+    assert_eq!(reads(&summary, &part), (Some((9, 31)), true));
     let end = launch(90, 10, &[100, 100]);
-    assert_eq!(summary.read_box(ParamId(0), &end), Some(vec![(89, 100)]));
+    assert_eq!(reads(&summary, &end), (Some((89, 100)), false));
     let gather =
         GUARDED.replace("%9 u64 = sub %0, %3", "%20 f32 = load p0[%0] %9 u64 = cast %20 u64");
     let summary = Summary::of(&read(&gather));
-    assert_eq!(summary.read_box(ParamId(0), &part), Some(vec![(0, 100)]));
+    assert_eq!(reads(&summary, &part), (Some((0, 100)), false));
+    // `for k in i..i + 8 { for j in 0..k - 2 { .. x[j + 3] .. } }`
+    let loops = GUARDED.replace(
+        "%9 u64 = sub %0, %3",
+        "%20 u64 = const u64 8 %21 u64 = add %0, %20 %22 u64 = const u64 0 %23 u64 = const u64 2
+         %27 u64 = const u64 3
+         for l0 %24 in %0, %21 {
+           %25 u64 = sub %24, %23
+           for l1 %26 in %22, %25 { %28 u64 = add %26, %27 %29 f32 = load p0[%28] }
+         }
+         %9 u64 = sub %0, %3",
+    );
+    let summary = Summary::of(&read(&loops));
+    assert_eq!(reads(&summary, &part), (Some((3, 37)), true));
 }
 
 #[test]

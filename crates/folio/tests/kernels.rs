@@ -2,6 +2,8 @@
 //! in `folio-conformance`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use folio::prelude::*;
+
 mod library {
     use folio::prelude::*;
 
@@ -44,4 +46,28 @@ fn kernels_are_items_like_others() {
     let mut y = rt.buffer(9).unwrap();
     q.run(1..2, library::swap::<u8>(254, &x, &mut y)).unwrap();
     assert_eq!(y.to_vec().unwrap()[..2], [Pair { a: 0, b: 0 }, Pair { a: 0, b: 1 }]);
+}
+
+#[kernel]
+fn windows(i: Item, first: usize, n: usize, x: In<f32>, y: Out<f32>) {
+    let mut sum = 0.0;
+    for k in first..first + n {
+        sum += x[i.index() + k];
+    }
+    y[i] = sum;
+}
+
+/// KRN-09: what loops read is known as exactly as their ends are.
+#[test]
+fn loops_access_what_they_read() {
+    let cpu = folio::cpu::CpuBackend::builder().domains(2).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).build().unwrap();
+    let q = rt.queue_on("cpu:1").unwrap();
+    let page = BufferOptions::new().page([1]);
+    let x = rt.buffer_from_with(&[1.0f32; 1000], [1000], page).unwrap();
+    let mut y = rt.buffer(1000).unwrap();
+    q.run(100..200, windows(50, 7, &x, &mut y)).unwrap().wait().unwrap();
+    // Elements 150 to 255.
+    assert_eq!(x.counters().host_to_device.bytes, 106 * 4);
+    assert_eq!(y.to_vec().unwrap()[150], 7.0);
 }

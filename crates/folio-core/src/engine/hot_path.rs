@@ -178,6 +178,14 @@ fn submit(q: &Queue, [a, b, c]: &mut [Buffer<u32>; 3]) -> Result<Event> {
     })
 }
 
+fn discard(q: &Queue, [a, b, c]: &mut [Buffer<u32>; 3]) -> Result<Event> {
+    q.submit(|cg| {
+        let args = (cg.read(&*a), cg.discard(b), cg.discard(c));
+        cg.host_kernel([4], args, |_, _| {});
+        Ok(())
+    })
+}
+
 /// `y[i] += x[i]`, as the macro would say it, and a scalar; it is never run. If `GENERIC`, its code is
 /// looked up.
 struct Adds<const GENERIC: bool>;
@@ -257,7 +265,8 @@ fn taken(q: &Queue, mut all: [Buffer<u32>; 3], submit: Submit) -> Result<(u32, u
 /// the device runs the host's code or what it has loaded.
 #[test]
 fn a_submission_takes_two_locks_and_no_clock() {
-    let ways: [&[Submit]; 2] = [&[submit, run::<false>, run::<true>], &[run::<false>, run::<true>]];
+    let ways: [&[Submit]; 2] =
+        [&[submit, discard, run::<false>, run::<true>], &[run::<false>, run::<true>]];
     for (closures, ways) in [true, false].into_iter().zip(ways) {
         let rt = Runtime::builder().backend(Null { closures }).build().unwrap();
         let queues = [rt.queue_on("null:0").unwrap(), rt.in_order_queue_on("null:0").unwrap()];

@@ -2,13 +2,14 @@
 //! nothing to bring, to define or to take apart, after operations for which its lane can wait.
 //! It does in one pass what `run` does in several, and what it leaves behind is the same.
 
-use super::access::Access;
+use super::access::{Access, Mode};
 use super::command::{Action, Command};
 use super::lanes::{Payload, Record, Sources};
 use super::ledger::{Ledger, outcome};
 use super::stamp::{LaneId, Stamp, Waits, When};
 use super::storage::StorageState;
-use crate::graph::hazards::{Outcome, Settled};
+use crate::geom::Box3;
+use crate::graph::hazards::{Flow, Outcome, Settled};
 use crate::hal::Tick;
 use smallvec::SmallVec;
 
@@ -29,11 +30,14 @@ impl StorageState {
     #[inline]
     fn settled(&self, a: &Access) -> Option<Settled<'_>> {
         let here = |set: crate::pages::DomainSet| set.contains(a.domain);
-        let fine = !a.mode.discards()
+        let all = match a.mode {
+            Mode::Read | Mode::Update => a.all,
+            Mode::Discard { whole } => !whole && a.elements == Box3::whole(self.grid.dims),
+        };
+        let fine = all
             && !self.closed
             && self.guards.is_empty()
             && self.mixed.is_empty()
-            && a.all
             && self.tracker.flat().is_some_and(here)
             && self.defined.flat().is_some_and(here);
         if fine { self.hazards.settled() } else { None }
@@ -53,9 +57,9 @@ impl Ledger {
         }
         let mut before = Before::default();
         if let Some(queue) = command.queue.and_then(|q| self.queues.get(q)) {
-            self.comes_after(queue.fence, false, &mut before)?;
+            self.comes_after(queue.fence, Flow::ORDER, &mut before)?;
             if command.in_order {
-                self.comes_after(queue.last, false, &mut before)?;
+                self.comes_after(queue.last, Flow::ORDER, &mut before)?;
             }
         }
         for a in &command.accesses {
@@ -68,15 +72,16 @@ impl Ledger {
             for writer in settled.older {
                 (self.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
             }
+            let flow = if a.mode.discards() { Flow::KEEPS } else { Flow::USES };
             for writer in settled.writers {
                 if writer.domain != a.domain && self.outcome(writer.stamp) != Outcome::Fine {
                     return None;
                 }
-                self.comes_after(writer.stamp, true, &mut before)?;
+                self.comes_after(writer.stamp, flow, &mut before)?;
             }
             if a.mode.writes() {
                 for reader in settled.readers {
-                    self.comes_after(*reader, false, &mut before)?;
+                    self.comes_after(*reader, Flow::ORDER, &mut before)?;
                 }
             }
         }
@@ -139,7 +144,7 @@ impl Ledger {
 
     /// The operation comes after `stamp`; `None` if a lane cannot see to that.
     #[inline(always)]
-    fn comes_after(&self, stamp: Stamp, flow: bool, before: &mut Before) -> Option<()> {
+    fn comes_after(&self, stamp: Stamp, flow: Flow, before: &mut Before) -> Option<()> {
         if stamp == Stamp::DONE || stamp == before.last {
             return Some(());
         }
@@ -147,20 +152,25 @@ impl Ledger {
     }
 
     #[inline]
-    fn comes_after_some(&self, stamp: Stamp, flow: bool, before: &mut Before) -> Option<()> {
+    fn comes_after_some(&self, stamp: Stamp, flow: Flow, before: &mut Before) -> Option<()> {
         match self.outcome(stamp) {
             Outcome::Fine => return Some(()),
-            Outcome::Failed => return (!flow).then_some(()),
+            Outcome::Failed => return (flow == Flow::ORDER).then_some(()),
             Outcome::Pending => {}
         }
-        if flow {
+        if flow.has(Flow::USES) {
             before.last = stamp;
         }
         let stamp = self.resolve(stamp);
         let When::Placed(lane, tick) = stamp.when() else { return None };
         before.ticks.add(lane, tick);
-        if flow && !before.sources.uses.contains(&stamp) {
-            before.sources.uses.push(stamp);
+        let sources = &mut before.sources;
+        let known = match flow.has(Flow::USES) {
+            true => sources.uses.contains(&stamp),
+            false => sources.iter().any(|known| known == stamp),
+        };
+        if !known {
+            sources.add(stamp, flow);
         }
         Some(())
     }

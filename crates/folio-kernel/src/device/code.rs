@@ -1,8 +1,7 @@
 //! What is made of a kernel once, and looked at in each launch.
 
 use super::Kernel;
-use crate::access::{self, Pattern, Summary};
-use crate::flow::Use;
+use crate::access::{self, Pattern, Reads, Summary};
 use crate::interval::Interval;
 use crate::ir::{ParamId, ParamKind, Root, Step, Stmt, walk};
 use crate::linear::Symbol;
@@ -22,8 +21,8 @@ pub struct Code {
     pub name: Arc<str>,
     /// Its IR, verified.
     pub ir: crate::Kernel,
-    /// By parameter: how it is read.
-    reads: Vec<Vec<Pattern>>,
+    /// How views are accessed.
+    summary: Summary,
     /// By parameter: whether items access the element at their own position and no other.
     own: Vec<bool>,
     /// Arrays are indexed by values, in variables, in elements, or in local memory.
@@ -48,29 +47,16 @@ pub struct Reach<'l> {
     pub scalars: &'l [u64],
 }
 
-/// By dimension: from the first index to one past the last.
-type Ends = [(u64, u64); 3];
-
-/// What a launch reads of a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reads {
-    /// The box; none if nothing is read.
-    pub ends: Option<Ends>,
-    /// It is shown that there are no reads outside of it.
-    pub proved: bool,
-}
-
 impl Code {
     /// Makes it.
     pub fn of(function: &'static Function) -> Built {
         let ir = lower(function)?;
-        let mut reads = Summary::of(&ir).params;
+        let summary = Summary::of(&ir);
         let only_own = |(param, list): (&crate::Param, &Vec<Pattern>)| {
             let whole = matches!(param.kind, ParamKind::View { rank, .. } if rank == ir.shape.rank);
             whole && list.iter().all(|pattern| access::is_own(&pattern.forms))
         };
-        let own = ir.params.iter().zip(&reads).map(only_own).collect();
-        reads.iter_mut().for_each(|list| list.retain(|pattern| pattern.does != Use::Write));
+        let own = ir.params.iter().zip(&summary.params).map(only_own).collect();
         let mut word = 0;
         let scalars = ir.params.iter().map(|param| {
             let ParamKind::Scalar(ty) = param.kind else { return None };
@@ -80,36 +66,16 @@ impl Code {
         });
         let scalars = scalars.collect();
         let indexes_arrays = indexes_arrays(&ir);
-        Ok(Code { name: Arc::from(function.name), ir, reads, own, indexes_arrays, scalars })
+        Ok(Code { name: Arc::from(function.name), ir, summary, own, indexes_arrays, scalars })
     }
 
-    /// The box of a view's elements that a launch reads, where its indices are sums of positions,
-    /// extents and scalars; in dimensions of other indices, all of it. (KRN-09)
+    /// What a launch reads of a view; see [`Summary::read_box`].
     pub fn read_box(&self, param: usize, launch: &Reach<'_>) -> Reads {
-        let (Some(shape), Some(reads)) = (launch.shapes.get(param), self.reads.get(param)) else {
+        let Some(shape) = launch.shapes.get(param) else {
             return Reads { ends: None, proved: false };
         };
         let of = |symbol| self.symbol(symbol, launch);
-        let (mut hull, mut proved): (Option<Ends>, bool) = (None, true);
-        for pattern in reads {
-            let mut ends = [(0, 1); 3];
-            for (dim, form) in pattern.forms.iter().enumerate() {
-                let range = form.as_ref().and_then(|form| form.range(&of)).filter(exact);
-                let all = Interval { lo: 0, hi: i128::from(shape[dim]) - 1 };
-                proved &= range.is_some_and(|range| all.contains(range));
-                ends[dim] = range.map_or((0, shape[dim]), |range| clip(range, shape[dim]));
-            }
-            if ends.iter().any(|(first, end)| first >= end) {
-                continue;
-            }
-            hull = Some(match hull {
-                None => ends,
-                Some(hull) => std::array::from_fn(|dim| {
-                    (hull[dim].0.min(ends[dim].0), hull[dim].1.max(ends[dim].1))
-                }),
-            });
-        }
-        Reads { ends: hull, proved }
+        self.summary.read_box(ParamId(param as u32), shape, &of)
     }
 
     /// Whether items access of a view the element at their own position and no other.
@@ -161,16 +127,6 @@ fn indexes_arrays(ir: &crate::Kernel) -> bool {
         found |= local || place.path.iter().any(|step| matches!(step, Step::At(_)));
     });
     found
-}
-
-/// Forms hold modulo 2^64. Below 0 and above -2^63 an index is beyond every extent, as it is here.
-fn exact(range: &Interval) -> bool {
-    range.lo >= i128::from(i64::MIN) && range.hi <= i128::from(u64::MAX)
-}
-
-fn clip(range: Interval, extent: u64) -> (u64, u64) {
-    let end = i128::from(extent);
-    (range.lo.clamp(0, end) as u64, (range.hi + 1).clamp(0, end) as u64)
 }
 
 /// A `TypeId` is a hash already.

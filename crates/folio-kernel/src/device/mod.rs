@@ -17,7 +17,7 @@ mod versions;
 mod view;
 
 pub use block::run;
-pub use code::{Built, Code, Reach, Reads, code_of};
+pub use code::{Built, Code, Reach, code_of};
 pub use ends::Ends;
 pub use ops::{Arith, Float, Functions, Int, Number};
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};

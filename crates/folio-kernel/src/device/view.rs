@@ -111,7 +111,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
         if inside {
             Some(self.first.wrapping_add(offset))
         } else {
-            self.outside(at);
+            outside(Some(self.param), at, self.shape);
             None
         }
     }
@@ -140,17 +140,6 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
         }
         let from = |dim: usize| item.at[dim].wrapping_sub(self.low[dim]) * self.pitch[dim];
         Some(self.first.wrapping_add((0..D).map(from).sum()))
-    }
-
-    #[cold]
-    #[inline(never)]
-    #[track_caller]
-    fn outside(&self, at: [usize; D]) {
-        note(|| Seen::Bounds {
-            param: Some(self.param),
-            index: at.iter().map(|i| *i as i64).collect(),
-            extent: self.shape.to_vec(),
-        });
     }
 
     /// The extent.
@@ -360,7 +349,7 @@ macro_rules! numbers {
                 match self.get(index as usize) {
                     Some(element) => *element,
                     None => {
-                        outside(index as i64, N);
+                        outside(None, [index as usize], [N]);
                         // SAFETY: a device type's zero bytes are a value (`Shared`).
                         unsafe { std::mem::zeroed() }
                     }
@@ -373,7 +362,7 @@ macro_rules! numbers {
             fn put(&mut self, index: $index, value: T) {
                 match self.get_mut(index as usize) {
                     Some(element) => *element = value,
-                    None => outside(index as i64, N),
+                    None => outside(None, [index as usize], [N]),
                 }
             }
         }
@@ -381,11 +370,16 @@ macro_rules! numbers {
 }
 numbers! { usize u32 i32 }
 
+/// Takes values, so that what is around them can stay in registers.
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn outside(index: i64, len: usize) {
-    note(|| Seen::Bounds { param: None, index: vec![index], extent: vec![len] });
+fn outside<const D: usize>(param: Option<usize>, at: [usize; D], extent: [usize; D]) {
+    note(|| Seen::Bounds {
+        param,
+        index: at.iter().map(|i| *i as i64).collect(),
+        extent: extent.to_vec(),
+    });
 }
 
 impl<T: Shared, const N: usize> Elements for [T; N] {

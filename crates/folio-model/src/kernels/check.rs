@@ -77,10 +77,10 @@ fn analyses(case: &Case, ran: &Ran) -> Result<(), String> {
         }
         let only_read = params[at].read && !params[at].written;
         let inside = case.launch.extents[at].iter().zip(touched).all(|(n, (_, hi))| hi < n);
-        if only_read
-            && inside
-            && let Some(read) = summary.read_box(ParamId(at as u32), &case.launch)
-        {
+        let of = |symbol| case.launch.symbol(symbol);
+        let found = summary.read_box(ParamId(at as u32), &case.launch.extents[at], &of);
+        if only_read && inside {
+            let read = found.ends.ok_or(format!("`{name}`: {touched:?} read, but no box found"))?;
             let outside = read.iter().zip(touched).any(|(r, t)| t.0 < r.0 || t.1 >= r.1);
             if outside {
                 return Err(format!("`{name}`: {touched:?} read, but the box is {read:?}"));

@@ -1,0 +1,170 @@
+//! What somebody writes by hand for two cores or more: rayon over chunks or rows of slices, with the loops
+//! compiled for the same instruction sets as kernels are.
+
+use folio::ir::device::Instructions;
+use rayon::prelude::*;
+
+/// Elements that a thread takes at a time.
+const CHUNK: usize = 1 << 14;
+
+/// Gives each loop a version for each instruction set, and a function that takes the best.
+macro_rules! loops {
+    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) $body:block)*) => {$(
+        $(#[$doc])*
+        fn $name($($arg: $ty),*) {
+            #[inline(always)]
+            fn any($($arg: $ty),*) $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($arg: $ty),*) { any($($arg),*) }
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+                fn avx512($($arg: $ty),*) { any($($arg),*) }
+                match Instructions::best() {
+                    // SAFETY: the processor has them.
+                    Instructions::Avx512 => return unsafe { avx512($($arg),*) },
+                    // SAFETY: as above.
+                    Instructions::Avx2 => return unsafe { avx2($($arg),*) },
+                    Instructions::Any => {}
+                }
+            }
+            any($($arg),*)
+        }
+    )*};
+}
+
+loops! {
+    fn saxpy_loop(a: f32, x: &[f32], y: &mut [f32]) {
+        for (y, x) in y.iter_mut().zip(x) {
+            *y += a * x;
+        }
+    }
+    fn triad_loop(a: f32, x: &[f32], z: &[f32], y: &mut [f32]) {
+        for ((y, x), z) in y.iter_mut().zip(x).zip(z) {
+            *y = x + a * z;
+        }
+    }
+    fn heat_loop(k: f32, above: &[f32], x: &[f32], below: &[f32], y: &mut [f32]) {
+        let n = y.len() - 1;
+        let (above, x, below) = (&above[..n + 1], &x[..n + 1], &below[..n + 1]);
+        for c in 1..n {
+            let around = above[c] + below[c] + x[c - 1] + x[c + 1];
+            y[c] = x[c] + k * (around - 4.0 * x[c]);
+        }
+    }
+    fn row_times(row: &[f32], b: &[f32], y: &mut [f32]) {
+        let n = y.len();
+        for (c, y) in y.iter_mut().enumerate() {
+            let mut sum = 0.0;
+            for (k, a) in row.iter().enumerate() {
+                sum += a * b[k * n + c];
+            }
+            *y = sum;
+        }
+    }
+    fn row_times_by_rows(row: &[f32], b: &[f32], y: &mut [f32]) {
+        let n = y.len();
+        y.fill(0.0);
+        for (k, a) in row.iter().enumerate() {
+            for (y, b) in y.iter_mut().zip(&b[k * n..(k + 1) * n]) {
+                *y += a * b;
+            }
+        }
+    }
+    fn gather_loop(at: &[u32], x: &[f32], y: &mut [f32]) {
+        for (y, at) in y.iter_mut().zip(at) {
+            *y = x[*at as usize];
+        }
+    }
+    fn exp_loop(x: &[f32], y: &mut [f32]) {
+        for (y, x) in y.iter_mut().zip(x) {
+            *y = x.exp();
+        }
+    }
+    fn bodies_loop(all: &[[f32; 4]], at: &[[f32; 4]], out: &mut [[f32; 4]]) {
+        for (out, at) in out.iter_mut().zip(at) {
+            let mut sum = [0.0; 3];
+            for other in all {
+                let [x, y, z] = [other[0] - at[0], other[1] - at[1], other[2] - at[2]];
+                let near = 1.0 / (x * x + y * y + z * z + 1e-4).sqrt();
+                let pull = other[3] * near * near * near;
+                sum = [sum[0] + x * pull, sum[1] + y * pull, sum[2] + z * pull];
+            }
+            *out = [sum[0], sum[1], sum[2], 0.0];
+        }
+    }
+    /// 16 bodies at a time: what lanes over items come to.
+    fn bodies_in_lanes(all: &[[f32; 4]], at: &[[f32; 4]], out: &mut [[f32; 4]]) {
+        for (out, at) in out.chunks_exact_mut(16).zip(at.chunks_exact(16)) {
+            let mut sum = [[0.0f32; 16]; 3];
+            let own: [[f32; 16]; 3] = std::array::from_fn(|d| std::array::from_fn(|l| at[l][d]));
+            for other in all {
+                for l in 0..16 {
+                    let [x, y, z] = [other[0] - own[0][l], other[1] - own[1][l], other[2] - own[2][l]];
+                    let near = 1.0 / (x * x + y * y + z * z + 1e-4).sqrt();
+                    let pull = other[3] * near * near * near;
+                    sum[0][l] += x * pull;
+                    sum[1][l] += y * pull;
+                    sum[2][l] += z * pull;
+                }
+            }
+            for (l, out) in out.iter_mut().enumerate() {
+                *out = [sum[0][l], sum[1][l], sum[2][l], 0.0];
+            }
+        }
+    }
+}
+
+/// `y = a * x + y`
+pub fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).for_each(|(y, x)| saxpy_loop(a, x, y));
+}
+
+/// `y = x + a * z`
+pub fn triad(a: f32, x: &[f32], z: &[f32], y: &mut [f32]) {
+    let chunks = y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).zip(z.par_chunks(CHUNK));
+    chunks.for_each(|((y, x), z)| triad_loop(a, x, z, y));
+}
+
+/// A stencil of five points within a square of `n`; its border stays.
+pub fn heat(k: f32, n: usize, x: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(n).enumerate().with_min_len(8).for_each(|(r, y)| {
+        if r > 0 && r + 1 < n {
+            let row = |r: usize| &x[r * n..(r + 1) * n];
+            heat_loop(k, row(r - 1), row(r), row(r + 1), y);
+        }
+    });
+}
+
+/// The product of two squares of `n`, each element by itself.
+pub fn matmul(n: usize, a: &[f32], b: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(n).zip(a.par_chunks(n)).for_each(|(y, row)| row_times(row, b, y));
+}
+
+/// The same, in an order that vectors like.
+pub fn matmul_by_rows(n: usize, a: &[f32], b: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(n).zip(a.par_chunks(n)).for_each(|(y, row)| row_times_by_rows(row, b, y));
+}
+
+/// `y = x[at]`
+pub fn gather(at: &[u32], x: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK)).for_each(|(y, at)| gather_loop(at, x, y));
+}
+
+/// `y = exp(x)`
+pub fn exp(x: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).for_each(|(y, x)| exp_loop(x, y));
+}
+
+/// What all bodies (position and mass) do to each.
+pub fn bodies(all: &[[f32; 4]], out: &mut [[f32; 4]]) {
+    out.par_chunks_mut(256)
+        .zip(all.par_chunks(256))
+        .for_each(|(out, at)| bodies_loop(all, at, out));
+}
+
+/// The same, 16 at a time.
+pub fn bodies_by_lanes(all: &[[f32; 4]], out: &mut [[f32; 4]]) {
+    let chunks = out.par_chunks_mut(256).zip(all.par_chunks(256));
+    chunks.for_each(|(out, at)| bodies_in_lanes(all, at, out));
+}

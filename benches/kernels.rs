@@ -1,0 +1,82 @@
+//! Kernels; [`hand`](crate::hand) has what they are compared with.
+
+use folio::prelude::*;
+
+/// `y = a * x + y`
+#[kernel]
+pub fn saxpy(i: Item, a: f32, x: In<f32>, y: InOut<f32>) {
+    y[i] = a * x[i] + y[i];
+}
+
+/// `y = x + a * z`
+#[kernel]
+pub fn triad(i: Item, a: f32, x: In<f32>, z: In<f32>, y: Out<f32>) {
+    y[i] = x[i] + a * z[i];
+}
+
+#[device_fn]
+fn mixed(k: f32, x: f32, around: f32) -> f32 {
+    x + k * (around - 4.0 * x)
+}
+
+/// A stencil of five points, for the interior.
+#[kernel]
+pub fn heat(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    y[i] = mixed(k, x[i], x[(r - 1, c)] + x[(r + 1, c)] + x[(r, c - 1)] + x[(r, c + 1)]);
+}
+
+/// The same for all of a grid, with a guard.
+#[kernel]
+pub fn guarded(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    if r == 0 || c == 0 || r + 1 == x.shape()[0] || c + 1 == x.shape()[1] {
+        y[i] = 0.0;
+        return;
+    }
+    y[i] = mixed(k, x[i], x[(r - 1, c)] + x[(r + 1, c)] + x[(r, c - 1)] + x[(r, c + 1)]);
+}
+
+/// A product of matrices, each element by itself.
+#[kernel]
+pub fn matmul(i: Item<2>, a: In<f32, 2>, b: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    let mut sum = 0.0;
+    for k in 0..a.shape()[1] {
+        sum += a[(r, k)] * b[(k, c)];
+    }
+    y[i] = sum;
+}
+
+/// `y = x[at]`
+#[kernel]
+pub fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
+    y[i] = x[at[i]];
+}
+
+/// `y = exp(x)`
+#[kernel]
+pub fn exp(i: Item, x: In<f32>, y: Out<f32>) {
+    y[i] = x[i].exp();
+}
+
+/// What all bodies (position and mass) do to each.
+#[kernel]
+pub fn bodies(i: Item, p: In<[f32; 4]>, out: Out<[f32; 4]>) {
+    let at = p[i];
+    let mut sum_x = 0.0;
+    let mut sum_y = 0.0;
+    let mut sum_z = 0.0;
+    for j in 0..p.len() {
+        let other = p[j];
+        let x = other[0] - at[0];
+        let y = other[1] - at[1];
+        let z = other[2] - at[2];
+        let near = 1.0 / (x * x + y * y + z * z + 1e-4).sqrt();
+        let pull = other[3] * near * near * near;
+        sum_x += x * pull;
+        sum_y += y * pull;
+        sum_z += z * pull;
+    }
+    out[i] = [sum_x, sum_y, sum_z, 0.0];
+}

@@ -14,8 +14,12 @@ mod opencl;
 use compare::{exact, same};
 use folio_kernel::access::of_launch;
 use folio_kernel::emit::{Capabilities, Dialect, Form, emit};
+use folio_kernel::launch::Launch;
 use folio_kernel::tile::tile;
-use folio_kernel::{Kernel, Violation, ViolationKind};
+use folio_kernel::{
+    Access, Builder, Combine, Kernel, Op, Owner, ParamKind, Scalar, Stmt, Unary, Violation,
+    ViolationKind,
+};
 use folio_model::interp::{self, BLOCK, Failure, Order};
 use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
@@ -48,7 +52,7 @@ fn suite_emit_opencl() {
     println!("{}", device.name);
     let case = |seed| {
         let case = generate(seed).map_err(|error| error.to_string())?;
-        agrees(&device, case, seed).map_err(|why| seeded(seed, "suite_emit_opencl", why))
+        agrees(device, case, seed).map_err(|why| seeded(seed, "suite_emit_opencl", why))
     };
     suite("emit", &case);
 }
@@ -153,4 +157,149 @@ fn suite_nvrtc() {
         compiled.map_err(|why| seeded(seed, "suite_nvrtc", why))
     };
     suite("nvrtc", &case);
+}
+
+/// A case of one launch over one dimension.
+fn launch_over(kernel: Kernel, items: u64, group: u64, args: Vec<interp::Arg>) -> Case {
+    let mut launch = Launch {
+        range: [items, 1, 1],
+        group: [group, 1, 1],
+        scalars: vec![None; kernel.params.len()],
+        ..Launch::default()
+    };
+    launch.extents = args
+        .iter()
+        .map(|arg| match arg {
+            interp::Arg::View { extent, .. } => [extent[0], 1, 1],
+            _ => [1; 3],
+        })
+        .collect();
+    Case { kernel, launch, args }
+}
+
+fn numbers(count: u64) -> interp::Arg {
+    let number = |at: u64| (at.wrapping_mul(0x9e37_79b9) % 1000) as f32 / 7.0 - 50.0;
+    interp::Arg::View {
+        extent: vec![count],
+        bytes: (0..count).flat_map(|at| number(at).to_le_bytes()).collect(),
+    }
+}
+
+/// semantics 8.4: sums of floats, of items and of groups, over several passes.
+#[test]
+fn opencl_reductions_of_many_values() {
+    let device = match OpenCl::first() {
+        Ok(device) => device,
+        Err(why) => return println!("skipped: opencl: {why}"),
+    };
+    let sum = ParamKind::Reduce { element: Scalar::F32.into(), combine: Combine::Add };
+    for items in [1, 255, 4097, 20_000] {
+        let mut b = Builder::items("sum", 1);
+        let x = b.view("x", Scalar::F32, 1, Access::In, Owner::Item);
+        let total = b.param("total", sum.clone());
+        let at = b.position(0);
+        let value = b.load_at(x, [at]);
+        b.push(Stmt::Contribute { param: total, value });
+        let args = vec![numbers(items), interp::Arg::Reduce(vec![0; 4])];
+        agrees(device, launch_over(b.finish().unwrap(), items, 0, args), 2).unwrap();
+    }
+    let mut b = Builder::groups("sum", 1);
+    let x = b.view("x", Scalar::F32, 1, Access::In, Owner::Item);
+    let total = b.param("total", sum);
+    b.phase(|b| {
+        let at = b.position(0);
+        let value = b.load_at(x, [at]);
+        b.push(Stmt::Contribute { param: total, value });
+    });
+    let args = vec![numbers(15_000), interp::Arg::Reduce(vec![0; 4])];
+    agrees(device, launch_over(b.finish().unwrap(), 15_000, 3, args), 2).unwrap();
+}
+
+/// The functions of semantics 5.8 with one argument, and their limits.
+const FUNCTIONS: [(Unary, u64); 18] = [
+    (Unary::Exp, 3),
+    (Unary::Exp2, 3),
+    (Unary::ExpM1, 3),
+    (Unary::Ln, 3),
+    (Unary::Log2, 3),
+    (Unary::Log10, 3),
+    (Unary::Ln1p, 3),
+    (Unary::Sin, 4),
+    (Unary::Cos, 4),
+    (Unary::Tan, 5),
+    (Unary::Asin, 4),
+    (Unary::Acos, 4),
+    (Unary::Atan, 5),
+    (Unary::Sinh, 4),
+    (Unary::Cosh, 4),
+    (Unary::Tanh, 5),
+    (Unary::Cbrt, 2),
+    (Unary::Rsqrt, 2),
+];
+
+/// semantics 5.8, of single precision.
+#[test]
+fn opencl_functions_are_within_their_limits() {
+    let device = match OpenCl::first() {
+        Ok(device) => device,
+        Err(why) => return println!("skipped: opencl: {why}"),
+    };
+    let special = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-30, 1e30];
+    let some = (0..400).map(|at: u32| f32::from_bits(at.wrapping_mul(0x9e37_79b9)));
+    let near = (0..400).map(|at: u32| at as f32 / 40.0 - 5.0);
+    let values: Vec<f32> = special.into_iter().chain(some).chain(near).collect();
+    // Denormal arguments and results are a capability of their own (semantics 5.4).
+    let values: Vec<_> = values.into_iter().filter(|x| !x.is_subnormal()).collect();
+    let count = values.len() as u64;
+    let mut b = Builder::items("functions", 1);
+    let x = b.view("x", Scalar::F32, 1, Access::In, Owner::Item);
+    let results = b.types().array(Scalar::F32, FUNCTIONS.len() as u32);
+    let y = b.view("y", results, 1, Access::Out, Owner::Item);
+    let at = b.position(0);
+    let value = b.load_at(x, [at]);
+    let parts = FUNCTIONS.iter().map(|(op, _)| b.unary(*op, value)).collect();
+    let all = b.op(Op::Make(results, parts));
+    b.store_at(y, [at], all);
+    let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let args = vec![
+        interp::Arg::View { extent: vec![count], bytes },
+        interp::Arg::View {
+            extent: vec![count],
+            bytes: vec![0; 4 * FUNCTIONS.len() * values.len()],
+        },
+    ];
+    let case = launch_over(b.finish().unwrap(), count, 0, args);
+    let mut wanted = case.args.clone();
+    interp::run(&case.kernel, &case.launch, &mut wanted, Order::Forward, u64::MAX).unwrap();
+    let form = Form { dialect: Dialect::OpenCl, checked: false };
+    let how = How { form, block: 4, margin: 0 };
+    let found = launch::run(device, &case.kernel, &case.launch, &case.args, &how).unwrap();
+    let floats = |arg: &interp::Arg| match arg {
+        interp::Arg::View { bytes, .. } => {
+            bytes.chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+        }
+        _ => vec![],
+    };
+    let mut worst = [0; FUNCTIONS.len()];
+    for (at, (a, b)) in floats(&wanted[1]).into_iter().zip(floats(&found.args[1])).enumerate() {
+        let (function, x) = (at % FUNCTIONS.len(), values[at / FUNCTIONS.len()]);
+        let apart = distance(a, b);
+        worst[function] = worst[function].max(if a.is_subnormal() { 0 } else { apart });
+        let (op, limit) = FUNCTIONS[function];
+        assert!(worst[function] <= limit, "{op}({x:e}) is {b:e}, not {a:e}");
+    }
+    println!("{} arguments; most floats away: {worst:?}", values.len());
+}
+
+/// How many floats two numbers are apart; all NaN are one.
+fn distance(a: f32, b: f32) -> u64 {
+    let place = |x: f32| {
+        let size = i64::from(x.to_bits() & 0x7fff_ffff);
+        if x.is_sign_negative() { -size } else { size }
+    };
+    match (a.is_nan(), b.is_nan()) {
+        (true, true) => 0,
+        (false, false) => place(a).abs_diff(place(b)),
+        _ => u64::MAX,
+    }
 }

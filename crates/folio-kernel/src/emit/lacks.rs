@@ -1,5 +1,6 @@
 //! What a device can do, and what a kernel needs that a device lacks.
 
+use super::reduce::LANES;
 use crate::ir::{Kernel, Let, ParamKind, Root, Stmt, walk};
 use crate::op::Op;
 use crate::types::{Composite, Scalar, Type, Types};
@@ -115,11 +116,14 @@ impl Needs {
             if size == 0 {
                 needs.empty.get_or_insert_with(place);
             }
-            if let ParamKind::Local { len, .. } = param.kind {
-                // Each array begins where any type can.
-                let bytes = size.saturating_mul(u64::from(len)).next_multiple_of(8);
-                needs.local = needs.local.saturating_add(bytes);
-            }
+            let elements = match param.kind {
+                ParamKind::Local { len, .. } => u64::from(len),
+                ParamKind::Reduce { .. } => u64::from(LANES),
+                _ => 0,
+            };
+            // Each array begins where any type can.
+            let bytes = size.saturating_mul(elements).next_multiple_of(8);
+            needs.local = needs.local.saturating_add(bytes);
         }
         for var in &kernel.vars {
             if has(&kernel.types, var.ty, Scalar::F64) {
@@ -151,7 +155,7 @@ impl Needs {
             (.., Some(place)) if !caps.atomics64 => lacks(Feature::Atomics64, place),
             _ if self.local > caps.local_memory => {
                 let (needed, available) = (self.local, caps.local_memory);
-                lacks(Feature::LocalMemory { needed, available }, "its local arrays")
+                lacks(Feature::LocalMemory { needed, available }, "its local arrays and reductions")
             }
             _ => Ok(()),
         }

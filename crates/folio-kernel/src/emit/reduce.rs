@@ -10,9 +10,10 @@ use crate::ir::ParamId;
 use crate::op::{Combine, Query};
 use crate::types::Scalar;
 
-/// Values of a block, and its lanes.
+/// Values of a block.
 const BLOCK: u32 = 4096;
-const LANES: u32 = 256;
+/// Its lanes, each a value in local memory.
+pub const LANES: u32 = 256;
 
 impl Writer<'_> {
     /// What an item contributes to each, beginning with the identity.

@@ -4,6 +4,7 @@
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
 
 type Id = *mut c_void;
 
@@ -92,8 +93,14 @@ fn fine(what: &str, code: i32) -> Result<(), String> {
 }
 
 impl OpenCl {
-    /// The first device there is; an error says why there is none.
-    pub fn first() -> Result<OpenCl, String> {
+    /// The first device there is, opened once for all tests of a process; an error says why there
+    /// is none.
+    pub fn first() -> Result<&'static OpenCl, &'static str> {
+        static FIRST: OnceLock<Result<OpenCl, String>> = OnceLock::new();
+        FIRST.get_or_init(OpenCl::open).as_ref().map_err(String::as_str)
+    }
+
+    fn open() -> Result<OpenCl, String> {
         let name = match std::env::consts::OS {
             "windows" => "OpenCL.dll",
             "macos" => "/System/Library/Frameworks/OpenCL.framework/OpenCL",

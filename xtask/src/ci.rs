@@ -179,6 +179,11 @@ mod tests {
         for crate_of_cpu in ["folio-cpu ", "rayon-core "] {
             assert!(!bare.contains(crate_of_cpu) && cpu.contains(crate_of_cpu), "{crate_of_cpu}");
         }
+        let opencl = tree(&["--features", "opencl"]);
+        for crate_of_opencl in ["folio-opencl ", "cl3 "] {
+            let there = |tree: &str| tree.contains(crate_of_opencl);
+            assert!(!there(&cpu) && there(&opencl), "{crate_of_opencl}");
+        }
         assert!(bare.contains("folio-core "), "{bare}");
     }
 

@@ -55,6 +55,8 @@ pub mod by_example;
 
 #[cfg(feature = "cpu")]
 pub use folio_cpu as cpu;
+#[cfg(feature = "opencl")]
+pub use folio_opencl as opencl;
 
 /// What most programs need.
 pub mod prelude {
@@ -78,6 +80,8 @@ pub fn builder() -> Result<RuntimeBuilder> {
     let builder = Runtime::builder();
     #[cfg(feature = "cpu")]
     let builder = builder.backend(cpu_from_env()?);
+    #[cfg(feature = "opencl")]
+    let builder = builder.backend(opencl::OpenClBackend::new());
     Ok(builder)
 }
 

@@ -1,0 +1,117 @@
+//! OpenCL devices under the engine's suite, bare and validated, with shared virtual memory and without; and
+//! together with the CPU in one runtime.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio::prelude::*;
+use folio_conformance::engine::{Factory, run_engine};
+use folio_core::hal::Backend;
+use folio_cpu::CpuBackend;
+use folio_layers::{Report, Validate};
+use folio_opencl::OpenClBackend;
+use std::sync::{Arc, Mutex};
+
+/// Whether there is a device.
+fn there_is_one() -> bool {
+    match OpenClBackend::new().devices() {
+        Ok(_) => true,
+        Err(why) => {
+            println!("skipped: opencl: {}", why.reason);
+            false
+        }
+    }
+}
+
+/// The suite. Most of it needs closures; all tests of kernels must pass.
+#[track_caller]
+fn passes(build: fn() -> OpenClBackend, expected: &[(&str, &str)]) {
+    if !there_is_one() {
+        return;
+    }
+    let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
+    let bare: Factory = Arc::new(move || Box::new(build()));
+    let validated: Factory = {
+        let reports = reports.clone();
+        Arc::new(move || -> Box<dyn Backend> {
+            let validate = Validate::new();
+            reports.lock().unwrap().push(validate.report());
+            Box::new(validate.over(build()))
+        })
+    };
+    for factory in [bare, validated] {
+        let summary = run_engine(factory, expected);
+        println!("{summary}");
+        assert!(summary.is_ok(), "{summary}");
+        assert!(summary.passed.len() + expected.len() >= 20, "{summary}");
+    }
+    for report in &*reports.lock().unwrap() {
+        assert!(report.is_silent(), "{report:?}");
+    }
+}
+
+/// KRN-04, KRN-08
+#[test]
+fn opencl() {
+    passes(OpenClBackend::new, &[]);
+}
+
+#[test]
+fn opencl_without_svm() {
+    passes(OpenClBackend::without_svm, &[]);
+}
+
+#[kernel]
+fn step(i: Item, n: i32, x: In<i32>, y: InOut<i32>) {
+    y[i] = y[i] * 3 + x[i] - n;
+}
+
+#[kernel]
+fn picks(i: Item, at: In<u32>, x: In<i32>, y: Out<i32>) {
+    y[i] = x[at[i] as usize];
+}
+
+/// A buffer goes between the CPU and OpenCL, and is always right; a failure on one side reaches the
+/// other.
+#[test]
+fn opencl_beside_the_cpu() {
+    if !there_is_one() {
+        return;
+    }
+    let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).backend(OpenClBackend::new()).build().unwrap();
+    let queues: Vec<_> = rt.devices().iter().map(|device| rt.queue_on(device).unwrap()).collect();
+    let n = 1000;
+    let (mut x, mut y): (Vec<i32>, Vec<i32>) = ((0..n).collect(), vec![7; n as usize]);
+    let (mut a, mut b) = (rt.buffer_from(&x).unwrap(), rt.buffer_from(&y).unwrap());
+    for turn in 0..300 {
+        let q = &queues[turn as usize * 7 % 11 % queues.len()];
+        let (from, to, source, target) = match turn % 2 {
+            0 => (&a, &mut b, &x, &mut y),
+            _ => (&b, &mut a, &y, &mut x),
+        };
+        q.run(to.range(), step(turn, from, to)).unwrap();
+        for (to, from) in target.iter_mut().zip(source) {
+            *to = to.wrapping_mul(3).wrapping_add(*from).wrapping_sub(turn);
+        }
+    }
+    assert_eq!(a.to_vec().unwrap(), x);
+    assert_eq!(b.to_vec().unwrap(), y);
+    let at: Vec<u32> = (0..n as u32).map(|k| if k == 700 { 5000 } else { k }).collect();
+    let at = rt.buffer_from(&at).unwrap();
+    let last = queues.last().unwrap();
+    let failed = last.run(n as usize, picks(&at, &a, &mut b)).unwrap();
+    let after = queues[0].run(n as usize, step(1, &b, &mut a)).unwrap();
+    for event in [failed, after] {
+        let error = event.wait().unwrap_err().to_string();
+        assert!(error.contains("index [5000] is outside of `x`"), "{error}");
+    }
+    last.run(
+        n as usize,
+        picks(&rt.buffer_from(&vec![0u32; n as usize]).unwrap(), &at_zero(&rt), &mut b),
+    )
+    .unwrap();
+    assert_eq!(b.to_vec().unwrap(), vec![9; n as usize]);
+}
+
+fn at_zero(rt: &Runtime) -> Buffer<i32> {
+    rt.buffer_from(&[9]).unwrap()
+}

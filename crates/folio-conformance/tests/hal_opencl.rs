@@ -1,0 +1,55 @@
+//! OpenCL devices under the suite of the HAL's contract, bare and validated, with shared virtual memory and
+//! without.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio_conformance::hal::run_hal;
+use folio_core::hal::Backend;
+use folio_layers::Validate;
+use folio_opencl::OpenClBackend;
+use std::cell::RefCell;
+
+/// Whether there is a device.
+fn there_is_one() -> bool {
+    match OpenClBackend::new().devices() {
+        Ok(_) => true,
+        Err(why) => {
+            println!("skipped: opencl: {}", why.reason);
+            false
+        }
+    }
+}
+
+#[track_caller]
+fn passes(build: fn() -> OpenClBackend, expected: &[(&str, &str)]) {
+    if !there_is_one() {
+        return;
+    }
+    let reports = RefCell::new(Vec::new());
+    let bare = || -> Box<dyn Backend> { Box::new(build()) };
+    let validated = || -> Box<dyn Backend> {
+        let validate = Validate::new();
+        reports.borrow_mut().push(validate.report());
+        Box::new(validate.over(build()))
+    };
+    let factories: [&dyn Fn() -> Box<dyn Backend>; 2] = [&bare, &validated];
+    for factory in factories {
+        let summary = run_hal(factory, expected);
+        println!("{summary}");
+        assert!(summary.is_ok(), "{summary}");
+        assert!(summary.passed.len() >= 20, "{summary}");
+    }
+    for report in reports.borrow().iter() {
+        assert!(report.is_silent(), "{report:?}");
+    }
+}
+
+#[test]
+fn opencl() {
+    passes(OpenClBackend::new, &[]);
+}
+
+#[test]
+fn opencl_without_svm() {
+    let usm = ("every_kind_is_usm", "buffers are not reached by the host");
+    passes(OpenClBackend::without_svm, &[usm]);
+}

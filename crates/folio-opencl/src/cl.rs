@@ -1,0 +1,192 @@
+//! OpenCL's functions and objects, as little of them as this backend needs.
+//!
+//! The loader is opened when something is first asked of it, so that a program starts on machines
+//! without one. Objects release themselves; OpenCL counts references, so commands under way keep what
+//! they use, and any thread may use any object (of kernels' arguments see `module`).
+
+use cl3::{OpenClRuntime, load_library};
+use folio_core::hal::{HalError, HalErrorKind};
+use opencl_sys::{
+    CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS,
+    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_PROFILING_COMMAND_END,
+    CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS,
+    cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_program,
+};
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+
+/// The loader, or why there is none.
+pub(crate) fn library() -> Result<&'static OpenClRuntime, HalError> {
+    load_library()
+        .as_ref()
+        .map_err(|error| HalError::new(HalErrorKind::Driver, format!("no OpenCL loader: {error}")))
+}
+
+/// What a status means.
+pub(crate) fn check(what: &str, status: cl_int) -> Result<(), HalError> {
+    let kind = match status {
+        CL_SUCCESS => return Ok(()),
+        CL_MEM_OBJECT_ALLOCATION_FAILURE | CL_OUT_OF_HOST_MEMORY => {
+            HalErrorKind::OutOfMemory { asked: 0, in_use: 0, limit: 0 }
+        }
+        CL_DEVICE_NOT_AVAILABLE => HalErrorKind::Lost,
+        _ => HalErrorKind::Driver,
+    };
+    let text = cl3::error_codes::error_text(status);
+    Err(HalError::new(kind, format!("{what}: {text} ({status})")))
+}
+
+/// Does nothing. `cl3` has OpenCL's functions as safe ones, which they are not: with this in each call, each call
+/// is in an unsafe block that says why it is right.
+pub(crate) const unsafe fn foreign() {}
+
+/// Calls a function that the loader has, and gives what it returns.
+macro_rules! call {
+    ($function:ident($($argument:expr),* $(,)?)) => {{
+        $crate::cl::foreign();
+        $crate::cl::library().and_then(|library| {
+            let absent = || folio_core::hal::HalError::unsupported(stringify!($function));
+            library.$function($($argument),*).ok_or_else(absent)
+        })
+    }};
+}
+pub(crate) use call;
+
+/// Calls a function that returns a status.
+macro_rules! run {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        $crate::cl::call!($function($($argument),*))
+            .and_then(|status| $crate::cl::check(stringify!($function), status))
+    };
+}
+pub(crate) use run;
+
+macro_rules! objects {
+    ($($(#[$doc:meta])* $name:ident: $raw:ty, $release:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub(crate) struct $name(pub(crate) $raw);
+
+        // SAFETY: OpenCL's objects may be used and released by any thread.
+        unsafe impl Send for $name {}
+        // SAFETY: as above.
+        unsafe impl Sync for $name {}
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: made by a call that gave one reference, which is given back here.
+                let _ = unsafe { call!($release(self.0)) };
+            }
+        }
+    )*};
+}
+objects! {
+    /// Devices of one platform, their memory and programs.
+    Context: cl_context, clReleaseContext;
+    /// An in-order queue.
+    Queue: cl_command_queue, clReleaseCommandQueue;
+    /// The end of a command.
+    Event: cl_event, clReleaseEvent;
+    /// Memory.
+    Buffer: cl_mem, clReleaseMemObject;
+    /// Text and what was built of it.
+    Program: cl_program, clReleaseProgram;
+    /// An entry of a program.
+    Kernel: cl_kernel, clReleaseKernel;
+}
+
+impl Context {
+    pub(crate) fn new(devices: &[cl_device_id]) -> Result<Context, HalError> {
+        let mut status = 0;
+        // SAFETY: devices of one platform, no properties, no callback.
+        let made = unsafe {
+            call!(clCreateContext(
+                null(),
+                devices.len() as u32,
+                devices.as_ptr(),
+                None,
+                null_mut(),
+                &raw mut status
+            ))
+        }?;
+        check("clCreateContext", status)?;
+        Ok(Context(made))
+    }
+}
+
+impl Queue {
+    /// In order, with timestamps.
+    pub(crate) fn new(context: &Context, device: cl_device_id) -> Result<Queue, HalError> {
+        let mut status = 0;
+        // SAFETY: the device is the context's.
+        let made = unsafe {
+            call!(clCreateCommandQueue(
+                context.0,
+                device,
+                CL_QUEUE_PROFILING_ENABLE,
+                &raw mut status
+            ))
+        }?;
+        check("clCreateCommandQueue", status)?;
+        Ok(Queue(made))
+    }
+
+    pub(crate) fn flush(&self) -> Result<(), HalError> {
+        // SAFETY: a live queue.
+        unsafe { run!(clFlush(self.0)) }
+    }
+
+    /// An event for everything so far.
+    pub(crate) fn marker(&self) -> Result<Event, HalError> {
+        let mut event = null_mut();
+        // SAFETY: a live queue; no wait list.
+        unsafe { run!(clEnqueueMarkerWithWaitList(self.0, 0, null(), &raw mut event)) }?;
+        Ok(Event(event))
+    }
+
+    /// What comes later waits for these events.
+    pub(crate) fn barrier(&self, events: &[cl_event]) -> Result<(), HalError> {
+        let (count, first) = (events.len() as u32, events.as_ptr());
+        // SAFETY: a live queue; events of its context, which the caller keeps for the call.
+        unsafe { run!(clEnqueueBarrierWithWaitList(self.0, count, first, null_mut())) }
+    }
+}
+
+impl Event {
+    /// Whether the command has ended; the error of one that failed.
+    pub(crate) fn ended(&self) -> Result<bool, HalError> {
+        let mut status: cl_int = 0;
+        // SAFETY: a live event; the answer is a `cl_int`.
+        unsafe {
+            run!(clGetEventInfo(
+                self.0,
+                CL_EVENT_COMMAND_EXECUTION_STATUS,
+                size_of::<cl_int>(),
+                (&raw mut status).cast::<c_void>(),
+                null_mut()
+            ))
+        }?;
+        if status < 0 {
+            check("a command", status)?;
+        }
+        Ok(status == CL_COMPLETE)
+    }
+
+    pub(crate) fn wait(&self) -> Result<(), HalError> {
+        // SAFETY: one live event.
+        unsafe { run!(clWaitForEvents(1, &raw const self.0)) }
+    }
+
+    /// When the command was given, began, and ended.
+    pub(crate) fn times(&self) -> Result<[u64; 3], HalError> {
+        let whats =
+            [CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END];
+        let mut times = [0u64; 3];
+        for (what, time) in whats.into_iter().zip(&mut times) {
+            let to = std::ptr::from_mut(time).cast::<c_void>();
+            // SAFETY: a live event of a queue with timestamps; the answer is a `cl_ulong`.
+            unsafe { run!(clGetEventProfilingInfo(self.0, what, 8, to, null_mut())) }?;
+        }
+        Ok(times)
+    }
+}

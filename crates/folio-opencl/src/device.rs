@@ -1,0 +1,131 @@
+//! A device: its lanes and its allocator.
+
+use crate::lane::OpenClLane;
+use crate::module::{Loaded, Target};
+use crate::platform::{DeviceId, Found, Shared, Svm};
+use folio_core::hal::{
+    AllocReq, Allocation, Device, DeviceInfo, HalError, HalErrorKind, KernelHandle, KernelSource,
+    Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo, UsmAllocator,
+};
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What a device and its lanes share.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) id: DeviceId,
+    pub(crate) index: u32,
+    pub(crate) info: DeviceInfo,
+    pub(crate) svm: Svm,
+    pub(crate) target: Target,
+    kernels: Mutex<Kernels>,
+    /// Why it is gone.
+    pub(crate) lost: OnceLock<Lost>,
+}
+
+/// What is loaded, by the numbers of handles.
+#[derive(Debug, Default)]
+struct Kernels {
+    last: u64,
+    loaded: HashMap<u64, Arc<Loaded>>,
+}
+
+impl Core {
+    fn kernels(&self) -> MutexGuard<'_, Kernels> {
+        self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<Arc<Loaded>, HalError> {
+        let found = self.kernels().loaded.get(&handle.0).cloned();
+        let unknown = || HalError::new(HalErrorKind::Driver, "a kernel that is not loaded");
+        found.ok_or_else(unknown)
+    }
+
+    pub(crate) fn lost(&self) -> Result<(), Lost> {
+        self.lost.get().cloned().map_or(Ok(()), Err)
+    }
+}
+
+/// An opened device.
+pub(crate) struct OpenClDevice(Arc<Core>);
+
+impl OpenClDevice {
+    pub(crate) fn open(found: &Found, index: u32) -> Result<OpenClDevice, HalError> {
+        let shared = found.platform.shared()?;
+        Ok(OpenClDevice(Arc::new(Core {
+            shared,
+            id: found.id,
+            index,
+            info: found.info.clone(),
+            svm: found.svm,
+            target: found.target,
+            kernels: Mutex::default(),
+            lost: OnceLock::new(),
+        })))
+    }
+}
+
+// SAFETY: lanes and allocator keep the HAL's contract; see `OpenClLane` and `Memory`.
+unsafe impl Device for OpenClDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+
+    fn usm(&self) -> &dyn UsmAllocator {
+        self
+    }
+
+    fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
+        self.0.lost()?;
+        Ok(Arc::new(OpenClLane::new(self.0.clone())?))
+    }
+
+    fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
+        self.0.lost()?;
+        let KernelSource::Ir(kernel) = source else {
+            return Err(HalError::unsupported("kernels other than those in IR"));
+        };
+        let made = Arc::new(Loaded::new(&self.0, kernel)?);
+        let mut kernels = self.0.kernels();
+        kernels.last += 1;
+        let handle = kernels.last;
+        kernels.loaded.insert(handle, made);
+        Ok(KernelHandle(handle))
+    }
+
+    fn unload(&self, handle: KernelHandle) {
+        let gone = self.0.kernels().loaded.remove(&handle.0);
+        drop(gone);
+    }
+
+    fn peer(&self, other: &dyn Device) -> Option<Link> {
+        let other = other.as_any().downcast_ref::<OpenClDevice>()?;
+        Arc::ptr_eq(&self.0.shared, &other.0.shared).then(Link::default)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+// SAFETY: allocations are the driver's, which do not overlap and live until they are released.
+unsafe impl UsmAllocator for OpenClDevice {
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.0.lost()?;
+        self.0.shared.memory.alloc(&self.0, req)
+    }
+
+    fn free(&self, handle: u64) {
+        self.0.shared.memory.free(&self.0, handle);
+    }
+
+    fn memory(&self) -> MemoryInfo {
+        self.0.shared.memory.info(&self.0)
+    }
+
+    fn query(&self, address: u64) -> Option<PointerInfo> {
+        self.0.shared.memory.query(&self.0, address)
+    }
+}

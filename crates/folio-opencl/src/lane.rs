@@ -1,0 +1,345 @@
+//! A lane: an in-order queue, and what is known of how far it is.
+//!
+//! *Marks* are ticks with an event: those of copies and fills, for which others wait, and the tail when
+//! somebody asks for it, or has not asked for long. What commands still use of the host, and what
+//! nobody else keeps, stays with the mark that comes after them. A lane's state has a lock of its own, so that
+//! other lanes can take events from it; nobody holds two of them.
+
+use crate::cl::{Event, Queue};
+use crate::device::Core;
+use crate::verdict::{Told, Verdicts};
+use crate::work::{Commands, Kept};
+use folio_core::hal::{
+    Args, CopyRect, FillRect, Geometry, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, Lost,
+    MemRef, Tick, Timing,
+};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+/// Operations after which the tail is marked, so that what they use is given back.
+const MARK_EVERY: u64 = 64;
+/// Timestamps that are kept for [`Lane::timing`].
+const TIMINGS: usize = 4096;
+/// Between two looks of a wait with a deadline, which OpenCL has no call for.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// A tick with an event.
+struct Mark {
+    tick: Tick,
+    event: Arc<Event>,
+    /// Only its drop counts.
+    _kept: Kept,
+    /// What its event brings.
+    told: Option<Told>,
+}
+
+/// The first and last command of a timed operation.
+struct Timed {
+    tick: Tick,
+    first: Arc<Event>,
+    last: Arc<Event>,
+}
+
+struct State {
+    queue: Queue,
+    issued: Tick,
+    /// Rising.
+    marks: VecDeque<Mark>,
+    /// Of commands after the last mark.
+    kept: Kept,
+    verdicts: Verdicts,
+    /// What was enqueued since the last flush.
+    unflushed: bool,
+    failures: VecDeque<(Tick, HalError)>,
+    timed: VecDeque<Timed>,
+}
+
+/// A lane of an OpenCL device.
+pub(crate) struct OpenClLane {
+    core: Arc<Core>,
+    state: Mutex<State>,
+    /// Everything up to here has ended, as far as seen.
+    done: AtomicU64,
+}
+
+impl OpenClLane {
+    pub(crate) fn new(core: Arc<Core>) -> Result<OpenClLane, HalError> {
+        let queue = Queue::new(&core.shared.context, core.id.0)?;
+        let state = State {
+            queue,
+            issued: 0,
+            marks: VecDeque::new(),
+            kept: Kept::default(),
+            verdicts: Verdicts::new(core.target.part_align),
+            unflushed: false,
+            failures: VecDeque::new(),
+            timed: VecDeque::new(),
+        };
+        Ok(OpenClLane { core, state: Mutex::new(state), done: AtomicU64::new(0) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The device works no more.
+    fn lose(&self, error: &HalError) -> Lost {
+        self.core.lost.get_or_init(|| Lost::new(error.message.clone())).clone()
+    }
+
+    /// Looks how far the queue is.
+    fn look(&self, state: &mut State) -> Result<Tick, Lost> {
+        while let Some(mark) = state.marks.front() {
+            // A command that fails leaves its queue, and on most drivers its context, unusable.
+            match mark.event.ended() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => return Err(self.lose(&error)),
+            }
+            let Some(mark) = state.marks.pop_front() else { break };
+            for failure in mark.told.into_iter().flat_map(Told::failures) {
+                state.fail(failure);
+            }
+            self.done.store(mark.tick, Ordering::Release);
+        }
+        Ok(self.done.load(Ordering::Acquire))
+    }
+
+    /// An event for a tick, or for one after it; none if it has been seen to have ended.
+    fn event(&self, state: &mut State, tick: Tick) -> Result<Option<Arc<Event>>, HalError> {
+        if self.done.load(Ordering::Acquire) >= tick {
+            return Ok(None);
+        }
+        if let Some(mark) = state.marks.iter().find(|mark| mark.tick >= tick) {
+            return Ok(Some(mark.event.clone()));
+        }
+        state.mark(None)?;
+        Ok(state.marks.back().map(|mark| mark.event.clone()))
+    }
+
+    /// The events that an operation waits for, with what they wait for on its way.
+    fn waits(&self, head: &Head<'_>) -> Result<Vec<Arc<Event>>, HalError> {
+        let mut events = Vec::new();
+        for wait in head.waits {
+            let Some(other) = wait.lane.as_any().downcast_ref::<OpenClLane>() else {
+                let what = "a wait for a lane of another backend";
+                return Err(HalError::new(HalErrorKind::Driver, what));
+            };
+            // This lane is in order, and what is lost counts as reached.
+            if std::ptr::eq(other, self) || other.core.lost().is_err() {
+                continue;
+            }
+            let mut state = other.lock();
+            if let Some(event) = other.event(&mut state, wait.tick)? {
+                state.flush()?;
+                events.push(event);
+            }
+        }
+        Ok(events)
+    }
+
+    /// Enqueues an operation. It fails in the call only where that enqueues nothing, and otherwise
+    /// later: whatever has been enqueued runs, and its tick is reached after that.
+    fn issue(
+        &self,
+        head: &Head<'_>,
+        work: impl FnOnce(&mut Commands<'_>) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let waits = self.waits(head);
+        let mut state = self.lock();
+        // A mark takes what was told before; it stands for what came before.
+        let room = if state.verdicts.is_full() { state.mark(None) } else { Ok(()) };
+        state.issued = head.tick;
+        state.unflushed = true;
+        self.core.lost()?;
+        let State { queue, kept, verdicts, .. } = &mut *state;
+        verdicts.begin(head.tick);
+        let mut commands = Commands::new(&self.core.shared, queue, (kept, verdicts), head.timed);
+        let result = room.and(waits).and_then(|waits| {
+            let raw: Vec<_> = waits.iter().map(|event| event.0).collect();
+            if !raw.is_empty() {
+                commands.queue.barrier(&raw)?;
+            }
+            work(&mut commands)
+        });
+        let Commands { first, last, .. } = commands;
+        if let Err(error) = result {
+            state.fail((head.tick, error));
+        }
+        state.note(head, first, last)
+    }
+}
+
+impl State {
+    /// Keeps a failure until its tick has ended.
+    fn fail(&mut self, failure: (Tick, HalError)) {
+        let at = self.failures.partition_point(|(tick, _)| *tick <= failure.0);
+        self.failures.insert(at, failure);
+    }
+
+    fn flush(&mut self) -> Result<(), HalError> {
+        if std::mem::take(&mut self.unflushed) { self.queue.flush() } else { Ok(()) }
+    }
+
+    /// Marks the last tick, with its own event if it has one.
+    fn mark(&mut self, event: Option<Arc<Event>>) -> Result<(), HalError> {
+        let (event, told) = match (self.verdicts.tell(&self.queue)?, event) {
+            (Some((event, told)), _) => (Arc::new(event), Some(told)),
+            (None, Some(event)) => (event, None),
+            (None, None) => (Arc::new(self.queue.marker()?), None),
+        };
+        self.unflushed = true;
+        let _kept = std::mem::take(&mut self.kept);
+        self.marks.push_back(Mark { tick: self.issued, event, _kept, told });
+        Ok(())
+    }
+
+    /// After an operation: its mark and its timestamps.
+    fn note(
+        &mut self,
+        head: &Head<'_>,
+        first: Option<Arc<Event>>,
+        last: Option<Arc<Event>>,
+    ) -> Result<(), HalError> {
+        let marked = self.marks.back().map_or(0, |mark| mark.tick);
+        if last.is_some() || self.issued - marked >= MARK_EVERY {
+            self.mark(last.clone())?;
+        }
+        if let (true, Some(first), Some(last)) = (head.timed, first, last) {
+            if self.timed.len() == TIMINGS {
+                self.timed.pop_front();
+            }
+            self.timed.push_back(Timed { tick: head.tick, first, last });
+        }
+        Ok(())
+    }
+}
+
+// SAFETY: the queue runs what it is given in order, after barriers for what each operation waits
+// for; a tick shows when its commands, and all before, have ended.
+unsafe impl Lane for OpenClLane {
+    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        self.issue(head, |commands| rects.iter().try_for_each(|rect| commands.copy(rect)))
+    }
+
+    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
+        self.issue(head, |commands| rects.iter().try_for_each(|rect| commands.fill(rect, pattern)))
+    }
+
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        kernel: KernelRef<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let KernelRef::Loaded(handle) = kernel else {
+            self.issue(head, |_| Ok(()))?;
+            return Err(HalError::unsupported("a kernel of the host"));
+        };
+        self.issue(head, |commands| {
+            let loaded = self.core.loaded(handle)?;
+            loaded.form(args.proved).launch(commands, geometry, args)
+        })
+    }
+
+    fn hint(&self, head: &Head<'_>, _: MemRef, _: u64, _: Hint) -> Result<(), HalError> {
+        self.issue(head, |_| Err(HalError::unsupported("hints")))
+    }
+
+    fn flush(&self) {
+        // What it says, the next look says too.
+        let _ = self.lock().flush();
+    }
+
+    fn drive(&self) {
+        self.flush();
+    }
+
+    fn completed(&self) -> Result<Tick, Lost> {
+        self.core.lost()?;
+        let mut state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(state)) => state.into_inner(),
+            // Somebody enqueues: what was seen last is true.
+            Err(TryLockError::WouldBlock) => return Ok(self.done.load(Ordering::Acquire)),
+        };
+        let done = self.look(&mut state)?;
+        if state.marks.is_empty() && done < state.issued {
+            let marked = state.mark(None).and_then(|()| state.flush());
+            marked.map_err(|error| self.lose(&error))?;
+        }
+        Ok(done)
+    }
+
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        loop {
+            self.core.lost()?;
+            let event = {
+                let mut state = self.lock();
+                if self.look(&mut state)? >= tick {
+                    return Ok(true);
+                }
+                let event = self.event(&mut state, tick).and_then(|event| {
+                    state.flush()?;
+                    Ok(event)
+                });
+                event.map_err(|error| self.lose(&error))?
+            };
+            match (event, until) {
+                (None, _) => {}
+                // What it says of a failure, the look says.
+                (Some(event), None) => drop(event.wait()),
+                (Some(_), Some(until)) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Ok(false);
+                    }
+                    std::thread::sleep(left.min(PAUSE));
+                }
+            }
+        }
+    }
+
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        let done = self.done.load(Ordering::Acquire);
+        let mut ended = Vec::new();
+        let mut state = self.lock();
+        while let Some(failure) = state.failures.pop_front_if(|(tick, _)| *tick <= done) {
+            ended.push(failure);
+        }
+        drop(state);
+        ended.into_iter().for_each(|(tick, error)| sink(tick, error));
+    }
+
+    fn timing(&self, tick: Tick) -> Option<Timing> {
+        let state = self.lock();
+        let timed = state.timed.iter().rev().find(|timed| timed.tick == tick)?;
+        if !timed.last.ended().ok()? {
+            return None;
+        }
+        let [queued, started, _] = timed.first.times().ok()?;
+        let [_, _, ended] = timed.last.times().ok()?;
+        Some(Timing { queued, started, ended })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Drop for OpenClLane {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // Commands that are under way write to what they were given. Nobody waits for them here, so
+        // that stays.
+        let over = state.marks.iter().all(|mark| matches!(mark.event.ended(), Ok(true)));
+        if !over || !state.kept.is_empty() {
+            std::mem::take(&mut state.marks).into_iter().for_each(std::mem::forget);
+            std::mem::forget(std::mem::take(&mut state.kept));
+        }
+    }
+}

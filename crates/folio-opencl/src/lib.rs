@@ -1,0 +1,84 @@
+//! OpenCL devices.
+//!
+//! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work` (copies and
+//! fills), `module` (kernels), and `cl`, the driver's functions. The loader is looked for when devices are; without one,
+//! or without a platform, there are no devices, and a reason.
+//!
+//! * One context for each platform, so its devices' lanes wait for each other and reach each other's
+//!   memory.
+//! * A lane is an in-order queue. Its ticks are known by events of some of its commands: of copies and fills,
+//!   and of the tail when somebody asks.
+//! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices, and without
+//!   for launches that need none. What a launch did wrong is in a record, which is read with the
+//!   lane's next event.
+//! * Memory is a buffer; where the device has shared virtual memory, over that, so that it has an
+//!   address. Host and shared USM need the fine-grained kind.
+//!
+//! ```
+//! use folio_core::Runtime;
+//! use folio_opencl::OpenClBackend;
+//!
+//! let rt = Runtime::builder().backend(OpenClBackend::new()).build()?;
+//! for device in rt.devices() {
+//!     println!("{device:?}");
+//! }
+//! println!("{:?}", rt.absent());
+//! # Ok::<(), folio_core::Error>(())
+//! ```
+
+mod cl;
+mod device;
+mod lane;
+mod memory;
+mod module;
+mod platform;
+mod verdict;
+mod work;
+
+use device::OpenClDevice;
+use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};
+use platform::{Found, find};
+use std::sync::{Arc, OnceLock};
+
+/// All OpenCL devices of the machine.
+#[derive(Debug, Default)]
+pub struct OpenClBackend {
+    no_svm: bool,
+    found: OnceLock<Result<Vec<Found>, Unavailable>>,
+}
+
+impl OpenClBackend {
+    /// Nothing is looked for yet.
+    pub fn new() -> OpenClBackend {
+        OpenClBackend::default()
+    }
+
+    /// As if no device had shared virtual memory: then memory has no addresses, and the host does not
+    /// reach any.
+    pub fn without_svm() -> OpenClBackend {
+        OpenClBackend { no_svm: true, ..OpenClBackend::default() }
+    }
+
+    fn found(&self) -> Result<&[Found], Unavailable> {
+        let found = self.found.get_or_init(|| find(!self.no_svm));
+        found.as_ref().map(Vec::as_slice).map_err(Clone::clone)
+    }
+}
+
+// SAFETY: the devices keep the HAL's contract; see `OpenClDevice`.
+unsafe impl Backend for OpenClBackend {
+    fn name(&self) -> &str {
+        "opencl"
+    }
+
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
+        Ok(self.found()?.iter().map(|found| found.info.clone()).collect())
+    }
+
+    unsafe fn open(&self, index: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
+        let found = self.found().ok().and_then(|all| all.get(index)).ok_or_else(|| {
+            HalError::new(HalErrorKind::Driver, format!("there is no device {index}"))
+        })?;
+        Ok(Arc::new(OpenClDevice::open(found, index as u32)?))
+    }
+}

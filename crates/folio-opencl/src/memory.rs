@@ -1,0 +1,185 @@
+//! Allocations: buffers, over shared virtual memory where the device has that.
+
+use crate::cl::{Buffer, call, check};
+use crate::device::Core;
+use crate::platform::{Shared, Svm};
+use folio_core::hal::{
+    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemoryInfo, PointerInfo,
+};
+use opencl_sys::{
+    CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_USE_HOST_PTR, cl_context,
+};
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An allocation.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Goes first: it is over `svm`.
+    pub(crate) buffer: Buffer,
+    svm: Option<Region>,
+    device: u32,
+    kind: AllocKind,
+    size: u64,
+    address: Option<u64>,
+}
+
+/// Shared virtual memory.
+#[derive(Debug)]
+struct Region {
+    start: *mut c_void,
+    context: cl_context,
+}
+
+// SAFETY: an address and a name; whoever uses the memory answers for that.
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: allocated in this context, which outlives the memory (`Shared`); the engine frees what
+        // no operation uses any more.
+        let _ = unsafe { call!(clSVMFree(self.context, self.start)) };
+    }
+}
+
+/// The allocations of a platform's devices.
+#[derive(Debug)]
+pub(crate) struct Memory(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    last: u64,
+    blocks: HashMap<u64, Arc<Block>>,
+    /// Bytes, by device.
+    in_use: HashMap<u32, u64>,
+}
+
+impl Memory {
+    pub(crate) fn new() -> Memory {
+        Memory(Mutex::default())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The allocation of a handle.
+    pub(crate) fn find(&self, handle: u64) -> Result<Arc<Block>, HalError> {
+        let found = self.lock().blocks.get(&handle).cloned();
+        let unknown = || format!("there is no allocation {handle}");
+        found.ok_or_else(|| HalError::new(HalErrorKind::Driver, unknown()))
+    }
+
+    pub(crate) fn info(&self, core: &Core) -> MemoryInfo {
+        let in_use = self.lock().in_use.get(&core.index).copied().unwrap_or(0);
+        MemoryInfo { total: core.info.memory, in_use }
+    }
+
+    pub(crate) fn alloc(&self, core: &Core, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        if req.import.is_some() {
+            return Err(HalError::unsupported("importing memory of the host"));
+        }
+        if req.kind != AllocKind::Device && core.svm != Svm::Fine {
+            return Err(HalError::unsupported("memory that host and device reach"));
+        }
+        self.take(core, req.size)?;
+        let made = make(core, req).map_err(|error| {
+            self.give(core, req.size);
+            match error.kind {
+                HalErrorKind::OutOfMemory { .. } => self.too_much(core, req.size),
+                _ => error,
+            }
+        });
+        let block = made?;
+        let host = block.svm.as_ref().filter(|_| req.kind != AllocKind::Device);
+        let (address, host) = (block.address, host.and(block.address));
+        let mut state = self.lock();
+        state.last += 1;
+        let handle = state.last;
+        state.blocks.insert(handle, Arc::new(block));
+        let host = host.map(|at| HostPtr(std::ptr::with_exposed_provenance_mut(at as usize)));
+        Ok(Allocation { handle, address, host, zeroed: false })
+    }
+
+    fn too_much(&self, core: &Core, asked: u64) -> HalError {
+        let MemoryInfo { total, in_use } = self.info(core);
+        HalError::out_of_memory(asked, in_use, total)
+    }
+
+    /// Drivers allocate late, and say that there is too little only when it is used.
+    fn take(&self, core: &Core, size: u64) -> Result<(), HalError> {
+        let fits = {
+            let mut state = self.lock();
+            let in_use = state.in_use.entry(core.index).or_default();
+            let sum = in_use.checked_add(size).filter(|sum| *sum <= core.info.memory);
+            let sum = sum.filter(|_| size <= core.info.caps.max_alloc);
+            sum.map(|sum| *in_use = sum).is_some()
+        };
+        if fits { Ok(()) } else { Err(self.too_much(core, size)) }
+    }
+
+    fn give(&self, core: &Core, size: u64) {
+        if let Some(in_use) = self.lock().in_use.get_mut(&core.index) {
+            *in_use -= size;
+        }
+    }
+
+    pub(crate) fn free(&self, core: &Core, handle: u64) {
+        let block = self.lock().blocks.remove(&handle);
+        if let Some(block) = block {
+            self.give(core, block.size);
+        }
+    }
+
+    pub(crate) fn query(&self, core: &Core, address: u64) -> Option<PointerInfo> {
+        let state = self.lock();
+        state.blocks.iter().find_map(|(handle, block)| {
+            let offset = address.checked_sub(block.address?)?;
+            let Block { kind, size, device, .. } = **block;
+            let inside = offset < size && device == core.index;
+            inside.then_some(PointerInfo { kind, handle: *handle, offset, size })
+        })
+    }
+}
+
+fn make(core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
+    let Shared { context, .. } = &*core.shared;
+    let (mut flags, mut at) = (CL_MEM_READ_WRITE, null_mut());
+    let size = usize::try_from(req.size).map_err(|_| HalError::out_of_memory(req.size, 0, 0))?;
+    let mut svm = None;
+    if core.svm != Svm::None {
+        let fine = if req.kind == AllocKind::Device { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
+        // Drivers align to what a type of OpenCL needs, at most; for more there must be room.
+        let room = size.saturating_add(req.align as usize);
+        let kind = CL_MEM_READ_WRITE | fine;
+        // SAFETY: a live context; null means that there is not enough.
+        let start = unsafe { call!(clSVMAlloc(context.0, kind, room, 0)) }?;
+        if start.is_null() {
+            return Err(HalError::out_of_memory(req.size, 0, 0));
+        }
+        svm = Some(Region { start, context: context.0 });
+        let ahead = start.expose_provenance().wrapping_neg() & (req.align as usize - 1);
+        at = start.wrapping_byte_add(ahead);
+        flags |= CL_MEM_USE_HOST_PTR;
+    }
+    let mut status = 0;
+    // SAFETY: a live context; without an address, the driver's own memory, and else `size` bytes
+    // that live as long as the block.
+    let buffer = unsafe { call!(clCreateBuffer(context.0, flags, size, at, &raw mut status)) }?;
+    check("clCreateBuffer", status)?;
+    let address = svm.as_ref().map(|_| at.expose_provenance() as u64);
+    let (device, kind) = (core.index, req.kind);
+    Ok(Block { buffer: Buffer(buffer), svm, device, kind, size: req.size, address })
+}
+
+impl Block {
+    /// One that no handle leads to.
+    pub(crate) fn of(buffer: Buffer, size: u64) -> Block {
+        let (svm, address) = (None, None);
+        Block { buffer, svm, device: u32::MAX, kind: AllocKind::Device, size, address }
+    }
+}

@@ -1,0 +1,274 @@
+//! Kernels in IR: emitted as OpenCL C, built for one device, and launched with the arguments that the
+//! emitter's layout names.
+
+use crate::cl::{Buffer, Kernel, Program, call, check, run};
+use crate::device::Core;
+use crate::memory::Block;
+use crate::platform::number;
+use crate::work::Commands;
+use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, HostPtr, MemBase, Param};
+use folio_core::ir;
+use folio_core::ir::emit::{Capabilities, Dialect, Form, Grid, Module, Points, Threads, emit};
+use opencl_sys::{
+    CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
+    CL_DEVICE_MEM_BASE_ADDR_ALIGN, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, CL_PROGRAM_BUILD_LOG, cl_mem,
+};
+use std::ffi::{CString, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Threads of a block along the fastest dimension, where they are the backend's choice.
+const BLOCK: usize = 64;
+
+/// What the emitter may use on this device, and whether its divisions can be exact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    capabilities: Capabilities,
+    exact: bool,
+    /// Bytes to which parts of buffers are aligned.
+    pub(crate) part_align: usize,
+}
+
+impl Target {
+    pub(crate) fn of(id: crate::platform::DeviceId, extensions: &str) -> Target {
+        let ask = |what| number(id, what).unwrap_or(0);
+        let has = |name: &str| extensions.split(' ').any(|found| found == name);
+        let capabilities = Capabilities {
+            f64: has("cl_khr_fp64"),
+            atomics64: has("cl_khr_int64_base_atomics") && has("cl_khr_int64_extended_atomics"),
+            local_memory: ask(CL_DEVICE_LOCAL_MEM_SIZE),
+            argument_bytes: ask(CL_DEVICE_MAX_PARAMETER_SIZE) as u32,
+            block: (ask(CL_DEVICE_MAX_WORK_GROUP_SIZE) as u32).max(1),
+        };
+        let config = ask(CL_DEVICE_SINGLE_FP_CONFIG);
+        let exact = config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0;
+        // In bits; drivers say 1024 to 4096.
+        let part_align = (ask(CL_DEVICE_MEM_BASE_ADDR_ALIGN) as usize / 8).max(1);
+        Target { capabilities, exact, part_align }
+    }
+}
+
+/// A kernel in both forms.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    checked: Arc<Built>,
+    /// For launches without an index out of bounds.
+    proved: Arc<Built>,
+}
+
+/// One text of a kernel, built.
+#[derive(Debug)]
+pub(crate) struct Built {
+    module: Module,
+    /// Its arguments are set by one thread at a time.
+    kernel: Mutex<Kernel>,
+    _program: Program,
+}
+
+impl Loaded {
+    pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<Loaded, HalError> {
+        let text = |checked| {
+            let form = Form { dialect: Dialect::OpenCl, checked };
+            let lacks =
+                |why: ir::emit::Lacks| HalError::new(HalErrorKind::Unsupported, why.to_string());
+            emit(kernel, form, &core.target.capabilities).map_err(lacks)
+        };
+        let (checked, proved) = (text(true)?, text(false)?);
+        if !checked.reductions.is_empty() {
+            return Err(HalError::unsupported("a reduction over a launch"));
+        }
+        let same = checked == proved;
+        let checked = Arc::new(Built::new(core, checked)?);
+        let proved = if same { checked.clone() } else { Arc::new(Built::new(core, proved)?) };
+        Ok(Loaded { checked, proved })
+    }
+
+    pub(crate) fn form(&self, proved: bool) -> &Arc<Built> {
+        if proved { &self.proved } else { &self.checked }
+    }
+}
+
+impl Built {
+    fn new(core: &Core, module: Module) -> Result<Built, HalError> {
+        let program = build(core, &module.text)?;
+        let nul = |_| HalError::new(HalErrorKind::Build, "a name with a NUL");
+        let entry = CString::new(module.entry.as_str()).map_err(nul)?;
+        let mut status = 0;
+        // SAFETY: a program that is built, and a name that ends.
+        let kernel = unsafe { call!(clCreateKernel(program.0, entry.as_ptr(), &raw mut status)) }?;
+        check("clCreateKernel", status)?;
+        Ok(Built { module, kernel: Mutex::new(Kernel(kernel)), _program: program })
+    }
+
+    /// What the records of its launches mean.
+    pub(crate) fn points(&self) -> &Points {
+        &self.module.points
+    }
+
+    /// Enqueues a launch.
+    pub(crate) fn launch(
+        self: &Arc<Built>,
+        commands: &mut Commands<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let (grid, shape) = self.shape(geometry)?;
+        let blocks = commands.blocks(args.params)?;
+        let bare: Vec<_> = args.params.iter().map(|param| param.at(null_mut())).collect();
+        let layout = &self.module.layout;
+        let mut words: Vec<u64> = Vec::with_capacity(layout.words.len());
+        layout.fill(&grid, &bare, args.blob, &mut words);
+        let kernel = self.kernel.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut arguments = Arguments { kernel: &kernel, next: 0 };
+        // Goes when its commands have ended: they hold it.
+        let apart = if words.is_empty() {
+            None
+        } else if layout.by_value {
+            arguments.put(words.len() * 8, words.as_ptr().cast())?;
+            None
+        } else {
+            let buffer = constant(commands, &words)?;
+            arguments.memory(Some(&buffer))?;
+            Some(buffer)
+        };
+        for block in &blocks {
+            arguments.memory(block.as_ref().map(|block| &block.buffer))?;
+        }
+        if layout.verdict {
+            let slot = commands.verdicts.slot(commands.shared, commands.queue)?;
+            arguments.memory(Some(slot))?;
+        }
+        if layout.scratch != 0 {
+            let threads: usize = shape.local.iter().product();
+            arguments.put(layout.scratch as usize * threads, null())?;
+        }
+        commands.launch(&kernel, &shape)?;
+        drop(apart);
+        if layout.verdict {
+            commands.verdicts.used(self.clone());
+        }
+        Ok(())
+    }
+
+    /// What the text is told of the launch, and the threads.
+    fn shape(&self, geometry: &Geometry) -> Result<(Grid, Threaded), HalError> {
+        let long = |dims: [usize; 3]| dims.map(|n| n as u64);
+        let Geometry { offset, range, group, .. } = *geometry;
+        let most = (self.module.layout.most_threads as usize).max(1);
+        let (first, groups, local) = match self.module.layout.threads {
+            Threads::Items { tile: 1 } => (offset, [0; 3], [1, 1, BLOCK.min(most)]),
+            Threads::Groups => {
+                let group = group.ok_or_else(|| HalError::unsupported("groups of no size"))?;
+                if group.iter().product::<usize>() > most {
+                    return Err(HalError::unsupported(&format!("a group of {group:?}")));
+                }
+                ([0; 3], std::array::from_fn(|d| range[d] / group[d].max(1)), group)
+            }
+            _ => return Err(HalError::unsupported("threads of several items")),
+        };
+        let grid = Grid {
+            first: long(first),
+            range: long(range),
+            offset: long(offset),
+            groups: long(groups),
+        };
+        let mut global = [0; 3];
+        for (d, threads) in global.iter_mut().enumerate() {
+            let rounded = range[d].checked_next_multiple_of(local[d]);
+            *threads = rounded.ok_or_else(|| HalError::unsupported("a launch of this size"))?;
+        }
+        Ok((grid, Threaded { global, local }))
+    }
+}
+
+/// Threads, and those of a block; the slowest dimension first.
+pub(crate) struct Threaded {
+    pub(crate) global: [usize; 3],
+    pub(crate) local: [usize; 3],
+}
+
+struct Arguments<'k> {
+    kernel: &'k Kernel,
+    next: u32,
+}
+
+impl Arguments<'_> {
+    fn put(&mut self, bytes: usize, at: *const c_void) -> Result<(), HalError> {
+        let number = self.next;
+        self.next += 1;
+        // SAFETY: so many bytes are there, or none for local memory; they are copied in the call.
+        unsafe { run!(clSetKernelArg(self.kernel.0, number, bytes, at)) }
+    }
+
+    fn memory(&mut self, buffer: Option<&Buffer>) -> Result<(), HalError> {
+        let raw: cl_mem = buffer.map_or(null_mut(), |buffer| buffer.0);
+        self.put(size_of::<cl_mem>(), (&raw const raw).cast())
+    }
+}
+
+/// Words that are too many for arguments by value.
+fn constant(commands: &Commands<'_>, words: &[u64]) -> Result<Buffer, HalError> {
+    let flags = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
+    let (bytes, from) = (size_of_val(words), words.as_ptr().cast_mut().cast::<c_void>());
+    let (context, mut status) = (commands.shared.context.0, 0);
+    // SAFETY: a live context; the words are copied in the call.
+    let made = unsafe { call!(clCreateBuffer(context, flags, bytes, from, &raw mut status)) }?;
+    check("clCreateBuffer", status)?;
+    Ok(Buffer(made))
+}
+
+fn build(core: &Core, text: &str) -> Result<Program, HalError> {
+    let options = Dialect::OpenCl.options(core.target.exact).join(" ");
+    let nul = |_| HalError::new(HalErrorKind::Build, "options with a NUL");
+    let options = CString::new(options).map_err(nul)?;
+    let (start, len, mut status) = (text.as_ptr().cast(), text.len(), 0);
+    let context = core.shared.context.0;
+    // SAFETY: a live context, one text of this length.
+    let made = unsafe {
+        call!(clCreateProgramWithSource(
+            context,
+            1,
+            &raw const start,
+            &raw const len,
+            &raw mut status
+        ))
+    }?;
+    check("clCreateProgramWithSource", status)?;
+    let program = Program(made);
+    // SAFETY: a device of the program's context; no callback, so the call waits.
+    let built = unsafe {
+        run!(clBuildProgram(program.0, 1, &raw const core.id.0, options.as_ptr(), None, null_mut()))
+    };
+    built.map_err(|error| {
+        let log = log(core, &program).unwrap_or_default();
+        HalError::new(HalErrorKind::Build, format!("{}\n{log}", error.message))
+    })?;
+    Ok(program)
+}
+
+fn log(core: &Core, program: &Program) -> Result<String, HalError> {
+    let mut size = 0;
+    let (program, device, what) = (program.0, core.id.0, CL_PROGRAM_BUILD_LOG);
+    // SAFETY: only the size is asked for.
+    unsafe { run!(clGetProgramBuildInfo(program, device, what, 0, null_mut(), &raw mut size)) }?;
+    let mut bytes = vec![0u8; size];
+    let to = bytes.as_mut_ptr().cast::<c_void>();
+    // SAFETY: there is room for so many bytes.
+    unsafe { run!(clGetProgramBuildInfo(program, device, what, size, to, null_mut())) }?;
+    Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
+}
+
+impl Commands<'_> {
+    /// The memory of parameters; none where nothing is accessed.
+    fn blocks(&self, params: &[Param]) -> Result<Vec<Option<Arc<Block>>>, HalError> {
+        let find = |param: &Param| match param.mem.base {
+            MemBase::Device { handle, .. } if param.mem.offset == 0 => {
+                self.shared.memory.find(handle).map(Some)
+            }
+            MemBase::Host(HostPtr(at)) if at.is_null() => Ok(None),
+            _ => Err(HalError::unsupported("a parameter in the host's memory")),
+        };
+        params.iter().map(find).collect()
+    }
+}

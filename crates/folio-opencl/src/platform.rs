@@ -1,0 +1,205 @@
+//! Platforms and their devices: what there is, before anything is opened.
+
+use crate::cl::{Context, call, check, run};
+use crate::memory::Memory;
+use crate::module::Target;
+use folio_core::hal::{Caps, DeviceInfo, DeviceKind, HalError, MemoryHome, Unavailable, WaitGroup};
+use opencl_sys::{
+    CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
+    CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND,
+    CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
+    CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
+    CL_DEVICE_VENDOR, CL_DRIVER_VERSION, cl_device_id, cl_platform_id,
+};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// `CL_DEVICE_UUID_KHR`, of the extension `cl_khr_device_uuid`.
+const DEVICE_UUID: u32 = 0x106A;
+
+/// A driver's devices.
+#[derive(Debug)]
+pub(crate) struct Platform {
+    devices: Vec<DeviceId>,
+    /// Made when the first of its devices is opened.
+    shared: Mutex<Option<Arc<Shared>>>,
+}
+
+/// What the devices of a platform share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// Goes first: it is of the context.
+    pub(crate) memory: Memory,
+    pub(crate) context: Context,
+}
+
+/// A device's name in OpenCL; valid as long as the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeviceId(pub(crate) cl_device_id);
+
+// SAFETY: a name, which any thread may use.
+unsafe impl Send for DeviceId {}
+// SAFETY: as above.
+unsafe impl Sync for DeviceId {}
+
+/// What shared virtual memory a device has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Svm {
+    None,
+    /// It has addresses, and the host does not reach it.
+    Coarse,
+    /// The host reaches it, too.
+    Fine,
+}
+
+/// A device that is there.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) platform: Arc<Platform>,
+    pub(crate) id: DeviceId,
+    pub(crate) svm: Svm,
+    pub(crate) target: Target,
+    pub(crate) info: DeviceInfo,
+}
+
+impl Platform {
+    pub(crate) fn shared(&self) -> Result<Arc<Shared>, HalError> {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shared) = &*shared {
+            return Ok(shared.clone());
+        }
+        let ids: Vec<_> = self.devices.iter().map(|id| id.0).collect();
+        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = Arc::new(Shared { memory: Memory::new(), context: Context::new(&ids)? });
+        Ok(shared.insert(made).clone())
+    }
+}
+
+/// Drivers come up when they are first asked, and not all of them can be asked by two threads then.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// The devices of all platforms.
+pub(crate) fn find(svm: bool) -> Result<Vec<Found>, Unavailable> {
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let why = |error: HalError| Unavailable::new(error.message.to_string());
+    let mut found = Vec::new();
+    for (group, platform) in platforms().map_err(why)?.into_iter().enumerate() {
+        let ids = devices(platform).map_err(why)?;
+        let platform = Arc::new(Platform { devices: ids.clone(), shared: Mutex::new(None) });
+        for id in ids {
+            let home = MemoryHome::Own(found.len() as u32);
+            let svm = if svm { svm_of(id) } else { Svm::None };
+            let extensions = text(id, CL_DEVICE_EXTENSIONS).map_err(why)?;
+            let target = Target::of(id, &extensions);
+            let mut info = describe(id, home, WaitGroup(group as u32)).map_err(why)?;
+            if extensions.contains("cl_khr_device_uuid") {
+                info.uuid = bytes(id, DEVICE_UUID).ok().and_then(|uuid| uuid.try_into().ok());
+            }
+            found.push(Found { platform: platform.clone(), id, svm, target, info });
+        }
+    }
+    if found.is_empty() {
+        return Err(Unavailable::new("no OpenCL platform has a device"));
+    }
+    Ok(found)
+}
+
+/// What a loader says that has no platform (`cl_khr_icd`).
+const PLATFORM_NOT_FOUND: i32 = -1001;
+
+fn platforms() -> Result<Vec<cl_platform_id>, HalError> {
+    let mut count = 0;
+    // SAFETY: only the number is asked for.
+    let status = unsafe { call!(clGetPlatformIDs(0, null_mut(), &raw mut count)) }?;
+    if status == PLATFORM_NOT_FOUND {
+        return Ok(Vec::new());
+    }
+    check("clGetPlatformIDs", status)?;
+    let mut ids = vec![null_mut(); count as usize];
+    // SAFETY: there is room for so many.
+    unsafe { run!(clGetPlatformIDs(count, ids.as_mut_ptr(), null_mut())) }?;
+    Ok(ids)
+}
+
+fn devices(platform: cl_platform_id) -> Result<Vec<DeviceId>, HalError> {
+    let kinds = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+    let mut count = 0;
+    // SAFETY: only the number is asked for.
+    let status = unsafe { call!(clGetDeviceIDs(platform, kinds, 0, null_mut(), &raw mut count)) }?;
+    if status == CL_DEVICE_NOT_FOUND {
+        return Ok(Vec::new());
+    }
+    check("clGetDeviceIDs", status)?;
+    let mut ids = vec![null_mut(); count as usize];
+    // SAFETY: there is room for so many.
+    unsafe { run!(clGetDeviceIDs(platform, kinds, count, ids.as_mut_ptr(), null_mut())) }?;
+    let there = |id: &DeviceId| number(*id, CL_DEVICE_AVAILABLE) != Ok(0);
+    Ok(ids.into_iter().map(DeviceId).filter(|id| there(id)).collect())
+}
+
+fn bytes(id: DeviceId, what: u32) -> Result<Vec<u8>, HalError> {
+    let mut size = 0;
+    // SAFETY: only the size is asked for.
+    unsafe { run!(clGetDeviceInfo(id.0, what, 0, null_mut(), &raw mut size)) }?;
+    let mut bytes = vec![0u8; size];
+    let to = bytes.as_mut_ptr().cast::<c_void>();
+    // SAFETY: there is room for so many bytes.
+    unsafe { run!(clGetDeviceInfo(id.0, what, size, to, null_mut())) }?;
+    Ok(bytes)
+}
+
+/// A number of up to 8 bytes.
+pub(crate) fn number(id: DeviceId, what: u32) -> Result<u64, String> {
+    let found = bytes(id, what).map_err(|error| error.to_string())?;
+    let mut word = [0; 8];
+    let len = found.len().min(8);
+    word[..len].copy_from_slice(&found[..len]);
+    Ok(u64::from_ne_bytes(word))
+}
+
+fn text(id: DeviceId, what: u32) -> Result<String, HalError> {
+    let bytes = bytes(id, what)?;
+    Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
+}
+
+fn svm_of(id: DeviceId) -> Svm {
+    // Devices older than OpenCL 2.0 do not know the question.
+    let caps = number(id, CL_DEVICE_SVM_CAPABILITIES).unwrap_or(0);
+    if caps & CL_DEVICE_SVM_FINE_GRAIN_BUFFER != 0 {
+        Svm::Fine
+    } else if caps & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER != 0 {
+        Svm::Coarse
+    } else {
+        Svm::None
+    }
+}
+
+fn describe(id: DeviceId, home: MemoryHome, group: WaitGroup) -> Result<DeviceInfo, HalError> {
+    let ask = |what| {
+        number(id, what)
+            .map_err(|error| HalError::new(folio_core::hal::HalErrorKind::Driver, error))
+    };
+    let kind = match ask(CL_DEVICE_TYPE)? {
+        kind if kind & CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
+        kind if kind & CL_DEVICE_TYPE_CPU != 0 => DeviceKind::Cpu,
+        _ => DeviceKind::Accelerator,
+    };
+    let mut caps = Caps::default();
+    caps.wait_group = Some(group);
+    caps.ir = true;
+    caps.copy_lanes = true;
+    caps.timing = true;
+    caps.max_alloc = ask(CL_DEVICE_MAX_MEM_ALLOC_SIZE)?;
+    Ok(DeviceInfo {
+        name: text(id, CL_DEVICE_NAME)?,
+        vendor: text(id, CL_DEVICE_VENDOR)?,
+        driver: format!("OpenCL {}", text(id, CL_DRIVER_VERSION)?),
+        kind,
+        uuid: None,
+        home,
+        memory: ask(CL_DEVICE_GLOBAL_MEM_SIZE)?,
+        compute_units: ask(CL_DEVICE_MAX_COMPUTE_UNITS)? as u32,
+        caps,
+    })
+}

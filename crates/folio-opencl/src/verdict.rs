@@ -1,0 +1,142 @@
+//! What launches leave to be told: one record for each that can fail, in the device's memory. The records since
+//! the last mark are read with the next one, and cleared for whoever uses them again.
+
+use crate::cl::{Buffer, Event, Queue, call, check, run};
+use crate::module::Built;
+use crate::platform::Shared;
+use folio_core::hal::{HalError, Tick};
+use folio_core::ir::emit::Record;
+use opencl_sys::{CL_BUFFER_CREATE_TYPE_REGION, CL_FALSE, CL_MEM_READ_WRITE, cl_buffer_region};
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+
+/// Records of a lane, which is also the most launches between two marks.
+pub(crate) const SLOTS: usize = 64;
+
+/// The records of a lane.
+pub(crate) struct Verdicts {
+    /// Words from one record to the next: each is a part of the buffer.
+    stride: usize,
+    memory: Option<(Vec<Buffer>, Buffer)>,
+    /// Whose the records are, from the first on.
+    used: Vec<(Tick, Arc<Built>)>,
+    tick: Tick,
+}
+
+/// Records on their way to the host.
+pub(crate) struct Told {
+    stride: usize,
+    words: Box<[u64]>,
+    of: Vec<(Tick, Arc<Built>)>,
+}
+
+impl Told {
+    /// The failures among them. Only after the event of their mark.
+    pub(crate) fn failures(self) -> impl Iterator<Item = (Tick, HalError)> {
+        let Told { stride, words, of } = self;
+        of.into_iter().enumerate().filter_map(move |(slot, (tick, built))| {
+            let mut record = Record::default();
+            let from = slot * stride;
+            record.0.copy_from_slice(words.get(from..from + Record::WORDS)?);
+            let violation = built.points().violation(&record)?;
+            Some((tick, HalError::violation(Box::new(violation))))
+        })
+    }
+}
+
+impl Verdicts {
+    /// For a device whose parts of buffers are aligned to so many bytes.
+    pub(crate) fn new(align: usize) -> Verdicts {
+        let stride = (8 * Record::WORDS).next_multiple_of(align.next_multiple_of(8)) / 8;
+        Verdicts { stride, memory: None, used: Vec::new(), tick: 0 }
+    }
+
+    /// There is no record left: a mark must come before another launch.
+    pub(crate) fn is_full(&self) -> bool {
+        self.used.len() >= SLOTS
+    }
+
+    pub(crate) fn begin(&mut self, tick: Tick) {
+        self.tick = tick;
+    }
+
+    /// The record of the next launch.
+    pub(crate) fn slot(&mut self, shared: &Shared, queue: &Queue) -> Result<&Buffer, HalError> {
+        if self.memory.is_none() {
+            self.memory = Some(make(shared, queue, 8 * self.stride)?);
+        }
+        let slots = self.memory.as_ref().map(|(slots, _)| slots);
+        let slot = slots.and_then(|slots| slots.get(self.used.len()));
+        slot.ok_or_else(|| HalError::unsupported("more launches without a mark"))
+    }
+
+    /// The launch has been enqueued.
+    pub(crate) fn used(&mut self, by: Arc<Built>) {
+        self.used.push((self.tick, by));
+    }
+
+    /// Reads and clears what was used, if anything.
+    pub(crate) fn tell(&mut self, queue: &Queue) -> Result<Option<(Event, Told)>, HalError> {
+        let Some((_, memory)) = self.memory.as_ref().filter(|_| !self.used.is_empty()) else {
+            return Ok(None);
+        };
+        let mut words = vec![0u64; self.used.len() * self.stride].into_boxed_slice();
+        let (bytes, to) = (size_of_val(&*words), words.as_mut_ptr().cast::<c_void>());
+        let mut event = null_mut();
+        // SAFETY: so many bytes of the buffer; the words are kept until the event (`Mark`).
+        unsafe {
+            run!(clEnqueueReadBuffer(
+                queue.0,
+                memory.0,
+                CL_FALSE,
+                0,
+                bytes,
+                to,
+                0,
+                null(),
+                &raw mut event
+            ))
+        }?;
+        let event = Event(event);
+        let told = Told { stride: self.stride, words, of: std::mem::take(&mut self.used) };
+        if let Err(error) = clear(queue, memory, bytes) {
+            // The read is under way, and nobody will know when it has ended.
+            std::mem::forget(told);
+            return Err(error);
+        }
+        Ok(Some((event, told)))
+    }
+}
+
+fn clear(queue: &Queue, memory: &Buffer, bytes: usize) -> Result<(), HalError> {
+    let zero = 0u64;
+    let pattern = (&raw const zero).cast::<c_void>();
+    // SAFETY: so many bytes of the buffer; the pattern is copied in the call.
+    unsafe {
+        run!(clEnqueueFillBuffer(queue.0, memory.0, pattern, 8, 0, bytes, 0, null(), null_mut()))
+    }
+}
+
+/// Cleared records, and the memory that they are parts of.
+fn make(shared: &Shared, queue: &Queue, stride: usize) -> Result<(Vec<Buffer>, Buffer), HalError> {
+    let (context, flags) = (shared.context.0, CL_MEM_READ_WRITE);
+    let (bytes, mut status) = (SLOTS * stride, 0);
+    // SAFETY: a live context; the driver's own memory.
+    let made =
+        unsafe { call!(clCreateBuffer(context, flags, bytes, null_mut(), &raw mut status)) }?;
+    check("clCreateBuffer", status)?;
+    let memory = Buffer(made);
+    clear(queue, &memory, bytes)?;
+    let slots = (0..SLOTS).map(|slot| {
+        let region = cl_buffer_region { origin: slot * stride, size: stride };
+        let (what, at) = (CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast::<c_void>());
+        let mut status = 0;
+        // SAFETY: a part of the buffer.
+        let part = unsafe { call!(clCreateSubBuffer(memory.0, flags, what, at, &raw mut status)) }?;
+        check("clCreateSubBuffer", status)?;
+        Ok(Buffer(part))
+    });
+    let slots = slots.collect::<Result<_, HalError>>()?;
+    Ok((slots, memory))
+}

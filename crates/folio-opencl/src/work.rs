@@ -1,0 +1,312 @@
+//! What operations are made of: copies and fills as commands of a queue.
+
+use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
+use crate::memory::Block;
+use crate::module::Threaded;
+use crate::platform::Shared;
+use crate::verdict::Verdicts;
+use folio_core::hal::{CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef};
+use opencl_sys::{CL_FALSE, CL_MEM_READ_WRITE, cl_event};
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+
+/// What commands use until they have ended: memory of the host, and events.
+pub(crate) type Kept = Vec<Box<[u8]>>;
+
+/// The longest pattern that OpenCL fills with.
+const MOST_PATTERN: usize = 128;
+/// How much of a repeated pattern is sent at a time.
+const CHUNK: usize = 1 << 20;
+
+/// Where one operation's commands go.
+pub(crate) struct Commands<'q> {
+    pub(crate) shared: &'q Shared,
+    pub(crate) queue: &'q Queue,
+    kept: &'q mut Kept,
+    pub(crate) verdicts: &'q mut Verdicts,
+    timed: bool,
+    /// The first command's end, if it is timed.
+    pub(crate) first: Option<Arc<Event>>,
+    /// The last command's.
+    pub(crate) last: Option<Arc<Event>>,
+}
+
+/// One end of a copy.
+enum Place {
+    Host(*mut u8),
+    Device(Arc<Block>, usize),
+}
+
+impl Place {
+    /// So many bytes further on.
+    fn after(&self, bytes: usize) -> Place {
+        match self {
+            Place::Host(at) => Place::Host(at.wrapping_add(bytes)),
+            Place::Device(block, offset) => Place::Device(block.clone(), offset + bytes),
+        }
+    }
+}
+
+/// A plane of a rectangle: rows, bytes, and bytes from one row to the next at both ends.
+struct Plane {
+    rows: usize,
+    bytes: usize,
+    pitch: [usize; 2],
+}
+
+fn size(n: u64) -> Result<usize, HalError> {
+    let beyond = |_| HalError::new(HalErrorKind::Driver, "a size beyond this machine's");
+    usize::try_from(n).map_err(beyond)
+}
+
+impl<'q> Commands<'q> {
+    pub(crate) fn new(
+        shared: &'q Shared,
+        queue: &'q Queue,
+        (kept, verdicts): (&'q mut Kept, &'q mut Verdicts),
+        timed: bool,
+    ) -> Commands<'q> {
+        Commands { shared, queue, kept, verdicts, timed, first: None, last: None }
+    }
+
+    /// Enqueues threads. An event costs more than that, so only timed ones have theirs.
+    pub(crate) fn launch(&mut self, kernel: &Kernel, threads: &Threaded) -> Result<(), HalError> {
+        let (queue, kernel) = (self.queue.0, kernel.0);
+        let axes = |mut dims: [usize; 3]| {
+            dims.reverse();
+            dims
+        };
+        let (global, local) = (axes(threads.global), axes(threads.local));
+        let enqueue = |event| {
+            // SAFETY: all arguments have been set by the caller, who holds the kernel; their memory
+            // lives until the tick is reached (the HAL's contract).
+            unsafe {
+                run!(clEnqueueNDRangeKernel(
+                    queue,
+                    kernel,
+                    3,
+                    null(),
+                    global.as_ptr(),
+                    local.as_ptr(),
+                    0,
+                    null(),
+                    event
+                ))
+            }
+        };
+        if self.timed { self.command(enqueue) } else { enqueue(null_mut()) }
+    }
+
+    /// Enqueues one command, whose event is kept.
+    fn command(
+        &mut self,
+        enqueue: impl FnOnce(*mut cl_event) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let mut event = null_mut();
+        enqueue(&raw mut event)?;
+        let event = Arc::new(Event(event));
+        if self.timed && self.first.is_none() {
+            self.first = Some(event.clone());
+        }
+        self.last = Some(event);
+        Ok(())
+    }
+
+    fn place(&self, at: &MemRef) -> Result<Place, HalError> {
+        let offset = size(at.offset)?;
+        Ok(match at.base {
+            MemBase::Host(HostPtr(base)) => Place::Host(base.wrapping_add(offset)),
+            MemBase::Device { handle, .. } => {
+                Place::Device(self.shared.memory.find(handle)?, offset)
+            }
+        })
+    }
+
+    /// Copies a rectangle, as planes that OpenCL takes: its slices may be any distance apart.
+    pub(crate) fn copy(&mut self, rect: &CopyRect) -> Result<(), HalError> {
+        let (from, to) = (self.place(&rect.src)?, self.place(&rect.dst)?);
+        let [slices, rows, bytes] = rect.extent;
+        let (rows, bytes) = (size(rows)?, size(bytes)?);
+        let pitch = [size(rect.src_pitch[1])?, size(rect.dst_pitch[1])?];
+        let close = rows == 1 || pitch == [bytes; 2];
+        let plane = match close {
+            true => Plane { rows: 1, bytes: rows * bytes, pitch: [rows * bytes; 2] },
+            false => Plane { rows, bytes, pitch },
+        };
+        for slice in 0..slices {
+            let from = from.after(size(slice * rect.src_pitch[0])?);
+            let to = to.after(size(slice * rect.dst_pitch[0])?);
+            self.plane(from, to, &plane)?;
+        }
+        Ok(())
+    }
+
+    fn plane(&mut self, from: Place, to: Place, plane: &Plane) -> Result<(), HalError> {
+        let queue = self.queue.0;
+        let &Plane { rows, bytes, pitch: [from_pitch, to_pitch] } = plane;
+        let (region, zero) = ([bytes, rows, 1], [0usize; 3]);
+        match (from, to) {
+            (Place::Host(from), Place::Device(to, offset)) => self.command(|event| {
+                let origin = [offset, 0, 0];
+                // SAFETY: a rectangle within the buffer; the host's memory lives until the tick is
+                // reached (the HAL's contract).
+                unsafe {
+                    run!(clEnqueueWriteBufferRect(
+                        queue,
+                        to.buffer.0,
+                        CL_FALSE,
+                        origin.as_ptr(),
+                        zero.as_ptr(),
+                        region.as_ptr(),
+                        to_pitch,
+                        0,
+                        from_pitch,
+                        0,
+                        from.cast::<c_void>(),
+                        0,
+                        null(),
+                        event
+                    ))
+                }
+            }),
+            (Place::Device(from, offset), Place::Host(to)) => self.command(|event| {
+                let origin = [offset, 0, 0];
+                // SAFETY: as above.
+                unsafe {
+                    run!(clEnqueueReadBufferRect(
+                        queue,
+                        from.buffer.0,
+                        CL_FALSE,
+                        origin.as_ptr(),
+                        zero.as_ptr(),
+                        region.as_ptr(),
+                        from_pitch,
+                        0,
+                        to_pitch,
+                        0,
+                        to.cast::<c_void>(),
+                        0,
+                        null(),
+                        event
+                    ))
+                }
+            }),
+            (Place::Device(from, at), Place::Device(to, offset)) => {
+                if Arc::ptr_eq(&from, &to) && rows > 1 {
+                    // OpenCL takes rectangles of one buffer for overlapping where their rows mix.
+                    let line = Plane { rows: 1, bytes, pitch: [bytes; 2] };
+                    return (0..rows).try_for_each(|row| {
+                        let from = Place::Device(from.clone(), at + row * from_pitch);
+                        let to = Place::Device(to.clone(), offset + row * to_pitch);
+                        self.plane(from, to, &line)
+                    });
+                }
+                self.command(|event| {
+                    let (source, target) = ([at, 0, 0], [offset, 0, 0]);
+                    // SAFETY: rectangles within the buffers, which do not overlap (the HAL's contract).
+                    unsafe {
+                        run!(clEnqueueCopyBufferRect(
+                            queue,
+                            from.buffer.0,
+                            to.buffer.0,
+                            source.as_ptr(),
+                            target.as_ptr(),
+                            region.as_ptr(),
+                            from_pitch,
+                            0,
+                            to_pitch,
+                            0,
+                            0,
+                            null(),
+                            event
+                        ))
+                    }
+                })
+            }
+            (Place::Host(from), Place::Host(to)) => self.inside_the_host(from, to, plane),
+        }
+    }
+
+    /// By way of the device, because the queue's order is there.
+    fn inside_the_host(
+        &mut self,
+        from: *mut u8,
+        to: *mut u8,
+        plane: &Plane,
+    ) -> Result<(), HalError> {
+        let mut status = 0;
+        let (context, flags) = (self.shared.context.0, CL_MEM_READ_WRITE);
+        let room = plane.rows * plane.bytes;
+        // SAFETY: a live context; the driver's own memory.
+        let made =
+            unsafe { call!(clCreateBuffer(context, flags, room, null_mut(), &raw mut status)) }?;
+        check("clCreateBuffer", status)?;
+        // The commands hold it when this is gone.
+        let way = Arc::new(Block::of(Buffer(made), room as u64));
+        let (close, [from_pitch, to_pitch]) = (plane.bytes, plane.pitch);
+        let up = Plane { pitch: [from_pitch, close], ..*plane };
+        let down = Plane { pitch: [close, to_pitch], ..*plane };
+        self.plane(Place::Host(from), Place::Device(way.clone(), 0), &up)?;
+        self.plane(Place::Device(way, 0), Place::Host(to), &down)
+    }
+
+    /// Fills a rectangle row by row; all of it at once where its rows touch.
+    pub(crate) fn fill(&mut self, rect: &FillRect, pattern: &[u8]) -> Result<(), HalError> {
+        let Place::Device(block, start) = self.place(&rect.dst)? else {
+            return Err(HalError::unsupported("filling memory of the host"));
+        };
+        let [slices, rows, bytes] = rect.extent;
+        let close = rows == 1 || rect.pitch[1] == bytes;
+        let (rows, bytes) = if close { (1, rows * bytes) } else { (rows, bytes) };
+        for at in (0..slices).flat_map(|z| (0..rows).map(move |y| (z, y))) {
+            let offset = start + size(at.0 * rect.pitch[0] + at.1 * rect.pitch[1])?;
+            self.fill_row(&block, offset, size(bytes)?, pattern)?;
+        }
+        Ok(())
+    }
+
+    fn fill_row(
+        &mut self,
+        block: &Arc<Block>,
+        offset: usize,
+        bytes: usize,
+        pattern: &[u8],
+    ) -> Result<(), HalError> {
+        let Some(first) = pattern.first().filter(|_| bytes > 0) else { return Ok(()) };
+        let alike = pattern.iter().all(|byte| byte == first);
+        let pattern = if alike { std::slice::from_ref(first) } else { pattern };
+        let len = pattern.len();
+        let native = len.is_power_of_two() && len <= MOST_PATTERN;
+        if native && offset.is_multiple_of(len) && bytes.is_multiple_of(len) {
+            let (queue, at) = (self.queue.0, pattern.as_ptr().cast::<c_void>());
+            return self.command(|event| {
+                let buffer = block.buffer.0;
+                // SAFETY: within the buffer; the pattern is copied in the call.
+                unsafe {
+                    run!(clEnqueueFillBuffer(
+                        queue,
+                        buffer,
+                        at,
+                        len,
+                        offset,
+                        bytes,
+                        0,
+                        null(),
+                        event
+                    ))
+                }
+            });
+        }
+        // Other patterns are sent.
+        let chunk = bytes.min(CHUNK.next_multiple_of(len));
+        let repeated: Box<[u8]> = pattern.iter().copied().cycle().take(chunk).collect();
+        let from = repeated.as_ptr().cast_mut();
+        self.kept.push(repeated);
+        (0..bytes).step_by(chunk).try_for_each(|done| {
+            let bytes = chunk.min(bytes - done);
+            let line = Plane { rows: 1, bytes, pitch: [bytes; 2] };
+            self.plane(Place::Host(from), Place::Device(block.clone(), offset + done), &line)
+        })
+    }
+}

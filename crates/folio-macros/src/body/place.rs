@@ -109,8 +109,10 @@ pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool) -> TokenStrea
     let span = name.span();
     if proved {
         let at = quote_spanned!(span => ::folio::ir::device::at_proved::<__M, _, _>);
-        // SAFETY (of what is emitted): `Kernel::unproved` looks at this index.
-        quote_spanned!(span => unsafe { #at(&#base, #name) })
+        quote_spanned! {span=>
+            // SAFETY: `Kernel::unproved` looks at this index.
+            unsafe { #at(&#base, #name) }
+        }
     } else {
         let at = quote_spanned!(span => ::folio::ir::device::at);
         quote_spanned!(span => #at(&#base, #name))
@@ -173,8 +175,8 @@ impl Target {
                     let new = Ident::new("__new", Span::mixed_site().located_at(name.span()));
                     // The value first: it may read what is written.
                     let write = match proved {
-                        // SAFETY (of what is emitted): `Kernel::unproved` looks at this index.
                         true => quote_spanned! {name.span()=>
+                            // SAFETY: `Kernel::unproved` looks at this index.
                             unsafe { #put_proved(&mut #base, #name, #new) }
                         },
                         false => quote_spanned!(name.span() => #put(&mut #base, #name, #new)),

@@ -1,0 +1,52 @@
+//! The loops over items that rustc makes of kernels compute with whole vectors.
+#![cfg(target_arch = "x86_64")]
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the compiler makes of `vectors/kernels.rs`.
+fn assembly() -> String {
+    let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("vectors.s");
+    let ran = Command::new(env!("CARGO"))
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
+        .args(["rustc", "--quiet", "--example", "vectors", "--profile", "test", "--"])
+        .args(["-C", "codegen-units=1", "-C", "symbol-mangling-version=v0"])
+        .arg(format!("--emit=asm={}", out.display()))
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    std::fs::read_to_string(out).unwrap()
+}
+
+/// How many additions and multiplications of a kernel's loop for an instruction set are of whole vectors.
+fn operations(assembly: &str, kernel: &str, set: &str, register: &str) -> usize {
+    let set = format!("8versions{}{set}", set.len());
+    let kernel = format!("7vectors{}{kernel}", kernel.len());
+    let is_loop = |name: &str| name.contains(&set) && name.contains(&kernel);
+    let mut lines = assembly.lines();
+    assert!(
+        lines.any(|line| line.strip_suffix(':').is_some_and(is_loop)),
+        "no loop of {kernel} for {set}"
+    );
+    let arithmetic = |line: &&str| {
+        let operation = line.split_whitespace().next().unwrap_or("");
+        let kinds = ["vaddps", "vmulps", "vaddpd", "vmulpd"];
+        kinds.contains(&operation) && line.contains(register)
+    };
+    lines.take_while(|line| !line.starts_with(".Lfunc_end")).filter(arithmetic).count()
+}
+
+#[test]
+fn loops_over_items_become_vectors() {
+    let assembly = assembly();
+    for (set, register) in [("avx2", "%ymm"), ("avx512", "%zmm")] {
+        for kernel in ["saxpy", "smooth", "heat", "waves"] {
+            let count = operations(&assembly, kernel, set, register);
+            println!("{kernel}, {set}: {count} operations on vectors");
+            assert!(count >= 2, "{kernel}, {set}: {count} operations on vectors");
+        }
+        // What is to be found: items one by one.
+        assert_eq!(operations(&assembly, "gather", set, register), 0, "items pass for vectors");
+    }
+}

@@ -1,0 +1,56 @@
+//! Kernels whose object code `vectors.rs` looks at.
+
+use folio::prelude::*;
+
+#[kernel]
+fn saxpy(i: Item, a: f32, x: In<f32>, y: InOut<f32>) {
+    y[i] = a * x[i] + y[i];
+}
+
+#[kernel]
+fn smooth(i: Item, x: In<f32>, y: Out<f32>) {
+    y[i] = 0.25 * x[i - 1] + 0.5 * x[i] + 0.25 * x[i + 1];
+}
+
+#[kernel]
+fn heat(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    let around = x[(r - 1, c)] + x[(r + 1, c)] + x[(r, c - 1)] + x[(r, c + 1)];
+    y[i] = x[i] + k * (around - 4.0 * x[i]);
+}
+
+#[kernel]
+fn waves(i: Item, x: In<f64>, y: Out<f64>) {
+    y[i] = (x[i] * 2.0).exp() + x[i];
+}
+
+/// No vectors: whether an index is inside decides item by item.
+#[kernel]
+fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
+    y[i] = x[at[i]] * 2.0 + 1.0;
+}
+
+fn main() -> folio::Result<()> {
+    launch()
+}
+
+/// The profile of tests compiles only what a test uses.
+#[test]
+fn they_run() -> folio::Result<()> {
+    launch()
+}
+
+fn launch() -> folio::Result<()> {
+    let rt = folio::runtime()?;
+    let q = rt.queue()?;
+    let (x, wide, at) = (rt.buffer(100)?, rt.buffer(100)?, rt.buffer(100)?);
+    let (mut y, mut wide_y) = (rt.buffer(100)?, rt.buffer(100)?);
+    q.run(100, saxpy(2.0, &x, &mut y))?;
+    q.run(1..99, smooth(&x, &mut y))?;
+    q.run(100, waves(&wide, &mut wide_y))?;
+    q.run(100, gather(&at, &x, &mut y))?;
+    let square = rt.buffer_with([10, 10], BufferOptions::new())?;
+    let mut next = rt.buffer_with([10, 10], BufferOptions::new())?;
+    q.run([1..9, 1..9], heat(0.1, &square, &mut next))?;
+    q.wait()
+}

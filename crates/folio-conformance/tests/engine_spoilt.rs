@@ -309,7 +309,7 @@ fn a_chunk_that_never_came_is_not_shown() {
     }
 }
 
-/// USM-02: memory that an upload has spoilt is zeroed for the next command that uses it, all of it; so
+/// USM-02: memory that a kernel has spoilt is zeroed for the next command that uses it, all of it; so
 /// not while a raw command is at work in another part.
 #[test]
 fn zeroing_waits_for_raw_commands() {
@@ -321,11 +321,13 @@ fn zeroing_waits_for_raw_commands() {
     let q = rt.queue().unwrap();
     let mut usm = rt.usm::<i32>(&q.device(), UsmKind::Shared, N).unwrap();
     plan.inject(Site::Copy, 1, Fault::Later(HalErrorKind::Driver));
-    let upload = q.submit(|cg| {
-        cg.copy_from_slice(&[1; N], &mut usm);
+    let x = rt.buffer_from(&[1; N]).unwrap();
+    let spoils = q.submit(|cg| {
+        let (x, y) = (cg.read(&x), cg.read_write(&mut usm));
+        cg.host_kernel([N], (x, y), |i, (x, mut y)| y[i] = x[i]);
         Ok(())
     });
-    failed(&upload.unwrap(), "the upload");
+    failed(&spoils.unwrap(), "it ran on what never came");
     handle.hold(0, LaneKind::Compute);
     let half = usm.pointer().offset(2 * N).unwrap();
     let raw = q.submit(|cg| {

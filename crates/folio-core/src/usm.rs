@@ -5,8 +5,8 @@
 //! order against everything else is the caller's.
 
 use crate::buffer::{
-    AsPart, AsPartMut, Buffer, Part, ReadGuard, Slice, SliceMut, View, WriteGuard, reinterpreted,
-    widen, widen_at,
+    AsPart, AsPartMut, Buffer, Part, ReadGuard, Shared, Slice, SliceMut, View, WriteGuard,
+    reinterpreted, widen, widen_at,
 };
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
@@ -16,7 +16,7 @@ use crate::engine::storage::{Alloc, Owner};
 use crate::engine::trace::Note;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
-use crate::hal::{HostPtr, MemBase, MemRef, PointerInfo};
+use crate::hal::{AllocReq, HostPtr, MemBase, MemRef, PointerInfo};
 use crate::pages::{DomainId, DomainSet};
 use crate::runtime::{Core, DeviceRef, Runtime};
 use std::marker::PhantomData;
@@ -148,7 +148,10 @@ impl Runtime {
         let (id, label) = (view.storage.id, view.storage.label.clone());
         let bytes = len * size_of::<T>();
         let align = align.max(align_of::<T>()) as u64;
-        let make = || engine.device_alloc(device.at, kind, bytes, align, "USM allocation", &label);
+        // By way of its address it can be used before any command has a chance to zero it.
+        let (size, import, zeroed) = (bytes as u64, None, true);
+        let req = AllocReq { kind, size, align, import, zeroed, label: label.as_str() };
+        let make = || engine.device_alloc(device.at, req, "USM allocation", &label);
         let alloc = match make() {
             Err(Error::OutOfMemory { .. }) => {
                 engine.reclaim();
@@ -160,6 +163,12 @@ impl Runtime {
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
         engine.enter(|ledger| {
             ledger.adopt(id, domain, alloc);
+            if alloc.clean {
+                // What is written unseen counts, also when this has become a buffer.
+                let storage = &mut ledger.storages[id.0];
+                let all = storage.grid.all();
+                storage.tracker.set(&all, DomainSet::of(domain));
+            }
             let (on, bytes) = (domain, bytes as u64);
             ledger.trace(|| Note::Allocate { what: "USM allocation", label, on, bytes });
         });
@@ -265,8 +274,8 @@ impl<T: DeviceType> Usm<T> {
         &self.device
     }
 
-    /// Its raw pointer. What a command finds unwritten it zeroes, and of what is done by way of the
-    /// [address](UsmPtr::address) it knows nothing: fill the memory by a command before that.
+    /// Its raw pointer. No command knows of what is done by way of its
+    /// [address](UsmPtr::address).
     pub fn pointer(&self) -> UsmPtr {
         self.pointer
     }
@@ -408,6 +417,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             if state.held(&access.pages, true) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone() });
             }
+            ledger.surround(&access);
             ledger.mark(&[access], Stamp::DONE);
             Ok(())
         })
@@ -428,5 +438,35 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
         engine.enter(|ledger| ledger.release_alloc(id, domain))
+    }
+}
+
+impl<T: DeviceType, const D: usize> Shared<T, D> {
+    fn as_buffer(&self) -> Buffer<T, D> {
+        Buffer::from_view(self.view.clone())
+    }
+
+    /// As [`Buffer::pointer`].
+    pub fn pointer(&self, device: &DeviceRef) -> Result<UsmPtr> {
+        self.as_buffer().pointer(device)
+    }
+
+    /// As [`Buffer::assume_written`].
+    ///
+    /// # Safety
+    /// As there; what the other handles are used for counts, too.
+    pub unsafe fn assume_written(
+        &self,
+        offset: [usize; D],
+        extent: [usize; D],
+        device: &DeviceRef,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.as_buffer().assume_written(offset, extent, device) }
+    }
+
+    /// As [`Buffer::release`].
+    pub fn release(&self, device: &DeviceRef) -> Result<()> {
+        self.as_buffer().release(device)
     }
 }

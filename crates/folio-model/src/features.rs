@@ -17,6 +17,12 @@ pub const ALL: &[Feature] = &[
     "a copy of raw memory in two dimensions",
     "a copy of raw memory in three dimensions",
     "a fill of raw memory",
+    "a hint of raw memory",
+    "a prefetch",
+    "advice",
+    "memory that was given back",
+    "memory that was the only one",
+    "a buffer written by its address",
     "a kernel that uses memory by its address",
     "a host task that uses memory by its address",
     "raw memory ordered by an event",
@@ -59,6 +65,10 @@ pub const FAULTS: &[Feature] = &[
     "a command that failed",
     "a raw command that failed",
     "a raw command of which what it comes after failed",
+    "a prefetch",
+    "a hint of raw memory",
+    "memory that was given back",
+    "a buffer written by its address",
     "raw memory ordered by an event",
     "raw memory ordered by a command in between",
     "USM that became a buffer",
@@ -160,6 +170,12 @@ impl Looker<'_> {
                     self.found.insert("a scope that ended with a failure");
                 }
             }
+            What::Release { .. } if seen.call == Outcome::Fine => {
+                self.found.insert("memory that was given back");
+            }
+            What::Assume { .. } if seen.call == Outcome::Fine => {
+                self.found.insert("a buffer written by its address");
+            }
             What::Adopt { buffer } => {
                 self.usm[*buffer] = false;
                 self.found.insert("USM that became a buffer");
@@ -169,6 +185,7 @@ impl Looker<'_> {
         match seen.call {
             Outcome::Aliasing => self.found.insert("accesses that overlap"),
             Outcome::Held => self.found.insert("data that a host guard holds"),
+            Outcome::OnlyCopy => self.found.insert("memory that was the only one"),
             Outcome::Ended => self.found.insert("a view of a scope that is over"),
             Outcome::OutOfMemory { .. } => self.found.insert("a budget that was exceeded"),
             Outcome::NotAccessible => self.found.insert("USM that is not accessible"),
@@ -264,6 +281,9 @@ impl Looker<'_> {
                 _ => "a copy of raw memory in three dimensions",
             },
             Action::RawFill { .. } => "a fill of raw memory",
+            Action::RawHint { .. } => "a hint of raw memory",
+            Action::Prefetch { .. } => "a prefetch",
+            Action::Advise { .. } => "advice",
             Action::RawRun { on_host: true, .. } => "a host task that uses memory by its address",
             Action::RawRun { .. } => "a kernel that uses memory by its address",
             Action::Copy { from, to } if self.usm[from.buffer] && !self.usm[to.buffer] => {

@@ -7,8 +7,8 @@ use crate::program::{BufferSpec, Memory, Ty, View};
 use folio_core::geom::linear;
 use folio_core::pages::DenseTrackers;
 use folio_core::{
-    Buffer, BufferOptions, DeviceType, Error, Moves, Result, Runtime, Shared, Slice, SliceMut, Usm,
-    UsmPtr, UsmRows,
+    Buffer, BufferOptions, DeviceRef, DeviceType, Error, Moves, Result, Runtime, Shared, Slice,
+    SliceMut, Usm, UsmPtr, UsmRows,
 };
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -243,6 +243,20 @@ fn over<T: Elem>(
     buffer.share().reinterpret(spec.dims)
 }
 
+fn assume<T: Elem>(of: &Shared<T, 3>, view: &View, device: &DeviceRef, salt: u32) -> Result<()> {
+    let Some(address) = of.pointer(device)?.address() else { return Ok(()) };
+    let (min, extent) = (view.part.min, view.part.extent());
+    // SAFETY: whoever runs a program has waited for everything, and writes all of it below before
+    // anything else is submitted.
+    unsafe { of.assume_written(min, extent, device)? };
+    for (item, cell) in view.part.cells().enumerate() {
+        let at = linear(view.dims, cell);
+        // SAFETY: all memory of programs is the host's, the buffer's of this shape, and idle.
+        unsafe { store(address as usize, view.ty, at, compute::given(salt, item)) };
+    }
+    Ok(())
+}
+
 /// The last `D` numbers.
 pub fn cut<const D: usize>(dims: [usize; 3]) -> [usize; D] {
     std::array::from_fn(|d| dims[3 - D + d])
@@ -324,6 +338,35 @@ impl Handle {
             }
             Handle::U32(_) | Handle::U64(_) => None,
         }
+    }
+
+    /// Gives memory of a buffer back; `None` if it is none.
+    pub fn release(&self, device: &DeviceRef) -> Option<Result<()>> {
+        match self {
+            Handle::U32(h) => Some(h.release(device)),
+            Handle::U64(h) => Some(h.release(device)),
+            Handle::Usm(_) | Handle::Lent(_) => None,
+        }
+    }
+
+    /// Writes a part of a buffer where it is on a device; `None` if it is none. Nobody uses it now.
+    pub fn assume(&self, view: &View, device: &DeviceRef, salt: u32) -> Option<Result<()>> {
+        match self {
+            Handle::U32(h) => Some(assume(h, view, device, salt)),
+            Handle::U64(h) => Some(assume(h, view, device, salt)),
+            Handle::Usm(_) | Handle::Lent(_) => None,
+        }
+    }
+
+    /// Where a view of raw memory begins, and the bytes to its end.
+    pub fn span(&self, rt: &Runtime, view: &View) -> Option<(UsmPtr, usize)> {
+        let start = self.pointer(rt)?;
+        if view.part.is_empty() {
+            return Some((start, 0));
+        }
+        let last = linear(view.dims, view.part.max.map(|end| end - 1));
+        let first = linear(view.dims, view.part.min);
+        Some((start.offset(first * view.ty.size())?, (last + 1 - first) * view.ty.size()))
     }
 
     /// The rows of a view of raw memory.

@@ -87,8 +87,8 @@ pub struct Order {
     flow: HashMap<u32, Steps>,
     /// Known to have ended well.
     well: Steps,
-    /// The command, known to the runtime, that has written all of it. If that went well, the runtime
-    /// will not zero it any more, and so raw commands may use it.
+    /// Whether raw commands may use it: of a command, known to the runtime, that was to write all of
+    /// it, the failure must be theirs, since the runtime zeroes what it should have written.
     ready: Vec<Ready>,
     /// Held by guards of the host.
     held: Vec<usize>,
@@ -342,11 +342,18 @@ impl Order {
                 let BufferSpec { ty, dims, .. } = self.specs[*buffer];
                 self.host_had(&View { buffer: *buffer, ty, dims, part: Box3::whole(dims) }, true);
             }
-            What::Enter { .. } | What::Drop { .. } | What::Freeze { .. } => {}
+            What::Enter { .. }
+            | What::Drop { .. }
+            | What::Freeze { .. }
+            | What::Release { .. }
+            | What::Assume { .. } => {}
         }
     }
 }
 
 fn ready(spec: &BufferSpec) -> Ready {
-    if spec.memory == Memory::Lent { Ready::Always } else { Ready::Never }
+    match spec.memory {
+        Memory::Lent | Memory::Usm(..) => Ready::Always,
+        Memory::Own | Memory::Over(_) | Memory::Borrowed => Ready::Never,
+    }
 }

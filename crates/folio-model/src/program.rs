@@ -278,6 +278,21 @@ pub enum Action {
         /// Which.
         view: View,
     },
+    /// Brings data to the queue's device, and hints.
+    Prefetch {
+        /// Which.
+        view: View,
+    },
+    /// Hints how USM is going to be used.
+    Advise {
+        /// Which.
+        view: View,
+    },
+    /// Hints of raw memory.
+    RawHint {
+        /// Which.
+        view: View,
+    },
     /// A copy between raw memory; parts of equal extent and type.
     RawCopy {
         /// From.
@@ -316,8 +331,14 @@ impl Action {
             }
             Action::Copy { from, to } => vec![read(from), whole(to)],
             Action::Upload { to } | Action::Fill { to } => vec![whole(to)],
-            Action::Update { view } | Action::UpdateHost { view } => vec![read(view)],
-            Action::RawCopy { .. } | Action::RawFill { .. } | Action::RawRun { .. } => Vec::new(),
+            Action::Update { view }
+            | Action::UpdateHost { view }
+            | Action::Prefetch { view }
+            | Action::Advise { view } => vec![read(view)],
+            Action::RawCopy { .. }
+            | Action::RawFill { .. }
+            | Action::RawRun { .. }
+            | Action::RawHint { .. } => Vec::new(),
         }
     }
 
@@ -326,6 +347,8 @@ impl Action {
         match self {
             Action::RawCopy { from, to } => vec![(*from, false), (*to, true)],
             Action::RawFill { to } => vec![(*to, true)],
+            // It must be there, and nothing is done with it.
+            Action::RawHint { view } => vec![(*view, false)],
             Action::RawRun { read, write, .. } => {
                 read.iter().map(|r| (*r, false)).chain([(*write, true)]).collect()
             }
@@ -402,6 +425,20 @@ pub enum What {
     },
     /// Gives the guards of this thread back.
     Unhold,
+    /// Frees the memory of a buffer on a device, if nobody needs it.
+    Release {
+        /// Which.
+        buffer: usize,
+        /// Whose.
+        device: usize,
+    },
+    /// The host writes a part on a device, by its address, and says so.
+    Assume {
+        /// Which: elements of the buffer as it was made.
+        view: View,
+        /// Where.
+        device: usize,
+    },
     /// Makes a buffer of USM.
     Adopt {
         /// Which.

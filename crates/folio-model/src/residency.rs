@@ -178,6 +178,38 @@ impl Residency {
         out
     }
 
+    /// Some data is on `domain` and nowhere else.
+    pub fn only_on(&self, domain: usize) -> bool {
+        let only = 1u64 << domain;
+        self.pages.iter().any(|page| match &page.parts {
+            Some(parts) => parts.contains(&only),
+            None => page.whole == only,
+        })
+    }
+
+    /// Some data is on `domain`.
+    pub fn some_on(&self, domain: usize) -> bool {
+        let on = |set: u64| set & 1 << domain != 0;
+        let here = |page: &Page| match &page.parts {
+            Some(parts) => parts.iter().any(|set| on(*set)),
+            None => on(page.whole),
+        };
+        self.pages.iter().any(here)
+    }
+
+    /// Where some of it is depends on what failed, and when.
+    pub fn doubted(&self) -> bool {
+        self.pages.iter().any(|page| page.uncertain)
+    }
+
+    /// The memory on `domain` is gone.
+    pub fn leave(&mut self, domain: usize) {
+        for page in &mut self.pages {
+            page.whole &= !(1 << domain);
+            page.parts.iter_mut().flatten().for_each(|set| *set &= !(1 << domain));
+        }
+    }
+
     /// Some of `elements` may not be where they were brought.
     pub fn uncertain(&self, elements: &Box3) -> bool {
         let mut cells = self.grid.pages_of(elements).cells();

@@ -1,6 +1,6 @@
 //! Allocations: buffers, over shared virtual memory where the device has that.
 
-use crate::cl::{Buffer, call, check};
+use crate::cl::{Buffer, Queue, call, check, run};
 use crate::device::Core;
 use crate::platform::{Shared, Svm};
 use folio_core::hal::{
@@ -11,7 +11,7 @@ use opencl_sys::{
 };
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An allocation.
@@ -87,7 +87,11 @@ impl Memory {
             return Err(HalError::unsupported("memory that host and device reach"));
         }
         self.take(core, req.size)?;
-        let made = make(core, req).map_err(|error| {
+        let zeroed = |block: Block| match req.zeroed {
+            true => block.clear(core).map(|()| block),
+            false => Ok(block),
+        };
+        let made = make(core, req).and_then(zeroed).map_err(|error| {
             self.give(core, req.size);
             match error.kind {
                 HalErrorKind::OutOfMemory { .. } => self.too_much(core, req.size),
@@ -102,7 +106,7 @@ impl Memory {
         let handle = state.last;
         state.blocks.insert(handle, Arc::new(block));
         let host = host.map(|at| HostPtr(std::ptr::with_exposed_provenance_mut(at as usize)));
-        Ok(Allocation { handle, address, host, zeroed: false })
+        Ok(Allocation { handle, address, host, zeroed: req.zeroed })
     }
 
     fn too_much(&self, core: &Core, asked: u64) -> HalError {
@@ -177,6 +181,19 @@ fn make(core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
 }
 
 impl Block {
+    /// Makes it all zeros, and waits for that.
+    fn clear(&self, core: &Core) -> Result<(), HalError> {
+        let queue = Queue::new(&core.shared.context, core.id.0)?;
+        let (zero, size) = (0u8, self.size as usize);
+        let pattern = (&raw const zero).cast::<c_void>();
+        // SAFETY: all of a live buffer; the pattern is copied in the call.
+        unsafe {
+            let (none, event) = (null(), null_mut());
+            run!(clEnqueueFillBuffer(queue.0, self.buffer.0, pattern, 1, 0, size, 0, none, event))?;
+        }
+        queue.marker()?.wait()
+    }
+
     /// One that no handle leads to.
     pub(crate) fn of(buffer: Buffer, size: u64) -> Block {
         let (svm, address) = (None, None);

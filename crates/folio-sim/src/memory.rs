@@ -151,13 +151,17 @@ impl Memory {
                 (Block::new(req.size, req.align).ok_or_else(full)?, req.size)
             }
         };
+        if req.zeroed {
+            // SAFETY: a new block of this size, or the caller's memory of it; nobody uses it yet.
+            unsafe { block.base.write_bytes(0, req.size as usize) };
+        }
         budget.in_use += charge;
         let host = budget.host_visible || req.kind != AllocKind::Device;
         let out = Allocation {
             handle: self.next,
             address: Some(block.base as u64),
             host: host.then_some(HostPtr(block.base)),
-            zeroed: false,
+            zeroed: req.zeroed,
         };
         let entry =
             Entry { block: Arc::new(block), device, kind: req.kind, label: req.label.into() };

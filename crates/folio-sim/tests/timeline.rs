@@ -27,7 +27,14 @@ impl Rig {
     }
 
     fn alloc(&self, size: u64) -> u64 {
-        let req = AllocReq { kind: AllocKind::Device, size, align: 4, import: None, label: "test" };
+        let req = AllocReq {
+            kind: AllocKind::Device,
+            size,
+            align: 4,
+            import: None,
+            zeroed: false,
+            label: "test",
+        };
         self.devices[0].usm().alloc(&req).unwrap().handle
     }
 
@@ -224,7 +231,14 @@ fn memory_has_a_limit_and_is_never_zero() {
     let rig = rig(SimBackend::builder().device(DeviceSpec::new().memory(100)));
     let first = rig.alloc(60);
     let usm = rig.devices[0].usm();
-    let req = AllocReq { kind: AllocKind::Device, size: 41, align: 1, import: None, label: "" };
+    let req = AllocReq {
+        kind: AllocKind::Device,
+        size: 41,
+        align: 1,
+        import: None,
+        zeroed: false,
+        label: "",
+    };
     let error = usm.alloc(&req).unwrap_err();
     assert!(matches!(error.kind, HalErrorKind::OutOfMemory { asked: 41, in_use: 60, limit: 100 }));
     assert_eq!(rig.sim.live_allocations(), (1, 60));
@@ -347,7 +361,14 @@ fn writes_beside_an_allocation_are_found_when_it_is_freed() {
 #[test]
 fn writes_to_freed_memory_are_found() {
     let rig = rig(SimBackend::builder().device(DeviceSpec::new().unified(true)));
-    let req = AllocReq { kind: AllocKind::Device, size: 8, align: 4, import: None, label: "" };
+    let req = AllocReq {
+        kind: AllocKind::Device,
+        size: 8,
+        align: 4,
+        import: None,
+        zeroed: false,
+        label: "",
+    };
     let usm = rig.devices[0].usm();
     let made = usm.alloc(&req).unwrap();
     usm.free(made.handle);

@@ -19,6 +19,7 @@ tests![
     bad_input_is_refused_and_changes_nothing,
     after_a_shutdown_everything_is_refused,
     memory_in_use_is_not_released,
+    released_memory_holds_no_parts_of_pages,
     panics_of_schedulers_and_builders_pass_through,
     nothing_at_all_is_legal,
 ];
@@ -506,6 +507,42 @@ fn memory_in_use_is_not_released(rig: &Rig) -> Outcome {
         ensure_eq!(x.to_vec()?, [2; 4]);
     }
     Ok(())
+}
+
+/// BUF-01: a page that is in pieces, some of which the released memory had.
+fn released_memory_holds_no_parts_of_pages(rig: &Rig) -> Outcome {
+    if rig.rt.devices().len() < 2 {
+        return unsupported("several devices");
+    }
+    let (there, here) = (rig.on(0)?, rig.on(1)?);
+    let device = here.device();
+    if device.info().home == MemoryHome::Host {
+        return unsupported("a device with memory of its own");
+    }
+    let mut x = rig.rt.buffer_from(&[1; 10])?;
+    let bring = |x: &Buffer<i32>| {
+        here.submit(|cg| {
+            cg.update(x);
+            Ok(())
+        })
+    };
+    bring(&x)?.wait()?;
+    there
+        .submit(|cg| {
+            let x = cg.discard(x.slice_mut([1], [6])?);
+            cg.host_kernel([6], x, |i, mut x| x.put(i, 2));
+            Ok(())
+        })?
+        .wait()?;
+    x.release(&device)?;
+    let moved = x.counters().transfers().bytes;
+    bring(&x)?.wait()?;
+    ensure_eq!(x.counters().transfers().bytes - moved, 40);
+    let sum = x.to_vec()?;
+    ensure_eq!(sum, [1, 2, 2, 2, 2, 2, 2, 1, 1, 1]);
+    // Nor is it the only one that has a part of which it is one of two.
+    bring(&x)?.wait()?;
+    x.release(&device).map_err(Stop::from)
 }
 
 struct Panics;

@@ -3,7 +3,10 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Advice, Buffer, DeviceRef, Error, Event, Queue, Usm, UsmKind, UsmPtr, UsmRows};
+use folio_core::hal::MemoryHome;
+use folio_core::{
+    Advice, Buffer, BufferOptions, DeviceRef, Error, Event, Queue, Usm, UsmKind, UsmPtr, UsmRows,
+};
 
 tests![
     allocations_of_every_kind,
@@ -15,11 +18,13 @@ tests![
     windows_are_copied_and_filled,
     raw_commands_wait_for_events,
     raw_writes_of_fresh_memory_stay,
+    writes_by_address_of_fresh_memory_stay,
     raw_commands_of_queues_in_order,
     hints_are_commands,
     commands_keep_raw_memory,
     pointers_of_buffers_work_everywhere,
     usm_becomes_a_buffer,
+    what_is_beside_a_write_by_address_is_zero,
     buffers_over_pointers,
     bad_usm_requests,
     bad_raw_commands,
@@ -367,6 +372,58 @@ fn raw_writes_of_fresh_memory_stay(rig: &Rig) -> Outcome {
             let found = contents(rig, &q, &[&read], usm.pointer(), 4)?;
             ensure_eq!(found, [8, 8, 1, 1], "{kind:?} on device {at}");
         }
+    }
+    Ok(())
+}
+
+/// USM-01, USM-02: what no command knows of, too. The memory is zero from the first.
+fn writes_by_address_of_fresh_memory_stay(rig: &Rig) -> Outcome {
+    let mut seen = false;
+    for device in rig.rt.devices() {
+        let q = rig.rt.queue_on(&device)?;
+        for kind in [UsmKind::Host, UsmKind::Shared] {
+            let mut usm = rig.rt.usm::<u32>(&device, kind, 4)?;
+            let Some(address) = usm.pointer().address() else { continue };
+            seen = true;
+            let words = std::ptr::with_exposed_provenance_mut::<u32>(address as usize);
+            // SAFETY: the host reaches memory of this kind, which has four elements, and nobody else
+            // knows of it yet.
+            let fresh = unsafe {
+                let fresh = [words.read(), words.add(3).read()];
+                words.add(1).write(7);
+                fresh
+            };
+            ensure_eq!(fresh, [0; 2], "{kind:?} on {}", device.name());
+            q.submit(|cg| {
+                let x = cg.read_write(&mut usm);
+                cg.host_kernel([4], x, |i, mut x| x[i] += 1);
+                Ok(())
+            })?;
+            ensure_eq!(*usm.read()?, [1, 8, 1, 1], "{kind:?} on {}", device.name());
+        }
+    }
+    ensure_eq!(rig.rt.counters().zero_fills, 0);
+    if seen { Ok(()) } else { unsupported("addresses") }
+}
+
+/// USM-02, BUF-07: of fresh memory of a buffer only a part was written by way of the address.
+fn what_is_beside_a_write_by_address_is_zero(rig: &Rig) -> Outcome {
+    for device in rig.rt.devices() {
+        let q = rig.rt.queue_on(&device)?;
+        let mut x = rig.rt.buffer_with::<u32, 1>([6], BufferOptions::new().page([4]))?;
+        let pointer = match x.pointer(&device) {
+            Err(Error::Unsupported { .. }) => return unsupported("addresses"),
+            other => other?,
+        };
+        let Some(start) = pointer.offset(4) else { return unsupported("offsets") };
+        fill(&q, &[], start, [1, 1, 2], 7)?.wait()?;
+        // SAFETY: the fill has written both, and nothing else uses the buffer.
+        unsafe { x.assume_written([1], [2], &device)? };
+        ensure_eq!(x.to_vec()?, [0, 7, 7, 0, 0, 0], "on {}", device.name());
+        ensure_eq!(
+            x.counters().transfers().bytes,
+            if device.info().home == MemoryHome::Host { 0 } else { 16 }
+        );
     }
     Ok(())
 }

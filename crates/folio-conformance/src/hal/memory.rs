@@ -17,7 +17,14 @@ pub(super) const TESTS: &[Test] = &[
 ];
 
 fn request(size: u64, align: u64) -> AllocReq<'static> {
-    AllocReq { kind: AllocKind::Device, size, align, import: None, label: "conformance" }
+    AllocReq {
+        kind: AllocKind::Device,
+        size,
+        align,
+        import: None,
+        zeroed: false,
+        label: "conformance",
+    }
 }
 
 fn allocations_are_aligned_and_apart(rig: &Rig) -> Outcome {
@@ -101,10 +108,12 @@ fn memory_is_accounted_for(rig: &Rig) -> Outcome {
     })
 }
 
+/// Also of memory that was used before.
 fn zeroed_means_zeros(rig: &Rig) -> Outcome {
     rig.each(|seat| {
-        for _ in 0..4 {
-            let memory = seat.memory(1 << 12)?;
+        for zeroed in [false, true, false, true] {
+            let memory = seat.memory_for(&AllocReq { zeroed, ..request(1 << 12, 64) })?;
+            ensure!(memory.given.zeroed || !zeroed, "zeros were asked for: {:?}", memory.given);
             let mut queue = seat.queue(LaneKind::Compute)?;
             let found = queue.read(&memory)?;
             let zeros = found.iter().all(|b| *b == 0);

@@ -87,8 +87,12 @@ impl<'a> Seat<'a> {
     }
 
     pub(super) fn memory_of(&self, kind: AllocKind, size: u64) -> Result<Memory<'a>, Stop> {
-        let req = AllocReq { kind, size, align: 64, import: None, label: "conformance" };
-        Ok(Memory { seat: *self, given: self.device.usm().alloc(&req)?, size })
+        let (align, label) = (64, "conformance");
+        self.memory_for(&AllocReq { kind, size, align, import: None, zeroed: false, label })
+    }
+
+    pub(super) fn memory_for(&self, req: &AllocReq<'_>) -> Result<Memory<'a>, Stop> {
+        Ok(Memory { seat: *self, given: self.device.usm().alloc(req)?, size: req.size })
     }
 }
 

@@ -268,29 +268,28 @@ impl Engine {
             let address = Some(ptr.0 as u64);
             return Ok(Alloc { mem, address, host: Some(ptr), owner: Owner::Host, clean: true });
         }
-        self.device_alloc(
-            self.first_on(domain),
-            AllocKind::Device,
-            bytes,
-            DEVICE_ALIGN,
-            what,
-            label,
-        )
+        let req = AllocReq {
+            kind: AllocKind::Device,
+            size: bytes as u64,
+            align: DEVICE_ALIGN,
+            import: None,
+            zeroed: false,
+            label: label.as_str(),
+        };
+        self.device_alloc(self.first_on(domain), req, what, label)
     }
 
     /// Memory of a device, within its budget.
     pub(crate) fn device_alloc(
         &self,
         at: u16,
-        kind: AllocKind,
-        bytes: usize,
-        align: u64,
+        req: AllocReq<'_>,
         what: &'static str,
         label: &Label,
     ) -> Result<Alloc, Error> {
         let device = self.open(at)?;
         let entry = &self.devices[usize::from(at)];
-        let asked = bytes as u64;
+        let asked = req.size;
         let out = |in_use, limit| Error::OutOfMemory {
             device: entry.name.clone(),
             what,
@@ -306,13 +305,7 @@ impl Engine {
         if !budget.take(asked) {
             return Err(out(budget.in_use(), budget.limit()));
         }
-        let req = AllocReq {
-            kind,
-            size: asked.max(1),
-            align: align.max(DEVICE_ALIGN),
-            import: None,
-            label: label.as_str(),
-        };
+        let req = AllocReq { size: asked.max(1), align: req.align.max(DEVICE_ALIGN), ..req };
         match device.usm().alloc(&req) {
             Ok(a) => {
                 // Memory in the host's own domain is used by other backends too.

@@ -63,13 +63,18 @@ impl Ledger {
         if storage.in_use > 0 || storage.held(&all, true) {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
-        let mut only = storage.mixed.values().flatten().any(|f| f.domains.contains(domain));
         let lost = self.lost;
-        storage.tracker.visit(&all, &mut |_, set| only |= set.minus(lost) == DomainSet::of(domain));
+        let alone = |set: DomainSet| set.minus(lost) == DomainSet::of(domain);
+        let mut only = storage.mixed.values().flatten().any(|fragment| alone(fragment.on()));
+        storage.tracker.visit(&all, &mut |_, set| only |= alone(set));
         if only {
             return Err(Error::OnlyCopy { buffer: storage.label.clone() });
         }
         storage.tracker.remove(&all, domain);
+        for fragment in storage.mixed.values_mut().flatten() {
+            fragment.domains = fragment.domains.without(domain);
+            fragment.arriving.retain(|(to, _)| *to != domain);
+        }
         storage.defined.update(&all, &mut |_, set: DomainSet| set.without(domain));
         if let Some(place) = storage.allocs.get_mut(usize::from(domain.0)) {
             *place = None;

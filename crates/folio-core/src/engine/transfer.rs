@@ -61,7 +61,7 @@ impl Ledger {
                 Mode::Discard { whole: true } => storage.grid.pages_inside(&a.elements),
                 Mode::Read | Mode::Update | Mode::Discard { whole: false } => Box3::EMPTY,
             };
-            self.zero(a.storage, (&pages, &replaced), domain, who, deps);
+            self.zero(a.storage, (&pages, &replaced, &Box3::EMPTY), domain, who, deps);
         }
     }
 
@@ -281,11 +281,12 @@ impl Ledger {
         stamp
     }
 
-    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`.
+    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`, and but for
+    /// the elements in `spared`.
     fn zero(
         &mut self,
         id: StorageId,
-        (pages, replaced): (&Box3, &Box3),
+        (pages, replaced, spared): (&Box3, &Box3, &Box3),
         domain: DomainId,
         who: For<'_>,
         deps: &mut Deps,
@@ -315,9 +316,10 @@ impl Ledger {
             if storage.broken {
                 storage.hazards.order_all(hole, &mut own);
             }
-            if let Some((dst, extent)) = storage.rect(domain, &storage.grid.elements_of(hole)) {
-                rects.push(FillRect { dst, pitch, extent });
-            }
+            storage.grid.elements_of(hole).subtract(spared, |part| {
+                let rect = storage.rect(domain, &part);
+                rects.extend(rect.map(|(dst, extent)| FillRect { dst, pitch, extent }));
+            });
         }
         let count = rects.len() as u64;
         let body = match self.lane_of(domain, who.lane) {
@@ -368,8 +370,19 @@ impl Ledger {
             return;
         }
         let all = storage.grid.all();
-        self.zero(id, (&all, &Box3::EMPTY), domain, who, deps);
+        self.zero(id, (&all, &Box3::EMPTY, &Box3::EMPTY), domain, who, deps);
         self.storages[id.0].hazards.order_arrivals(&all, domain, deps);
+    }
+
+    /// Something that nobody sees has written all of an access: what is beside it, in pages that hold
+    /// nothing else where it is, is zeroed.
+    pub(crate) fn surround(&mut self, a: &Access) {
+        self.heal(a.storage, &a.pages);
+        let label = self.storages[a.storage.0].label.clone();
+        let who = For { queue: None, label: &label, lane: None };
+        let inside = self.storages[a.storage.0].grid.pages_inside(&a.elements);
+        let mut deps = Deps::new();
+        self.zero(a.storage, (&a.pages, &inside, &a.elements), a.domain, who, &mut deps);
     }
 
     /// Bytes that would have to be copied to a device for these accesses, and its load.

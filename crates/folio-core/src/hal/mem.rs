@@ -129,6 +129,8 @@ pub struct AllocReq<'a> {
     pub align: u64,
     /// Make the allocation over this host memory, of `size` bytes, if that is possible.
     pub import: Option<HostPtr>,
+    /// It must hold zeros when the call returns, by whatever way costs the least. Not with `import`.
+    pub zeroed: bool,
     /// For people who look at the driver's objects.
     pub label: &'a str,
 }
@@ -142,7 +144,7 @@ pub struct Allocation {
     pub address: Option<u64>,
     /// Its address on the host, where the host can reach it.
     pub host: Option<HostPtr>,
-    /// It holds zeros.
+    /// It holds zeros, asked for or not.
     pub zeroed: bool,
 }
 

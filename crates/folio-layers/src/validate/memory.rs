@@ -13,12 +13,33 @@ pub(super) enum Space {
     Device { device: u32, handle: u64 },
 }
 
+/// What an operation does with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Reads,
+    Writes,
+    /// It must be there, and nothing is done with it.
+    Names,
+}
+
+impl How {
+    pub(super) fn of(write: bool) -> How {
+        if write { How::Writes } else { How::Reads }
+    }
+
+    /// The order of the two matters.
+    pub(super) fn conflicts(self, other: How) -> bool {
+        use How::{Names, Writes};
+        (self == Writes && other != Names) || (other == Writes && self != Names)
+    }
+}
+
 /// One use of memory by an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) space: Space,
     pub(super) region: Region,
-    pub(super) write: bool,
+    pub(super) how: How,
 }
 
 struct Used {
@@ -148,19 +169,19 @@ impl Memory {
         let used = self.used.entry(access.space).or_default();
         used.retain(|u| !ended(u.lane, u.tick));
         let racing = used.iter().find(|u| {
-            (u.access.write || access.write)
+            u.access.how.conflicts(access.how)
                 && (u.lane, u.tick) != (lane, tick)
                 && clock.get(u.lane) < u.tick
                 && u.access.region.overlaps(&access.region)
         });
         if let Some(other) = racing {
-            let verb = |write| if write { "writes" } else { "reads" };
+            let verb = |how| if how == How::Writes { "writes" } else { "reads" };
             let what = format!(
                 "tick {tick} of lane {lane} {} what tick {} of lane {} {}, unordered: {:?}",
-                verb(access.write),
+                verb(access.how),
                 other.tick,
                 other.lane,
-                verb(other.access.write),
+                verb(other.access.how),
                 access.space,
             );
             report.add(Rule::Race, what);

@@ -21,7 +21,7 @@ use folio_core::hal::{
     KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome, Notify,
     Tick, WaitGroup,
 };
-use memory::{Access, Memory};
+use memory::{Access, How, Memory};
 use order::Lanes;
 use region::Region;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -54,14 +54,14 @@ pub struct Validate {
 struct Operand {
     mem: MemRef,
     region: Option<Region>,
-    write: bool,
+    how: How,
     /// An empty one is legal: a parameter that a launch does not touch.
     may_be_empty: bool,
 }
 
 impl Operand {
-    fn rect(mem: MemRef, pitch: [u64; 2], extent: [u64; 3], write: bool) -> Operand {
-        Operand { mem, region: Region::new(0, pitch, extent), write, may_be_empty: false }
+    fn rect(mem: MemRef, pitch: [u64; 2], extent: [u64; 3], how: How) -> Operand {
+        Operand { mem, region: Region::new(0, pitch, extent), how, may_be_empty: false }
     }
 }
 
@@ -118,9 +118,9 @@ impl Validate {
         let accesses = self.locate(&state, lane, operands);
         for (i, a) in accesses.iter().enumerate() {
             let clash = accesses[..i].iter().any(|b| {
-                (a.write || b.write) && a.space == b.space && a.region.overlaps(&b.region)
+                a.how.conflicts(b.how) && a.space == b.space && a.region.overlaps(&b.region)
             });
-            if clash || (a.write && a.region.overlaps_itself()) {
+            if clash || (a.how == How::Writes && a.region.overlaps_itself()) {
                 let what = format!("operand {i} of tick {tick} of lane {}", lane.id);
                 self.report.add(Rule::Alias, what);
             }
@@ -163,7 +163,7 @@ impl Validate {
     /// Where the operands are. Reports those that are nowhere.
     fn locate(&self, state: &State, lane: &LaneRef, operands: Vec<Operand>) -> Vec<Access> {
         let mut out = Vec::with_capacity(operands.len());
-        for Operand { mem, region, write, may_be_empty } in operands {
+        for Operand { mem, region, how, may_be_empty } in operands {
             let Some(region) = region else {
                 if !may_be_empty {
                     self.report.add(Rule::Shape, format!("on lane {}: {mem:?}", lane.id));
@@ -179,7 +179,7 @@ impl Validate {
                 }
             }
             if let Some((space, region)) = state.memory.locate(&mem, region, &self.report) {
-                out.push(Access { space, region, write });
+                out.push(Access { space, region, how });
             }
         }
         out
@@ -257,17 +257,18 @@ fn operands_of(op: Op<'_>) -> Vec<Operand> {
     match op {
         Op::Copy(rects) => {
             let both = |r: &CopyRect| {
-                let from = Operand::rect(r.src, r.src_pitch, r.extent, false);
-                [from, Operand::rect(r.dst, r.dst_pitch, r.extent, true)]
+                let from = Operand::rect(r.src, r.src_pitch, r.extent, How::Reads);
+                [from, Operand::rect(r.dst, r.dst_pitch, r.extent, How::Writes)]
             };
             rects.iter().flat_map(both).collect()
         }
         Op::Fill(rects, _) => {
-            rects.iter().map(|r| Operand::rect(r.dst, r.pitch, r.extent, true)).collect()
+            rects.iter().map(|r| Operand::rect(r.dst, r.pitch, r.extent, How::Writes)).collect()
         }
         Op::Launch(_, _, args) => args.params.iter().map(operand_of).collect(),
-        // The bytes must be there, and nobody's order depends on it.
-        Op::Hint(mem, bytes, _) => vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], false)],
+        Op::Hint(mem, bytes, _) => {
+            vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], How::Names)]
+        }
     }
 }
 
@@ -275,7 +276,7 @@ fn operand_of(param: &folio_core::hal::Param) -> Operand {
     // Located relative to its reference, which holds the offset already.
     let region = Region::of_param(param).map(|r| r.at(r.start - param.mem.offset));
     let empty = param.extent.contains(&0) && param.size > 0;
-    Operand { mem: param.mem, region, write: param.write, may_be_empty: empty }
+    Operand { mem: param.mem, region, how: How::of(param.write), may_be_empty: empty }
 }
 
 // SAFETY: passes every call on as it is.
@@ -332,6 +333,9 @@ unsafe impl Hooks for Validate {
             self.report.add(Rule::Request, format!("{req:?}"));
         }
         let made = device.inner.usm().alloc(req)?;
+        if req.zeroed && !made.zeroed {
+            self.report.add(Rule::BackendMemory, format!("{req:?} was given {made:?}"));
+        }
         self.lock().memory.alloc(device.index, req, &made, &self.report);
         Ok(made)
     }

@@ -35,7 +35,14 @@ impl Rig {
 }
 
 pub fn request(size: u64) -> AllocReq<'static> {
-    AllocReq { kind: AllocKind::Device, size, align: 16, import: None, label: "test" }
+    AllocReq {
+        kind: AllocKind::Device,
+        size,
+        align: 16,
+        import: None,
+        zeroed: false,
+        label: "test",
+    }
 }
 
 pub fn host(bytes: &mut [u8]) -> MemRef {

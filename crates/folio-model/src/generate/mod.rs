@@ -257,7 +257,9 @@ impl Maker {
             90..=91 => What::WaitQueue { queue: self.queue(thread) },
             92..=93 => What::WaitEvent { step: self.earlier(thread) },
             94..=95 => What::Barrier { queue: self.queue(thread) },
-            96..=99 if self.threads == 1 => {
+            98 if self.threads == 1 => self.release(thread),
+            99 if self.threads == 1 => self.assume(thread),
+            96..=97 if self.threads == 1 => {
                 What::Freeze { device: self.rng.below(3), copies: self.rng.chance(70) }
             }
             _ => self.submit(thread),
@@ -293,6 +295,47 @@ impl Maker {
         What::Adopt { buffer }
     }
 
+    /// An ordinary buffer that nobody borrows.
+    fn movable(&mut self, thread: usize) -> Option<usize> {
+        let buffer = self.own(thread, None)?;
+        let ordinary = match self.buffers[buffer].memory {
+            Memory::Own => true,
+            // What becomes of the memory below is not the buffer's.
+            Memory::Over(_) => self.config.budget.is_none(),
+            Memory::Usm(..) => self.adopted.contains(&buffer),
+            Memory::Lent | Memory::Borrowed => false,
+        };
+        ordinary.then_some(buffer)
+    }
+
+    fn release(&mut self, thread: usize) -> What {
+        let Some(buffer) = self.movable(thread) else { return self.submit(thread) };
+        What::Release { buffer, device: self.rng.below(self.config.domains().len()) }
+    }
+
+    /// A part of a buffer as it was made.
+    fn assume(&mut self, thread: usize) -> What {
+        // Its memory may be made for this.
+        let free = self.config.budget.is_none();
+        let Some(buffer) = self.movable(thread).filter(|_| free) else {
+            return self.submit(thread);
+        };
+        let BufferSpec { ty, dims, .. } = self.buffers[buffer];
+        let part = self.part(thread, buffer, dims, None);
+        let view = View { buffer, ty, dims, part };
+        What::Assume { view, device: self.rng.below(self.config.domains().len()) }
+    }
+
+    fn advise(&mut self, thread: usize) -> Action {
+        let Some(buffer) = self.usm(thread) else {
+            return Action::Prefetch { view: self.view(thread, None) };
+        };
+        let BufferSpec { ty, dims, .. } = self.buffers[buffer];
+        Action::Advise {
+            view: View { buffer, ty, dims, part: self.part(thread, buffer, dims, None) },
+        }
+    }
+
     fn submit(&mut self, thread: usize) -> What {
         let raw = if self.rng.chance(45) { self.raw(thread) } else { None };
         let action = raw.unwrap_or_else(|| self.tracked(thread));
@@ -311,7 +354,9 @@ impl Maker {
             67..=78 => self.copy(thread),
             79..=84 => Action::Upload { to: self.view(thread, None) },
             85..=91 => Action::Fill { to: self.view(thread, None) },
-            92..=95 => Action::Update { view: self.view(thread, None) },
+            92..=93 => Action::Update { view: self.view(thread, None) },
+            94..=95 => Action::Prefetch { view: self.view(thread, None) },
+            96 => self.advise(thread),
             _ => Action::UpdateHost { view: self.view(thread, None) },
         }
     }

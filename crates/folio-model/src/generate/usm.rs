@@ -94,7 +94,8 @@ impl Maker {
         let (other, ends) = (self.rng.pick(&ready), self.ends(thread, false));
         Some(match self.rng.below(100) {
             0..=49 => self.raw_copy(other, to),
-            50..=64 => Action::RawFill { to },
+            50..=60 => Action::RawFill { to },
+            61..=64 => Action::RawHint { view: to },
             _ => {
                 let (read, on_host) = (self.raw_view(other, ty), self.rng.chance(50));
                 let apart = !crate::place::overlap(&read, &to);
@@ -148,7 +149,9 @@ impl Maker {
         let domains = self.config.domains();
         let home = |b: usize| match self.buffers[b].memory {
             Memory::Usm(device, _) if !self.adopted.contains(&b) => Some(domains[device]),
-            Memory::Lent if matches!(action, Action::RawFill { .. }) => Some(0),
+            Memory::Lent if matches!(action, Action::RawFill { .. } | Action::RawHint { .. }) => {
+                Some(0)
+            }
             _ => None,
         };
         let mut homes: Vec<usize> = action.buffers().into_iter().filter_map(home).collect();

@@ -91,6 +91,16 @@ impl Oracle<'_> {
         }
     }
 
+    /// A buffer's memory in `domain` was given back, at once.
+    pub(super) fn released(&mut self, at: usize, domain: usize) {
+        let bytes = bytes(self.program, at);
+        let goes = |b: &&mut Budget| b.there[at] && b.domain == domain;
+        if let Some(budget) = self.budget.as_mut().filter(goes) {
+            budget.there[at] = false;
+            budget.live -= bytes;
+        }
+    }
+
     /// A handle is gone.
     pub(super) fn deallocate(&mut self, at: usize) {
         let below = match self.program.buffers[at].memory {

@@ -58,6 +58,7 @@ impl Storage {
         match spec.memory {
             Memory::Usm(device, kind) => {
                 home = Some(domains[device]);
+                current = 1 << domains[device];
                 reachable = kind != UsmKind::Device || domains[device] == 0;
             }
             Memory::Over(Some((device, _))) => current <<= domains[device],

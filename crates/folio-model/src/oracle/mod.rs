@@ -3,6 +3,7 @@
 
 mod budget;
 mod memory;
+mod outside;
 mod report;
 mod values;
 
@@ -35,6 +36,8 @@ struct Oracle<'a> {
     told: Vec<Vec<String>>,
     /// Commands that have failed by themselves.
     own: Vec<String>,
+    /// Buffers that were written by their address: what was zeroed beside that may fail unmet.
+    assumed: Vec<usize>,
     /// What was moved of each buffer in all.
     totals: Vec<Tally>,
     budget: Option<Budget>,
@@ -97,6 +100,7 @@ impl<'a> Oracle<'a> {
             roots: vec![Default::default(); queues],
             told: vec![Vec::new(); queues],
             own: Vec::new(),
+            assumed: Vec::new(),
             totals: vec![Tally::default(); program.buffers.len()],
             budget: Budget::of(&program.config, program.buffers.len()),
             carried: [0; 3],
@@ -125,6 +129,8 @@ impl<'a> Oracle<'a> {
                 self.guards.clear();
                 Ok(())
             }
+            What::Release { buffer, device } => self.release(*buffer, self.domains[*device], seen),
+            What::Assume { view, device } => self.assume(view, self.domains[*device], seen),
             What::Adopt { buffer } => {
                 self.storages[*buffer].home = None;
                 match &seen.call {
@@ -210,7 +216,9 @@ impl<'a> Oracle<'a> {
     fn accessible(&self, action: &Action, place: usize) -> bool {
         match action {
             Action::Copy { .. } | Action::Upload { .. } => true,
-            Action::RawFill { to } => self.domain_of(to.buffer, 0) == place,
+            Action::RawFill { to: view } | Action::RawHint { view } => {
+                self.domain_of(view.buffer, 0) == place
+            }
             _ => action.accesses().iter().all(|(access, _)| {
                 let storage = &self.storages[access.view.buffer];
                 let here = self.domain_of(access.view.buffer, place) == place;

@@ -93,6 +93,11 @@ impl Oracle<'_> {
         }
         let mut told: Vec<&str> = record.told.iter().map(|(_, label, _)| label.as_str()).collect();
         let mut own: Vec<&str> = self.own.iter().map(String::as_str).collect();
+        if self.leeway == Leeway::Fault {
+            let unmet =
+                |label: &str| self.assumed.iter().any(|b| self.program.buffer_label(*b) == label);
+            told.retain(|label| own.contains(label) || !unmet(label));
+        }
         told.sort_unstable();
         own.sort_unstable();
         if told != own {

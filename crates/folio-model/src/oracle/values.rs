@@ -54,7 +54,11 @@ impl Oracle<'_> {
                 let write = Access { view: *write, mode: Mode::Discard };
                 self.task(salt, &input, &write, None, &mut out);
             }
-            Action::Update { .. } | Action::UpdateHost { .. } => {}
+            Action::Update { .. }
+            | Action::UpdateHost { .. }
+            | Action::Prefetch { .. }
+            | Action::Advise { .. }
+            | Action::RawHint { .. } => {}
         }
         Ok(out)
     }

@@ -2,9 +2,9 @@
 
 use crate::compute;
 use crate::handle::{Elem, Handle, slice, slice_mut};
-use crate::program::{Access, Mode, Ty, View};
+use crate::program::{Access, Action, Mode, Ty, View};
 use crate::typed::{self, Digest, Job};
-use folio_core::{CommandGroup, Result, UsmRows};
+use folio_core::{Advice, CommandGroup, Result, UsmRows};
 
 macro_rules! counts {
     ($t:ty, $d:literal, $cg:expr, $all:expr, $range:expr, $job:expr, $n:expr,
@@ -92,13 +92,18 @@ pub(super) fn give<T: Elem>(
     })
 }
 
-pub(super) fn update<T: Elem>(
+pub(super) fn bring<T: Elem>(
     cg: &mut CommandGroup,
     view: &View,
     any: &Handle,
-    host: bool,
+    action: &Action,
 ) -> Result<()> {
-    slice::<T, 3, _>(any, view, |part| if host { cg.update_host(part) } else { cg.update(part) })
+    slice::<T, 3, _>(any, view, |part| match action {
+        Action::UpdateHost { .. } => cg.update_host(part),
+        Action::Prefetch { .. } => cg.prefetch(part),
+        Action::Advise { .. } => cg.advise(part, Advice::ReadMostly),
+        _ => cg.update(part),
+    })
 }
 
 /// The rank that a part needs: rows and slices that are there once need no distances.

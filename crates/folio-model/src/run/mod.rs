@@ -28,6 +28,10 @@ pub enum Outcome {
     Held,
     /// It is USM of another place.
     NotAccessible,
+    /// Memory is in use.
+    InUse,
+    /// Memory is the only one to hold some data.
+    OnlyCopy,
     /// The scope of a view is over.
     Ended,
     /// For want of memory.
@@ -55,6 +59,8 @@ impl Outcome {
             Error::Aliasing { .. } => Outcome::Aliasing,
             Error::HostAccessHeld { .. } => Outcome::Held,
             Error::NotAccessible { .. } => Outcome::NotAccessible,
+            Error::InUse { .. } => Outcome::InUse,
+            Error::OnlyCopy { .. } => Outcome::OnlyCopy,
             Error::ScopeEnded { .. } => Outcome::Ended,
             Error::OutOfMemory { device, asked, in_use, limit, .. } => {
                 let bytes = [*asked, *in_use, *limit];
@@ -239,10 +245,11 @@ impl Runner<'_> {
     fn step(&self, step: &Step, mine: &mut Mine) -> Option<Doing> {
         let named: Vec<usize> = match &step.what {
             What::Submit { action, .. } => action.buffers(),
-            What::Read { view } | What::Write { view, .. } | What::Hold { view, .. } => {
-                vec![view.buffer]
-            }
-            What::Adopt { buffer } => vec![*buffer],
+            What::Read { view }
+            | What::Write { view, .. }
+            | What::Hold { view, .. }
+            | What::Assume { view, .. } => vec![view.buffer],
+            What::Adopt { buffer } | What::Release { buffer, .. } => vec![*buffer],
             _ => Vec::new(),
         };
         if named.iter().any(|b| self.buffer(*b).is_none())
@@ -273,6 +280,10 @@ impl Runner<'_> {
             !usm || view.ty == self.program.buffers[view.buffer].ty
         };
         match &step.what {
+            // Only USM can be advised of.
+            What::Submit { action: Action::Advise { view }, .. } => {
+                fits(view) && matches!(self.buffer(view.buffer), Some(Handle::Usm(_)))
+            }
             What::Submit { action, .. } => action.accesses().iter().all(|(a, _)| fits(&a.view)),
             What::Read { view } | What::Write { view, .. } | What::Hold { view, .. } => fits(view),
             _ => true,
@@ -345,6 +356,18 @@ impl Runner<'_> {
             }
             What::Unhold => held.clear(),
             What::Enter { .. } | What::Leave { .. } => return None,
+            What::Release { buffer, device } => {
+                let device = self.world.rt.devices().get(*device)?.clone();
+                // What is in use would depend on time.
+                self.world.rt.wait().ok()?;
+                doing.seen.call = Outcome::of(&self.buffer(*buffer)?.release(&device)?);
+            }
+            What::Assume { view, device } => {
+                let device = self.world.rt.devices().get(*device)?.clone();
+                self.world.rt.wait().ok()?;
+                let handle = self.buffer(view.buffer)?;
+                doing.seen.call = Outcome::of(&handle.assume(view, &device, step.id)?);
+            }
             What::Adopt { buffer } => {
                 let mut place = lock(self.buffers.get(*buffer)?);
                 let adopted = place.take()?.adopt()?;
@@ -440,15 +463,20 @@ impl Runner<'_> {
                     Ty::U64 => dispatch::give::<u64>(cg, to, &any, salt, fill),
                 }
             }
-            Action::Update { view } | Action::UpdateHost { view } => {
+            Action::Update { view }
+            | Action::UpdateHost { view }
+            | Action::Prefetch { view }
+            | Action::Advise { view } => {
                 let Some(any) = self.buffer(view.buffer) else { return Ok(()) };
-                let host = matches!(action, Action::UpdateHost { .. });
                 match view.ty {
-                    Ty::U32 => dispatch::update::<u32>(cg, view, &any, host),
-                    Ty::U64 => dispatch::update::<u64>(cg, view, &any, host),
+                    Ty::U32 => dispatch::bring::<u32>(cg, view, &any, action),
+                    Ty::U64 => dispatch::bring::<u64>(cg, view, &any, action),
                 }
             }
-            Action::RawCopy { .. } | Action::RawFill { .. } | Action::RawRun { .. } => {
+            Action::RawCopy { .. }
+            | Action::RawFill { .. }
+            | Action::RawRun { .. }
+            | Action::RawHint { .. } => {
                 self.describe_raw(cg, salt, action);
                 Ok(())
             }
@@ -472,6 +500,13 @@ impl Runner<'_> {
             Action::RawFill { to } => {
                 if let Some(target) = rows(to) {
                     dispatch::raw_fill(cg, target, to, salt);
+                }
+            }
+            Action::RawHint { view } => {
+                let pointer = self.buffer(view.buffer).and_then(|handle| handle.span(rt, view));
+                if let Some((start, bytes)) = pointer {
+                    // SAFETY: the program keeps the memory.
+                    unsafe { cg.prefetch_raw(start, bytes) };
                 }
             }
             Action::RawRun { on_host, read, write, ends } => {

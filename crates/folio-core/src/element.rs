@@ -23,6 +23,7 @@ macro_rules! device_types {
     )*};
 }
 device_types!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64, usize, isize);
+device_types!(half::f16, half::bf16);
 
 // SAFETY: an array has no padding of its own; the rest holds because it holds for `T`.
 unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {}

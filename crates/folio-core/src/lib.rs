@@ -43,6 +43,7 @@ pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::Timing;
+pub use half::{bf16, f16};
 pub use queue::Queue;
 pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};

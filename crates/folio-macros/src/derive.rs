@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields};
 
@@ -25,6 +26,20 @@ fn is_repr_c(input: &DeriveInput) -> bool {
     found
 }
 
+/// The parameters, with a condition on each of these types.
+fn with(
+    generics: &syn::Generics,
+    types: &[&syn::Type],
+    condition: impl Fn(&syn::Type) -> TokenStream,
+) -> syn::Result<syn::Generics> {
+    let mut generics = generics.clone();
+    let all = generics.make_where_clause();
+    for ty in types {
+        all.predicates.push(syn::parse2(condition(ty))?);
+    }
+    Ok(generics)
+}
+
 fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let Data::Struct(data) = &input.data else {
@@ -38,23 +53,28 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
             "DeviceType: write #[repr(C)] on the struct, so that devices agree on its layout";
         return Err(Error::new(name.span(), text));
     }
-    let text = name.to_string();
+    let text = name.unraw().to_string();
     let (mut idents, mut names, mut types) = (vec![], vec![], vec![]);
     for field in &fields.named {
         let Some(ident) = &field.ident else { continue };
         idents.push(ident);
-        names.push(ident.to_string());
+        names.push(ident.unraw().to_string());
         types.push(&field.ty);
     }
-    let mut generics = input.generics.clone();
-    let fields = generics.make_where_clause();
-    for ty in &types {
-        let bound =
-            quote_spanned!(ty.span()=> #ty: ::folio::DeviceType + ::folio::ir::device::Shared);
-        fields.predicates.push(syn::parse2(bound)?);
-    }
-    let (params, arguments, conditions) = generics.split_for_impl();
+    let shared = with(
+        &input.generics,
+        &types,
+        |ty| quote_spanned!(ty.span()=> #ty: ::folio::ir::device::Shared),
+    )?;
+    let in_memory = with(
+        &input.generics,
+        &types,
+        |ty| quote_spanned!(ty.span()=> #ty: ::folio::DeviceType + ::folio::ir::device::Shared),
+    )?;
+    let (params, arguments, conditions) = in_memory.split_for_impl();
+    let (_, _, described) = shared.split_for_impl();
     let table = Ident::new("__types", Span::mixed_site());
+    let all = Ident::new("__all", Span::mixed_site());
     let each = types.iter().map(
         |ty| quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Shared>::describe(#table)),
     );
@@ -62,7 +82,7 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let padding = "a device type has no padding: add fields, or order them by size";
     let site = Span::mixed_site().located_at(name.span());
     // What is generic is checked where it is used.
-    let now = generics
+    let now = in_memory
         .params
         .is_empty()
         .then(|| quote_spanned!(site=> const _: () = <#name as ::folio::DeviceType>::CHECKED;));
@@ -70,14 +90,18 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         // SAFETY: the fields are device types; that there is no padding between them is asserted.
         unsafe impl #params ::folio::DeviceType for #name #arguments #conditions {
             const CHECKED: () =
-                ::core::assert!(::core::mem::size_of::<Self>() == 0 #(+ #sizes)*, #padding);
+                ::core::assert!(<Self as ::folio::ir::device::Shared>::IN_MEMORY, #padding);
         }
-        // SAFETY: `repr(C)` lays fields out as the description does, without padding as asserted.
-        unsafe impl #params ::folio::ir::device::Shared for #name #arguments #conditions {
+        // SAFETY: `repr(C)` lays fields out as the description does; it says whether there is padding.
+        unsafe impl #params ::folio::ir::device::Shared for #name #arguments #described {
+            const IN_MEMORY: bool = ::core::mem::size_of::<Self>() == 0 #(+ #sizes)*
+                #(&& <#types as ::folio::ir::device::Shared>::IN_MEMORY)*;
             fn describe(#table: &mut ::folio::ir::Types) -> ::folio::ir::Type {
-                const { <Self as ::folio::DeviceType>::CHECKED }
                 #(let #idents = #each;)*
                 #table.structure(#text, &[#((#names, #idents)),*])
+            }
+            fn bits(self, #all: &mut ::std::vec::Vec<u64>) {
+                #(::folio::ir::device::Shared::bits(self.#idents, #all);)*
             }
         }
         #now

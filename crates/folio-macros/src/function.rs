@@ -1,8 +1,10 @@
 //! Functions: signatures, and what is made of them.
 
 use crate::body::Walk;
+use crate::methods;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{FnArg, GenericArgument, GenericParam, ItemFn, Pat, PathArguments, ReturnType, Type};
 
@@ -13,6 +15,8 @@ pub enum Kind {
     Kernel,
     /// Called by kernels.
     Device,
+    /// The same, in an `impl`.
+    Method,
 }
 
 /// Expands an attribute.
@@ -20,16 +24,26 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(_) => {
-            let text = "kernel: this attribute is for functions: `fn name(..) { .. }`";
+            if let (Kind::Device, Ok(item)) = (kind, syn::parse2(item.clone())) {
+                return methods::expand(&item);
+            }
+            let text = match kind {
+                Kind::Kernel => "kernel: this attribute is for functions: `fn name(..) { .. }`",
+                Kind::Device | Kind::Method => {
+                    "kernel: this attribute is for functions and `impl`s of structs"
+                }
+            };
             return syn::Error::new(item.span(), text).to_compile_error();
         }
     };
     let mut walk = Walk::default();
+    walk.ends_items = kind == Kind::Kernel;
+    walk.name = Some(function.sig.ident.clone());
     if !arguments.is_empty() {
         walk.refuse(arguments.span(), "this attribute takes no arguments");
     }
-    let parts = Signature::read(&function, kind, &mut walk);
-    let (native, tree) = walk.block(&function.block);
+    let parts = Signature::read(&function.sig, kind, &mut walk);
+    let (native, tree) = walk.body(&function.block);
     if let Some(error) = std::mem::take(&mut walk.errors).take() {
         return refused(&function, &error);
     }
@@ -48,21 +62,23 @@ fn refused(function: &ItemFn, error: &syn::Error) -> TokenStream {
 
 /// What a parameter is.
 #[derive(PartialEq)]
-enum Role {
+pub enum Role {
     Item(u8),
     View,
     Value,
 }
 
-struct Parameter {
+pub struct Parameter {
     name: Ident,
-    ty: Type,
+    pub ty: Type,
     role: Role,
+    /// The body may change it.
     mutable: bool,
 }
 
-struct Signature {
-    parameters: Vec<Parameter>,
+/// What a function takes.
+pub struct Signature {
+    pub parameters: Vec<Parameter>,
 }
 
 /// The last part of a type's path, and its const argument if that is a literal.
@@ -102,8 +118,7 @@ fn rank_of(ty: &Type) -> u8 {
 }
 
 impl Signature {
-    fn read(function: &ItemFn, kind: Kind, walk: &mut Walk) -> Signature {
-        let signature = &function.sig;
+    pub fn read(signature: &syn::Signature, kind: Kind, walk: &mut Walk) -> Signature {
         if let Some(token) = &signature.asyncness {
             walk.refuse(token.span(), "kernels cannot be async");
         }
@@ -127,21 +142,44 @@ impl Signature {
         walk.scopes.enter();
         let mut parameters = vec![];
         for argument in &signature.inputs {
-            let FnArg::Typed(typed) = argument else {
-                walk.refuse(argument.span(), "`self` is not supported; write a free function");
-                continue;
+            let typed = match argument {
+                FnArg::Typed(typed) => typed,
+                FnArg::Receiver(of) if kind == Kind::Method && of.reference.is_none() => {
+                    let name = Ident::from(of.self_token);
+                    walk.parameter(&name, of.mutability.is_some());
+                    let ty = Type::Verbatim(quote_spanned!(of.self_token.span => Self));
+                    // It cannot be bound again.
+                    let (role, mutable) = (Role::Value, false);
+                    parameters.push(Parameter { name, ty, role, mutable });
+                    continue;
+                }
+                FnArg::Receiver(of) => {
+                    let text = match kind {
+                        Kind::Method => "take `self` by value; it is copied",
+                        _ => "`self` is for functions in an `impl` with #[device_fn]",
+                    };
+                    walk.refuse(of.span(), text);
+                    continue;
+                }
             };
-            let Pat::Ident(name) = &*typed.pat else {
-                walk.refuse(typed.pat.span(), "give the parameter a name");
-                continue;
+            let name = match &*typed.pat {
+                Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => name,
+                other => {
+                    walk.refuse(other.span(), "give the parameter a name");
+                    continue;
+                }
             };
+            if name.ident.to_string().starts_with("__") {
+                let text = "names that begin with `__` are the macro's; give the parameter another";
+                walk.refuse(name.span(), text);
+            }
             refuse_type(&typed.ty, walk);
             let role = role_of(&typed.ty);
-            let at = walk.scopes.bind(&name.ident);
+            let mutable = role == Role::View || name.mutability.is_some();
+            let at = walk.parameter(&name.ident, role == Role::Value && mutable);
             if role == Role::Item(1) {
                 walk.item = Some(at);
             }
-            let mutable = name.mutability.is_some();
             if kind == Kind::Kernel {
                 match role {
                     Role::Item(rank) => walk.known.item(at, rank),
@@ -173,31 +211,14 @@ impl Signature {
         tree: &TokenStream,
     ) -> TokenStream {
         let (name, vis, output) = (&function.sig.ident, &function.vis, &function.sig.output);
-        let text = name.to_string();
         let generics = &function.sig.generics;
         let (params, arguments, conditions) = generics.split_for_impl();
-        let markers: Vec<_> = generics.type_params().map(|p| p.ident.clone()).collect();
-        let names: Vec<_> = self.parameters.iter().map(|p| &p.name).collect();
-        let texts: Vec<_> = names.iter().map(|name| name.to_string()).collect();
-        let types: Vec<_> = self.parameters.iter().map(Parameter::native).collect();
-        let entries: Vec<_> = self.parameters.iter().map(Parameter::entry).collect();
-        let nothing: Vec<_> = self.parameters.iter().map(Parameter::nothing).collect();
-        let result = match output {
-            ReturnType::Default => quote!(|| __s::Entry::Unit),
-            ReturnType::Type(_, ty) => quote_spanned! {ty.span()=>
-                <#ty as ::folio::ir::device::Slotted>::entry
-            },
-        };
-        let (slots, more) = (&walk.slots, &walk.entries);
-        let before = quote!(#(#entries,)* #result,);
-        // Writing through a view takes it as mutable.
-        let bindings = self.parameters.iter().filter(|p| p.mutable || p.role == Role::View);
-        let bindings = bindings.map(|Parameter { name, .. }| quote!(let mut #name = #name;));
-        let attributes = quote! {
-            #[allow(unused_mut, unused_parens, unused_braces, unused_variables, non_snake_case,
-                unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
-                reason = "written by a macro")]
-        };
+        let markers = generics.type_params().map(|p| &p.ident);
+        let names = self.names();
+        let types = self.types();
+        let attributes = attributes();
+        let body = self.body(walk, output, native);
+        let described = self.described(name, tree, &quote!(Self::__body));
         let made = if kind == Kind::Kernel {
             self.kernel(function, &walk.known.unproved)
         } else {
@@ -205,7 +226,7 @@ impl Signature {
         };
         let what = match kind {
             Kind::Kernel => quote!(),
-            Kind::Device => quote! {
+            Kind::Device | Kind::Method => quote! {
                 impl #params ::folio::ir::device::Inlined for #name #arguments #conditions {
                     const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
                 }
@@ -219,16 +240,7 @@ impl Signature {
             #attributes
             impl #params #name #arguments #conditions {
                 #[inline(always)]
-                fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output {
-                    use ::folio::ir::source as __s;
-                    #(#slots)*
-                    if __M::PROBE {
-                        ::folio::ir::device::probe(&[#before #((#more) as fn() -> __s::Entry),*]);
-                        return ::folio::ir::device::nothing();
-                    }
-                    #(#bindings)*
-                    #native
-                }
+                fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
                 #[doc(hidden)]
                 #[inline(always)]
                 #[allow(missing_docs, reason = "hidden")]
@@ -237,23 +249,70 @@ impl Signature {
                 ) -> fn(#(#types),*) #output {
                     Self::__body::<__M>
                 }
-                const __FUNCTION: ::folio::ir::source::Function = {
-                    use ::folio::ir::source as __s;
-                    static __TREE: __s::Block = #tree;
-                    __s::Function {
-                        name: #text,
-                        file: ::core::file!(),
-                        params: &[#(#texts),*],
-                        body: &__TREE,
-                        table: || ::folio::ir::device::record(|| {
-                            Self::__body::<::folio::ir::device::Probe>(#(#nothing),*);
-                        }),
-                    }
-                };
+                const __FUNCTION: ::folio::ir::source::Function = #described;
             }
             #what
             #made
         }
+    }
+
+    pub fn has_views(&self) -> bool {
+        self.parameters.iter().any(|p| p.role != Role::Value)
+    }
+
+    pub fn names(&self) -> Vec<&Ident> {
+        self.parameters.iter().map(|p| &p.name).collect()
+    }
+
+    /// The types that the Rust form takes.
+    pub fn types(&self) -> Vec<TokenStream> {
+        self.parameters.iter().map(Parameter::native).collect()
+    }
+
+    /// The body of the Rust form: it tells its types, or runs.
+    pub fn body(&self, walk: &Walk, output: &ReturnType, native: &TokenStream) -> TokenStream {
+        let entries = self.parameters.iter().map(Parameter::entry);
+        let result = match output {
+            ReturnType::Default => quote!(|| __s::Entry::Unit),
+            ReturnType::Type(_, ty) => quote_spanned! {ty.span()=>
+                <#ty as ::folio::ir::device::Slotted>::entry
+            },
+        };
+        let (slots, more) = (&walk.slots, &walk.entries);
+        let mutable = self.parameters.iter().filter(|p| p.mutable);
+        let bindings = mutable.map(|Parameter { name, .. }| quote!(let mut #name = #name;));
+        quote! {{
+            use ::folio::ir::source as __s;
+            #(#slots)*
+            if __M::PROBE {
+                ::folio::ir::device::probe(&[
+                    #(#entries,)* #result, #((#more) as fn() -> __s::Entry),*
+                ]);
+                return ::folio::ir::device::nothing();
+            }
+            #(#bindings)*
+            #native
+        }}
+    }
+
+    /// What is said of the function, as a constant; `body` is its Rust form.
+    pub fn described(&self, name: &Ident, tree: &TokenStream, body: &TokenStream) -> TokenStream {
+        let text = name.unraw().to_string();
+        let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
+        let nothing = self.parameters.iter().map(Parameter::nothing);
+        quote! {{
+            use ::folio::ir::source as __s;
+            static __TREE: __s::Block = #tree;
+            __s::Function {
+                name: #text,
+                file: ::core::file!(),
+                params: &[#(#texts),*],
+                body: &__TREE,
+                table: || ::folio::ir::device::record(|| {
+                    let _ = #body::<::folio::ir::device::Probe>(#(#nothing),*);
+                }),
+            }
+        }}
     }
 
     /// A kernel's entries.
@@ -375,7 +434,7 @@ impl Signature {
 
     /// A device function as an ordinary one, if it takes no views.
     fn plain(&self, function: &ItemFn) -> TokenStream {
-        if self.parameters.iter().any(|p| p.role != Role::Value) {
+        if self.has_views() {
             return quote!();
         }
         let (attributes, vis, signature) = (&function.attrs, &function.vis, &function.sig);
@@ -391,6 +450,15 @@ impl Signature {
                 #name #turbofish::__body::<::folio::ir::device::Checked>(#(#names),*)
             }
         }
+    }
+}
+
+/// What is allowed in what the macro writes.
+pub fn attributes() -> TokenStream {
+    quote! {
+        #[allow(unused_mut, unused_parens, unused_braces, unused_variables, non_snake_case,
+            non_upper_case_globals, unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
+            reason = "written by a macro")]
     }
 }
 
@@ -423,11 +491,11 @@ impl Parameter {
         let ty = &self.ty;
         match self.role {
             Role::View => quote!(<#ty as ::folio::ir::device::ViewParam>::none()),
-            // SAFETY (of what is emitted): device types' zero bytes are values; so are an item's.
-            _ => quote! {
-                // SAFETY: zero bytes are a value of every device type, and of items.
+            Role::Item(_) => quote! {
+                // SAFETY: zero bytes are an item, and it computes nothing.
                 unsafe { ::core::mem::zeroed::<#ty>() }
             },
+            Role::Value => quote!(::folio::ir::device::zeroed()),
         }
     }
 }

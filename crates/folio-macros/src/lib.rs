@@ -16,6 +16,9 @@ mod body;
 mod derive;
 mod errors;
 mod function;
+#[cfg(test)]
+mod fuzz;
+mod methods;
 mod pattern;
 
 use proc_macro::TokenStream;
@@ -26,7 +29,8 @@ pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(arguments.into(), item.into(), function::Kind::Kernel).into()
 }
 
-/// Makes a function one that kernels can call; it remains an ordinary function, too.
+/// Makes a function one that kernels can call; it remains an ordinary function, too. On an `impl` of a struct it
+/// makes its functions such, `self` by value; on the `impl` of an operator, kernels have that operator.
 #[proc_macro_attribute]
 pub fn device_fn(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(arguments.into(), item.into(), function::Kind::Device).into()

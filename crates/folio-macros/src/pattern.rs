@@ -3,6 +3,7 @@
 use crate::errors::Errors;
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Ident, Pat};
 
@@ -26,12 +27,23 @@ impl Scopes {
 
     /// A new variable.
     pub fn bind(&mut self, name: &Ident) -> u16 {
+        let at = self.unnamed();
+        self.bind_to(name, at);
+        at
+    }
+
+    /// A new variable that no source names.
+    pub fn unnamed(&mut self) -> u16 {
         let at = self.next;
         self.next = self.next.saturating_add(1);
+        at
+    }
+
+    /// Another name of a variable.
+    pub fn bind_to(&mut self, name: &Ident, at: u16) {
         if let Some(scope) = self.open.last_mut() {
             scope.push((name.clone(), at));
         }
-        at
     }
 
     /// The number of the variable with this name: of those that come from the same macro, if there are any.
@@ -44,7 +56,8 @@ impl Scopes {
     /// All that have this name, as text, the innermost first.
     pub fn named(&self, name: &Ident) -> impl Iterator<Item = &(Ident, u16)> {
         let all = self.open.iter().rev().flat_map(|scope| scope.iter().rev());
-        all.filter(move |(have, _)| *have == *name)
+        let name = name.unraw();
+        all.filter(move |(have, _)| have.unraw() == name)
     }
 
     /// Rustc finds the same variable for sure: all of this name come from the same macro as the name.

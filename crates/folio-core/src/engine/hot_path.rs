@@ -197,6 +197,7 @@ impl<const GENERIC: bool> Adds<GENERIC> {
                 "+",
                 &Expr::Index(&Expr::Local(3), &Expr::Local(0), (1, 1)),
                 &Expr::Index(&Expr::Local(2), &Expr::Local(0), (1, 1)),
+                None,
                 (1, 1),
             ))],
             tail: None,

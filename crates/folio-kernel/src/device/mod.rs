@@ -5,9 +5,12 @@
 //! a [`Mode`]: run, or asked for its types.
 
 mod block;
+mod cast;
 mod code;
 mod ends;
 mod functions;
+mod half;
+mod operators;
 pub mod ops;
 mod param;
 mod shared;
@@ -17,13 +20,16 @@ mod versions;
 mod view;
 
 pub use block::run;
+pub use cast::{Cast, CastFrom, cast};
 pub use code::{Built, Code, Reach, code_of};
 pub use ends::Ends;
 pub use ops::{Arith, Float, Functions, Int, Number};
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use shared::Shared;
-pub use slot::{Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record};
-pub use verdict::{Verdict, assert_failed, watch};
+pub use slot::{
+    Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped, zeroed,
+};
+pub use verdict::{Verdict, assert_failed, end_item, watch};
 pub use versions::Instructions;
 pub use view::{At, Elements, Put, View, ViewParam, at, at_mut, at_proved, put, put_proved};
 

@@ -1,37 +1,18 @@
 //! Arithmetic as semantics 3 to 5 define it: the same in every build profile.
 
-use super::Shared;
 use super::verdict::{Seen, note};
+use super::{Cast, Checked, Mode, Shared};
 
 pub use super::functions::*;
+pub use super::operators::*;
 
 /// A number.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no arithmetic in kernels",
     label = "no number",
-    note = "for own types, write a #[device_fn] and call it"
+    note = "for own types, write a #[device_fn] with another name"
 )]
-pub trait Arith: Shared + PartialOrd {
-    /// `self + b`
-    #[must_use]
-    fn plus(self, b: Self) -> Self;
-    /// `self - b`
-    #[must_use]
-    fn minus(self, b: Self) -> Self;
-    /// `self * b`
-    #[must_use]
-    fn times(self, b: Self) -> Self;
-    /// `self / b`
-    #[must_use]
-    #[track_caller]
-    fn over(self, b: Self) -> Self;
-    /// `self % b`
-    #[must_use]
-    #[track_caller]
-    fn modulo(self, b: Self) -> Self;
-    /// `-self`
-    #[must_use]
-    fn negated(self) -> Self;
+pub trait Arith: Shared + PartialOrd + Plus + Minus + Times + Over + Modulo + Negated {
     /// The lesser (semantics 5.5).
     #[must_use]
     fn lesser(self, b: Self) -> Self;
@@ -43,8 +24,16 @@ pub trait Arith: Shared + PartialOrd {
     fn absolute(self) -> Self;
 }
 
-/// A number that generic kernels can make from literals.
-pub trait Number: Arith {
+/// A number, of which generic kernels can be: they make it from literals, and by `as T` from others.
+pub trait Number: Arith + Cast {
+    /// 0
+    const ZERO: Self;
+    /// 1
+    const ONE: Self;
+    /// The least value; of floats the least finite one.
+    const MIN: Self;
+    /// The greatest value; of floats the greatest finite one.
+    const MAX: Self;
     /// The number nearest to a literal.
     fn lit(value: f64) -> Self;
 }
@@ -62,7 +51,9 @@ pub trait Int: Arith {
 }
 
 /// A float.
-pub trait Float: Arith + Functions {
+pub trait Float: Number + Functions {
+    /// Infinity.
+    const INFINITY: Self;
     /// `self * b + c`, rounded once.
     #[must_use]
     fn fma(self, b: Self, c: Self) -> Self;
@@ -83,39 +74,53 @@ fn by_zero() {
 
 macro_rules! ints {
     ($($ty:ident $abs:expr;)*) => {$(
-        impl Arith for $ty {
+        impl Plus for $ty {
             #[inline(always)]
-            fn plus(self, b: $ty) -> $ty {
+            fn plus<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_add(b)
             }
+        }
+        impl Minus for $ty {
             #[inline(always)]
-            fn minus(self, b: $ty) -> $ty {
+            fn minus<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_sub(b)
             }
+        }
+        impl Times for $ty {
             #[inline(always)]
-            fn times(self, b: $ty) -> $ty {
+            fn times<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_mul(b)
             }
+        }
+        impl Over for $ty {
             #[inline(always)]
-            fn over(self, b: $ty) -> $ty {
+            #[track_caller]
+            fn over<M: Mode>(self, b: $ty) -> $ty {
                 if b == 0 {
                     by_zero();
                     return 0;
                 }
                 self.wrapping_div(b)
             }
+        }
+        impl Modulo for $ty {
             #[inline(always)]
-            fn modulo(self, b: $ty) -> $ty {
+            #[track_caller]
+            fn modulo<M: Mode>(self, b: $ty) -> $ty {
                 if b == 0 {
                     by_zero();
                     return 0;
                 }
                 self.wrapping_rem(b)
             }
+        }
+        impl Negated for $ty {
             #[inline(always)]
-            fn negated(self) -> $ty {
+            fn negated<M: Mode>(self) -> $ty {
                 self.wrapping_neg()
             }
+        }
+        impl Arith for $ty {
             #[inline(always)]
             fn lesser(self, b: $ty) -> $ty {
                 Ord::min(self, b)
@@ -130,6 +135,10 @@ macro_rules! ints {
             }
         }
         impl Number for $ty {
+            const ZERO: $ty = 0;
+            const ONE: $ty = 1;
+            const MIN: $ty = $ty::MIN;
+            const MAX: $ty = $ty::MAX;
             #[inline(always)]
             fn lit(value: f64) -> $ty {
                 value as $ty
@@ -161,31 +170,43 @@ ints! {
 
 macro_rules! floats {
     ($($ty:ident)*) => {$(
-        impl Arith for $ty {
+        impl Plus for $ty {
             #[inline(always)]
-            fn plus(self, b: $ty) -> $ty {
+            fn plus<M: Mode>(self, b: $ty) -> $ty {
                 self + b
             }
+        }
+        impl Minus for $ty {
             #[inline(always)]
-            fn minus(self, b: $ty) -> $ty {
+            fn minus<M: Mode>(self, b: $ty) -> $ty {
                 self - b
             }
+        }
+        impl Times for $ty {
             #[inline(always)]
-            fn times(self, b: $ty) -> $ty {
+            fn times<M: Mode>(self, b: $ty) -> $ty {
                 self * b
             }
+        }
+        impl Over for $ty {
             #[inline(always)]
-            fn over(self, b: $ty) -> $ty {
+            fn over<M: Mode>(self, b: $ty) -> $ty {
                 self / b
             }
+        }
+        impl Modulo for $ty {
             #[inline(always)]
-            fn modulo(self, b: $ty) -> $ty {
+            fn modulo<M: Mode>(self, b: $ty) -> $ty {
                 self % b
             }
+        }
+        impl Negated for $ty {
             #[inline(always)]
-            fn negated(self) -> $ty {
+            fn negated<M: Mode>(self) -> $ty {
                 -self
             }
+        }
+        impl Arith for $ty {
             #[inline(always)]
             fn lesser(self, b: $ty) -> $ty {
                 let first = b.is_nan() | (self < b) | ((self == b) & self.is_sign_negative());
@@ -202,12 +223,17 @@ macro_rules! floats {
             }
         }
         impl Number for $ty {
+            const ZERO: $ty = 0.0;
+            const ONE: $ty = 1.0;
+            const MIN: $ty = $ty::MIN;
+            const MAX: $ty = $ty::MAX;
             #[inline(always)]
             fn lit(value: f64) -> $ty {
                 value as $ty
             }
         }
         impl Float for $ty {
+            const INFINITY: $ty = $ty::INFINITY;
             #[inline(always)]
             fn fma(self, b: $ty, c: $ty) -> $ty {
                 self.mul_add(b, c)
@@ -225,38 +251,6 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
-/// `a + b`
-#[inline(always)]
-pub fn add<T: Arith>(a: T, b: T) -> T {
-    a.plus(b)
-}
-/// `a - b`
-#[inline(always)]
-pub fn sub<T: Arith>(a: T, b: T) -> T {
-    a.minus(b)
-}
-/// `a * b`
-#[inline(always)]
-pub fn mul<T: Arith>(a: T, b: T) -> T {
-    a.times(b)
-}
-/// `a / b`
-#[inline(always)]
-#[track_caller]
-pub fn div<T: Arith>(a: T, b: T) -> T {
-    a.over(b)
-}
-/// `a % b`
-#[inline(always)]
-#[track_caller]
-pub fn rem<T: Arith>(a: T, b: T) -> T {
-    a.modulo(b)
-}
-/// `-a`
-#[inline(always)]
-pub fn neg<T: Arith>(a: T) -> T {
-    a.negated()
-}
 /// `a << b`
 #[inline(always)]
 pub fn shl<T: Int, S: Int>(a: T, b: S) -> T {
@@ -299,17 +293,44 @@ pub fn sqrt<T: Float>(a: T) -> T {
 }
 /// `1 / x`
 #[inline(always)]
-pub fn recip<T: Float + Number>(a: T) -> T {
-    T::lit(1.0).over(a)
+pub fn recip<T: Float>(a: T) -> T {
+    T::ONE.over::<Checked>(a)
 }
 /// `x - trunc(x)`
 #[inline(always)]
 pub fn fract<T: Float>(a: T) -> T {
-    a.minus(trunc(a))
+    a.minus::<Checked>(trunc(a))
 }
 
 /// With the sign of `b`.
 #[inline(always)]
 pub fn copysign<T: Float>(a: T, b: T) -> T {
     a.signed_as(b)
+}
+
+/// ±1 with the sign of `a`; NaN for NaN.
+#[inline(always)]
+pub fn signum<T: Float>(a: T) -> T {
+    if is_nan(a) { a } else { T::ONE.signed_as(a) }
+}
+/// `a` to a whole power.
+#[inline(always)]
+pub fn powi<T: Float>(a: T, n: i32) -> T {
+    a.powf(T::cast_from(n))
+}
+/// True for NaN.
+#[inline(always)]
+#[expect(clippy::eq_op, reason = "NaN is not itself")]
+pub fn is_nan<T: Float>(a: T) -> bool {
+    a != a
+}
+/// True for both infinities.
+#[inline(always)]
+pub fn is_infinite<T: Float>(a: T) -> bool {
+    a.absolute() == T::INFINITY
+}
+/// True for what is neither infinite nor NaN.
+#[inline(always)]
+pub fn is_finite<T: Float>(a: T) -> bool {
+    a.absolute() < T::INFINITY
 }

@@ -65,11 +65,12 @@ pub const fn words<T>() -> usize {
 
 /// Appends a scalar, for [`scalar`] to find: its bytes, and zeros up to the next word.
 pub fn put_scalar<T: Shared>(value: T, words: &mut impl Extend<u64>) {
+    const { assert!(T::IN_MEMORY, "a kernel's parameter has no bool and no tuple in it") };
     let from = (&raw const value).cast::<u8>();
     words.extend((0..self::words::<T>()).map(|word| {
         let mut bytes = [0; 8];
         let len = (size_of::<T>() - 8 * word).min(8);
-        // SAFETY: within `value`, all of whose bytes are initialised (no padding, `Shared`).
+        // SAFETY: within `value`, all of whose bytes are initialised (no padding: `IN_MEMORY`).
         unsafe { from.add(8 * word).copy_to_nonoverlapping(bytes.as_mut_ptr(), len) };
         u64::from_ne_bytes(bytes)
     }));

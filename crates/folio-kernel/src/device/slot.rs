@@ -37,6 +37,12 @@ impl<T> Slot<T> {
     }
 }
 
+/// Every `by`th of a range; nothing if that is 0.
+#[inline(always)]
+pub fn stepped<R: Iterator>(range: R, by: usize) -> impl Iterator<Item = R::Item> {
+    range.step_by(by.max(1)).take(if by == 0 { 0 } else { usize::MAX })
+}
+
 /// What a slot can be of: a type, or a called function.
 pub trait Slotted {
     /// Its entry in the table.
@@ -69,7 +75,9 @@ impl<F: Inlined> Slot<Callee<F>> {
 
 /// The entry of a constant.
 pub fn constant<T: Shared>(value: T) -> Entry {
-    Entry::Const(T::describe, value.bits())
+    let mut bits = vec![];
+    value.bits(&mut bits);
+    Entry::Const(T::describe, bits)
 }
 
 thread_local! {
@@ -90,9 +98,15 @@ impl Given for () {
 impl<T: Shared> Given for T {
     #[inline(always)]
     fn nothing() -> T {
-        // SAFETY: zero bytes are a value of every device type (`Shared`).
-        unsafe { std::mem::zeroed() }
+        zeroed()
     }
+}
+
+/// Zeros.
+#[inline(always)]
+pub fn zeroed<T: Shared>() -> T {
+    // SAFETY: zero bytes are a value of every device type (`Shared`).
+    unsafe { std::mem::zeroed() }
 }
 
 /// Where nothing of use can be given: in probing, and after a failed assertion.

@@ -1,11 +1,13 @@
 //! What went wrong in a kernel on the CPU (semantics 10): noted where it happens, on cold paths
 //! only, and asked for when the block has ended.
 
+use super::slot::{Given, nothing};
 use crate::ir::Site;
 use crate::source::Function;
 use crate::violation::{Violation, ViolationKind};
-use std::cell::RefCell;
-use std::panic::Location;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 /// What happened, before names are known.
 pub(super) enum Seen {
@@ -26,14 +28,27 @@ type First = Option<(Seen, &'static Location<'static>)>;
 
 thread_local! {
     static FIRST: RefCell<First> = const { RefCell::new(None) };
+    /// A kernel runs on this thread, in [`watch`].
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Notes the first violation, with the place in the user's source that led here.
+/// Notes the first violation, with the place in the user's source that led here. Where a device function is
+/// called outside of kernels, it panics.
 #[cold]
 #[inline(never)]
 #[track_caller]
+#[expect(clippy::panic, reason = "outside of kernels a device function is an ordinary function")]
 pub(super) fn note(seen: impl FnOnce() -> Seen) {
     let place = Location::caller();
+    if !WATCHED.get() {
+        match seen() {
+            Seen::Bounds { index, extent, .. } => {
+                panic!("index {index:?} is out of bounds of {extent:?}")
+            }
+            Seen::DivisionByZero => panic!("an integer is divided by zero"),
+            Seen::Assertion(message) => panic!("{message}"),
+        }
+    }
     FIRST.with_borrow_mut(|first| {
         first.get_or_insert_with(|| (seen(), place));
     });
@@ -47,14 +62,42 @@ pub fn assert_failed(message: &'static str) {
     note(|| Seen::Assertion(message));
 }
 
+/// What a block ends with when [`end_item`] ends it.
+struct Ended;
+
+/// An assertion did not hold, in a function that a kernel calls: ends the item, and its block with it, as the
+/// items of a command that has failed may run or not (semantics 10.3). Where programs do not unwind, it ends
+/// the function only, which then gives zeros.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub fn end_item<T: Given>(message: &'static str) -> T {
+    assert_failed(message);
+    if cfg!(panic = "unwind") {
+        resume_unwind(Box::new(Ended));
+    }
+    nothing()
+}
+
 /// Runs a block of a kernel, and says what went wrong.
 pub fn watch(function: &Function, run: impl FnOnce()) -> Verdict {
     FIRST.take();
-    run();
+    let around = WATCHED.replace(true);
+    // What a block leaves behind when it ends early is memory of its command, which has failed.
+    let ended = catch_unwind(AssertUnwindSafe(run));
+    WATCHED.set(around);
+    match ended {
+        Err(other) if !is_end(&*other) => resume_unwind(other),
+        _ => {}
+    }
     match FIRST.take() {
         None => Ok(()),
         Some((seen, place)) => Err(Box::new(named(function, seen, place))),
     }
+}
+
+fn is_end(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Ended>()
 }
 
 #[cold]

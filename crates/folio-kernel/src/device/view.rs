@@ -81,6 +81,7 @@ views! { In: In; Out: Out; InOut: InOut; }
 
 impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     fn new(memory: &ParamPtr, param: usize, block: &Positions) -> Self {
+        const { assert!(T::IN_MEMORY, "a view's elements have no bool and no tuple in them") };
         let ParamPtr { base, dims, origin, extent, index, shape } = *memory;
         let pitch = [dims[1].wrapping_mul(dims[2]), dims[2], 1];
         let at = origin.iter().zip(&pitch).map(|(at, pitch)| at.wrapping_mul(*pitch));

@@ -28,6 +28,7 @@ macro_rules! poly {
 }
 
 mod arc;
+pub(crate) mod narrow;
 mod pairs;
 mod root;
 mod round;

@@ -29,12 +29,14 @@ pub enum Expr {
     Local(u16),
     /// A constant's entry in the table.
     Const(u16),
-    /// `+`, `<`, `&&`, ..
-    Binary(&'static str, &'static Expr, &'static Expr, At),
-    /// `-`, `!`
-    Unary(char, &'static Expr),
+    /// `+`, `<`, `&&`, ..; the operator's entry in the table, where structs may have it.
+    Binary(&'static str, &'static Expr, &'static Expr, Option<u16>, At),
+    /// `-`, `!`; as above.
+    Unary(char, &'static Expr, Option<u16>),
     /// `as`; the type's entry in the table.
     Cast(&'static Expr, u16),
+    /// From bits of the same width; the type's entry in the table.
+    FromBits(&'static Expr, u16),
     /// `x.f(..)`
     Method(&'static Expr, &'static str, &'static [Expr], At),
     /// A device function's entry in the table.
@@ -55,26 +57,45 @@ pub enum Expr {
     If(&'static Expr, &'static Block, Option<&'static Block>),
     /// `{ }`
     Block(&'static Block),
+    /// `'a: { }`: its number, which `break` names.
+    Scope(u16, &'static Block),
     /// `x = e`
     Assign(&'static Expr, &'static Expr, At),
-    /// `x += e`, by the operator without `=`
-    AssignOp(&'static str, &'static Expr, &'static Expr, At),
-    /// `while`
-    While(&'static Expr, &'static Block),
-    /// `loop`
-    Loop(&'static Block),
-    /// `for` over a range: pattern, start, end, `..=`, `.rev()`
-    For(Pattern, &'static Expr, &'static Expr, bool, bool, &'static Block),
-    /// `break`
-    Break,
-    /// `continue`
-    Continue,
+    /// `x += e`, by the operator without `=`; its entry as in [`Expr::Binary`].
+    AssignOp(&'static str, &'static Expr, &'static Expr, Option<u16>, At),
+    /// `while`: its number, which `break` and `continue` name; the condition.
+    While(u16, &'static Expr, &'static Block),
+    /// `loop`, numbered likewise.
+    Loop(u16, &'static Block),
+    /// `for` over a range, numbered likewise.
+    For(u16, &'static Counted, &'static Block),
+    /// `break` of what has this number, perhaps with a value.
+    Break(u16, Option<&'static Expr>),
+    /// `continue` of the loop with this number.
+    Continue(u16),
     /// `return`
     Return(Option<&'static Expr>),
     /// `assert!`
     Assert(&'static Expr, &'static str, At),
     /// `panic!`
     Panic(&'static str, At),
+}
+
+/// What a `for` counts: `start..end`, `start..=end`, then `.rev()`, then `.step_by(step)`.
+#[derive(Debug)]
+pub struct Counted {
+    /// What is bound in each turn.
+    pub pattern: Pattern,
+    /// The first value.
+    pub start: &'static Expr,
+    /// Where it ends.
+    pub end: &'static Expr,
+    /// `..=`
+    pub inclusive: bool,
+    /// `.rev()`
+    pub reversed: bool,
+    /// `.step_by(..)`
+    pub step: Option<&'static Expr>,
 }
 
 /// What a `let` binds.
@@ -120,14 +141,14 @@ pub struct ViewType {
 }
 
 /// An entry of the table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Entry {
-    /// Nothing: `()`.
+    /// Nothing: `()`; or an operator of numbers.
     Unit,
     /// A type.
     Type(fn(&mut Types) -> Type),
-    /// A constant: its type and bits.
-    Const(fn(&mut Types) -> Type, u64),
+    /// A constant: its type, and the bits of its numbers in order.
+    Const(fn(&mut Types) -> Type, Vec<u64>),
     /// A called device function.
     Function(&'static Function),
     /// The item, of this rank.

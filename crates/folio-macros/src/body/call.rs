@@ -3,6 +3,7 @@
 use super::{Both, Walk, place_of};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprMethodCall, Lit, Macro, Token};
@@ -44,6 +45,11 @@ const NUMBERS: &[&str] = &[
     "copysign",
     "recip",
     "fract",
+    "signum",
+    "powi",
+    "is_nan",
+    "is_infinite",
+    "is_finite",
 ];
 
 /// Methods that are what they are in Rust.
@@ -65,30 +71,78 @@ const PLAIN: &[&str] = &[
     "reverse_bits",
     "swap_bytes",
     "to_bits",
+    "to_f32",
+    "to_f64",
 ];
+
+/// Types whose functions convert.
+const FLOATS_AND_INTEGERS: &[&str] = &[
+    "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "isize", "usize", "f32", "f64", "f16",
+    "bf16",
+];
+
+/// Methods that Rust has and devices have not, with what to write.
+const NOT_HERE: &[(&str, &str)] = &[
+    ("clone", "values are copied"),
+    ("iter", "write `for k in 0..x.len()`"),
+    ("iter_mut", "write `for k in 0..x.len()`"),
+    ("into_iter", "write `for k in 0..x.len()`"),
+    ("get", "index it: outside, it is 0, and the command fails"),
+    ("unwrap", "there is no `Option` and no `Result`"),
+    ("expect", "there is no `Option` and no `Result`"),
+    ("checked_add", "compare before"),
+    ("checked_sub", "compare before"),
+    ("checked_mul", "compare before"),
+    ("checked_div", "compare with 0 before"),
+    ("pow", "multiply, in a loop if need be; floats have `powi`"),
+    ("sin_cos", "call `sin` and `cos`"),
+    ("to_string", "there are no strings"),
+    ("rev", "only the range of a `for` has it"),
+    ("step_by", "only the range of a `for` has it"),
+    ("into", "write `as`"),
+    ("try_into", "write `as`"),
+];
+
+/// A method with this name would not be called.
+pub fn is_taken(name: &str) -> bool {
+    NUMBERS.contains(&name) || PLAIN.contains(&name) || NOT_HERE.iter().any(|(not, _)| *not == name)
+}
+
+/// What the function that is called is named, where users do not look.
+pub fn hidden(what: &str, name: &Ident) -> Ident {
+    Ident::new(&format!("{what}_{}", name.unraw()), name.span())
+}
 
 impl Walk {
     /// `x.f(..)`
     pub fn method(&mut self, call: &ExprMethodCall) -> Both {
         let name = call.method.to_string();
-        let (receiver, tree) = self.expr(&call.receiver);
+        let (receiver, receiver_tree) = self.expr(&call.receiver);
         let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let method = &call.method;
         let (line, column) = place_of(method.span());
-        let tree = quote!(__s::Expr::Method(&#tree, #name, &[#(#trees),*], (#line, #column)));
+        let tree =
+            quote!(__s::Expr::Method(&#receiver_tree, #name, &[#(#trees),*], (#line, #column)));
         if NUMBERS.contains(&name.as_str()) {
             let function = quote_spanned!(method.span() => ::folio::ir::device::ops::#method);
             let given = arguments(call.paren_token.span.join(), quote!(#receiver #(, #natives)*));
             return (quote!(#function #given), tree);
         }
+        let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
         if PLAIN.contains(&name.as_str()) {
-            let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
             return (quote!(#receiver.#method #given), tree);
         }
-        let text =
-            format!("method `{name}` is not known on devices; write a #[device_fn] and call it");
-        self.refuse(method.span(), text)
+        if let Some((_, instead)) = NOT_HERE.iter().find(|(not, _)| *not == name) {
+            let text = format!("method `{name}` is not known on devices; {instead}");
+            return self.refuse(method.span(), text);
+        }
+        // A method of a struct, by `#[device_fn] impl`.
+        let (slot, entry) = self.callee(method.span());
+        let hidden = hidden("device_method", method);
+        let native = quote_spanned!(method.span() => #receiver.#hidden::<__M>(&#slot));
+        let tree = quote!(__s::Expr::Call(#entry, &[#receiver_tree, #(#trees),*]));
+        (quote!((#native) #given), tree)
     }
 
     /// `f(..)`
@@ -103,22 +157,56 @@ impl Walk {
         };
         let segments = &path.path.segments;
         let before = segments.len().checked_sub(2).and_then(|at| segments.get(at));
-        if let Some(owner) = before
-            && owner.ident.to_string().starts_with(char::is_uppercase)
+        let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
+        if let (Some(owner), [tree]) = (before, &trees[..])
+            && let Some(tree) = self.conversion(&path.path, &owner.ident, &last.ident, tree)
         {
-            if last.ident == "lit" && segments.len() == 2 && natives.len() == 1 {
-                let entry = self.type_entry(&owner.ident);
-                let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
-                return (quote!(#path #given), quote!(__s::Expr::Cast(#(&#trees),*, #entry)));
+            return (quote!(#path #given), tree);
+        }
+        let (slot, entry) = self.callee(last.ident.span());
+        let tree = quote!(__s::Expr::Call(#entry, &[#(#trees),*]));
+        let of_type = before.is_some_and(|b| b.ident.to_string().starts_with(char::is_uppercase));
+        if of_type || path.qself.is_some() {
+            // `Vec3::new(..)`, by `#[device_fn] impl`.
+            let mut path = path.clone();
+            if let Some(last) = path.path.segments.last_mut() {
+                last.ident = hidden("device_fn", &last.ident);
+                last.arguments = syn::PathArguments::None;
             }
-            let text = "functions of types are not supported; write a free #[device_fn]";
+            let callee = quote_spanned!(path.span() => #path::<__M>(&#slot));
+            return (quote!(#callee #given), tree);
+        }
+        if self.name.as_ref() == path.path.get_ident() {
+            let text = "a function cannot call itself on devices; write a loop";
             return self.refuse(path.span(), text);
         }
-        let (slot, entry) = self.slot(last.ident.span(), true);
         let at = Ident::new("__at", last.ident.span());
         let callee = quote_spanned!(last.ident.span() => #path::#at::<__M>(&#slot));
-        let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
-        (quote!(#callee #given), quote!(__s::Expr::Call(#entry, &[#(#trees),*])))
+        (quote!(#callee #given), tree)
+    }
+
+    /// Functions of numbers that convert, as a tree.
+    fn conversion(
+        &mut self,
+        path: &syn::Path,
+        owner: &Ident,
+        name: &Ident,
+        tree: &TokenStream,
+    ) -> Option<TokenStream> {
+        let is_number = FLOATS_AND_INTEGERS.contains(&owner.to_string().as_str());
+        let mut ty = path.clone();
+        ty.segments.pop();
+        ty.segments.pop_punct();
+        if is_number && name == "from_bits" {
+            let entry = self.type_entry(&ty);
+            return Some(quote!(__s::Expr::FromBits(&#tree, #entry)));
+        }
+        let converts = is_number && ["from", "from_f32", "from_f64"].iter().any(|f| name == f);
+        if converts || name == "lit" {
+            let entry = self.type_entry(&ty);
+            return Some(quote!(__s::Expr::Cast(&#tree, #entry)));
+        }
+        None
     }
 
     /// `assert!`, `panic!`
@@ -143,23 +231,15 @@ impl Walk {
                     return (quote!(()), quote!(__s::Expr::Unit));
                 };
                 let (native, tree) = self.expr(&cond);
-                let native = quote_spanned! {span=>
-                    if !(#native) {
-                        ::folio::ir::device::assert_failed(#text);
-                        return ::folio::ir::device::nothing();
-                    }
-                };
+                let failed = self.failed(&text, span);
+                let native = quote_spanned!(span=> if !(#native) #failed);
                 (native, quote!(__s::Expr::Assert(&#tree, #text, #at)))
             }
             "panic" | "unreachable" | "todo" | "unimplemented" => {
                 let Some(text) = self.message(parts, &name) else {
                     return (quote!(()), quote!(__s::Expr::Unit));
                 };
-                let native = quote_spanned! {span=> {
-                    ::folio::ir::device::assert_failed(#text);
-                    return ::folio::ir::device::nothing();
-                }};
-                (native, quote!(__s::Expr::Panic(#text, #at)))
+                (self.failed(&text, span), quote!(__s::Expr::Panic(#text, #at)))
             }
             "assert_eq" | "assert_ne" => self.refuse(span, "write `assert!(a == b)`"),
             "println" | "print" | "eprintln" | "eprint" | "dbg" => {
@@ -171,6 +251,18 @@ impl Walk {
                 self.refuse(span, text)
             }
             _ => self.refuse(span, format!("macro `{name}!` cannot run on a device; remove it")),
+        }
+    }
+
+    /// What a failed assertion does. In a kernel `return` ends the item; in a function called by one, nothing
+    /// less than unwinding does.
+    fn failed(&self, text: &str, span: Span) -> TokenStream {
+        match self.ends_items {
+            true => quote_spanned!(span=> {
+                ::folio::ir::device::assert_failed(#text);
+                return ::folio::ir::device::nothing();
+            }),
+            false => quote_spanned!(span=> { return ::folio::ir::device::end_item(#text); }),
         }
     }
 

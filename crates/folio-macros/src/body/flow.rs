@@ -1,10 +1,18 @@
 //! Branches, loops, and ways out.
 
 use super::{Both, Walk};
-use proc_macro2::{Ident, Span};
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprForLoop, ExprIf, RangeLimits};
+use syn::{Block, Expr, ExprForLoop, ExprIf, ExprRange, Label, Lifetime, RangeLimits};
+
+/// A loop or labelled block around.
+pub struct Around {
+    label: Option<Lifetime>,
+    number: u16,
+    /// `break` and `continue` without label are for loops.
+    is_loop: bool,
+}
 
 impl Walk {
     pub(super) fn branch(&mut self, branch: &ExprIf) -> Both {
@@ -14,80 +22,133 @@ impl Walk {
         let (cond, cond_tree) = self.expr(&branch.cond);
         let (then, then_tree) = self.block(&branch.then_branch);
         let Some((_, otherwise)) = &branch.else_branch else {
-            return (quote!(if #cond #then), quote!(__s::Expr::If(&#cond_tree, &#then_tree, None)));
+            let none = quote!(::core::option::Option::None);
+            return (
+                quote!(if #cond #then),
+                quote!(__s::Expr::If(&#cond_tree, &#then_tree, #none)),
+            );
         };
         let (native, tree) = match &**otherwise {
             Expr::Block(block) => self.block(&block.block),
             other => {
                 let (native, tree) = self.expr(other);
-                (native, quote!(__s::Block { statements: &[], tail: Some(&#tree) }))
+                (native, gives(&tree))
             }
         };
-        (
-            quote!(if #cond #then else #native),
-            quote!(__s::Expr::If(&#cond_tree, &#then_tree, Some(&#tree))),
-        )
+        (quote!(if #cond #then else #native), if_tree(&cond_tree, &then_tree, &tree))
     }
 
     pub(super) fn flow(&mut self, expr: &Expr) -> Both {
-        let labels = "labels are not supported; use a flag";
         match expr {
             Expr::While(repeat) => {
-                if let Some(label) = &repeat.label {
-                    return self.refuse(label.span(), labels);
-                }
                 if let Expr::Let(condition) = &*repeat.cond {
                     let text = "`while let` is not supported; compare with `==`";
                     return self.refuse(condition.span(), text);
                 }
                 let (cond, cond_tree) = self.expr(&repeat.cond);
-                let (body, tree) = self.block(&repeat.body);
-                (quote!(while #cond #body), quote!(__s::Expr::While(&#cond_tree, &#tree)))
+                let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
+                let label = &repeat.label;
+                let tree = quote!(__s::Expr::While(#number, &#cond_tree, &#tree));
+                (quote!(#label while #cond #body), tree)
             }
             Expr::Loop(repeat) => {
-                if let Some(label) = &repeat.label {
-                    return self.refuse(label.span(), labels);
-                }
-                let (body, tree) = self.block(&repeat.body);
-                (quote!(loop #body), quote!(__s::Expr::Loop(&#tree)))
+                let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
+                let label = &repeat.label;
+                (quote!(#label loop #body), quote!(__s::Expr::Loop(#number, &#tree)))
+            }
+            Expr::Block(block) => {
+                let (number, body, tree) = self.inside(block.label.as_ref(), false, &block.block);
+                let label = &block.label;
+                (quote!(#label #body), quote!(__s::Expr::Scope(#number, &#tree)))
             }
             Expr::ForLoop(repeat) => self.counted(repeat),
-            Expr::Break(leave) if leave.label.is_some() => self.refuse(leave.span(), labels),
-            Expr::Break(leave) if leave.expr.is_some() => {
-                self.refuse(leave.span(), "`break` gives no value here; assign it before")
+            Expr::Break(leave) => {
+                let Some(number) = self.named(leave.label.as_ref(), leave.span()) else {
+                    return (quote!(break), quote!(__s::Expr::Unit));
+                };
+                let label = &leave.label;
+                let Some(value) = &leave.expr else {
+                    let none = quote!(::core::option::Option::None);
+                    return (quote!(break #label), quote!(__s::Expr::Break(#number, #none)));
+                };
+                let (native, tree) = self.expr(value);
+                let tree = quote!(__s::Expr::Break(#number, ::core::option::Option::Some(&#tree)));
+                (quote!(break #label (#native)), tree)
             }
-            Expr::Break(_) => (quote!(break), quote!(__s::Expr::Break)),
-            Expr::Continue(again) if again.label.is_some() => self.refuse(again.span(), labels),
-            Expr::Continue(_) => (quote!(continue), quote!(__s::Expr::Continue)),
+            Expr::Continue(again) => {
+                let Some(number) = self.named(again.label.as_ref(), again.span()) else {
+                    return (quote!(continue), quote!(__s::Expr::Unit));
+                };
+                let label = &again.label;
+                (quote!(continue #label), quote!(__s::Expr::Continue(#number)))
+            }
             Expr::Return(leave) => match &leave.expr {
-                None => (quote!(return), quote!(__s::Expr::Return(None))),
+                None => (quote!(return), quote!(__s::Expr::Return(::core::option::Option::None))),
                 Some(value) => {
                     let (native, tree) = self.expr(value);
-                    (quote!(return #native), quote!(__s::Expr::Return(Some(&#tree))))
+                    let tree = quote!(__s::Expr::Return(::core::option::Option::Some(&#tree)));
+                    (quote!(return #native), tree)
                 }
             },
             other => self.unsupported(other),
         }
     }
 
-    pub(super) fn counted(&mut self, repeat: &ExprForLoop) -> Both {
-        if let Some(label) = &repeat.label {
-            return self.refuse(label.span(), "labels are not supported; use a flag");
+    /// The body of a loop or labelled block, and the number of that.
+    fn inside(
+        &mut self,
+        label: Option<&Label>,
+        is_loop: bool,
+        block: &Block,
+    ) -> (u16, TokenStream, TokenStream) {
+        let number = self.loops;
+        self.loops = self.loops.saturating_add(1);
+        self.around.push(Around { label: label.map(|l| l.name.clone()), number, is_loop });
+        let (body, tree) = self.block(block);
+        self.around.pop();
+        (number, body, tree)
+    }
+
+    /// The number of what a `break` or `continue` names.
+    fn named(&mut self, label: Option<&Lifetime>, at: Span) -> Option<u16> {
+        let found = self.around.iter().rev().find(|around| match label {
+            None => around.is_loop,
+            Some(label) => around.label.as_ref() == Some(label),
+        });
+        if let Some(around) = found {
+            return Some(around.number);
         }
-        let mut over = &*repeat.expr;
-        let mut reversed = false;
+        match label {
+            Some(label) => self.refuse(label.span(), format!("there is no `{label}` around")),
+            None => self.refuse(at, "there is no loop around"),
+        };
+        None
+    }
+
+    fn counted(&mut self, repeat: &ExprForLoop) -> Both {
+        let (mut over, mut reversed, mut step) = (&*repeat.expr, false, None);
         loop {
             over = match over {
                 Expr::Paren(inner) => &inner.expr,
+                Expr::Group(inner) => &inner.expr,
                 Expr::MethodCall(call) if call.method == "rev" && !reversed => {
                     reversed = true;
+                    &call.receiver
+                }
+                Expr::MethodCall(call) if call.method == "step_by" && call.args.len() == 1 => {
+                    if reversed || step.is_some() {
+                        let text = "write `.rev()` before `.step_by(..)`, each once";
+                        return self.refuse(call.method.span(), text);
+                    }
+                    step = call.args.first();
                     &call.receiver
                 }
                 _ => break,
             };
         }
         let Expr::Range(range) = over else {
-            let text = "`for` runs over a range here: `for k in a..b`";
+            let text =
+                "`for` runs over a range here: `for k in a..b`, with `.rev()`, `.step_by(n)`";
             return self.refuse(repeat.expr.span(), text);
         };
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
@@ -96,26 +157,68 @@ impl Walk {
         let (first, first_tree) = self.expr(start);
         let (last, last_tree) = self.expr(end);
         let (from, to) = (self.ends(start), self.ends(end));
-        let slot = Ident::new(
-            &format!("__slot{}", self.slots.len()),
-            Span::mixed_site().located_at(range.span()),
-        );
-        self.slots.push(quote!(let #slot = ::folio::ir::device::Slot::new();));
+        let step = step.map(|step| self.expr(step));
+        let over = self.range(range, (first, last), reversed, step.as_ref().map(|both| &both.0));
+        let inclusive = matches!(range.limits, RangeLimits::Closed(_));
         self.scopes.enter();
         let pattern = self.scopes.pattern(&repeat.pat, &mut self.errors);
         if let (Some(start), Some(end)) = (from, to) {
-            let inclusive = matches!(range.limits, RangeLimits::Closed(_));
             self.learn_as(&repeat.pat, quote!(__Ends::turns(#start, #end, #inclusive)));
         }
-        let (body, tree) = self.block(&repeat.body);
+        let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
         self.scopes.leave();
-        let (pat, limits) = (&repeat.pat, &range.limits);
-        let inclusive = matches!(limits, RangeLimits::Closed(_));
-        let rev = reversed.then(|| quote!(.rev()));
-        let native = quote!(for #pat in #slot.range((#first) #limits (#last))#rev #body);
-        let tree = quote! {
-            __s::Expr::For(#pattern, &#first_tree, &#last_tree, #inclusive, #reversed, &#tree)
+        let (pat, label) = (&repeat.pat, &repeat.label);
+        let step = match step {
+            Some((_, tree)) => quote!(::core::option::Option::Some(&#tree)),
+            None => quote!(::core::option::Option::None),
         };
-        (native, tree)
+        let tree = quote! {
+            __s::Expr::For(#number, &__s::Counted {
+                pattern: #pattern,
+                start: &#first_tree,
+                end: &#last_tree,
+                inclusive: #inclusive,
+                reversed: #reversed,
+                step: #step,
+            }, &#tree)
+        };
+        (quote!(#label for #pat in #over #body), tree)
     }
+
+    /// What a `for` runs over, in Rust.
+    fn range(
+        &mut self,
+        range: &ExprRange,
+        (first, last): (TokenStream, TokenStream),
+        reversed: bool,
+        step: Option<&TokenStream>,
+    ) -> TokenStream {
+        let slot = self.new_slot(range.span());
+        let limits = &range.limits;
+        let rev = reversed.then(|| quote!(.rev()));
+        let Some(step) = step else {
+            return quote!(#slot.range((#first) #limits (#last))#rev);
+        };
+        let at = Span::mixed_site().located_at(step.span());
+        let [from, to, by] = ["__from", "__to", "__by"].map(|name| Ident::new(name, at));
+        let stepped = quote_spanned!(step.span() => ::folio::ir::device::stepped);
+        quote! {{
+            let (#from, #to, #by) = (#first, #last, #step);
+            #stepped(#slot.range(#from #limits #to)#rev, #by)
+        }}
+    }
+}
+
+/// A block that gives this, as a tree.
+pub(super) fn gives(tree: &TokenStream) -> TokenStream {
+    quote!(__s::Block { statements: &[], tail: ::core::option::Option::Some(&#tree) })
+}
+
+/// An `if` of blocks, as a tree.
+pub(super) fn if_tree(
+    cond: &TokenStream,
+    then: &TokenStream,
+    otherwise: &TokenStream,
+) -> TokenStream {
+    quote!(__s::Expr::If(&#cond, &#then, ::core::option::Option::Some(&#otherwise)))
 }

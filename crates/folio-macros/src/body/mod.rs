@@ -2,7 +2,8 @@
 //! expressions there are; beside it `number` for literals and operators, `place` for what is indexed and
 //! written, `ends` for what indices can be, `flow` for branches and loops, `call` for functions, methods and macros.
 
-mod call;
+pub mod call;
+mod choice;
 mod ends;
 mod flow;
 mod number;
@@ -13,8 +14,9 @@ use crate::errors::Errors;
 use crate::pattern::Scopes;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Block, Expr, ExprStruct, Stmt};
+use syn::{Block, Expr, ExprStruct, Member, Pat, Stmt};
 
 /// Rust, and tree.
 pub type Both = (TokenStream, TokenStream);
@@ -42,8 +44,18 @@ pub struct Walk {
     pub known: Known,
     /// The number of the first of them.
     pub first: u16,
+    /// The function is a kernel, not called by one.
+    pub ends_items: bool,
+    /// The name of the function, which may not call itself.
+    pub name: Option<Ident>,
+    /// Parameters that are `mut`: in the tree the body begins with variables of them.
+    mutable: Vec<(Ident, u16)>,
     /// Indices that are written to, so far.
     targets: usize,
+    /// Loops and labelled blocks around, innermost last.
+    around: Vec<flow::Around>,
+    /// How many there were so far.
+    loops: u16,
 }
 
 impl Walk {
@@ -53,15 +65,25 @@ impl Walk {
         (quote!(::core::panic!()), quote!(__s::Expr::Unit))
     }
 
-    /// A new slot: its name, and its entry's number.
-    pub fn slot(&mut self, at: Span, callee: bool) -> (Ident, u16) {
-        let name =
-            Ident::new(&format!("__slot{}", self.slots.len()), Span::mixed_site().located_at(at));
+    /// A new slot.
+    pub fn new_slot(&mut self, at: Span) -> Ident {
+        let name = format!("__slot{}", self.slots.len());
+        let name = Ident::new(&name, Span::mixed_site().located_at(at));
         self.slots.push(quote!(let #name = ::folio::ir::device::Slot::new();));
-        let entry = match callee {
-            true => self.entry(quote!(#name.callee())),
-            false => self.entry(quote!(#name.entry())),
-        };
+        name
+    }
+
+    /// A new slot of a type, and its entry's number.
+    pub fn slot(&mut self, at: Span) -> (Ident, u16) {
+        let name = self.new_slot(at);
+        let entry = self.entry(quote!(#name.entry()));
+        (name, entry)
+    }
+
+    /// A new slot of a called function, and its entry's number.
+    pub fn callee(&mut self, at: Span) -> (Ident, u16) {
+        let name = self.new_slot(at);
+        let entry = self.entry(quote!(#name.callee()));
         (name, entry)
     }
 
@@ -76,14 +98,42 @@ impl Walk {
         self.entry(quote!(<#ty as ::folio::ir::device::Slotted>::entry as fn() -> __s::Entry))
     }
 
-    fn const_entry(&mut self, value: &impl ToTokens) -> u16 {
+    /// The entry of a constant.
+    pub(super) fn const_entry(&mut self, value: &impl ToTokens) -> u16 {
         self.entry(quote!((|| ::folio::ir::device::constant(#value)) as fn() -> __s::Entry))
+    }
+
+    /// Binds a parameter.
+    pub fn parameter(&mut self, name: &Ident, mutable: bool) -> u16 {
+        let at = self.scopes.bind(name);
+        if mutable {
+            self.mutable.push((name.clone(), at));
+        }
+        at
+    }
+
+    /// The body of a function.
+    pub fn body(&mut self, block: &Block) -> Both {
+        let mut before = vec![];
+        for (name, given) in std::mem::take(&mut self.mutable) {
+            let at = self.scopes.bind(&name);
+            before.push(quote! {
+                __s::Statement::Let(__s::Pattern::Local(#at, true), __s::Expr::Local(#given))
+            });
+        }
+        let (native, tree) = self.block(block);
+        if before.is_empty() {
+            return (native, tree);
+        }
+        let tail = quote!(::core::option::Option::Some(&__s::Expr::Block(&#tree)));
+        (native, quote!(__s::Block { statements: &[#(#before),*], tail: #tail }))
     }
 
     /// A block.
     pub fn block(&mut self, block: &Block) -> Both {
         self.scopes.enter();
-        let (mut natives, mut trees, mut tail) = (vec![], vec![], quote!(None));
+        let none = quote!(::core::option::Option::None);
+        let (mut natives, mut trees, mut tail) = (vec![], vec![], none);
         let last = block.stmts.len().saturating_sub(1);
         for (at, stmt) in block.stmts.iter().enumerate() {
             match stmt {
@@ -97,7 +147,7 @@ impl Walk {
                     let gives = at == last && semi.is_none() && !is_statement(expr);
                     natives.push(quote!(#native #semi));
                     if gives {
-                        tail = quote!(Some(&#tree));
+                        tail = quote!(::core::option::Option::Some(&#tree));
                     } else {
                         trees.push(quote!(__s::Statement::Expr(#tree)));
                     }
@@ -121,17 +171,25 @@ impl Walk {
     }
 
     fn local(&mut self, local: &syn::Local) -> Both {
+        let pat = &local.pat;
         let Some(init) = &local.init else {
-            self.scopes.pattern(&local.pat, &mut self.errors);
-            return self.refuse(local.span(), "`let` needs a value here; write `let x = ..;`");
+            // Its first assignment makes it.
+            let name = match pat {
+                Pat::Type(typed) => &*typed.pat,
+                other => other,
+            };
+            if !matches!(name, Pat::Ident(_)) {
+                self.refuse(pat.span(), "without a value, `let` takes one name");
+            }
+            self.scopes.pattern(pat, &mut self.errors);
+            return (quote!(let #pat;), quote!(__s::Statement::Expr(__s::Expr::Unit)));
         };
         if let Some((token, _)) = &init.diverge {
             self.refuse(token.span(), "`let .. else` is not supported; use `if`");
         }
         let (native, tree) = self.expr(&init.expr);
-        let pattern = self.scopes.pattern(&local.pat, &mut self.errors);
-        self.learn(&local.pat, &init.expr);
-        let pat = &local.pat;
+        let pattern = self.scopes.pattern(pat, &mut self.errors);
+        self.learn(pat, &init.expr);
         (quote!(let #pat = #native;), quote!(__s::Statement::Let(#pattern, #tree)))
     }
 
@@ -162,7 +220,7 @@ impl Walk {
             Expr::Field(field) => {
                 let (native, tree) = self.expr(&field.base);
                 let member = &field.member;
-                let name = member.to_token_stream().to_string();
+                let name = name_of(member);
                 (quote!(#native.#member), quote!(__s::Expr::Field(&#tree, #name)))
             }
             Expr::Index(index) => {
@@ -200,11 +258,13 @@ impl Walk {
             Expr::Call(call) => self.call(call),
             Expr::Macro(mac) => self.macro_call(&mac.mac),
             Expr::If(branch) => self.branch(branch),
+            Expr::Match(choice) => self.choice(choice),
             Expr::Block(block) if block.label.is_none() => {
                 let (native, tree) = self.block(&block.block);
                 (native, quote!(__s::Expr::Block(&#tree)))
             }
-            Expr::While(_)
+            Expr::Block(_)
+            | Expr::While(_)
             | Expr::Loop(_)
             | Expr::ForLoop(_)
             | Expr::Break(_)
@@ -221,9 +281,8 @@ impl Walk {
         exprs.into_iter().map(|expr| self.expr(expr)).unzip()
     }
 
-    fn unsupported(&mut self, expr: &Expr) -> Both {
+    pub(super) fn unsupported(&mut self, expr: &Expr) -> Both {
         let text = match expr {
-            Expr::Match(_) => "`match` is not supported; write `if` / `else if`",
             Expr::Closure(_) => "closures are not supported; write a #[device_fn]",
             Expr::Reference(_) => {
                 "references are not supported; pass the value, which is copied, or the view"
@@ -233,7 +292,6 @@ impl Walk {
             Expr::Range(_) => "a range is only for `for`; write its ends as two values",
             Expr::Await(_) | Expr::Async(_) => "kernels cannot be async",
             Expr::Unsafe(_) => "`unsafe` is not supported in kernels; use an opaque kernel",
-            Expr::Block(_) => "labels are not supported; use a flag",
             Expr::RawAddr(_) => "pointers are not supported; pass a view",
             Expr::Const(_) => "`const` blocks are not supported; write a `const` outside",
             _ => "this expression is not supported",
@@ -245,12 +303,12 @@ impl Walk {
         if let Some(rest) = &literal.rest {
             return self.refuse(rest.span(), "`..rest` is not supported; name every field");
         }
-        let (slot, entry) = self.slot(literal.path.span(), false);
+        let (slot, entry) = self.slot(literal.path.span());
         let (mut natives, mut trees) = (vec![], vec![]);
         for field in &literal.fields {
             let (native, tree) = self.expr(&field.expr);
             let member = &field.member;
-            let name = member.to_token_stream().to_string();
+            let name = name_of(member);
             natives.push(quote!(#member: #native));
             trees.push(quote!((#name, #tree)));
         }
@@ -263,5 +321,13 @@ impl Walk {
 
 /// Expressions that give nothing, without a semicolon.
 fn is_statement(expr: &Expr) -> bool {
-    matches!(expr, Expr::While(_) | Expr::ForLoop(_) | Expr::Loop(_) | Expr::Assign(_))
+    matches!(expr, Expr::While(_) | Expr::ForLoop(_) | Expr::Assign(_))
+}
+
+/// A field's name, as the tree has it.
+fn name_of(member: &Member) -> String {
+    match member {
+        Member::Named(name) => name.unraw().to_string(),
+        Member::Unnamed(at) => at.index.to_string(),
+    }
 }

@@ -28,7 +28,7 @@ impl Walk {
             let entry = self.type_entry(&ty);
             return (quote!((#minus #lit)), quote!(__s::Expr::Number(#digits, #entry)));
         }
-        let (slot, entry) = self.slot(span, false);
+        let (slot, entry) = self.slot(span);
         let value = Ident::new("__v", Span::mixed_site().located_at(span));
         // No call around the literal: rustc's message then points at the literal alone.
         let native =
@@ -43,12 +43,25 @@ impl Walk {
         let (native, tree) = self.expr(&unary.expr);
         match unary.op {
             UnOp::Neg(token) => {
-                let neg = quote_spanned!(token.span => ::folio::ir::device::ops::neg);
-                (quote!(#neg(#native)), quote!(__s::Expr::Unary('-', &#tree)))
+                let (slot, entry) = self.operator(token.span, "neg");
+                let neg = quote_spanned!(token.span => ::folio::ir::device::ops::neg::<__M, _>);
+                let tree = quote!(__s::Expr::Unary('-', &#tree, #entry));
+                (quote!(#neg(&#slot, #native)), tree)
             }
-            UnOp::Not(token) => (quote!((#token #native)), quote!(__s::Expr::Unary('!', &#tree))),
+            UnOp::Not(token) => {
+                let none = none();
+                (quote!((#token #native)), quote!(__s::Expr::Unary('!', &#tree, #none)))
+            }
             _ => self.refuse(unary.span(), "dereferencing is not supported; values are copied"),
         }
+    }
+
+    /// The slot of an operator that structs may have, and its entry.
+    fn operator(&mut self, at: Span, function: &str) -> (Ident, TokenStream) {
+        let name = self.new_slot(at);
+        let function = Ident::new(function, Span::mixed_site().located_at(at));
+        let entry = self.entry(quote_spanned!(at => #name.#function()));
+        (name, quote!(::core::option::Option::Some(#entry)))
     }
 
     pub(super) fn cast(&mut self, cast: &syn::ExprCast) -> Both {
@@ -58,65 +71,101 @@ impl Walk {
         }
         let (native, tree) = self.expr(&cast.expr);
         let entry = self.type_entry(ty);
-        (quote!(((#native) as #ty)), quote!(__s::Expr::Cast(&#tree, #entry)))
+        let function = quote_spanned!(cast.as_token.span => ::folio::ir::device::cast::<_, #ty>);
+        (quote!(#function(#native)), quote!(__s::Expr::Cast(&#tree, #entry)))
     }
 
     pub(super) fn binary(&mut self, binary: &ExprBinary) -> Both {
         let op = binary.op.to_token_stream().to_string();
-        let (function, assigns) = function_of(&binary.op);
-        let span = binary.op.span();
-        let (line, column) = place_of(binary.span());
-        let at = quote!((#line, #column));
-        let function = function.map(|name| {
-            let name = Ident::new(name, span);
-            quote_spanned!(span => ::folio::ir::device::ops::#name)
-        });
-        if !assigns {
-            let (a, tree_a) = self.expr(&binary.left);
-            let (b, tree_b) = self.expr(&binary.right);
-            let tree = quote!(__s::Expr::Binary(#op, &#tree_a, &#tree_b, #at));
-            let token = &binary.op;
-            return match function {
-                Some(function) => (quote_spanned!(binary.span() => #function(#a, #b)), tree),
-                None => (quote!(((#a) #token (#b))), tree),
-            };
+        if is_assignment(&binary.op) {
+            return self.assign_operation(binary, op.trim_end_matches('='));
         }
-        let op = op.trim_end_matches('=');
+        let (a, tree_a) = self.expr(&binary.left);
+        let (b, tree_b) = self.expr(&binary.right);
+        let (native, entry) = self.operation(binary, &op, a, b);
+        let (line, column) = place_of(binary.span());
+        let tree = quote!(__s::Expr::Binary(#op, &#tree_a, &#tree_b, #entry, (#line, #column)));
+        (native, tree)
+    }
+
+    fn assign_operation(&mut self, binary: &ExprBinary, op: &str) -> Both {
         let (b, tree_b) = self.expr(&binary.right);
         let (target, tree_a) = self.target(&binary.left);
-        let tree = quote!(__s::Expr::AssignOp(#op, &#tree_a, &#tree_b, #at));
-        let by = Ident::new("__by", Span::mixed_site().located_at(span));
-        let old = target.read();
-        let new = match function {
-            Some(function) => quote_spanned!(binary.span() => #function(#old, #by)),
-            None => {
-                let token: TokenStream = op.parse().unwrap_or_default();
-                quote!((#old) #token #by)
-            }
-        };
+        let by = Ident::new("__by", Span::mixed_site().located_at(binary.op.span()));
+        let (new, entry) = self.operation(binary, op, target.read(), by.to_token_stream());
+        let (line, column) = place_of(binary.span());
+        let tree = quote!(__s::Expr::AssignOp(#op, &#tree_a, &#tree_b, #entry, (#line, #column)));
         let (before, write) = (target.before(), target.write(new, 0));
         (quote!({ let #by = #b; #before #write; }), tree)
     }
+
+    /// An operator between two values, and its entry.
+    fn operation(
+        &mut self,
+        binary: &ExprBinary,
+        op: &str,
+        a: TokenStream,
+        b: TokenStream,
+    ) -> (TokenStream, TokenStream) {
+        let span = binary.op.span();
+        let Some((name, of_structs)) = function_of(op) else {
+            let token: TokenStream = op.parse().unwrap_or_default();
+            let token = respanned(token, span);
+            return (quote!(((#a) #token (#b))), none());
+        };
+        let function = Ident::new(name, span);
+        let function = quote_spanned!(span => ::folio::ir::device::ops::#function);
+        if !of_structs {
+            return (quote_spanned!(binary.span() => #function(#a, #b)), none());
+        }
+        let (slot, entry) = self.operator(span, name);
+        let native = quote_spanned!(binary.span() => #function::<__M, _, _>(&#slot, #a, #b));
+        (native, entry)
+    }
 }
 
-/// The function that an operator becomes, and whether it assigns.
-fn function_of(op: &BinOp) -> (Option<&'static str>, bool) {
+/// No entry, in a tree.
+fn none() -> TokenStream {
+    quote!(::core::option::Option::None)
+}
+
+fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
+    tokens
+        .into_iter()
+        .map(|mut token| {
+            token.set_span(span);
+            token
+        })
+        .collect()
+}
+
+fn is_assignment(op: &BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::DivAssign(_)
+            | BinOp::RemAssign(_)
+            | BinOp::ShlAssign(_)
+            | BinOp::ShrAssign(_)
+            | BinOp::BitAndAssign(_)
+            | BinOp::BitOrAssign(_)
+            | BinOp::BitXorAssign(_)
+    )
+}
+
+/// The function that an operator becomes, and whether structs may have it. The others mean in kernels what they
+/// mean in Rust.
+fn function_of(op: &str) -> Option<(&'static str, bool)> {
     match op {
-        BinOp::Add(_) => (Some("add"), false),
-        BinOp::Sub(_) => (Some("sub"), false),
-        BinOp::Mul(_) => (Some("mul"), false),
-        BinOp::Div(_) => (Some("div"), false),
-        BinOp::Rem(_) => (Some("rem"), false),
-        BinOp::Shl(_) => (Some("shl"), false),
-        BinOp::Shr(_) => (Some("shr"), false),
-        BinOp::AddAssign(_) => (Some("add"), true),
-        BinOp::SubAssign(_) => (Some("sub"), true),
-        BinOp::MulAssign(_) => (Some("mul"), true),
-        BinOp::DivAssign(_) => (Some("div"), true),
-        BinOp::RemAssign(_) => (Some("rem"), true),
-        BinOp::ShlAssign(_) => (Some("shl"), true),
-        BinOp::ShrAssign(_) => (Some("shr"), true),
-        BinOp::BitAndAssign(_) | BinOp::BitOrAssign(_) | BinOp::BitXorAssign(_) => (None, true),
-        _ => (None, false),
+        "+" => Some(("add", true)),
+        "-" => Some(("sub", true)),
+        "*" => Some(("mul", true)),
+        "/" => Some(("div", true)),
+        "%" => Some(("rem", true)),
+        "<<" => Some(("shl", false)),
+        ">>" => Some(("shr", false)),
+        _ => None,
     }
 }

@@ -1,8 +1,8 @@
 //! What is indexed, and what is written to.
 
-use super::{Both, Walk, place_of};
+use super::{Both, Walk, name_of, place_of};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Member};
 
@@ -19,7 +19,7 @@ impl Walk {
             if self.may_be_parameter(to) {
                 self.refuse(to.span(), "views and items stay what they are; write `x[i] = ..`");
             }
-            return (quote!(#name = #native), tree);
+            return (quote_spanned!(token => #name = #native), tree);
         }
         // The value first: its operands may be what is written.
         let value = Ident::new("__w", Span::mixed_site().located_at(from.span()));
@@ -39,7 +39,7 @@ impl Walk {
             Expr::Paren(inner) => self.target(&inner.expr),
             Expr::Field(field) => {
                 let (base, tree) = self.target(&field.base);
-                let name = field.member.to_token_stream().to_string();
+                let name = name_of(&field.member);
                 let tree = quote!(__s::Expr::Field(&#tree, #name));
                 (Target::Field(Box::new(base), field.member.clone()), tree)
             }
@@ -81,11 +81,12 @@ impl Walk {
         let (native, tree) = self.expr(&binary.right);
         let (left, left_tree) = self.expr(&binary.left);
         let name = Ident::new(name, binary.op.span());
+        let slot = self.new_slot(binary.op.span());
         let (line, column) = place_of(binary.op.span());
         let own = quote!(__s::Expr::Method(&#left_tree, "index", &[], (#line, #column)));
         (
-            quote_spanned!(binary.span() => ::folio::ir::device::ops::#name(#left.index(), #native)),
-            quote!(__s::Expr::Binary(#op, &#own, &#tree, (#line, #column))),
+            quote_spanned!(binary.span() => ::folio::ir::device::ops::#name::<__M, _, _>(&#slot, #left.index(), #native)),
+            quote!(__s::Expr::Binary(#op, &#own, &#tree, ::core::option::Option::None, (#line, #column))),
         )
     }
 }
@@ -159,7 +160,7 @@ impl Target {
         match self {
             _ if self.is_variable() => {
                 let place = self.read();
-                quote!(#place = #value)
+                quote_spanned!(place.span() => #place = #value)
             }
             Target::Name(_) => quote!(),
             Target::Field(base, member) => {

@@ -7,16 +7,19 @@ use folio::prelude::*;
 use folio_core::hal::ParamPtr;
 use folio_core::ir::device::{Kernel, Positions, run as compute, watch};
 use folio_core::ir::launch::Launch;
-use folio_core::{Violation, ViolationKind};
+use folio_core::{Violation, ViolationKind, bf16, f16};
 use folio_model::interp::{Arg, Order, run};
 
 /// A view's elements.
-struct Data<T, const D: usize> {
+pub(super) struct Data<T, const D: usize> {
     extent: [usize; D],
     values: Vec<T>,
 }
 
-fn data<T: DeviceType, const D: usize>(extent: [usize; D], of: impl Fn(usize) -> T) -> Data<T, D> {
+pub(super) fn data<T: DeviceType, const D: usize>(
+    extent: [usize; D],
+    of: impl Fn(usize) -> T,
+) -> Data<T, D> {
     Data { extent, values: (0..extent.iter().product()).map(of).collect() }
 }
 
@@ -26,16 +29,16 @@ fn bytes<T: DeviceType>(values: &[T]) -> Vec<u8> {
     unsafe { std::slice::from_raw_parts(first, len) }.to_vec()
 }
 
-fn scalar<T: DeviceType>(value: T) -> Arg {
+pub(super) fn scalar<T: DeviceType>(value: T) -> Arg {
     Arg::Scalar(bytes(&[value]))
 }
 
 impl<T: DeviceType, const D: usize> Data<T, D> {
-    fn buffer(&self, rt: &Runtime) -> Result<Buffer<T, D>, Error> {
+    pub(super) fn buffer(&self, rt: &Runtime) -> Result<Buffer<T, D>, Error> {
         rt.buffer_from_with(&self.values, self.extent, BufferOptions::new())
     }
 
-    fn arg(&self) -> Arg {
+    pub(super) fn arg(&self) -> Arg {
         let extent = self.extent.iter().map(|n| *n as u64).collect();
         Arg::View { extent, bytes: bytes(&self.values) }
     }
@@ -83,7 +86,7 @@ fn on_the_host<K: Kernel>(range: &[usize], args: &[Arg]) -> (Result<(), Violatio
 
 /// The three ways of a kernel give the same; `launch` runs it and gives what is in its outputs, which
 /// are its last views. Returns how it failed, if so.
-fn agree<K: Kernel>(
+pub(super) fn agree<K: Kernel>(
     rig: &Rig,
     range: &[usize],
     args: Vec<Arg>,
@@ -140,20 +143,22 @@ fn agree<K: Kernel>(
     Ok(wanted.err())
 }
 
-fn contents<T: DeviceType, const D: usize>(buffer: &Buffer<T, D>) -> Result<Vec<u8>, Error> {
+pub(super) fn contents<T: DeviceType, const D: usize>(
+    buffer: &Buffer<T, D>,
+) -> Result<Vec<u8>, Error> {
     Ok(bytes(&buffer.to_vec()?))
 }
 
-fn wave(k: usize) -> f32 {
+pub(super) fn wave(k: usize) -> f32 {
     (k as f32 * 0.7).sin() * 8.0
 }
 
-fn noise(k: usize) -> i32 {
+pub(super) fn noise(k: usize) -> i32 {
     (k as i32).wrapping_mul(0x9e37_79b1u32 as i32) ^ (k as i32) << 13
 }
 
 /// Fails unless the kernel came to its end.
-fn fine(failed: Option<Violation>) -> Outcome {
+pub(super) fn fine(failed: Option<Violation>) -> Outcome {
     match failed {
         None => Ok(()),
         Some(violation) => Err(Stop::Failed(violation.to_string())),
@@ -212,23 +217,28 @@ pub(super) fn structs_and_device_functions(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-pub(super) fn generic_kernels(rig: &Rig) -> Outcome {
-    let f = |k: usize| k as f64 * 0.25 - 3.0;
-    let (a, b, o) = (data([30], f), data([30], |k| -f(k)), data([30], f));
-    let args = vec![scalar(0.3f64), a.arg(), b.arg(), o.arg()];
-    fine(agree::<blend<f64>>(rig, &[30], args, |rt, q| {
+/// One generic kernel at one type.
+fn at_type<T: DeviceType + Number>(rig: &Rig, t: T, of: impl Fn(usize) -> T) -> Outcome {
+    let (a, b) = (data([30], &of), data([30], |k| of(k + 9)));
+    let o = data([30], |_| T::ZERO);
+    let args = vec![scalar(t), a.arg(), b.arg(), o.arg()];
+    fine(agree::<blend<T>>(rig, &[30], args, |rt, q| {
         let (a, b, mut o) = (a.buffer(rt)?, b.buffer(rt)?, o.buffer(rt)?);
-        q.run(o.range(), blend(0.3, &a, &b, &mut o))?;
+        q.run(o.range(), blend(t, &a, &b, &mut o))?;
         Ok(vec![contents(&o)?])
-    })?)?;
-    let n = |k: usize| noise(k) as u32;
-    let (a, b) = (data([30], n), data([30], |k| n(k + 9)));
-    let args = vec![scalar(7u32), a.arg(), b.arg(), a.arg()];
-    fine(agree::<blend<u32>>(rig, &[30], args, |rt, q| {
-        let (a, b, mut o) = (a.buffer(rt)?, b.buffer(rt)?, rt.buffer(30)?);
-        q.run(o.range(), blend(7, &a, &b, &mut o))?;
-        Ok(vec![contents(&o)?])
-    })?)?;
+    })?)
+}
+
+pub(super) fn generic_kernels(rig: &Rig) -> Outcome {
+    let single = |k: usize| k as f32 * 0.25 - 3.0;
+    at_type(rig, 0.3f32, single)?;
+    at_type(rig, 0.3f64, |k| f64::from(single(k)))?;
+    at_type(rig, f16::from_f32(0.3), |k| f16::from_f32(single(k)))?;
+    at_type(rig, bf16::from_f32(0.3), |k| bf16::from_f32(single(k)))?;
+    at_type(rig, 7, noise)?;
+    at_type(rig, 7, |k| noise(k) as u32)?;
+    at_type(rig, -7, |k| noise(k) as i64)?;
+    at_type(rig, 7, |k| noise(k) as u64)?;
     let (x, o) = (data([200], noise), data([200], |k| k as i32));
     for _ in 0..2 {
         let args = || vec![x.arg(), o.arg()];

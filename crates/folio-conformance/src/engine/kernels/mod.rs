@@ -2,6 +2,7 @@
 
 mod agree;
 mod code;
+mod language;
 
 use super::rig::*;
 use super::tests;
@@ -10,6 +11,7 @@ use code::*;
 use folio::prelude::*;
 use folio_core::ir::device::Kernel;
 use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
+use language::*;
 
 pub(super) use code::{copies, counts, forgets, neighbours};
 
@@ -39,6 +41,13 @@ tests![
     generic_code_is_made_once,
     nothing_to_compute_is_nothing_done,
     calls_within_groups,
+    choices,
+    loops_of_all_kinds,
+    methods_and_operators,
+    tuples_and_constants,
+    names_of_all_kinds,
+    functions_fail_where_they_are,
+    halves_are_rounded_singles,
 ];
 
 /// Elements that a launch brings to device memory that had none of them.

@@ -1,28 +1,55 @@
 //! Calls of device functions, which are inlined, and methods.
 
-use super::super::{At, Block, Entry, Expr};
+use super::super::{At, Entry, Expr, Function};
 use super::method::{self, Method};
-use super::{Frame, Given, Lower, LowerError, Result};
-use crate::ir::Stmt;
-use crate::op::{Binary, Op, Unary};
+use super::{Frame, Given, Lower, LowerError, MOST_CALLS, Result};
+use crate::ir::{Stmt, Value};
+use crate::op::{Binary, Combine, Compare, Op, Unary};
 use crate::types::Scalar;
 
 impl Lower {
     pub(super) fn call(&mut self, at: u16, args: &'static [Expr]) -> Result<Given> {
-        let Some(Entry::Function(function)) = self.frame.table.get(usize::from(at)).copied() else {
+        let Some(Entry::Function(function)) = self.frame.table.get(usize::from(at)) else {
             return Err(LowerError::Unsupported("this call"));
         };
-        let table = (function.table)();
-        // Other instances of one generic function have one body: recursion is through depth.
-        let body: *const Block = function.body;
-        if self.calls.iter().filter(|call| **call == body).count() > 16 {
-            return Err(LowerError::Recursion(function.name));
-        }
+        let function = *function;
         let mut given = Vec::with_capacity(args.len());
         for arg in args {
             let value = self.expr(arg)?;
             given.push(self.settle(value)?);
         }
+        self.inline(function, given)
+    }
+
+    /// Refuses functions that call themselves. A generic one may call another instance of itself, by an
+    /// operator of a struct of structs: those have other tables, and are few.
+    fn enter(&mut self, function: &'static Function) -> Result<()> {
+        let same = |call: &&&Function| std::ptr::eq(call.body, function.body);
+        let depth = self.calls.iter().filter(same).count();
+        let again = self
+            .calls
+            .iter()
+            .filter(same)
+            .any(|call| call.table as usize == function.table as usize);
+        if again || depth > 16 {
+            return Err(LowerError::Recursion(function.name));
+        }
+        self.inlined += 1;
+        if self.inlined > MOST_CALLS {
+            return Err(LowerError::Calls);
+        }
+        self.calls.push(function);
+        Ok(())
+    }
+
+    /// The body of a device function, in a block that `return` leaves.
+    pub(super) fn inline(
+        &mut self,
+        function: &'static Function,
+        given: Vec<Given>,
+    ) -> Result<Given> {
+        self.enter(function)?;
+        let table = (function.table)();
         let result = match table.get(function.params.len()) {
             Some(Entry::Type(ty)) => {
                 let ty = ty(self.builder.types());
@@ -33,7 +60,6 @@ impl Lower {
         let label = self.builder.label();
         let frame = Frame::of(function, table, Some((label, result)));
         let outer = std::mem::replace(&mut self.frame, frame);
-        self.calls.push(body);
         for (at, given) in given.into_iter().enumerate() {
             self.frame.locals.insert(at as u16, given);
         }
@@ -103,8 +129,7 @@ impl Lower {
                 self.builder.binary(Binary::Min, low, hi)
             }
             Method::Recip => {
-                let bits = crate::Combine::Mul.identity(scalar).unwrap_or(1);
-                let one = self.builder.bits(scalar, bits);
+                let one = self.one(scalar);
                 self.builder.binary(Binary::Div, one, a)
             }
             Method::Fract => {
@@ -112,10 +137,38 @@ impl Lower {
                 self.builder.binary(Binary::Sub, a, whole)
             }
             Method::ToBits => {
-                let to = if scalar.bits() == 64 { Scalar::U64 } else { Scalar::U32 };
+                let to = match scalar.bits() {
+                    64 => Scalar::U64,
+                    16 => Scalar::U16,
+                    _ => Scalar::U32,
+                };
                 self.builder.op(Op::Bits(a, to))
+            }
+            Method::To(scalar) => self.cast(a, scalar),
+            Method::Signum => {
+                let one = self.one(scalar);
+                let signed = self.builder.binary(Binary::CopySign, one, a);
+                let nan = self.builder.compare(Compare::Ne, a, a);
+                self.builder.op(Op::Select(nan, a, signed))
+            }
+            Method::Powi => {
+                let n = b(0)?;
+                let n = self.cast(n, scalar);
+                self.builder.binary(Binary::Pow, a, n)
+            }
+            Method::IsNan => self.builder.compare(Compare::Ne, a, a),
+            Method::ToInfinity(op) => {
+                let infinite = Combine::Min.identity(scalar).unwrap_or(0);
+                let infinite = self.builder.bits(scalar, infinite);
+                let size = self.builder.unary(Unary::Abs, a);
+                self.builder.compare(op, size, infinite)
             }
         };
         Ok(Given::Value(value))
+    }
+
+    fn one(&mut self, scalar: Scalar) -> Value {
+        let bits = Combine::Mul.identity(scalar).unwrap_or(1);
+        self.builder.bits(scalar, bits)
     }
 }

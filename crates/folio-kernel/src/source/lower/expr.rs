@@ -1,10 +1,10 @@
 //! Expressions: numbers, operators, fields, what is made of parts.
 
-use super::super::{At, Entry, Expr};
+use super::super::{At, Entry, Expr, Function};
 use super::{Given, Lower, LowerError, Result};
 use crate::ir::{Stmt, Value};
 use crate::op::{Binary, Compare, Op, Unary};
-use crate::types::{Composite, Scalar};
+use crate::types::{Composite, Scalar, Type};
 use std::collections::HashMap;
 
 impl Lower {
@@ -19,16 +19,13 @@ impl Lower {
                 Some(given) => Ok(given.clone()),
                 None => Err(LowerError::Unsupported("this name")),
             },
-            Expr::Const(at) => match self.frame.table.get(usize::from(*at)).copied() {
-                Some(Entry::Const(ty, bits)) => match ty(self.builder.types()).scalar() {
-                    Some(scalar) => Ok(Given::Value(self.builder.bits(scalar, bits))),
-                    None => Err(LowerError::Unsupported("a constant that is no number")),
-                },
-                _ => Err(LowerError::Unsupported("this constant")),
-            },
-            Expr::Binary(op, a, b, at) => self.binary(op, a, b, *at),
-            Expr::Unary(op, a) => {
+            Expr::Const(at) => self.constant(*at),
+            Expr::Binary(op, a, b, function, at) => self.binary(op, a, b, *function, *at),
+            Expr::Unary(op, a, function) => {
                 let a = self.of(a)?;
+                if let Some(function) = self.operator_of(*function) {
+                    return self.inline(function, vec![Given::Value(a)]);
+                }
                 let op = if *op == '-' { Unary::Neg } else { Unary::Not };
                 Ok(Given::Value(self.builder.unary(op, a)))
             }
@@ -37,6 +34,12 @@ impl Lower {
                 let to = self.entry_type(*ty)?.scalar();
                 let to = to.ok_or(LowerError::Unsupported("as"))?;
                 Ok(Given::Value(self.cast(a, to)))
+            }
+            Expr::FromBits(a, ty) => {
+                let a = self.of(a)?;
+                let to = self.entry_type(*ty)?.scalar();
+                let to = to.ok_or(LowerError::Unsupported("from_bits"))?;
+                Ok(Given::Value(self.builder.op(Op::Bits(a, to))))
             }
             Expr::Method(receiver, name, args, at) => self.method(receiver, name, args, *at),
             Expr::Call(at, args) => self.call(*at, args),
@@ -58,12 +61,17 @@ impl Lower {
             Expr::Repeat(part, count) => {
                 let part = self.of(part)?;
                 match self.frame.table.get(usize::from(*count)) {
-                    Some(Entry::Const(_, count)) => self.array(vec![part; *count as usize]),
+                    Some(Entry::Const(_, count)) => {
+                        let count = count.first().copied().unwrap_or(0);
+                        self.array(vec![part; count as usize])
+                    }
                     _ => Err(LowerError::Unsupported("this length")),
                 }
             }
             Expr::If(cond, then, otherwise) => self.branch(cond, then, *otherwise),
             Expr::Block(block) => self.block(block),
+            Expr::Scope(number, block) => self.scope(*number, block),
+            Expr::Loop(number, block) => self.repeat(*number, None, block),
             other => self.statement(other).map(|()| Given::Unit),
         }
     }
@@ -117,15 +125,68 @@ impl Lower {
         op: &'static str,
         a: &'static Expr,
         b: &'static Expr,
+        function: Option<u16>,
         at: At,
     ) -> Result<Given> {
-        if matches!(op, "&&" | "||") && !is_plain(b) {
+        if matches!(op, "&&" | "||") && !self.is_plain(b) {
             return self.lazy(op, a, b);
         }
         let a = self.of(a)?;
         let b = self.of(b)?;
+        self.operated(op, a, b, function, at).map(Given::Value)
+    }
+
+    /// An operator, of numbers or as a struct has it.
+    pub(super) fn operated(
+        &mut self,
+        op: &'static str,
+        a: Value,
+        b: Value,
+        function: Option<u16>,
+        at: At,
+    ) -> Result<Value> {
+        if let Some(function) = self.operator_of(function) {
+            let given = self.inline(function, vec![Given::Value(a), Given::Value(b)])?;
+            return self.value(given);
+        }
+        if self.builder.type_of(a).scalar().is_none() {
+            return Err(LowerError::Unsupported(op));
+        }
         self.site(at);
-        Ok(Given::Value(self.operator(op, a, b)?))
+        self.operator(op, a, b)
+    }
+
+    /// The function that an operator is for structs.
+    fn operator_of(&self, entry: Option<u16>) -> Option<&'static Function> {
+        match self.frame.table.get(usize::from(entry?))? {
+            Entry::Function(function) => Some(*function),
+            _ => None,
+        }
+    }
+
+    fn constant(&mut self, at: u16) -> Result<Given> {
+        let Some(Entry::Const(ty, bits)) = self.frame.table.get(usize::from(at)).cloned() else {
+            return Err(LowerError::Unsupported("this constant"));
+        };
+        let ty = ty(self.builder.types());
+        let value = self.made_of(ty, &mut bits.into_iter())?;
+        Ok(Given::Value(value))
+    }
+
+    /// A value of these numbers.
+    fn made_of(&mut self, ty: Type, bits: &mut dyn Iterator<Item = u64>) -> Result<Value> {
+        if let Some(scalar) = ty.scalar() {
+            let bits = bits.next().ok_or(LowerError::Unsupported("this constant"))?;
+            return Ok(self.builder.bits(scalar, bits));
+        }
+        let count = self.builder.types().parts(ty);
+        let parts: Result<Vec<_>> = (0..count)
+            .map(|at| {
+                let part = self.builder.types().part(ty, at).unwrap_or(ty);
+                self.made_of(part, bits)
+            })
+            .collect();
+        Ok(self.builder.op(Op::Make(ty, parts?)))
     }
 
     /// The right side only if it decides.
@@ -201,15 +262,24 @@ impl Lower {
         let ty = self.builder.types().array(element, parts.len() as u32);
         Ok(Given::Value(self.builder.op(Op::Make(ty, parts))))
     }
-}
 
-/// Computing it when it does not decide changes nothing: no load, division, call, or exit.
-fn is_plain(expr: &Expr) -> bool {
-    match expr {
-        Expr::Number(..) | Expr::Bool(_) | Expr::Local(_) | Expr::Const(_) => true,
-        Expr::Binary(op, a, b, _) => !matches!(*op, "/" | "%") && is_plain(a) && is_plain(b),
-        Expr::Unary(_, a) | Expr::Cast(a, _) | Expr::Field(a, _) => is_plain(a),
-        Expr::Method(a, _, args, _) => is_plain(a) && args.iter().all(is_plain),
-        _ => false,
+    /// Computing it when it does not decide changes nothing: no load, division, call, or exit.
+    fn is_plain(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Number(..) | Expr::Bool(_) | Expr::Local(_) | Expr::Const(_) => true,
+            Expr::Binary(op, a, b, function, _) => {
+                let divides = matches!(*op, "/" | "%");
+                let number = self.operator_of(*function).is_none();
+                number && !divides && self.is_plain(a) && self.is_plain(b)
+            }
+            Expr::Unary(_, a, function) => {
+                self.operator_of(*function).is_none() && self.is_plain(a)
+            }
+            Expr::Cast(a, _) | Expr::FromBits(a, _) | Expr::Field(a, _) => self.is_plain(a),
+            Expr::Method(a, _, args, _) => {
+                self.is_plain(a) && args.iter().all(|arg| self.is_plain(arg))
+            }
+            _ => false,
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Branches, loops, and ways out.
 
-use super::super::{Block, Expr, Pattern};
-use super::{Given, Lower, LowerError, Result};
-use crate::ir::{Stmt, Value, VarId};
+use super::super::{Block, Counted, Expr};
+use super::{Around, Given, Lower, LowerError, Result};
+use crate::ir::{Body, Stmt, Value, VarId};
 use crate::op::{Binary, Compare, Op};
 use crate::types::Scalar;
 
@@ -14,28 +14,37 @@ impl Lower {
                 let value = self.of(from)?;
                 self.assign(to, value, *at)
             }
-            Expr::AssignOp(op, to, from, at) => {
+            Expr::AssignOp(op, to, from, function, at) => {
                 // As Rust orders operands of numbers: the right side first.
                 let by = self.of(from)?;
                 let Given::Place(place, _) = self.place(to)? else {
                     return Err(LowerError::Unsupported("this assignment"));
                 };
                 let old = self.builder.load(place.clone());
-                self.site(*at);
-                let new = self.operator(op, old, by)?;
+                let new = self.operated(op, old, by, *function, *at)?;
                 self.builder.store(place, new);
                 Ok(())
             }
-            Expr::While(cond, body) => self.repeat(Some(cond), body),
-            Expr::Loop(body) => self.repeat(None, body),
-            Expr::For(pattern, start, end, inclusive, reversed, body) => {
-                self.counted(pattern, start, end, (*inclusive, *reversed), body)
+            Expr::While(number, cond, body) => self.repeat(*number, Some(cond), body).map(|_| ()),
+            Expr::For(number, counted, body) => self.counted(*number, counted, body),
+            Expr::Break(number, value) => {
+                let value = match value {
+                    Some(expr) => self.expr(expr)?,
+                    None => Given::Unit,
+                };
+                let at = self.around(*number)?;
+                let mut result = self.frame.around[at].result;
+                self.keep(&mut result, value)?;
+                let around = &mut self.frame.around[at];
+                around.result = result;
+                let label = around.label;
+                self.builder.push(Stmt::Break(label));
+                Ok(())
             }
-            Expr::Break | Expr::Continue => {
-                let label = self.frame.loops.last().copied();
-                let label = label.ok_or(LowerError::Unsupported("break"))?;
-                let leaves = matches!(expr, Expr::Break);
-                self.builder.push(if leaves { Stmt::Break(label) } else { Stmt::Continue(label) });
+            Expr::Continue(number) => {
+                let at = self.around(*number)?;
+                let label = self.frame.around[at].label;
+                self.builder.push(Stmt::Continue(label));
                 Ok(())
             }
             Expr::Return(given) => {
@@ -61,12 +70,20 @@ impl Lower {
         }
     }
 
-    pub(super) fn leave(&mut self, given: Option<Given>) -> Result<()> {
+    /// Which of those around has this number.
+    fn around(&self, number: u16) -> Result<usize> {
+        let found = self.frame.around.iter().rposition(|around| around.number == number);
+        found.ok_or(LowerError::Unsupported("break"))
+    }
+
+    fn leave(&mut self, given: Option<Given>) -> Result<()> {
         let Some((label, result)) = self.frame.exit else {
             self.builder.push(Stmt::Return);
             return Ok(());
         };
-        if let (Some(var), Some(given)) = (result, given) {
+        if let (Some(var), Some(given)) = (result, given)
+            && !matches!(given, Given::Unit)
+        {
             let value = self.value(given)?;
             self.builder.set(var, value);
         }
@@ -93,14 +110,11 @@ impl Lower {
         }
         let otherwise = self.builder.end();
         self.builder.push(Stmt::If { cond, then, otherwise });
-        Ok(match result {
-            Some(var) => Given::Value(self.builder.get(var)),
-            None => Given::Unit,
-        })
+        Ok(self.kept(result))
     }
 
-    /// Puts a branch's value to the variable that both branches share.
-    pub(super) fn keep(&mut self, result: &mut Option<VarId>, given: Given) -> Result<()> {
+    /// Puts a way's value to the variable that all ways share.
+    fn keep(&mut self, result: &mut Option<VarId>, given: Given) -> Result<()> {
         if matches!(given, Given::Unit) {
             return Ok(());
         }
@@ -111,77 +125,139 @@ impl Lower {
         Ok(())
     }
 
-    pub(super) fn repeat(
-        &mut self,
-        cond: Option<&'static Expr>,
-        body: &'static Block,
-    ) -> Result<()> {
-        let label = self.builder.label();
-        self.builder.begin(false);
-        if let Some(cond) = cond {
-            let go = self.of(cond)?;
-            let otherwise = vec![Stmt::Break(label)];
-            self.builder.push(Stmt::If { cond: go, then: vec![], otherwise });
+    /// What is in that variable.
+    fn kept(&mut self, result: Option<VarId>) -> Given {
+        match result {
+            Some(var) => Given::Value(self.builder.get(var)),
+            None => Given::Unit,
         }
-        self.frame.loops.push(label);
-        self.block(body)?;
-        self.frame.loops.pop();
-        let body = self.builder.end();
-        self.builder.push(Stmt::Loop { label, body });
-        Ok(())
     }
 
-    pub(super) fn counted(
+    /// The statements of a loop or labelled block, what `first` adds before them, and what it gives.
+    fn inside(
         &mut self,
-        pattern: &'static Pattern,
-        start: &'static Expr,
-        end: &'static Expr,
-        (inclusive, reversed): (bool, bool),
-        body: &'static Block,
-    ) -> Result<()> {
-        let (from, to) = (self.of(start)?, self.of(end)?);
-        let ty = self.builder.type_of(from);
-        let scalar = ty.scalar().ok_or(LowerError::Unsupported("this range"))?;
+        number: u16,
+        block: &'static Block,
+        first: impl FnOnce(&mut Lower, crate::ir::Label) -> Result<()>,
+    ) -> Result<(crate::ir::Label, Body, Option<VarId>)> {
         let label = self.builder.label();
-        let plain = !inclusive && !reversed;
-        let (first, last) = if plain { (from, to) } else { self.count(from, to, inclusive) };
-        let index = self.builder.value(self.builder.type_of(first));
         self.builder.begin(false);
-        let item = if plain {
-            index
-        } else {
-            // Counted from 0: `from + k`, or `last - k`.
-            let by = self.cast(index, scalar);
-            if !reversed {
-                self.builder.binary(Binary::Add, from, by)
-            } else if inclusive {
-                self.builder.binary(Binary::Sub, to, by)
-            } else {
-                let one = self.builder.int(scalar, 1);
-                let last = self.builder.binary(Binary::Sub, to, one);
-                self.builder.binary(Binary::Sub, last, by)
-            }
+        first(self, label)?;
+        self.frame.around.push(Around { number, label, result: None });
+        let gives = self.block(block)?;
+        let mut result = self.frame.around.pop().and_then(|around| around.result);
+        self.keep(&mut result, gives)?;
+        Ok((label, self.builder.end(), result))
+    }
+
+    /// `loop`, or `while` with a condition.
+    pub(super) fn repeat(
+        &mut self,
+        number: u16,
+        cond: Option<&'static Expr>,
+        block: &'static Block,
+    ) -> Result<Given> {
+        let (label, body, result) = self.inside(number, block, |this, label| {
+            let Some(cond) = cond else { return Ok(()) };
+            let go = this.of(cond)?;
+            let otherwise = vec![Stmt::Break(label)];
+            this.builder.push(Stmt::If { cond: go, then: vec![], otherwise });
+            Ok(())
+        })?;
+        self.builder.push(Stmt::Loop { label, body });
+        Ok(self.kept(result))
+    }
+
+    /// A labelled block.
+    pub(super) fn scope(&mut self, number: u16, block: &'static Block) -> Result<Given> {
+        let (label, body, result) = self.inside(number, block, |_, _| Ok(()))?;
+        self.builder.push(Stmt::Block { label, body });
+        Ok(self.kept(result))
+    }
+
+    fn counted(
+        &mut self,
+        number: u16,
+        counted: &'static Counted,
+        block: &'static Block,
+    ) -> Result<()> {
+        let Counted { pattern, start, end, inclusive, reversed, step } = counted;
+        let (from, to) = (self.of(start)?, self.of(end)?);
+        let step = step.map(|step| self.of(step)).transpose()?;
+        let scalar = self.builder.type_of(from).scalar();
+        let scalar = scalar.ok_or(LowerError::Unsupported("this range"))?;
+        let plain = !inclusive && !reversed && step.is_none();
+        let (first, last) = match plain {
+            true => (from, to),
+            false => (self.builder.index(0), self.count(from, to, *inclusive, step)),
         };
-        self.bind(pattern, Given::Value(item))?;
-        self.frame.loops.push(label);
-        self.block(body)?;
-        self.frame.loops.pop();
-        let body = self.builder.end();
+        let index = self.builder.value(self.builder.type_of(first));
+        let (label, body, _) = self.inside(number, block, |this, _| {
+            let item = match plain {
+                true => index,
+                false => this.nth(index, scalar, (from, to), counted, step),
+            };
+            this.bind(pattern, Given::Value(item))
+        })?;
         self.builder.push(Stmt::For { label, index, start: first, end: last, body });
         Ok(())
     }
 
-    /// 0, and how many values a range has.
-    pub(super) fn count(&mut self, from: Value, to: Value, inclusive: bool) -> (Value, Value) {
+    /// How many values a range has, every `step`th of them.
+    fn count(&mut self, from: Value, to: Value, inclusive: bool, step: Option<Value>) -> Value {
         let (wide_from, wide_to) = (self.cast(from, Scalar::U64), self.cast(to, Scalar::U64));
         let mut count = self.builder.binary(Binary::Sub, wide_to, wide_from);
-        if inclusive {
-            let one = self.builder.index(1);
-            count = self.builder.binary(Binary::Add, count, one);
+        let (zero, one) = (self.builder.index(0), self.builder.index(1));
+        // The first, and each after a step that is still inside.
+        let after = if inclusive { count } else { self.builder.binary(Binary::Sub, count, one) };
+        if inclusive || step.is_some() {
+            let steps = match step {
+                Some(step) => {
+                    let by = self.cast(step, Scalar::U64);
+                    let by = self.builder.binary(Binary::Max, by, one);
+                    self.builder.binary(Binary::Div, after, by)
+                }
+                None => after,
+            };
+            count = self.builder.binary(Binary::Add, steps, one);
         }
         let op = if inclusive { Compare::Le } else { Compare::Lt };
-        let any = self.builder.compare(op, from, to);
-        let zero = self.builder.index(0);
-        (zero, self.builder.op(Op::Select(any, count, zero)))
+        let mut any = self.builder.compare(op, from, to);
+        if let Some(step) = step {
+            let by = self.cast(step, Scalar::U64);
+            let moves = self.builder.compare(Compare::Ne, by, zero);
+            any = self.builder.binary(Binary::And, any, moves);
+        }
+        self.builder.op(Op::Select(any, count, zero))
+    }
+
+    /// The value number `index`: `from + index * step`, or so much before the last.
+    fn nth(
+        &mut self,
+        index: Value,
+        scalar: Scalar,
+        (from, to): (Value, Value),
+        counted: &Counted,
+        step: Option<Value>,
+    ) -> Value {
+        let far = match step {
+            Some(step) => {
+                let step = self.cast(step, Scalar::U64);
+                self.builder.binary(Binary::Mul, index, step)
+            }
+            None => index,
+        };
+        let by = self.cast(far, scalar);
+        if !counted.reversed {
+            return self.builder.binary(Binary::Add, from, by);
+        }
+        let last = match counted.inclusive {
+            true => to,
+            false => {
+                let one = self.builder.int(scalar, 1);
+                self.builder.binary(Binary::Sub, to, one)
+            }
+        };
+        self.builder.binary(Binary::Sub, last, by)
     }
 }

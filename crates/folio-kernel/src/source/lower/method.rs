@@ -1,6 +1,7 @@
 //! Methods of numbers.
 
-use crate::op::{Binary, Unary};
+use crate::op::{Binary, Compare, Unary};
+use crate::types::Scalar;
 
 /// What a method is made of.
 pub(super) enum Method {
@@ -16,6 +17,16 @@ pub(super) enum Method {
     Fract,
     /// To bits of the same width.
     ToBits,
+    /// To another float.
+    To(Scalar),
+    /// `x.signum()`
+    Signum,
+    /// `x.powi(n)`
+    Powi,
+    /// `x != x`
+    IsNan,
+    /// A comparison of the size with infinity.
+    ToInfinity(Compare),
 }
 
 /// The method with this name.
@@ -46,6 +57,13 @@ pub(super) fn find(name: &str) -> Option<Method> {
         "recip" => Some(Method::Recip),
         "fract" => Some(Method::Fract),
         "to_bits" => Some(Method::ToBits),
+        "to_f32" => Some(Method::To(Scalar::F32)),
+        "to_f64" => Some(Method::To(Scalar::F64)),
+        "signum" => Some(Method::Signum),
+        "powi" => Some(Method::Powi),
+        "is_nan" => Some(Method::IsNan),
+        "is_infinite" => Some(Method::ToInfinity(Compare::Eq)),
+        "is_finite" => Some(Method::ToInfinity(Compare::Lt)),
         _ => None,
     }
 }

@@ -23,6 +23,9 @@ pub enum LowerError {
     /// A device function that calls itself, directly or not.
     #[error("device function `{0}` calls itself; recursion is not possible on devices")]
     Recursion(&'static str),
+    /// More calls than a kernel can have, as all are inlined.
+    #[error("more than {MOST_CALLS} calls are inlined; split the kernel or make loops")]
+    Calls,
     /// A number beyond its type.
     #[error("`{0}` is no {1}")]
     Number(&'static str, String),
@@ -44,7 +47,12 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
         _ => None,
     });
     let builder = Builder::items(function.name, rank.unwrap_or(1));
-    let mut lower = Lower { builder, calls: vec![], frame: Frame::of(function, table, None) };
+    let mut lower = Lower {
+        builder,
+        calls: vec![function],
+        inlined: 0,
+        frame: Frame::of(function, table, None),
+    };
     for (at, name) in function.params.iter().enumerate() {
         let given = match lower.frame.table[at] {
             Entry::Item(_) => Given::Item,
@@ -84,7 +92,8 @@ struct Frame {
     function: &'static Function,
     table: Vec<Entry>,
     locals: HashMap<u16, Given>,
-    loops: Vec<Label>,
+    /// The loops and labelled blocks around, innermost last.
+    around: Vec<Around>,
     /// Where `return` goes, in a device function; and where the result is put.
     exit: Option<(Label, Option<VarId>)>,
 }
@@ -95,16 +104,30 @@ impl Frame {
         table: Vec<Entry>,
         exit: Option<(Label, Option<VarId>)>,
     ) -> Frame {
-        Frame { function, table, locals: HashMap::new(), loops: vec![], exit }
+        Frame { function, table, locals: HashMap::new(), around: vec![], exit }
     }
+}
+
+/// A loop or labelled block.
+struct Around {
+    /// The number that the tree has for it.
+    number: u16,
+    label: Label,
+    /// Where `break` puts values.
+    result: Option<VarId>,
 }
 
 struct Lower {
     builder: Builder,
-    /// The functions around, by name and address of their bodies.
-    calls: Vec<*const Block>,
+    /// The functions around.
+    calls: Vec<&'static Function>,
+    /// How many functions have been inlined.
+    inlined: usize,
     frame: Frame,
 }
+
+/// Calls that a kernel may have in all: beyond it compilers for devices would not end either.
+const MOST_CALLS: usize = 10_000;
 
 const U64: Type = Type::Scalar(Scalar::U64);
 
@@ -193,7 +216,7 @@ impl Lower {
         self.value(given)
     }
 
-    fn bind(&mut self, pattern: &'static Pattern, given: Given) -> Result<()> {
+    fn bind(&mut self, pattern: &Pattern, given: Given) -> Result<()> {
         match (pattern, given) {
             (Pattern::Wild, _) => Ok(()),
             (Pattern::Local(local, false), given) => {

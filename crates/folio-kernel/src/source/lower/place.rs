@@ -1,6 +1,6 @@
 //! Elements of views and arrays, and what is written to.
 
-use super::super::{At, Expr};
+use super::super::{At, Expr, Pattern};
 use super::{Given, Lower, LowerError, Result, U64};
 use crate::ir::{ParamId, Place, Root, Step, Value};
 use crate::op::Op;
@@ -130,6 +130,12 @@ impl Lower {
     }
 
     pub(super) fn assign(&mut self, to: &'static Expr, value: Value, at: At) -> Result<()> {
+        if let Expr::Local(local) = to
+            && !self.frame.locals.contains_key(local)
+        {
+            // The first assignment of a `let` without a value.
+            return self.bind(&Pattern::Local(*local, true), Given::Value(value));
+        }
         match self.place(to)? {
             Given::Place(place, _) => {
                 if matches!(place.root, Root::Element(..)) {

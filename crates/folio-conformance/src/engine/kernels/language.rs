@@ -1,0 +1,366 @@
+//! What bodies of kernels may contain, each kind of it in a kernel: the Rust form and the IR agree (KRN-01,
+//! KRN-06).
+
+use super::agree::*;
+use crate::engine::rig::*;
+use folio::prelude::*;
+use folio_core::ir::device::Kernel;
+use folio_core::{KernelCall, Violation, ViolationKind, bf16, f16};
+use std::ops::{Add, Mul, Neg, Sub};
+
+/// Agreement on a kernel that makes one output of one input.
+pub(super) fn mapped<K: Kernel, A: DeviceType, B: DeviceType>(
+    rig: &Rig,
+    x: impl Fn(usize) -> A,
+    none: B,
+    call: impl Fn(&Buffer<A>, &mut Buffer<B>) -> KernelCall<K, 1>,
+) -> Result<Option<Violation>, Stop> {
+    mapped_all(rig, 64, x, none, call)
+}
+
+/// The same with this many elements.
+pub(super) fn mapped_all<K: Kernel, A: DeviceType, B: DeviceType>(
+    rig: &Rig,
+    n: usize,
+    x: impl Fn(usize) -> A,
+    none: B,
+    call: impl Fn(&Buffer<A>, &mut Buffer<B>) -> KernelCall<K, 1>,
+) -> Result<Option<Violation>, Stop> {
+    let (x, y) = (data([n], x), data([n], |_| none));
+    agree::<K>(rig, &[n], vec![x.arg(), y.arg()], |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(n, call(&x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })
+}
+
+const FEW: i32 = 3;
+const TABLE: [u32; 5] = [2, 3, 5, 7, 11];
+
+#[kernel]
+fn matches(i: Item, x: In<i32>, y: Out<i32>) {
+    let n = x[i];
+    let a = match n % 8 {
+        0 => 100,
+        1 | 2 => 200 + n,
+        FEW => 300,
+        -7..=-5 => -400,
+        k @ (4 | 5) if k > 4 && n > 0 => k * 5,
+        k if k < 0 => -k,
+        i32::MAX => 1,
+        _ => n / 3,
+    };
+    let even = n & 1 == 0;
+    let b = match (even, n % 3) {
+        (true, 0) => 1,
+        (false, 0 | 1) => 2,
+        (_, -2..2) => 3,
+        (true, rest) => rest,
+        (false, _) => {
+            y[i] = 9;
+            return;
+        }
+    };
+    match even {
+        true => y[i] = a + b,
+        false => y[i] = a - b,
+    }
+}
+
+#[kernel]
+fn loops(i: Item, x: In<i32>, y: Out<i32>) {
+    let n = (x[i] as u32 % 20) as i32;
+    let mut sum = 0;
+    'outer: for a in 0..n {
+        for b in (0..=a).rev() {
+            if b == 7 {
+                continue 'outer;
+            }
+            if a * b > 90 {
+                break 'outer;
+            }
+            sum += a * 3 - b;
+        }
+        sum += 1000;
+    }
+    for k in (1..n).step_by(3) {
+        sum ^= k << 4;
+    }
+    for k in (-5..=n).rev().step_by(n as usize / 4) {
+        sum = sum * 3 + k;
+    }
+    for k in (0u8..=255).step_by(50) {
+        sum += k as i32;
+    }
+    let mut tries = 0;
+    let found = loop {
+        tries += 1;
+        if tries * tries >= n {
+            break tries;
+        }
+    };
+    let late;
+    if found > 3 {
+        late = found * 2;
+    } else {
+        late = -found;
+    }
+    let named = 'block: {
+        if sum < 0 {
+            break 'block 1;
+        }
+        if late > 5 {
+            break 'block late;
+        }
+        sum & 0xff
+    };
+    y[i] = sum + found + late + named;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, DeviceType)]
+#[repr(C)]
+pub struct V2<T> {
+    pub x: T,
+    pub y: T,
+}
+
+#[device_fn]
+impl<T: Number> V2<T> {
+    pub const ONES: V2<T> = V2 { x: T::ONE, y: T::ONE };
+
+    fn new(x: T, y: T) -> Self {
+        V2 { x, y }
+    }
+
+    fn dot(self, b: Self) -> T {
+        self.x * b.x + self.y * b.y
+    }
+
+    fn norm2(self) -> T {
+        self.dot(self)
+    }
+
+    fn bumped(mut self, mut by: T) -> Self {
+        by += T::ONE;
+        self.x += by;
+        self + Self::ONES
+    }
+}
+
+#[device_fn]
+impl<T: Number> Add for V2<T> {
+    type Output = V2<T>;
+    fn add(self, b: V2<T>) -> V2<T> {
+        V2::new(self.x + b.x, self.y + b.y)
+    }
+}
+
+#[device_fn]
+impl<T: Number> Sub for V2<T> {
+    type Output = Self;
+    fn sub(self, b: Self) -> Self {
+        V2 { x: self.x - b.x, y: self.y - b.y }
+    }
+}
+
+#[device_fn]
+impl<T: Number> Mul<T> for V2<T> {
+    type Output = V2<T>;
+    fn mul(self, by: T) -> V2<T> {
+        V2::new(self.x * by, self.y * by)
+    }
+}
+
+#[device_fn]
+impl<T: Number> Neg for V2<T> {
+    type Output = V2<T>;
+    fn neg(self) -> V2<T> {
+        V2 { x: -self.x, y: -self.y }
+    }
+}
+
+#[kernel]
+fn vectors(i: Item, x: In<V2<f32>>, y: Out<V2<f32>>) {
+    let a = x[i];
+    let b = V2::new(0.5, 2.0);
+    let mut c = (a - b) * 3.0 + -a;
+    c += a.bumped(1.0);
+    c.y -= V2::<f32>::ONES.dot(b) + c.norm2();
+    y[i] = c;
+}
+
+#[kernel]
+fn generic_vectors<T: Number>(i: Item, x: In<V2<T>>, y: Out<T>) {
+    let shift = V2::new(T::lit(3.0), 7 as T);
+    y[i] = (x[i] + shift * T::ONE).norm2() - T::ZERO + i.index() as T;
+}
+
+#[device_fn]
+fn both(a: (i32, u32), flip: bool) -> (u32, i32) {
+    let (n, m) = a;
+    if flip { (m, n) } else { (n as u32, m as i32) }
+}
+
+#[kernel]
+fn tuples(i: Item, x: In<i32>, y: Out<i32>) {
+    let mut state = (x[i], (TABLE[(x[i] & 3) as usize], true));
+    state.0 += 1;
+    state.1.1 = state.0 > 3;
+    let (n, (m, flag)) = state;
+    let (p, q) = both((n, m), flag);
+    let pairs = [(p, 1), (m, 2), (7, 3)];
+    let mut sum = q;
+    for k in 0..3 {
+        let (a, b) = pairs[k];
+        sum += a as i32 * b;
+    }
+    y[i] = sum + V2::<i32>::ONES.x;
+}
+
+/// Names that are the macro's own, keywords, shadowing.
+#[kernel]
+fn r#match(r#type: Item, r#in: In<i32>, r#mut: i32, r#static: i32, r#fn: Out<i32>) {
+    let __v = r#in[r#type];
+    let __w = __v + 1;
+    let __w = __w * r#mut;
+    let __by = 2;
+    let mut k = [__w, __by];
+    k[0] += {
+        let __w = r#static;
+        __w - __v
+    };
+    let none = 5;
+    let r#loop = V2 { x: k[0], y: k[1] };
+    r#fn[r#type] = r#loop.x * none + r#loop.y;
+}
+
+macro_rules! hygienic {
+    ($name:ident, $a:ident, $e:expr) => {
+        #[kernel]
+        fn $name(i: Item, x: In<i32>, y: Out<i32>) {
+            let $a = x[i];
+            let a = 100;
+            y[i] = $e + a;
+        }
+    };
+}
+hygienic!(of_a_macro, a, a * 2);
+
+const ASSERTED: u32 = line!() + 4;
+
+#[device_fn]
+fn reciprocal(x: i32) -> i32 {
+    assert!(x != 40, "forty has no reciprocal");
+    1000 / x
+}
+
+#[kernel]
+fn reciprocals(i: Item, x: In<i32>, y: Out<i32>) {
+    y[i] = reciprocal(x[i]);
+}
+
+/// Without end, if a function that fails only returned.
+#[kernel]
+fn halts(i: Item, x: In<i32>, y: Out<i32>) {
+    let mut n = 0;
+    while n == 0 {
+        n = reciprocal(x[i]);
+    }
+    y[i] = n;
+}
+
+/// semantics 6.2: nobody knows that it ends.
+#[kernel]
+fn collatz(i: Item, x: In<i32>, y: Out<i32>) {
+    let mut n = x[i] as u64 + 1;
+    let mut steps = 0;
+    while n != 1 {
+        n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };
+        steps += 1;
+    }
+    assert!(n == 1);
+    y[i] = steps;
+}
+
+macro_rules! halves {
+    ($name:ident $ty:ident) => {
+        #[kernel]
+        fn $name(i: Item, x: In<$ty>, y: Out<$ty>) {
+            let a = x[i];
+            let b = x[(i.index() * 7 + 3) % x.len()];
+            let c = 1.5 as $ty;
+            let mut r = a * b + c / a - b % c;
+            r += a.mul_add(b, c).abs().min(b).max(c).sqrt();
+            r = if a < b || a.is_infinite() { r.floor() } else { -r.copysign(b) };
+            let n = a as i32 + (b as f64 * 3.0) as i32 % 7;
+            let mut sum =
+                r + n as $ty + $ty::from_f32(a.to_f32() * 0.1) + (f64::from(a) / 3.0) as $ty;
+            sum += $ty::from_bits(a.to_bits() & 0x83ff) + b.fract() + c.signum();
+            y[i] = if sum.is_nan() { $ty::ONE } else { sum };
+        }
+    };
+}
+halves!(halves f16);
+halves!(brains bf16);
+
+/// semantics 2.2: bit by bit, at every sixteenth pattern.
+pub(super) fn halves_are_rounded_singles(rig: &Rig) -> Outcome {
+    let bits = |k: usize| (k * 16 + k % 16) as u16;
+    let x = |k| f16::from_bits(bits(k));
+    fine(mapped_all(rig, 4096, x, f16::ZERO, |x, y| halves(x, y))?)?;
+    let x = |k| bf16::from_bits(bits(k));
+    fine(mapped_all(rig, 4096, x, bf16::ZERO, |x, y| brains(x, y))?)
+}
+
+/// semantics 12.4
+pub(super) fn choices(rig: &Rig) -> Outcome {
+    fine(mapped(rig, |k| k as i32 - 30, 0, |x, y| matches(x, y))?)?;
+    fine(mapped(rig, noise, 0, |x, y| matches(x, y))?)
+}
+
+/// semantics 6.1, 12.3
+pub(super) fn loops_of_all_kinds(rig: &Rig) -> Outcome {
+    fine(mapped(rig, |k| k as i32, 0, |x, y| loops(x, y))?)?;
+    fine(mapped(rig, |k| k as i32 + 1, 0, |x, y| collatz(x, y))?)
+}
+
+pub(super) fn methods_and_operators(rig: &Rig) -> Outcome {
+    let v = |k| V2 { x: wave(k), y: wave(k + 9) };
+    fine(mapped(rig, v, v(0), |x, y| vectors(x, y))?)?;
+    fine(mapped(rig, v, 0f32, |x, y| generic_vectors(x, y))?)?;
+    let v = |k: usize| V2 { x: k as i64 - 9, y: i64::MAX >> k };
+    fine(mapped(rig, v, 0i64, |x, y| generic_vectors(x, y))?)?;
+    let (a, b) = (v(3), v(5));
+    ensure_eq!((a + b - b * 2).norm2(), (a - b).dot(-(b - a)));
+    Ok(())
+}
+
+pub(super) fn tuples_and_constants(rig: &Rig) -> Outcome {
+    fine(mapped(rig, noise, 0, |x, y| tuples(x, y))?)
+}
+
+pub(super) fn names_of_all_kinds(rig: &Rig) -> Outcome {
+    fine(mapped(rig, noise, 0, |x, y| of_a_macro(x, y))?)?;
+    let (x, y) = (data([64], noise), data([64], |_| 0));
+    let args = vec![x.arg(), scalar(3), scalar(-8), y.arg()];
+    fine(agree::<r#match>(rig, &[64], args, |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(64, r#match(&x, 3, -8, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)
+}
+
+/// KRN-07, semantics 10.2: what fails in a function ends the item, at the place in the function.
+pub(super) fn functions_fail_where_they_are(rig: &Rig) -> Outcome {
+    let failed = mapped(rig, |k| k as i32 - 23, 0, |x, y| reciprocals(x, y))?;
+    let site = failed.map(|violation| (violation.kind, violation.site.line));
+    ensure_eq!(site, Some((ViolationKind::DivisionByZero, ASSERTED + 1)));
+    let failed = mapped(rig, |k| k as i32 + 1, 0, |x, y| halts(x, y))?;
+    ensure_eq!(failed.as_ref().map(|violation| violation.site.line), Some(ASSERTED));
+    ensure_eq!(failed.and_then(|v| v.site.message).as_deref(), Some("forty has no reciprocal"));
+    // Called by others, it is a function like others.
+    ensure_eq!(reciprocal(3), 333);
+    let panicked = std::panic::catch_unwind(|| reciprocal(40));
+    ensure!(panicked.is_err(), "an assertion that fails is nothing");
+    Ok(())
+}

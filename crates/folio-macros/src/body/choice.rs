@@ -1,0 +1,210 @@
+//! `match`: a chain of tests (semantics 12.4).
+
+use super::flow::{gives, if_tree};
+use super::{Both, Walk};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{Arm, Expr, ExprMatch, Pat, RangeLimits};
+
+/// What is matched: a local variable of the tree, or a tuple of such.
+enum Subject {
+    /// Its number, and its type's entry.
+    One(u16, u16),
+    Parts(Vec<Subject>),
+}
+
+/// A test; none if it always holds.
+type Test = Option<TokenStream>;
+
+impl Walk {
+    pub(super) fn choice(&mut self, choice: &ExprMatch) -> Both {
+        // As Rust has checked, arms without guard cover all: the last of them needs no test, and what follows
+        // it is never reached.
+        let Some(last) = choice.arms.iter().rposition(|arm| arm.guard.is_none()) else {
+            return self.refuse(choice.span(), "this `match` needs an arm without `if`");
+        };
+        self.scopes.enter();
+        let mut lets = vec![];
+        let (of, subject) = self.subject(&choice.expr, &mut lets);
+        let arms: Vec<_> = choice.arms.iter().map(|arm| self.arm(arm, &subject)).collect();
+        self.scopes.leave();
+        let natives = arms.iter().map(|(native, ..)| native);
+        let native = quote!(match #of { #(#natives)* });
+        let mut chain = arms.get(last).map_or_else(TokenStream::new, |(_, _, body)| gives(body));
+        for (_, test, body) in arms.iter().take(last).rev() {
+            let always = quote!(__s::Expr::Bool(true));
+            let tree = if_tree(test.as_ref().unwrap_or(&always), &gives(body), &chain);
+            chain = gives(&tree);
+        }
+        let tree = quote!(__s::Expr::Block(&__s::Block {
+            statements: &[#(#lets,)*],
+            tail: ::core::option::Option::Some(&__s::Expr::Block(&#chain)),
+        }));
+        (native, tree)
+    }
+
+    /// What is matched, in Rust and as variables; `lets` gets their statements.
+    fn subject(&mut self, expr: &Expr, lets: &mut Vec<TokenStream>) -> (TokenStream, Subject) {
+        match expr {
+            Expr::Paren(inner) => self.subject(&inner.expr, lets),
+            Expr::Tuple(tuple) if !tuple.elems.is_empty() => {
+                let parts = tuple.elems.iter().map(|part| self.subject(part, lets));
+                let (natives, parts): (Vec<_>, Vec<_>) = parts.unzip();
+                (quote!((#(#natives,)*)), Subject::Parts(parts))
+            }
+            expr => {
+                let (native, tree) = self.expr(expr);
+                let (slot, entry) = self.slot(expr.span());
+                let value = Ident::new("__v", Span::mixed_site().located_at(expr.span()));
+                let at = self.scopes.unnamed();
+                lets.push(quote!(__s::Statement::Let(__s::Pattern::Local(#at, false), #tree)));
+                let native = quote!({ let #value = #native; #slot.is(&#value); #value });
+                (native, Subject::One(at, entry))
+            }
+        }
+    }
+
+    /// An arm: in Rust, its test, and what it gives.
+    fn arm(&mut self, arm: &Arm, subject: &Subject) -> (TokenStream, Test, TokenStream) {
+        self.scopes.enter();
+        let (pat, mut test) = self.test(&arm.pat, subject);
+        let mut condition = TokenStream::new();
+        if let Some((token, guard)) = &arm.guard {
+            let (native, tree) = self.expr(guard);
+            condition = quote!(#token #native);
+            test = and(test, Some(tree));
+        }
+        let (body, tree) = self.expr(&arm.body);
+        self.scopes.leave();
+        (quote!(#pat #condition => #body,), test, tree)
+    }
+
+    /// A pattern in Rust, and its test. Names are bound to the variable that is matched.
+    fn test(&mut self, pat: &Pat, subject: &Subject) -> (TokenStream, Test) {
+        let whole = pat.to_token_stream();
+        match (pat, subject) {
+            (Pat::Wild(_), _) => (whole, None),
+            (Pat::Paren(inner), _) => self.test(&inner.pat, subject),
+            (Pat::Or(or), _) => {
+                let cases: Vec<_> = or.cases.iter().map(|case| self.test(case, subject)).collect();
+                let mut tests = cases.iter().map(|(_, test)| test.clone());
+                let first = tests.next().flatten();
+                let any = tests.fold(first, |all, test| {
+                    let (all, test) = (all?, test?);
+                    Some(binary("||", &all, &test))
+                });
+                let natives = cases.iter().map(|(native, _)| native);
+                (quote!((#(#natives)|*)), any)
+            }
+            (Pat::Tuple(tuple), Subject::Parts(parts)) if tuple.elems.len() == parts.len() => {
+                let (mut natives, mut all) = (vec![], None);
+                for (pat, part) in tuple.elems.iter().zip(parts) {
+                    let (native, test) = self.test(pat, part);
+                    natives.push(native);
+                    all = and(all, test);
+                }
+                (quote!((#(#natives,)*)), all)
+            }
+            (Pat::Ident(name), Subject::One(at, _)) if name.by_ref.is_none() => {
+                let ident = &name.ident;
+                if name.mutability.is_some() {
+                    let (native, _) = self.refuse(pat.span(), "bind it without `mut`, and copy it");
+                    return (native, None);
+                }
+                if name.subpat.is_none() && is_constant(ident) {
+                    let entry = self.const_entry(ident);
+                    let constant = quote!(__s::Expr::Const(#entry));
+                    return (whole, Some(binary("==", &local(*at), &constant)));
+                }
+                self.scopes.bind_to(ident, *at);
+                match &name.subpat {
+                    Some((_, inner)) => {
+                        let (native, test) = self.test(inner, subject);
+                        (quote!(#ident @ #native), test)
+                    }
+                    // So a constant of this name is refused, and not matched in one form only.
+                    None => (quote!(#ident @ _), None),
+                }
+            }
+            (Pat::Lit(_) | Pat::Path(_), Subject::One(at, entry)) => {
+                match self.bound(pat, *entry) {
+                    Some(value) => (whole, Some(binary("==", &local(*at), &value))),
+                    None => self.no_pattern(pat),
+                }
+            }
+            (Pat::Range(range), Subject::One(at, entry)) => {
+                let mut all = None;
+                let op = if matches!(range.limits, RangeLimits::Closed(_)) { "<=" } else { "<" };
+                for (end, op) in [(&range.start, ">="), (&range.end, op)] {
+                    let Some(end) = end else { continue };
+                    let Some(value) = self.limit(end, *entry) else { return self.no_pattern(pat) };
+                    all = and(all, Some(binary(op, &local(*at), &value)));
+                }
+                (whole, all)
+            }
+            _ => self.no_pattern(pat),
+        }
+    }
+
+    fn no_pattern(&mut self, pat: &Pat) -> (TokenStream, Test) {
+        let text = "this pattern is not supported; match on numbers, `bool`, constants, ranges, and tuples \
+            written in the `match`";
+        self.refuse(pat.span(), text);
+        (quote!(_), None)
+    }
+
+    fn bound(&mut self, pat: &Pat, entry: u16) -> Option<TokenStream> {
+        match pat {
+            Pat::Lit(lit) => self.limit(&Expr::Lit(lit.clone()), entry),
+            Pat::Path(path) => self.limit(&Expr::Path(path.clone()), entry),
+            _ => None,
+        }
+    }
+
+    /// A literal of the matched type, or a constant.
+    fn limit(&mut self, expr: &Expr, entry: u16) -> Option<TokenStream> {
+        match expr {
+            Expr::Lit(lit) => match &lit.lit {
+                syn::Lit::Bool(value) => {
+                    let value = value.value;
+                    Some(quote!(__s::Expr::Bool(#value)))
+                }
+                syn::Lit::Int(number) => {
+                    let digits = number.base10_digits();
+                    Some(quote!(__s::Expr::Number(#digits, #entry)))
+                }
+                syn::Lit::Float(number) => {
+                    let digits = number.base10_digits();
+                    Some(quote!(__s::Expr::Number(#digits, #entry)))
+                }
+                _ => None,
+            },
+            Expr::Path(path) => {
+                let entry = self.const_entry(path);
+                Some(quote!(__s::Expr::Const(#entry)))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn local(at: u16) -> TokenStream {
+    quote!(__s::Expr::Local(#at))
+}
+
+fn binary(op: &str, a: &TokenStream, b: &TokenStream) -> TokenStream {
+    quote!(__s::Expr::Binary(#op, &#a, &#b, ::core::option::Option::None, (0, 0)))
+}
+
+fn and(a: Test, b: Test) -> Test {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(binary("&&", &a, &b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// By its spelling, as Rust has it.
+fn is_constant(name: &Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
+}

@@ -1,0 +1,119 @@
+//! The macro never panics: kernels, mutated token by token, are expanded; what comes out is Rust, with errors
+//! or without (KRN-06).
+
+use crate::function::{Kind, expand};
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::ToTokens;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::FromStr;
+
+/// What is mutated. Together they use all that bodies may contain, and much that they may not.
+const CORPUS: &[&str] = &[
+    "fn saxpy(i: Item, a: f32, x: In<f32>, mut y: InOut<f32>) { y[i] = 2.0 * a * x[i + 1] + y[i]; }",
+    "fn k<T: Number, const N: usize>(i: Item<2>, x: In<T, 2>, y: Out<T, 2>) where T: Copy {
+        let (r, c) = i.pos(); let mut h = [T::ZERO; N]; h[0] += x[(r - 1, c)] as T;
+        y[i] = if r == 0 || c + 1 >= x.shape()[1] { h[0] } else { -x[i] };
+    }",
+    "fn m(i: Item, x: In<i32>, y: Out<i32>) {
+        let n = match (x[i], true) { (0, _) | (1, false) => 1, (k @ 2..=5, _) if k > 3 => k, (-7, b) => { return; } (LIMIT, _) => 2, _ => 3 };
+        y[i] = n;
+    }",
+    "fn l(i: Item, y: Out<u32>) {
+        let mut n = 0; let late;
+        'a: for k in (0..=9).rev().step_by(2) { while n < 5 { n += 1; if n == k { continue 'a; } else { break 'a } } }
+        late = loop { n <<= 1; if n > 100 { break n; } };
+        let v = 'b: { if late > 3 { break 'b late; } 7 };
+        y[i] = v % 3 ^ !n & 0xff;
+    }",
+    "fn s(i: Item<3>, p: In<Body, 3>, o: Out<Body, 3>) {
+        let mut me = p[i]; me.vel.x += Vec3::new(1.0, 2f32, -3.5).dot(me.pos); me.t.0 = (1, 2).1;
+        assert!(me.mass > 0.0, \"mass\"); if me.mass == 1.0 { panic!(\"no\"); }
+        o[i] = Body { pos: helper(me.pos, 1e-3), ..me };
+    }",
+    "impl<T: Number> Vec3<T> { const A: T = T::ONE; fn dot(self, b: Self) -> T { self.x * b.x } fn new(mut x: T) -> Self { x -= T::lit(2.0); Self { x } }
+        fn by(&self) {} fn generic<U>(&mut self, x: In<U>) {} }",
+    "impl Mul<f32> for Vec3 { type Output = Vec3; fn mul(self, by: f32) -> Self { Vec3 { x: self.x * by } } }",
+    "fn bad(i: Item, x: &[f32], f: fn(i32) -> i32, s: impl Fn()) {
+        let c = |a| a + 1; let r = &x; *r = 1; if let Some(q) = r { println!(\"{}\", q); } let z = x?; unsafe { c(\"text\") }
+        let v = vec![1, 2]; for e in v.iter() { let _ = x as _; } async { }; const { 5 }; struct Inner; x.0.f()()[1] = 'c';
+        while let Some(_) = r {} let Some(y) = z else { return }; assert_eq!(1, 2); a..b; ..; r#type.r#fn();
+    }",
+    "struct NoFunction { a: f32 }",
+];
+
+/// A small generator, so that a failure can be had again.
+struct Rng(u64);
+
+impl Rng {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % n.max(1)
+    }
+}
+
+/// All tokens, and those within groups.
+fn flat(tokens: TokenStream, all: &mut Vec<TokenTree>) {
+    for token in tokens {
+        if let TokenTree::Group(group) = &token {
+            flat(group.stream(), all);
+        }
+        all.push(token);
+    }
+}
+
+/// The same with about one token in `rarity` dropped, doubled, swapped with its neighbour, or replaced.
+fn mutated(tokens: TokenStream, pool: &[TokenTree], rarity: usize, rng: &mut Rng) -> TokenStream {
+    let mut all: Vec<TokenTree> = vec![];
+    for token in tokens {
+        let token = match token {
+            TokenTree::Group(group) => {
+                let inner = mutated(group.stream(), pool, rarity, rng);
+                TokenTree::Group(Group::new(group.delimiter(), inner))
+            }
+            other => other,
+        };
+        if rng.below(rarity) > 0 {
+            all.push(token);
+            continue;
+        }
+        match rng.below(4) {
+            0 => {}
+            1 => all.extend([token.clone(), token]),
+            2 => {
+                let before = all.pop();
+                all.push(token);
+                all.extend(before);
+            }
+            _ => all.push(pool[rng.below(pool.len())].clone()),
+        }
+    }
+    all.into_iter().collect()
+}
+
+#[test]
+fn mutated_kernels_never_panic() {
+    let mut pool = vec![];
+    let corpus: Vec<_> = CORPUS.iter().map(|text| TokenStream::from_str(text).unwrap()).collect();
+    corpus.iter().for_each(|tokens| flat(tokens.clone(), &mut pool));
+    let (mut rng, mut accepted, mut refused) = (Rng(0x9e37_79b9_7f4a_7c15), 0, 0);
+    for case in 0..4_000 {
+        let rarity = [10, 40, 160][rng.below(3)];
+        let tokens = mutated(corpus[rng.below(corpus.len())].clone(), &pool, rarity, &mut rng);
+        let kind = if rng.below(2) == 0 { Kind::Kernel } else { Kind::Device };
+        let text = tokens.to_string();
+        let expanded = catch_unwind(AssertUnwindSafe(|| expand(TokenStream::new(), tokens, kind)));
+        let Ok(expanded) = expanded else { panic!("case {case} panics: {text}") };
+        let shown = expanded.to_token_stream().to_string();
+        match shown.contains("compile_error") {
+            true => refused += 1,
+            false => accepted += 1,
+        }
+        // What it accepts is Rust as far as syntax goes.
+        let file = syn::parse2::<syn::File>(expanded);
+        assert!(file.is_ok(), "case {case}: {:?}\n{text}\n{shown}", file.err());
+    }
+    // Both happen often, or this tests nothing.
+    assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
+}

@@ -1,0 +1,233 @@
+//! `#[device_fn]` on an `impl`: methods and functions of structs, and operators.
+
+use crate::body::Walk;
+use crate::body::call::{hidden, is_taken};
+use crate::errors::Errors;
+use crate::function::{Kind, Signature, attributes};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{ImplItem, ImplItemFn, ItemImpl, ReturnType};
+
+/// Expands the attribute.
+pub fn expand(item: &ItemImpl) -> TokenStream {
+    let mut errors = Errors::default();
+    let parts = match &item.trait_ {
+        None => item.items.iter().map(|inner| inherent(item, inner, &mut errors)).collect(),
+        Some((_, path, _)) => operator(item, path, &mut errors),
+    };
+    match errors.take() {
+        // As it was, so that uses report no more.
+        Some(error) => {
+            let error = error.to_compile_error();
+            quote!(#item #error)
+        }
+        None => parts,
+    }
+}
+
+/// A function, read and walked.
+struct Read {
+    signature: Signature,
+    walk: Walk,
+    native: TokenStream,
+    tree: TokenStream,
+}
+
+fn read(function: &ImplItemFn, errors: &mut Errors) -> Read {
+    let mut walk = Walk::default();
+    walk.errors = std::mem::take(errors);
+    let name = &function.sig.ident;
+    if !function.sig.generics.params.is_empty() {
+        let text =
+            "functions in an `impl` have its parameters and no own; write a free #[device_fn]";
+        walk.refuse(function.sig.generics.span(), text);
+    }
+    let signature = Signature::read(&function.sig, Kind::Method, &mut walk);
+    if signature.has_views() {
+        walk.refuse(
+            name.span(),
+            "views and items are for free functions; write a free #[device_fn]",
+        );
+    }
+    let (native, tree) = walk.body(&function.block);
+    *errors = std::mem::take(&mut walk.errors);
+    Read { signature, walk, native, tree }
+}
+
+/// An item of an `impl` of a struct.
+fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStream {
+    let (params, _, conditions) = item.generics.split_for_impl();
+    let (attrs, of) = (&item.attrs, &item.self_ty);
+    let ImplItem::Fn(function) = inner else {
+        return quote!(#(#attrs)* impl #params #of #conditions { #inner });
+    };
+    let name = &function.sig.ident;
+    if is_taken(&name.unraw().to_string()) {
+        let text = format!("`{name}` is what numbers or views have; give it another name");
+        errors.add(name.span(), text);
+    }
+    let Read { signature, walk, native, tree } = read(function, errors);
+    let (names, types, output) = (signature.names(), signature.types(), &function.sig.output);
+    let body = signature.body(&walk, output, &native);
+    let rust = hidden("__body", name);
+    let described = hidden("__DESCRIBED", name);
+    let value = outside(&signature.described(name, &tree, &quote!(<#of>::#rust)), of);
+    let marker = marker(item, name, &quote!(&<#of>::#described));
+    let (vis, attributes, own) = (&function.vis, attributes(), &function.attrs);
+    let free = hidden("device_fn", name);
+    let inputs = &function.sig.inputs;
+    let constness = &function.sig.constness;
+    let mut method = TokenStream::new();
+    let (made, marked) = (marker.tokens, marker.ty);
+    let slot = quote!(_: &::folio::ir::device::Slot<::folio::ir::device::Callee<#marked>>);
+    if function.sig.receiver().is_some() {
+        let bound = hidden("device_method", name);
+        let (names, types) = (names.iter().skip(1), types.iter().skip(1));
+        let names: Vec<_> = names.collect();
+        method = quote! {
+            #[doc(hidden)]
+            #[inline(always)]
+            #[allow(missing_docs, reason = "hidden")]
+            #vis fn #bound<__M: ::folio::ir::device::Mode>(self, #slot)
+                -> impl ::core::ops::Fn(#(#types),*) #output
+            {
+                move |#(#names),*| Self::#rust::<__M>(self #(, #names)*)
+            }
+        };
+    }
+    quote! {
+        const _: () = {
+            #made
+            #(#attrs)*
+            #attributes
+            impl #params #of #conditions {
+                #[inline(always)]
+                fn #rust<__M: ::folio::ir::device::Mode>(#inputs) #output #body
+                const #described: ::folio::ir::source::Function = #value;
+                #(#own)*
+                #vis #constness fn #name(#inputs) #output {
+                    Self::#rust::<::folio::ir::device::Checked>(#(#names),*)
+                }
+                #[doc(hidden)]
+                #[inline(always)]
+                #[allow(missing_docs, reason = "hidden")]
+                #vis fn #free<__M: ::folio::ir::device::Mode>(#slot) -> fn(#(#types),*) #output {
+                    Self::#rust::<__M>
+                }
+                #method
+            }
+        };
+    }
+}
+
+/// The `impl` of an operator.
+fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStream {
+    let known = path.segments.last().and_then(|last| {
+        let (_, ours, function) = OPERATORS.iter().find(|(name, ..)| last.ident == name)?;
+        Some((Ident::new(ours, Span::mixed_site()), *function, &last.arguments))
+    });
+    let functions = item.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(function) => Some(function),
+        _ => None,
+    });
+    let mut functions = functions.collect::<Vec<_>>();
+    let (Some((ours, function, arguments)), Some(method), true) =
+        (known, functions.pop(), functions.is_empty())
+    else {
+        let text = "of traits, only `Add`, `Sub`, `Mul`, `Div`, `Rem` and `Neg` can be device functions; write \
+            an `impl` of the struct";
+        errors.add(path.span(), text);
+        return TokenStream::new();
+    };
+    let Read { signature, walk, native, tree } = read(method, errors);
+    let (params, _, conditions) = item.generics.split_for_impl();
+    let (attrs, of) = (&item.attrs, &item.self_ty);
+    let (names, inputs, output) = (signature.names(), &method.sig.inputs, &method.sig.output);
+    let body = signature.body(&walk, &by_value(output), &native);
+    let ours = quote!(::folio::ir::device::ops::#ours #arguments);
+    let function = Ident::new(function, Span::mixed_site());
+    let form = quote!(<#of as #ours>::#function);
+    let described = outside(&signature.described(&method.sig.ident, &tree, &form), of);
+    let marker = marker(item, &method.sig.ident, &quote!(&#described));
+    let (made, marked) = (marker.tokens, marker.ty);
+    let others = item.items.iter().filter(|item| !matches!(item, ImplItem::Fn(_)));
+    let (attributes, own, name) = (attributes(), &method.attrs, &method.sig.ident);
+    quote! {
+        const _: () = {
+            #made
+            #(#attrs)*
+            impl #params #path for #of #conditions {
+                #(#others)*
+                #(#own)*
+                #[inline]
+                fn #name(#inputs) #output {
+                    #form::<::folio::ir::device::Checked>(#(#names),*)
+                }
+            }
+            #attributes
+            impl #params #ours for #of #conditions {
+                #[inline(always)]
+                fn #function<__M: ::folio::ir::device::Mode>(#inputs) -> Self #body
+                fn entry() -> ::folio::ir::source::Entry {
+                    ::folio::ir::source::Entry::Function(
+                        <#marked as ::folio::ir::device::Inlined>::FUNCTION,
+                    )
+                }
+            }
+        };
+    }
+}
+
+/// Rust's trait, ours, and its function.
+const OPERATORS: &[(&str, &str, &str)] = &[
+    ("Add", "Plus", "plus"),
+    ("Sub", "Minus", "minus"),
+    ("Mul", "Times", "times"),
+    ("Div", "Over", "over"),
+    ("Rem", "Modulo", "modulo"),
+    ("Neg", "Negated", "negated"),
+];
+
+/// `-> Self`, whatever it is called: operators give the type of their left side.
+fn by_value(output: &ReturnType) -> ReturnType {
+    let span = output.span();
+    syn::parse2(quote_spanned!(span=> -> Self)).unwrap_or(ReturnType::Default)
+}
+
+/// A type that stands for a function, with the parameters of the `impl`.
+struct Marker {
+    tokens: TokenStream,
+    ty: TokenStream,
+}
+
+fn marker(item: &ItemImpl, name: &Ident, described: &TokenStream) -> Marker {
+    let (params, arguments, conditions) = item.generics.split_for_impl();
+    let markers = item.generics.type_params().map(|p| &p.ident);
+    let (of, attributes) = (hidden("function", name), attributes());
+    let tokens = quote! {
+        #[allow(non_camel_case_types, missing_debug_implementations, unreachable_pub,
+            reason = "named after the function, and hidden")]
+        pub struct #of #params #conditions { __of: ::core::marker::PhantomData<(#(#markers,)*)> }
+        #attributes
+        impl #params ::folio::ir::device::Inlined for #of #arguments #conditions {
+            const FUNCTION: &'static ::folio::ir::source::Function = #described;
+        }
+    };
+    Marker { tokens, ty: quote!(#of #arguments) }
+}
+
+/// The same with `Self` spelled out, for where it would mean something else.
+fn outside(tokens: &TokenStream, of: &syn::Type) -> TokenStream {
+    let replace = |token| match token {
+        TokenTree::Ident(name) if name == "Self" => quote!(#of),
+        TokenTree::Group(group) => {
+            let mut inner = Group::new(group.delimiter(), outside(&group.stream(), of));
+            inner.set_span(group.span());
+            inner.to_token_stream()
+        }
+        other => other.to_token_stream(),
+    };
+    tokens.clone().into_iter().flat_map(replace).collect()
+}

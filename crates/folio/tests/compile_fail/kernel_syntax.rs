@@ -1,0 +1,71 @@
+//! KRN-06: what kernels do not support is refused where it stands, and the message says what to write.
+use folio::prelude::*;
+
+const LIMIT: i32 = 3;
+
+#[kernel]
+fn expressions(i: Item, x: In<i32>, y: Out<i32>) {
+    let closure = |a: i32| a + 1;
+    let reference = &x;
+    let value = *reference;
+    let text = "text";
+    let letter = 'c';
+    let range = 0..5;
+    let question = value?;
+    let block = const { 5 };
+    let guessed = value as _;
+    let rest = Pair { a: 1, ..value };
+    unsafe { value };
+    if let 1 = value {}
+    while let 1 = value {}
+    let 1 = value else { return };
+    fn inner() {}
+    println!("{value}");
+    let list = vec![1, 2];
+    assert_eq!(value, 1);
+    assert!(value > 0, "{value}");
+    panic!("{value}");
+    todo!(value);
+    other!(value);
+    5 = value;
+    y[i] = 1;
+}
+
+#[kernel]
+fn loops(i: Item, x: In<i32>, y: Out<i32>) {
+    for k in x {}
+    for k in 0.. {}
+    for k in (0..9).step_by(2).rev() {}
+    for k in x.iter() {}
+    break;
+    continue;
+    loop {
+        break 'nowhere;
+    }
+    let (a, b);
+    y[i] = 1;
+}
+
+#[kernel]
+fn choices(i: Item, x: In<i32>, y: Out<i32>) {
+    match x[i] {
+        Some(n) => {}
+        [a, b] => {}
+        "text" => {}
+        ref n => {}
+        mut n => {}
+        n if n > LIMIT => {}
+    }
+    match x[i] {
+        n if n > 0 => {}
+    }
+    y[i] = 1;
+}
+
+#[kernel]
+fn methods(i: Item, x: In<i32>, y: Out<i32>) {
+    y[i] = x[i].clone() + x.get(3).unwrap() + x[i].checked_add(1) + x[i].pow(2);
+    (x[i])(3);
+}
+
+fn main() {}

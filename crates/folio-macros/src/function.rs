@@ -174,6 +174,9 @@ impl Signature {
                 walk.refuse(name.span(), text);
             }
             refuse_type(&typed.ty, walk);
+            if kind == Kind::Kernel {
+                refuse_in_memory(&typed.ty, walk);
+            }
             let role = role_of(&typed.ty);
             let mutable = role == Role::View || name.mutability.is_some();
             let at = walk.parameter(&name.ident, role == Role::Value && mutable);
@@ -497,6 +500,29 @@ impl Parameter {
             },
             Role::Value => quote!(::folio::ir::device::zeroed()),
         }
+    }
+}
+
+/// What has no layout that devices agree on; at the top, or as the element of a view.
+fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
+    match ty {
+        Type::Tuple(_) => {
+            walk.refuse(ty.span(), "a tuple cannot be in memory; pass its parts, or a struct");
+        }
+        Type::Path(path) if path.path.is_ident("bool") => {
+            walk.refuse(ty.span(), "a `bool` cannot be in memory; pass a `u32`, and compare it");
+        }
+        Type::Array(array) => refuse_in_memory(&array.elem, walk),
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last() else { return };
+            let PathArguments::AngleBracketed(list) = &last.arguments else { return };
+            for argument in &list.args {
+                if let GenericArgument::Type(inner) = argument {
+                    refuse_in_memory(inner, walk);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

@@ -15,6 +15,7 @@ fn expressions(i: Item, x: In<i32>, y: Out<i32>) {
     let block = const { 5 };
     let guessed = value as _;
     let rest = Pair { a: 1, ..value };
+    // SAFETY: it is refused.
     unsafe { value };
     if let 1 = value {}
     while let 1 = value {}
@@ -25,7 +26,7 @@ fn expressions(i: Item, x: In<i32>, y: Out<i32>) {
     assert_eq!(value, 1);
     assert!(value > 0, "{value}");
     panic!("{value}");
-    todo!(value);
+    unreachable!(value);
     other!(value);
     5 = value;
     y[i] = 1;

@@ -352,7 +352,7 @@ pub(super) fn names_of_all_kinds(rig: &Rig) -> Outcome {
 
 /// KRN-07, semantics 10.2: what fails in a function ends the item, at the place in the function.
 pub(super) fn functions_fail_where_they_are(rig: &Rig) -> Outcome {
-    let failed = mapped(rig, |k| k as i32 - 23, 0, |x, y| reciprocals(x, y))?;
+    let failed = mapped(rig, |k| k as i32 - 24, 0, |x, y| reciprocals(x, y))?;
     let site = failed.map(|violation| (violation.kind, violation.site.line));
     ensure_eq!(site, Some((ViolationKind::DivisionByZero, ASSERTED + 1)));
     let failed = mapped(rig, |k| k as i32 + 1, 0, |x, y| halts(x, y))?;

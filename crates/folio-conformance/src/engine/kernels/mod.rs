@@ -2,12 +2,14 @@
 
 mod agree;
 mod code;
+mod computations;
 mod language;
 
 use super::rig::*;
 use super::tests;
 use agree::*;
 use code::*;
+use computations::*;
 use folio::prelude::*;
 use folio_core::ir::device::Kernel;
 use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
@@ -48,6 +50,12 @@ tests![
     names_of_all_kinds,
     functions_fail_where_they_are,
     halves_are_rounded_singles,
+    linear_algebra,
+    hashes,
+    edges_of_floats,
+    prices,
+    sixty_four_parameters,
+    functions_keep_their_limits,
 ];
 
 /// Elements that a launch brings to device memory that had none of them.

@@ -92,7 +92,7 @@ impl Writer<'_> {
         match stmt {
             Stmt::For { label, index, start, end, body } => {
                 let (from, to) = (self.atom(*start), self.atom(*end));
-                let (ty, i) = (self.type_name(self.ty(*index)), format!("i{}", index.0));
+                let (ty, i) = (self.type_name(self.ty(*index)), format!("k{}", index.0));
                 self.is(*index, i.clone());
                 let head = format!("for ({ty} {i} = {from}; {i} < {to}; {i}++) {{");
                 self.repeated(*label, &head, |w| write(w, body))

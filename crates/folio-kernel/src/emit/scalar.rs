@@ -137,6 +137,14 @@ impl Scalars<'_> {
             Unary::Atan => "atan",
             Unary::Sinh => "sinh",
             Unary::Cosh => "cosh",
+            // PoCL's is NaN at infinity. From 20 on it is 1 in every format.
+            Unary::Tanh if self.dialect == Dialect::OpenCl => {
+                let (wide, one) =
+                    (self.wide(of, a), if of == Scalar::F64 { "1.0" } else { "1.0f" });
+                let far = format!("fabs({wide}) > {}", one.replace('1', "20"));
+                return self
+                    .narrow(of, format!("({far} ? copysign({one}, {wide}) : tanh({wide}))"));
+            }
             Unary::Tanh => "tanh",
             // Of integers only.
             Unary::Not

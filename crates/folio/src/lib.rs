@@ -22,7 +22,7 @@
 //! }
 //! ```
 //!
-//! Backends are Cargo features; `cpu` is on by default. Other backends, yours too, are added with
+//! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`. Others, yours too, are added with
 //! [`RuntimeBuilder::backend`].
 //!
 //! # Where to find what
@@ -55,6 +55,8 @@ pub mod by_example;
 
 #[cfg(feature = "cpu")]
 pub use folio_cpu as cpu;
+#[cfg(feature = "cuda")]
+pub use folio_cuda as cuda;
 #[cfg(feature = "opencl")]
 pub use folio_opencl as opencl;
 
@@ -82,6 +84,8 @@ pub fn builder() -> Result<RuntimeBuilder> {
     let builder = builder.backend(cpu_from_env()?);
     #[cfg(feature = "opencl")]
     let builder = builder.backend(opencl::OpenClBackend::new());
+    #[cfg(feature = "cuda")]
+    let builder = builder.backend(cuda::CudaBackend::new());
     Ok(builder)
 }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 pub(super) const TESTS: &[Test] = &[
     ("completed_rises_to_what_was_issued", completed_rises_to_what_was_issued),
     ("a_lane_runs_in_order", a_lane_runs_in_order),
+    ("a_lane_takes_many_operations", a_lane_takes_many_operations),
     ("lanes_wait_for_each_other", lanes_wait_for_each_other),
     ("devices_wait_for_each_other", devices_wait_for_each_other),
     ("free_operations_keep_to_their_waits", free_operations_keep_to_their_waits),
@@ -150,6 +151,22 @@ fn a_wait_ends_at_its_deadline(rig: &Rig) -> Outcome {
             ensure!(queue.lane.completed()? == 1, "waited for 1, not completed");
         }
         queue.finish()
+    })
+}
+
+/// As many as the device says, one after another and without a look at how far it is.
+fn a_lane_takes_many_operations(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        let memory = seat.memory(64)?;
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        let most = seat.device.info().caps.max_in_flight.min(1000);
+        for k in 0..most {
+            queue.fill(&[run(memory.at(0), 64)], &[k as u8])?;
+        }
+        queue.finish()?;
+        let last = (most - 1) as u8;
+        ensure!(queue.read(&memory)? == [last; 64], "the last of {most} fills is not there");
+        Ok(())
     })
 }
 

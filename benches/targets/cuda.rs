@@ -1,0 +1,385 @@
+//! The CUDA backend's lanes and memory against the driver's own calls, in turns, on the first device
+//! (and the second, if there is one): `cargo bench -p folio-benches --bench cuda`.
+
+use cudarc::driver::sys;
+use folio::prelude::*;
+use folio::{Event, Shared};
+use folio_benches::table::{compare, heading, line};
+use folio_core::hal::{
+    AllocKind, AllocReq, Args, Backend, CopyRect, Device, Geometry, Head, HostPtr, KernelRef,
+    KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order, Param, Tick,
+};
+use folio_cuda::CudaBackend;
+use std::cell::Cell;
+use std::ffi::{CString, c_void};
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const LAUNCHES: usize = 2_000;
+const BYTES: u64 = 256 << 20;
+
+const EMPTY: &str = "
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry nothing(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d) {
+    ret;
+}
+";
+
+/// The driver's result of a call that cannot fail here.
+fn ok(result: sys::CUresult) {
+    assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
+}
+
+/// A lane that counts its ticks.
+struct Line {
+    lane: Arc<dyn Lane>,
+    last: Cell<Tick>,
+}
+
+impl Line {
+    fn new(device: &Arc<dyn Device>, kind: LaneKind) -> Line {
+        Line { lane: device.lane(kind, 0).expect("a lane"), last: Cell::new(0) }
+    }
+
+    fn head(&self) -> Head<'static> {
+        self.last.set(self.last.get() + 1);
+        let tick = self.last.get();
+        Head { tick, order: Order::AfterPrevious, waits: &[], label: "", timed: false }
+    }
+
+    fn finish(&self) {
+        assert_eq!(self.lane.wait(self.last.get(), None), Ok(true));
+    }
+
+    /// Copies once, and waits.
+    fn copy(&self, src: MemRef, dst: MemRef) -> Duration {
+        let pitch = [BYTES; 2];
+        let copy = CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent: [1, 1, BYTES] };
+        let begun = Instant::now();
+        self.lane.copy(&self.head(), &[copy]).expect("a copy");
+        self.finish();
+        begun.elapsed()
+    }
+}
+
+fn memory(device: &Arc<dyn Device>, index: u32, kind: AllocKind) -> (MemRef, u64) {
+    let req = AllocReq { kind, size: BYTES, align: 256, import: None, zeroed: false, label: "" };
+    let made = device.usm().alloc(&req).expect("memory");
+    let base = match (kind, made.host) {
+        (AllocKind::Host, Some(at)) => MemBase::Host(at),
+        _ => MemBase::Device { device: index, handle: made.handle },
+    };
+    (MemRef { base, offset: 0 }, made.address.unwrap_or(0))
+}
+
+fn raw_stream() -> sys::CUstream {
+    let mut stream = null_mut();
+    // SAFETY: a place for the answer; a context is current.
+    ok(unsafe { sys::cuStreamCreateWithPriority(&raw mut stream, 1, 0) });
+    stream
+}
+
+fn timed(stream: sys::CUstream, work: impl FnOnce()) -> Duration {
+    let begun = Instant::now();
+    work();
+    // SAFETY: a live stream.
+    ok(unsafe { sys::cuStreamSynchronize(stream) });
+    begun.elapsed()
+}
+
+fn launches(device: &Arc<dyn Device>) {
+    let code = EMPTY.as_bytes();
+    let handle = device.load(&KernelSource::Opaque { name: "nothing", code }).expect("a kernel");
+    let (mem, address) = memory(device, 0, AllocKind::Device);
+    let one = [1; 3];
+    let param = Param {
+        mem,
+        size: 4,
+        write: true,
+        dims: one,
+        origin: [0; 3],
+        extent: one,
+        index: [0; 3],
+        shape: one,
+    };
+    let lane = Line::new(device, LaneKind::Compute);
+    let ours = || {
+        let geometry = Geometry { group: Some([1, 1, 32]), ..Geometry::new(1, [1, 1, 32]) };
+        let params = [param; 4];
+        let begun = Instant::now();
+        for _ in 0..LAUNCHES {
+            let args = Args::new(&params);
+            let launched =
+                lane.lane.launch(&lane.head(), KernelRef::Loaded(handle), &geometry, &args);
+            launched.expect("a launch");
+        }
+        lane.finish();
+        begun.elapsed()
+    };
+    let (mut module, mut function, stream) = (null_mut(), null_mut(), raw_stream());
+    let (text, name) = (CString::new(EMPTY), CString::new("nothing"));
+    let (text, name) = (text.expect("text"), name.expect("a name"));
+    // SAFETY: text and name end with zeros; places for the answers.
+    unsafe {
+        ok(sys::cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
+        ok(sys::cuModuleGetFunction(&raw mut function, module, name.as_ptr()));
+    }
+    let theirs = || {
+        timed(stream, || {
+            for _ in 0..LAUNCHES {
+                let mut given = [address; 4];
+                let mut args: [*mut c_void; 4] = given.each_mut().map(|a| (&raw mut *a).cast());
+                let args = args.as_mut_ptr();
+                // SAFETY: the arguments are what the kernel has.
+                ok(unsafe {
+                    sys::cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, args, null_mut())
+                });
+            }
+        })
+    };
+    line("a launch with four pointers", compare(101, LAUNCHES, ours, theirs), "cuLaunchKernel");
+}
+
+fn transfers(device: &Arc<dyn Device>) {
+    let (mem, address) = memory(device, 0, AllocKind::Device);
+    let (locked, locked_at) = memory(device, 0, AllocKind::Host);
+    let mut plain = vec![1u8; BYTES as usize];
+    let at = plain.as_mut_ptr();
+    let pageable = MemRef { base: MemBase::Host(HostPtr(at)), offset: 0 };
+    let (up, down) = (Line::new(device, LaneKind::Upload), Line::new(device, LaneKind::Download));
+    let (stream, bytes) = (raw_stream(), BYTES as usize);
+    // SAFETY: live memory of this size, in each of the closures.
+    let raw = |to: u64, from: u64| {
+        timed(stream, || ok(unsafe { sys::cuMemcpyAsync(to, from, bytes, stream) }))
+    };
+    let plain_up = || {
+        timed(stream, || {
+            // SAFETY: as above.
+            ok(unsafe { sys::cuMemcpyHtoD_v2(address, at.cast(), bytes) })
+        })
+    };
+    let plain_down = || {
+        timed(stream, || {
+            // SAFETY: as above.
+            ok(unsafe { sys::cuMemcpyDtoH_v2(at.cast(), address, bytes) })
+        })
+    };
+    let n = 256;
+    line(
+        "upload of page-locked memory, per MiB",
+        compare(15, n, || up.copy(locked, mem), || raw(address, locked_at)),
+        "cuMemcpyAsync",
+    );
+    line(
+        "download to page-locked memory, per MiB",
+        compare(15, n, || down.copy(mem, locked), || raw(locked_at, address)),
+        "cuMemcpyAsync",
+    );
+    line(
+        "upload of pageable memory, per MiB",
+        compare(15, n, || up.copy(pageable, mem), plain_up),
+        "cuMemcpyHtoD",
+    );
+    line(
+        "download to pageable memory, per MiB",
+        compare(15, n, || down.copy(mem, pageable), plain_down),
+        "cuMemcpyDtoH",
+    );
+    line(
+        "copy inside the device, per MiB",
+        {
+            let (other, other_at) = memory(device, 0, AllocKind::Device);
+            compare(15, n, || up.copy(mem, other), || raw(other_at, address))
+        },
+        "cuMemcpyAsync",
+    );
+}
+
+fn peers(here: &Arc<dyn Device>, there: &Arc<dyn Device>) {
+    let Some(_) = here.peer(&**there) else {
+        return println!("no way between the first two devices");
+    };
+    let (mem, address) = memory(here, 0, AllocKind::Device);
+    let (other, other_at) = memory(there, 1, AllocKind::Device);
+    let (lane, stream) = (Line::new(here, LaneKind::Peer), raw_stream());
+    let ours = || lane.copy(other, mem);
+    let theirs = || {
+        timed(stream, || {
+            // SAFETY: live memory of this size.
+            ok(unsafe { sys::cuMemcpyAsync(address, other_at, BYTES as usize, stream) })
+        })
+    };
+    let both = compare(15, 256, ours, theirs);
+    line("copy from another device, per MiB", both, "cuMemcpyAsync, peers enabled");
+    println!("    {:.0} GB/s", 1.048_576e6 / both[0]);
+}
+
+fn allocations(device: &Arc<dyn Device>) {
+    let n = 200;
+    let ours = || {
+        let begun = Instant::now();
+        for _ in 0..n {
+            let req = AllocReq {
+                kind: AllocKind::Device,
+                size: 1 << 20,
+                align: 256,
+                import: None,
+                zeroed: false,
+                label: "",
+            };
+            let made = device.usm().alloc(&req).expect("memory");
+            device.usm().free(made.handle);
+        }
+        begun.elapsed()
+    };
+    let theirs = || {
+        let begun = Instant::now();
+        for _ in 0..n {
+            let mut at = 0;
+            // SAFETY: a place for the answer; freed once.
+            unsafe {
+                ok(sys::cuMemAlloc_v2(&raw mut at, 1 << 20));
+                ok(sys::cuMemFree_v2(at));
+            }
+        }
+        begun.elapsed()
+    };
+    line("allocate and free 1 MiB", compare(25, n, ours, theirs), "cuMemAlloc, cuMemFree");
+}
+
+#[kernel]
+fn one(i: Item, a: InOut<f32>) {
+    a[i] = a[i] + 1.0;
+}
+
+#[kernel]
+fn four(i: Item, a: InOut<f32>, b: InOut<f32>, c: InOut<f32>, d: InOut<f32>) {
+    a[i] = a[i] + 1.0;
+    b[i] = b[i] + 1.0;
+    c[i] = c[i] + 1.0;
+    d[i] = d[i] + 1.0;
+}
+
+#[kernel]
+fn sum(i: Item, a: In<f32>, b: In<f32>, c: In<f32>, d: InOut<f32>) {
+    d[i] = a[i] + b[i] + c[i];
+}
+
+/// The same kernels, written by hand.
+const BY_HAND: &str = "
+extern \"C\" __global__ void one(float *a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] += 1.0f;
+}
+extern \"C\" __global__ void four(float *a, float *b, float *c, float *d, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) { a[i] += 1.0f; b[i] += 1.0f; c[i] += 1.0f; d[i] += 1.0f; }
+}
+extern \"C\" __global__ void sum(const float *a, const float *b, const float *c, float *d, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) d[i] = a[i] + b[i] + c[i];
+}
+";
+
+/// Launches of kernel functions over buffers with nothing to move, against the same kernels written
+/// by hand and launched by the driver's own call.
+fn engine(device: &Arc<dyn Device>) {
+    const ITEMS: usize = 256;
+    let rt = Runtime::builder().backend(CudaBackend::new()).build().expect("a runtime");
+    let q = rt.queue_on("cuda:0").expect("a queue");
+    let buffers: Vec<Shared<f32>> =
+        (0..64).map(|_| rt.buffer_from(&[1.0f32; ITEMS]).expect("a buffer").share()).collect();
+    let by_hand = ByHand::new(device);
+    let (a, b, c, d) = (&buffers[0], &buffers[1], &buffers[2], &buffers[3]);
+    type Ours<'o> = Box<dyn Fn(usize) -> folio::Result<Event> + 'o>;
+    let cases: [(&str, &str, usize, Ours<'_>); 4] = [
+        ("one buffer, dependent", "one", 1, Box::new(|_| q.run(ITEMS, one(a)))),
+        ("four buffers, dependent", "four", 4, Box::new(|_| q.run(ITEMS, four(a, b, c, d)))),
+        ("one written, three read", "sum", 4, Box::new(|_| q.run(ITEMS, sum(a, b, c, d)))),
+        (
+            "independent over 64 buffers",
+            "one",
+            1,
+            Box::new(|k| q.run(ITEMS, one(&buffers[k % 64]))),
+        ),
+    ];
+    for (what, name, pointers, launch) in cases {
+        let function = by_hand.function(name);
+        let ours = || {
+            let begun = Instant::now();
+            (0..LAUNCHES).for_each(|k| drop(launch(k).expect("a launch")));
+            q.wait().expect("no failure");
+            begun.elapsed()
+        };
+        let theirs = || by_hand.launches(function, pointers, ITEMS);
+        // The first brings what is to be brought, and compiles.
+        let _ = (ours(), theirs());
+        line(what, compare(151, LAUNCHES, ours, theirs), "cuLaunchKernel, by hand");
+    }
+}
+
+/// What a program by hand has.
+struct ByHand {
+    module: sys::CUmodule,
+    stream: sys::CUstream,
+    memory: [u64; 4],
+}
+
+impl ByHand {
+    fn new(device: &Arc<dyn Device>) -> ByHand {
+        let ptx = cudarc::nvrtc::compile_ptx(BY_HAND).expect("it compiles");
+        let text = CString::new(ptx.to_src()).expect("text");
+        let mut module = null_mut();
+        // SAFETY: text that ends with a zero; a place for the answer.
+        ok(unsafe { sys::cuModuleLoadData(&raw mut module, text.as_ptr().cast()) });
+        let memory = std::array::from_fn(|_| memory(device, 0, AllocKind::Device).1);
+        ByHand { module, stream: raw_stream(), memory }
+    }
+
+    fn function(&self, name: &str) -> sys::CUfunction {
+        let (name, mut function) = (CString::new(name).expect("a name"), null_mut());
+        // SAFETY: a name that ends with a zero; a place for the answer.
+        ok(unsafe { sys::cuModuleGetFunction(&raw mut function, self.module, name.as_ptr()) });
+        function
+    }
+
+    fn launches(&self, function: sys::CUfunction, pointers: usize, items: usize) -> Duration {
+        timed(self.stream, || {
+            for _ in 0..LAUNCHES {
+                let (mut given, mut n) = (self.memory, items as i32);
+                let mut args: Vec<*mut c_void> =
+                    given[..pointers].iter_mut().map(|a| (&raw mut *a).cast()).collect();
+                args.push((&raw mut n).cast());
+                let args = args.as_mut_ptr();
+                // SAFETY: the arguments are what the kernel has.
+                ok(unsafe {
+                    let stream = self.stream;
+                    sys::cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, stream, args, null_mut())
+                });
+            }
+        })
+    }
+}
+
+fn main() {
+    let backend = CudaBackend::new();
+    let devices = match backend.devices() {
+        Ok(devices) => devices,
+        Err(why) => return println!("skipped: cuda: {}", why.reason),
+    };
+    println!("{} ({})", devices[0].name, devices[0].driver);
+    // SAFETY: this program keeps the contract.
+    let open = |index| unsafe { backend.open(index, Notify::none()) }.expect("a device");
+    let first = open(0);
+    heading();
+    launches(&first);
+    engine(&first);
+    allocations(&first);
+    transfers(&first);
+    if devices.len() > 1 {
+        peers(&first, &open(1));
+    }
+}

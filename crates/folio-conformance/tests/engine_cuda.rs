@@ -1,0 +1,95 @@
+//! Kernel functions on the CUDA backend through the whole engine, where there is a GPU.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+
+use folio::prelude::*;
+use folio_conformance::engine::{Factory, run_engine};
+use folio_core::hal::Backend;
+use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
+use folio_layers::{Report, Validate};
+use folio_model::rng::Rng;
+use std::sync::{Arc, Mutex};
+
+fn is_there() -> bool {
+    match CudaBackend::new().devices() {
+        Ok(_) => true,
+        Err(why) => {
+            println!("skipped: cuda: {}", why.reason);
+            false
+        }
+    }
+}
+
+/// KRN-01, KRN-03, KRN-04: the suite, bare and validated. What needs closures is unsupported.
+#[test]
+fn cuda_passes_the_suite() {
+    if !is_there() {
+        return;
+    }
+    let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
+    let bare: Factory = Arc::new(|| Box::new(CudaBackend::new()));
+    let validated: Factory = {
+        let reports = reports.clone();
+        Arc::new(move || -> Box<dyn Backend> {
+            let validate = Validate::new();
+            reports.lock().unwrap().push(validate.report());
+            Box::new(validate.over(CudaBackend::new()))
+        })
+    };
+    for factory in [bare, validated] {
+        let summary = run_engine(factory, &[]);
+        println!("{summary}");
+        assert!(summary.is_ok(), "{summary}");
+        assert!(summary.passed.len() >= 20, "{summary}");
+    }
+    for report in &*reports.lock().unwrap() {
+        assert!(report.is_silent(), "{report:?}");
+    }
+}
+
+#[kernel]
+fn mix(i: Item, n: i32, x: In<i32>, y: InOut<i32>) {
+    let k = i.index();
+    let before = if k == 0 { x[0] } else { x[k - 1] };
+    y[i] = y[i] * 3 + x[i] - n ^ before;
+}
+
+/// Buffers go from device to device, GPUs and CPUs, and are always right.
+#[test]
+fn cuda_and_cpu_take_turns() {
+    if !is_there() {
+        return;
+    }
+    for seed in 0..20 {
+        let mut rng = Rng::new(seed);
+        let cpu = CpuBackend::builder().domains(2).threads(2).build().unwrap();
+        let rt = Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap();
+        let queues: Vec<Queue> =
+            rt.devices().iter().map(|device| rt.queue_on(device).unwrap()).collect();
+        let n = 1 + rng.below(5_000);
+        let mut x: Vec<i32> = (0..n).map(|_| rng.below(1 << 20) as i32).collect();
+        let mut y = vec![7i32; n];
+        let page = BufferOptions::new().page([1 + rng.below(700)]);
+        let mut a = rt.buffer_from_with(&x, [n], page.clone()).unwrap();
+        let mut b = rt.buffer_from_with(&y, [n], page).unwrap();
+        for turn in 0..60 {
+            let q = &queues[rng.below(queues.len())];
+            let (first, end) = (rng.below(n), rng.below(n) + 1);
+            let items = first.min(end)..first.max(end);
+            q.run(items.clone(), mix(turn, &a, &mut b)).unwrap();
+            for k in items {
+                let before = x[k.saturating_sub(1)];
+                y[k] = y[k].wrapping_mul(3).wrapping_add(x[k]).wrapping_sub(turn) ^ before;
+            }
+            if rng.below(3) == 0 {
+                std::mem::swap(&mut a, &mut b);
+                std::mem::swap(&mut x, &mut y);
+            }
+            if rng.below(10) == 0 {
+                assert_eq!(b.to_vec().unwrap(), y, "seed {seed}, turn {turn}");
+            }
+        }
+        assert_eq!(a.to_vec().unwrap(), x, "seed {seed}");
+        assert_eq!(b.to_vec().unwrap(), y, "seed {seed}");
+    }
+}

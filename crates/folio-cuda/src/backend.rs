@@ -1,0 +1,121 @@
+//! The backend: which devices there are.
+
+use crate::device::CudaDevice;
+use crate::driver::{self, Optional};
+use crate::verdicts::IN_FLIGHT;
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
+use folio_core::hal::{
+    Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Link, MemoryHome,
+    Notify, Unavailable, WaitGroup,
+};
+use std::ffi::CStr;
+use std::sync::Arc;
+
+/// PCIe 4 or 5 with page-locked memory; the price is that of a small copy.
+const HOST: Link = Link { bytes_per_us: 25_000, op_ns: 4_000, row_ns: 0 };
+/// The device's own memory.
+const OWN: Link = Link { bytes_per_us: 1_000_000, op_ns: 3_000, row_ns: 0 };
+
+/// All of NVIDIA's devices that the driver shows.
+#[derive(Debug, Default)]
+pub struct CudaBackend(());
+
+impl CudaBackend {
+    /// The backend. Whether there is a driver, [`Backend::devices`] says.
+    pub fn new() -> CudaBackend {
+        CudaBackend(())
+    }
+}
+
+fn count() -> Result<i32, HalError> {
+    let mut count = 0;
+    // SAFETY: the driver is initialised.
+    driver::check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    Ok(count)
+}
+
+fn find(index: usize) -> Result<sys::CUdevice, HalError> {
+    let (mut device, ordinal) = (0, i32::try_from(index).unwrap_or(i32::MAX));
+    // SAFETY: the driver is initialised.
+    let result = unsafe { sys::cuDeviceGet(&raw mut device, ordinal) };
+    driver::check(&format!("cuDeviceGet({index})"), result)?;
+    Ok(device)
+}
+
+/// What a device says of itself; 0 where it does not know the question.
+pub(crate) fn attribute(device: sys::CUdevice, which: Attribute) -> i32 {
+    let mut value = 0;
+    // SAFETY: the driver is initialised.
+    let result = unsafe { sys::cuDeviceGetAttribute(&raw mut value, which, device) };
+    if result == sys::CUresult::CUDA_SUCCESS { value } else { 0 }
+}
+
+fn name(device: sys::CUdevice) -> Result<String, HalError> {
+    let mut name = [0; 256];
+    // SAFETY: 256 bytes for the name and its end.
+    let result = unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), 256, device) };
+    driver::check("cuDeviceGetName", result)?;
+    // SAFETY: the driver ends the name with a zero, within the array.
+    Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
+}
+
+fn info(index: usize, optional: Optional) -> Result<DeviceInfo, HalError> {
+    let device = find(index)?;
+    let (mut memory, mut uuid, mut version) = (0, sys::CUuuid { bytes: [0; 16] }, 0);
+    // SAFETY: places for the answers.
+    unsafe {
+        driver::check("cuDeviceTotalMem", sys::cuDeviceTotalMem_v2(&raw mut memory, device))?;
+        driver::check("cuDeviceGetUuid", sys::cuDeviceGetUuid_v2(&raw mut uuid, device))?;
+        driver::check("cuDriverGetVersion", sys::cuDriverGetVersion(&raw mut version))?;
+    }
+    let of = |which| attribute(device, which);
+    let mut caps = Caps::default();
+    caps.wait_group = Some(WaitGroup(0));
+    caps.unified = of(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
+    caps.copy_lanes = of(Attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT) > 0;
+    caps.ir = true;
+    caps.timing = optional.timing;
+    caps.hints =
+        optional.hints && of(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
+    caps.max_alloc = memory as u64;
+    // The driver takes 4 KiB of arguments.
+    caps.max_params = 64;
+    caps.max_in_flight = IN_FLIGHT as u32;
+    (caps.host_link, caps.own_link) = (HOST, OWN);
+    Ok(DeviceInfo {
+        name: name(device)?,
+        vendor: "NVIDIA".to_owned(),
+        driver: format!("CUDA {}.{}", version / 1000, version % 1000 / 10),
+        kind: DeviceKind::Gpu,
+        uuid: Some(uuid.bytes.map(|byte| byte as u8)),
+        home: MemoryHome::Own(index as u32),
+        memory: memory as u64,
+        compute_units: of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).max(1) as u32,
+        caps,
+    })
+}
+
+// SAFETY: its devices keep the contract, see `CudaDevice`.
+unsafe impl Backend for CudaBackend {
+    fn name(&self) -> &str {
+        "cuda"
+    }
+
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
+        let optional = driver::present()?;
+        let all = || -> Result<Vec<_>, HalError> {
+            (0..count()? as usize).map(|index| info(index, optional)).collect()
+        };
+        let found = all().map_err(|error| Unavailable::new(error.to_string()))?;
+        match found.is_empty() {
+            true => Err(Unavailable::new("the driver shows no device")),
+            false => Ok(found),
+        }
+    }
+
+    unsafe fn open(&self, index: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
+        let missing = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason);
+        let optional = driver::present().map_err(missing)?;
+        Ok(Arc::new(CudaDevice::open(find(index)?, info(index, optional)?, optional)?))
+    }
+}

@@ -1,0 +1,246 @@
+//! Code: PTX, cubins and fat binaries, which the driver loads, and CUDA C, which NVRTC compiles.
+
+use crate::driver::Context;
+use crate::function::Function;
+use cudarc::driver::sys;
+use cudarc::nvrtc::sys as nvrtc;
+use folio_core::hal::{HalError, HalErrorKind, KernelHandle, KernelSource};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr::{null, null_mut};
+
+/// Code that the driver has loaded. It is dropped while its context is current, or lost.
+pub(crate) struct Module(sys::CUmodule);
+
+// SAFETY: modules may be used by any thread.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+/// A function of a module.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry(pub(crate) sys::CUfunction);
+
+// SAFETY: functions may be used by any thread.
+unsafe impl Send for Entry {}
+// SAFETY: as above.
+unsafe impl Sync for Entry {}
+
+pub(crate) fn build(message: impl Into<String>) -> HalError {
+    HalError::new(HalErrorKind::Build, message.into())
+}
+
+impl Module {
+    /// From code of any kind. `name` is for messages. The context is current.
+    pub(crate) fn new(
+        context: &Context,
+        capability: (i32, i32),
+        name: &str,
+        code: &[u8],
+    ) -> Result<Module, HalError> {
+        if let [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xed, 0x55, 0xba, ..] = code {
+            return Module::load(context, code);
+        }
+        let text = CString::new(code)
+            .map_err(|_| build("the code is neither a binary nor text: it has a zero byte"))?;
+        match is_ptx(code) {
+            true => Module::load(context, text.as_bytes_with_nul()),
+            false => Module::compiled(context, capability, name, &text, &[]),
+        }
+    }
+
+    /// From CUDA C.
+    pub(crate) fn compiled(
+        context: &Context,
+        capability: (i32, i32),
+        name: &str,
+        text: &CStr,
+        options: &[&str],
+    ) -> Result<Module, HalError> {
+        Module::load(context, &compile(name, text, capability, options)?)
+    }
+
+    /// The kernel of this name.
+    pub(crate) fn entry(&self, context: &Context, name: &str) -> Result<Entry, HalError> {
+        let entry = CString::new(name).map_err(|_| build("a kernel's name has a zero byte"))?;
+        let mut function = null_mut();
+        // SAFETY: the module is loaded; the name ends with a zero.
+        let result = unsafe { sys::cuModuleGetFunction(&raw mut function, self.0, entry.as_ptr()) };
+        if result == sys::CUresult::CUDA_ERROR_NOT_FOUND {
+            let what = format!("there is no kernel `{name}` in the code (is it `extern \"C\"`?)");
+            return Err(build(what));
+        }
+        context.check("cuModuleGetFunction", result)?;
+        Ok(Entry(function))
+    }
+
+    fn load(context: &Context, image: &[u8]) -> Result<Module, HalError> {
+        const LOG: usize = 16 << 10;
+        use sys::CUjit_option as Jit;
+        let (mut module, mut log) = (null_mut(), vec![0u8; LOG]);
+        let mut options = [Jit::CU_JIT_ERROR_LOG_BUFFER, Jit::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(LOG)];
+        let count = options.len() as u32;
+        // SAFETY: an image that tells its own length; options with their values, which are live.
+        let result = unsafe {
+            let (options, values) = (options.as_mut_ptr(), values.as_mut_ptr());
+            sys::cuModuleLoadDataEx(&raw mut module, image.as_ptr().cast(), count, options, values)
+        };
+        match context.check("cuModuleLoadData", result) {
+            Ok(()) => Ok(Module(module)),
+            Err(error) if matches!(error.kind, HalErrorKind::Lost) => Err(error),
+            Err(error) => {
+                let said = CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy();
+                Err(build(format!("{} {}", error.message, said.trim())))
+            }
+        }
+    }
+}
+
+impl Context {
+    fn arguments(&self, entry: Entry) -> Option<Vec<usize>> {
+        let words = |at| {
+            let (mut offset, mut size) = (0, 0);
+            // SAFETY: places for the answers; the function exists, and so does what asks.
+            let result =
+                unsafe { sys::cuFuncGetParamInfo(entry.0, at, &raw mut offset, &raw mut size) };
+            (result == sys::CUresult::CUDA_SUCCESS).then(|| size.div_ceil(8))
+        };
+        self.optional.arguments.then(|| (0..).map_while(words).collect())
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // SAFETY: ours, and no launch uses it any more.
+        let _ = unsafe { sys::cuModuleUnload(self.0) };
+    }
+}
+
+/// What a handle stands for.
+pub(crate) enum Loaded {
+    /// A kernel of the user's.
+    Opaque {
+        entry: Entry,
+        /// Words of 8 bytes that each of its arguments takes; none where the driver does not tell.
+        words: Option<Vec<usize>>,
+        _module: Module,
+    },
+    /// A kernel in IR.
+    Function(Box<Function>),
+}
+
+impl Loaded {
+    /// The context is current.
+    pub(crate) fn new(
+        context: &Context,
+        capability: (i32, i32),
+        source: &KernelSource<'_>,
+    ) -> Result<Loaded, HalError> {
+        match source {
+            KernelSource::Opaque { name, code } => {
+                let module = Module::new(context, capability, name, code)?;
+                let entry = module.entry(context, name)?;
+                Ok(Loaded::Opaque { entry, words: context.arguments(entry), _module: module })
+            }
+            KernelSource::Ir(kernel) => {
+                let function = Function::new(context, capability, kernel)?;
+                Ok(Loaded::Function(Box::new(function)))
+            }
+            _ => Err(HalError::unsupported("code of this kind")),
+        }
+    }
+
+    /// Its name outside; [`Loaded::from_handle`] takes it back.
+    pub(crate) fn into_handle(self) -> KernelHandle {
+        KernelHandle(Box::into_raw(Box::new(self)).expose_provenance() as u64)
+    }
+
+    /// What a handle stands for.
+    ///
+    /// # Safety
+    /// [`Loaded::into_handle`] made it, and it is not unloaded for `'l`.
+    pub(crate) unsafe fn of<'l>(handle: KernelHandle) -> &'l Loaded {
+        let at = std::ptr::with_exposed_provenance::<Loaded>(handle.0 as usize);
+        // SAFETY: the caller's promise.
+        unsafe { &*at }
+    }
+
+    /// What a handle stood for, which nobody uses any more.
+    ///
+    /// # Safety
+    /// [`Loaded::into_handle`] made it; this is called once.
+    pub(crate) unsafe fn from_handle(handle: KernelHandle) -> Box<Loaded> {
+        let at = std::ptr::with_exposed_provenance_mut::<Loaded>(handle.0 as usize);
+        // SAFETY: the caller's promise.
+        unsafe { Box::from_raw(at) }
+    }
+}
+
+/// PTX begins with its version, after comments.
+fn is_ptx(code: &[u8]) -> bool {
+    let directive = |line: &[u8]| line.trim_ascii_start().starts_with(b".version ");
+    code.split(|byte| *byte == b'\n').any(directive)
+}
+
+/// CUDA C to a cubin.
+fn compile(
+    name: &str,
+    text: &CStr,
+    (major, minor): (i32, i32),
+    options: &[&str],
+) -> Result<Vec<u8>, HalError> {
+    // SAFETY: loads the library, whose initialisers are trusted.
+    if !unsafe { nvrtc::is_culib_present() } {
+        return Err(build("CUDA C needs NVRTC (libnvrtc), which is not installed"));
+    }
+    let file = CString::new(format!("{name}.cu")).unwrap_or_default();
+    let mut program = null_mut();
+    // SAFETY: strings that end with a zero; no headers.
+    let made = unsafe {
+        let (text, file) = (text.as_ptr(), file.as_ptr());
+        nvrtc::nvrtcCreateProgram(&raw mut program, text, file, 0, null(), null())
+    };
+    if made != nvrtc::nvrtcResult::NVRTC_SUCCESS {
+        return Err(build(format!("nvrtcCreateProgram: {made:?}")));
+    }
+    let architecture = format!("--gpu-architecture=sm_{major}{minor}");
+    let options = options.iter().copied().chain([architecture.as_str()]);
+    let strings: Vec<CString> = options.filter_map(|option| CString::new(option).ok()).collect();
+    let options: Vec<*const c_char> = strings.iter().map(|option| option.as_ptr()).collect();
+    // SAFETY: the program is live until it is destroyed below; buffers have the sizes asked for.
+    let result = unsafe {
+        let result = nvrtc::nvrtcCompileProgram(program, options.len() as i32, options.as_ptr());
+        let mut bytes = 0;
+        let mut out = vec![];
+        let (asked, got) = if result == nvrtc::nvrtcResult::NVRTC_SUCCESS {
+            let asked = nvrtc::nvrtcGetCUBINSize(program, &raw mut bytes);
+            out.resize(bytes, 0u8);
+            (asked, nvrtc::nvrtcGetCUBIN(program, out.as_mut_ptr().cast()))
+        } else {
+            let asked = nvrtc::nvrtcGetProgramLogSize(program, &raw mut bytes);
+            out.resize(bytes, 0u8);
+            (asked, nvrtc::nvrtcGetProgramLog(program, out.as_mut_ptr().cast()))
+        };
+        let _ = nvrtc::nvrtcDestroyProgram(&raw mut program);
+        match [result, asked, got].iter().all(|r| *r == nvrtc::nvrtcResult::NVRTC_SUCCESS) {
+            true => Ok(out),
+            false => Err((result, out)),
+        }
+    };
+    result.map_err(|(result, log)| {
+        let log = String::from_utf8_lossy(&log);
+        build(format!("{result:?}: {}", log.trim_end_matches('\0').trim()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ptx;
+
+    #[test]
+    fn ptx_is_known_by_its_version() {
+        assert!(is_ptx(b"//\n// made by hand\n  .version 7.0\n.target sm_70\n"));
+        assert!(!is_ptx(b"extern \"C\" __global__ void f() {} // .version 7.0\n"));
+        assert!(!is_ptx(b""));
+    }
+}

@@ -1,0 +1,205 @@
+//! Copies of rectangles, as few calls of the driver as they need.
+
+use crate::driver::Context;
+use crate::host::{Job, Rows};
+use crate::pageable::Staging;
+use cudarc::driver::sys::{self, CUmemorytype, CUresult};
+use folio_core::hal::{CopyRect, HalError, HostPtr, MemBase, MemRef};
+use std::ptr::{null, null_mut};
+
+/// The greatest pitch of the driver's own rectangles.
+const MAX_PITCH: u64 = (1 << 31) - 1;
+
+/// Where memory is, as the driver sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// The driver reaches it by its address.
+    Reached(u64),
+    /// Page-locked memory of the host: the same, and the host reaches it, too.
+    Locked(u64),
+    /// Memory of the host that may be paged out.
+    Pageable(HostPtr),
+}
+
+impl Place {
+    /// Of `bytes` bytes from here on.
+    pub(crate) fn of(mem: MemRef, bytes: u64) -> Place {
+        match mem.base {
+            MemBase::Device { handle, .. } => Place::Reached(handle + mem.offset),
+            MemBase::Host(HostPtr(at)) => {
+                let at = at.wrapping_add(mem.offset as usize);
+                let address = at.expose_provenance() as u64;
+                match is_known(address) && is_known(address + bytes.saturating_sub(1)) {
+                    true => Place::Locked(address),
+                    false => Place::Pageable(HostPtr(at)),
+                }
+            }
+        }
+    }
+
+    fn on_host(self) -> Option<HostPtr> {
+        match self {
+            Place::Reached(_) => None,
+            Place::Locked(at) => Some(HostPtr(std::ptr::with_exposed_provenance_mut(at as usize))),
+            Place::Pageable(at) => Some(at),
+        }
+    }
+}
+
+/// The driver has page-locked, or manages, this address.
+fn is_known(address: u64) -> bool {
+    let mut kind: u32 = 0;
+    let which = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    // SAFETY: a place for the answer; any address may be asked for.
+    let result = unsafe { sys::cuPointerGetAttribute((&raw mut kind).cast(), which, address) };
+    result == CUresult::CUDA_SUCCESS
+}
+
+/// Bytes from the first to the last of a rectangle.
+pub(crate) fn span(pitch: [u64; 2], extent: [u64; 3]) -> u64 {
+    (extent[0] - 1) * pitch[0] + (extent[1] - 1) * pitch[1] + extent[2]
+}
+
+/// A rectangle between two addresses that the driver reaches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rect {
+    pub(crate) src: u64,
+    pub(crate) src_pitch: [u64; 2],
+    pub(crate) dst: u64,
+    pub(crate) dst_pitch: [u64; 2],
+    pub(crate) extent: [u64; 3],
+}
+
+impl Rect {
+    /// Rows that follow one another without a gap, at both ends, become one; so do slices.
+    pub(crate) fn joined(mut self) -> Rect {
+        let [_, rows, bytes] = self.extent;
+        let close =
+            |rect: &Rect, dim: usize, step| [rect.src_pitch[dim], rect.dst_pitch[dim]] == [step; 2];
+        if rows == 1 || close(&self, 1, bytes) {
+            // One row of each slice; the slices are the rows.
+            self.extent = [1, self.extent[0], rows * bytes];
+            self.src_pitch[1] = self.src_pitch[0];
+            self.dst_pitch[1] = self.dst_pitch[0];
+            let [_, rows, bytes] = self.extent;
+            if close(&self, 1, bytes) {
+                self.extent = [1, 1, rows * bytes];
+            }
+        }
+        self
+    }
+
+    /// One of its slices.
+    fn slice(&self, at: u64) -> Rect {
+        let [_, rows, bytes] = self.extent;
+        let (src, dst) = (self.src + at * self.src_pitch[0], self.dst + at * self.dst_pitch[0]);
+        Rect { src, dst, extent: [1, rows, bytes], ..*self }
+    }
+
+    /// Puts it into a stream of the current context.
+    ///
+    /// # Safety
+    /// When the stream comes to it, the memory is live and nobody else uses it against its mode.
+    pub(crate) unsafe fn enqueue(
+        &self,
+        context: &Context,
+        stream: sys::CUstream,
+    ) -> Result<(), HalError> {
+        let rect = self.joined();
+        let [slices, rows, bytes] = rect.extent;
+        if slices == 1 && rows == 1 {
+            // SAFETY: the caller's promise.
+            let result = unsafe { sys::cuMemcpyAsync(rect.dst, rect.src, bytes as usize, stream) };
+            return context.check("cuMemcpyAsync", result);
+        }
+        let [src, dst] = [rect.src_pitch, rect.dst_pitch];
+        if src[1].max(dst[1]) > MAX_PITCH {
+            for (slice, row) in (0..slices).flat_map(|s| (0..rows).map(move |r| (s, r))) {
+                let one = rect.slice(slice);
+                let (src, dst) = (one.src + row * src[1], one.dst + row * dst[1]);
+                // SAFETY: the caller's promise, for one row.
+                unsafe {
+                    Rect { src, dst, extent: [1, 1, bytes], ..one }.enqueue(context, stream)?
+                };
+            }
+            return Ok(());
+        }
+        // The driver wants slices to be whole rows apart.
+        let even = |pitch: [u64; 2]| pitch[0].is_multiple_of(pitch[1]);
+        if slices > 1 && !(even(src) && even(dst)) {
+            // SAFETY: the caller's promise, for one slice.
+            return (0..slices)
+                .try_for_each(|at| unsafe { rect.slice(at).enqueue(context, stream) });
+        }
+        let height = |pitch: [u64; 2]| if slices > 1 { pitch[0] / pitch[1] } else { rows };
+        let copy = sys::CUDA_MEMCPY3D {
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
+            srcDevice: rect.src,
+            srcPitch: src[1] as usize,
+            srcHeight: height(src) as usize,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
+            dstDevice: rect.dst,
+            dstPitch: dst[1] as usize,
+            dstHeight: height(dst) as usize,
+            WidthInBytes: bytes as usize,
+            Height: rows as usize,
+            Depth: slices as usize,
+            // Of no meaning here, or not used.
+            srcXInBytes: 0,
+            srcY: 0,
+            srcZ: 0,
+            srcLOD: 0,
+            srcHost: null(),
+            srcArray: null_mut(),
+            reserved0: null_mut(),
+            dstXInBytes: 0,
+            dstY: 0,
+            dstZ: 0,
+            dstLOD: 0,
+            dstHost: null_mut(),
+            dstArray: null_mut(),
+            reserved1: null_mut(),
+        };
+        // SAFETY: the caller's promise.
+        let result = unsafe { sys::cuMemcpy3DAsync_v2(&raw const copy, stream) };
+        context.check("cuMemcpy3DAsync", result)
+    }
+}
+
+/// Puts a copy into a stream of the current context, whatever memory it is between.
+///
+/// # Safety
+/// When the stream comes to it, the memory is live and nobody else uses it against its mode.
+pub(crate) unsafe fn enqueue(
+    context: &Context,
+    stream: sys::CUstream,
+    staging: &Staging,
+    copy: &CopyRect,
+) -> Result<(), HalError> {
+    let &CopyRect { src_pitch, dst_pitch, extent, .. } = copy;
+    let src = Place::of(copy.src, span(src_pitch, extent));
+    let dst = Place::of(copy.dst, span(dst_pitch, extent));
+    let rect = |src, dst| Rect { src, src_pitch, dst, dst_pitch, extent };
+    // SAFETY: the caller's promise, in each case.
+    unsafe {
+        if let (Some(from), Some(to)) = (src.on_host(), dst.on_host()) {
+            let (from, to) =
+                (Rows { at: from, pitch: src_pitch }, Rows { at: to, pitch: dst_pitch });
+            return Job::Copy { from, to, extent }.enqueue(context, stream);
+        }
+        match (src, dst) {
+            (Place::Pageable(from), Place::Reached(to) | Place::Locked(to)) => {
+                staging.upload(stream, from, &rect(0, to).joined())
+            }
+            (Place::Reached(from) | Place::Locked(from), Place::Pageable(to)) => {
+                staging.download(stream, &rect(from, 0).joined(), to)
+            }
+            (
+                Place::Reached(from) | Place::Locked(from),
+                Place::Reached(to) | Place::Locked(to),
+            ) => rect(from, to).enqueue(context, stream),
+            // Both are the host's: done above.
+            (Place::Pageable(_), Place::Pageable(_)) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A device, opened.
+
+use crate::backend::attribute;
+use crate::code::Loaded;
+use crate::driver::{Context, Optional};
+use crate::lane::CudaLane;
+use crate::lock;
+use crate::memory::Memory;
+use crate::timing::Clock;
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
+use folio_core::hal::{
+    Device, DeviceInfo, HalError, KernelHandle, KernelSource, Lane, LaneKind, Link, UsmAllocator,
+};
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+/// A copy from GPU to GPU, over NVLink or PCIe.
+const NVLINK: Link = Link { bytes_per_us: 300_000, op_ns: 8_000, row_ns: 0 };
+const PCIE: Link = Link { bytes_per_us: 20_000, op_ns: 8_000, row_ns: 0 };
+
+pub(crate) struct CudaDevice(Arc<Opened>);
+
+/// What lanes share with their device. Fields are dropped in this order.
+pub(crate) struct Opened {
+    pub(crate) clock: Option<Clock>,
+    pub(crate) memory: Memory,
+    pub(crate) context: Arc<Context>,
+    info: DeviceInfo,
+    capability: (i32, i32),
+    /// What is loaded, by its handles.
+    loaded: Mutex<BTreeSet<u64>>,
+}
+
+impl CudaDevice {
+    pub(crate) fn open(
+        device: sys::CUdevice,
+        info: DeviceInfo,
+        optional: Optional,
+    ) -> Result<CudaDevice, HalError> {
+        let context = Arc::new(Context::retain(device, optional)?);
+        context.enter()?;
+        let of = |which| attribute(device, which);
+        let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+        let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        Ok(CudaDevice(Arc::new(Opened {
+            clock: optional.timing.then(|| Clock::start(context.clone())).transpose()?,
+            memory: Memory::new(context.clone(), info.memory)?,
+            context,
+            info,
+            capability: (major, minor),
+            loaded: Mutex::default(),
+        })))
+    }
+}
+
+// SAFETY: see `Memory` and `CudaLane`.
+unsafe impl Device for CudaDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+
+    fn usm(&self) -> &dyn UsmAllocator {
+        &self.0.memory
+    }
+
+    fn lane(&self, _: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError> {
+        Ok(Arc::new(CudaLane::new(self.0.clone(), priority)?))
+    }
+
+    fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
+        self.0.context.enter()?;
+        let loaded = Loaded::new(&self.0.context, self.0.capability, source)?;
+        let handle = loaded.into_handle();
+        lock(&self.0.loaded).insert(handle.0);
+        Ok(handle)
+    }
+
+    fn unload(&self, handle: KernelHandle) {
+        if lock(&self.0.loaded).remove(&handle.0) {
+            // What of a lost device cannot be unloaded is gone with it.
+            let _ = self.0.context.enter();
+            // SAFETY: it was in the list of what is loaded, and is not any more.
+            drop(unsafe { Loaded::from_handle(handle) });
+        }
+    }
+
+    fn peer(&self, other: &dyn Device) -> Option<Link> {
+        let other = &other.as_any().downcast_ref::<CudaDevice>()?.0;
+        let (here, there) = (self.0.context.device, other.context.device);
+        if here == there {
+            return None;
+        }
+        let mut can = 0;
+        // SAFETY: devices that the driver named; a place for the answer.
+        let asked = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, here, there) };
+        if asked != CUresult::CUDA_SUCCESS || can == 0 {
+            return None;
+        }
+        self.0.context.enter().ok()?;
+        // SAFETY: both contexts are retained.
+        let enabled = unsafe { sys::cuCtxEnablePeerAccess(other.context.raw, 0) };
+        let already = CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+        if ![CUresult::CUDA_SUCCESS, already].contains(&enabled) {
+            return None;
+        }
+        // Its pool's memory, too: without this a copy would go by way of the host.
+        other.memory.share_with(here).ok()?;
+        let mut rank = 0;
+        let which = sys::CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK;
+        // SAFETY: as above.
+        let asked = unsafe { sys::cuDeviceGetP2PAttribute(&raw mut rank, which, here, there) };
+        // Rank 0 is the fastest way that the driver knows, which is NVLink where there is some.
+        let fast = asked == CUresult::CUDA_SUCCESS && rank == 0;
+        Some(if fast { NVLINK } else { PCIE })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let _ = self.context.enter();
+        for handle in std::mem::take(&mut *lock(&self.loaded)) {
+            // SAFETY: still in the list of what is loaded; no lane is left.
+            drop(unsafe { Loaded::from_handle(KernelHandle(handle)) });
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Kernels in IR: emitted as CUDA C, compiled, and launched with the arguments that the emitter laid
+//! out.
+
+use crate::code::{Entry, Module, build};
+use crate::driver::Context;
+use crate::memory::Memory;
+use cudarc::driver::sys;
+use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, ParamPtr};
+use folio_kernel::Kernel;
+use folio_kernel::emit::{Capabilities, Dialect, Form, Grid, Lacks, Layout, Points, Threads, emit};
+use smallvec::SmallVec;
+use std::ffi::{CString, c_void};
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+/// Blocks of a grid, at most, by dimension, slowest first.
+const GRID: [u64; 3] = [65_535, 65_535, (1 << 31) - 1];
+/// Threads of a block, by the rank of the launch.
+const BLOCKS: [[u64; 3]; 3] = [[1, 1, 256], [1, 8, 32], [2, 4, 32]];
+/// Values that a block of a launch-wide reduction combines, and its threads.
+const COMBINED: u64 = 4096;
+const LANES: [u64; 3] = [1, 1, 256];
+
+/// A kernel, with tests of indices and without.
+pub(crate) struct Function {
+    checked: Text,
+    /// None if the text is the same.
+    unchecked: Option<Text>,
+}
+
+/// One text of a kernel, compiled.
+struct Text {
+    entry: Entry,
+    layout: Layout,
+    points: Arc<Points>,
+    reductions: Vec<Finish>,
+    _module: Module,
+}
+
+/// How a launch-wide reduction ends.
+struct Finish {
+    /// Its parameter's number among those that are memory.
+    memory: usize,
+    /// Of a value.
+    bytes: u64,
+    entry: Entry,
+}
+
+/// Where a launch goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<'t> {
+    pub(crate) context: &'t Context,
+    pub(crate) memory: &'t Memory,
+    pub(crate) stream: sys::CUstream,
+}
+
+impl Function {
+    /// Emits and compiles a kernel. The context is current.
+    pub(crate) fn new(
+        context: &Context,
+        capability: (i32, i32),
+        kernel: &Kernel,
+    ) -> Result<Function, HalError> {
+        let text = |checked| {
+            let form = Form { dialect: Dialect::Cuda, checked };
+            let lacks = |lacks: Lacks| HalError::new(HalErrorKind::Unsupported, lacks.to_string());
+            emit(kernel, form, &Capabilities::CUDA).map_err(lacks)
+        };
+        let (checked, unchecked) = (text(true)?, text(false)?);
+        let same = checked.text == unchecked.text;
+        let load = |module| Text::new(context, capability, kernel, module);
+        let unchecked = (!same).then(|| load(unchecked)).transpose()?;
+        Ok(Function { checked: load(checked)?, unchecked })
+    }
+
+    /// Launches it. `address` is that of the allocation of a parameter; `record` gives that of a clear
+    /// record, for a text in which something can fail. The context is current.
+    pub(crate) fn launch(
+        &self,
+        to: Target<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+        address: impl Fn(usize) -> u64,
+        record: impl FnOnce(&Arc<Points>) -> Result<u64, HalError>,
+    ) -> Result<(), HalError> {
+        let text = match (&self.unchecked, args.proved) {
+            (Some(unchecked), true) => unchecked,
+            _ => &self.checked,
+        };
+        let record = if text.layout.verdict { Some(record(&text.points)?) } else { None };
+        let mut launch = Launch {
+            to,
+            params: args.params.iter().map(|param| param.at(null_mut())).collect(),
+            pointers: (0..args.params.len()).map(address).collect(),
+            scalars: args.blob,
+            record,
+        };
+        if text.reductions.is_empty() {
+            text.run(&launch, geometry)
+        } else {
+            text.reduce(&mut launch, geometry)
+        }
+    }
+}
+
+/// A launch's arguments.
+struct Launch<'l> {
+    to: Target<'l>,
+    params: SmallVec<[ParamPtr; 4]>,
+    pointers: SmallVec<[u64; 4]>,
+    scalars: &'l [u8],
+    record: Option<u64>,
+}
+
+impl Text {
+    fn new(
+        context: &Context,
+        capability: (i32, i32),
+        kernel: &Kernel,
+        text: folio_kernel::emit::Module,
+    ) -> Result<Text, HalError> {
+        if !text.layout.by_value {
+            let what =
+                format!("kernel `{}` has more arguments than a launch can pass", kernel.name);
+            return Err(HalError::new(HalErrorKind::Unsupported, what));
+        }
+        let code = CString::new(text.text).map_err(|_| build("the text has a zero byte"))?;
+        let options = Dialect::Cuda.options(true);
+        let module = Module::compiled(context, capability, &kernel.name, &code, options)?;
+        let finish = |reduction: &folio_kernel::emit::Reduction| {
+            let memory = text.layout.pointers.iter().position(|param| *param == reduction.param);
+            Ok(Finish {
+                memory: memory.ok_or_else(|| build("a reduction without its parameter"))?,
+                bytes: u64::from(reduction.bytes),
+                entry: module.entry(context, &reduction.entry)?,
+            })
+        };
+        Ok(Text {
+            entry: module.entry(context, &text.entry)?,
+            reductions: text.reductions.iter().map(finish).collect::<Result<_, HalError>>()?,
+            layout: text.layout,
+            points: Arc::new(text.points),
+            _module: module,
+        })
+    }
+
+    /// How many blocks a launch has, in groups or in blocks of our choice, and what a block is.
+    fn blocks(&self, geometry: &Geometry) -> Result<([u64; 3], [u64; 3]), HalError> {
+        let range = geometry.range.map(|n| n as u64);
+        let block = match (self.layout.threads, geometry.group) {
+            (Threads::Linear, _) => {
+                let items = range.iter().product::<u64>();
+                return Ok(([1, 1, items.div_ceil(COMBINED)], LANES));
+            }
+            (Threads::Groups, Some(group)) => group.map(|n| n as u64),
+            (Threads::Groups, None) => {
+                return Err(HalError::unsupported("a launch without groups of a kernel of groups"));
+            }
+            (Threads::Items { .. }, _) => BLOCKS[usize::from(geometry.rank.clamp(1, 3)) - 1],
+        };
+        let threads = block.iter().product::<u64>();
+        if threads > u64::from(self.layout.most_threads) {
+            let most = self.layout.most_threads;
+            let what = format!("a group of {threads} items (the device has {most} at most)");
+            return Err(HalError::unsupported(&what));
+        }
+        Ok((std::array::from_fn(|d| range[d].div_ceil(block[d])), block))
+    }
+
+    /// The launch, in as many grids as the device's limits make of it.
+    fn run(&self, launch: &Launch<'_>, geometry: &Geometry) -> Result<(), HalError> {
+        let (blocks, block) = self.blocks(geometry)?;
+        let (range, offset) = (geometry.range.map(|n| n as u64), geometry.offset.map(|n| n as u64));
+        let parts: [u64; 3] = std::array::from_fn(|d| blocks[d].div_ceil(GRID[d]));
+        for part in 0..parts.iter().product::<u64>() {
+            let at = [part / (parts[1] * parts[2]), part / parts[2] % parts[1], part % parts[2]];
+            let begin: [u64; 3] = std::array::from_fn(|d| at[d] * GRID[d]);
+            let first = match self.layout.threads {
+                Threads::Items { .. } => std::array::from_fn(|d| offset[d] + begin[d] * block[d]),
+                _ => begin,
+            };
+            let grid = Grid { first, range, offset, groups: blocks };
+            let size = std::array::from_fn(|d| (blocks[d] - begin[d]).min(GRID[d]));
+            self.grid(launch, &grid, size, block)?;
+        }
+        Ok(())
+    }
+
+    fn grid(
+        &self,
+        launch: &Launch<'_>,
+        grid: &Grid,
+        blocks: [u64; 3],
+        block: [u64; 3],
+    ) -> Result<(), HalError> {
+        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
+        self.layout.fill(grid, &launch.params, launch.scalars, &mut words);
+        let mut arguments: SmallVec<[*const c_void; 8]> = SmallVec::new();
+        if !words.is_empty() {
+            arguments.push(words.as_ptr().cast());
+        }
+        let rest = launch.pointers.iter().chain(&launch.record);
+        arguments.extend(rest.map(|argument| std::ptr::from_ref(argument).cast()));
+        let threads = block.iter().product::<u64>();
+        let shared = u64::from(self.layout.scratch) * threads;
+        // SAFETY: the arguments are those of the text's layout, and are live.
+        unsafe { start(launch.to, self.entry, (blocks, block), shared as u32, &mut arguments) }
+    }
+
+    /// The launch of a kernel with launch-wide reductions: values go to memory that the stream
+    /// allocates and frees in its order, and are combined until there is one.
+    fn reduce(&self, launch: &mut Launch<'_>, geometry: &Geometry) -> Result<(), HalError> {
+        let (blocks, _) = self.blocks(geometry)?;
+        let values = blocks.iter().product::<u64>();
+        let mut ends: SmallVec<[(u64, [u64; 2]); 2]> = SmallVec::new();
+        let mut made = Ok(());
+        for finish in self.reductions.iter().filter(|_| values > 1) {
+            let param = &mut launch.params[finish.memory];
+            let element = start_of(param) * finish.bytes;
+            let end = launch.pointers[finish.memory] + element;
+            let room = [values, values.div_ceil(COMBINED)].map(|n| n * finish.bytes);
+            let pieces = launch.to.memory.in_stream(launch.to.stream, room);
+            let pieces = match pieces {
+                Ok(pieces) => pieces,
+                Err(error) => {
+                    made = Err(error);
+                    break;
+                }
+            };
+            (param.origin, launch.pointers[finish.memory]) = ([0; 3], pieces[0]);
+            ends.push((end, pieces));
+        }
+        let run = made.and_then(|()| self.run(launch, geometry));
+        let run = run.and_then(|()| {
+            self.reductions.iter().zip(&ends).try_for_each(|(finish, (end, pieces))| {
+                finish.combine(launch.to, values, *end, *pieces)
+            })
+        });
+        let free =
+            |(_, pieces): (u64, [u64; 2])| launch.to.memory.free_in(launch.to.stream, pieces);
+        ends.into_iter().for_each(free);
+        run
+    }
+}
+
+/// Elements from the start of an allocation to what is accessed.
+fn start_of(param: &ParamPtr) -> u64 {
+    let ([_, rows, columns], [z, y, x]) = (param.dims, param.origin);
+    ((z * rows + y) * columns + x) as u64
+}
+
+impl Finish {
+    /// Combines values until one is left, which goes to `end`.
+    fn combine(
+        &self,
+        to: Target<'_>,
+        values: u64,
+        end: u64,
+        pieces: [u64; 2],
+    ) -> Result<(), HalError> {
+        let (mut left, [mut from, mut into]) = (values, pieces);
+        while left > 1 {
+            let (n, next) = (left, left.div_ceil(COMBINED));
+            let target = if next == 1 { end } else { into };
+            let arguments = [from, target, n];
+            let mut arguments: SmallVec<[*const c_void; 8]> =
+                arguments.iter().map(|argument| std::ptr::from_ref(argument).cast()).collect();
+            // SAFETY: two pointers and a number, as the emitter says; both pieces are large enough.
+            unsafe { start(to, self.entry, ([1, 1, next], LANES), 0, &mut arguments)? };
+            (from, into) = (into, from);
+            left = next;
+        }
+        Ok(())
+    }
+}
+
+/// Starts blocks of threads; shapes have the slowest dimension first.
+///
+/// # Safety
+/// The arguments are what the entry has.
+#[inline]
+unsafe fn start(
+    to: Target<'_>,
+    entry: Entry,
+    (blocks, block): ([u64; 3], [u64; 3]),
+    shared: u32,
+    arguments: &mut [*const c_void],
+) -> Result<(), HalError> {
+    let ([gz, gy, gx], [bz, by, bx]) = (blocks.map(|n| n as u32), block.map(|n| n as u32));
+    let arguments = arguments.as_mut_ptr().cast::<*mut c_void>();
+    // SAFETY: the caller's promise; the driver copies the arguments.
+    let result = unsafe {
+        sys::cuLaunchKernel(
+            entry.0,
+            gx,
+            gy,
+            gz,
+            bx,
+            by,
+            bz,
+            shared,
+            to.stream,
+            arguments,
+            null_mut(),
+        )
+    };
+    to.context.check("cuLaunchKernel", result)
+}

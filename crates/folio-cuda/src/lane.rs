@@ -1,0 +1,361 @@
+//! A lane: a stream.
+
+use crate::code::{Entry, Loaded};
+use crate::copy;
+use crate::device::Opened;
+use crate::driver::Context;
+use crate::fill;
+use crate::function::Target;
+use crate::marks::Marks;
+use crate::memory::{NON_BLOCKING, location};
+use crate::pageable::Staging;
+use crate::timing::Times;
+use cudarc::driver::sys;
+use folio_core::geom::linear;
+use folio_core::hal::{
+    Advice, AllocKind, Args, CopyRect, FillRect, Geometry, HalError, Head, Hint, KernelRef, Lane,
+    Lost, MemBase, MemRef, Param, Tick, Timing, UsmAllocator,
+};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Items of a block where the launch does not say.
+const BLOCK: usize = 256;
+
+pub(crate) struct CudaLane {
+    stream: sys::CUstream,
+    marks: Marks,
+    staging: Staging,
+    times: Times,
+    device: Arc<Opened>,
+}
+
+// SAFETY: streams may be used by any thread.
+unsafe impl Send for CudaLane {}
+// SAFETY: as above.
+unsafe impl Sync for CudaLane {}
+
+impl CudaLane {
+    pub(crate) fn new(device: Arc<Opened>, priority: i8) -> Result<CudaLane, HalError> {
+        let context = device.context.clone();
+        context.enter()?;
+        let (mut least, mut greatest, mut stream) = (0, 0, null_mut());
+        // SAFETY: places for the answers.
+        unsafe {
+            let asked = sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest);
+            context.check("cuCtxGetStreamPriorityRange", asked)?;
+            // The smaller the number, the more urgent.
+            let priority = (-i32::from(priority)).clamp(greatest, least);
+            let made = sys::cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, priority);
+            context.check("cuStreamCreateWithPriority", made)?;
+        }
+        let (marks, staging) = (Marks::new(context.clone(), stream), Staging::new(context));
+        Ok(CudaLane { stream, marks, staging, times: Times::default(), device })
+    }
+
+    fn context(&self) -> &Context {
+        &self.device.context
+    }
+
+    pub(crate) fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    /// Puts an operation behind what it waits for. Whether that goes well or not, its tick is over
+    /// when what comes before has ended.
+    #[inline]
+    fn issue(
+        &self,
+        head: &Head<'_>,
+        work: impl FnOnce() -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let entered = self.context().enter();
+        let done = entered.and_then(|()| {
+            self.wait_for(head)?;
+            match (&self.device.clock, head.timed) {
+                (Some(clock), true) => self.times.around(clock, (head.tick, self.stream), work),
+                _ => work(),
+            }
+        });
+        self.marks.issue(head.tick);
+        done
+    }
+
+    fn wait_for(&self, head: &Head<'_>) -> Result<(), HalError> {
+        for wait in head.waits {
+            let Some(other) = wait.lane.as_any().downcast_ref::<CudaLane>() else {
+                return Err(HalError::unsupported("waiting for another backend's lane"));
+            };
+            if std::ptr::eq(other, self) {
+                continue;
+            }
+            if other.marks.done() < wait.tick {
+                self.marks.waits_for(head.tick, wait.lane, wait.tick);
+            }
+            // SAFETY: the event is live while the other lane is, which the caller holds.
+            let wait_event = |event| unsafe { sys::cuStreamWaitEvent(self.stream, event, 0) };
+            let same = std::ptr::eq(self.context(), other.context());
+            let waited = if same {
+                other.marks.at(wait.tick, wait_event)
+            } else {
+                // A mark may have to be made, in the other's context.
+                match other.context().enter() {
+                    Ok(()) => other
+                        .marks
+                        .at(wait.tick, |event| self.context().enter().map(|()| wait_event(event))),
+                    Err(lost) => Err(lost),
+                }
+                .and_then(Option::transpose)
+            };
+            self.context().enter()?;
+            match waited {
+                Ok(None) => {}
+                Ok(Some(result)) => self.context().check("cuStreamWaitEvent", result)?,
+                // What a lost device was to do is over.
+                Err(_) if other.context().alive().is_err() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CudaLane {
+    /// A kernel of the user's: its arguments are the addresses of its memory, and then the scalars.
+    fn opaque(
+        &self,
+        (entry, arguments): (Entry, Option<&[usize]>),
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let (grid, block) = grid(geometry)?;
+        let mut words: SmallVec<[u64; 32]> = args.params.iter().map(address).collect();
+        words.extend(args.blob.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        }));
+        let wanted = arguments.map_or(words.len(), |all| all.iter().sum());
+        if wanted != words.len() {
+            let what = format!(
+                "launching a kernel whose arguments take {wanted} words of 8 bytes with {}",
+                words.len()
+            );
+            return Err(HalError::unsupported(&what));
+        }
+        let mut pointers: SmallVec<[*mut c_void; 32]> = SmallVec::new();
+        let mut at = 0;
+        for len in arguments.unwrap_or(&[]) {
+            pointers.push(words[at..].as_mut_ptr().cast());
+            at += len;
+        }
+        pointers.extend(words[at..].iter_mut().map(|word| std::ptr::from_mut(word).cast()));
+        let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
+        // SAFETY: as many arguments of as many bytes as the kernel has, or as its maker declared; the
+        // driver copies them.
+        let result = unsafe {
+            let (stream, arguments) = (self.stream, pointers.as_mut_ptr());
+            sys::cuLaunchKernel(entry.0, gx, gy, gz, bx, by, bz, 0, stream, arguments, null_mut())
+        };
+        self.context().check("cuLaunchKernel", result)
+    }
+}
+
+/// Blocks in each dimension of the grid, and items of a block, fastest dimension first.
+fn grid(geometry: &Geometry) -> Result<([u32; 3], [u32; 3]), HalError> {
+    let block = geometry.group.unwrap_or([1, 1, BLOCK]);
+    let blocks = |dim: usize| geometry.range[dim].div_ceil(block[dim]);
+    let limits = [(1usize << 31) - 1, 65_535, 65_535];
+    let mut made = ([0; 3], [0; 3]);
+    for (at, dim) in [2, 1, 0].into_iter().enumerate() {
+        if blocks(dim) > limits[at] || block[dim] > 1024 {
+            let what = format!("a launch of {:?} in blocks of {block:?}", geometry.range);
+            return Err(HalError::unsupported(&what));
+        }
+        (made.0[at], made.1[at]) = (blocks(dim) as u32, block[dim] as u32);
+    }
+    Ok(made)
+}
+
+/// The address of memory.
+fn base(mem: &MemRef) -> u64 {
+    mem.offset
+        + match mem.base {
+            MemBase::Device { handle, .. } => handle,
+            MemBase::Host(at) => at.0.expose_provenance() as u64,
+        }
+}
+
+/// Where an opaque kernel finds its argument: the element that it counts as the first.
+fn address(param: &Param) -> u64 {
+    let offset = |at| linear(param.dims, at) as u64 * u64::from(param.size);
+    base(&param.mem).wrapping_add(offset(param.origin)).wrapping_sub(offset(param.index))
+}
+
+// SAFETY: a stream runs its operations in order, after the events that it was told to wait for;
+// an event tells that all before it have ended, and is seen by the host when they are visible.
+unsafe impl Lane for CudaLane {
+    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        self.issue(head, || {
+            rects.iter().try_for_each(|rect| {
+                // SAFETY: the engine's part of the contract: live memory, ordered by this lane.
+                unsafe { copy::enqueue(self.context(), self.stream, &self.staging, rect) }
+            })
+        })
+    }
+
+    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
+        self.issue(head, || {
+            rects.iter().try_for_each(|rect| {
+                // SAFETY: as in `copy`.
+                unsafe { fill::enqueue(self.context(), self.stream, rect, pattern) }
+            })
+        })
+    }
+
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        kernel: KernelRef<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        self.issue(head, || {
+            let KernelRef::Loaded(handle) = kernel else {
+                return Err(HalError::unsupported("running the host's closures"));
+            };
+            // SAFETY: it is loaded (the engine's part of the contract).
+            match unsafe { Loaded::of(handle) } {
+                Loaded::Opaque { entry, words, .. } => {
+                    self.opaque((*entry, words.as_deref()), geometry, args)
+                }
+                Loaded::Function(function) => {
+                    let to = Target {
+                        context: self.context(),
+                        memory: &self.device.memory,
+                        stream: self.stream,
+                    };
+                    let address =
+                        |at: usize| args.params.get(at).map_or(0, |param| base(&param.mem));
+                    let record = |points: &_| self.marks.verdicts.record(head.tick, points);
+                    function.launch(to, geometry, args, address, record)
+                }
+            }
+        })
+    }
+
+    fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
+        self.issue(head, || {
+            let MemBase::Device { handle, .. } = mem.base else { return Ok(()) };
+            let (at, bytes) = (handle + mem.offset, bytes as usize);
+            let managed = |info: folio_core::hal::PointerInfo| info.kind == AllocKind::Shared;
+            if !self.device.memory.query(at).is_some_and(managed) {
+                // Only managed memory is ever elsewhere.
+                return Ok(());
+            }
+            let here = location(self.context().device);
+            let host = sys::CUmemLocation {
+                type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST,
+                id: 0,
+            };
+            use sys::CUmem_advise as Say;
+            let advise = |what, place| {
+                // SAFETY: managed memory of ours, live for the length of the operation.
+                let result = unsafe { sys::cuMemAdvise_v2(at, bytes, what, place) };
+                self.context().check("cuMemAdvise", result)
+            };
+            match hint {
+                Hint::Prefetch => {
+                    // SAFETY: as above.
+                    let result =
+                        unsafe { sys::cuMemPrefetchAsync_v2(at, bytes, here, 0, self.stream) };
+                    self.context().check("cuMemPrefetchAsync", result)
+                }
+                Hint::Advise(Advice::ReadMostly) => {
+                    advise(Say::CU_MEM_ADVISE_SET_READ_MOSTLY, here)
+                }
+                Hint::Advise(Advice::PreferDevice) => {
+                    advise(Say::CU_MEM_ADVISE_SET_PREFERRED_LOCATION, here)
+                }
+                Hint::Advise(Advice::PreferHost) => {
+                    advise(Say::CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host)
+                }
+                Hint::Advise(Advice::UsedByDevice) => {
+                    advise(Say::CU_MEM_ADVISE_SET_ACCESSED_BY, here)
+                }
+                Hint::Advise(Advice::Nothing) => {
+                    advise(Say::CU_MEM_ADVISE_UNSET_READ_MOSTLY, here)?;
+                    advise(Say::CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, here)?;
+                    advise(Say::CU_MEM_ADVISE_UNSET_ACCESSED_BY, here)
+                }
+                // Hints of later versions have no effect here.
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn flush(&self) {
+        if self.context().enter().is_ok() {
+            // A loss is told by `completed`; any other trouble comes again in `wait`.
+            let _ = self.marks.look();
+        }
+    }
+
+    fn drive(&self) {
+        if self.marks.is_wanted() && self.context().enter().is_ok() {
+            // As in `flush`.
+            let _ = self.marks.look_again();
+        }
+    }
+
+    fn completed(&self) -> Result<Tick, Lost> {
+        self.context().alive()?;
+        Ok(self.marks.done())
+    }
+
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        let waited = self.context().enter().and_then(|()| self.marks.wait(tick, until));
+        waited.or_else(|error| {
+            self.context().alive()?;
+            Err(Lost::new(error.message))
+        })
+    }
+
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        // Whatever else fails after its call has lost the device.
+        self.marks.verdicts.tell(sink);
+    }
+
+    fn timing(&self, tick: Tick) -> Option<Timing> {
+        let clock = self.device.clock.as_ref()?;
+        self.context().enter().ok()?;
+        (self.marks.done() >= tick).then(|| self.times.of(clock, tick)).flatten()
+    }
+
+    fn native(&self, f: &mut dyn FnMut(&dyn Any)) -> Result<(), HalError> {
+        self.context().enter()?;
+        f(&self.stream);
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Drop for CudaLane {
+    fn drop(&mut self) {
+        if self.context().enter().is_err() {
+            return;
+        }
+        // SAFETY: ours. What was handed over ends first: pieces of the staging may be in use.
+        let _ = unsafe { sys::cuStreamSynchronize(self.stream) };
+        self.times.forget();
+        // SAFETY: ours, and nobody uses it any more.
+        let _ = unsafe { sys::cuStreamDestroy_v2(self.stream) };
+    }
+}

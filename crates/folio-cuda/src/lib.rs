@@ -1,0 +1,35 @@
+//! NVIDIA GPUs as Folio's devices, over the CUDA driver API.
+//!
+//! The driver is loaded when the backend is made: a program with this crate starts on any machine,
+//! and where there is no driver it has no CUDA devices, with the reason.
+//!
+//! - [`CudaBackend`] and its devices: `backend`, `device`; the driver's answers and contexts: `driver`.
+//! - A lane is a stream (`lane`); how far it is, is known by few events (`marks`).
+//! - Memory is the driver's stream-ordered pool's (`memory`). Copies of rectangles are in `copy`,
+//!   those of memory that is not page-locked in `pageable`, fills in `fill`.
+//! - Code is PTX, a cubin, or CUDA C, which NVRTC compiles where it is installed (`code`). Kernels in
+//!   IR become CUDA C (`function`); what they say of their launches is in `verdicts`.
+
+mod backend;
+mod code;
+mod copy;
+mod device;
+mod driver;
+mod fill;
+mod function;
+mod host;
+mod lane;
+mod marks;
+mod memory;
+mod pageable;
+mod timing;
+mod verdicts;
+
+pub use backend::CudaBackend;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks; a panic of another holder left nothing half-done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,260 @@
+//! How far a stream is. An event for each operation would cost more than the operation, so few
+//! ticks are *marked*, by an event behind them: each [`EVERY`] operations, and whenever somebody
+//! is interested in what is not marked yet.
+//!
+//! Whoever sees that a tick has ended must also see that those have which it waited for, on whatever
+//! lane: failures are told from there. So lanes advance one at a time, and each takes those along that
+//! it has waited for ([`Marks::publish`]).
+
+use crate::driver::Context;
+use crate::lane::CudaLane;
+use crate::lock;
+use crate::verdicts::Verdicts;
+use cudarc::driver::sys::{self, CUresult};
+use folio_core::hal::{HalError, Lane, Tick};
+use std::collections::VecDeque;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+/// A mark for so many operations.
+const EVERY: u64 = 64;
+/// How long a wait spins before it sleeps.
+const SPIN: Duration = Duration::from_micros(50);
+/// How long a wait with a deadline sleeps at a time.
+const NAP: Duration = Duration::from_micros(50);
+
+/// Of one stream.
+pub(crate) struct Marks {
+    context: Arc<Context>,
+    stream: sys::CUstream,
+    /// The last tick whose operation the stream has.
+    issued: AtomicU64,
+    /// The last tick that has ended, as far as known.
+    done: AtomicU64,
+    /// The last tick with a mark.
+    marked: AtomicU64,
+    /// Somebody was interested in what was issued up to here.
+    wanted: AtomicU64,
+    /// What launches say, which is read before they count as ended.
+    pub(crate) verdicts: Verdicts,
+    state: Mutex<State>,
+}
+
+// SAFETY: streams and events may be used by any thread.
+unsafe impl Send for Marks {}
+// SAFETY: as above.
+unsafe impl Sync for Marks {}
+
+#[derive(Default)]
+struct State {
+    /// Oldest first.
+    marks: VecDeque<(Tick, sys::CUevent)>,
+    spare: Vec<sys::CUevent>,
+    /// The last mark that the stream has passed.
+    passed: Tick,
+    /// Ticks that waited for those of other lanes, oldest first.
+    waits: VecDeque<(Tick, Weak<dyn Lane>, Tick)>,
+}
+
+/// Held by whoever advances lanes. A lane's `done` changes under this only.
+static ADVANCE: Mutex<()> = Mutex::new(());
+
+/// A new event without a time.
+pub(crate) fn new_event(context: &Context) -> Result<sys::CUevent, HalError> {
+    let mut event = null_mut();
+    // `CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC`.
+    // SAFETY: a place for the answer; the context is current.
+    context.check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, 2 | 1) })?;
+    Ok(event)
+}
+
+impl Marks {
+    pub(crate) fn new(context: Arc<Context>, stream: sys::CUstream) -> Marks {
+        let [issued, done, marked, wanted] = std::array::from_fn(|_| AtomicU64::new(0));
+        let verdicts = Verdicts::new(context.clone());
+        Marks { context, stream, issued, done, marked, wanted, verdicts, state: Mutex::default() }
+    }
+
+    /// The stream has got the operation of this tick. The context is current.
+    #[inline]
+    pub(crate) fn issue(&self, tick: Tick) {
+        self.issued.store(tick, Ordering::Release);
+        if tick - self.marked.load(Ordering::Relaxed) >= EVERY {
+            let marked = self.mark(&mut lock(&self.state));
+            // Whatever fails here fails again where somebody asks.
+            let _ = marked.and_then(|()| self.look_again());
+        }
+    }
+
+    /// The operation of tick `own`, which is about to be issued, waits for a tick of another lane.
+    pub(crate) fn waits_for(&self, own: Tick, lane: &Arc<dyn Lane>, tick: Tick) {
+        lock(&self.state).waits.push_back((own, Arc::downgrade(lane), tick));
+    }
+
+    /// Up to here all has ended, as far as known.
+    pub(crate) fn done(&self) -> Tick {
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// Whether somebody is interested in what has not ended, as far as known.
+    #[inline]
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) > self.done.load(Ordering::Relaxed)
+    }
+
+    /// Looks again, for who was interested before.
+    pub(crate) fn look_again(&self) -> Result<(), HalError> {
+        // Whoever else is at it does this, too, or soon comes back.
+        match ADVANCE.try_lock() {
+            Ok(_advance) => self.advance(),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Marks what is issued, and looks how far the stream is. The context is current; afterwards
+    /// another one may be.
+    pub(crate) fn look(&self) -> Result<(), HalError> {
+        self.wanted.store(self.issued.load(Ordering::Acquire), Ordering::Relaxed);
+        self.mark(&mut lock(&self.state))?;
+        let _advance = lock(&ADVANCE);
+        self.advance()
+    }
+
+    fn advance(&self) -> Result<(), HalError> {
+        let passed = self.sweep()?;
+        self.publish(passed);
+        Ok(())
+    }
+
+    fn mark(&self, state: &mut State) -> Result<(), HalError> {
+        // An operation that is being issued may be counted by the next mark only.
+        let tick = self.issued.load(Ordering::Acquire);
+        if tick <= self.marked.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let event = match state.spare.pop() {
+            Some(event) => event,
+            None => new_event(&self.context)?,
+        };
+        // SAFETY: both are live.
+        let result = unsafe { sys::cuEventRecord(event, self.stream) };
+        if let Err(error) = self.context.check("cuEventRecord", result) {
+            state.spare.push(event);
+            return Err(error);
+        }
+        state.marks.push_back((tick, event));
+        self.marked.store(tick, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// How far the stream is.
+    fn sweep(&self) -> Result<Tick, HalError> {
+        self.context.enter()?;
+        let mut state = lock(&self.state);
+        while let Some((tick, event)) = state.marks.front().copied() {
+            // SAFETY: live until the lane's end.
+            match unsafe { sys::cuEventQuery(event) } {
+                CUresult::CUDA_ERROR_NOT_READY => break,
+                result => self.context.check("cuEventQuery", result)?,
+            }
+            state.marks.pop_front();
+            state.spare.push(event);
+            state.passed = tick;
+        }
+        Ok(state.passed)
+    }
+
+    /// Lets everybody see that what the stream has passed has ended, up to `tick`: tick by tick, each
+    /// after what it waited for. Those waited for their part for earlier ticks, which are seen by then,
+    /// so this ends.
+    fn publish(&self, tick: Tick) {
+        while self.done() < tick {
+            let wait = lock(&self.state).waits.pop_front_if(|(own, ..)| *own <= tick);
+            let Some((own, lane, theirs)) = wait else { break };
+            self.ended(own - 1);
+            let lane = lane.upgrade();
+            if let Some(other) = lane.as_ref().and_then(|l| l.as_any().downcast_ref::<CudaLane>()) {
+                other.marks().reach(theirs);
+            }
+        }
+        self.ended(tick);
+    }
+
+    /// Somebody waited for this tick and goes on: the stream has passed its mark.
+    fn reach(&self, tick: Tick) {
+        if self.done() < tick
+            && let Ok(passed) = self.sweep()
+        {
+            // Otherwise the device is lost, and its lanes tell.
+            self.publish(passed.min(tick));
+        }
+    }
+
+    /// Failures first, then the tick.
+    fn ended(&self, tick: Tick) {
+        let before = self.done();
+        if before < tick {
+            self.verdicts.read(before, tick);
+            self.done.store(tick, Ordering::Release);
+        }
+    }
+
+    /// An event at or soon behind `tick`; none if that has ended. The context is current. It is
+    /// good for a call that the caller makes under `with`; later it may mark something else.
+    pub(crate) fn at<R>(
+        &self,
+        tick: Tick,
+        with: impl FnOnce(sys::CUevent) -> R,
+    ) -> Result<Option<R>, HalError> {
+        if self.done() >= tick {
+            return Ok(None);
+        }
+        let mut state = lock(&self.state);
+        if self.marked.load(Ordering::Relaxed) < tick {
+            self.mark(&mut state)?;
+        }
+        let event = state.marks.iter().find(|(marked, _)| *marked >= tick);
+        Ok(event.map(|(_, event)| with(*event)))
+    }
+
+    /// Waits until `tick` has ended (`true`) or `until` has passed (`false`).
+    pub(crate) fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, HalError> {
+        let begun = Instant::now();
+        loop {
+            self.context.enter()?;
+            self.look()?;
+            if self.done() >= tick {
+                return Ok(true);
+            }
+            let now = Instant::now();
+            if until.is_some_and(|until| now >= until) {
+                return Ok(false);
+            }
+            if now - begun < SPIN {
+                std::hint::spin_loop();
+            } else if let Some(until) = until {
+                std::thread::sleep(NAP.min(until - now));
+            } else if let Some(event) = self.context.enter().and_then(|()| self.at(tick, |e| e))? {
+                // The mark may be used again meanwhile: then this is longer than need be.
+                // SAFETY: live until the lane's end.
+                let result = unsafe { sys::cuEventSynchronize(event) };
+                self.context.check("cuEventSynchronize", result)?;
+            }
+        }
+    }
+}
+
+impl Drop for Marks {
+    fn drop(&mut self) {
+        if self.context.enter().is_err() {
+            return;
+        }
+        let state = std::mem::take(&mut *lock(&self.state));
+        for event in state.spare.into_iter().chain(state.marks.into_iter().map(|(_, e)| e)) {
+            // SAFETY: ours; the driver keeps what a stream still needs of it.
+            let _ = unsafe { sys::cuEventDestroy_v2(event) };
+        }
+    }
+}

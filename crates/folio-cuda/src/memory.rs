@@ -1,0 +1,310 @@
+//! A device's memory.
+//!
+//! Device memory comes from a stream-ordered pool of our own, which keeps what is freed: an
+//! allocation costs some microseconds, and nothing of the device is waited for. Handles are
+//! addresses.
+
+use crate::driver::Context;
+use crate::lock;
+use cudarc::driver::sys::{self, CUresult};
+use folio_core::hal::{
+    AllocKind, AllocReq, Allocation, HalError, HostPtr, MemoryInfo, PointerInfo, UsmAllocator,
+};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex};
+
+/// What the driver aligns to by itself.
+const ALIGNED: u64 = 256;
+
+pub(crate) struct Memory {
+    context: Arc<Context>,
+    total: u64,
+    pool: sys::CUmemoryPool,
+    /// Orders the pool's allocations; nothing else runs there.
+    stream: sys::CUstream,
+    state: Mutex<State>,
+}
+
+// SAFETY: the driver's objects may be used by any thread.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+#[derive(Default)]
+struct State {
+    in_use: u64,
+    /// By address.
+    entries: BTreeMap<u64, Entry>,
+}
+
+struct Entry {
+    kind: AllocKind,
+    size: u64,
+    /// What the driver knows it by.
+    base: u64,
+    imported: bool,
+}
+
+impl Memory {
+    pub(crate) fn new(context: Arc<Context>, total: u64) -> Result<Memory, HalError> {
+        context.enter()?;
+        let (mut pool, mut stream, mut keep) = (null_mut(), null_mut(), u64::MAX);
+        let props = sys::CUmemPoolProps {
+            allocType: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
+            handleTypes: sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE,
+            location: location(context.device),
+            win32SecurityAttributes: null_mut(),
+            maxSize: 0,
+            usage: 0,
+            reserved: [0; 54],
+        };
+        // SAFETY: the context is current, and the places for the answers are live.
+        unsafe {
+            context
+                .check("cuMemPoolCreate", sys::cuMemPoolCreate(&raw mut pool, &raw const props))?;
+            // From here on `drop` gives back what there is.
+            let memory = |stream| Memory {
+                context: context.clone(),
+                total,
+                pool,
+                stream,
+                state: Mutex::default(),
+            };
+            let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+            let kept = (&raw mut keep).cast::<c_void>();
+            let set = sys::cuMemPoolSetAttribute(pool, threshold, kept);
+            let made = sys::cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, 0);
+            let memory = memory(stream);
+            context.check("cuMemPoolSetAttribute", set)?;
+            context.check("cuStreamCreateWithPriority", made)?;
+            Ok(memory)
+        }
+    }
+
+    /// Lets another device use what is allocated here, before and after.
+    pub(crate) fn share_with(&self, device: sys::CUdevice) -> Result<(), HalError> {
+        let access = sys::CUmemAccessDesc {
+            location: location(device),
+            flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+        };
+        // SAFETY: one description, which is live.
+        let result = unsafe { sys::cuMemPoolSetAccess(self.pool, &raw const access, 1) };
+        self.context.check("cuMemPoolSetAccess", result)
+    }
+
+    /// Two pieces for what a stream does, from here in its order on until [`Memory::free_in`]. The
+    /// context is current.
+    pub(crate) fn in_stream(
+        &self,
+        stream: sys::CUstream,
+        [first, second]: [u64; 2],
+    ) -> Result<[u64; 2], HalError> {
+        let mut at = 0;
+        // One allocation; the second piece follows, as aligned as the first.
+        let bytes = first.next_multiple_of(ALIGNED) + second;
+        // SAFETY: pool and stream are live.
+        let result =
+            unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, bytes as usize, self.pool, stream) };
+        match result {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
+            other => self
+                .context
+                .check("cuMemAllocFromPoolAsync", other)
+                .map(|()| [at, at + first.next_multiple_of(ALIGNED)]),
+        }
+    }
+
+    /// Gives the pieces back when the stream comes here.
+    pub(crate) fn free_in(&self, stream: sys::CUstream, [first, _]: [u64; 2]) {
+        // SAFETY: from `in_stream`. A failure means that the device is lost.
+        let _ = unsafe { sys::cuMemFreeAsync(first, stream) };
+    }
+
+    fn out_of_memory(&self, asked: u64) -> HalError {
+        HalError::out_of_memory(asked, lock(&self.state).in_use, self.total)
+    }
+
+    fn device_memory(&self, bytes: usize, zeroed: bool) -> Result<u64, CUresult> {
+        let mut base = 0;
+        // SAFETY: pool and stream live as long as this; what the stream has done, everybody sees.
+        unsafe {
+            let result = sys::cuMemAllocFromPoolAsync(&raw mut base, bytes, self.pool, self.stream);
+            ok(result)?;
+            let cleared = match zeroed {
+                true => ok(sys::cuMemsetD8Async(base, 0, bytes, self.stream)),
+                false => Ok(()),
+            };
+            if let Err(error) = cleared.and_then(|()| ok(sys::cuStreamSynchronize(self.stream))) {
+                let _ = sys::cuMemFreeAsync(base, self.stream);
+                return Err(error);
+            }
+        }
+        Ok(base)
+    }
+
+    fn host_memory(bytes: usize) -> Result<u64, CUresult> {
+        let mut at = null_mut();
+        // SAFETY: a place for the answer.
+        ok(unsafe { sys::cuMemHostAlloc(&raw mut at, bytes, PORTABLE_AND_MAPPED) })?;
+        Ok(at.expose_provenance() as u64)
+    }
+
+    /// Managed memory never exceeds the device's: beyond, the driver would move pages for ever.
+    fn managed_memory(&self, bytes: usize) -> Result<u64, CUresult> {
+        let used = lock(&self.state).in_use;
+        if used.saturating_add(bytes as u64) > self.total {
+            return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+        }
+        let mut at = 0;
+        // SAFETY: a place for the answer.
+        ok(unsafe { sys::cuMemAllocManaged(&raw mut at, bytes, ATTACH_GLOBAL) })?;
+        Ok(at)
+    }
+
+    fn import(&self, req: &AllocReq<'_>, at: HostPtr) -> Result<Allocation, HalError> {
+        if req.kind != AllocKind::Host {
+            return Err(HalError::unsupported("device memory over host memory"));
+        }
+        let size = usize::try_from(req.size).map_err(|_| self.out_of_memory(req.size))?;
+        let (pointer, mut address) = (at.0.cast::<c_void>(), 0);
+        // SAFETY: the caller's promise: `size` bytes of the host's memory, live until freed.
+        unsafe {
+            let registered = sys::cuMemHostRegister_v2(pointer, size, PORTABLE_AND_MAPPED);
+            if let Err(error) = self.context.check("cuMemHostRegister", registered) {
+                self.context.alive()?;
+                return Err(HalError::unsupported(&format!(
+                    "this host memory ({})",
+                    error.message
+                )));
+            }
+            let found = sys::cuMemHostGetDevicePointer_v2(&raw mut address, pointer, 0);
+            if let Err(error) = self.context.check("cuMemHostGetDevicePointer", found) {
+                let _ = sys::cuMemHostUnregister(pointer);
+                return Err(error);
+            }
+        }
+        let base = at.0.expose_provenance() as u64;
+        let entry = Entry { kind: req.kind, size: req.size, base, imported: true };
+        lock(&self.state).entries.insert(address, entry);
+        Ok(Allocation { handle: address, address: Some(address), host: Some(at), zeroed: false })
+    }
+
+    fn release(&self, entry: &Entry) {
+        let base = entry.base;
+        let pointer = || std::ptr::with_exposed_provenance_mut::<c_void>(base as usize);
+        // SAFETY: ours, freed once, and used by nothing (the engine's part of the contract). An
+        // answer other than success means that the device is lost, with its memory.
+        let _ = unsafe {
+            match (entry.kind, entry.imported) {
+                (AllocKind::Device, _) => sys::cuMemFreeAsync(base, self.stream),
+                (AllocKind::Host, false) => sys::cuMemFreeHost(pointer()),
+                (AllocKind::Host, true) => sys::cuMemHostUnregister(pointer()),
+                (AllocKind::Shared, _) => sys::cuMemFree_v2(base),
+            }
+        };
+    }
+}
+
+/// `CU_STREAM_NON_BLOCKING`: not ordered with the default stream.
+pub(crate) const NON_BLOCKING: u32 = 1;
+/// `CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP`, and the same for registering.
+const PORTABLE_AND_MAPPED: u32 = 1 | 2;
+/// `CU_MEM_ATTACH_GLOBAL`.
+const ATTACH_GLOBAL: u32 = 1;
+
+fn ok(result: CUresult) -> Result<(), CUresult> {
+    if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(result) }
+}
+
+pub(crate) fn location(device: sys::CUdevice) -> sys::CUmemLocation {
+    sys::CUmemLocation { type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
+}
+
+// SAFETY: allocations are the driver's, so they are live and apart until they are freed.
+unsafe impl UsmAllocator for Memory {
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.context.enter()?;
+        if let Some(at) = req.import {
+            return self.import(req, at);
+        }
+        let more = if req.align > ALIGNED { req.align } else { 0 };
+        let padded = req.size.checked_add(more).and_then(|n| usize::try_from(n).ok());
+        let Some(padded) = padded else { return Err(self.out_of_memory(req.size)) };
+        let made = match req.kind {
+            AllocKind::Device => self.device_memory(padded, req.zeroed),
+            AllocKind::Host => Self::host_memory(padded),
+            AllocKind::Shared => self.managed_memory(padded),
+        };
+        let base = match made {
+            Ok(base) => base,
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => return Err(self.out_of_memory(req.size)),
+            Err(other) => {
+                self.context.check("allocating", other)?;
+                return Err(self.out_of_memory(req.size));
+            }
+        };
+        let address = base.next_multiple_of(req.align.max(1));
+        let host = (req.kind != AllocKind::Device)
+            .then(|| HostPtr(std::ptr::with_exposed_provenance_mut(address as usize)));
+        if let (true, Some(HostPtr(at))) = (req.zeroed, host) {
+            // SAFETY: the host reaches all of it, and nobody uses it yet.
+            unsafe { at.write_bytes(0, req.size as usize) };
+        }
+        let mut state = lock(&self.state);
+        state.in_use += req.size;
+        let entry = Entry { kind: req.kind, size: req.size, base, imported: false };
+        state.entries.insert(address, entry);
+        let zeroed = req.zeroed;
+        Ok(Allocation { handle: address, address: Some(address), host, zeroed })
+    }
+
+    fn free(&self, handle: u64) {
+        let mut state = lock(&self.state);
+        let Some(entry) = state.entries.remove(&handle) else { return };
+        if !entry.imported {
+            state.in_use -= entry.size;
+        }
+        drop(state);
+        // Of a lost device nothing can be given back.
+        if self.context.enter().is_ok() {
+            self.release(&entry);
+        }
+    }
+
+    fn memory(&self) -> MemoryInfo {
+        MemoryInfo { total: self.total, in_use: lock(&self.state).in_use }
+    }
+
+    fn query(&self, address: u64) -> Option<PointerInfo> {
+        let state = lock(&self.state);
+        let (start, entry) = state.entries.range(..=address).next_back()?;
+        let offset = address - start;
+        (offset < entry.size).then_some(PointerInfo {
+            kind: entry.kind,
+            handle: *start,
+            offset,
+            size: entry.size,
+        })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.context.enter().is_err() {
+            return;
+        }
+        let entries = std::mem::take(&mut lock(&self.state).entries);
+        entries.values().for_each(|entry| self.release(entry));
+        // SAFETY: no lane is left (each holds the device), so nothing uses pool and stream; a null
+        // stream was never made. The frees come first.
+        unsafe {
+            if !self.stream.is_null() {
+                let _ = sys::cuStreamSynchronize(self.stream);
+                let _ = sys::cuStreamDestroy_v2(self.stream);
+            }
+            let _ = sys::cuMemPoolDestroy(self.pool);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Copies of memory that is not page-locked.
+//!
+//! The driver would make the caller wait for such a copy, and for all that comes before it. So it
+//! goes by way of page-locked pieces, in the stream's order: the host's share runs on a stream of
+//! its own, some pieces ahead of or behind the device's.
+
+use crate::copy::Rect;
+use crate::driver::Context;
+use crate::host::{Job, Rows};
+use crate::lock;
+use crate::marks::new_event;
+use crate::memory::NON_BLOCKING;
+use cudarc::driver::sys;
+use folio_core::hal::{HalError, HostPtr};
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex};
+
+/// How much goes at a time, and in how many pieces' memory.
+const PIECE: u64 = 4 << 20;
+const PIECES: usize = 4;
+
+/// What one lane has for it, from its first such copy on.
+pub(crate) struct Staging {
+    context: Arc<Context>,
+    made: Mutex<Option<Made>>,
+}
+
+struct Made {
+    /// For the host's share.
+    host: sys::CUstream,
+    begun: sys::CUevent,
+    pieces: [Piece; PIECES],
+    next: usize,
+}
+
+// SAFETY: the driver's objects may be used by any thread, and the memory is reached by way of
+// their streams only.
+unsafe impl Send for Made {}
+
+#[derive(Clone, Copy)]
+struct Piece {
+    memory: HostPtr,
+    /// The lane's last use of it, and the host's.
+    lane: sys::CUevent,
+    host: sys::CUevent,
+}
+
+/// A part of a rectangle that fits into a piece: rows of one slice, or bytes of one row.
+struct Part {
+    slice: u64,
+    row: u64,
+    byte: u64,
+    rows: u64,
+    bytes: u64,
+}
+
+impl Part {
+    /// Where it begins, in memory of this pitch.
+    fn offset(&self, pitch: [u64; 2]) -> u64 {
+        self.slice * pitch[0] + self.row * pitch[1] + self.byte
+    }
+}
+
+/// All parts of a rectangle.
+fn parts([slices, rows, bytes]: [u64; 3]) -> impl Iterator<Item = Part> {
+    let together = (PIECE / bytes).clamp(1, rows);
+    let width = bytes.min(PIECE);
+    (0..slices).flat_map(move |slice| {
+        (0..rows.div_ceil(together)).flat_map(move |group| {
+            let row = group * together;
+            (0..bytes.div_ceil(width)).map(move |column| {
+                let byte = column * width;
+                let (rows, bytes) = (together.min(rows - row), width.min(bytes - byte));
+                Part { slice, row, byte, rows, bytes }
+            })
+        })
+    })
+}
+
+impl Staging {
+    pub(crate) fn new(context: Arc<Context>) -> Staging {
+        Staging { context, made: Mutex::new(None) }
+    }
+
+    /// From pageable memory to where the driver reaches; `rect`'s source is of no meaning but for
+    /// its pitch.
+    ///
+    /// # Safety
+    /// When the stream comes to it, the memory is live and nobody else uses it against its mode.
+    pub(crate) unsafe fn upload(
+        &self,
+        stream: sys::CUstream,
+        from: HostPtr,
+        rect: &Rect,
+    ) -> Result<(), HalError> {
+        let mut made = lock(&self.made);
+        let made = self.make(&mut made)?;
+        // The host's memory must not be read before the lane has come here.
+        self.record(made.begun, stream)?;
+        self.wait(made.begun, made.host)?;
+        for part in parts(rect.extent) {
+            let (piece, extent) = (made.turn(), [1, part.rows, part.bytes]);
+            let packed = Rows { at: piece.memory, pitch: [0, part.bytes] };
+            let at = from.0.wrapping_add(part.offset(rect.src_pitch) as usize);
+            let user = Rows { at: HostPtr(at), pitch: rect.src_pitch };
+            let src = piece.memory.0.expose_provenance() as u64;
+            let dst = rect.dst + part.offset(rect.dst_pitch);
+            let src_pitch = [part.rows * part.bytes, part.bytes];
+            self.wait(piece.lane, made.host)?;
+            // SAFETY: the caller's promise; the piece is ours, and its last user is waited for.
+            unsafe {
+                Job::Copy { from: user, to: packed, extent }.enqueue(&self.context, made.host)?
+            };
+            self.record(piece.host, made.host)?;
+            self.wait(piece.host, stream)?;
+            let dst_pitch = [rect.dst_pitch[1] * part.rows, rect.dst_pitch[1]];
+            // SAFETY: as above.
+            unsafe {
+                Rect { src, src_pitch, dst, dst_pitch, extent }.enqueue(&self.context, stream)?;
+            }
+            self.record(piece.lane, stream)?;
+        }
+        Ok(())
+    }
+
+    /// From where the driver reaches to pageable memory; `rect`'s destination is of no meaning but
+    /// for its pitch.
+    ///
+    /// # Safety
+    /// As for [`Staging::upload`].
+    pub(crate) unsafe fn download(
+        &self,
+        stream: sys::CUstream,
+        rect: &Rect,
+        to: HostPtr,
+    ) -> Result<(), HalError> {
+        let mut made = lock(&self.made);
+        let made = self.make(&mut made)?;
+        let mut last = None;
+        for part in parts(rect.extent) {
+            let (piece, extent) = (made.turn(), [1, part.rows, part.bytes]);
+            let packed = Rows { at: piece.memory, pitch: [0, part.bytes] };
+            let at = to.0.wrapping_add(part.offset(rect.dst_pitch) as usize);
+            let user = Rows { at: HostPtr(at), pitch: rect.dst_pitch };
+            let src = rect.src + part.offset(rect.src_pitch);
+            let dst = piece.memory.0.expose_provenance() as u64;
+            let src_pitch = [rect.src_pitch[1] * part.rows, rect.src_pitch[1]];
+            let dst_pitch = [part.rows * part.bytes, part.bytes];
+            self.wait(piece.host, stream)?;
+            // SAFETY: the caller's promise; the piece is ours, and its last user is waited for.
+            unsafe {
+                Rect { src, src_pitch, dst, dst_pitch, extent }.enqueue(&self.context, stream)?;
+            }
+            self.record(piece.lane, stream)?;
+            self.wait(piece.lane, made.host)?;
+            // SAFETY: as above.
+            unsafe {
+                Job::Copy { from: packed, to: user, extent }.enqueue(&self.context, made.host)?
+            };
+            self.record(piece.host, made.host)?;
+            last = Some(piece.host);
+        }
+        // The lane goes on when the host has it all.
+        last.map_or(Ok(()), |event| self.wait(event, stream))
+    }
+
+    fn record(&self, event: sys::CUevent, stream: sys::CUstream) -> Result<(), HalError> {
+        // SAFETY: both are live.
+        self.context.check("cuEventRecord", unsafe { sys::cuEventRecord(event, stream) })
+    }
+
+    fn wait(&self, event: sys::CUevent, stream: sys::CUstream) -> Result<(), HalError> {
+        // SAFETY: both are live. An event that was never recorded is not waited for.
+        let result = unsafe { sys::cuStreamWaitEvent(stream, event, 0) };
+        self.context.check("cuStreamWaitEvent", result)
+    }
+
+    fn make<'m>(&self, made: &'m mut Option<Made>) -> Result<&'m mut Made, HalError> {
+        if made.is_none() {
+            // What was made before something failed stays; that happens once in a lane's life, and
+            // the next try is likely to fail, too.
+            let (mut host, mut memory) = (null_mut(), null_mut());
+            let bytes = PIECE as usize * PIECES;
+            // SAFETY: places for the answers; the context is current.
+            unsafe {
+                let made = sys::cuStreamCreateWithPriority(&raw mut host, NON_BLOCKING, 0);
+                self.context.check("cuStreamCreateWithPriority", made)?;
+                let made = sys::cuMemHostAlloc(&raw mut memory, bytes, 0);
+                self.context.check("cuMemHostAlloc", made)?;
+            }
+            let begun = new_event(&self.context)?;
+            let mut pieces =
+                [Piece { memory: HostPtr(null_mut()), lane: begun, host: begun }; PIECES];
+            for (at, piece) in pieces.iter_mut().enumerate() {
+                piece.memory = HostPtr(memory.cast::<u8>().wrapping_add(at * PIECE as usize));
+                (piece.lane, piece.host) = (new_event(&self.context)?, new_event(&self.context)?);
+            }
+            *made = Some(Made { host, begun, pieces, next: 0 });
+        }
+        made.as_mut().ok_or_else(|| HalError::unsupported("staging"))
+    }
+}
+
+impl Made {
+    /// The piece whose turn it is.
+    fn turn(&mut self) -> Piece {
+        self.next = (self.next + 1) % PIECES;
+        self.pieces[self.next]
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        let made = lock(&self.made).take();
+        let Some(made) = made.filter(|_| self.context.enter().is_ok()) else { return };
+        // The lane's stream has ended before. SAFETY: ours, and nothing uses it any more.
+        unsafe {
+            let _ = sys::cuStreamSynchronize(made.host);
+            let _ = sys::cuStreamDestroy_v2(made.host);
+            let _ = sys::cuEventDestroy_v2(made.begun);
+            for piece in made.pieces {
+                let _ = sys::cuEventDestroy_v2(piece.lane);
+                let _ = sys::cuEventDestroy_v2(piece.host);
+            }
+            let _ = sys::cuMemFreeHost(made.pieces[0].memory.0.cast());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_a_rectangle_once_and_fit() {
+        for extent in
+            [[1, 1, 1], [1, 1, PIECE * 3 + 5], [2, 3, PIECE + 1], [3, 70, 100_000], [2, 9, 7]]
+        {
+            let [slices, rows, bytes] = extent;
+            let mut seen = 0;
+            for part in parts(extent) {
+                assert!(part.rows * part.bytes <= PIECE);
+                assert!(part.slice < slices && part.row + part.rows <= rows);
+                assert!(part.byte + part.bytes <= bytes);
+                assert!(part.rows == 1 || part.bytes == bytes);
+                seen += part.rows * part.bytes;
+            }
+            assert_eq!(seen, slices * rows * bytes, "{extent:?}");
+        }
+    }
+}

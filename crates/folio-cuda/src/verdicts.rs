@@ -1,0 +1,125 @@
+//! What kernels in IR say of their launches: a record each, in memory of the host that the device
+//! reaches, so that reading one that is empty costs a look.
+
+use crate::driver::Context;
+use crate::lock;
+use cudarc::driver::sys;
+use folio_core::hal::{HalError, Tick};
+use folio_kernel::emit::{Points, Record};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Records of a lane: as many as the engine has operations under way on one (`Caps::max_in_flight`),
+/// which is how many the driver takes before it makes callers wait.
+pub(crate) const IN_FLIGHT: usize = 1024;
+
+/// A record has a line of its own.
+const STRIDE: usize = 64;
+
+/// The records of a lane, from its first launch that can fail on.
+pub(crate) struct Verdicts {
+    context: Arc<Context>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The records, as the host's address.
+    records: Option<Records>,
+    /// By tick modulo `IN_FLIGHT`: what was launched and has not been asked yet.
+    launched: Vec<Option<(Tick, Arc<Points>)>>,
+    /// How many of those there are.
+    open: usize,
+    failed: Vec<(Tick, HalError)>,
+}
+
+struct Records(*mut c_void);
+
+// SAFETY: page-locked memory, which any thread may read.
+unsafe impl Send for Records {}
+
+impl Records {
+    fn of(&self, tick: Tick) -> *mut Record {
+        let at = tick as usize % IN_FLIGHT * STRIDE;
+        self.0.cast::<u8>().wrapping_add(at).cast()
+    }
+}
+
+impl Verdicts {
+    pub(crate) fn new(context: Arc<Context>) -> Verdicts {
+        Verdicts { context, state: Mutex::default() }
+    }
+
+    /// The device's address of the record for a launch. The context is current.
+    pub(crate) fn record(&self, tick: Tick, points: &Arc<Points>) -> Result<u64, HalError> {
+        let mut state = lock(&self.state);
+        let records = match &state.records {
+            Some(records) => records,
+            None => {
+                let (mut at, bytes) = (null_mut(), IN_FLIGHT * STRIDE);
+                // SAFETY: a place for the answer. Portable and mapped: at one address for all.
+                let made = unsafe { sys::cuMemHostAlloc(&raw mut at, bytes, 1 | 2) };
+                self.context.check("cuMemHostAlloc", made)?;
+                // SAFETY: memory of that size, which nobody uses yet.
+                unsafe { at.cast::<u8>().write_bytes(0, bytes) };
+                state.launched.resize(IN_FLIGHT, None);
+                state.records.insert(Records(at))
+            }
+        };
+        let address = records.of(tick).expose_provenance() as u64;
+        state.launched[tick as usize % IN_FLIGHT] = Some((tick, points.clone()));
+        state.open += 1;
+        Ok(address)
+    }
+
+    /// Reads what was said by launches up to `done`, which have ended.
+    pub(crate) fn read(&self, from: Tick, done: Tick) {
+        let mut state = lock(&self.state);
+        if state.open == 0 {
+            return;
+        }
+        // Older ticks have been read before, or have been driven out by younger ones.
+        let from = from.max(done.saturating_sub(IN_FLIGHT as u64));
+        for tick in from + 1..=done {
+            let State { records, launched, open, failed } = &mut *state;
+            let Some(records) = records else { return };
+            let Some(slot) = launched.get_mut(tick as usize % IN_FLIGHT) else { return };
+            if slot.as_ref().is_none_or(|(at, _)| *at != tick) {
+                continue;
+            }
+            let points = slot.take().map(|(_, points)| points);
+            *open -= 1;
+            let at = records.of(tick);
+            // SAFETY: one of the records; the launch that could write it has ended.
+            let first = unsafe { AtomicU32::from_ptr(at.cast()) }.load(Ordering::Acquire);
+            if first == 0 {
+                continue;
+            }
+            // SAFETY: as above.
+            let record = unsafe { std::mem::take(&mut *at) };
+            let violation = points.and_then(|points| points.violation(&record));
+            failed.extend(violation.map(|v| (tick, HalError::violation(Box::new(v)))));
+        }
+    }
+
+    /// Tells each failure once.
+    pub(crate) fn tell(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        for (tick, error) in std::mem::take(&mut lock(&self.state).failed) {
+            sink(tick, error);
+        }
+    }
+}
+
+impl Drop for Verdicts {
+    fn drop(&mut self) {
+        let records = lock(&self.state).records.take();
+        if let Some(Records(at)) = records
+            && self.context.enter().is_ok()
+        {
+            // SAFETY: ours, and the lane's stream has ended.
+            let _ = unsafe { sys::cuMemFreeHost(at) };
+        }
+    }
+}

@@ -5,36 +5,49 @@ use crate::element::DeviceType;
 use crate::engine::access::Mode;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims};
-use crate::hal::{BlockKernel, NativeKernel, ParamPtr, Verdict};
+use crate::hal::{BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
 use folio_kernel::access::Reads;
 use folio_kernel::device::{
-    Code, In, InOut, Kernel, Out, Positions, Reach, Shared, put_scalar, run, watch,
+    Atomic, Code, In, InOut, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup, OutRow,
+    Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
 };
+use folio_kernel::{Owner, Param, ParamKind};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
 
 /// The items of a launch, by their positions: from a range of positions in each dimension (`1..n - 1`,
 /// `[1..rows - 1, 1..columns - 1]`), or how many there are from position 0 on (`n`, `[rows, columns]`,
-/// `buffer.range()`).
+/// `buffer.range()`). For kernels of work-groups that do not say it themselves, also how many items
+/// are a group: `Items::from([rows, columns]).groups([16, 16])`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Items<const D: usize> {
     /// Position of the first item.
     pub offset: [usize; D],
     /// Number of items in each dimension.
     pub range: [usize; D],
+    /// Number of items of a work-group in each dimension; if not given, the kernel says it.
+    pub group: Option<[usize; D]>,
+}
+
+impl<const D: usize> Items<D> {
+    /// The same items, in groups of this size, which divides their number in each dimension.
+    pub fn groups(self, size: [usize; D]) -> Items<D> {
+        Items { group: Some(size), ..self }
+    }
 }
 
 impl<const D: usize> From<[usize; D]> for Items<D> {
     fn from(range: [usize; D]) -> Items<D> {
-        Items { offset: [0; D], range }
+        Items { offset: [0; D], range, group: None }
     }
 }
 
 impl<const D: usize> From<[Range<usize>; D]> for Items<D> {
     fn from(positions: [Range<usize>; D]) -> Items<D> {
         let offset = std::array::from_fn(|d| positions[d].start);
-        Items { offset, range: positions.map(|of| of.end.saturating_sub(of.start)) }
+        let range = positions.map(|of| of.end.saturating_sub(of.start));
+        Items { offset, range, group: None }
     }
 }
 
@@ -55,7 +68,7 @@ impl From<Range<usize>> for Items<1> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `{P}`",
     label = "not of this kind, element or number of dimensions",
-    note = "`In` takes `&buffer`, `&shared`, `&usm` and slices; `Out` and `InOut` take `&mut buffer`, `&shared`, `&mut usm` and mutable slices"
+    note = "`In` takes `&buffer`, `&shared`, `&usm` and slices; `Out`, `InOut` and all others that write take `&mut buffer`, `&shared`, `&mut usm` and mutable slices; `Racy` takes `Shares`"
 )]
 pub trait Argument<P> {
     #[doc(hidden)]
@@ -77,16 +90,56 @@ impl<T: DeviceType, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
     }
 }
 
-impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Out<T, D>> for A {
+/// Parameters that are passed as what is written, and how they are accessed: what is discarded has
+/// to be defined until it is written, since a kernel may fail.
+macro_rules! written {
+    ($([$($g:tt)*] $param:ty, $element:ty, $rank:tt, $mode:expr;)*) => {$(
+        impl<T: DeviceType, $($g)*, A: AsPartMut<$element, $rank>> Argument<$param> for A {
+            fn given(mut self) -> Given {
+                Given { param: 0, part: self.as_part_mut(), mode: $mode }
+            }
+        }
+    )*};
+}
+written! {
+    [const D: usize] Out<T, D>, T, D, Mode::Discard { whole: false };
+    [const D: usize] InOut<T, D>, T, D, Mode::Update;
+    [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Mode::Discard { whole: false };
+    [const D: usize] OutGroup<T, D>, T, D, Mode::Discard { whole: false };
+    [const D: usize] Atomic<T, D>, T, D, Mode::Update;
+    [O: 'static] Reduce<T, O>, T, 1, Mode::Discard { whole: false };
+}
+
+impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<OutRow<T>> for A {
     fn given(mut self) -> Given {
-        // All of it is written, unless the kernel fails: until then its memory must be defined.
         Given { param: 0, part: self.as_part_mut(), mode: Mode::Discard { whole: false } }
     }
 }
 
-impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<InOut<T, D>> for A {
+impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
     fn given(mut self) -> Given {
         Given { param: 0, part: self.as_part_mut(), mode: Mode::Update }
+    }
+}
+
+/// An argument for a [`Racy`] parameter: memory that a launch's items read and write anywhere.
+#[derive(Debug)]
+pub struct Shares<A>(A);
+
+impl<A> Shares<A> {
+    /// Takes what can be passed for an `InOut`.
+    ///
+    /// # Safety
+    /// In the launches that this is passed to, no item writes an element that another item reads or
+    /// writes. (Phases of one group are after each other.)
+    pub unsafe fn new(memory: A) -> Shares<A> {
+        Shares(memory)
+    }
+}
+
+impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for Shares<A> {
+    fn given(mut self) -> Given {
+        Given { param: 0, part: self.0.as_part_mut(), mode: Mode::Update }
     }
 }
 
@@ -130,6 +183,12 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         self.given.push(Given { param: self.params, ..argument.given() });
         self.params += 1;
     }
+
+    /// A parameter that is no argument.
+    #[doc(hidden)]
+    pub fn local(&mut self) {
+        self.params += 1;
+    }
 }
 
 impl<K: Kernel, const D: usize> std::fmt::Debug for KernelCall<K, D> {
@@ -143,6 +202,7 @@ pub(crate) struct Plan<'c> {
     code: &'c Code,
     offset: Dims,
     range: Dims,
+    group: Dims,
     rank: usize,
     /// By parameter, as the kernel numbers dimensions; of no meaning for scalars.
     shapes: SmallVec<[[u64; 3]; 8]>,
@@ -153,7 +213,7 @@ impl<'c> Plan<'c> {
     pub(crate) fn new(
         code: &'c Code,
         rank: usize,
-        (offset, range): (Dims, Dims),
+        (offset, range, group): (Dims, Dims, Dims),
         (given, scalars): (&[Given], &'c [u64]),
     ) -> Plan<'c> {
         let mut shapes = SmallVec::new();
@@ -161,7 +221,7 @@ impl<'c> Plan<'c> {
             shapes.resize(*param, [0; 3]);
             shapes.push(leading(part.extent(), usize::from(view.rank)));
         }
-        Plan { code, offset, range, rank, shapes, scalars }
+        Plan { code, offset, range, group, rank, shapes, scalars }
     }
 
     /// Which indices of an argument the launch accesses, and whether no other can occur.
@@ -170,9 +230,7 @@ impl<'c> Plan<'c> {
             return (Box3::EMPTY, true);
         }
         if given.mode.writes() {
-            // The items' own elements. That its end does not overflow has been checked.
-            let own = Box3::at(self.offset, self.range).unwrap_or(Box3::EMPTY);
-            return (own, self.code.is_own(given.param));
+            return self.written(given);
         }
         let (offset, range) = (leading(self.offset, self.rank), leading(self.range, self.rank));
         let reach = Reach { offset, range, shapes: &self.shapes, scalars: self.scalars };
@@ -188,6 +246,43 @@ impl<'c> Plan<'c> {
     }
 }
 
+impl Plan<'_> {
+    /// The extent that the kernel sees of an argument.
+    pub(crate) fn shape(&self, given: &Given) -> Dims {
+        match self.code.ir.params.get(given.param).map(|param| &param.kind) {
+            Some(ParamKind::Reduce { .. }) => [1; 3],
+            _ => given.part.part.extent(),
+        }
+    }
+
+    /// Which indices of an argument that is written are those of their owners, and whether no other can
+    /// occur. That ends do not overflow has been checked.
+    fn written(&self, given: &Given) -> (Box3, bool) {
+        let shape = given.part.part.extent();
+        let mut proved = false;
+        let owned = match self.code.ir.params.get(given.param).map(|param| &param.kind) {
+            Some(ParamKind::Reduce { .. }) => {
+                proved = true;
+                Some(Box3::whole([1; 3]))
+            }
+            Some(ParamKind::View { owner, .. }) => match owner {
+                Owner::Item => {
+                    proved = self.code.is_own(given.param);
+                    Box3::at(self.offset, self.range)
+                }
+                Owner::Row => Box3::at([0, self.offset[2], 0], [1, self.range[2], shape[2]]),
+                Owner::Group => {
+                    let count = |dim: usize| self.range[dim].checked_div(self.group[dim]);
+                    Some(Box3::whole(std::array::from_fn(|dim| count(dim).unwrap_or(0))))
+                }
+                Owner::Atomic | Owner::Anyone => Some(Box3::whole(shape)),
+            },
+            _ => None,
+        };
+        (owned.unwrap_or(Box3::EMPTY), proved)
+    }
+}
+
 /// Three dimensions as a kernel of this rank numbers them: its own first.
 fn leading(dims: Dims, rank: usize) -> [u64; 3] {
     std::array::from_fn(|dim| dims.get(3 - rank + dim).map_or(0, |n| *n as u64))
@@ -197,13 +292,16 @@ fn leading(dims: Dims, rank: usize) -> [u64; 3] {
 #[derive(Clone, Copy)]
 pub(crate) struct Function {
     pub(crate) code: &'static Code,
-    /// The Rust form, of these scalars and with the first item here.
-    pub(crate) native: fn(Scalars, Dims) -> NativeKernel,
+    /// The Rust form, of these scalars and for such a launch.
+    pub(crate) native: fn(&Code, Scalars, &Geometry) -> NativeKernel,
 }
 
 impl Function {
     pub(crate) fn of<K: Kernel>(code: &'static Code) -> Function {
-        Function { code, native: |scalars, at| NativeKernel::new(Native::<K>::new(scalars, at)) }
+        let native = |code: &Code, scalars, geometry: &Geometry| {
+            NativeKernel::new(Native::<K>::new(code, scalars, geometry))
+        };
+        Function { code, native }
     }
 }
 
@@ -211,24 +309,31 @@ impl Function {
 struct Native<K> {
     scalars: Scalars,
     offset: Dims,
+    /// What kernels of groups, and of reductions, need to know besides.
+    launch: Option<Box<Launched>>,
     _kernel: PhantomData<fn() -> K>,
 }
 
 impl<K: Kernel> Native<K> {
-    fn new(scalars: Scalars, offset: Dims) -> Native<K> {
-        Native { scalars, offset, _kernel: PhantomData }
+    fn new(code: &Code, scalars: Scalars, geometry: &Geometry) -> Native<K> {
+        let Geometry { offset, range, group, .. } = *geometry;
+        let reduces = |param: &&Param| matches!(param.kind, ParamKind::Reduce { .. });
+        let reductions = code.ir.params.iter().filter(reduces).count();
+        let launch = (group.is_some() || reductions > 0)
+            .then(|| Box::new(Launched::new(offset, range, group.unwrap_or([1; 3]), reductions)));
+        Native { scalars, offset, launch, _kernel: PhantomData }
     }
 }
 
 impl<K: Kernel> BlockKernel for Native<K> {
     unsafe fn run(&self, params: &[ParamPtr], block: &Box3) -> Verdict {
+        static PLAIN: Launched = Launched::plain();
         let _in_kernel = InKernel::new();
         let Box3 { min, max } = block.shifted(self.offset);
+        let (block, launch) = (Positions { min, max }, self.launch.as_deref().unwrap_or(&PLAIN));
         // SAFETY: the call has the arguments of the parameters' types in their order, and the engine
         // gives their memory in this order; the caller keeps others away. The launch is no larger than
-        // what is written (`CommandGroup::run`), and its blocks are disjoint.
-        watch(K::FUNCTION, || unsafe {
-            run::<K>(&self.scalars, params, &Positions { min, max });
-        })
+        // what is written (`CommandGroup::run`), and its blocks are disjoint and of whole groups.
+        watch(K::FUNCTION, || unsafe { run::<K>(&self.scalars, params, &block, launch) })
     }
 }

@@ -197,6 +197,18 @@ pub enum Error {
         /// What the access covers.
         extent: Vec<usize>,
     },
+    /// Groups that a kernel cannot be launched in.
+    #[error("kernel `{kernel}` over {launch:?} in groups of {group:?}: {why}")]
+    GroupSize {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// The launch range.
+        launch: Vec<usize>,
+        /// The group's size, if there is one.
+        group: Vec<usize>,
+        /// What is wrong.
+        why: &'static str,
+    },
     /// A kernel that cannot be launched anywhere: `Out` of which not everything is written, for one.
     #[error("kernel `{kernel}`: {cause}")]
     Kernel {

@@ -657,10 +657,11 @@ impl CommandGroup {
         let mut seen = Seen::default();
         for (nth, token) in tokens.iter().enumerate() {
             let at = self.made_at(token, &tokens[..nth], &mut seen)?;
-            // Those of a kernel call are there.
-            if params.len() == nth {
-                params.push(self.param(at));
+            // Those of a kernel call are there, and checked.
+            if params.len() > nth {
+                continue;
             }
+            params.push(self.param(at));
             let Made { part, mode } = &self.made[at];
             let larger = |d: usize| geometry.range[d] > part.part.max[d] - part.part.min[d];
             if mode.writes() && items > 0 && (larger(0) || larger(1) || larger(2)) {
@@ -683,7 +684,7 @@ impl CommandGroup {
         let engine = &self.core.engine;
         if engine.devices[usize::from(self.device)].info.caps.closures {
             let scalars = std::mem::take(&mut launch.scalars);
-            launch.kernel = Some(native(scalars, launch.geometry.offset));
+            launch.kernel = Some(native(code, scalars, &launch.geometry));
         } else {
             launch.loaded = Some(engine.load(self.device, code)?);
         }

@@ -33,12 +33,19 @@ pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadFuture, ReadGuard, ReadRows, Shared, Slice,
     SliceMut, WriteGuard, WriteRows,
 };
-pub use call::{Argument, Given, Items, KernelCall};
+pub use call::{Argument, Given, Items, KernelCall, Shares};
 pub use element::DeviceType;
 pub use error::{Cause, Error, Failure, Label, Result, Unfinished};
 pub use event::{Event, Status};
 pub use folio_kernel as ir;
-pub use folio_kernel::device::{In, InOut, Item, Out};
+pub use folio_kernel::device::{
+    Atomic, Group, GroupItem, In, InOut, InOutRow, Item, Local, LocalAtomic, Out, OutChunk,
+    OutGroup, OutRow, Private, Racy, Reduce,
+};
+/// What reductions and scans combine with.
+pub mod combine {
+    pub use folio_kernel::device::{Add, And, Max, Min, Mul, Or, Xor};
+}
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};

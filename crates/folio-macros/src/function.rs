@@ -1,12 +1,15 @@
 //! Functions: signatures, and what is made of them.
 
-use crate::body::Walk;
-use crate::methods;
+use crate::body::{Special, Walk};
+use crate::{entry, methods};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{FnArg, GenericArgument, GenericParam, ItemFn, Pat, PathArguments, ReturnType, Type};
+use syn::{
+    Expr, FnArg, GenericArgument, GenericParam, ItemFn, MetaNameValue, Pat, PathArguments,
+    ReturnType, Type,
+};
 
 /// What a function becomes.
 #[derive(Clone, Copy, PartialEq)]
@@ -39,10 +42,8 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
     walk.name = Some(function.sig.ident.clone());
-    if !arguments.is_empty() {
-        walk.refuse(arguments.span(), "this attribute takes no arguments");
-    }
-    let parts = Signature::read(&function.sig, kind, &mut walk);
+    let group = group_of(arguments, kind, &mut walk);
+    let parts = Signature::read(&function.sig, kind, group, &mut walk);
     let (native, tree) = walk.body(&function.block);
     if let Some(error) = std::mem::take(&mut walk.errors).take() {
         return refused(&function, &error);
@@ -60,18 +61,47 @@ fn refused(function: &ItemFn, error: &syn::Error) -> TokenStream {
     quote!(#errors #stub)
 }
 
+/// The group's size: `group = 256`, `group = [16, 16]`.
+fn group_of(arguments: TokenStream, kind: Kind, walk: &mut Walk) -> Vec<Expr> {
+    if arguments.is_empty() {
+        return vec![];
+    }
+    let span = arguments.span();
+    match syn::parse2::<MetaNameValue>(arguments) {
+        Ok(MetaNameValue { path, value, .. }) if path.is_ident("group") && kind == Kind::Kernel => {
+            match value {
+                Expr::Array(sizes) => sizes.elems.into_iter().collect(),
+                size => vec![size],
+            }
+        }
+        _ => {
+            let text = match kind {
+                Kind::Kernel => {
+                    "the one argument is a group's size: `group = 256`, `group = [16, 16]`"
+                }
+                Kind::Device | Kind::Method => "this attribute takes no arguments",
+            };
+            walk.refuse(span, text);
+            vec![]
+        }
+    }
+}
+
 /// What a parameter is.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Role {
     Item(u8),
+    Group(u8),
     View,
+    Local,
+    Reduce,
     Value,
 }
 
 pub struct Parameter {
-    name: Ident,
+    pub name: Ident,
     pub ty: Type,
-    role: Role,
+    pub role: Role,
     /// The body may change it.
     mutable: bool,
 }
@@ -79,6 +109,8 @@ pub struct Parameter {
 /// What a function takes.
 pub struct Signature {
     pub parameters: Vec<Parameter>,
+    /// Items of a group, if the attribute says.
+    group: Vec<Expr>,
 }
 
 /// The last part of a type's path, and its const argument if that is a literal.
@@ -98,12 +130,27 @@ fn path_of(ty: &Type) -> Option<(String, Option<u8>)> {
     Some((last.ident.to_string(), number))
 }
 
-fn role_of(ty: &Type) -> Role {
-    match path_of(ty) {
-        Some((name, rank)) if name == "Item" => Role::Item(rank.unwrap_or(1)),
-        Some((name, _)) if ["In", "Out", "InOut"].contains(&name.as_str()) => Role::View,
-        _ => Role::Value,
+fn role_of(ty: &Type) -> (Role, Special) {
+    let Some((name, rank)) = path_of(ty) else { return (Role::Value, Special::None) };
+    let rank = rank.unwrap_or(1);
+    match name.as_str() {
+        "Item" => (Role::Item(rank), Special::None),
+        "Group" => (Role::Group(rank), Special::Group(rank)),
+        "In" => (Role::View, Special::None),
+        "Out" | "InOut" | "OutRow" | "InOutRow" | "Racy" => (Role::View, Special::Written),
+        "OutChunk" => (Role::View, Special::Chunk),
+        "OutGroup" => (Role::View, Special::OfGroup),
+        "Atomic" => (Role::View, Special::Atomic),
+        "Local" => (Role::Local, Special::Local),
+        "LocalAtomic" => (Role::Local, Special::LocalAtomic),
+        "Reduce" => (Role::Reduce, Special::Reduce),
+        _ => (Role::Value, Special::None),
     }
+}
+
+/// A view whose parameters are type and rank.
+fn role_is_plain(ty: &Type) -> bool {
+    path_of(ty).is_some_and(|(name, _)| ["In", "Out", "InOut"].contains(&name.as_str()))
 }
 
 /// The rank of a view. A name for a number is none that is known here.
@@ -118,7 +165,12 @@ fn rank_of(ty: &Type) -> u8 {
 }
 
 impl Signature {
-    pub fn read(signature: &syn::Signature, kind: Kind, walk: &mut Walk) -> Signature {
+    pub fn read(
+        signature: &syn::Signature,
+        kind: Kind,
+        group: Vec<Expr>,
+        walk: &mut Walk,
+    ) -> Signature {
         if let Some(token) = &signature.asyncness {
             walk.refuse(token.span(), "kernels cannot be async");
         }
@@ -146,7 +198,7 @@ impl Signature {
                 FnArg::Typed(typed) => typed,
                 FnArg::Receiver(of) if kind == Kind::Method && of.reference.is_none() => {
                     let name = Ident::from(of.self_token);
-                    walk.parameter(&name, of.mutability.is_some());
+                    walk.parameter(&name, Special::None, of.mutability.is_some());
                     let ty = Type::Verbatim(quote_spanned!(of.self_token.span => Self));
                     // It cannot be bound again.
                     let (role, mutable) = (Role::Value, false);
@@ -177,32 +229,60 @@ impl Signature {
             if kind == Kind::Kernel {
                 refuse_in_memory(&typed.ty, walk);
             }
-            let role = role_of(&typed.ty);
-            let mutable = role == Role::View || name.mutability.is_some();
-            let at = walk.parameter(&name.ident, role == Role::Value && mutable);
+            let (role, special) = role_of(&typed.ty);
+            // Writing through a view takes it as mutable.
+            let mutable = matches!(role, Role::View | Role::Local) || name.mutability.is_some();
+            let at = walk.parameter(&name.ident, special, role == Role::Value && mutable);
             if role == Role::Item(1) {
                 walk.item = Some(at);
             }
             if kind == Kind::Kernel {
                 match role {
                     Role::Item(rank) => walk.known.item(at, rank),
-                    Role::View => walk.known.view(at, rank_of(&typed.ty)),
-                    Role::Value if mutable => {}
-                    Role::Value => walk.known.value(at, &name.ident),
+                    Role::View if role_is_plain(&typed.ty) => {
+                        walk.known.view(at, rank_of(&typed.ty));
+                    }
+                    Role::Value if !mutable => walk.known.value(at, &name.ident),
+                    _ => {}
                 }
             }
             let (name, ty) = (name.ident.clone(), (*typed.ty).clone());
             parameters.push(Parameter { name, ty, role, mutable });
         }
-        let items = parameters.iter().filter(|p| matches!(p.role, Role::Item(_))).count();
-        let first = parameters.first().is_some_and(|p| matches!(p.role, Role::Item(_)));
-        if kind == Kind::Kernel && !(first && items == 1) {
-            let text = "a kernel's first parameter is its item, and no other: `i: Item`";
+        let grid = |p: &Parameter| matches!(p.role, Role::Item(_) | Role::Group(_));
+        let first = parameters.first().filter(|p| grid(p)).map(|p| p.role);
+        if kind == Kind::Kernel && parameters.iter().filter(|p| grid(p)).count() != 1
+            || kind == Kind::Kernel && first.is_none()
+        {
+            let text = "a kernel's first parameter is its item or group, and no other: `i: Item`, `g: Group`";
             walk.refuse(signature.ident.span(), text);
+        }
+        let grouped = matches!(first, Some(Role::Group(_))) && kind == Kind::Kernel;
+        if let Some(Role::Group(rank)) = first
+            && !group.is_empty()
+            && group.len() != usize::from(rank)
+        {
+            let text = format!("the group has {rank} dimension(s), but its size {}", group.len());
+            walk.refuse(group[0].span(), text);
+        } else if let (false, Some(size)) = (grouped, group.first()) {
+            walk.refuse(size.span(), "only kernels of groups have a group's size: `g: Group`");
+        }
+        for parameter in &parameters {
+            let text = match (parameter.role, kind) {
+                (Role::Local, _) if !grouped => "local memory is of kernels of groups: `g: Group`",
+                (Role::Group(_), Kind::Device | Kind::Method) => {
+                    "device functions have no phases; write them in the kernel"
+                }
+                _ => continue,
+            };
+            walk.refuse(parameter.ty.span(), text);
+        }
+        if grouped {
+            walk.begin_group();
         }
         // The table has the parameters and the result first.
         walk.first = parameters.len() as u16 + 1;
-        Signature { parameters }
+        Signature { parameters, group }
     }
 
     fn emit(
@@ -269,7 +349,7 @@ impl Signature {
 
     /// The types that the Rust form takes.
     pub fn types(&self) -> Vec<TokenStream> {
-        self.parameters.iter().map(Parameter::native).collect()
+        self.parameters.iter().map(|p| p.native(self.grouped())).collect()
     }
 
     /// The body of the Rust form: it tells its types, or runs.
@@ -301,14 +381,16 @@ impl Signature {
     /// What is said of the function, as a constant; `body` is its Rust form.
     pub fn described(&self, name: &Ident, tree: &TokenStream, body: &TokenStream) -> TokenStream {
         let text = name.unraw().to_string();
+        let group = &self.group;
         let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
-        let nothing = self.parameters.iter().map(Parameter::nothing);
+        let nothing = self.parameters.iter().map(|p| p.nothing(self.grouped()));
         quote! {{
             use ::folio::ir::source as __s;
             static __TREE: __s::Block = #tree;
             __s::Function {
                 name: #text,
                 file: ::core::file!(),
+                group: &[#(#group),*],
                 params: &[#(#texts),*],
                 body: &__TREE,
                 table: || ::folio::ir::device::record(|| {
@@ -318,37 +400,18 @@ impl Signature {
         }}
     }
 
+    /// A kernel of groups.
+    pub fn grouped(&self) -> bool {
+        self.parameters.iter().any(|p| matches!(p.role, Role::Group(_)))
+    }
+
     /// A kernel's entries.
     fn kernel(&self, function: &ItemFn, unproved: &[TokenStream]) -> TokenStream {
         let name = &function.sig.ident;
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
-        let given = self.parameters.iter().skip(1).map(|p| &p.name);
-        let mut at = 0usize;
         let rank = self.rank();
-        let made = self.parameters.iter().enumerate().filter_map(|(number, parameter)| {
-            let (name, ty) = (&parameter.name, &parameter.ty);
-            match parameter.role {
-                Role::Item(_) => None,
-                Role::View => {
-                    let k = at;
-                    at += 1;
-                    Some(quote! {
-                        // SAFETY: the caller's promise: live memory of this view.
-                        let #name = unsafe {
-                            <#ty as ::folio::ir::device::ViewParam>::view(
-                                &__memory[#k], #number, __block,
-                            )
-                        };
-                    })
-                }
-                Role::Value => Some(quote! {
-                    // SAFETY: the caller's promise: the words of this scalar come first.
-                    let #name: #ty = unsafe { ::folio::ir::device::scalar(__scalars) };
-                    let __scalars = &__scalars[::folio::ir::device::words::<#ty>()..];
-                }),
-            }
-        });
-        let made: Vec<_> = made.collect();
+        let made = entry::made(self);
+        let each = entry::each(self);
         let code = match function.sig.generics.params.is_empty() {
             true => quote! {
                 static CODE: ::std::sync::OnceLock<::folio::ir::device::Built> =
@@ -383,24 +446,20 @@ impl Signature {
                     __scalars: &[u64],
                     __memory: &[::folio::ir::device::ParamPtr],
                     __block: &::folio::ir::device::Positions,
+                    __launch: &::folio::ir::device::Launched,
                 ) {
                     #(#made)*
-                    // SAFETY: the caller computes each position once.
-                    unsafe {
-                        __block.each(|__item| {
-                            Self::__body::<__M>(__item #(, #given)*)
-                        });
-                    }
+                    #each
                 }
             }
             #call
         }
     }
 
-    /// The rank of a kernel's item.
+    /// The rank of a kernel's item or group.
     fn rank(&self) -> Option<usize> {
         self.parameters.iter().find_map(|p| match p.role {
-            Role::Item(rank) => Some(usize::from(rank)),
+            Role::Item(rank) | Role::Group(rank) => Some(usize::from(rank)),
             _ => None,
         })
     }
@@ -410,16 +469,21 @@ impl Signature {
         let (attributes, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
-        let given: Vec<_> =
-            self.parameters.iter().filter(|p| !matches!(p.role, Role::Item(_))).collect();
+        let is_given = |p: &&Parameter| matches!(p.role, Role::View | Role::Reduce | Role::Value);
+        let given: Vec<_> = self.parameters.iter().filter(is_given).collect();
         let names: Vec<_> = given.iter().map(|p| &p.name).collect();
         let types = given.iter().map(|Parameter { ty, role, .. }| match role {
-            Role::View => quote_spanned!(ty.span() => impl ::folio::Argument<#ty>),
+            Role::View | Role::Reduce => {
+                quote_spanned!(ty.span() => impl ::folio::Argument<#ty>)
+            }
             _ => quote!(#ty),
         });
-        let passed = given.iter().map(|Parameter { name, ty, role, .. }| match role {
-            Role::View => quote!(__call.memory::<#ty>(#name)),
-            _ => quote!(__call.value(#name)),
+        let passed = self.parameters.iter().map(|Parameter { name, ty, role, .. }| match role {
+            Role::View | Role::Reduce => quote!(__call.memory::<#ty>(#name);),
+            Role::Value => quote!(__call.value(#name);),
+            // No argument, but a parameter.
+            Role::Local => quote!(__call.local();),
+            Role::Item(_) | Role::Group(_) => quote!(),
         });
         quote! {
             #(#attributes)*
@@ -429,7 +493,7 @@ impl Signature {
             {
                 // SAFETY: the arguments follow in the order of the parameters, which they fit.
                 let mut __call = unsafe { ::folio::KernelCall::begin() };
-                #(#passed;)*
+                #(#passed)*
                 __call
             }
         }
@@ -466,36 +530,51 @@ pub fn attributes() -> TokenStream {
 }
 
 impl Parameter {
-    fn native(&self) -> TokenStream {
+    fn native(&self, grouped: bool) -> TokenStream {
         let ty = &self.ty;
         match self.role {
             Role::View => quote_spanned! {ty.span()=>
                 <#ty as ::folio::ir::device::ViewParam>::View<'_>
             },
+            Role::Local => quote_spanned! {ty.span()=>
+                <#ty as ::folio::ir::device::LocalParam>::Array
+            },
+            Role::Reduce => {
+                let name = if grouped { quote!(Gives) } else { quote!(Give) };
+                quote_spanned! {ty.span()=>
+                    ::folio::ir::device::#name<
+                        <#ty as ::folio::ir::device::ReduceParam>::Value,
+                        <#ty as ::folio::ir::device::ReduceParam>::Combine,
+                    >
+                }
+            }
             _ => quote!(#ty),
         }
     }
 
     fn entry(&self) -> TokenStream {
         let ty = &self.ty;
+        let of = |name: TokenStream| quote_spanned!(ty.span() => <#ty as ::folio::ir::device::#name>::entry);
         match self.role {
             Role::Item(rank) => quote!(|| __s::Entry::Item(#rank)),
-            Role::View => {
-                quote_spanned!(ty.span() => <#ty as ::folio::ir::device::ViewParam>::entry)
-            }
-            Role::Value => {
-                quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Slotted>::entry)
-            }
+            Role::Group(rank) => quote!(|| __s::Entry::Group(#rank)),
+            Role::View => of(quote!(ViewParam)),
+            Role::Local => of(quote!(LocalParam)),
+            Role::Reduce => of(quote!(ReduceParam)),
+            Role::Value => of(quote!(Slotted)),
         }
     }
 
     /// A value for probing, which is not looked at.
-    fn nothing(&self) -> TokenStream {
+    fn nothing(&self, grouped: bool) -> TokenStream {
         let ty = &self.ty;
         match self.role {
             Role::View => quote!(<#ty as ::folio::ir::device::ViewParam>::none()),
-            Role::Item(_) => quote! {
-                // SAFETY: zero bytes are an item, and it computes nothing.
+            Role::Local => quote!(<#ty as ::folio::ir::device::LocalParam>::none()),
+            Role::Reduce if grouped => quote!(::folio::ir::device::Gives::none()),
+            Role::Reduce => quote!(::folio::ir::device::Gives::none().of(0)),
+            Role::Item(_) | Role::Group(_) => quote! {
+                // SAFETY: zero bytes are an item or a group, and it computes nothing.
                 unsafe { ::core::mem::zeroed::<#ty>() }
             },
             Role::Value => quote!(::folio::ir::device::zeroed()),

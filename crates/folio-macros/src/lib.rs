@@ -14,6 +14,7 @@
 
 mod body;
 mod derive;
+mod entry;
 mod errors;
 mod function;
 #[cfg(test)]

@@ -44,7 +44,7 @@ fn read(function: &ImplItemFn, errors: &mut Errors) -> Read {
             "functions in an `impl` have its parameters and no own; write a free #[device_fn]";
         walk.refuse(function.sig.generics.span(), text);
     }
-    let signature = Signature::read(&function.sig, Kind::Method, &mut walk);
+    let signature = Signature::read(&function.sig, Kind::Method, vec![], &mut walk);
     if signature.has_views() {
         walk.refuse(
             name.span(),

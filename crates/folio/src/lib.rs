@@ -64,8 +64,9 @@ pub use folio_opencl as opencl;
 pub mod prelude {
     pub use folio_core::ir::device::Number;
     pub use folio_core::{
-        Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, In, InOut, Item, Out, Queue,
-        Runtime, Selector, Shared, Status, Timing,
+        Atomic, Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Group, In, InOut,
+        InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk, OutGroup, OutRow, Queue, Racy,
+        Reduce, Runtime, Selector, Shared, Status, Timing, combine::*,
     };
     pub use folio_macros::{DeviceType, device_fn, kernel};
 }

@@ -201,7 +201,7 @@ const CASES: &[Case] = table![
     }) => Error::LaunchTooLarge { .. },
     "a kernel launched beyond its output", |w| w.q.run(9, counts(&w.x)).map(drop) => Error::LaunchTooLarge { .. },
     "a kernel launched beyond its output's slice", |w| w.q.run(2..5, counts(w.x.slice_mut([0], [4])?)).map(drop) => Error::LaunchTooLarge { .. },
-    "a kernel launched where positions overflow", |w| w.q.run(Items { offset: [usize::MAX], range: [2] }, counts(&w.x)).map(drop) => Error::TooLarge { .. },
+    "a kernel launched where positions overflow", |w| w.q.run(Items { offset: [usize::MAX], range: [2], group: None }, counts(&w.x)).map(drop) => Error::TooLarge { .. },
     "a kernel that does not write all of its output", |w| w.q.run(8, forgets(&w.x)).map(drop) => Error::Kernel { .. },
     "data of another size than the shape", |w| w.rt.buffer_from_with(&[1, 2, 3], [2, 2], BufferOptions::new()).map(drop) => Error::Mismatch { .. },
     "a copy to another extent", |w| w.submit(|cg| {

@@ -9,7 +9,7 @@ use crate::hal::{
 use crate::sync::LOCKS;
 use crate::{Buffer, Event, In, InOut, KernelCall, Queue, Result, Runtime};
 use folio_kernel::device::{
-    Built, Code, Kernel, Mode, ParamPtr, Positions, Shared, ViewParam, code_of,
+    Built, Code, Kernel, Launched, Mode, ParamPtr, Positions, Shared, ViewParam, code_of,
 };
 use folio_kernel::source::{Block, Entry, Expr, Function, Statement};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -205,6 +205,7 @@ impl<const GENERIC: bool> Adds<GENERIC> {
         Function {
             name: "adds",
             file: file!(),
+            group: &[],
             params: &["i", "a", "x", "y"],
             body: &TREE,
             table: || {
@@ -225,7 +226,7 @@ unsafe impl<const GENERIC: bool> Kernel for Adds<GENERIC> {
     unsafe fn unproved(_: &[u64], _: &[ParamPtr], _: &Positions) -> usize {
         0
     }
-    unsafe fn items<M: Mode>(_: &[u64], _: &[ParamPtr], _: &Positions) {}
+    unsafe fn items<M: Mode>(_: &[u64], _: &[ParamPtr], _: &Positions, _: &Launched) {}
 }
 
 fn run<const GENERIC: bool>(q: &Queue, [a, b, _]: &mut [Buffer<u32>; 3]) -> Result<Event> {

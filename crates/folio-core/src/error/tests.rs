@@ -181,6 +181,15 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k`: device function `f` calls itself; recursion is not possible on devices",
         ),
         (
+            Error::GroupSize {
+                kernel: Arc::from("k"),
+                launch: vec![10],
+                group: vec![4],
+                why: "the size does not divide the number of items",
+            },
+            "kernel `k` over [10] in groups of [4]: the size does not divide the number of items",
+        ),
+        (
             failed(Cause::DataLost),
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",
         ),
@@ -225,18 +234,19 @@ fn number(error: &Error) -> usize {
         Error::Freed { .. } => 29,
         Error::Misaligned { .. } => 30,
         Error::Kernel { .. } => 32,
+        Error::GroupSize { .. } => 33,
     }
 }
 
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 33];
+    let mut seen = [false; 34];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 33], "a variant without a message here");
+    assert_eq!(seen, [true; 34], "a variant without a message here");
 }
 
 /// ERR-01: they can be kept, sent, and boxed.

@@ -10,7 +10,35 @@ use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
 use crate::hal::{Geometry, Param};
 use folio_kernel::device::Kernel;
+use folio_kernel::{Kernel as Ir, source};
 use std::sync::Arc;
+
+/// The size of the launch's groups: as the launch says, or the kernel.
+fn grouped<const D: usize>(
+    function: &source::Function,
+    ir: &Ir,
+    items: &Items<D>,
+) -> Result<Option<[usize; D]>> {
+    let own: Option<[usize; D]> = function.group.try_into().ok();
+    let refuse = |why: &'static str| {
+        let group = items.group.or(own).map(Vec::from).unwrap_or_default();
+        let kernel = Arc::from(function.name);
+        Err(Error::GroupSize { kernel, launch: items.range.to_vec(), group, why })
+    };
+    match (ir.shape.groups, items.group.or(own)) {
+        (false, None) => Ok(None),
+        (false, Some(_)) => refuse("it is a kernel of items, without groups"),
+        (true, None) => refuse("say how large its groups are: `Items::from(range).groups(size)`"),
+        (true, Some(_)) if own.is_some() && items.group.is_some_and(|size| Some(size) != own) => {
+            refuse("the kernel says another size")
+        }
+        (true, Some(size)) if size.contains(&0) => refuse("a group has at least one item"),
+        (true, Some(size)) if (0..D).any(|dim| !items.range[dim].is_multiple_of(size[dim])) => {
+            refuse("the size does not divide the number of items")
+        }
+        (true, size) => Ok(size),
+    }
+}
 
 impl CommandGroup {
     /// Runs a kernel call for `items`, on the queue's device.
@@ -18,7 +46,10 @@ impl CommandGroup {
     /// What is accessed follows from the kernel. An `In` is read where the launch indexes it, if indices
     /// are sums of positions, extents and scalars (so a stencil's halo is found); in dimensions of other
     /// indices, all of it. An `Out` is discarded, and an `InOut` read and written, at the items'
-    /// positions. Positions count from the beginning of the argument; a launch that reaches beyond what
+    /// positions, [`OutRow`](crate::OutRow) and [`InOutRow`](crate::InOutRow) in the rows of these; an
+    /// [`OutGroup`](crate::OutGroup) is discarded at the groups' indices, and a [`Reduce`](crate::Reduce)
+    /// at its first element; [`Atomic`](crate::Atomic) and [`Racy`](crate::Racy) are read and written as a
+    /// whole. Positions count from the beginning of the argument; a launch that reaches beyond what
     /// it writes is [`Error::LaunchTooLarge`].
     ///
     /// An index out of bounds, an integer divided by zero, a failed `assert!` or a `panic!` fail the
@@ -37,6 +68,10 @@ impl CommandGroup {
         };
         let places = items.into();
         let (offset, range) = (widen_at(places.offset), widen(places.range));
+        let group = match grouped::<D>(K::FUNCTION, &code.ir, &places) {
+            Ok(group) => group.map(widen),
+            Err(error) => return self.refuse(error),
+        };
         if Box3::at(offset, range).is_none() {
             return self.refuse(self.too_large(range, 1));
         }
@@ -44,10 +79,10 @@ impl CommandGroup {
             self.label = Label::from(code.name.clone());
         }
         let KernelCall { scalars, given, .. } = call;
-        let plan = Plan::new(code, D, (offset, range), (&given, &scalars));
-        let geometry = Geometry { offset, ..Geometry::new(D as u8, range) };
+        let plan = Plan::new(code, D, (offset, range, group.unwrap_or([1; 3])), (&given, &scalars));
+        let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
         let mut launch = Launch::new(geometry);
-        launch.proved = !code.indexes_arrays;
+        launch.proved = !code.indexes_arrays && group.is_none();
         for given in given {
             if let Err(error) = self.give(&mut launch, &plan, given) {
                 launch.recycle();
@@ -64,6 +99,7 @@ impl CommandGroup {
     fn give(&mut self, launch: &mut Launch, plan: &Plan<'_>, given: Given) -> Result<()> {
         let (accessed, proved) = plan.accessed(&given);
         launch.proved &= proved;
+        let seen = plan.shape(&given);
         let Given { mut part, mode, .. } = given;
         let shape = part.part.extent();
         if !Box3::whole(shape).contains(&accessed) {
@@ -72,7 +108,7 @@ impl CommandGroup {
         part.whole &= accessed == Box3::whole(shape);
         part.part = accessed.shifted(part.part.min);
         let token = self.access(part, mode);
-        launch.params.push(Param { index: accessed.min, shape, ..self.param(token.at) });
+        launch.params.push(Param { index: accessed.min, shape: seen, ..self.param(token.at) });
         launch.tokens.push(token);
         Ok(())
     }

@@ -1,20 +1,27 @@
 //! How a block is computed: as far as the ends of its indices are within what is accessed, without checks
 //! and with the best instructions; the rest, the edges of a block at most, with a check of each access.
 
-use super::{Checked, Kernel, ParamPtr, Positions, Proved, versions};
+use super::{Checked, Kernel, Launched, ParamPtr, Positions, Proved, versions};
 
 /// Blocks of fewer items are not taken apart.
 const SMALL: usize = 64;
 /// How much is tried to cut off at a time: halos are narrow.
 const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// Computes the items of a block.
+/// Computes the items of a block, or its groups, which are whole: of such a block nothing is cut off, since
+/// the indices of groups have checks.
 ///
 /// # Safety
-/// `scalars` has the words of the scalar parameters, and `memory` an entry for each view, in
+/// `scalars` has the words of the scalar parameters, and `memory` an entry for each view and reduction, in
 /// their order: live memory of its shape, which nobody else uses against the access's mode. Each
-/// position is computed once in a launch, and lies within each view that is written.
-pub unsafe fn run<K: Kernel>(scalars: &[u64], memory: &[ParamPtr], block: &Positions) {
+/// position is computed once in a launch, and what owns an element by it (an item, or its group) lies
+/// within each view that is written. `launch` is the same for all blocks of a launch, and of no other.
+pub unsafe fn run<K: Kernel>(
+    scalars: &[u64],
+    memory: &[ParamPtr],
+    block: &Positions,
+    launch: &Launched,
+) {
     if block.min.iter().zip(&block.max).any(|(first, end)| first >= end) {
         return;
     }
@@ -22,11 +29,11 @@ pub unsafe fn run<K: Kernel>(scalars: &[u64], memory: &[ParamPtr], block: &Posit
     let inner = inner(block, |part| unsafe { K::unproved(scalars, memory, part) });
     if let Some(inner) = &inner {
         // SAFETY: the caller's promise; nothing is unproved for this part.
-        unsafe { versions::best::<K, Proved>(scalars, memory, inner) }
+        unsafe { versions::best::<K, Proved>(scalars, memory, inner, launch) }
     }
     for part in around(block, inner.as_ref()) {
         // SAFETY: the caller's promise; the parts of a block are disjoint.
-        unsafe { K::items::<Checked>(scalars, memory, &part) }
+        unsafe { K::items::<Checked>(scalars, memory, &part, launch) }
     }
 }
 

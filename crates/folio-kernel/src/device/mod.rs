@@ -4,17 +4,26 @@
 //! The macro's output names these; people do not. There is one Rust form, a generic function over
 //! a [`Mode`]: run, or asked for its types.
 
+mod arena;
+pub mod atomic;
 mod block;
 mod cast;
 mod code;
+mod combine;
 mod ends;
 mod functions;
+mod group;
 mod half;
+mod launched;
+mod local;
 mod operators;
 pub mod ops;
+mod owned;
 mod param;
+mod reduce;
 mod shared;
 mod slot;
+mod spot;
 mod verdict;
 mod versions;
 mod view;
@@ -22,16 +31,25 @@ mod view;
 pub use block::run;
 pub use cast::{Cast, CastFrom, cast};
 pub use code::{Built, Code, Reach, code_of};
+pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use ends::Ends;
+pub use group::{Group, GroupItem, Private, Room};
+pub use launched::Launched;
+pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};
+pub use owned::PutSlot;
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
+pub use reduce::{Folding, Give, Gives, ReduceParam, Row};
 pub use shared::Shared;
 pub use slot::{
     Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped, zeroed,
 };
+pub use spot::Spot;
 pub use verdict::{Verdict, assert_failed, end_item, watch};
 pub use versions::Instructions;
 pub use view::{At, Elements, Put, View, ViewParam, at, at_mut, at_proved, put, put_proved};
+
+use std::marker::PhantomData;
 
 /// How a kernel's Rust form is used.
 pub trait Mode: Copy + 'static {
@@ -62,13 +80,42 @@ impl Mode for Probe {
 
 /// A parameter that is read, anywhere.
 #[derive(Debug)]
-pub struct In<T, const D: usize = 1>(std::marker::PhantomData<T>);
+pub struct In<T, const D: usize = 1>(PhantomData<T>);
 /// A parameter of which each item writes its own element.
 #[derive(Debug)]
-pub struct Out<T, const D: usize = 1>(std::marker::PhantomData<T>);
+pub struct Out<T, const D: usize = 1>(PhantomData<T>);
 /// A parameter of which each item reads and writes its own element.
 #[derive(Debug)]
-pub struct InOut<T, const D: usize = 1>(std::marker::PhantomData<T>);
+pub struct InOut<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each item writes its own row: of rank 2, in a launch of rank 1.
+#[derive(Debug)]
+pub struct OutRow<T>(PhantomData<T>);
+/// A parameter of which each item reads and writes its own row: of rank 2, in a launch of rank 1.
+#[derive(Debug)]
+pub struct InOutRow<T>(PhantomData<T>);
+/// A parameter of which each item writes its own element, an array, slot by slot.
+#[derive(Debug)]
+pub struct OutChunk<T, const N: usize, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each work-group writes the element at its index.
+#[derive(Debug)]
+pub struct OutGroup<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter that all items use, with atomic operations only.
+#[derive(Debug)]
+pub struct Atomic<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter that all items read and write anywhere. Who passes it promises, in unsafe code, that
+/// no two items use one element while one of them writes it.
+#[derive(Debug)]
+pub struct Racy<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of one element, which becomes what all items' values come to.
+#[derive(Debug)]
+pub struct Reduce<T, O>(PhantomData<(T, O)>);
+/// An array of each work-group, zero when it begins. It is no argument.
+#[derive(Debug)]
+pub struct Local<T, const N: usize>(PhantomData<T>);
+/// An array of each work-group, zero when it begins, that its items use with atomic operations only.
+/// It is no argument.
+#[derive(Debug)]
+pub struct LocalAtomic<T, const N: usize>(PhantomData<T>);
 
 /// The item that a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,9 +166,15 @@ pub unsafe trait Kernel: 'static {
     /// That of [`run`].
     unsafe fn unproved(scalars: &[u64], memory: &[ParamPtr], block: &Positions) -> usize;
 
-    /// Computes the items of a block, in a loop that is inlined into a version for each instruction set.
+    /// Computes the items or groups of a block, in a loop that is inlined into a version for each
+    /// instruction set.
     ///
     /// # Safety
     /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block.
-    unsafe fn items<M: Mode>(scalars: &[u64], memory: &[ParamPtr], block: &Positions);
+    unsafe fn items<M: Mode>(
+        scalars: &[u64],
+        memory: &[ParamPtr],
+        block: &Positions,
+        launch: &Launched,
+    );
 }

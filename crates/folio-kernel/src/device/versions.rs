@@ -2,7 +2,7 @@
 //! processor has is taken. All give the same bits: nothing is contracted or reordered for any
 //! (semantics 5.2).
 
-use super::{Kernel, Mode, ParamPtr, Positions};
+use super::{Kernel, Launched, Mode, ParamPtr, Positions};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What a loop is compiled for.
@@ -61,16 +61,26 @@ impl Instructions {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn avx2<K: Kernel, M: Mode>(scalars: &[u64], memory: &[ParamPtr], block: &Positions) {
+unsafe fn avx2<K: Kernel, M: Mode>(
+    scalars: &[u64],
+    memory: &[ParamPtr],
+    block: &Positions,
+    launch: &Launched,
+) {
     // SAFETY: the caller's promise.
-    unsafe { K::items::<M>(scalars, memory, block) }
+    unsafe { K::items::<M>(scalars, memory, block, launch) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-unsafe fn avx512<K: Kernel, M: Mode>(scalars: &[u64], memory: &[ParamPtr], block: &Positions) {
+unsafe fn avx512<K: Kernel, M: Mode>(
+    scalars: &[u64],
+    memory: &[ParamPtr],
+    block: &Positions,
+    launch: &Launched,
+) {
     // SAFETY: the caller's promise.
-    unsafe { K::items::<M>(scalars, memory, block) }
+    unsafe { K::items::<M>(scalars, memory, block, launch) }
 }
 
 /// Computes the items of a block with the best instructions.
@@ -81,15 +91,16 @@ pub(super) unsafe fn best<K: Kernel, M: Mode>(
     scalars: &[u64],
     memory: &[ParamPtr],
     block: &Positions,
+    launch: &Launched,
 ) {
     match Instructions::best() {
         // SAFETY: the processor has them (`limit`); the rest is the caller's promise.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx512 => unsafe { avx512::<K, M>(scalars, memory, block) },
+        Instructions::Avx512 => unsafe { avx512::<K, M>(scalars, memory, block, launch) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2 => unsafe { avx2::<K, M>(scalars, memory, block) },
+        Instructions::Avx2 => unsafe { avx2::<K, M>(scalars, memory, block, launch) },
         // SAFETY: the caller's promise.
-        _ => unsafe { K::items::<M>(scalars, memory, block) },
+        _ => unsafe { K::items::<M>(scalars, memory, block, launch) },
     }
 }

@@ -3,7 +3,9 @@
 
 use super::param::{ParamPtr, Positions, last};
 use super::verdict::{Seen, note};
-use super::{Ends, In, InOut, Item, Mode, Out, Shared};
+use super::{
+    Atomic, Ends, In, InOut, InOutRow, Item, Mode, Out, OutChunk, OutGroup, OutRow, Racy, Shared,
+};
 use crate::ir::{Access, Owner};
 use crate::source::{Entry, ViewType};
 use std::marker::PhantomData;
@@ -52,16 +54,16 @@ pub trait ViewParam {
 }
 
 macro_rules! views {
-    ($($name:ident: $access:ident;)*) => {$(
-        impl<T: Shared, const D: usize> ViewParam for $name<T, D> {
-            type Element = T;
-            type View<'m> = View<'m, $name<T, D>, T, D>;
+    ($([$($g:tt)*] $name:ty, $element:ty, $rank:tt, $access:ident $owner:ident;)*) => {$(
+        impl<T: Shared, $($g)*> ViewParam for $name {
+            type Element = $element;
+            type View<'m> = View<'m, $name, $element, $rank>;
             fn entry() -> Entry {
                 Entry::View(ViewType {
-                    element: T::describe,
-                    rank: D as u8,
+                    element: <$element>::describe,
+                    rank: $rank as u8,
                     access: Access::$access,
-                    owner: Owner::Item,
+                    owner: Owner::$owner,
                 })
             }
             #[inline(always)]
@@ -77,10 +79,20 @@ macro_rules! views {
         }
     )*};
 }
-views! { In: In; Out: Out; InOut: InOut; }
+views! {
+    [const D: usize] In<T, D>, T, D, In Item;
+    [const D: usize] Out<T, D>, T, D, Out Item;
+    [const D: usize] InOut<T, D>, T, D, InOut Item;
+    [] OutRow<T>, T, 2, Out Row;
+    [] InOutRow<T>, T, 2, InOut Row;
+    [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Out Item;
+    [const D: usize] OutGroup<T, D>, T, D, Out Group;
+    [const D: usize] Atomic<T, D>, T, D, InOut Atomic;
+    [const D: usize] Racy<T, D>, T, D, InOut Anyone;
+}
 
 impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
-    fn new(memory: &ParamPtr, param: usize, block: &Positions) -> Self {
+    pub(super) fn new(memory: &ParamPtr, param: usize, block: &Positions) -> Self {
         const { assert!(T::IN_MEMORY, "a view's elements have no bool and no tuple in them") };
         let ParamPtr { base, dims, origin, extent, index, shape } = *memory;
         let pitch = [dims[1].wrapping_mul(dims[2]), dims[2], 1];
@@ -98,10 +110,15 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
         View { first, pitch, low, size, shape, own, param, _elements: PhantomData }
     }
 
+    /// Where the first element is, if there is one.
+    pub(super) fn first(&self) -> Option<*mut T> {
+        (!self.size.contains(&0)).then_some(self.first)
+    }
+
     /// Where an element is, if it is accessed.
     #[inline(always)]
     #[track_caller]
-    fn element(&self, at: [usize; D]) -> Option<*mut T> {
+    pub(super) fn element(&self, at: [usize; D]) -> Option<*mut T> {
         let mut inside = true;
         let mut offset = 0usize;
         for (dim, index) in at.iter().enumerate() {
@@ -135,7 +152,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     /// Where the item's own element is.
     #[inline(always)]
     #[track_caller]
-    fn own(&self, item: Item<D>) -> Option<*mut T> {
+    pub(super) fn own(&self, item: Item<D>) -> Option<*mut T> {
         if !self.own {
             return self.element(item.at);
         }
@@ -151,7 +168,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
 }
 
 #[inline(always)]
-fn read<T: Shared>(element: Option<*mut T>) -> T {
+pub(super) fn read<T: Shared>(element: Option<*mut T>) -> T {
     match element {
         // SAFETY: inside of live memory that nobody writes, or the item's own (`ViewParam::view`).
         Some(element) => unsafe { element.read() },
@@ -161,7 +178,7 @@ fn read<T: Shared>(element: Option<*mut T>) -> T {
 }
 
 #[inline(always)]
-fn write<T: Shared>(element: Option<*mut T>, value: T) {
+pub(super) fn write<T: Shared>(element: Option<*mut T>, value: T) {
     if let Some(element) = element {
         // SAFETY: inside of live memory, and the item's own (`ViewParam::view`).
         unsafe { element.write(value) };
@@ -188,7 +205,7 @@ pub trait Elements {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read at an index of type `{I}`",
     label = "cannot be read here",
-    note = "`In` is read at a number (1D), a tuple of `usize` (2D, 3D) or the item; `InOut` at the item only; `Out` not at all"
+    note = "`In` is read at a number (1D), a tuple of `usize` (2D, 3D) or the item; `InOut` at the item only; `Out` not at all; local memory at a number, and in a phase that writes it at the item only"
 )]
 pub trait At<I>: Elements {
     /// The element.
@@ -210,7 +227,7 @@ pub trait At<I>: Elements {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written at an index of type `{I}`",
     label = "cannot be written here",
-    note = "`Out` and `InOut` are written at the kernel's own item only; `In` is not written"
+    note = "`Out` and `InOut` are written at the kernel's own item only, and so is local memory in a phase; `In` is not written"
 )]
 pub trait Put<I>: Elements {
     /// Replaces the element.
@@ -375,7 +392,7 @@ numbers! { usize u32 i32 }
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn outside<const D: usize>(param: Option<usize>, at: [usize; D], extent: [usize; D]) {
+pub(super) fn outside<const D: usize>(param: Option<usize>, at: [usize; D], extent: [usize; D]) {
     note(|| Seen::Bounds {
         param,
         index: at.iter().map(|i| *i as i64).collect(),

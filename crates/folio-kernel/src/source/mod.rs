@@ -11,6 +11,7 @@ mod lower;
 pub use lower::{LowerError, lower};
 
 use crate::ir::{Access, Owner};
+use crate::op::{Combine, Fold};
 use crate::types::{Type, Types};
 
 /// Line and column, from 1.
@@ -79,6 +80,17 @@ pub enum Expr {
     Assert(&'static Expr, &'static str, At),
     /// `panic!`
     Panic(&'static str, At),
+    /// `g.each(|i| ..)`: the item's local, and what items do.
+    Each(u16, &'static Expr),
+    /// `g.once(|| ..)`
+    Once(&'static Expr),
+    /// `g.reduce::<O>(|i| ..)`, or a scan: the operation's entry in the table, the item's local, and
+    /// what items give.
+    Collect(Fold, u16, u16, &'static Expr),
+    /// `g.private(x)`
+    Private(&'static Expr),
+    /// `tile.fill(|k| ..)`: the array, the slot's local, and its value.
+    Fill(&'static Expr, u16, &'static Expr),
 }
 
 /// What a `for` counts: `start..end`, `start..=end`, then `.rev()`, then `.step_by(step)`.
@@ -153,6 +165,14 @@ pub enum Entry {
     Function(&'static Function),
     /// The item, of this rank.
     Item(u8),
+    /// The work-group, of this rank.
+    Group(u8),
+    /// Local memory: type of an element, and how many.
+    Local(fn(&mut Types) -> Type, u32),
+    /// A reduction: type of the value.
+    Reduce(fn(&mut Types) -> Type, Combine),
+    /// What values are combined with.
+    Combine(Combine),
     /// A view.
     View(ViewType),
 }
@@ -164,6 +184,8 @@ pub struct Function {
     pub name: &'static str,
     /// Its file.
     pub file: &'static str,
+    /// Items of a group in each dimension, if the kernel says.
+    pub group: &'static [usize],
     /// Names of its parameters.
     pub params: &'static [&'static str],
     /// Its body.

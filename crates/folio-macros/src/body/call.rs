@@ -56,6 +56,10 @@ const NUMBERS: &[&str] = &[
 const PLAIN: &[&str] = &[
     "pos",
     "index",
+    "local_pos",
+    "local_index",
+    "size",
+    "count",
     "len",
     "shape",
     "wrapping_add",
@@ -227,6 +231,7 @@ impl Walk {
                     return self.refuse(span, "`assert!` needs a condition");
                 };
                 let shown = cond.to_token_stream().to_string();
+                self.may_leave(span, "`assert!`");
                 let Some(text) = self.message(parts, &format!("assertion failed: {shown}")) else {
                     return (quote!(()), quote!(__s::Expr::Unit));
                 };
@@ -236,6 +241,7 @@ impl Walk {
                 (native, quote!(__s::Expr::Assert(&#tree, #text, #at)))
             }
             "panic" | "unreachable" | "todo" | "unimplemented" => {
+                self.may_leave(span, "`panic!`");
                 let Some(text) = self.message(parts, &name) else {
                     return (quote!(()), quote!(__s::Expr::Unit));
                 };
@@ -292,7 +298,7 @@ impl Walk {
 }
 
 /// Arguments in parentheses of the user's, so that rustc's messages about them point there.
-fn arguments(span: Span, tokens: TokenStream) -> Group {
+pub(super) fn arguments(span: Span, tokens: TokenStream) -> Group {
     let mut group = Group::new(Delimiter::Parenthesis, tokens);
     group.set_span(span);
     group

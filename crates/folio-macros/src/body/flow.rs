@@ -1,6 +1,6 @@
 //! Branches, loops, and ways out.
 
-use super::{Both, Walk};
+use super::{Both, Walk, Zone};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -81,6 +81,10 @@ impl Walk {
                 };
                 let label = &again.label;
                 (quote!(continue #label), quote!(__s::Expr::Continue(#number)))
+            }
+            Expr::Return(leave) if self.zone == Zone::Gives => {
+                self.may_leave(leave.span(), "`return`");
+                (quote!(()), quote!(__s::Expr::Unit))
             }
             Expr::Return(leave) => match &leave.expr {
                 None => (quote!(return), quote!(__s::Expr::Return(::core::option::Option::None))),

@@ -1,19 +1,24 @@
 //! The walk over a body: each expression becomes Rust and tree. Here: its state, blocks, and which
-//! expressions there are; beside it `number` for literals and operators, `place` for what is indexed and
-//! written, `ends` for what indices can be, `flow` for branches and loops, `call` for functions, methods and macros.
+//! expressions there are; beside it `group` for phases, `number` for literals and operators, `place` for
+//! what is indexed and written, `ends` for what indices can be, `flow` for branches and loops, `call` for
+//! functions, methods and macros.
 
 pub mod call;
 mod choice;
 mod ends;
 mod flow;
+mod group;
 mod number;
 mod place;
+
+pub use group::{Special, Zone};
 
 use self::ends::Known;
 use crate::errors::Errors;
 use crate::pattern::Scopes;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Block, Expr, ExprStruct, Member, Pat, Stmt};
@@ -50,6 +55,15 @@ pub struct Walk {
     pub name: Option<Ident>,
     /// Parameters that are `mut`: in the tree the body begins with variables of them.
     mutable: Vec<(Ident, u16)>,
+    /// By number: the parameters, and what is special about them.
+    params: Vec<(Ident, Special)>,
+    /// Whose code this is.
+    zone: Zone,
+    /// What items keep between phases: number and name.
+    privates: Vec<(u16, Ident)>,
+    /// Locals that the phase names, and those of which it writes elements.
+    used: BTreeSet<u16>,
+    written: BTreeSet<u16>,
     /// Indices that are written to, so far.
     targets: usize,
     /// Loops and labelled blocks around, innermost last.
@@ -104,8 +118,9 @@ impl Walk {
     }
 
     /// Binds a parameter.
-    pub fn parameter(&mut self, name: &Ident, mutable: bool) -> u16 {
+    pub fn parameter(&mut self, name: &Ident, special: Special, mutable: bool) -> u16 {
         let at = self.scopes.bind(name);
+        self.params.push((name.clone(), special));
         if mutable {
             self.mutable.push((name.clone(), at));
         }
@@ -187,9 +202,16 @@ impl Walk {
         if let Some((token, _)) = &init.diverge {
             self.refuse(token.span(), "`let .. else` is not supported; use `if`");
         }
-        let (native, tree) = self.expr(&init.expr);
+        let private = self.kept(&init.expr);
+        let (native, tree) = match private {
+            Some(call) => self.keeps(call),
+            None => self.expr(&init.expr),
+        };
         let pattern = self.scopes.pattern(pat, &mut self.errors);
         self.learn(pat, &init.expr);
+        if private.is_some() {
+            self.keep(pat);
+        }
         (quote!(let #pat = #native;), quote!(__s::Statement::Let(#pattern, #tree)))
     }
 
@@ -204,6 +226,7 @@ impl Walk {
             Expr::Group(inner) => self.expr(&inner.expr),
             Expr::Path(path) => {
                 let local = path.path.get_ident().and_then(|name| self.scopes.find(name));
+                self.used.extend(local);
                 let tree = match local {
                     Some(at) => quote!(__s::Expr::Local(#at)),
                     None => {
@@ -230,7 +253,7 @@ impl Walk {
                 let span = index.index.span();
                 let native = if self.proves(&index.expr, &index.index) {
                     let value = Ident::new("__i", Span::mixed_site().located_at(span));
-                    let read = place::read(&base, &value, true);
+                    let read = place::read(&base, &value, true, index.span());
                     quote_spanned!(index.span() => { let #value = #native; #read })
                 } else {
                     let at = quote_spanned!(span => ::folio::ir::device::at);
@@ -254,7 +277,10 @@ impl Walk {
                 (quote!([#native; #len]), quote!(__s::Expr::Repeat(&#tree, #entry)))
             }
             Expr::Struct(literal) => self.structure(literal),
-            Expr::MethodCall(call) => self.method(call),
+            Expr::MethodCall(call) => match self.special(call) {
+                Some(both) => both,
+                None => self.method(call),
+            },
             Expr::Call(call) => self.call(call),
             Expr::Macro(mac) => self.macro_call(&mac.mac),
             Expr::If(branch) => self.branch(branch),

@@ -23,7 +23,7 @@ impl Walk {
         }
         // The value first: its operands may be what is written.
         let value = Ident::new("__w", Span::mixed_site().located_at(from.span()));
-        let (before, write) = (target.before(), target.write(quote!(#value), 0));
+        let (before, write) = (target.before(), target.write(quote!(#value), 0, token));
         (quote!({ let #value = #native; #before #write; }), tree)
     }
 
@@ -44,6 +44,8 @@ impl Walk {
                 (Target::Field(Box::new(base), field.member.clone()), tree)
             }
             Expr::Index(index) => {
+                self.writes(&index.expr, index.span());
+                let chunk = self.chunk(&index.expr);
                 let (base, base_tree) = self.target(&index.expr);
                 let (native, tree) = self.index(&index.index);
                 let (line, column) = place_of(index.span());
@@ -52,8 +54,15 @@ impl Walk {
                 let name = format!("__i{}", self.targets);
                 self.targets += 1;
                 let name = Ident::new(&name, Span::mixed_site().located_at(span));
-                let proved = self.proves(&index.expr, &index.index);
-                (Target::Index { base: Box::new(base), index: native, name, proved }, tree)
+                let base = Box::new(base);
+                let target = match chunk {
+                    true => Target::Slot { element: base, slot: native, name },
+                    false => {
+                        let proved = self.proves(&index.expr, &index.index);
+                        Target::Index { base, index: native, name, proved, at: index.span() }
+                    }
+                };
+                (target, tree)
             }
             other => {
                 let text = "cannot assign to this; assign to a variable, a field, or an element";
@@ -102,21 +111,30 @@ pub(super) enum Target {
         name: Ident,
         /// It is looked at for the whole block.
         proved: bool,
+        /// Where it is written.
+        at: Span,
+    },
+    /// A slot of an element, which is not read.
+    Slot {
+        element: Box<Target>,
+        slot: TokenStream,
+        /// The name of the variable that holds it.
+        name: Ident,
     },
 }
 
-/// Reads at the index that a variable holds.
-pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool) -> TokenStream {
-    let span = name.span();
+/// Reads at the index that a variable holds. The call is the user's `at`: that is where a violation is.
+pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, at: Span) -> TokenStream {
     if proved {
-        let at = quote_spanned!(span => ::folio::ir::device::at_proved::<__M, _, _>);
-        quote_spanned! {span=>
+        let read = quote_spanned!(at => ::folio::ir::device::at_proved::<__M, _, _>);
+        let read = quote_spanned!(at => #read(&#base, #name));
+        quote_spanned! {name.span()=>
             // SAFETY: `Kernel::unproved` looks at this index.
-            unsafe { #at(&#base, #name) }
+            unsafe { #read }
         }
     } else {
-        let at = quote_spanned!(span => ::folio::ir::device::at);
-        quote_spanned!(span => #at(&#base, #name))
+        let read = quote_spanned!(at => ::folio::ir::device::at);
+        quote_spanned!(at => #read(&#base, #name))
     }
 }
 
@@ -126,7 +144,7 @@ impl Target {
         match self {
             Target::Name(_) => true,
             Target::Field(base, _) => base.is_variable(),
-            Target::Index { .. } => false,
+            Target::Index { .. } | Target::Slot { .. } => false,
         }
     }
 
@@ -135,7 +153,8 @@ impl Target {
         match self {
             Target::Name(_) => quote!(),
             Target::Field(base, _) => base.before(),
-            Target::Index { base, index, name, .. } => {
+            Target::Index { base, index, name, .. }
+            | Target::Slot { element: base, slot: index, name } => {
                 let base = base.before();
                 quote!(#base let #name = #index;)
             }
@@ -150,12 +169,14 @@ impl Target {
                 let base = base.read();
                 quote!(#base.#member)
             }
-            Target::Index { base, name, proved, .. } => read(&base.read(), name, *proved),
+            Target::Index { base, name, proved, at, .. } => read(&base.read(), name, *proved, *at),
+            Target::Slot { element, name, .. } => read(&element.read(), name, false, name.span()),
         }
     }
 
-    /// Puts a value there: into a copy of what is around, where Rust cannot assign directly.
-    pub(super) fn write(&self, value: TokenStream, depth: usize) -> TokenStream {
+    /// Puts a value there: into a copy of what is around, where Rust cannot assign directly. The call is
+    /// the user's `at`.
+    pub(super) fn write(&self, value: TokenStream, depth: usize, at: Span) -> TokenStream {
         let whole = Ident::new(&format!("__whole{depth}"), Span::mixed_site());
         match self {
             _ if self.is_variable() => {
@@ -164,28 +185,39 @@ impl Target {
             }
             Target::Name(_) => quote!(),
             Target::Field(base, member) => {
-                let (read, write) = (base.read(), base.write(quote!(#whole), depth + 1));
+                let (read, write) = (base.read(), base.write(quote!(#whole), depth + 1, at));
                 quote!({ let mut #whole = #read; #whole.#member = #value; #write })
             }
+            Target::Slot { element, name, .. } => {
+                let Target::Index { base, name: index, .. } = &**element else { return quote!() };
+                let (base, span) = (base.read(), name.span());
+                let put = quote_spanned!(at => ::folio::ir::device::PutSlot::put_slot);
+                let new = Ident::new("__new", Span::mixed_site().located_at(span));
+                let write = quote_spanned!(at => #put(&mut #base, #index, #name, #new));
+                quote_spanned!(span => { let #new = #value; #write })
+            }
             Target::Index { base, name, proved, .. } => {
-                let put = quote_spanned!(name.span() => ::folio::ir::device::put);
-                let put_proved =
-                    quote_spanned!(name.span() => ::folio::ir::device::put_proved::<__M, _, _>);
+                let put = quote_spanned!(at => ::folio::ir::device::put);
+                let put_proved = quote_spanned!(at => ::folio::ir::device::put_proved::<__M, _, _>);
                 if base.is_variable() {
                     let base = base.read();
                     let new = Ident::new("__new", Span::mixed_site().located_at(name.span()));
                     // The value first: it may read what is written.
                     let write = match proved {
-                        true => quote_spanned! {name.span()=>
-                            // SAFETY: `Kernel::unproved` looks at this index.
-                            unsafe { #put_proved(&mut #base, #name, #new) }
-                        },
-                        false => quote_spanned!(name.span() => #put(&mut #base, #name, #new)),
+                        true => {
+                            let write = quote_spanned!(at => #put_proved(&mut #base, #name, #new));
+                            quote_spanned! {name.span()=>
+                                // SAFETY: `Kernel::unproved` looks at this index.
+                                unsafe { #write }
+                            }
+                        }
+                        false => quote_spanned!(at => #put(&mut #base, #name, #new)),
                     };
                     return quote_spanned!(name.span() => { let #new = #value; #write });
                 }
-                let (read, write) = (base.read(), base.write(quote!(#whole), depth + 1));
-                quote!({ let mut #whole = #read; #put(&mut #whole, #name, #value); #write })
+                let (read, write) = (base.read(), base.write(quote!(#whole), depth + 1, at));
+                let put = quote_spanned!(at => #put(&mut #whole, #name, #value));
+                quote!({ let mut #whole = #read; #put; #write })
             }
         }
     }

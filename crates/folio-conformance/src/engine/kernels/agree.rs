@@ -5,7 +5,7 @@ use super::code::*;
 use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::hal::ParamPtr;
-use folio_core::ir::device::{Kernel, Positions, run as compute, watch};
+use folio_core::ir::device::{Kernel, Launched, Positions, run as compute, watch};
 use folio_core::ir::launch::Launch;
 use folio_core::{Violation, ViolationKind, bf16, f16};
 use folio_model::interp::{Arg, Order, run};
@@ -13,7 +13,7 @@ use folio_model::interp::{Arg, Order, run};
 /// A view's elements.
 pub(super) struct Data<T, const D: usize> {
     extent: [usize; D],
-    values: Vec<T>,
+    pub(super) values: Vec<T>,
 }
 
 pub(super) fn data<T: DeviceType, const D: usize>(
@@ -48,7 +48,10 @@ impl<T: DeviceType, const D: usize> Data<T, D> {
 type Ended = Result<Vec<Vec<u8>>, Violation>;
 
 /// The Rust form on copies of the arguments, as one block.
-fn on_the_host<K: Kernel>(range: &[usize], args: &[Arg]) -> (Result<(), Violation>, Vec<Vec<u8>>) {
+fn on_the_host<K: Kernel>(
+    (range, group): (&[usize], Option<&[usize]>),
+    args: &[Arg],
+) -> (Result<(), Violation>, Vec<Vec<u8>>) {
     let (mut scalars, mut memory, mut params) = (vec![], vec![], vec![]);
     for arg in args {
         let words = |bytes: &[u8]| {
@@ -60,7 +63,12 @@ fn on_the_host<K: Kernel>(range: &[usize], args: &[Arg]) -> (Result<(), Violatio
         };
         match arg {
             Arg::Scalar(bytes) => scalars.extend(words(bytes)),
-            Arg::View { extent, bytes } => {
+            Arg::View { .. } | Arg::Reduce(_) => {
+                let (extent, bytes): (&[u64], _) = match arg {
+                    Arg::View { extent, bytes } => (extent, bytes),
+                    Arg::Reduce(bytes) => (&[1], bytes),
+                    _ => continue,
+                };
                 memory.push((words(bytes), bytes.len()));
                 let mut dims = [1; 3];
                 for (dim, n) in extent.iter().enumerate() {
@@ -70,14 +78,20 @@ fn on_the_host<K: Kernel>(range: &[usize], args: &[Arg]) -> (Result<(), Violatio
                 let (origin, index, base) = ([0; 3], [0; 3], base.cast());
                 params.push(ParamPtr { base, dims, origin, extent: dims, index, shape: dims });
             }
-            _ => {}
+            Arg::Local => {}
         }
     }
-    let mut max = [1; 3];
-    max[3 - range.len()..].copy_from_slice(range);
-    let block = Positions { min: [0; 3], max };
+    let three = |dims: &[usize]| {
+        let mut all = [1; 3];
+        all[3 - dims.len()..].copy_from_slice(dims);
+        all
+    };
+    let block = Positions { min: [0; 3], max: three(range) };
+    let reductions = args.iter().filter(|arg| matches!(arg, Arg::Reduce(_))).count();
+    let launch = Launched::new([0; 3], three(range), three(group.unwrap_or(&[])), reductions);
     // SAFETY: the memory above, of the arguments' shapes, and each position once.
-    let verdict = watch(K::FUNCTION, || unsafe { compute::<K>(&scalars, &params, &block) });
+    let verdict =
+        watch(K::FUNCTION, || unsafe { compute::<K>(&scalars, &params, &block, &launch) });
     let left = memory
         .into_iter()
         .map(|(words, len)| words.iter().flat_map(|word| word.to_le_bytes()).take(len).collect());
@@ -92,14 +106,27 @@ pub(super) fn agree<K: Kernel>(
     args: Vec<Arg>,
     launch: impl Fn(&Runtime, &Queue) -> Result<Vec<Vec<u8>>, Error>,
 ) -> Result<Option<Violation>, Stop> {
+    agree_in::<K>(rig, (range, None), args, launch)
+}
+
+/// The same, in groups.
+pub(super) fn agree_in<K: Kernel>(
+    rig: &Rig,
+    (range, group): (&[usize], Option<&[usize]>),
+    args: Vec<Arg>,
+    launch: impl Fn(&Runtime, &Queue) -> Result<Vec<Vec<u8>>, Error>,
+) -> Result<Option<Violation>, Stop> {
     let code = match K::code() {
         Ok(code) => code,
         Err(error) => return Err(Stop::Failed(error.to_string())),
     };
-    let (verdict, native) = on_the_host::<K>(range, &args);
+    let (verdict, native) = on_the_host::<K>((range, group), &args);
     let mut shape = Launch { range: [1; 3], ..Launch::default() };
     for (dim, n) in range.iter().enumerate() {
         shape.range[dim] = *n as u64;
+    }
+    for (dim, n) in group.into_iter().flatten().enumerate() {
+        shape.group[dim] = *n as u64;
     }
     let mut theirs = args;
     let ran = run(&code.ir, &shape, &mut theirs, Order::Forward, 10_000_000);
@@ -110,7 +137,7 @@ pub(super) fn agree<K: Kernel>(
     let interpreted: Vec<Vec<u8>> = theirs
         .into_iter()
         .filter_map(|arg| match arg {
-            Arg::View { bytes, .. } => Some(bytes),
+            Arg::View { bytes, .. } | Arg::Reduce(bytes) => Some(bytes),
             _ => None,
         })
         .collect();

@@ -3,6 +3,8 @@
 mod agree;
 mod code;
 mod computations;
+mod group_code;
+mod groups;
 mod language;
 
 use super::rig::*;
@@ -13,6 +15,7 @@ use computations::*;
 use folio::prelude::*;
 use folio_core::ir::device::Kernel;
 use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
+use groups::*;
 use language::*;
 
 pub(super) use code::{copies, counts, forgets, neighbours};
@@ -24,6 +27,20 @@ tests![
     generic_kernels,
     edges_of_integers,
     both_forms_fail_alike,
+    tiles_in_local_memory,
+    folds_of_groups,
+    groups_sort_and_transpose,
+    tiles_larger_than_groups,
+    histograms,
+    every_atomic_operation,
+    rows_and_chunks,
+    rows_move_where_they_are_owned,
+    launch_wide_reductions,
+    reductions_of_all_sizes,
+    groups_may_be_left,
+    group_sizes_are_checked,
+    local_memory_has_bounds,
+    anyone_may_write,
     halos_are_derived,
     halos_in_two_dimensions,
     rows_are_read_where_they_are_indexed,
@@ -164,7 +181,10 @@ fn outputs_are_discarded_where_the_launch_is(rig: &Rig) -> Outcome {
 }
 
 fn items_have_their_positions(rig: &Rig) -> Outcome {
-    ensure_eq!(Items::<2>::from([1..3, 4..4]), Items { offset: [1, 4], range: [2, 0] });
+    ensure_eq!(
+        Items::<2>::from([1..3, 4..4]),
+        Items { offset: [1, 4], range: [2, 0], group: None }
+    );
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from_with(&[1; 60], [3, 4, 5], BufferOptions::new())?;

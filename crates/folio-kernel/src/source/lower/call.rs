@@ -3,7 +3,7 @@
 use super::super::{At, Entry, Expr, Function};
 use super::method::{self, Method};
 use super::{Frame, Given, Lower, LowerError, MOST_CALLS, Result};
-use crate::ir::{Stmt, Value};
+use crate::ir::{ParamKind, Stmt, Value};
 use crate::op::{Binary, Combine, Compare, Op, Unary};
 use crate::types::Scalar;
 
@@ -53,7 +53,7 @@ impl Lower {
         let result = match table.get(function.params.len()) {
             Some(Entry::Type(ty)) => {
                 let ty = ty(self.builder.types());
-                Some(self.builder.var(function.name, ty, false))
+                Some(self.var(function.name, ty))
             }
             _ => None,
         };
@@ -87,6 +87,14 @@ impl Lower {
         at: At,
     ) -> Result<Given> {
         let given = self.expr(receiver)?;
+        if let Some(answer) = self.asks(&given, name) {
+            return Ok(answer);
+        }
+        if let Given::View(param) = given
+            && let Some(result) = self.parameter(param, name, args, at)?
+        {
+            return Ok(result);
+        }
         match (&given, name) {
             (Given::Item, "index") => return Ok(Given::Value(self.builder.position(0))),
             (Given::Item, "pos") => {
@@ -95,6 +103,9 @@ impl Lower {
                 return Ok(Given::Tuple((0..rank).map(part).collect()));
             }
             (Given::View(param), "len") => {
+                if let Some(ParamKind::Local { len, .. }) = self.kind(*param) {
+                    return Ok(Given::Value(self.builder.index(len.into())));
+                }
                 return Ok(Given::Value(self.builder.extent(*param, 0)));
             }
             (Given::View(param), "shape") => {

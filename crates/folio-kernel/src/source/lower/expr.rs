@@ -72,6 +72,11 @@ impl Lower {
             Expr::Block(block) => self.block(block),
             Expr::Scope(number, block) => self.scope(*number, block),
             Expr::Loop(number, block) => self.repeat(*number, None, block),
+            Expr::Each(..)
+            | Expr::Once(_)
+            | Expr::Collect(..)
+            | Expr::Private(_)
+            | Expr::Fill(..) => self.grouped(expr),
             other => self.statement(other).map(|()| Given::Unit),
         }
     }
@@ -197,7 +202,7 @@ impl Lower {
         b: &'static Expr,
     ) -> Result<Given> {
         let first = self.of(a)?;
-        let var = self.builder.var("lazy", Scalar::Bool, false);
+        let var = self.var("lazy", Scalar::Bool);
         self.builder.set(var, first);
         self.builder.begin(false);
         let second = self.of(b)?;

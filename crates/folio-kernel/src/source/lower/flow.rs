@@ -120,7 +120,7 @@ impl Lower {
         }
         let value = self.value(given)?;
         let ty = self.builder.type_of(value);
-        let var = *result.get_or_insert_with(|| self.builder.var("if", ty, false));
+        let var = *result.get_or_insert_with(|| self.var("if", ty));
         self.builder.set(var, value);
         Ok(())
     }

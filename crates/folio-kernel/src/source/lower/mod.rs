@@ -1,17 +1,18 @@
 //! From a function's syntax and types to IR. Here: functions, names, blocks, and what expressions give;
-//! beside it `expr` for operators, `place` for what is indexed and written, `flow` for branches and
+//! beside it `group` for work-groups, `expr` for operators, `place` for what is indexed and written, `flow` for branches and
 //! loops, `call` for functions and methods.
 
 mod call;
 mod expr;
 mod flow;
+mod group;
 mod method;
 mod place;
 
 use super::{At, Block, Entry, Expr, Function, Pattern, Statement};
 use crate::build::Builder;
 use crate::fault::VerifyError;
-use crate::ir::{Kernel, Label, ParamId, Place, Site, Value, VarId};
+use crate::ir::{Kernel, Label, ParamId, ParamKind, Place, Site, Value, VarId};
 use crate::op::Op;
 use crate::types::{Scalar, Type};
 use std::collections::HashMap;
@@ -42,24 +43,34 @@ type Result<T> = std::result::Result<T, LowerError>;
 /// The IR of a kernel.
 pub fn lower(function: &'static Function) -> Result<Kernel> {
     let table = (function.table)();
-    let rank = table.iter().find_map(|entry| match entry {
-        Entry::Item(rank) => Some(*rank),
+    let shape = table.iter().find_map(|entry| match entry {
+        Entry::Item(rank) => Some((*rank, false)),
+        Entry::Group(rank) => Some((*rank, true)),
         _ => None,
     });
-    let builder = Builder::items(function.name, rank.unwrap_or(1));
-    let mut lower = Lower {
-        builder,
-        calls: vec![function],
-        inlined: 0,
-        frame: Frame::of(function, table, None),
+    let (rank, uniform) = shape.unwrap_or((1, false));
+    let builder = match uniform {
+        true => Builder::groups(function.name, rank),
+        false => Builder::items(function.name, rank),
     };
+    let frame = Frame::of(function, table, None);
+    let mut lower = Lower { builder, calls: vec![function], inlined: 0, frame, uniform };
     for (at, name) in function.params.iter().enumerate() {
         let given = match lower.frame.table[at] {
             Entry::Item(_) => Given::Item,
+            Entry::Group(_) => Given::Group,
             Entry::View(view) => {
                 let element = (view.element)(lower.builder.types());
                 let (rank, access, owner) = (view.rank, view.access, view.owner);
                 Given::View(lower.builder.view(name, element, rank, access, owner))
+            }
+            Entry::Local(element, len) => {
+                let element = element(lower.builder.types());
+                Given::View(lower.builder.param(name, ParamKind::Local { element, len }))
+            }
+            Entry::Reduce(element, combine) => {
+                let element = element(lower.builder.types());
+                Given::View(lower.builder.param(name, ParamKind::Reduce { element, combine }))
             }
             Entry::Type(ty) => {
                 let ty = ty(lower.builder.types());
@@ -81,7 +92,10 @@ enum Given {
     /// A place, which is loaded when its value is needed.
     Place(Place, Type),
     Item,
+    Group,
     View(ParamId),
+    /// What each item keeps between phases.
+    Private(VarId, Type),
     Tuple(Vec<Given>),
     /// The extents of a view: an array whose elements stay known.
     Shape(Vec<Value>),
@@ -124,6 +138,8 @@ struct Lower {
     /// How many functions have been inlined.
     inlined: usize,
     frame: Frame,
+    /// In a group kernel's uniform code.
+    uniform: bool,
 }
 
 /// Calls that a kernel may have in all: beyond it compilers for devices would not end either.
@@ -199,7 +215,9 @@ impl Lower {
             Given::Shape(extents) => self.array(extents).and_then(|array| self.value(array)),
             Given::Unit => Err(LowerError::Unsupported("()")),
             Given::Item => Err(LowerError::Unsupported("the item")),
+            Given::Group => Err(LowerError::Unsupported("the group")),
             Given::View(_) => Err(LowerError::Unsupported("a view")),
+            Given::Private(..) => Err(LowerError::Unsupported("an item's value")),
         }
     }
 
@@ -224,14 +242,17 @@ impl Lower {
                 self.frame.locals.insert(*local, settled);
                 Ok(())
             }
-            (Pattern::Local(local, true), given @ (Given::Item | Given::View(_))) => {
+            (
+                Pattern::Local(local, true),
+                given @ (Given::Item | Given::Group | Given::View(_) | Given::Private(..)),
+            ) => {
                 self.frame.locals.insert(*local, given);
                 Ok(())
             }
             (Pattern::Local(local, true), given) => {
                 let value = self.value(given)?;
                 let ty = self.builder.type_of(value);
-                let var = self.builder.var(&format!("l{local}"), ty, false);
+                let var = self.var(&format!("l{local}"), ty);
                 self.builder.set(var, value);
                 self.frame.locals.insert(*local, Given::Place(Place::var(var), ty));
                 Ok(())

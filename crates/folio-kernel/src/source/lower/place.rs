@@ -2,8 +2,8 @@
 
 use super::super::{At, Expr, Pattern};
 use super::{Given, Lower, LowerError, Result, U64};
-use crate::ir::{ParamId, Place, Root, Step, Value};
-use crate::op::Op;
+use crate::ir::{ParamId, ParamKind, Place, Root, Step, Value};
+use crate::op::{Op, Query};
 use crate::types::{Composite, Scalar};
 
 impl Lower {
@@ -11,10 +11,17 @@ impl Lower {
     pub(super) fn indices(&mut self, param: ParamId, index: &'static Expr) -> Result<Vec<Value>> {
         let rank = self.builder.kernel().elements(param).map_or(1, |(_, rank)| rank);
         match self.expr(index)? {
-            Given::Item => Ok((0..rank).map(|dim| self.builder.position(dim)).collect()),
+            Given::Item => match self.kind(param) {
+                Some(ParamKind::Local { .. }) => Ok(vec![self.local_index()]),
+                _ => Ok((0..rank).map(|dim| self.builder.position(dim)).collect()),
+            },
+            Given::Group => Ok(self.asked(Query::GroupId)),
             Given::Tuple(parts) => parts
                 .into_iter()
                 .map(|part| {
+                    if let Given::Item = part {
+                        return Ok(self.builder.position(0));
+                    }
                     let part = self.value(part)?;
                     Ok(self.cast(part, Scalar::U64))
                 })
@@ -60,6 +67,7 @@ impl Lower {
                 let ty = self.builder.kernel().elements(param).map_or(U64, |(ty, _)| ty);
                 Ok(Given::Place(Place::element(param, indices), ty))
             }
+            Given::Private(var, ty) => Ok(Given::Place(Place::var(var), ty)),
             Given::Place(place, ty) => {
                 let value = self.of(index)?;
                 let value = self.cast(value, Scalar::U64);
@@ -75,7 +83,7 @@ impl Lower {
                 // An array that is a value: only variables can be indexed by values.
                 let array = self.value(other)?;
                 let ty = self.builder.type_of(array);
-                let var = self.builder.var("array", ty, false);
+                let var = self.var("array", ty);
                 self.builder.set(var, array);
                 let value = self.of(index)?;
                 let value = self.cast(value, Scalar::U64);
@@ -99,6 +107,7 @@ impl Lower {
                         let ty = self.builder.kernel().elements(param).map_or(U64, |(ty, _)| ty);
                         Ok(Given::Place(Place::element(param, indices), ty))
                     }
+                    Given::Private(var, ty) => Ok(Given::Place(Place::var(var), ty)),
                     Given::Place(mut place, ty) => {
                         let value = self.of(index)?;
                         let value = self.cast(value, Scalar::U64);
@@ -141,10 +150,19 @@ impl Lower {
                 if matches!(place.root, Root::Element(..)) {
                     self.site(at);
                 }
-                self.builder.store(place, value);
+                self.store(place, value);
                 Ok(())
             }
             _ => Err(LowerError::Unsupported("this assignment")),
+        }
+    }
+
+    /// Memory is written in phases: what uniform code writes, one item does.
+    fn store(&mut self, place: Place, value: Value) {
+        let once = self.uniform && matches!(place.root, Root::Element(..));
+        match once {
+            true => self.builder.once_phase(|b| b.store(place, value)),
+            false => self.builder.store(place, value),
         }
     }
 }

@@ -1,0 +1,126 @@
+//! What reductions and scans combine with (semantics 8), and the tree that fixes their order.
+
+use super::ops::Arith;
+use super::shared::Shared;
+use crate::op;
+use crate::source::Entry;
+
+/// What combines two values of a reduction or scan: one of [`Add`], [`Mul`], [`Min`], [`Max`],
+/// [`And`], [`Or`], [`Xor`].
+pub trait Combining: Copy + 'static {
+    /// Its name in the IR.
+    const COMBINE: op::Combine;
+
+    /// Its entry in the table.
+    fn entry() -> Entry {
+        Entry::Combine(Self::COMBINE)
+    }
+}
+
+/// What combines two values of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "values of type `{T}` cannot be combined with `{Self}`",
+    label = "no reduction of this type",
+    note = "`Add`, `Mul`, `Min` and `Max` combine numbers; `And`, `Or` and `Xor` integers"
+)]
+pub trait Combine<T>: Combining {
+    /// What changes nothing.
+    const IDENTITY: T;
+    /// Both in one.
+    fn combine(a: T, b: T) -> T;
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name;
+        impl Combining for $name {
+            const COMBINE: op::Combine = op::Combine::$name;
+        }
+    )*};
+}
+operations! {
+    /// The sum; of integers it wraps.
+    Add;
+    /// The product; of integers it wraps.
+    Mul;
+    /// The least.
+    Min;
+    /// The greatest.
+    Max;
+    /// The bits that all have.
+    And;
+    /// The bits that any has.
+    Or;
+    /// The bits that an odd number have.
+    Xor;
+}
+
+macro_rules! combine {
+    ($($ty:ident)*: $($name:ident = $identity:expr, |$a:ident, $b:ident| $both:expr;)*) => {
+        combine! { @each [$($ty)*] $(($name, $identity, $a, $b, $both))* }
+    };
+    (@each [$($ty:ident)*] $one:tt $($rest:tt)*) => {
+        $(combine! { @one $ty $one })*
+        combine! { @each [$($ty)*] $($rest)* }
+    };
+    (@each [$($ty:ident)*]) => {};
+    (@one $ty:ident ($name:ident, $identity:expr, $a:ident, $b:ident, $both:expr)) => {
+        impl Combine<$ty> for $name {
+            const IDENTITY: $ty = {
+                #[allow(dead_code, reason = "some identities need the type")]
+                type T = $ty;
+                $identity as $ty
+            };
+            #[inline(always)]
+            fn combine($a: $ty, $b: $ty) -> $ty {
+                $both
+            }
+        }
+    };
+}
+combine! { i8 u8 i16 u16 i32 u32 i64 u64 isize usize:
+    Add = 0, |a, b| a.wrapping_add(b);
+    Mul = 1, |a, b| a.wrapping_mul(b);
+    Min = T::MAX, |a, b| Ord::min(a, b);
+    Max = T::MIN, |a, b| Ord::max(a, b);
+    And = (0 as T).wrapping_sub(1), |a, b| a & b;
+    Or = 0, |a, b| a | b;
+    Xor = 0, |a, b| a ^ b;
+}
+combine! { f32 f64:
+    Add = -0.0, |a, b| a + b;
+    Mul = 1.0, |a, b| a * b;
+    Min = T::INFINITY, |a, b| a.lesser(b);
+    Max = T::NEG_INFINITY, |a, b| a.greater(b);
+}
+
+/// The tree over the values (semantics 8.1), which it overwrites.
+#[inline(always)]
+pub(super) fn tree<O: Combine<T>, T: Shared>(values: &mut [T]) -> T {
+    let mut len = values.len();
+    let mut half = len.next_power_of_two();
+    while half > 1 {
+        half /= 2;
+        let (low, high) = values.split_at_mut(half.min(len));
+        for (a, b) in low.iter_mut().zip(&high[..len.saturating_sub(half)]) {
+            *a = O::combine(*a, *b);
+        }
+        len = len.min(half);
+    }
+    values.first().copied().unwrap_or(O::IDENTITY)
+}
+
+/// The inclusive scan of Hillis and Steele (semantics 8.3), in place.
+#[inline(always)]
+pub(super) fn scan<O: Combine<T>, T: Shared>(values: &mut [T]) {
+    let mut by = 1;
+    while by < values.len() {
+        // From the end, so that what is read is still of the step before.
+        for at in (by..values.len()).rev() {
+            values[at] = O::combine(values[at - by], values[at]);
+        }
+        by *= 2;
+    }
+}

@@ -1,0 +1,339 @@
+//! Work-groups: what their uniform code and their phases are made of. A phase is a loop over the
+//! group's items, one after the other; so a group needs no threads and no barriers here.
+
+use super::arena::{Arena, with_arena};
+use super::combine::{Combine, scan, tree};
+use super::launched::Launched;
+use super::param::last;
+use super::reduce::{Folding, Gives};
+use super::{At, Elements, Item, Positions, Put, Shared};
+use std::cell::Cell;
+
+/// A work-group that a kernel computes.
+#[derive(Clone, Copy, Debug)]
+pub struct Group<const D: usize = 1> {
+    index: [usize; D],
+    count: [usize; D],
+    size: [usize; D],
+    /// Position of its first item.
+    first: [usize; D],
+    /// Live as long as the group runs.
+    arena: *const Arena,
+}
+
+impl<const D: usize> Group<D> {
+    /// Items in each dimension.
+    #[inline(always)]
+    pub fn size(self) -> [usize; D] {
+        self.size
+    }
+
+    /// Groups of the launch in each dimension.
+    #[inline(always)]
+    pub fn count(self) -> [usize; D] {
+        self.count
+    }
+
+    /// Its index in each dimension.
+    #[inline(always)]
+    pub(super) fn at(self) -> [usize; D] {
+        self.index
+    }
+
+    /// A phase: `body` for each item.
+    #[inline(always)]
+    pub fn each(self, body: impl Fn(GroupItem<D>)) {
+        self.items(body);
+    }
+
+    /// A phase of one item, the first.
+    #[inline(always)]
+    pub fn once(self, body: impl Fn()) {
+        body();
+    }
+
+    #[inline(always)]
+    fn items(self, mut body: impl FnMut(GroupItem<D>)) {
+        let mut size = [1; 3];
+        size[3 - D..].copy_from_slice(&self.size);
+        let mut row = 0;
+        for z in 0..size[0] {
+            for y in 0..size[1] {
+                for x in 0..size[2] {
+                    let local = last([z, y, x]);
+                    let at = std::array::from_fn(|dim| self.first[dim] + local[dim]);
+                    body(GroupItem { item: Item { at }, local, number: row + x });
+                }
+                row += size[2];
+            }
+        }
+    }
+
+    /// Number of items.
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.size.iter().product()
+    }
+
+    #[inline(always)]
+    fn room<T>(self, len: usize) -> *mut T {
+        // SAFETY: live as long as the group runs, and a group leaves its kernel's body never.
+        unsafe { &*self.arena }.room(len)
+    }
+
+    /// Local memory, all zero.
+    #[inline(always)]
+    pub(super) fn local<T: Shared>(self, len: usize) -> *mut T {
+        let room = self.room::<T>(len);
+        // SAFETY: room for so many elements; zero bytes are a value (`Shared`).
+        unsafe { room.write_bytes(0, len) };
+        room
+    }
+
+    /// What the items of the group contribute to a reduction: nothing yet.
+    #[inline(always)]
+    pub fn open<T: Shared, O: Combine<T>>(self, _: &Folding<'_, T, O>) -> Gives<T, O> {
+        let (room, len) = (self.room::<T>(self.len()), self.len());
+        for at in 0..len {
+            // SAFETY: room for so many elements.
+            unsafe { room.add(at).write(O::IDENTITY) };
+        }
+        Gives::new(room)
+    }
+
+    /// The group has run: its items' values become one (semantics 8.4).
+    #[inline(always)]
+    pub fn close<T: Shared, O: Combine<T>>(
+        self,
+        folding: &mut Folding<'_, T, O>,
+        gives: Gives<T, O>,
+    ) {
+        // SAFETY: `open` made it, for this group, with so many values.
+        let values = unsafe { gives.values(self.len()) };
+        let of = |all: [usize; D]| {
+            let mut three = [1; 3];
+            three[3 - D..].copy_from_slice(&all);
+            three
+        };
+        let (mut index, count) = (of(self.index), of(self.count));
+        index[..3 - D].fill(0);
+        let number = (index[0] * count[1] + index[1]) * count[2] + index[2];
+        folding.group(number, tree::<O, T>(values));
+    }
+}
+
+impl Group<1> {
+    /// Its index.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.index[0]
+    }
+}
+
+impl Group<2> {
+    /// Its index in each dimension.
+    #[inline(always)]
+    pub fn pos(self) -> (usize, usize) {
+        (self.index[0], self.index[1])
+    }
+}
+
+impl Group<3> {
+    /// Its index in each dimension.
+    #[inline(always)]
+    pub fn pos(self) -> (usize, usize, usize) {
+        (self.index[0], self.index[1], self.index[2])
+    }
+}
+
+/// An item of a work-group, in a phase.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupItem<const D: usize = 1> {
+    item: Item<D>,
+    local: [usize; D],
+    /// Its number in the group, in row-major order.
+    number: usize,
+}
+
+impl<const D: usize> GroupItem<D> {
+    /// The item by its position in the launch.
+    #[inline(always)]
+    pub(super) fn item(self) -> Item<D> {
+        self.item
+    }
+
+    /// Its number in the group: row-major order of local positions.
+    #[inline(always)]
+    pub fn local_index(self) -> usize {
+        self.number
+    }
+}
+
+macro_rules! positions {
+    ($($rank:literal $tuple:ty: $($dim:literal)*;)*) => {$(
+        impl GroupItem<$rank> {
+            /// Its position in the launch.
+            #[inline(always)]
+            pub fn pos(self) -> $tuple {
+                self.item.pos()
+            }
+
+            /// Its position in the group.
+            #[inline(always)]
+            pub fn local_pos(self) -> $tuple {
+                ($(self.local[$dim],)*)
+            }
+        }
+    )*};
+}
+positions! { 2 (usize, usize): 0 1; 3 (usize, usize, usize): 0 1 2; }
+
+impl GroupItem<1> {
+    /// Its position in the launch.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.item.index()
+    }
+}
+
+/// What each item of a group keeps between phases. An item has its own.
+#[derive(Debug)]
+pub struct Private<T> {
+    first: *mut T,
+}
+
+impl<T> Clone for Private<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Private<T> {}
+
+impl<T: Shared> Elements for Private<T> {
+    type Element = T;
+}
+impl<T: Shared, const D: usize> At<GroupItem<D>> for Private<T> {
+    #[inline(always)]
+    fn at(&self, item: GroupItem<D>) -> T {
+        // SAFETY: a value for each item of the group (`Room`), of which this is one: a body sees
+        // items and values of one group only.
+        unsafe { self.first.add(item.number).read() }
+    }
+}
+impl<T: Shared, const D: usize> Put<GroupItem<D>> for Private<T> {
+    #[inline(always)]
+    fn put(&mut self, item: GroupItem<D>, value: T) {
+        // SAFETY: as above.
+        unsafe { self.first.add(item.number).write(value) };
+    }
+}
+
+/// Memory for values of a group's items: of one place in the source, taken at its first use in the
+/// group and used again at each further one.
+#[derive(Debug)]
+pub struct Room<T>(Cell<*mut T>);
+
+impl<T: Shared> Room<T> {
+    /// No memory yet.
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "made by the macro only")]
+    pub const fn new() -> Room<T> {
+        Room(Cell::new(std::ptr::null_mut()))
+    }
+}
+
+/// What the macro makes of the group's methods that need memory.
+impl<const D: usize> Group<D> {
+    #[inline(always)]
+    fn values<T: Shared>(self, room: &Room<T>, of: impl Fn(GroupItem<D>) -> T) -> *mut T {
+        if room.0.get().is_null() {
+            room.0.set(self.room(self.len()));
+        }
+        let first = room.0.get();
+        // SAFETY: room for a value of each item.
+        self.items(|item| unsafe { first.add(item.number).write(of(item)) });
+        first
+    }
+
+    #[inline(always)]
+    fn slice<'r, T: Shared>(
+        self,
+        room: &'r Room<T>,
+        of: impl Fn(GroupItem<D>) -> T,
+    ) -> &'r mut [T] {
+        let first = self.values(room, of);
+        // SAFETY: written above, as many. A room is of one place in the source; who still has what was
+        // there before has a `Private`, which is not used while this is.
+        unsafe { std::slice::from_raw_parts_mut(first, self.len()) }
+    }
+
+    /// A value for each item.
+    #[inline(always)]
+    pub fn private<T: Shared>(self, room: &Room<T>, value: T) -> Private<T> {
+        Private { first: self.values(room, |_| value) }
+    }
+
+    /// The items' values as one (semantics 8.2).
+    #[inline(always)]
+    pub fn reduce<O: Combine<T>, T: Shared>(
+        self,
+        room: &Room<T>,
+        of: impl Fn(GroupItem<D>) -> T,
+    ) -> T {
+        tree::<O, T>(self.slice(room, of))
+    }
+
+    /// For each item the values up to and with its own as one (semantics 8.3).
+    #[inline(always)]
+    pub fn inclusive_scan<O: Combine<T>, T: Shared>(
+        self,
+        room: &Room<T>,
+        of: impl Fn(GroupItem<D>) -> T,
+    ) -> Private<T> {
+        let values = self.slice(room, of);
+        scan::<O, T>(values);
+        Private { first: values.as_mut_ptr() }
+    }
+
+    /// For each item the values before its own as one (semantics 8.3).
+    #[inline(always)]
+    pub fn exclusive_scan<O: Combine<T>, T: Shared>(
+        self,
+        room: &Room<T>,
+        of: impl Fn(GroupItem<D>) -> T,
+    ) -> Private<T> {
+        let values = self.slice(room, of);
+        scan::<O, T>(values);
+        values.rotate_right(1);
+        if let Some(start) = values.first_mut() {
+            *start = O::IDENTITY;
+        }
+        Private { first: values.as_mut_ptr() }
+    }
+}
+
+impl Launched {
+    /// Calls `body` for each group of a block: the loop around a group kernel's body.
+    ///
+    /// # Safety
+    /// Only what runs a launch makes groups, and each once.
+    #[inline(always)]
+    pub unsafe fn groups<const D: usize>(&self, block: &Positions, mut body: impl FnMut(Group<D>)) {
+        let places = self.places(block);
+        let (count, size) = (last(self.grid()), last(self.group));
+        with_arena(|arena| {
+            for z in places.min[0]..places.max[0] {
+                for y in places.min[1]..places.max[1] {
+                    for x in places.min[2]..places.max[2] {
+                        // SAFETY: the groups before have ended.
+                        unsafe { arena.reset() };
+                        let at = [z, y, x];
+                        let first = |dim| self.offset[dim] + at[dim] * self.group[dim];
+                        let first = last(std::array::from_fn(first));
+                        body(Group { index: last(at), count, size, first, arena });
+                    }
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,58 @@
+//! What a launch is to the kernel that computes it: where it begins, its groups, its reductions.
+
+use super::Positions;
+use super::reduce::Reduction;
+
+/// A launch. Three dimensions, the slowest first; ones where a launch has fewer.
+#[derive(Debug, Default)]
+pub struct Launched {
+    /// Position of the first item.
+    pub offset: [usize; 3],
+    /// Items.
+    pub range: [usize; 3],
+    /// Items of a group; 1 for item kernels.
+    pub group: [usize; 3],
+    /// By parameter of that kind: what its values come to.
+    reductions: Vec<Reduction>,
+}
+
+impl Launched {
+    /// A launch, with so many reductions, of which no value is known yet.
+    pub fn new(
+        offset: [usize; 3],
+        range: [usize; 3],
+        group: [usize; 3],
+        reductions: usize,
+    ) -> Launched {
+        let mut launch = Launched { offset, range, group, reductions: vec![] };
+        let grid = launch.grid();
+        let values = grid.iter().product();
+        launch.reductions = (0..reductions).map(|_| Reduction::new(values)).collect();
+        launch
+    }
+
+    /// Of which a kernel of items without reductions needs to know nothing.
+    pub const fn plain() -> Launched {
+        Launched { offset: [0; 3], range: [0; 3], group: [1; 3], reductions: vec![] }
+    }
+
+    /// Groups; items for item kernels.
+    pub(super) fn grid(&self) -> [usize; 3] {
+        std::array::from_fn(|dim| self.range[dim] / self.group[dim].max(1))
+    }
+
+    /// One of its reductions.
+    pub(super) fn reduction(&self, at: usize) -> Option<&Reduction> {
+        self.reductions.get(at)
+    }
+
+    /// The groups of a block, or its items for item kernels: the first, and one past the last.
+    pub(super) fn places(&self, block: &Positions) -> Positions {
+        let of = |at: [usize; 3]| {
+            std::array::from_fn(|dim| {
+                at[dim].wrapping_sub(self.offset[dim]) / self.group[dim].max(1)
+            })
+        };
+        Positions { min: of(block.min), max: of(block.max) }
+    }
+}

@@ -1,0 +1,237 @@
+//! Local memory: an array of each group. What may be done with it depends on where: an item writes
+//! its own slot, and reads others in phases that do not write.
+
+use super::atomic::{Atom, Atoms};
+use super::verdict::{Seen, note};
+use super::{At, Elements, Group, GroupItem, Local, LocalAtomic, Put, Shared};
+use crate::source::Entry;
+use std::marker::PhantomData;
+
+/// A parameter that is local memory.
+pub trait LocalParam {
+    /// What uniform code gets.
+    type Array: Copy;
+    /// The parameter's entry in the table.
+    fn entry() -> Entry;
+    /// The array of a group, all zero; `number` is the parameter's in the source.
+    fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array;
+    /// An array of nothing, for probing.
+    fn none() -> Self::Array;
+}
+
+/// An array of a group. `P` says what may be done with it.
+#[derive(Debug)]
+pub struct Array<P, T, const N: usize> {
+    first: *mut T,
+    param: usize,
+    _what: PhantomData<P>,
+}
+
+impl<P, T, const N: usize> Clone for Array<P, T, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P, T, const N: usize> Copy for Array<P, T, N> {}
+
+/// Of phases that read: any slot.
+#[derive(Debug)]
+pub enum Reads {}
+/// Of phases that write: each item its own slot.
+#[derive(Debug)]
+pub enum Writes {}
+/// Of `once` phases: any slot, read and written.
+#[derive(Debug)]
+pub enum Once {}
+/// While the array is filled: nothing.
+#[derive(Debug)]
+pub enum Filled {}
+/// Where it is not used but in phases.
+#[derive(Debug)]
+pub enum Held {}
+/// Of phases: any slot, atomically.
+#[derive(Debug)]
+pub enum Counts {}
+
+impl<T: Shared, const N: usize> LocalParam for Local<T, N> {
+    type Array = Array<Reads, T, N>;
+    fn entry() -> Entry {
+        Entry::Local(T::describe, N as u32)
+    }
+    #[inline(always)]
+    fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array {
+        Array::new(group.local(N), number)
+    }
+    fn none() -> Self::Array {
+        Array::new(std::ptr::null_mut(), 0)
+    }
+}
+
+impl<T: Atom, const N: usize> LocalParam for LocalAtomic<T, N> {
+    type Array = Array<Held, T, N>;
+    fn entry() -> Entry {
+        Entry::Local(T::describe, N as u32)
+    }
+    #[inline(always)]
+    fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array {
+        Array::new(group.local(N), number)
+    }
+    fn none() -> Self::Array {
+        Array::new(std::ptr::null_mut(), 0)
+    }
+}
+
+impl<P, T: Shared, const N: usize> Array<P, T, N> {
+    fn new(first: *mut T, param: usize) -> Self {
+        Array { first, param, _what: PhantomData }
+    }
+
+    #[inline(always)]
+    fn to<Q>(self) -> Array<Q, T, N> {
+        Array { first: self.first, param: self.param, _what: PhantomData }
+    }
+
+    /// Number of slots.
+    #[inline(always)]
+    #[expect(clippy::len_without_is_empty, reason = "kernels compare the length")]
+    pub fn len(&self) -> usize {
+        N
+    }
+
+    /// Where a slot is, if there is one.
+    #[inline(always)]
+    #[track_caller]
+    fn slot(&self, at: usize) -> Option<*mut T> {
+        if at < N {
+            return Some(self.first.wrapping_add(at));
+        }
+        let param = self.param;
+        note(|| Seen::Bounds { param: Some(param), index: vec![at as i64], extent: vec![N] });
+        None
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn load(&self, at: usize) -> T {
+        match self.slot(at) {
+            // SAFETY: one of the N elements of the group's array (`LocalParam::array`), which are
+            // initialised. Items run one after the other, in one thread.
+            Some(slot) => unsafe { slot.read() },
+            // SAFETY: a device type's zero bytes are a value (`Shared`).
+            None => unsafe { std::mem::zeroed() },
+        }
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn store(&self, at: usize, value: T) {
+        if let Some(slot) = self.slot(at) {
+            // SAFETY: as in `load`.
+            unsafe { slot.write(value) };
+        }
+    }
+}
+
+impl<T: Shared, const N: usize> Array<Reads, T, N> {
+    /// In a phase that only reads it.
+    #[inline(always)]
+    pub fn reading(self) -> Array<Reads, T, N> {
+        self
+    }
+
+    /// In a phase that writes it.
+    #[inline(always)]
+    pub fn writing(self) -> Array<Writes, T, N> {
+        self.to()
+    }
+
+    /// In a phase of one item.
+    #[inline(always)]
+    pub fn once(self) -> Array<Once, T, N> {
+        self.to()
+    }
+
+    /// In what it is filled with.
+    #[inline(always)]
+    pub fn filled(self) -> Array<Filled, T, N> {
+        self.to()
+    }
+
+    /// A phase: each slot is computed by one item.
+    #[inline(always)]
+    #[track_caller]
+    pub fn fill(self, of: impl Fn(usize) -> T) {
+        for at in 0..N {
+            self.store(at, of(at));
+        }
+    }
+}
+
+impl<T: Shared, const N: usize> Array<Held, T, N> {
+    /// In a phase.
+    #[inline(always)]
+    pub fn counting(self) -> Array<Counts, T, N> {
+        self.to()
+    }
+}
+
+impl<P, T: Shared, const N: usize> Elements for Array<P, T, N> {
+    type Element = T;
+}
+
+macro_rules! access {
+    ($($what:ident $trait:ident [$($g:tt)*] $index:ty, |$at:pat_param| $slot:expr;)*) => {$(
+        access! { @ $what $trait [$($g)*] $index, $at, $slot }
+    )*};
+    (@ $what:ident At [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
+        impl<T: Shared, const N: usize, $($g)*> At<$index> for Array<$what, T, N> {
+            #[inline(always)]
+            #[track_caller]
+            fn at(&self, $at: $index) -> T {
+                self.load($slot)
+            }
+        }
+    };
+    (@ $what:ident Put [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
+        impl<T: Shared, const N: usize, $($g)*> Put<$index> for Array<$what, T, N> {
+            #[inline(always)]
+            #[track_caller]
+            fn put(&mut self, $at: $index, value: T) {
+                self.store($slot, value);
+            }
+        }
+    };
+}
+access! {
+    Reads At [] usize, |at| at;
+    Reads At [] u32, |at| at as usize;
+    Reads At [] i32, |at| at as usize;
+    Reads At [const D: usize] GroupItem<D>, |item| item.local_index();
+    Writes At [const D: usize] GroupItem<D>, |item| item.local_index();
+    Writes Put [const D: usize] GroupItem<D>, |item| item.local_index();
+    Once At [] usize, |at| at;
+    Once At [] u32, |at| at as usize;
+    Once At [] i32, |at| at as usize;
+    Once Put [] usize, |at| at;
+    Once Put [] u32, |at| at as usize;
+    Once Put [] i32, |at| at as usize;
+}
+
+macro_rules! atoms {
+    ($([$($g:tt)*] $index:ty, |$at:pat_param| $slot:expr;)*) => {$(
+        // SAFETY: the group's array, which is used by one thread.
+        unsafe impl<T: Atom, const N: usize, $($g)*> Atoms<$index> for Array<Counts, T, N> {
+            #[inline(always)]
+            #[track_caller]
+            fn element(&self, $at: $index) -> Option<*mut T> {
+                self.slot($slot)
+            }
+        }
+    )*};
+}
+atoms! {
+    [] usize, |at| at;
+    [] u32, |at| at as usize;
+    [] i32, |at| at as usize;
+    [const D: usize] GroupItem<D>, |item| item.local_index();
+}

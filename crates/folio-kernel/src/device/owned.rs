@@ -1,0 +1,132 @@
+//! Accesses of views by those who own their elements: items of groups, rows, chunks, groups; and of
+//! those that everybody may touch.
+
+use super::atomic::{Atom, Atoms};
+use super::view::{read, write};
+use super::{
+    At, Atomic, Group, GroupItem, In, InOut, InOutRow, Item, Out, OutChunk, OutGroup, OutRow, Put,
+    Racy, Shared, Spot, View,
+};
+
+macro_rules! access {
+    ($($trait:ident [$($g:tt)*] $name:ty, $element:ty, $rank:tt, $index:ty,
+        |$view:ident, $at:pat_param| $place:expr;)*) => {$(
+        access! { @ $trait [$($g)*] $name, $element, $rank, $index, $view, $at, $place }
+    )*};
+    (@ At [$($g:tt)*] $name:ty, $element:ty, $rank:tt, $index:ty, $view:ident, $at:pat_param,
+        $place:expr) => {
+        impl<T: Shared, $($g)*> At<$index> for View<'_, $name, $element, $rank> {
+            #[inline(always)]
+            #[track_caller]
+            fn at(&self, $at: $index) -> $element {
+                let $view = self;
+                read($place)
+            }
+        }
+    };
+    (@ Put [$($g:tt)*] $name:ty, $element:ty, $rank:tt, $index:ty, $view:ident, $at:pat_param,
+        $place:expr) => {
+        impl<T: Shared, $($g)*> Put<$index> for View<'_, $name, $element, $rank> {
+            #[inline(always)]
+            #[track_caller]
+            fn put(&mut self, $at: $index, value: $element) {
+                let $view = self;
+                write($place, value);
+            }
+        }
+    };
+}
+access! {
+    At [const D: usize] In<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
+    At [const D: usize] InOut<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
+    Put [const D: usize] InOut<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
+    Put [const D: usize] Out<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
+    Put [const D: usize] OutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
+
+    At [] In<T, 2>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
+    At [] In<T, 2>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());
+    At [] InOutRow<T>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
+    At [] InOutRow<T>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());
+    Put [] InOutRow<T>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
+    Put [] InOutRow<T>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());
+    Put [] OutRow<T>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
+    Put [] OutRow<T>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());
+
+    Put [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Item<D>,
+        |view, item| view.own(item);
+    Put [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, GroupItem<D>,
+        |view, item| view.own(item.item());
+}
+
+/// What is written slot by slot.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not written in parts at an index of type `{I}`",
+    label = "not an item's own chunk",
+    note = "`OutChunk` is written at the item: `out[i] = [..]` or `out[i][k] = ..`"
+)]
+pub trait PutSlot<I> {
+    /// Type of a slot.
+    type Slot: Shared;
+    /// Replaces one slot of the own element.
+    #[track_caller]
+    fn put_slot(&mut self, index: I, slot: usize, value: Self::Slot);
+}
+
+impl<T: Shared, const N: usize, const D: usize> View<'_, OutChunk<T, N, D>, [T; N], D> {
+    #[inline(always)]
+    #[track_caller]
+    fn slot(&self, item: Item<D>, slot: usize, value: T) {
+        if slot >= N {
+            return super::view::outside(None, [slot], [N]);
+        }
+        // Within the element, or null.
+        let chunk = self.own(item).map(|chunk| chunk.cast::<T>().wrapping_add(slot));
+        write(chunk, value);
+    }
+}
+impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<D>>
+    for View<'_, OutChunk<T, N, D>, [T; N], D>
+{
+    type Slot = T;
+    #[inline(always)]
+    #[track_caller]
+    fn put_slot(&mut self, item: Item<D>, slot: usize, value: T) {
+        self.slot(item, slot, value);
+    }
+}
+impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<D>>
+    for View<'_, OutChunk<T, N, D>, [T; N], D>
+{
+    type Slot = T;
+    #[inline(always)]
+    #[track_caller]
+    fn put_slot(&mut self, item: GroupItem<D>, slot: usize, value: T) {
+        self.slot(item.item(), slot, value);
+    }
+}
+
+// SAFETY: in bounds of live memory, and aligned, as its buffer is; a kernel has atomic operations
+// only for it, and nobody else uses it meanwhile (`ViewParam::view`).
+unsafe impl<T: Atom, const D: usize, I: Spot<D>> Atoms<I> for View<'_, Atomic<T, D>, T, D> {
+    #[inline(always)]
+    #[track_caller]
+    fn element(&self, at: I) -> Option<*mut T> {
+        View::element(self, at.spot())
+    }
+}
+
+// Of `Racy`, freedom from races is the promise of who passed it.
+impl<T: Shared, const D: usize, I: Spot<D>> At<I> for View<'_, Racy<T, D>, T, D> {
+    #[inline(always)]
+    #[track_caller]
+    fn at(&self, index: I) -> T {
+        read(self.element(index.spot()))
+    }
+}
+impl<T: Shared, const D: usize, I: Spot<D>> Put<I> for View<'_, Racy<T, D>, T, D> {
+    #[inline(always)]
+    #[track_caller]
+    fn put(&mut self, index: I, value: T) {
+        write(self.element(index.spot()), value);
+    }
+}

@@ -1,0 +1,344 @@
+//! Launch-wide reductions (semantics 8.4): a function of the values alone, whichever thread has
+//! which of them.
+//!
+//! Values are numbered in row-major order and cut into chunks of 4096. A thread whose block has all
+//! of a chunk computes its result alone; of chunks that several blocks share, the values are
+//! gathered, and whoever brings the last one computes the result. Whoever finishes the last chunk
+//! computes the rest.
+
+use super::combine::{Combine, tree};
+use super::launched::Launched;
+use super::{ParamPtr, Positions, Reduce, Shared, View};
+use crate::source::Entry;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Values of a chunk.
+const CHUNK: usize = 4096;
+/// Values that are folded beside each other.
+const LANES: usize = 256;
+
+/// One reduction of a launch, shared by all who compute a part of it.
+#[derive(Debug)]
+pub(super) struct Reduction {
+    values: usize,
+    /// The results of chunks, as bits.
+    results: Box<[AtomicU64]>,
+    /// Chunks without a result.
+    missing: AtomicUsize,
+    /// The values of chunks that several blocks share, as far as they are known, and how many.
+    shared: Mutex<HashMap<usize, (Box<[u64]>, usize)>>,
+}
+
+fn word_of<T: Shared>(value: T) -> u64 {
+    const { assert!(size_of::<T>() <= 8) };
+    let mut word = 0u64;
+    // SAFETY: at most 8 bytes, all initialised (`Shared` types have no padding), into a word.
+    unsafe { (&raw mut word).cast::<T>().write_unaligned(value) };
+    word
+}
+
+fn value_of<T: Shared>(word: u64) -> T {
+    const { assert!(size_of::<T>() <= 8) };
+    // SAFETY: the word holds a `T`: made by `word_of`, or zero, which is a value of every type.
+    unsafe { (&raw const word).cast::<T>().read_unaligned() }
+}
+
+impl Reduction {
+    pub(super) fn new(values: usize) -> Reduction {
+        let chunks = values.div_ceil(CHUNK);
+        Reduction {
+            values,
+            results: (0..chunks).map(|_| AtomicU64::new(0)).collect(),
+            missing: AtomicUsize::new(chunks),
+            shared: Mutex::default(),
+        }
+    }
+
+    /// Values of a chunk: fewer in the last one.
+    fn len(&self, chunk: usize) -> usize {
+        CHUNK.min(self.values.saturating_sub(chunk * CHUNK))
+    }
+
+    /// Values of a chunk that others have a part of. Gives them all to whoever brings the last.
+    fn put<T: Shared>(&self, chunk: usize, first: usize, values: &[T]) -> Option<Vec<T>> {
+        let len = self.len(chunk);
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all, known) = shared.entry(chunk).or_insert_with(|| (vec![0; len].into(), 0));
+        for (at, value) in all.iter_mut().skip(first).zip(values) {
+            *at = word_of(*value);
+        }
+        *known += values.len();
+        if *known < len {
+            return None;
+        }
+        let (all, _) = shared.remove(&chunk)?;
+        Some(all.iter().map(|word| value_of(*word)).collect())
+    }
+
+    /// A chunk's result. Gives the launch's to whoever brings the last.
+    fn finish<O: Combine<T>, T: Shared>(&self, chunk: usize, result: T) -> Option<T> {
+        self.results.get(chunk)?.store(word_of(result), Ordering::Relaxed);
+        // Release what is stored above; acquire, for the last one, what all others have stored.
+        if self.missing.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return None;
+        }
+        let results = self.results.iter().map(|word| value_of(word.load(Ordering::Relaxed)));
+        let mut values: Vec<T> = results.collect();
+        while values.len() > 1 {
+            values = values.chunks(CHUNK).map(fold::<O, T>).collect();
+        }
+        values.first().copied()
+    }
+}
+
+/// The result of a chunk.
+fn fold<O: Combine<T>, T: Shared>(chunk: &[T]) -> T {
+    let mut lanes = Lanes::<T>::new(O::IDENTITY);
+    for (row, values) in chunk.chunks(LANES).enumerate() {
+        lanes.add::<O>(row * LANES, values);
+    }
+    lanes.result::<O>(chunk.len())
+}
+
+/// The lanes of one chunk.
+struct Lanes<T>([T; LANES]);
+
+impl<T: Shared> Lanes<T> {
+    fn new(any: T) -> Lanes<T> {
+        Lanes([any; LANES])
+    }
+
+    /// Further values, which stay within a row of lanes.
+    #[inline(always)]
+    fn add<O: Combine<T>>(&mut self, first: usize, values: &[T]) {
+        let lanes = self.0.iter_mut().skip(first % LANES);
+        if first < LANES {
+            lanes.zip(values).for_each(|(lane, value)| *lane = *value);
+        } else {
+            lanes.zip(values).for_each(|(lane, value)| *lane = O::combine(*lane, *value));
+        }
+    }
+
+    fn result<O: Combine<T>>(&mut self, len: usize) -> T {
+        tree::<O, T>(&mut self.0[..len.min(LANES)])
+    }
+}
+
+/// What an item contributes with.
+#[derive(Debug)]
+pub struct Give<T, O> {
+    value: *mut T,
+    _combine: std::marker::PhantomData<O>,
+}
+
+impl<T, O> Clone for Give<T, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, O> Copy for Give<T, O> {}
+
+impl<T: Shared, O: Combine<T>> Give<T, O> {
+    /// One more value.
+    #[inline(always)]
+    pub fn give(&self, value: T) {
+        // SAFETY: the item's own value, in a row or group of values that is there while it runs.
+        unsafe { self.value.write(O::combine(self.value.read(), value)) };
+    }
+}
+
+/// The values of several items: of a row of them, or of a group.
+#[derive(Debug)]
+pub struct Gives<T, O> {
+    first: *mut T,
+    _combine: std::marker::PhantomData<O>,
+}
+
+impl<T, O> Clone for Gives<T, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, O> Copy for Gives<T, O> {}
+
+impl<T, O> Gives<T, O> {
+    pub(super) fn new(first: *mut T) -> Gives<T, O> {
+        Gives { first, _combine: std::marker::PhantomData }
+    }
+
+    /// All of them.
+    ///
+    /// # Safety
+    /// There are so many, they are live, and nobody else uses them meanwhile.
+    pub(super) unsafe fn values<'v>(self, len: usize) -> &'v mut [T] {
+        // SAFETY: the caller's promise.
+        unsafe { std::slice::from_raw_parts_mut(self.first, len) }
+    }
+
+    /// None, for probing.
+    pub fn none() -> Gives<T, O> {
+        Gives::new(std::ptr::null_mut())
+    }
+
+    /// Those of one item, by its number.
+    #[inline(always)]
+    pub fn of(self, item: usize) -> Give<T, O> {
+        Give { value: self.first.wrapping_add(item), _combine: std::marker::PhantomData }
+    }
+}
+
+/// What one block adds to a reduction.
+pub struct Folding<'l, T, O> {
+    reduction: Option<&'l Reduction>,
+    /// Where the result goes.
+    element: Option<*mut T>,
+    /// Chunks of which the block has all values, in their order.
+    alone: Range<usize>,
+    lanes: Lanes<T>,
+    row: [T; LANES],
+    _combine: std::marker::PhantomData<O>,
+}
+
+/// A parameter that is a reduction.
+pub trait ReduceParam {
+    /// Type of the value.
+    type Value: Shared;
+    /// What values are combined with.
+    type Combine: Combine<Self::Value>;
+    /// The parameter's entry in the table.
+    fn entry() -> Entry {
+        Entry::Reduce(Self::Value::describe, <Self::Combine as super::Combining>::COMBINE)
+    }
+}
+
+impl<T: Shared, O: Combine<T>> ReduceParam for Reduce<T, O> {
+    type Value = T;
+    type Combine = O;
+}
+
+impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
+    /// Of a block of a launch; `number` is the reduction's among the kernel's.
+    ///
+    /// # Safety
+    /// The memory is live for `'l`, of one `T` or more, and nobody else uses it.
+    pub unsafe fn new(
+        number: usize,
+        memory: &ParamPtr,
+        launch: &'l Launched,
+        block: &Positions,
+    ) -> Self {
+        let view = View::<(), T, 1>::new(memory, 0, block);
+        let (grid, places) = (launch.grid(), launch.places(block));
+        let linear = |[z, y, x]: [usize; 3]| (z * grid[1] + y) * grid[2] + x;
+        let extent: [usize; 3] = std::array::from_fn(|dim| places.max[dim] - places.min[dim]);
+        let volume: usize = extent.iter().product();
+        let first = linear(places.min);
+        let end = match volume {
+            0 => first,
+            _ => linear(places.max.map(|end| end - 1)) + 1,
+        };
+        let reduction = launch.reduction(number);
+        let values = reduction.map_or(0, |reduction| reduction.values);
+        // Where the block is no run of values, every chunk is shared.
+        let last = if end == values { end.div_ceil(CHUNK) } else { end / CHUNK };
+        let alone = if end - first == volume { first.div_ceil(CHUNK)..last } else { 0..0 };
+        Folding {
+            reduction,
+            element: view.first(),
+            alone,
+            lanes: Lanes::new(O::IDENTITY),
+            row: [O::IDENTITY; LANES],
+            _combine: std::marker::PhantomData,
+        }
+    }
+
+    /// Values that have not been contributed to, for the items of a row.
+    #[inline(always)]
+    pub fn open(&mut self, row: &Row) -> Gives<T, O> {
+        self.row[..row.len].fill(O::IDENTITY);
+        Gives::new(self.row.as_mut_ptr())
+    }
+
+    /// The row's items have run.
+    #[inline(always)]
+    pub fn close(&mut self, row: &Row) {
+        let (chunk, at) = (row.first / CHUNK, row.first % CHUNK);
+        let Some(reduction) = self.reduction else { return };
+        if !self.alone.contains(&chunk) {
+            if let Some(all) = reduction.put(chunk, at, &self.row[..row.len]) {
+                self.finish(reduction, chunk, fold::<O, T>(&all));
+            }
+            return;
+        }
+        self.lanes.add::<O>(at, &self.row[..row.len]);
+        let len = reduction.len(chunk);
+        if at + row.len == len {
+            let result = self.lanes.result::<O>(len);
+            self.finish(reduction, chunk, result);
+        }
+    }
+
+    /// The value of a group, by its number.
+    pub(super) fn group(&mut self, number: usize, value: T) {
+        self.row[0] = value;
+        self.close(&Row { first: number, len: 1, at: [0; 3] });
+    }
+
+    fn finish(&self, reduction: &Reduction, chunk: usize, result: T) {
+        if let (Some(result), Some(element)) =
+            (reduction.finish::<O, T>(chunk, result), self.element)
+        {
+            // SAFETY: in bounds of live memory (`new`); there is one last chunk, so nobody else writes.
+            unsafe { element.write(result) };
+        }
+    }
+}
+
+/// Neighbouring items, whose values are of one row of lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Number of the first of them in the launch.
+    pub(super) first: usize,
+    pub(super) len: usize,
+    /// Position of the first of them.
+    pub(super) at: [usize; 3],
+}
+
+impl Row {
+    /// Calls `body` for each of them, with its number in the row.
+    ///
+    /// # Safety
+    /// As for [`Positions::each`].
+    #[inline(always)]
+    pub unsafe fn each<const D: usize>(&self, mut body: impl FnMut(super::Item<D>, usize)) {
+        let [z, y, x] = self.at;
+        for k in 0..self.len {
+            body(super::Item { at: super::param::last([z, y, x + k]) }, k);
+        }
+    }
+}
+
+impl Launched {
+    /// Calls `each` for the rows of a block, in order.
+    #[inline(always)]
+    pub fn rows(&self, block: &Positions, mut each: impl FnMut(&Row)) {
+        let places = self.places(block);
+        for z in places.min[0]..places.max[0] {
+            for y in places.min[1]..places.max[1] {
+                let number = (z * self.range[1] + y) * self.range[2];
+                let (mut x, end) = (places.min[2], places.max[2]);
+                while x < end {
+                    let first = number + x;
+                    let len = (LANES - first % LANES).min(end - x);
+                    let at = [z, y, x];
+                    let at = std::array::from_fn(|dim| at[dim] + self.offset[dim]);
+                    each(&Row { first, len, at });
+                    x += len;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What names one element: numbers, tuples of them, items.
+
+use super::{GroupItem, Item};
+
+/// What names one element of `D` dimensions.
+#[diagnostic::on_unimplemented(
+    message = "an index of type `{Self}` names no element in {D} dimension(s)",
+    label = "no index of {D} dimension(s)",
+    note = "an index is a number (1D), a tuple of `usize` (2D, 3D), or the item"
+)]
+pub trait Spot<const D: usize>: Copy {
+    /// The index in each dimension.
+    fn spot(self) -> [usize; D];
+}
+
+macro_rules! spots {
+    ($([$($g:tt)*] $index:ty, $rank:tt, |$at:pat_param| $spot:expr;)*) => {$(
+        impl<$($g)*> Spot<$rank> for $index {
+            #[inline(always)]
+            fn spot(self) -> [usize; $rank] {
+                let $at = self;
+                $spot
+            }
+        }
+    )*};
+}
+spots! {
+    [] usize, 1, |k| [k];
+    [] u32, 1, |k| [k as usize];
+    [] i32, 1, |k| [k as usize];
+    [] (usize, usize), 2, |(r, c)| [r, c];
+    [] (usize, usize, usize), 3, |(z, y, x)| [z, y, x];
+    [const D: usize] Item<D>, D, |item| item.at;
+    [const D: usize] GroupItem<D>, D, |item| item.item().at;
+    [] (Item<1>, usize), 2, |(row, c)| [row.at[0], c];
+    [] (GroupItem<1>, usize), 2, |(row, c)| [row.item().at[0], c];
+}

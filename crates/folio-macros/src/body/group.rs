@@ -1,0 +1,383 @@
+//! Group kernels: phases as closures, what items keep between them; and methods of parameters that
+//! are atomic, local, or reductions.
+//!
+//! In Rust a phase is a closure that is an `Fn`, so it changes nothing of the group's. It takes
+//! its own copies of the views that it names, and of local arrays what the phase may do with them:
+//! each item writes its own slot, and nobody reads others in a phase that writes.
+
+use super::{Both, Walk, place_of};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprMethodCall, GenericArgument, Pat};
+
+/// What is special about a parameter.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Special {
+    None,
+    /// A view that is written at the item.
+    Written,
+    /// A view whose elements are written slot by slot.
+    Chunk,
+    /// A view that the group writes.
+    OfGroup,
+    Atomic,
+    Local,
+    LocalAtomic,
+    Reduce,
+    /// The group, of this rank.
+    Group(u8),
+}
+
+/// Whose code something is.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub enum Zone {
+    /// An item's: a kernel's of items, a device function's, a phase's.
+    #[default]
+    Items,
+    /// The group's.
+    Uniform,
+    /// An item's, that gives a value to a reduction or scan.
+    Gives,
+    /// The first item's.
+    Once,
+}
+
+const ATOMICS: &[&str] =
+    &["load", "add", "sub", "min", "max", "and", "or", "xor", "exchange", "compare_exchange"];
+
+/// A closure's parameter, its body, and the copies that it begins with.
+struct Closure {
+    /// Its name in Rust, and its number.
+    item: Option<(Ident, u16)>,
+    copies: Vec<TokenStream>,
+    body: Both,
+}
+
+impl Walk {
+    /// What follows is uniform code.
+    pub fn begin_group(&mut self) {
+        self.zone = Zone::Uniform;
+    }
+
+    fn number(&self, expr: &Expr) -> Option<u16> {
+        match expr {
+            Expr::Path(path) => path.path.get_ident().and_then(|name| self.scopes.find(name)),
+            Expr::Paren(inner) => self.number(&inner.expr),
+            _ => None,
+        }
+    }
+
+    fn special_of(&self, expr: &Expr) -> Special {
+        let number = self.number(expr).map(usize::from);
+        number.and_then(|at| self.params.get(at)).map_or(Special::None, |(_, special)| *special)
+    }
+
+    /// An element is written.
+    pub(super) fn writes(&mut self, of: &Expr, at: Span) {
+        self.written.extend(self.number(of));
+        if self.special_of(of) == Special::OfGroup
+            && !matches!(self.zone, Zone::Uniform | Zone::Once)
+        {
+            let text = "the group's element is written once for the group: outside of phases, or in `g.once(|| ..)`";
+            self.refuse(at, text);
+        }
+    }
+
+    /// An element of what is written slot by slot.
+    pub(super) fn chunk(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Index(index) if self.special_of(&index.expr) == Special::Chunk)
+    }
+
+    /// Refuses what may end an item that has to give a value.
+    pub(super) fn may_leave(&mut self, at: Span, what: &str) {
+        if self.zone == Zone::Gives {
+            let text =
+                format!("{what} may leave an item without a value; write it in a phase before");
+            self.refuse(at, text);
+        }
+    }
+
+    /// A call that gives what items keep: `g.private(..)`, or a scan.
+    pub(super) fn kept<'e>(&self, expr: &'e Expr) -> Option<&'e ExprMethodCall> {
+        let Expr::MethodCall(call) = expr else { return None };
+        let name = call.method.to_string();
+        let keeps = ["private", "inclusive_scan", "exclusive_scan"].contains(&name.as_str());
+        let group = matches!(self.special_of(&call.receiver), Special::Group(_));
+        (keeps && group).then_some(call)
+    }
+
+    /// What was kept has this name.
+    pub(super) fn keep(&mut self, pattern: &Pat) {
+        match pattern {
+            Pat::Ident(name) => {
+                if let Some(number) = self.scopes.find(&name.ident) {
+                    self.privates.push((number, name.ident.clone()));
+                }
+            }
+            other => {
+                self.refuse(other.span(), "give what items keep a name: `let x = g.private(..);`");
+            }
+        }
+    }
+
+    /// The Rust and the tree of such a call.
+    pub(super) fn keeps(&mut self, call: &ExprMethodCall) -> Both {
+        if self.zone != Zone::Uniform {
+            return self.nested(call);
+        }
+        match call.method.to_string().as_str() {
+            "private" => self.private(call),
+            "inclusive_scan" => self.collect(call, "Inclusive"),
+            _ => self.collect(call, "Exclusive"),
+        }
+    }
+
+    /// A method of a parameter that has methods of its own.
+    pub(super) fn special(&mut self, call: &ExprMethodCall) -> Option<Both> {
+        let name = call.method.to_string();
+        match self.special_of(&call.receiver) {
+            Special::Group(_) => self.of_group(call, &name),
+            Special::Atomic | Special::LocalAtomic if ATOMICS.contains(&name.as_str()) => {
+                Some(self.atomic(call, &name))
+            }
+            Special::Reduce => Some(self.give(call, &name)),
+            Special::Local if name == "fill" => Some(self.fill(call)),
+            _ => None,
+        }
+    }
+
+    fn of_group(&mut self, call: &ExprMethodCall, name: &str) -> Option<Both> {
+        let phases = ["each", "once", "reduce", "inclusive_scan", "exclusive_scan", "private"];
+        if phases.contains(&name) && self.zone != Zone::Uniform {
+            return Some(self.nested(call));
+        }
+        match name {
+            "each" => Some(self.each(call)),
+            "once" => Some(self.once(call)),
+            "reduce" => Some(self.collect(call, "Reduce")),
+            "inclusive_scan" | "exclusive_scan" | "private" => {
+                let text = format!("give what items keep a name: `let x = g.{name}(..);`");
+                Some(self.refuse(call.span(), text))
+            }
+            _ => None,
+        }
+    }
+
+    fn nested(&mut self, call: &ExprMethodCall) -> Both {
+        let text = "a phase is the whole group's; it cannot be inside of another one";
+        self.refuse(call.method.span(), text)
+    }
+
+    fn uniform(&mut self, call: &ExprMethodCall) -> Option<Both> {
+        let text = "items do this, not the group: write it in `g.each(|i| ..)` or `g.once(|| ..)`";
+        (self.zone == Zone::Uniform).then(|| self.refuse(call.method.span(), text))
+    }
+
+    fn atomic(&mut self, call: &ExprMethodCall, name: &str) -> Both {
+        if let Some(refused) = self.uniform(call) {
+            return refused;
+        }
+        let (of, of_tree) = self.expr(&call.receiver);
+        let mut args = call.args.iter();
+        let index = args.next().map(|index| self.index(index));
+        let rest = args.map(|arg| self.expr(arg)).collect::<Vec<_>>();
+        let (natives, trees): (Vec<_>, Vec<_>) = index.into_iter().chain(rest).unzip();
+        let (method, (line, column)) = (&call.method, place_of(call.method.span()));
+        let function = quote_spanned!(method.span() => ::folio::ir::device::atomic::#method);
+        let given =
+            super::call::arguments(call.paren_token.span.join(), quote!(&#of #(, #natives)*));
+        let tree = quote!(__s::Expr::Method(&#of_tree, #name, &[#(#trees),*], (#line, #column)));
+        (quote!(#function #given), tree)
+    }
+
+    fn give(&mut self, call: &ExprMethodCall, name: &str) -> Both {
+        if let Some(refused) = self.uniform(call) {
+            return refused;
+        }
+        if name != "give" {
+            let text = "a reduction is only added to: `total.give(x)`";
+            return self.refuse(call.method.span(), text);
+        }
+        let (of, of_tree) = self.expr(&call.receiver);
+        let (natives, trees): (Vec<_>, Vec<_>) = call.args.iter().map(|arg| self.expr(arg)).unzip();
+        let (method, (line, column)) = (&call.method, place_of(call.method.span()));
+        let given = super::call::arguments(call.paren_token.span.join(), quote!(#(#natives),*));
+        let tree = quote!(__s::Expr::Method(&#of_tree, "give", &[#(#trees),*], (#line, #column)));
+        (quote!(#of.#method #given), tree)
+    }
+
+    fn each(&mut self, call: &ExprMethodCall) -> Both {
+        let Some(closure) = self.closure(call, Zone::Items, "|i| ..") else { return nothing() };
+        let (Closure { item: Some((item, number)), copies, body: (body, tree) }, (group, _)) =
+            (closure, self.expr(&call.receiver))
+        else {
+            return nothing();
+        };
+        let method = &call.method;
+        let native =
+            quote_spanned!(method.span() => #group.#method(|#item| { #(#copies)* #body; }));
+        (native, quote!(__s::Expr::Each(#number, &#tree)))
+    }
+
+    fn once(&mut self, call: &ExprMethodCall) -> Both {
+        let Some(closure) = self.closure(call, Zone::Once, "|| ..") else { return nothing() };
+        let (Closure { copies, body: (body, tree), .. }, (group, _)) =
+            (closure, self.expr(&call.receiver));
+        let method = &call.method;
+        let native = quote_spanned!(method.span() => #group.#method(|| { #(#copies)* #body; }));
+        (native, quote!(__s::Expr::Once(&#tree)))
+    }
+
+    /// Memory for values of the items.
+    fn room(&mut self) -> Ident {
+        let room = Ident::new(&format!("__room{}", self.slots.len()), Span::mixed_site());
+        self.slots.push(quote!(let #room = ::folio::ir::device::Room::new();));
+        room
+    }
+
+    fn private(&mut self, call: &ExprMethodCall) -> Both {
+        let Some(value) = call.args.first().filter(|_| call.args.len() == 1) else {
+            return self
+                .refuse(call.span(), "what items keep begins with a value: `g.private(0.0)`");
+        };
+        let ((native, tree), (group, _)) = (self.expr(value), self.expr(&call.receiver));
+        let (room, method) = (self.room(), &call.method);
+        (quote!(#group.#method(&#room, #native)), quote!(__s::Expr::Private(&#tree)))
+    }
+
+    fn collect(&mut self, call: &ExprMethodCall, fold: &str) -> Both {
+        let generics = call.turbofish.as_ref().and_then(|generics| generics.args.first());
+        let Some(GenericArgument::Type(combine)) = generics else {
+            let text = format!("say what combines: `g.{}::<Add>(|i| ..)`", call.method);
+            return self.refuse(call.method.span(), text);
+        };
+        let Some(closure) = self.closure(call, Zone::Gives, "|i| ..") else { return nothing() };
+        let (Closure { item: Some((item, number)), copies, body: (body, tree) }, (group, _)) =
+            (closure, self.expr(&call.receiver))
+        else {
+            return nothing();
+        };
+        let (room, method, fold) = (self.room(), &call.method, format_ident!("{fold}"));
+        let entry = self.entry(quote_spanned! {combine.span()=>
+            <#combine as ::folio::ir::device::Combining>::entry as fn() -> __s::Entry
+        });
+        let native = quote_spanned! {method.span()=>
+            #group.#method::<#combine, _>(&#room, |#item| { #(#copies)* #body })
+        };
+        (native, quote!(__s::Expr::Collect(::folio::ir::Fold::#fold, #entry, #number, &#tree)))
+    }
+
+    fn fill(&mut self, call: &ExprMethodCall) -> Both {
+        if self.zone != Zone::Uniform {
+            return self.nested(call);
+        }
+        let filled = self.number(&call.receiver);
+        let Some(closure) = self.closure_of(call, Zone::Gives, "|k| ..", filled) else {
+            return nothing();
+        };
+        let (Closure { item: Some((slot, number)), copies, body: (body, tree) }, (array, of)) =
+            (closure, self.expr(&call.receiver))
+        else {
+            return nothing();
+        };
+        let method = &call.method;
+        let native =
+            quote_spanned!(method.span() => #array.#method(|#slot: usize| { #(#copies)* #body }));
+        (native, quote!(__s::Expr::Fill(&#of, #number, &#tree)))
+    }
+
+    fn closure(&mut self, call: &ExprMethodCall, zone: Zone, form: &str) -> Option<Closure> {
+        self.closure_of(call, zone, form, None)
+    }
+
+    /// The closure of a phase; `filled` is the local array that it gives the slots of.
+    fn closure_of(
+        &mut self,
+        call: &ExprMethodCall,
+        zone: Zone,
+        form: &str,
+        filled: Option<u16>,
+    ) -> Option<Closure> {
+        let wants = usize::from(zone != Zone::Once);
+        let closure = match call.args.first() {
+            Some(Expr::Closure(closure)) if call.args.len() == 1 => Some(closure),
+            _ => None,
+        };
+        let closure = closure.filter(|closure| closure.inputs.len() == wants);
+        let Some(closure) = closure else {
+            self.refuse(
+                call.span(),
+                format!("this takes what items do: `{}({form})`", call.method),
+            );
+            return None;
+        };
+        let name = match closure.inputs.first() {
+            None => None,
+            Some(Pat::Ident(name)) if name.by_ref.is_none() && name.subpat.is_none() => {
+                Some(name.ident.clone())
+            }
+            Some(Pat::Wild(wild)) => {
+                Some(Ident::new("__item", Span::mixed_site().located_at(wild.span())))
+            }
+            Some(other) => {
+                self.refuse(other.span(), "give the item a name: `|i| ..`");
+                return None;
+            }
+        };
+        let outer = (std::mem::take(&mut self.used), std::mem::take(&mut self.written));
+        // No loop goes on through a phase.
+        let around = std::mem::take(&mut self.around);
+        self.scopes.enter();
+        let item = name.map(|name| {
+            let number = self.scopes.bind(&name);
+            (name, number)
+        });
+        let line = self.params.iter().any(|(_, special)| *special == Special::Group(1));
+        let number = item.as_ref().map(|(_, number)| *number);
+        self.item = number.filter(|_| line && filled.is_none());
+        self.zone = zone;
+        let body = self.expr(&closure.body);
+        self.zone = Zone::Uniform;
+        self.item = None;
+        self.around = around;
+        self.scopes.leave();
+        let copies = self.copies(zone, item.as_ref().map(|(name, _)| name), filled);
+        (self.used, self.written) = outer;
+        Some(Closure { item, copies, body })
+    }
+
+    /// What a phase's closure begins with.
+    fn copies(&self, zone: Zone, item: Option<&Ident>, filled: Option<u16>) -> Vec<TokenStream> {
+        let named = self.params.iter().enumerate().filter_map(|(at, (name, special))| {
+            let number = u16::try_from(at).ok().filter(|at| self.used.contains(at))?;
+            let array = || match number {
+                _ if Some(number) == filled => quote!(filled),
+                _ if zone == Zone::Once => quote!(once),
+                _ if self.written.contains(&number) => quote!(writing),
+                _ => quote!(reading),
+            };
+            match special {
+                Special::Written | Special::Chunk | Special::OfGroup => {
+                    Some(quote!(let mut #name = #name;))
+                }
+                Special::Local => {
+                    let array = array();
+                    Some(quote!(let mut #name = #name.#array();))
+                }
+                Special::LocalAtomic => Some(quote!(let #name = #name.counting();)),
+                Special::Reduce => Some(match item {
+                    Some(item) => quote!(let #name = #name.of(#item.local_index());),
+                    None => quote!(let #name = #name.of(0);),
+                }),
+                Special::None | Special::Atomic | Special::Group(_) => None,
+            }
+        });
+        let kept = self.privates.iter().filter(|(number, _)| self.used.contains(number));
+        named.chain(kept.map(|(_, name)| quote!(let mut #name = #name;))).collect()
+    }
+}
+
+fn nothing() -> Both {
+    (quote!(()), quote!(__s::Expr::Unit))
+}

@@ -1,0 +1,94 @@
+//! A kernel's entry: its views, and the loop over a block's items or groups.
+
+use crate::function::{Role, Signature};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+/// The views and scalars.
+pub(crate) fn made(signature: &Signature) -> Vec<TokenStream> {
+    let mut memory = 0usize;
+    let parameters = signature.parameters.iter().enumerate();
+    parameters
+        .filter_map(|(number, parameter)| {
+            let (name, ty) = (&parameter.name, &parameter.ty);
+            let k = memory;
+            memory += usize::from(matches!(parameter.role, Role::View | Role::Reduce));
+            match parameter.role {
+                Role::View => Some(quote! {
+                    // SAFETY: the caller's promise: live memory of this view.
+                    let #name = unsafe {
+                        <#ty as ::folio::ir::device::ViewParam>::view(
+                            &__memory[#k], #number, __block,
+                        )
+                    };
+                }),
+                Role::Value => Some(quote! {
+                    // SAFETY: the caller's promise: the words of this scalar come first.
+                    let #name: #ty = unsafe { ::folio::ir::device::scalar(__scalars) };
+                    let __scalars = &__scalars[::folio::ir::device::words::<#ty>()..];
+                }),
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+/// The loop over items or groups, with the reductions that they contribute to.
+pub(crate) fn each(signature: &Signature) -> TokenStream {
+    let (mut foldings, mut open, mut close) = (vec![], vec![], vec![]);
+    let (mut given, mut memory) = (vec![], 0usize);
+    for (number, parameter) in signature.parameters.iter().enumerate() {
+        let (name, ty) = (&parameter.name, &parameter.ty);
+        let k = memory;
+        memory += usize::from(matches!(parameter.role, Role::View | Role::Reduce));
+        match parameter.role {
+            Role::Item(_) | Role::Group(_) => {}
+            Role::View | Role::Value => given.push(quote!(#name)),
+            Role::Local => given.push(quote! {
+                <#ty as ::folio::ir::device::LocalParam>::array(__grid, #number)
+            }),
+            Role::Reduce => {
+                let nth = foldings.len();
+                let (folding, gives) =
+                    (format_ident!("__fold{nth}"), format_ident!("__gives{nth}"));
+                foldings.push(quote! {
+                    // SAFETY: the caller's promise: live memory of this reduction.
+                    let mut #folding = unsafe {
+                        ::folio::ir::device::Folding::<
+                            <#ty as ::folio::ir::device::ReduceParam>::Value,
+                            <#ty as ::folio::ir::device::ReduceParam>::Combine,
+                        >::new(#nth, &__memory[#k], __launch, __block)
+                    };
+                });
+                if signature.grouped() {
+                    open.push(quote!(let #gives = __grid.open(&#folding);));
+                    close.push(quote!(__grid.close(&mut #folding, #gives);));
+                    given.push(quote!(#gives));
+                } else {
+                    open.push(quote!(let #gives = #folding.open(__row);));
+                    close.push(quote!(#folding.close(__row);));
+                    given.push(quote!(#gives.of(__number)));
+                }
+            }
+        }
+    }
+    let body = quote!(Self::__body::<__M>(__grid #(, #given)*));
+    let each = if signature.grouped() {
+        quote!(__launch.groups(__block, |__grid| { #(#open)* #body; #(#close)* }))
+    } else if foldings.is_empty() {
+        quote!(__block.each(|__grid| #body))
+    } else {
+        quote! {
+            __launch.rows(__block, |__row| {
+                #(#open)*
+                __row.each(|__grid, __number| #body);
+                #(#close)*
+            })
+        }
+    };
+    quote! {
+        #(#foldings)*
+        // SAFETY: the caller computes each position once.
+        unsafe { #each };
+    }
+}

@@ -120,6 +120,8 @@ mod documents {
     mod first_program {}
     #[doc = include_str!("../../../docs/guide/kernels.md")]
     mod kernels {}
+    #[doc = include_str!("../../../docs/guide/groups.md")]
+    mod groups {}
     #[doc = include_str!("../../../docs/guide/buffers-and-pages.md")]
     mod buffers_and_pages {}
     #[doc = include_str!("../../../docs/guide/queues-and-events.md")]

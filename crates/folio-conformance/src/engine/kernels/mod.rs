@@ -31,6 +31,7 @@ tests![
     folds_of_groups,
     groups_sort_and_transpose,
     tiles_larger_than_groups,
+    groups_speak_the_language,
     histograms,
     every_atomic_operation,
     rows_and_chunks,

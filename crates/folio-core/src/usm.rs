@@ -16,7 +16,7 @@ use crate::engine::storage::{Alloc, Owner};
 use crate::engine::trace::Note;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
-use crate::hal::{AllocReq, HostPtr, MemBase, MemRef, PointerInfo};
+use crate::hal::{AllocReq, HalError, HalErrorKind, HostPtr, MemBase, MemRef, PointerInfo};
 use crate::pages::{DomainId, DomainSet};
 use crate::runtime::{Core, DeviceRef, Runtime};
 use std::marker::PhantomData;
@@ -413,6 +413,12 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let grid = &self.view.storage.grid;
         let access = Access::new((storage, grid), elements, mode, raw.domain);
         engine.enter(|ledger| {
+            ledger.poll_all();
+            if ledger.lost.contains(raw.domain) {
+                let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
+                let doing = "write by address".to_owned();
+                return Err(Error::Device { device: device.name().to_owned(), doing, cause });
+            }
             let state = &ledger.storages[storage.0];
             if state.held(&access.pages, true) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone() });

@@ -148,6 +148,20 @@ fn records_say_what_failed() {
     assert_eq!(points.violation(&Record([77, 0, 0, 0, 0, 0, 0])), None);
 }
 
+/// A value that nobody uses is not loaded, but each of its indices is tested.
+#[test]
+fn unused_loads_are_tested() {
+    let mut b = Builder::items("unused", 1);
+    let pair = b.types().array(Scalar::U32, 2);
+    let x = b.view("x", pair, 1, Access::In, Owner::Item);
+    let at = b.position(0);
+    b.load(Place::element(x, [at]).at(at));
+    let text = text_of(&b.finish().unwrap(), Dialect::Cuda, true).text;
+    let tests = text.lines().filter(|line| line.contains("outside(verdict"));
+    assert_eq!(tests.clone().count(), 2, "{text}");
+    assert!(tests.clone().all(|line| line.contains("if (!(")), "{text}");
+}
+
 /// No name of a user's can be read as anything but a name.
 #[test]
 fn names_and_places_are_tame() {

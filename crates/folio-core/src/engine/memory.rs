@@ -4,6 +4,7 @@
 use super::ledger::Ledger;
 use super::storage::{Alloc, Garbage, Owner, StorageId};
 use crate::error::Error;
+use crate::geom::Box3;
 use crate::hal::MemRef;
 use crate::pages::{DomainId, DomainSet};
 
@@ -64,9 +65,15 @@ impl Ledger {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
         let lost = self.lost;
-        let alone = |set: DomainSet| set.minus(lost) == DomainSet::of(domain);
+        // Of a lost domain, too: without it the data would not be lost but never have been.
+        let alone =
+            |set: DomainSet| set.contains(domain) && set.minus(lost).without(domain).is_empty();
         let mut only = storage.mixed.values().flatten().any(|fragment| alone(fragment.on()));
-        storage.tracker.visit(&all, &mut |_, set| only |= alone(set));
+        // What a page in pieces is as a whole does not count: each piece may have others.
+        let whole = |pages: &Box3| {
+            pages.cells().any(|page| !storage.mixed.contains_key(&storage.page_number(page)))
+        };
+        storage.tracker.visit(&all, &mut |pages, set| only |= alone(set) && whole(&pages));
         if only {
             return Err(Error::OnlyCopy { buffer: storage.label.clone() });
         }

@@ -154,13 +154,14 @@ impl Writer<'_> {
     /// Does something, or nothing, if all checks hold, and else says which does not.
     fn guarded(&mut self, checks: &[Check], action: &str) {
         let all: Vec<_> = checks.iter().map(|check| check.holds.as_str()).collect();
-        let mut otherwise = "";
-        if !action.is_empty() {
+        let acts = !action.is_empty();
+        if acts {
             self.line(format!("if ({}) {action}", all.join(" && ")));
-            otherwise = "else ";
         }
+        let mut otherwise = if acts { "else " } else { "" };
         for (at, check) in checks.iter().enumerate() {
-            match at + 1 == checks.len() && !otherwise.is_empty() {
+            // Where something is done if all hold, the last is the one that is left.
+            match acts && at + 1 == checks.len() {
                 true => self.line(format!("else {}", check.fails)),
                 false => self.line(format!("{otherwise}if (!({})) {}", check.holds, check.fails)),
             }

@@ -1,7 +1,7 @@
 //! What is done to a buffer past its commands, when nothing is under way: memory given back, and
 //! memory written by its address.
 
-use super::{Leeway, Oracle, Verdict};
+use super::{Guard, Leeway, Oracle, Verdict};
 use crate::compute;
 use crate::program::{Access, Mode, View};
 use crate::run::{Outcome, Seen};
@@ -9,7 +9,8 @@ use crate::run::{Outcome, Seen};
 impl Oracle<'_> {
     /// Memory in `domain` goes unless somebody needs it.
     pub(super) fn release(&mut self, buffer: usize, domain: usize, seen: &Seen) -> Verdict {
-        let held = self.guards.iter().any(|guard| guard.buffer == buffer);
+        let holds = |guard: &Guard| guard.buffer == buffer && !guard.pages.is_empty();
+        let held = self.guards.iter().any(holds);
         let pages = &mut self.storages[buffer].pages;
         let expected = match pages.only_on(domain) {
             // Where there is no memory, nobody can be in the way.

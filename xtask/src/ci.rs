@@ -143,10 +143,17 @@ fn tests(run: &Run) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The facade must build with each choice of backends; for now: none.
+/// The facade must build with any choice of backends: none, each by itself, and all.
 fn features(run: &Run) -> Result<Counts> {
-    let words = ["clippy", "--package", "folio", "--lib", "--no-default-features"];
-    checked(process::show(cargo(&run.root, &words).args(["--", "-D", "warnings"])))
+    for chosen in ["", "cpu", "opencl", "cuda", "cpu,opencl,cuda"] {
+        let words =
+            ["clippy", "--package", "folio", "--lib", "--no-default-features", "--features"];
+        let mut command = cargo(&run.root, &words);
+        if !process::show(command.args([chosen, "--", "-D", "warnings"]))? {
+            return Ok(one(false));
+        }
+    }
+    Ok(one(true))
 }
 
 fn rustdoc(run: &Run) -> Result<Counts> {
@@ -179,10 +186,13 @@ mod tests {
         for crate_of_cpu in ["folio-cpu ", "rayon-core "] {
             assert!(!bare.contains(crate_of_cpu) && cpu.contains(crate_of_cpu), "{crate_of_cpu}");
         }
-        let opencl = tree(&["--features", "opencl"]);
-        for crate_of_opencl in ["folio-opencl ", "cl3 "] {
-            let there = |tree: &str| tree.contains(crate_of_opencl);
-            assert!(!there(&cpu) && there(&opencl), "{crate_of_opencl}");
+        let gpus = [("opencl", ["folio-opencl ", "cl3 "]), ("cuda", ["folio-cuda ", "cudarc "])];
+        for (feature, crates) in gpus {
+            let with = tree(&["--features", feature]);
+            for of_feature in crates {
+                let there = |tree: &str| tree.contains(of_feature);
+                assert!(!there(&cpu) && there(&with), "{of_feature}");
+            }
         }
         assert!(bare.contains("folio-core "), "{bare}");
     }

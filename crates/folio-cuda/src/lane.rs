@@ -147,13 +147,14 @@ impl CudaLane {
             );
             return Err(HalError::unsupported(&what));
         }
+        // Where each argument begins; without knowledge, each is one word.
+        let ones = vec![1; if arguments.is_none() { words.len() } else { 0 }];
+        let (base, mut at) = (words.as_mut_ptr(), 0);
         let mut pointers: SmallVec<[*mut c_void; 32]> = SmallVec::new();
-        let mut at = 0;
-        for len in arguments.unwrap_or(&[]) {
-            pointers.push(words[at..].as_mut_ptr().cast());
+        for len in arguments.unwrap_or(&ones) {
+            pointers.push(base.wrapping_add(at).cast());
             at += len;
         }
-        pointers.extend(words[at..].iter_mut().map(|word| std::ptr::from_mut(word).cast()));
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
         // SAFETY: as many arguments of as many bytes as the kernel has, or as its maker declared; the
         // driver copies them.

@@ -175,7 +175,7 @@ pub fn time_limit(test: &str, budget: Budget) -> Duration {
     match of_test(test) {
         Some(suite) => Duration::from_secs(suite.share(budget).secs) + GRACE,
         None if is_suite(test) => COMPILING,
-        None if leaf(test).starts_with("compile_fail") => COMPILING,
+        None if leaf(test).starts_with("compile_") => COMPILING,
         None => ORDINARY,
     }
 }

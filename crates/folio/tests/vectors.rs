@@ -38,7 +38,7 @@ fn operations(assembly: &str, kernel: &str, set: &str, register: &str) -> usize 
 }
 
 #[test]
-fn loops_over_items_become_vectors() {
+fn compile_loops_over_items_to_vectors() {
     let assembly = assembly();
     for (set, register) in [("avx2", "%ymm"), ("avx512", "%zmm")] {
         for kernel in ["saxpy", "smooth", "heat", "waves"] {

@@ -6,6 +6,7 @@
 //! Relies on [`crate::geom`] alone. Never touches memory, threads, clocks or devices: everything
 //! here is data in, data out, and is tested so.
 
+mod apart;
 mod block;
 mod dense;
 mod domains;

@@ -1,19 +1,23 @@
 //! Covers disjoint boxes by few rectangles: their exact union, no cell twice.
 //!
-//! First, boxes that touch are joined into rows, rows into planes, planes into blocks. That is
-//! the least there can be in one dimension. In more, the union is also cut anew: into maximal runs
-//! along one dimension, equal neighbours of which are joined along a second and then a third, for
-//! each order of the dimensions in which the boxes differ. The fewest win. (The true minimum is a
-//! matching problem in two dimensions and NP-hard in three.) Everything is O(n log n).
+//! Boxes that touch no other stay as they are. The rest are joined into rows, rows into planes,
+//! planes into blocks. That is the least there can be in one dimension. In more, their union is also
+//! cut anew: into maximal runs along one dimension, equal neighbours of which are joined along a
+//! second and then a third, for each order of the dimensions in which the boxes differ. The fewest
+//! win. (The true minimum is a matching problem in two dimensions and NP-hard in three.) Everything
+//! is O(n log n), and O(n) where boxes come in order and none touch.
 
 use std::collections::BTreeMap;
 
+use super::apart::Apart;
 use super::runs::continues;
 use crate::geom::Box3;
 
 /// Joins boxes; keeps its memory between calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Merger {
+    touched: Vec<bool>,
+    alone: Vec<Box3>,
     trial: Vec<Box3>,
     sweep: Sweep,
 }
@@ -24,6 +28,30 @@ impl Merger {
     /// Never more than before, never more than rows then planes then blocks, and in two dimensions
     /// never more than maximal runs of either.
     pub(super) fn merge(&mut self, boxes: &mut Vec<Box3>) {
+        boxes.sort_unstable();
+        join(boxes, 2);
+        Apart::mark(boxes, &mut self.touched);
+        self.alone.clear();
+        let mut touched = self.touched.iter();
+        boxes.retain(|b| {
+            let stays = touched.next() == Some(&true);
+            if !stays {
+                self.alone.push(*b);
+            }
+            stays
+        });
+        if boxes.is_empty() {
+            return std::mem::swap(boxes, &mut self.alone);
+        }
+        self.merge_touching(boxes);
+        if !self.alone.is_empty() {
+            boxes.append(&mut self.alone);
+            boxes.sort_unstable();
+        }
+    }
+
+    /// The same, without a look for boxes that touch no other.
+    fn merge_touching(&mut self, boxes: &mut Vec<Box3>) {
         join_all(boxes);
         // Two boxes that do not join are no box; and a line is minimal.
         if boxes.len() <= 2 {
@@ -60,15 +88,20 @@ fn join_all(boxes: &mut Vec<Box3>) {
         let (e, f) = ((d + 1) % 3, (d + 2) % 3);
         let key = |b: &Box3| [b.min[e], b.max[e], b.min[f], b.max[f], b.min[d]];
         boxes.sort_unstable_by_key(key);
-        boxes.dedup_by(|next, open| {
-            let joins = continues(open, next, d);
-            if joins {
-                open.max[d] = next.max[d];
-            }
-            joins
-        });
+        join(boxes, d);
     }
     boxes.sort_unstable();
+}
+
+/// Joins boxes that continue the one before them along dimension `d`.
+fn join(boxes: &mut Vec<Box3>, d: usize) {
+    boxes.dedup_by(|next, open| {
+        let joins = continues(open, next, d);
+        if joins {
+            open.max[d] = next.max[d];
+        }
+        joins
+    });
 }
 
 /// A box that begins or ends at a position of the sweep.

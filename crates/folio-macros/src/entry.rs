@@ -1,6 +1,7 @@
 //! A kernel's entry: its views, and the loop over a block's items or groups.
 
-use crate::function::{Role, Signature};
+use crate::body::{Strips, Walk};
+use crate::function::{Parameter, Role, Signature};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -34,7 +35,7 @@ pub(crate) fn made(signature: &Signature) -> Vec<TokenStream> {
 }
 
 /// The loop over items or groups, with the reductions that they contribute to.
-pub(crate) fn each(signature: &Signature) -> TokenStream {
+pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     let (mut foldings, mut open, mut close) = (vec![], vec![], vec![]);
     let (mut given, mut memory) = (vec![], 0usize);
     for (number, parameter) in signature.parameters.iter().enumerate() {
@@ -75,6 +76,14 @@ pub(crate) fn each(signature: &Signature) -> TokenStream {
     let body = quote!(Self::__body::<__M>(__grid #(, #given)*));
     let each = if signature.grouped() {
         quote!(__launch.groups(__block, |__grid| { #(#open)* #body; #(#close)* }))
+    } else if strips {
+        quote! {
+            if __M::PROVED {
+                Self::__strips::<__M>(__block #(, #given)*)
+            } else {
+                __block.each(|__grid| #body)
+            }
+        }
     } else if foldings.is_empty() {
         quote!(__block.each(|__grid| #body))
     } else {
@@ -90,5 +99,35 @@ pub(crate) fn each(signature: &Signature) -> TokenStream {
         #(#foldings)*
         // SAFETY: the caller computes each position once.
         unsafe { #each };
+    }
+}
+
+/// The loop over strips of items, of a kernel that has such a form.
+pub(crate) fn strips(signature: &Signature, walk: &Walk, strips: &Strips) -> TokenStream {
+    let given = |p: &&Parameter| !matches!(p.role, Role::Item(_));
+    let names: Vec<_> = signature.parameters.iter().filter(given).map(|p| &p.name).collect();
+    let types = signature.parameters.iter().zip(signature.types());
+    let types = types.filter(|(p, _)| given(p)).map(|(_, ty)| ty);
+    let (rank, slots, bindings) = (signature.rank(), &walk.slots, signature.bindings());
+    let Strips { strip, kept, each, .. } = strips;
+    quote! {
+        /// # Safety
+        /// That of `Positions::each`; nothing is unproved for this block.
+        #[inline(always)]
+        unsafe fn __strips<__M: ::folio::ir::device::Mode>(
+            __block: &::folio::ir::device::Positions #(, #names: #types)*
+        ) {
+            #(#slots)*
+            #(let mut #kept = ::folio::ir::device::Lanes::new();)*
+            let Some(__most) = ::folio::ir::device::most(&[#(#kept.most()),*]) else {
+                // SAFETY: the caller's promise.
+                return unsafe { __block.each(|__grid| Self::__body::<__M>(__grid #(, #names)*)) };
+            };
+            #bindings
+            // SAFETY: the caller's promise.
+            for #strip in unsafe { __block.strips::<#rank>(__most) } {
+                #each
+            }
+        }
     }
 }

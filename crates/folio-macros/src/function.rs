@@ -242,7 +242,10 @@ impl Signature {
                     Role::View if role_is_plain(&typed.ty) => {
                         walk.known.view(at, rank_of(&typed.ty));
                     }
-                    Role::Value if !mutable => walk.known.value(at, &name.ident),
+                    Role::Value if !mutable => {
+                        walk.known.value(at, &name.ident);
+                        walk.plan.same(at);
+                    }
                     _ => {}
                 }
             }
@@ -279,6 +282,15 @@ impl Signature {
         if grouped {
             walk.begin_group();
         }
+        let plain = parameters.iter().all(|p| match p.role {
+            Role::Item(_) => true,
+            Role::View => role_is_plain(&p.ty),
+            Role::Value => !p.mutable,
+            _ => false,
+        });
+        if let (Kind::Kernel, true, Some(item)) = (kind, plain, parameters.first()) {
+            walk.plan.begin(&item.name);
+        }
         // The table has the parameters and the result first.
         walk.first = parameters.len() as u16 + 1;
         Signature { parameters, group }
@@ -301,11 +313,8 @@ impl Signature {
         let attributes = attributes();
         let body = self.body(walk, output, native);
         let described = self.described(name, tree, &quote!(Self::__body));
-        let made = if kind == Kind::Kernel {
-            self.kernel(function, &walk.known.unproved)
-        } else {
-            self.plain(function)
-        };
+        let made =
+            if kind == Kind::Kernel { self.kernel(function, walk) } else { self.plain(function) };
         let what = match kind {
             Kind::Kernel => quote!(),
             Kind::Device | Kind::Method => quote! {
@@ -351,6 +360,12 @@ impl Signature {
         self.parameters.iter().map(|p| p.native(self.grouped())).collect()
     }
 
+    /// Parameters that the body may change.
+    pub fn bindings(&self) -> TokenStream {
+        let mutable = self.parameters.iter().filter(|p| p.mutable).map(|p| &p.name);
+        quote!(#(let mut #mutable = #mutable;)*)
+    }
+
     /// The body of the Rust form: it tells its types, or runs.
     pub fn body(&self, walk: &Walk, output: &ReturnType, native: &TokenStream) -> TokenStream {
         let entries = self.parameters.iter().map(Parameter::entry);
@@ -361,8 +376,7 @@ impl Signature {
             },
         };
         let (slots, more) = (&walk.slots, &walk.entries);
-        let mutable = self.parameters.iter().filter(|p| p.mutable);
-        let bindings = mutable.map(|Parameter { name, .. }| quote!(let mut #name = #name;));
+        let bindings = self.bindings();
         quote! {{
             use ::folio::ir::source as __s;
             #(#slots)*
@@ -372,7 +386,7 @@ impl Signature {
                 ]);
                 return ::folio::ir::device::nothing();
             }
-            #(#bindings)*
+            #bindings
             #native
         }}
     }
@@ -405,12 +419,14 @@ impl Signature {
     }
 
     /// A kernel's entries.
-    fn kernel(&self, function: &ItemFn, unproved: &[TokenStream]) -> TokenStream {
+    fn kernel(&self, function: &ItemFn, walk: &Walk) -> TokenStream {
         let name = &function.sig.ident;
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
+        let unproved = &walk.known.unproved;
         let made = entry::made(self);
-        let each = entry::each(self);
+        let strips = walk.strips().map(|strips| entry::strips(self, walk, &strips));
+        let each = entry::each(self, strips.is_some());
         let code = match function.sig.generics.params.is_empty() {
             true => quote! {
                 static CODE: ::std::sync::OnceLock<::folio::ir::device::Built> =
@@ -420,7 +436,12 @@ impl Signature {
             false => quote!(::folio::ir::device::code_of::<Self>()),
         };
         let call = self.call(function);
+        let attributes = attributes();
+        let strips = strips.map(
+            |strips| quote!(#attributes impl #params #name #arguments #conditions { #strips }),
+        );
         quote! {
+            #strips
             // SAFETY: the Rust form and the tree come from one walk over one body; views stay within
             // their memory.
             unsafe impl #params ::folio::ir::device::Kernel for #name #arguments #conditions {
@@ -456,7 +477,7 @@ impl Signature {
     }
 
     /// The rank of a kernel's item or group.
-    fn rank(&self) -> Option<usize> {
+    pub fn rank(&self) -> Option<usize> {
         self.parameters.iter().find_map(|p| match p.role {
             Role::Item(rank) | Role::Group(rank) => Some(usize::from(rank)),
             _ => None,

@@ -90,7 +90,7 @@ impl Scopes {
 }
 
 /// What macro a name comes from. There is no other way to ask than what a span prints, `#0 bytes(3..4)`.
-fn context(name: &Ident) -> Option<String> {
+pub fn context(name: &Ident) -> Option<String> {
     let text = format!("{:?}", name.span());
     let (context, _) = text.strip_prefix('#')?.split_once(' ')?;
     Some(context.to_owned())

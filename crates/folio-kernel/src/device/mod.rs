@@ -24,6 +24,7 @@ mod reduce;
 mod shared;
 mod slot;
 mod spot;
+mod strip;
 mod verdict;
 mod versions;
 mod view;
@@ -45,6 +46,7 @@ pub use slot::{
     Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped, zeroed,
 };
 pub use spot::Spot;
+pub use strip::{Lane, Lanes, Strip, Strips, most};
 pub use verdict::{Verdict, assert_failed, end_item, watch};
 pub use versions::Instructions;
 pub use view::{At, Elements, Put, View, ViewParam, at, at_mut, at_proved, put, put_proved};

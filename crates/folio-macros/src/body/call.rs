@@ -122,6 +122,7 @@ impl Walk {
     pub fn method(&mut self, call: &ExprMethodCall) -> Both {
         let name = call.method.to_string();
         let (receiver, receiver_tree) = self.expr(&call.receiver);
+        call.args.iter().for_each(|arg| self.unproved(arg));
         let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let method = &call.method;
@@ -154,6 +155,7 @@ impl Walk {
         let Expr::Path(path) = &*call.func else {
             return self.refuse(call.func.span(), "call a #[device_fn] by its name");
         };
+        call.args.iter().for_each(|arg| self.unproved(arg));
         let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let Some(last) = path.path.segments.last() else {
@@ -215,6 +217,7 @@ impl Walk {
 
     /// `assert!`, `panic!`
     pub fn macro_call(&mut self, mac: &Macro) -> Both {
+        self.plan.give_up();
         let name = mac.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let parsed = mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
         let Ok(parts) = parsed else {

@@ -61,8 +61,20 @@ impl Walk {
         (self.local_of(expr)? == at).then_some(rank)
     }
 
-    fn is_view(&self, expr: &Expr) -> bool {
+    pub(super) fn is_view(&self, expr: &Expr) -> bool {
         self.local_of(expr).is_some_and(|at| self.known.views.contains_key(&at))
+    }
+
+    /// Ends are known of a variable.
+    pub(super) fn has_ends(&self, local: u16) -> bool {
+        self.known.ends.contains_key(&local)
+    }
+
+    /// An index that is not looked at for a whole block: strips would not become vectors.
+    pub(super) fn unproved(&mut self, view: &Expr) {
+        if self.is_view(view) {
+            self.plan.give_up();
+        }
     }
 
     /// Whether a name may be that of a kernel's view or item. Those are not assigned to: all that is said

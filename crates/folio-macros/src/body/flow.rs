@@ -39,6 +39,9 @@ impl Walk {
     }
 
     pub(super) fn flow(&mut self, expr: &Expr) -> Both {
+        if !matches!(expr, Expr::ForLoop(_)) {
+            self.plan.give_up();
+        }
         match expr {
             Expr::While(repeat) => {
                 if let Expr::Let(condition) = &*repeat.cond {
@@ -150,6 +153,7 @@ impl Walk {
                 _ => break,
             };
         }
+        let spine = self.spine_loop(repeat);
         let Expr::Range(range) = over else {
             let text =
                 "`for` runs over a range here: `for k in a..b`, with `.rev()`, `.step_by(n)`";
@@ -169,9 +173,15 @@ impl Walk {
         if let (Some(start), Some(end)) = (from, to) {
             self.learn_as(&repeat.pat, quote!(__Ends::turns(#start, #end, #inclusive)));
         }
+        if spine {
+            self.enter_spine_loop(&repeat.pat);
+        }
         let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
         self.scopes.leave();
         let (pat, label) = (&repeat.pat, &repeat.label);
+        if spine {
+            self.leave_spine_loop(quote!(for #pat in #over));
+        }
         let step = match step {
             Some((_, tree)) => quote!(::core::option::Option::Some(&#tree)),
             None => quote!(::core::option::Option::None),

@@ -10,10 +10,13 @@ mod flow;
 mod group;
 mod number;
 mod place;
+mod strip;
 
 pub use group::{Special, Zone};
+pub use strip::Strips;
 
 use self::ends::Known;
+use self::strip::Plan;
 use crate::errors::Errors;
 use crate::pattern::Scopes;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -47,6 +50,8 @@ pub struct Walk {
     pub item: Option<u16>,
     /// What is known of indices.
     pub known: Known,
+    /// The form for strips of items.
+    pub plan: Plan,
     /// The number of the first of them.
     pub first: u16,
     /// The function is a kernel, not called by one.
@@ -147,6 +152,7 @@ impl Walk {
     /// A block.
     pub fn block(&mut self, block: &Block) -> Both {
         self.scopes.enter();
+        let spine = self.enter_spine();
         let none = quote!(::core::option::Option::None);
         let (mut natives, mut trees, mut tail) = (vec![], vec![], none);
         let last = block.stmts.len().saturating_sub(1);
@@ -154,11 +160,16 @@ impl Walk {
             match stmt {
                 Stmt::Local(local) => {
                     let (native, tree) = self.local(local);
+                    if spine.is_some() {
+                        self.let_of_spine(local, &native);
+                    }
                     natives.push(native);
                     trees.push(tree);
                 }
                 Stmt::Expr(expr, semi) => {
+                    let before = self.enter_statement(spine, expr);
                     let (native, tree) = self.expr(expr);
+                    self.leave_statement(before, &native);
                     let gives = at == last && semi.is_none() && !is_statement(expr);
                     natives.push(quote!(#native #semi));
                     if gives {
@@ -180,6 +191,7 @@ impl Walk {
                 }
             }
         }
+        self.leave_spine(spine);
         self.scopes.leave();
         let native = quote_spanned!(block.brace_token.span.join() => { #(#natives)* });
         (native, quote!(__s::Block { statements: &[#(#trees),*], tail: #tail }))
@@ -256,6 +268,7 @@ impl Walk {
                     let read = place::read(&base, &value, true, index.span());
                     quote_spanned!(index.span() => { let #value = #native; #read })
                 } else {
+                    self.unproved(&index.expr);
                     let at = quote_spanned!(span => ::folio::ir::device::at);
                     quote_spanned!(index.span() => #at(&#base, #native))
                 };

@@ -59,6 +59,9 @@ impl Walk {
                     true => Target::Slot { element: base, slot: native, name },
                     false => {
                         let proved = self.proves(&index.expr, &index.index);
+                        if !proved {
+                            self.unproved(&index.expr);
+                        }
                         Target::Index { base, index: native, name, proved, at: index.span() }
                     }
                 };

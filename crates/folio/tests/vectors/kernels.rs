@@ -24,6 +24,33 @@ fn waves(i: Item, x: In<f64>, y: Out<f64>) {
     y[i] = (x[i] * 2.0).exp() + x[i];
 }
 
+/// Vectors over items, within the loop that all items have in common.
+#[kernel]
+fn product(i: Item<2>, a: In<f32, 2>, b: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    let mut sum = 0.0;
+    for k in 0..a.shape()[1] {
+        sum += a[(r, k)] * b[(k, c)];
+    }
+    y[i] = sum;
+}
+
+/// The same, with elements of which a vector takes parts.
+#[kernel]
+fn pulls(i: Item, p: In<[f32; 4]>, y: Out<f32>) {
+    let own = p[i];
+    let mut sum = 0.0;
+    for k in 0..p.len() {
+        let other = p[k];
+        let (x, y) = (other[0] - own[0], other[1] - own[1]);
+        let far = (x * x + y * y + 1.0).sqrt();
+        if far < own[2] {
+            sum += other[3] / far;
+        }
+    }
+    y[i] = sum;
+}
+
 /// No vectors: whether an index is inside decides item by item.
 #[kernel]
 fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
@@ -52,5 +79,7 @@ fn launch() -> folio::Result<()> {
     let square = rt.buffer_with([10, 10], BufferOptions::new())?;
     let mut next = rt.buffer_with([10, 10], BufferOptions::new())?;
     q.run([1..9, 1..9], heat(0.1, &square, &mut next))?;
+    q.run([10, 10], product(&square, &square, &mut next))?;
+    q.run(100, pulls(&rt.buffer(100)?, &mut y))?;
     q.wait()
 }

@@ -1,0 +1,252 @@
+//! Strips: neighbouring items that are computed together. A loop whose ends are the same for all items runs
+//! once for a strip, and the lanes of the strip run inside of it: that loop becomes vectors, where a loop
+//! inside of each item would not. What an item keeps across such loops is in [`Lanes`].
+//!
+//! No item sees another's variables, and each does what it does in its own order, so results are those of
+//! items one by one.
+
+use super::{Item, Positions, param::last};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// Items of a strip, at most.
+const MOST: usize = 128;
+/// With fewer at a time nothing would be won.
+const LEAST: usize = 16;
+/// Memory of a variable.
+const BYTES: usize = 2048;
+
+/// Neighbours in the last dimension.
+#[derive(Clone, Copy, Debug)]
+pub struct Strip<const D: usize> {
+    first: [usize; D],
+    count: usize,
+}
+
+/// One item of a strip, by number.
+#[derive(Clone, Copy, Debug)]
+pub struct Lane(usize);
+
+impl<const D: usize> Strip<D> {
+    /// Its items.
+    #[inline(always)]
+    pub fn lanes(self) -> impl Iterator<Item = Lane> {
+        (0..self.count).map(Lane)
+    }
+
+    /// An item.
+    #[inline(always)]
+    pub fn item(self, lane: Lane) -> Item<D> {
+        let mut at = self.first;
+        if let Some(x) = at.last_mut() {
+            // A test of this sum, in profiles that have it, would cost the vectors.
+            *x = x.wrapping_add(lane.0);
+        }
+        Item { at }
+    }
+}
+
+impl Positions {
+    /// All items, in strips of at most so many.
+    ///
+    /// # Safety
+    /// That of [`Positions::each`].
+    #[inline(always)]
+    pub unsafe fn strips<const D: usize>(&self, most: usize) -> Strips<D> {
+        let empty = self.min.iter().zip(&self.max).any(|(first, end)| first >= end);
+        let next = if empty { [self.max[0], 0, 0] } else { self.min };
+        Strips { block: *self, next, most }
+    }
+}
+
+/// The strips of a block. An iterator, since a closure with a body as large as a kernel's may not be
+/// inlined, and would then be compiled for any processor.
+#[derive(Debug)]
+pub struct Strips<const D: usize> {
+    block: Positions,
+    /// Where the next one begins.
+    next: [usize; 3],
+    most: usize,
+}
+
+impl<const D: usize> Iterator for Strips<D> {
+    type Item = Strip<D>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Strip<D>> {
+        let Positions { min, max } = self.block;
+        let [z, y, x] = self.next;
+        if z >= max[0] {
+            return None;
+        }
+        let count = (max[2] - x).min(self.most);
+        self.next = if x + count < max[2] {
+            [z, y, x + count]
+        } else if y + 1 < max[1] {
+            [z, y + 1, min[2]]
+        } else {
+            [z + 1, min[1], min[2]]
+        };
+        Some(Strip { first: last([z, y, x]), count })
+    }
+}
+
+/// How many items a strip can have, if these are its variables' numbers ([`Lanes::most`]); none if so few that it is not worth it.
+#[inline(always)]
+pub fn most(variables: &[usize]) -> Option<usize> {
+    let most = variables.iter().fold(MOST, |most, of| most.min(*of));
+    (most >= LEAST).then_some(most)
+}
+
+/// A variable of each item of a strip. Its words lie apart, those of neighbours beside each other, so that
+/// vectors are read and written as they are.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Lanes<T>(MaybeUninit<[u8; BYTES]>, PhantomData<T>);
+
+impl<T: Copy> Lanes<T> {
+    /// A word's size: that of a number, as far as the alignment says.
+    const WORD: usize = if align_of::<T>() < 8 { align_of::<T>() } else { 8 };
+    const WORDS: usize = size_of::<T>() / Self::WORD;
+    /// Lanes that there is memory for.
+    const ROOM: usize = if size_of::<T>() == 0 { MOST } else { BYTES / size_of::<T>() };
+
+    /// Of no item yet.
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "made by the macro only")]
+    pub fn new() -> Lanes<T> {
+        Lanes(MaybeUninit::uninit(), PhantomData)
+    }
+
+    /// How many items it has memory for.
+    #[inline(always)]
+    pub fn most(&self) -> usize {
+        Self::ROOM
+    }
+
+    /// An item's value.
+    ///
+    /// # Safety
+    /// It was [`set`](Lanes::set).
+    #[inline(always)]
+    pub unsafe fn get(&self, lane: Lane) -> T {
+        let mut value = MaybeUninit::<T>::uninit();
+        let (from, to) = (self.0.as_ptr().cast::<u8>(), value.as_mut_ptr().cast::<u8>());
+        // SAFETY: as in `set`, which has written these words.
+        unsafe {
+            Self::words(|word| move_word(Self::WORD, from, word * Self::ROOM + lane.0, to, word));
+            value.assume_init()
+        }
+    }
+
+    /// Gives it to an item.
+    ///
+    /// # Safety
+    /// The lane is of a strip of at most [`Lanes::most`] items.
+    #[inline(always)]
+    pub unsafe fn set(&mut self, lane: Lane, value: T) {
+        let (from, to) = ((&raw const value).cast::<u8>(), self.0.as_mut_ptr().cast::<u8>());
+        // SAFETY: `value` has `WORDS` words, aligned, since a size is a multiple of its alignment; and here
+        // the last one ends at `WORDS * ROOM * WORD` or before, which is at most `BYTES`.
+        Self::words(|word| unsafe {
+            move_word(Self::WORD, from, word, to, word * Self::ROOM + lane.0);
+        });
+    }
+
+    #[inline(always)]
+    fn words(each: impl FnMut(usize)) {
+        (0..Self::WORDS).for_each(each);
+    }
+}
+
+/// Copies a word of so many bytes, which may be padding, from one place to another, counted in words.
+///
+/// # Safety
+/// Both are live memory, aligned for such words.
+#[inline(always)]
+unsafe fn move_word(size: usize, from: *const u8, at: usize, to: *mut u8, place: usize) {
+    macro_rules! moved {
+        ($word:ty) => {{
+            let from = from.cast::<MaybeUninit<$word>>().wrapping_add(at);
+            // SAFETY: the caller's promise.
+            unsafe { to.cast::<MaybeUninit<$word>>().wrapping_add(place).write(from.read()) }
+        }};
+    }
+    match size {
+        8 => moved!(u64),
+        4 => moved!(u32),
+        2 => moved!(u16),
+        _ => moved!(u8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is set is what is there, for each lane that there can be.
+    fn keeps<T: Copy + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) {
+        let mut lanes = Lanes::new();
+        let count = lanes.most().min(MOST);
+        for lane in 0..count {
+            // SAFETY: there is memory for it.
+            unsafe { lanes.set(Lane(lane), value(lane)) };
+        }
+        for lane in 0..count {
+            // SAFETY: it was set.
+            assert_eq!(unsafe { lanes.get(Lane(lane)) }, value(lane));
+        }
+    }
+
+    #[test]
+    fn lanes_keep_values_of_every_size() {
+        keeps(|k| k as u8);
+        keeps(|k| k % 3 == 0);
+        keeps(|k| k as f32);
+        keeps(|k| k as u64);
+        keeps(|k| [k as u16; 3]);
+        keeps(|k| [k as f32, 1.0, 2.0, k as f32 + 3.0]);
+        keeps(|k| (k, k % 2 == 0, k as u16));
+        keeps(|k| (k as u128, 1u8));
+        keeps(|k| [k as u64; BYTES / 8]);
+        keeps(|_| ());
+        assert_eq!(Lanes::<[u8; 2 * BYTES]>::new().most(), 0);
+    }
+
+    #[test]
+    fn strips_are_all_items_once() {
+        let block = Positions { min: [1, 5, 7], max: [3, 6, 30] };
+        for most in [1, 4, 16, 23, 128] {
+            let (mut one, mut other) = (vec![], vec![]);
+            // SAFETY: nothing is launched, and nothing written by these items.
+            let strips = unsafe {
+                block.each::<3>(|item| one.push(item));
+                block.strips::<3>(most)
+            };
+            for strip in strips {
+                assert!(strip.count <= most);
+                other.extend(strip.lanes().map(|lane| strip.item(lane)));
+            }
+            assert_eq!(one, other);
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_strips() {
+        for dim in 0..3 {
+            let mut max = [4; 3];
+            max[dim] = 2;
+            // SAFETY: as above.
+            let mut strips = unsafe { Positions { min: [2; 3], max }.strips::<3>(16) };
+            assert!(strips.next().is_none());
+        }
+    }
+
+    #[test]
+    fn large_variables_make_short_strips_or_none() {
+        assert_eq!(most(&[]), Some(MOST));
+        assert_eq!(most(&[Lanes::<f64>::new().most(), 4096]), Some(MOST));
+        assert_eq!(most(&[Lanes::<[f64; 8]>::new().most()]), Some(32));
+        assert_eq!(most(&[512, Lanes::<[f64; 17]>::new().most()]), None);
+    }
+}

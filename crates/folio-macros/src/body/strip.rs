@@ -1,0 +1,464 @@
+//! A second Rust form of kernels with loops whose ends are the same for all items: those loops run once for
+//! a strip of items ([`Strip`](folio_kernel::device)), and what is between them for each lane of it. Written
+//! of the same pieces as the first form, each in its order.
+//!
+//! The body is taken apart at its *spine*: the body's block, and those of such loops directly in it. There a
+//! statement is one of these: a loop; a `let` of what is the same for all items; a `let` of positions, which
+//! is repeated wherever it is needed; or anything else, which is done by each lane. A kernel with anything
+//! whose meaning could depend on where it is (a way out, an index that is checked, other views) has none.
+
+use super::Walk;
+use crate::pattern::context;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
+use std::collections::BTreeSet;
+use syn::ext::IdentExt;
+use syn::{BinOp, Expr, ExprForLoop, ExprMethodCall, Lit, Local, Pat, RangeLimits};
+
+/// Loops with so many turns at most, which rustc unrolls, are left to the items.
+const SHORT: u64 = 16;
+
+/// What is made of the body.
+#[derive(Default)]
+pub struct Plan {
+    /// The item of a kernel for which there may be one.
+    item: Option<Ident>,
+    /// Something was found with which there is none.
+    unfit: bool,
+    /// There is a loop.
+    loops: bool,
+    /// The next block is of the spine.
+    next: bool,
+    /// The loop that is walked next is a statement of the spine.
+    statement: bool,
+    /// Blocks of the spine that are open, innermost last.
+    open: Vec<Vec<Step>>,
+    /// The block that was left last.
+    left: Vec<Step>,
+    /// Variables that are the same for all items.
+    same: BTreeSet<u16>,
+    /// Names of the spine's other variables that are visible, and whether those are `mut`.
+    visible: Vec<(Ident, bool)>,
+}
+
+/// A statement of the spine.
+enum Step {
+    /// What is the same for all.
+    Same(TokenStream),
+    /// Positions, by this name or these.
+    Again(Vec<Ident>, TokenStream),
+    /// For each lane; the names that it binds, and whether those are `mut`.
+    Each(Vec<(Ident, bool)>, TokenStream),
+    /// `for .. in ..`, and its body.
+    Loop(TokenStream, Vec<Step>),
+}
+
+/// A variable of the spine, while code is written.
+#[derive(Clone)]
+enum Variable {
+    Again(Vec<Ident>, TokenStream),
+    Kept { name: Ident, lanes: Ident, mutable: bool },
+}
+
+impl Plan {
+    /// The function's body may have one.
+    pub fn begin(&mut self, item: &Ident) {
+        (self.item, self.next) = (Some(item.clone()), true);
+        self.visible.push((item.clone(), false));
+    }
+
+    /// A parameter that nobody assigns to.
+    pub fn same(&mut self, at: u16) {
+        self.same.insert(at);
+    }
+
+    /// There is none.
+    pub fn give_up(&mut self) {
+        self.unfit = true;
+    }
+
+    /// A visible variable has this name, or one of another macro that reads the same; whether it is `mut`.
+    fn sees(&self, name: &Ident) -> Option<bool> {
+        let mut all = self.visible.iter().rev();
+        all.find(|(have, _)| have.unraw() == name.unraw()).map(|(_, mutable)| *mutable)
+    }
+
+    fn push(&mut self, step: Step) {
+        if let Some(block) = self.open.last_mut() {
+            block.push(step);
+        }
+    }
+}
+
+impl Walk {
+    /// A block begins. Tells how many names are visible, if it is of the spine.
+    pub(super) fn enter_spine(&mut self) -> Option<usize> {
+        let plan = &mut self.plan;
+        plan.statement = false;
+        std::mem::take(&mut plan.next).then(|| {
+            plan.open.push(vec![]);
+            plan.visible.len()
+        })
+    }
+
+    /// It ends.
+    pub(super) fn leave_spine(&mut self, spine: Option<usize>) {
+        if let Some(visible) = spine {
+            self.plan.left = self.plan.open.pop().unwrap_or_default();
+            self.plan.visible.truncate(visible);
+        }
+    }
+
+    /// An expression of a block is walked next. Tells how many statements were before, if it is of the spine.
+    pub(super) fn enter_statement(&mut self, spine: Option<usize>, expr: &Expr) -> Option<usize> {
+        self.plan.statement = spine.is_some() && matches!(expr, Expr::ForLoop(_));
+        spine.map(|_| self.plan.open.last().map_or(0, Vec::len))
+    }
+
+    /// It was; a loop of the spine is there already.
+    pub(super) fn leave_statement(&mut self, before: Option<usize>, native: &TokenStream) {
+        let count = self.plan.open.last().map_or(0, Vec::len);
+        if before == Some(count) {
+            self.plan.push(Step::Each(vec![], quote!(#native;)));
+        }
+    }
+
+    /// A `let` of a block, whose names are bound.
+    pub(super) fn let_of_spine(&mut self, local: &Local, native: &TokenStream) {
+        let Some(init) = &local.init else { return self.plan.give_up() };
+        let mut names = vec![];
+        bound(&local.pat, &mut names);
+        let numbers: Vec<_> = names.iter().filter_map(|(name, _)| self.scopes.find(name)).collect();
+        let hides: Vec<_> = names.iter().filter_map(|(name, _)| self.plan.sees(name)).collect();
+        if hides.contains(&true) {
+            // The lanes would have to tell the one from the other.
+            self.plan.give_up();
+        }
+        let fixed = names.iter().all(|(_, mutable)| !mutable);
+        if fixed && hides.is_empty() && is_name(&local.pat) && self.is_same(&init.expr) {
+            self.plan.same.extend(numbers);
+            return self.plan.push(Step::Same(native.clone()));
+        }
+        self.plan.visible.extend(names.iter().cloned());
+        let positions = fixed && numbers.iter().all(|at| self.has_ends(*at));
+        self.plan.push(match positions && !names.is_empty() {
+            true => Step::Again(names.into_iter().map(|(name, _)| name).collect(), native.clone()),
+            false => Step::Each(names, native.clone()),
+        });
+    }
+
+    /// A counted loop: whether it is one of the spine's.
+    pub(super) fn spine_loop(&mut self, repeat: &ExprForLoop) -> bool {
+        let statement = std::mem::take(&mut self.plan.statement);
+        if self.plan.item.is_none() || (is_short(&repeat.expr) && repeat.label.is_none()) {
+            return false;
+        }
+        let mut names = vec![];
+        bound(&repeat.pat, &mut names);
+        let plain = repeat.label.is_none()
+            && (is_name(&repeat.pat) || names.is_empty())
+            && names.iter().all(|(name, mutable)| !mutable && self.plan.sees(name).is_none());
+        let taken = statement && plain && self.is_same_range(&repeat.expr);
+        match taken {
+            true => self.plan.loops = true,
+            false => self.plan.give_up(),
+        }
+        taken
+    }
+
+    /// Its body comes next, and its names are bound.
+    pub(super) fn enter_spine_loop(&mut self, pattern: &Pat) {
+        let mut names = vec![];
+        bound(pattern, &mut names);
+        let same = names.iter().filter_map(|(name, _)| self.scopes.find(name));
+        self.plan.same.extend(same);
+        self.plan.next = true;
+    }
+
+    /// It was walked.
+    pub(super) fn leave_spine_loop(&mut self, head: TokenStream) {
+        let steps = std::mem::take(&mut self.plan.left);
+        self.plan.push(Step::Loop(head, steps));
+    }
+
+    fn is_same_range(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Paren(inner) => self.is_same_range(&inner.expr),
+            Expr::Group(inner) => self.is_same_range(&inner.expr),
+            Expr::MethodCall(call) => {
+                self.is_same_range(&call.receiver) && call.args.iter().all(|arg| self.is_same(arg))
+            }
+            Expr::Range(range) => {
+                let end =
+                    |end: &Option<Box<Expr>>| end.as_ref().is_some_and(|end| self.is_same(end));
+                end(&range.start) && end(&range.end)
+            }
+            _ => false,
+        }
+    }
+
+    /// An expression is the same for all items, and does nothing.
+    fn is_same(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Lit(_) => true,
+            Expr::Paren(inner) => self.is_same(&inner.expr),
+            Expr::Group(inner) => self.is_same(&inner.expr),
+            Expr::Cast(cast) => self.is_same(&cast.expr),
+            Expr::Path(path) => match path.path.get_ident() {
+                Some(name) => match self.scopes.find(name) {
+                    Some(at) => self.scopes.is_plain(name) && self.plan.same.contains(&at),
+                    None => true,
+                },
+                None => true,
+            },
+            Expr::Binary(binary) => {
+                let plain = matches!(binary.op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_));
+                plain && self.is_same(&binary.left) && self.is_same(&binary.right)
+            }
+            Expr::MethodCall(call) => self.is_extent(call, "len"),
+            Expr::Index(index) => match (&*index.expr, &*index.index) {
+                (Expr::MethodCall(call), Expr::Lit(_)) => self.is_extent(call, "shape"),
+                // Only an `In` can be read at anything but the item.
+                (view, at) if self.is_view(view) => match at {
+                    Expr::Tuple(tuple) => tuple.elems.iter().all(|at| self.is_same(at)),
+                    at => self.is_same(at),
+                },
+                (array, at) => self.is_same(array) && self.is_same(at),
+            },
+            Expr::Field(field) => self.is_same(&field.base),
+            _ => false,
+        }
+    }
+
+    fn is_extent(&self, call: &ExprMethodCall, name: &str) -> bool {
+        call.method == name && call.args.is_empty() && self.is_view(&call.receiver)
+    }
+
+    /// The second form, if there is one.
+    pub fn strips(&self) -> Option<Strips> {
+        let plan = &self.plan;
+        let item = plan.item.as_ref().filter(|_| plan.loops && !plan.unfit)?;
+        let [strip, lane] = ["__strip", "__lane"].map(|name| Ident::new(name, Span::mixed_site()));
+        let mut strips = Strips {
+            item: quote!(let #item = #strip.item(#lane);),
+            strip,
+            lane,
+            kept: vec![],
+            each: quote!(),
+        };
+        strips.each = strips.block(&plan.left, &mut vec![]);
+        Some(strips)
+    }
+}
+
+/// The form, as it is written.
+pub struct Strips {
+    /// `let` of the item.
+    item: TokenStream,
+    lane: Ident,
+    /// The name of the strip.
+    pub strip: Ident,
+    /// Names of what lanes keep.
+    pub kept: Vec<Ident>,
+    /// What is done for a strip.
+    pub each: TokenStream,
+}
+
+impl Strips {
+    fn block(&mut self, steps: &[Step], variables: &mut Vec<Variable>) -> TokenStream {
+        let outer = variables.len();
+        let mut written = vec![];
+        let mut rest = steps;
+        while let Some((step, after)) = rest.split_first() {
+            match step {
+                Step::Same(native) => written.push(native.clone()),
+                Step::Again(names, native) => {
+                    variables.push(Variable::Again(names.clone(), native.clone()));
+                }
+                Step::Loop(head, body) => {
+                    let body = self.block(body, variables);
+                    written.push(quote!(#head { #body }));
+                }
+                Step::Each(..) => {
+                    let is_lanes = |step: &Step| matches!(step, Step::Each(..) | Step::Again(..));
+                    let count = rest.iter().take_while(|step| is_lanes(step)).count();
+                    let (together, after) = rest.split_at(count);
+                    written.push(self.lanes(together, after, variables));
+                    rest = after;
+                    continue;
+                }
+            }
+            rest = after;
+        }
+        variables.truncate(outer);
+        quote!(#(#written)*)
+    }
+
+    /// Statements that each lane does one after the other.
+    fn lanes(
+        &mut self,
+        steps: &[Step],
+        after: &[Step],
+        variables: &mut Vec<Variable>,
+    ) -> TokenStream {
+        let (mut named, mut later) = (BTreeSet::new(), BTreeSet::new());
+        steps.iter().for_each(|step| step.names(&mut named));
+        after.iter().for_each(|step| step.names(&mut later));
+        let (lane, item) = (self.lane.clone(), &self.item);
+        let (mut before, mut natives, mut set) = (vec![], vec![], vec![]);
+        for (at, variable) in variables.iter().enumerate() {
+            match variable {
+                Variable::Again(_, native) => before.push(native.clone()),
+                Variable::Kept { name, lanes, mutable } => {
+                    let hidden = variables.iter().skip(at + 1).any(|other| other.is(name));
+                    if hidden || !named.contains(&name.unraw().to_string()) {
+                        continue;
+                    }
+                    let token = mutable.then(|| quote!(mut));
+                    before.push(quote! {
+                        // SAFETY: each lane has set it where it is declared.
+                        let #token #name = unsafe { #lanes.get(#lane) };
+                    });
+                    if *mutable {
+                        set.push((name.clone(), lanes.clone()));
+                    }
+                }
+            }
+        }
+        let item = item.clone();
+        for (at, step) in steps.iter().enumerate() {
+            match step {
+                Step::Again(names, native) => {
+                    natives.push(native.clone());
+                    variables.push(Variable::Again(names.clone(), native.clone()));
+                }
+                Step::Each(names, native) => {
+                    natives.push(native.clone());
+                    for (nth, (name, mutable)) in names.iter().enumerate() {
+                        let hidden = names.iter().skip(nth + 1).any(|(other, _)| same(other, name))
+                            || steps.iter().skip(at + 1).any(|step| step.binds(name));
+                        if hidden || !later.contains(&name.unraw().to_string()) {
+                            continue;
+                        }
+                        let lanes = format_ident!("__lanes{}", self.kept.len(), span = lane.span());
+                        self.kept.push(lanes.clone());
+                        set.push((name.clone(), lanes.clone()));
+                        let (name, mutable) = (name.clone(), *mutable);
+                        variables.push(Variable::Kept { name, lanes, mutable });
+                    }
+                }
+                Step::Same(_) | Step::Loop(..) => {}
+            }
+        }
+        let strip = &self.strip;
+        let set = set.iter().map(|(name, lanes)| {
+            quote! {
+                // SAFETY: a strip has no more lanes than there is memory for in each variable.
+                unsafe { #lanes.set(#lane, #name) };
+            }
+        });
+        quote! {
+            for #lane in #strip.lanes() {
+                #item
+                #(#before)*
+                #(#natives)*
+                #(#set)*
+            }
+        }
+    }
+}
+
+impl Step {
+    /// It binds this name.
+    fn binds(&self, name: &Ident) -> bool {
+        match self {
+            Step::Again(names, _) => names.iter().any(|own| same(own, name)),
+            Step::Each(names, _) => names.iter().any(|(own, _)| same(own, name)),
+            Step::Same(_) | Step::Loop(..) => false,
+        }
+    }
+
+    /// All names that are in it.
+    fn names(&self, into: &mut BTreeSet<String>) {
+        match self {
+            Step::Same(native) | Step::Again(_, native) | Step::Each(_, native) => {
+                words(native, into)
+            }
+            Step::Loop(head, steps) => {
+                words(head, into);
+                steps.iter().for_each(|step| step.names(into));
+            }
+        }
+    }
+}
+
+impl Variable {
+    /// It has this name.
+    fn is(&self, name: &Ident) -> bool {
+        match self {
+            Variable::Again(names, _) => names.iter().any(|own| same(own, name)),
+            Variable::Kept { name: own, .. } => same(own, name),
+        }
+    }
+}
+
+/// One name, of one macro.
+fn same(a: &Ident, b: &Ident) -> bool {
+    a.unraw() == b.unraw() && context(a) == context(b)
+}
+
+fn words(tokens: &TokenStream, into: &mut BTreeSet<String>) {
+    for token in tokens.clone() {
+        match token {
+            TokenTree::Ident(name) => {
+                into.insert(name.unraw().to_string());
+            }
+            TokenTree::Group(group) => words(&group.stream(), into),
+            _ => {}
+        }
+    }
+}
+
+/// A name, perhaps with its type.
+fn is_name(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(_) => true,
+        Pat::Type(typed) => is_name(&typed.pat),
+        _ => false,
+    }
+}
+
+/// The names that a pattern binds, and whether they are `mut`.
+fn bound(pattern: &Pat, into: &mut Vec<(Ident, bool)>) {
+    match pattern {
+        Pat::Ident(name) => into.push((name.ident.clone(), name.mutability.is_some())),
+        Pat::Type(typed) => bound(&typed.pat, into),
+        Pat::Paren(inner) => bound(&inner.pat, into),
+        Pat::Tuple(parts) => parts.elems.iter().for_each(|part| bound(part, into)),
+        _ => {}
+    }
+}
+
+/// A loop with literal ends and few turns.
+fn is_short(range: &Expr) -> bool {
+    match range {
+        Expr::Paren(inner) => is_short(&inner.expr),
+        Expr::Group(inner) => is_short(&inner.expr),
+        Expr::MethodCall(call) => is_short(&call.receiver),
+        Expr::Range(range) => {
+            let number = |end: &Option<Box<Expr>>| match end.as_deref() {
+                Some(Expr::Lit(lit)) => match &lit.lit {
+                    Lit::Int(number) => number.base10_parse::<u64>().ok(),
+                    _ => None,
+                },
+                _ => None,
+            };
+            let more = u64::from(matches!(range.limits, RangeLimits::Closed(_)));
+            match (number(&range.start), number(&range.end)) {
+                (Some(start), Some(end)) => end.saturating_sub(start).saturating_add(more) <= SHORT,
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}

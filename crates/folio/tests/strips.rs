@@ -1,0 +1,208 @@
+//! Kernels whose loops run outside of the items (`device::Strip`) give what Rust gives for the same body, item by
+//! item: names, scopes, and what is kept from one loop to the next are the body's.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use folio::prelude::*;
+
+/// What items can be asked in Rust, too.
+trait Number {
+    fn index(self) -> usize;
+}
+impl Number for usize {
+    fn index(self) -> usize {
+        self
+    }
+}
+
+/// One body as a kernel, and as a function of one item over slices.
+macro_rules! both {
+    ($kernel:ident, $plain:ident: |$i:ident, $n:ident, $x:ident, $y:ident| { $($body:tt)* }) => {
+        #[kernel]
+        fn $kernel($i: Item, $n: usize, $x: In<f32>, $y: InOut<f32>) {
+            $($body)*
+        }
+        #[allow(clippy::all, clippy::pedantic, reason = "it has to be the kernel's body")]
+        fn $plain($i: usize, $n: usize, $x: &[f32], $y: &mut [f32]) {
+            $($body)*
+        }
+    };
+}
+
+both!(sums, plain_sums: |i, n, x, y| {
+    let own = x[i];
+    let mut sum = 0.0;
+    let mut most = own;
+    for j in 0..n {
+        let other = x[j];
+        sum += other * own;
+        if other > most {
+            most = other - sum;
+        }
+    }
+    y[i] = sum + most;
+});
+
+both!(hides, plain_hides: |i, n, x, y| {
+    let k = i.index();
+    let k = k + 1;
+    let own = x[k];
+    let own = own * 2.0;
+    let mut sum = own;
+    for j in 0..n {
+        let own = x[j] + sum;
+        let k = j * 2;
+        sum += own * x[k];
+    }
+    let (before, own) = (own, sum);
+    for _ in 0..n {
+        let x = own - before * 0.5;
+        sum += x;
+    }
+    let x = x[k];
+    y[i] = sum + x + own + before;
+});
+
+both!(nests, plain_nests: |i, n, x, y| {
+    let half = n - n;
+    let mut sum = y[i];
+    let mut odd = false;
+    for a in (half..=n).rev() {
+        let mut row = x[i] + x[a];
+        for b in (0..n + a).step_by(3) {
+            let at = a + b;
+            row = row * 0.5 + x[at];
+            for c in 0..2 {
+                row += x[b + c];
+            }
+            odd = !odd;
+            let scaled = if odd { row * 0.25 } else { row };
+            for _ in b..a {
+                sum -= scaled;
+            }
+        }
+        y[i] = y[i] + row;
+        sum += row;
+    }
+    y[i] = if odd { y[i] - sum } else { y[i] + sum };
+});
+
+both!(places, plain_places: |i, n, x, y| {
+    let at = i.index();
+    let mut last = at;
+    for k in 0..n {
+        let from = at + k;
+        let near = [x[from], x[at], x[from + 1]];
+        last = last % 100 * 3 + k;
+        for d in 0..3 {
+            y[i] += near[d] * (last % 7) as f32;
+        }
+    }
+    y[i] += last as f32;
+});
+
+both!(wide, plain_wide: |i, n, x, y| {
+    let mut all = [x[i]; 33];
+    for k in 0..n {
+        all[1] = all[2] + x[k];
+        all[2] = all[1] * 0.5;
+    }
+    y[i] = all[1] + all[2] + all[32];
+});
+
+// A name of its own in the loop, for what is changed outside of it.
+both!(hides_changed, plain_hides_changed: |i, n, x, y| {
+    let mut sum = x[i];
+    for k in 0..n {
+        sum += x[k];
+        let sum = sum * 0.5;
+        y[i] += sum;
+    }
+    y[i] += sum;
+});
+
+/// Names that a macro has brought are others than the user's of the same text.
+macro_rules! with_own_name {
+    ($kernel:ident, $plain:ident: |$i:ident, $n:ident, $x:ident, $y:ident| $sum:ident) => {
+        both!($kernel, $plain: |$i, $n, $x, $y| {
+            let mut sum = $x[$i];
+            let mut $sum = 0.0;
+            for k in 0..$n {
+                sum = sum * 0.5 + $x[k];
+                $sum += sum;
+            }
+            $y[$i] = sum - $sum;
+        });
+    };
+}
+with_own_name!(names, plain_names: |i, n, x, y| sum);
+
+fn values(n: usize) -> Vec<f32> {
+    (0..n).map(|k| 0.5 + (k * 7919 % 1009) as f32 / 1009.0).collect()
+}
+
+#[test]
+fn strips_compute_what_items_do_one_by_one() {
+    let rt = folio::runtime().unwrap();
+    let q = rt.queue().unwrap();
+    macro_rules! equal {
+        ($($kernel:ident $plain:ident)*) => {$(
+            for (items, n) in [(1, 9), (15, 0), (16, 1), (130, 20), (5003, 33)] {
+                let x = values(items + 2 * n + 64);
+                let mut expected = values(items);
+                let (on_device, mut y) = (rt.buffer_from(&x).unwrap(), rt.buffer_from(&expected).unwrap());
+                (0..items).for_each(|i| $plain(i, n, &x, &mut expected));
+                q.run(items, $kernel(n, &on_device, &mut y)).unwrap();
+                let bits = |all: &[f32]| all.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+                let what = stringify!($kernel);
+                assert_eq!(bits(&y.to_vec().unwrap()), bits(&expected), "{what}, {items} items, n {n}");
+            }
+        )*};
+    }
+    equal! {
+        sums plain_sums
+        hides plain_hides
+        hides_changed plain_hides_changed
+        nests plain_nests
+        places plain_places
+        wide plain_wide
+        names plain_names
+    }
+}
+
+#[kernel]
+fn blurred(i: Item<3>, radius: usize, x: In<f64, 3>, y: Out<f64, 3>) {
+    let (z, r, c) = i.pos();
+    let mut sum = 0.0;
+    for dr in 0..2 * radius + 1 {
+        for dc in 0..2 * radius + 1 {
+            sum = sum * 0.5 + x[(z, r + dr - radius, c + dc - radius)];
+        }
+    }
+    y[i] = sum;
+}
+
+/// Of three dimensions, and with an edge that is checked, item by item.
+#[test]
+fn strips_end_where_checks_begin() {
+    let rt = folio::runtime().unwrap();
+    let q = rt.queue().unwrap();
+    let [planes, rows, columns] = [3, 11, 150];
+    let x: Vec<f64> = values(planes * rows * columns).iter().map(|x| f64::from(*x)).collect();
+    let grid = [planes, rows, columns];
+    let on_device = rt.buffer_from_with(&x, grid, BufferOptions::new()).unwrap();
+    let mut y = rt.buffer_with::<f64, 3>(grid, BufferOptions::new()).unwrap();
+    let inside = [0..planes, 2..rows - 2, 2..columns - 2];
+    q.run(inside, blurred(2, &on_device, &mut y)).unwrap().wait().unwrap();
+    let y = y.to_vec().unwrap();
+    let at = |z: usize, r: usize, c: usize| (z * rows + r) * columns + c;
+    for (z, r, c) in [(0, 2, 2), (1, 5, 77), (2, 8, 147), (2, 8, 130), (0, 3, 129)] {
+        let mut sum = 0.0;
+        for dr in 0..5 {
+            (0..5).for_each(|dc| sum = sum * 0.5 + x[at(z, r + dr - 2, c + dc - 2)]);
+        }
+        assert_eq!(y[at(z, r, c)].to_bits(), f64::to_bits(sum), "{z} {r} {c}");
+    }
+    let mut y = rt.buffer_with::<f64, 3>(grid, BufferOptions::new()).unwrap();
+    let beyond = q.run([0..planes, 2..rows - 2, 1..columns - 2], blurred(2, &on_device, &mut y));
+    assert!(matches!(beyond.unwrap().wait(), Err(Error::Failed(_))));
+}

@@ -1,4 +1,4 @@
-//! Calls of kernel functions: a kernel with its arguments, as a value; and the items of a launch.
+//! Calls of kernel functions: a kernel with its arguments, as a value.
 
 use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::element::DeviceType;
@@ -14,54 +14,6 @@ use folio_kernel::device::{
 use folio_kernel::{Owner, Param, ParamKind};
 use smallvec::SmallVec;
 use std::marker::PhantomData;
-use std::ops::Range;
-
-/// The items of a launch, by their positions: from a range of positions in each dimension (`1..n - 1`,
-/// `[1..rows - 1, 1..columns - 1]`), or how many there are from position 0 on (`n`, `[rows, columns]`,
-/// `buffer.range()`). For kernels of work-groups that do not say it themselves, also how many items
-/// are a group: `Items::from([rows, columns]).groups([16, 16])`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Items<const D: usize> {
-    /// Position of the first item.
-    pub offset: [usize; D],
-    /// Number of items in each dimension.
-    pub range: [usize; D],
-    /// Number of items of a work-group in each dimension; if not given, the kernel says it.
-    pub group: Option<[usize; D]>,
-}
-
-impl<const D: usize> Items<D> {
-    /// The same items, in groups of this size, which divides their number in each dimension.
-    pub fn groups(self, size: [usize; D]) -> Items<D> {
-        Items { group: Some(size), ..self }
-    }
-}
-
-impl<const D: usize> From<[usize; D]> for Items<D> {
-    fn from(range: [usize; D]) -> Items<D> {
-        Items { offset: [0; D], range, group: None }
-    }
-}
-
-impl<const D: usize> From<[Range<usize>; D]> for Items<D> {
-    fn from(positions: [Range<usize>; D]) -> Items<D> {
-        let offset = std::array::from_fn(|d| positions[d].start);
-        let range = positions.map(|of| of.end.saturating_sub(of.start));
-        Items { offset, range, group: None }
-    }
-}
-
-impl From<usize> for Items<1> {
-    fn from(range: usize) -> Items<1> {
-        [range].into()
-    }
-}
-
-impl From<Range<usize>> for Items<1> {
-    fn from(positions: Range<usize>) -> Items<1> {
-        [positions].into()
-    }
-}
 
 /// What can be passed for a parameter of type `P`. For an `In<T, D>` whatever a command can read
 /// ([`AsPart`]), for `Out` and `InOut` what it can write ([`AsPartMut`]).
@@ -72,12 +24,22 @@ impl From<Range<usize>> for Items<1> {
 )]
 pub trait Argument<P> {
     #[doc(hidden)]
-    fn given(self) -> Given;
+    fn given(self) -> Given<P>;
+}
+
+/// An argument for a parameter of type `P`: only what fits one can be made into it.
+#[doc(hidden)]
+pub struct Given<P>(Passed, PhantomData<fn() -> P>);
+
+impl<P> Given<P> {
+    fn new(part: Part, mode: Mode) -> Given<P> {
+        Given(Passed { param: 0, part, mode }, PhantomData)
+    }
 }
 
 /// An argument that is memory.
-#[doc(hidden)]
-pub struct Given {
+#[derive(Clone)]
+pub(crate) struct Passed {
     /// Which parameter it is for; known when it is passed.
     pub(crate) param: usize,
     pub(crate) part: Part,
@@ -85,8 +47,8 @@ pub struct Given {
 }
 
 impl<T: DeviceType, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
-    fn given(self) -> Given {
-        Given { param: 0, part: self.as_part(), mode: Mode::Read }
+    fn given(self) -> Given<In<T, D>> {
+        Given::new(self.as_part(), Mode::Read)
     }
 }
 
@@ -95,8 +57,8 @@ impl<T: DeviceType, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
 macro_rules! written {
     ($([$($g:tt)*] $param:ty, $element:ty, $rank:tt, $mode:expr;)*) => {$(
         impl<T: DeviceType, $($g)*, A: AsPartMut<$element, $rank>> Argument<$param> for A {
-            fn given(mut self) -> Given {
-                Given { param: 0, part: self.as_part_mut(), mode: $mode }
+            fn given(mut self) -> Given<$param> {
+                Given::new(self.as_part_mut(), $mode)
             }
         }
     )*};
@@ -111,14 +73,14 @@ written! {
 }
 
 impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<OutRow<T>> for A {
-    fn given(mut self) -> Given {
-        Given { param: 0, part: self.as_part_mut(), mode: Mode::Discard { whole: false } }
+    fn given(mut self) -> Given<OutRow<T>> {
+        Given::new(self.as_part_mut(), Mode::Discard { whole: false })
     }
 }
 
 impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
-    fn given(mut self) -> Given {
-        Given { param: 0, part: self.as_part_mut(), mode: Mode::Update }
+    fn given(mut self) -> Given<InOutRow<T>> {
+        Given::new(self.as_part_mut(), Mode::Update)
     }
 }
 
@@ -138,8 +100,8 @@ impl<A> Shares<A> {
 }
 
 impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for Shares<A> {
-    fn given(mut self) -> Given {
-        Given { param: 0, part: self.0.as_part_mut(), mode: Mode::Update }
+    fn given(mut self) -> Given<Racy<T, D>> {
+        Given::new(self.0.as_part_mut(), Mode::Update)
     }
 }
 
@@ -152,7 +114,7 @@ pub(crate) type Scalars = SmallVec<[u64; 8]>;
 #[must_use = "a kernel call computes nothing until a queue runs it"]
 pub struct KernelCall<K, const D: usize> {
     pub(crate) scalars: Scalars,
-    pub(crate) given: SmallVec<[Given; 4]>,
+    pub(crate) given: SmallVec<[Passed; 4]>,
     params: usize,
     _kernel: PhantomData<fn() -> K>,
 }
@@ -172,6 +134,13 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         }
     }
 
+    /// The same call once more.
+    pub(crate) fn again(&self) -> Self {
+        let KernelCall { scalars, given, params, .. } = self;
+        let (scalars, given) = (scalars.clone(), given.clone());
+        KernelCall { scalars, given, params: *params, _kernel: PhantomData }
+    }
+
     #[doc(hidden)]
     pub fn value<T: Shared>(&mut self, value: T) {
         put_scalar(value, &mut self.scalars);
@@ -180,7 +149,8 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
 
     #[doc(hidden)]
     pub fn memory<P>(&mut self, argument: impl Argument<P>) {
-        self.given.push(Given { param: self.params, ..argument.given() });
+        let Given(passed, _) = argument.given();
+        self.given.push(Passed { param: self.params, ..passed });
         self.params += 1;
     }
 
@@ -214,10 +184,10 @@ impl<'c> Plan<'c> {
         code: &'c Code,
         rank: usize,
         (offset, range, group): (Dims, Dims, Dims),
-        (given, scalars): (&[Given], &'c [u64]),
+        (given, scalars): (&[Passed], &'c [u64]),
     ) -> Plan<'c> {
         let mut shapes = SmallVec::new();
-        for Given { param, part: Part { view, part, .. }, .. } in given {
+        for Passed { param, part: Part { view, part, .. }, .. } in given {
             shapes.resize(*param, [0; 3]);
             shapes.push(leading(part.extent(), usize::from(view.rank)));
         }
@@ -225,12 +195,13 @@ impl<'c> Plan<'c> {
     }
 
     /// Which indices of an argument the launch accesses, and whether no other can occur.
-    pub(crate) fn accessed(&self, given: &Given) -> (Box3, bool) {
+    pub(crate) fn accessed(&self, given: &Passed) -> (Box3, bool) {
         if self.range.contains(&0) {
             return (Box3::EMPTY, true);
         }
         if given.mode.writes() {
-            return self.written(given);
+            let launch = (self.offset, self.range, self.group);
+            return owned(self.code, given.param, given.part.part.extent(), launch);
         }
         let (offset, range) = (leading(self.offset, self.rank), leading(self.range, self.rank));
         let reach = Reach { offset, range, shapes: &self.shapes, scalars: self.scalars };
@@ -248,39 +219,49 @@ impl<'c> Plan<'c> {
 
 impl Plan<'_> {
     /// The extent that the kernel sees of an argument.
-    pub(crate) fn shape(&self, given: &Given) -> Dims {
+    pub(crate) fn shape(&self, given: &Passed) -> Dims {
         match self.code.ir.params.get(given.param).map(|param| &param.kind) {
             Some(ParamKind::Reduce { .. }) => [1; 3],
             _ => given.part.part.extent(),
         }
     }
+}
 
-    /// Which indices of an argument that is written are those of their owners, and whether no other can
-    /// occur. That ends do not overflow has been checked.
-    fn written(&self, given: &Given) -> (Box3, bool) {
-        let shape = given.part.part.extent();
-        let mut proved = false;
-        let owned = match self.code.ir.params.get(given.param).map(|param| &param.kind) {
-            Some(ParamKind::Reduce { .. }) => {
-                proved = true;
-                Some(Box3::whole([1; 3]))
+/// Which indices of an argument of this shape that is written are those of their owners in a launch, and
+/// whether no other can occur. That ends do not overflow has been checked.
+pub(crate) fn owned(
+    code: &Code,
+    param: usize,
+    shape: Dims,
+    (offset, range, group): (Dims, Dims, Dims),
+) -> (Box3, bool) {
+    let mut proved = false;
+    let owned = match code.ir.params.get(param).map(|param| &param.kind) {
+        Some(ParamKind::Reduce { .. }) => {
+            proved = true;
+            Some(Box3::whole([1; 3]))
+        }
+        Some(ParamKind::View { owner, .. }) => match owner {
+            Owner::Item => {
+                proved = code.is_own(param);
+                Box3::at(offset, range)
             }
-            Some(ParamKind::View { owner, .. }) => match owner {
-                Owner::Item => {
-                    proved = self.code.is_own(given.param);
-                    Box3::at(self.offset, self.range)
-                }
-                Owner::Row => Box3::at([0, self.offset[2], 0], [1, self.range[2], shape[2]]),
-                Owner::Group => {
-                    let count = |dim: usize| self.range[dim].checked_div(self.group[dim]);
-                    Some(Box3::whole(std::array::from_fn(|dim| count(dim).unwrap_or(0))))
-                }
-                Owner::Atomic | Owner::Anyone => Some(Box3::whole(shape)),
-            },
-            _ => None,
-        };
-        (owned.unwrap_or(Box3::EMPTY), proved)
-    }
+            Owner::Row => Box3::at([0, offset[2], 0], [1, range[2], shape[2]]),
+            Owner::Group => {
+                let count = |dim: usize| range[dim].checked_div(group[dim]);
+                Some(Box3::whole(std::array::from_fn(|dim| count(dim).unwrap_or(0))))
+            }
+            Owner::Atomic | Owner::Anyone => Some(Box3::whole(shape)),
+        },
+        _ => None,
+    };
+    (owned.unwrap_or(Box3::EMPTY), proved)
+}
+
+/// How many of a kernel's parameters are reductions.
+pub(crate) fn reductions(code: &Code) -> usize {
+    let reduces = |param: &&Param| matches!(param.kind, ParamKind::Reduce { .. });
+    code.ir.params.iter().filter(reduces).count()
 }
 
 /// Three dimensions as a kernel of this rank numbers them: its own first.
@@ -317,8 +298,7 @@ struct Native<K> {
 impl<K: Kernel> Native<K> {
     fn new(code: &Code, scalars: Scalars, geometry: &Geometry) -> Native<K> {
         let Geometry { offset, range, group, .. } = *geometry;
-        let reduces = |param: &&Param| matches!(param.kind, ParamKind::Reduce { .. });
-        let reductions = code.ir.params.iter().filter(reduces).count();
+        let reductions = reductions(code);
         let launch = (group.is_some() || reductions > 0)
             .then(|| Box::new(Launched::new(offset, range, group.unwrap_or([1; 3]), reductions)));
         Native { scalars, offset, launch, _kernel: PhantomData }

@@ -7,10 +7,11 @@ use crate::engine::lanes::Lanes;
 use crate::engine::stamp::{LaneId, Stamp, When};
 use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
-use crate::graph::hazards::{Deps, Outcome};
+use crate::graph::hazards::{Deps, Flow, Outcome, add_dep};
 use crate::hal::Timing;
 use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef};
+use smallvec::SmallVec;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -55,6 +56,19 @@ impl Event {
     /// `None` for host tasks, barriers, and events of several commands.
     pub fn device(&self) -> Option<DeviceRef> {
         self.device.map(|at| DeviceRef { core: self.core.clone(), at })
+    }
+
+    /// When all of these are done.
+    pub(crate) fn of_all(core: &Arc<Core>, mut events: SmallVec<[Event; 6]>) -> Event {
+        if events.len() == 1
+            && let Some(event) = events.pop()
+        {
+            return event;
+        }
+        let mut deps = Deps::new();
+        events.iter().for_each(|event| add_dep(&mut deps, event.stamp, Flow::USES));
+        let (stamp, pin) = core.engine.enter(|ledger| (ledger.meet(deps), ledger.failures.pin()));
+        Event::new(core.clone(), stamp, pin)
     }
 
     /// When the current writers of a part are done.

@@ -2,6 +2,8 @@
 
 mod run;
 
+pub(crate) use run::grouped;
+
 use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::call::Function;
 use crate::element::{DeviceType, bytes_of};

@@ -16,6 +16,8 @@ mod error;
 mod event;
 mod graph;
 mod group;
+mod host;
+mod items;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
@@ -33,7 +35,7 @@ pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadFuture, ReadGuard, ReadRows, Shared, Slice,
     SliceMut, WriteGuard, WriteRows,
 };
-pub use call::{Argument, Given, Items, KernelCall, Shares};
+pub use call::{Argument, Given, KernelCall, Shares};
 pub use element::DeviceType;
 pub use error::{Cause, Error, Failure, Label, Result, Unfinished};
 pub use event::{Event, Status};
@@ -51,6 +53,10 @@ pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::Timing;
 pub use half::{bf16, f16};
+#[doc(hidden)]
+pub use host::HostCall;
+pub use host::{HostArgument, Lent};
+pub use items::{Edge, Items, Margin};
 pub use queue::Queue;
 pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};

@@ -1,12 +1,13 @@
 //! Queues: where commands are submitted.
 
-use crate::call::{Items, KernelCall};
+use crate::call::KernelCall;
 use crate::engine::command::Command;
 use crate::engine::stamp::Stamp;
 use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::group::{CommandGroup, GroupId};
+use crate::items::Items;
 use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef};
 use crate::sched::{Candidate, Scheduler, Task};
@@ -106,15 +107,22 @@ impl Queue {
         let mut group = CommandGroup::new(&inner.core, inner.devices[0], id);
         build(&mut group)?;
         group.expect(id)?;
-        group.device = self.choose(&group);
         let mut command = Command::new(Some(inner.id), inner.in_order);
-        group.finish(&mut command)?;
-        if let Some(device) = command.device {
-            inner.core.engine.open(device)?;
-        }
+        self.complete(&mut group, &mut command)?;
         // Until here the group keeps its storages alive, from here on the ledger.
         let stamp = inner.core.engine.submit(&mut command)?;
         Ok(Event::new(group.core, stamp, command.pin).on(command.device))
+    }
+
+    /// The command that a group describes, for one of the devices.
+    #[inline]
+    fn complete(&self, group: &mut CommandGroup, command: &mut Command) -> Result<()> {
+        group.device = self.choose(group);
+        group.finish(command)?;
+        match command.device {
+            Some(device) => self.inner.core.engine.open(device).map(|_| ()),
+            None => Ok(()),
+        }
     }
 
     /// Runs a kernel call for `items`, as a command of its own: see
@@ -128,6 +136,48 @@ impl Queue {
             cg.run(items, call);
             Ok(())
         })
+    }
+
+    /// Runs a kernel call for each of several boxes of items, as a command each, all of which are checked
+    /// before the first is submitted. The event is that of all of them: done when they are, failed if one is.
+    ///
+    /// ```
+    /// use folio_core::ir::device::Kernel;
+    /// use folio_core::{Items, KernelCall, Queue, Result};
+    ///
+    /// /// A stencil without guards, and another one for where it would look beyond.
+    /// fn stencil<A: Kernel, B: Kernel>(
+    ///     q: &Queue,
+    ///     all: Items<2>,
+    ///     inner: KernelCall<A, 2>,
+    ///     outer: KernelCall<B, 2>,
+    /// ) -> Result<()> {
+    ///     q.run(all.interior(1), inner)?;
+    ///     q.run_each(all.edge(1), outer)?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn run_each<K: Kernel, const D: usize>(
+        &self,
+        boxes: impl IntoIterator<Item = Items<D>>,
+        call: KernelCall<K, D>,
+    ) -> Result<Event> {
+        let inner = &self.inner;
+        let ready = |items: Items<D>| {
+            let mut group = CommandGroup::new(&inner.core, inner.devices[0], GroupId::next());
+            let mut command = Command::new(Some(inner.id), inner.in_order);
+            group.run(items, call.again());
+            self.complete(&mut group, &mut command).map(|()| (group, command))
+        };
+        // The groups keep the storages alive until the ledger does.
+        let mut ready = boxes.into_iter().map(ready).collect::<Result<Vec<_>>>()?;
+        let mut events = SmallVec::<[Event; 6]>::new();
+        for (_, command) in &mut ready {
+            let stamp = inner.core.engine.submit(command)?;
+            let pin = command.pin.take();
+            events.push(Event::new(inner.core.clone(), stamp, pin).on(command.device));
+        }
+        Ok(Event::of_all(&inner.core, events))
     }
 
     /// An event for everything submitted to this queue so far; what is submitted later waits for it.

@@ -492,12 +492,16 @@ impl Signature {
         let is_given = |p: &&Parameter| matches!(p.role, Role::View | Role::Reduce | Role::Value);
         let given: Vec<_> = self.parameters.iter().filter(is_given).collect();
         let names: Vec<_> = given.iter().map(|p| &p.name).collect();
-        let types = given.iter().map(|Parameter { ty, role, .. }| match role {
-            Role::View | Role::Reduce => {
-                quote_spanned!(ty.span() => impl ::folio::Argument<#ty>)
-            }
-            _ => quote!(#ty),
-        });
+        let memory = |p: &&Parameter| matches!(p.role, Role::View | Role::Reduce);
+        let types = |of: &TokenStream| -> Vec<TokenStream> {
+            let ty_of = |p: &&Parameter| match (memory(p), &p.ty) {
+                (true, ty) => quote_spanned!(ty.span() => impl #of<#ty>),
+                (false, ty) => quote!(#ty),
+            };
+            given.iter().map(ty_of).collect()
+        };
+        let (lent, types) =
+            (types(&quote!(::folio::HostArgument)), types(&quote!(::folio::Argument)));
         let passed = self.parameters.iter().map(|Parameter { name, ty, role, .. }| match role {
             Role::View | Role::Reduce => quote!(__call.memory::<#ty>(#name);),
             Role::Value => quote!(__call.value(#name);),
@@ -505,6 +509,7 @@ impl Signature {
             Role::Local => quote!(__call.local();),
             Role::Item(_) | Role::Group(_) => quote!(),
         });
+        let passed = quote!(#(#passed)*);
         quote! {
             #(#attributes)*
             #[allow(clippy::too_many_arguments, reason = "kernels take what they need")]
@@ -513,8 +518,22 @@ impl Signature {
             {
                 // SAFETY: the arguments follow in the order of the parameters, which they fit.
                 let mut __call = unsafe { ::folio::KernelCall::begin() };
-                #(#passed)*
+                #passed
                 __call
+            }
+            impl #params #name #arguments #conditions {
+                /// Runs it on slices, here and now: for tests, and debuggers.
+                #[allow(dead_code, clippy::too_many_arguments, reason = "for who wants it")]
+                #vis fn host(
+                    __items: impl ::core::convert::Into<::folio::Items<#rank>> #(, #names: #lent)*
+                ) -> ::folio::Result<()> {
+                    // SAFETY: as for a call; what is lent is borrowed until this returns.
+                    let mut __call = unsafe {
+                        ::folio::HostCall::<#name #arguments, #rank>::begin()
+                    };
+                    #passed
+                    __call.run(__items)
+                }
             }
         }
     }

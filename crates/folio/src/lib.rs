@@ -36,7 +36,8 @@
 //! | have memory that stays | [`Usm`], [`UsmPtr`] |
 //! | submit work | [`Queue`], [`CommandGroup`] |
 //! | write kernels | [`kernel`], [`device_fn`], [`Item`], [`In`], [`Out`], [`InOut`] |
-//! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`CommandGroup::run`] |
+//! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`Queue::run_each`], [`CommandGroup::run`] |
+//! | test them | [`HostArgument`]: each has a function `host` for slices |
 //! | write kernels as closures | [`CommandGroup::host_kernel`], [`ClosureItem`], [`ClosureIn`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
 //! | wait for it | [`Event`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`] |

@@ -17,6 +17,7 @@ use crate::engine::storage::{Alloc, StorageId};
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
+use crate::items::{Edge, Items, Margin};
 use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::Core;
@@ -263,6 +264,16 @@ macro_rules! common {
                 let mut range = [0; D];
                 range.copy_from_slice(&self.view.dims[3 - D..]);
                 range
+            }
+
+            /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
+            pub fn interior(&self, width: impl Into<Margin<D>>) -> Items<D> {
+                Items::from(self.range()).interior(width)
+            }
+
+            /// The other items, in boxes: see [`Items::edge`].
+            pub fn edge(&self, width: impl Into<Margin<D>>) -> Edge<D> {
+                Items::from(self.range()).edge(width)
             }
 
             /// Number of elements.

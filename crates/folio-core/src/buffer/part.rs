@@ -7,6 +7,7 @@ use crate::engine::access::Mode;
 use crate::error::Result;
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
+use crate::items::{Edge, Items, Margin};
 use std::marker::PhantomData;
 
 /// A box of a buffer's elements, as commands take it.
@@ -50,6 +51,16 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
     /// Its shape.
     pub fn range(&self) -> [usize; D] {
         self.part.range()
+    }
+
+    /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
+    pub fn interior(&self, width: impl Into<Margin<D>>) -> Items<D> {
+        Items::from(self.range()).interior(width)
+    }
+
+    /// The other items, in boxes: see [`Items::edge`].
+    pub fn edge(&self, width: impl Into<Margin<D>>) -> Edge<D> {
+        Items::from(self.range()).edge(width)
     }
 
     /// Number of elements.
@@ -96,6 +107,16 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     /// Its shape.
     pub fn range(&self) -> [usize; D] {
         self.part.range()
+    }
+
+    /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
+    pub fn interior(&self, width: impl Into<Margin<D>>) -> Items<D> {
+        Items::from(self.range()).interior(width)
+    }
+
+    /// The other items, in boxes: see [`Items::edge`].
+    pub fn edge(&self, width: impl Into<Margin<D>>) -> Edge<D> {
+        Items::from(self.range()).edge(width)
     }
 
     /// Number of elements.

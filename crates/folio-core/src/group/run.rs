@@ -2,19 +2,20 @@
 
 use super::{CommandGroup, Doing};
 use crate::buffer::{widen, widen_at};
-use crate::call::{Function, Given, Items, KernelCall, Plan};
+use crate::call::{Function, KernelCall, Passed, Plan};
 use crate::engine::launch::Launch;
 #[cfg(doc)]
 use crate::error::Cause;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
 use crate::hal::{Geometry, Param};
+use crate::items::Items;
 use folio_kernel::device::Kernel;
 use folio_kernel::{Kernel as Ir, source};
 use std::sync::Arc;
 
 /// The size of the launch's groups: as the launch says, or the kernel.
-fn grouped<const D: usize>(
+pub(crate) fn grouped<const D: usize>(
     function: &source::Function,
     ir: &Ir,
     items: &Items<D>,
@@ -96,11 +97,11 @@ impl CommandGroup {
     }
 
     /// Accesses an argument as the kernel does.
-    fn give(&mut self, launch: &mut Launch, plan: &Plan<'_>, given: Given) -> Result<()> {
+    fn give(&mut self, launch: &mut Launch, plan: &Plan<'_>, given: Passed) -> Result<()> {
         let (accessed, proved) = plan.accessed(&given);
         launch.proved &= proved;
         let seen = plan.shape(&given);
-        let Given { mut part, mode, .. } = given;
+        let Passed { mut part, mode, .. } = given;
         let shape = part.part.extent();
         if !Box3::whole(shape).contains(&accessed) {
             return Err(self.launch_too_large(&launch.geometry, launch.tokens.len(), &part));

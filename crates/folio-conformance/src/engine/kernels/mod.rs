@@ -1,6 +1,7 @@
 //! Kernels that are functions: what they compute, what they access, and how they fail.
 
 mod agree;
+mod borders;
 mod code;
 mod computations;
 mod group_code;
@@ -10,6 +11,7 @@ mod language;
 use super::rig::*;
 use super::tests;
 use agree::*;
+use borders::*;
 use code::*;
 use computations::*;
 use folio::prelude::*;
@@ -50,6 +52,8 @@ tests![
     data_dependent_indices_read_everything,
     outputs_are_discarded_where_the_launch_is,
     items_have_their_positions,
+    interiors_and_edges,
+    boxes_fail_together,
     parts_count_from_their_beginning,
     arguments_of_all_kinds,
     many_parameters,

@@ -1,0 +1,231 @@
+//! Kernels on slices of the host: without a runtime, on the calling thread, one item after the other in
+//! row-major order. For unit tests, and for debuggers, which stop in the kernel under its caller.
+
+use crate::buffer::{widen, widen_at};
+use crate::call::{Scalars, owned, reductions};
+use crate::element::DeviceType;
+use crate::error::{Cause, Error, Failure, Label, Result};
+use crate::geom::{Box3, Dims, checked_volume};
+use crate::group::grouped;
+use crate::hal::ParamPtr;
+use crate::items::Items;
+use folio_kernel::device::{
+    Atomic, Checked, In, InOut, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup, OutRow,
+    Positions, Racy, Reduce, Shared, put_scalar, watch,
+};
+use folio_kernel::{Access, ParamKind, Violation};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What can be passed for a parameter of type `P` where a kernel runs on the host: in one dimension, what
+/// has elements as a slice, by reference, mutable for what is written; in any, a pair of that and its shape,
+/// `(&mut x, [rows, columns])`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be passed for a kernel's parameter of type `{P}` on the host",
+    label = "not of this kind, element or number of dimensions",
+    note = "`In` takes `&x`, others `&mut x`, where `x` is a slice, vector or array; in more dimensions than one with the shape: `(&x, [rows, columns])`"
+)]
+pub trait HostArgument<P> {
+    #[doc(hidden)]
+    fn lend<'m>(self) -> Lent<'m, P>
+    where
+        Self: 'm;
+}
+
+/// A slice for a parameter of type `P`, borrowed for `'m`: of its elements, and mutably if they are written.
+#[doc(hidden)]
+pub struct Lent<'m, P>(Slice, Borrows<'m, P>);
+
+type Borrows<'m, P> = PhantomData<(&'m mut (), fn() -> P)>;
+
+struct Slice {
+    base: *mut u8,
+    len: usize,
+    shape: Dims,
+    /// Dimensions.
+    rank: usize,
+}
+
+impl Slice {
+    fn read<'m, P, T, const D: usize>(slice: &'m [T], shape: [usize; D]) -> Lent<'m, P> {
+        // What is only read is never written through this.
+        let base = slice.as_ptr().cast_mut().cast();
+        Lent(Slice { base, len: slice.len(), shape: widen(shape), rank: D }, PhantomData)
+    }
+
+    fn written<'m, P, T, const D: usize>(slice: &'m mut [T], shape: [usize; D]) -> Lent<'m, P> {
+        let (base, len) = (slice.as_mut_ptr().cast(), slice.len());
+        Lent(Slice { base, len, shape: widen(shape), rank: D }, PhantomData)
+    }
+
+    /// Its shape, in its own dimensions.
+    fn visible(&self) -> Vec<usize> {
+        self.shape[3 - self.rank..].to_vec()
+    }
+}
+
+/// Parameters, what is passed for them, and how it is lent.
+macro_rules! lent {
+    ($([$($g:tt)*] $param:ty: $as_slice:ident [$element:ty] for $passed:ty, |$this:ident| $lend:expr;)*) => {$(
+        impl<T: DeviceType, $($g)* S: $as_slice<[$element]> + ?Sized> HostArgument<$param> for $passed {
+            fn lend<'m>(self) -> Lent<'m, $param>
+            where
+                Self: 'm,
+            {
+                let $this = self;
+                $lend
+            }
+        }
+    )*};
+}
+
+/// The same, of those that are written: of rank 1 without a shape, and of any rank with one.
+macro_rules! written {
+    ($([$($g:tt)*] $param:ty: [$element:ty];)*) => {
+        lent! {$(
+            [$($g)*] $param: AsMut [$element] for &mut S, |it| {
+                let slice = it.as_mut();
+                let len = slice.len();
+                Slice::written(slice, [len])
+            };
+        )*}
+    };
+}
+macro_rules! written_in_shape {
+    ($([$($g:tt)*] $param:ty: [$element:ty; $rank:tt];)*) => {
+        lent! {$(
+            [$($g)*] $param: AsMut [$element] for (&mut S, [usize; $rank]), |it| {
+                Slice::written(it.0.as_mut(), it.1)
+            };
+        )*}
+    };
+}
+
+lent! {
+    [] In<T>: AsRef [T] for &S, |it| Slice::read(it.as_ref(), [it.as_ref().len()]);
+    [const D: usize,] In<T, D>: AsRef [T] for (&S, [usize; D]), |it| {
+        Slice::read(it.0.as_ref(), it.1)
+    };
+}
+written! {
+    [] Out<T>: [T];
+    [] InOut<T>: [T];
+    [const N: usize,] OutChunk<T, N>: [[T; N]];
+    [] OutGroup<T>: [T];
+    [] Atomic<T>: [T];
+    [] Racy<T>: [T];
+    [O: 'static,] Reduce<T, O>: [T];
+}
+written_in_shape! {
+    [const D: usize,] Out<T, D>: [T; D];
+    [const D: usize,] InOut<T, D>: [T; D];
+    [] OutRow<T>: [T; 2];
+    [] InOutRow<T>: [T; 2];
+    [const N: usize, const D: usize,] OutChunk<T, N, D>: [[T; N]; D];
+    [const D: usize,] OutGroup<T, D>: [T; D];
+    [const D: usize,] Atomic<T, D>: [T; D];
+    [const D: usize,] Racy<T, D>: [T; D];
+}
+
+/// A kernel and its arguments, on the host; for the macro, which makes one in the kernel's `host`.
+#[doc(hidden)]
+pub struct HostCall<'m, K, const D: usize> {
+    scalars: Scalars,
+    /// And which parameter each is for.
+    lent: Vec<(usize, Slice)>,
+    params: usize,
+    _kernel: Borrows<'m, K>,
+}
+
+impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
+    /// A call without arguments yet.
+    ///
+    /// # Safety
+    /// Arguments of the parameters' types follow in their order.
+    pub unsafe fn begin() -> Self {
+        HostCall { scalars: Scalars::new(), lent: vec![], params: 0, _kernel: PhantomData }
+    }
+
+    pub fn value<T: Shared>(&mut self, value: T) {
+        put_scalar(value, &mut self.scalars);
+        self.params += 1;
+    }
+
+    pub fn memory<P>(&mut self, argument: impl HostArgument<P> + 'm) {
+        let Lent(slice, _) = argument.lend::<'m>();
+        self.lent.push((self.params, slice));
+        self.params += 1;
+    }
+
+    pub fn local(&mut self) {
+        self.params += 1;
+    }
+
+    /// Runs it.
+    pub fn run(self, items: impl Into<Items<D>>) -> Result<()> {
+        let name = K::FUNCTION.name;
+        let code = K::code().as_ref().map_err(|cause| Error::Kernel {
+            kernel: Arc::from(name),
+            cause: Arc::new(cause.clone()),
+        })?;
+        let places = items.into();
+        let group = grouped::<D>(K::FUNCTION, &code.ir, &places)?.map_or([1; 3], widen);
+        let (offset, range) = (widen_at(places.offset), widen(places.range));
+        let all = Box3::at(offset, range).filter(|_| checked_volume(range).is_some());
+        let Some(Box3 { min, max }) = all else {
+            let (label, extent) = (Label::from(name), places.range.to_vec());
+            return Err(Error::TooLarge { what: "launch", label, extent, element_bytes: 1 });
+        };
+        let mut memory = Vec::with_capacity(self.lent.len());
+        for (nth, (param, lent)) in self.lent.iter().enumerate() {
+            let described = code.ir.params.get(*param);
+            let label = described.map_or(Label::NONE, |param| Label::from(param.name.as_str()));
+            let kind = described.map(|param| &param.kind);
+            let read = matches!(kind, Some(ParamKind::View { access: Access::In, .. }));
+            let reduced = matches!(kind, Some(ParamKind::Reduce { .. }));
+            let dims = lent.shape;
+            if checked_volume(dims) != Some(lent.len) {
+                let (len, shape) = (lent.len, lent.visible());
+                let why = format!("{label} has {len} elements, not {shape:?}");
+                return Err(Error::Configuration { what: "slice", why });
+            }
+            let (accessed, _) = owned(code, *param, dims, (offset, range, group));
+            if !read && !range.contains(&0) && !Box3::whole(dims).contains(&accessed) {
+                return Err(Error::LaunchTooLarge {
+                    command: Label::from(name),
+                    launch: places.range.to_vec(),
+                    offset: places.offset.to_vec(),
+                    access: nth,
+                    buffer: label,
+                    extent: lent.visible(),
+                });
+            }
+            let extent = if reduced { [1; 3] } else { dims };
+            let (base, none) = (lent.base, [0; 3]);
+            memory.push(ParamPtr { base, dims, origin: none, extent, index: none, shape: extent });
+        }
+        if range.contains(&0) {
+            return Ok(());
+        }
+        let launch = Launched::new(offset, range, group, reductions(code));
+        let block = Positions { min, max };
+        // SAFETY: the arguments fit the parameters (`begin`): slices that are borrowed for as long as `self`
+        // lives, mutably where they are written, with as many elements as their shapes say. What owns elements by
+        // an item's position or a group's index has them there, as was checked, and each position is
+        // computed once, in one block.
+        let run = || unsafe { K::items::<Checked>(&self.scalars, &memory, &block, &launch) };
+        watch(K::FUNCTION, run).map_err(|violation| failed(*violation))
+    }
+}
+
+/// What a kernel did wrong, as queues tell it.
+#[cold]
+fn failed(violation: Violation) -> Error {
+    /// Apart from the numbers that runtimes give.
+    static LAST: AtomicU64 = AtomicU64::new(1 << 63);
+    let (label, cause) =
+        (Label::from(violation.kernel.as_str()), Cause::Kernel(Arc::new(violation)));
+    let (id, device) = (LAST.fetch_add(1, Ordering::Relaxed), "host".to_owned());
+    Error::Failed(Arc::new(Failure { id, what: "kernel", label, device, cause }))
+}

@@ -8,11 +8,12 @@ use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
 use opencl_sys::{
     CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS,
-    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_PROFILING_COMMAND_END,
-    CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS,
-    cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_program,
+    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_READ_WRITE, CL_OUT_OF_HOST_MEMORY,
+    CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START,
+    CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_command_queue, cl_context, cl_device_id, cl_event,
+    cl_int, cl_kernel, cl_mem, cl_program,
 };
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 
 /// The loader, or why there is none.
@@ -149,6 +150,31 @@ impl Queue {
         let (count, first) = (events.len() as u32, events.as_ptr());
         // SAFETY: a live queue; events of its context, which the caller keeps for the call.
         unsafe { run!(clEnqueueBarrierWithWaitList(self.0, count, first, null_mut())) }
+    }
+}
+
+impl Buffer {
+    /// Memory of the driver's own. Commands that use it hold it when this is gone.
+    pub(crate) fn new(context: &Context, bytes: usize) -> Result<Buffer, HalError> {
+        let (context, flags, mut status) = (context.0, CL_MEM_READ_WRITE, 0);
+        // SAFETY: a live context, and nothing of the host's.
+        let made =
+            unsafe { call!(clCreateBuffer(context, flags, bytes, null_mut(), &raw mut status)) }?;
+        check("clCreateBuffer", status)?;
+        Ok(Buffer(made))
+    }
+}
+
+impl Kernel {
+    /// The entry of this name of a program that is built.
+    pub(crate) fn new(program: &Program, entry: &str) -> Result<Kernel, HalError> {
+        let nul = |_| HalError::new(HalErrorKind::Build, "a name with a NUL");
+        let entry = CString::new(entry).map_err(nul)?;
+        let mut status = 0;
+        // SAFETY: a program that is built, and a name that ends.
+        let kernel = unsafe { call!(clCreateKernel(program.0, entry.as_ptr(), &raw mut status)) }?;
+        check("clCreateKernel", status)?;
+        Ok(Kernel(kernel))
     }
 }
 

@@ -7,6 +7,7 @@
 
 use crate::cl::{Event, Queue};
 use crate::device::Core;
+use crate::reduce::Scratch;
 use crate::verdict::{Told, Verdicts};
 use crate::work::{Commands, Kept};
 use folio_core::hal::{
@@ -51,6 +52,7 @@ struct State {
     /// Of commands after the last mark.
     kept: Kept,
     verdicts: Verdicts,
+    scratch: Scratch,
     /// What was enqueued since the last flush.
     unflushed: bool,
     failures: VecDeque<(Tick, HalError)>,
@@ -74,6 +76,7 @@ impl OpenClLane {
             marks: VecDeque::new(),
             kept: Kept::default(),
             verdicts: Verdicts::new(core.target.part_align),
+            scratch: Scratch::default(),
             unflushed: false,
             failures: VecDeque::new(),
             timed: VecDeque::new(),
@@ -155,9 +158,10 @@ impl OpenClLane {
         state.issued = head.tick;
         state.unflushed = true;
         self.core.lost()?;
-        let State { queue, kept, verdicts, .. } = &mut *state;
+        let State { queue, kept, verdicts, scratch, .. } = &mut *state;
         verdicts.begin(head.tick);
-        let mut commands = Commands::new(&self.core.shared, queue, (kept, verdicts), head.timed);
+        let uses = (kept, verdicts, scratch);
+        let mut commands = Commands::new(&self.core.shared, queue, uses, head.timed);
         let result = room.and(waits).and_then(|waits| {
             let raw: Vec<_> = waits.iter().map(|event| event.0).collect();
             if !raw.is_empty() {

@@ -32,6 +32,7 @@ mod lane;
 mod memory;
 mod module;
 mod platform;
+mod reduce;
 mod verdict;
 mod work;
 

@@ -5,8 +5,9 @@ use crate::cl::{Buffer, Kernel, Program, call, check, run};
 use crate::device::Core;
 use crate::memory::Block;
 use crate::platform::number;
+use crate::reduce::{COMBINED, Finish, LANES};
 use crate::work::Commands;
-use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, HostPtr, MemBase, Param};
+use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, HostPtr, MemBase, Param, ParamPtr};
 use folio_core::ir;
 use folio_core::ir::emit::{Capabilities, Dialect, Form, Grid, Module, Points, Threads, emit};
 use opencl_sys::{
@@ -61,9 +62,15 @@ pub(crate) struct Loaded {
 #[derive(Debug)]
 pub(crate) struct Built {
     module: Module,
-    /// Its arguments are set by one thread at a time.
-    kernel: Mutex<Kernel>,
+    /// Their arguments are set by one thread at a time.
+    entries: Mutex<Entries>,
     _program: Program,
+}
+
+#[derive(Debug)]
+struct Entries {
+    kernel: Kernel,
+    reductions: Vec<Finish>,
 }
 
 impl Loaded {
@@ -75,9 +82,6 @@ impl Loaded {
             emit(kernel, form, &core.target.capabilities).map_err(lacks)
         };
         let (checked, proved) = (text(true)?, text(false)?);
-        if !checked.reductions.is_empty() {
-            return Err(HalError::unsupported("a reduction over a launch"));
-        }
         let same = checked == proved;
         let checked = Arc::new(Built::new(core, checked)?);
         let proved = if same { checked.clone() } else { Arc::new(Built::new(core, proved)?) };
@@ -92,13 +96,10 @@ impl Loaded {
 impl Built {
     fn new(core: &Core, module: Module) -> Result<Built, HalError> {
         let program = build(core, &module.text)?;
-        let nul = |_| HalError::new(HalErrorKind::Build, "a name with a NUL");
-        let entry = CString::new(module.entry.as_str()).map_err(nul)?;
-        let mut status = 0;
-        // SAFETY: a program that is built, and a name that ends.
-        let kernel = unsafe { call!(clCreateKernel(program.0, entry.as_ptr(), &raw mut status)) }?;
-        check("clCreateKernel", status)?;
-        Ok(Built { module, kernel: Mutex::new(Kernel(kernel)), _program: program })
+        let finish = |reduction| Finish::new(&program, &module, reduction);
+        let reductions = module.reductions.iter().map(finish).collect::<Result<_, _>>()?;
+        let entries = Entries { kernel: Kernel::new(&program, &module.entry)?, reductions };
+        Ok(Built { module, entries: Mutex::new(entries), _program: program })
     }
 
     /// What the records of its launches mean.
@@ -113,14 +114,43 @@ impl Built {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let (grid, shape) = self.shape(geometry)?;
+        let shape = self.shape(geometry)?;
         let blocks = commands.blocks(args.params)?;
-        let bare: Vec<_> = args.params.iter().map(|param| param.at(null_mut())).collect();
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = shape.blocks().iter().product();
+        let reductions = entries.reductions.iter().filter(|_| count > 1);
+        let rooms = reductions.map(|finish| finish.room(commands, count));
+        let rooms = rooms.collect::<Result<Vec<_>, _>>()?;
+        let mut params: Vec<_> = args.params.iter().map(|param| param.at(null_mut())).collect();
+        let mut buffers: Vec<_> =
+            blocks.iter().map(|block| block.as_ref().map(|block| &block.buffer)).collect();
+        for (finish, room) in entries.reductions.iter().zip(&rooms) {
+            params[finish.memory].origin = [0; 3];
+            buffers[finish.memory] = Some(room.first());
+        }
+        self.enqueue(commands, &entries.kernel, (geometry, &shape), &params, args.blob, &buffers)?;
+        for (finish, room) in entries.reductions.iter().zip(rooms) {
+            let place = start_of(&args.params[finish.memory]);
+            let Some(block) = &blocks[finish.memory] else { continue };
+            finish.combine(commands, (room, count), self.lanes(), (&block.buffer, place))?;
+        }
+        Ok(())
+    }
+
+    /// Enqueues the kernel's own threads.
+    fn enqueue(
+        self: &Arc<Built>,
+        commands: &mut Commands<'_>,
+        kernel: &Kernel,
+        (geometry, shape): (&Geometry, &Threaded),
+        params: &[ParamPtr],
+        scalars: &[u8],
+        buffers: &[Option<&Buffer>],
+    ) -> Result<(), HalError> {
         let layout = &self.module.layout;
         let mut words: Vec<u64> = Vec::with_capacity(layout.words.len());
-        layout.fill(&grid, &bare, args.blob, &mut words);
-        let kernel = self.kernel.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut arguments = Arguments { kernel: &kernel, next: 0 };
+        layout.fill(&self.grid(geometry, shape), params, scalars, &mut words);
+        let mut arguments = Arguments::of(kernel);
         // Goes when its commands have ended: they hold it.
         let apart = if words.is_empty() {
             None
@@ -132,8 +162,8 @@ impl Built {
             arguments.memory(Some(&buffer))?;
             Some(buffer)
         };
-        for block in &blocks {
-            arguments.memory(block.as_ref().map(|block| &block.buffer))?;
+        for buffer in buffers {
+            arguments.memory(*buffer)?;
         }
         if layout.verdict {
             let slot = commands.verdicts.slot(commands.shared, commands.queue)?;
@@ -143,7 +173,7 @@ impl Built {
             let threads: usize = shape.local.iter().product();
             arguments.put(layout.scratch as usize * threads, null())?;
         }
-        commands.launch(&kernel, &shape)?;
+        commands.launch(kernel, shape)?;
         drop(apart);
         if layout.verdict {
             commands.verdicts.used(self.clone());
@@ -151,34 +181,54 @@ impl Built {
         Ok(())
     }
 
-    /// What the text is told of the launch, and the threads.
-    fn shape(&self, geometry: &Geometry) -> Result<(Grid, Threaded), HalError> {
-        let long = |dims: [usize; 3]| dims.map(|n| n as u64);
-        let Geometry { offset, range, group, .. } = *geometry;
+    /// The threads of a launch.
+    fn shape(&self, geometry: &Geometry) -> Result<Threaded, HalError> {
+        let beyond = || HalError::unsupported("a launch of this size");
         let most = (self.module.layout.most_threads as usize).max(1);
-        let (first, groups, local) = match self.module.layout.threads {
-            Threads::Items { tile: 1 } => (offset, [0; 3], [1, 1, BLOCK.min(most)]),
-            Threads::Groups => {
-                let group = group.ok_or_else(|| HalError::unsupported("groups of no size"))?;
+        let mut range = geometry.range;
+        let local = match (self.module.layout.threads, geometry.group) {
+            (Threads::Items { tile: 1 }, _) => [1, 1, BLOCK.min(most)],
+            (Threads::Linear, _) => {
+                let items = range.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
+                let threads = self.lanes();
+                let blocks = items.ok_or_else(beyond)?.div_ceil(COMBINED);
+                range = [1, 1, blocks.checked_mul(threads).ok_or_else(beyond)?];
+                [1, 1, threads]
+            }
+            (Threads::Groups, Some(group)) => {
                 if group.iter().product::<usize>() > most {
                     return Err(HalError::unsupported(&format!("a group of {group:?}")));
                 }
-                ([0; 3], std::array::from_fn(|d| range[d] / group[d].max(1)), group)
+                group
             }
+            (Threads::Groups, None) => return Err(HalError::unsupported("groups of no size")),
             _ => return Err(HalError::unsupported("threads of several items")),
-        };
-        let grid = Grid {
-            first: long(first),
-            range: long(range),
-            offset: long(offset),
-            groups: long(groups),
         };
         let mut global = [0; 3];
         for (d, threads) in global.iter_mut().enumerate() {
-            let rounded = range[d].checked_next_multiple_of(local[d]);
-            *threads = rounded.ok_or_else(|| HalError::unsupported("a launch of this size"))?;
+            *threads = range[d].checked_next_multiple_of(local[d]).ok_or_else(beyond)?;
         }
-        Ok((grid, Threaded { global, local }))
+        Ok(Threaded { global, local })
+    }
+
+    /// Threads of a block that combines.
+    fn lanes(&self) -> usize {
+        LANES.min(self.module.layout.most_threads as usize).max(1)
+    }
+
+    /// What the text is told of the launch.
+    fn grid(&self, geometry: &Geometry, shape: &Threaded) -> Grid {
+        let long = |dims: [usize; 3]| dims.map(|n| n as u64);
+        let first = match self.module.layout.threads {
+            Threads::Items { .. } => geometry.offset,
+            Threads::Groups | Threads::Linear => [0; 3],
+        };
+        Grid {
+            first: long(first),
+            range: long(geometry.range),
+            offset: long(geometry.offset),
+            groups: long(shape.blocks()),
+        }
     }
 }
 
@@ -188,12 +238,28 @@ pub(crate) struct Threaded {
     pub(crate) local: [usize; 3],
 }
 
-struct Arguments<'k> {
+impl Threaded {
+    fn blocks(&self) -> [usize; 3] {
+        std::array::from_fn(|d| self.global[d] / self.local[d].max(1))
+    }
+}
+
+/// A kernel's arguments, set one after the other.
+pub(crate) struct Arguments<'k> {
     kernel: &'k Kernel,
     next: u32,
 }
 
-impl Arguments<'_> {
+impl<'k> Arguments<'k> {
+    /// Of a kernel whose arguments nobody else sets now.
+    pub(crate) fn of(kernel: &'k Kernel) -> Arguments<'k> {
+        Arguments { kernel, next: 0 }
+    }
+
+    pub(crate) fn word(&mut self, word: u64) -> Result<(), HalError> {
+        self.put(8, (&raw const word).cast())
+    }
+
     fn put(&mut self, bytes: usize, at: *const c_void) -> Result<(), HalError> {
         let number = self.next;
         self.next += 1;
@@ -201,10 +267,16 @@ impl Arguments<'_> {
         unsafe { run!(clSetKernelArg(self.kernel.0, number, bytes, at)) }
     }
 
-    fn memory(&mut self, buffer: Option<&Buffer>) -> Result<(), HalError> {
+    pub(crate) fn memory(&mut self, buffer: Option<&Buffer>) -> Result<(), HalError> {
         let raw: cl_mem = buffer.map_or(null_mut(), |buffer| buffer.0);
         self.put(size_of::<cl_mem>(), (&raw const raw).cast())
     }
+}
+
+/// Elements from the start of an allocation to what is accessed.
+fn start_of(param: &Param) -> usize {
+    let ([_, rows, columns], [z, y, x]) = (param.dims, param.origin);
+    (z * rows + y) * columns + x
 }
 
 /// Words that are too many for arguments by value.

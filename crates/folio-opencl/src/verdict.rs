@@ -120,13 +120,8 @@ fn clear(queue: &Queue, memory: &Buffer, bytes: usize) -> Result<(), HalError> {
 
 /// Cleared records, and the memory that they are parts of.
 fn make(shared: &Shared, queue: &Queue, stride: usize) -> Result<(Vec<Buffer>, Buffer), HalError> {
-    let (context, flags) = (shared.context.0, CL_MEM_READ_WRITE);
-    let (bytes, mut status) = (SLOTS * stride, 0);
-    // SAFETY: a live context; the driver's own memory.
-    let made =
-        unsafe { call!(clCreateBuffer(context, flags, bytes, null_mut(), &raw mut status)) }?;
-    check("clCreateBuffer", status)?;
-    let memory = Buffer(made);
+    let (bytes, flags) = (SLOTS * stride, CL_MEM_READ_WRITE);
+    let memory = Buffer::new(&shared.context, bytes)?;
     clear(queue, &memory, bytes)?;
     let slots = (0..SLOTS).map(|slot| {
         let region = cl_buffer_region { origin: slot * stride, size: stride };

@@ -1,12 +1,13 @@
 //! What operations are made of: copies and fills as commands of a queue.
 
-use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
+use crate::cl::{Buffer, Event, Kernel, Queue, run};
 use crate::memory::Block;
 use crate::module::Threaded;
 use crate::platform::Shared;
+use crate::reduce::Scratch;
 use crate::verdict::Verdicts;
 use folio_core::hal::{CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef};
-use opencl_sys::{CL_FALSE, CL_MEM_READ_WRITE, cl_event};
+use opencl_sys::{CL_FALSE, cl_event};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub(crate) struct Commands<'q> {
     pub(crate) queue: &'q Queue,
     kept: &'q mut Kept,
     pub(crate) verdicts: &'q mut Verdicts,
+    pub(crate) scratch: &'q mut Scratch,
     timed: bool,
     /// The first command's end, if it is timed.
     pub(crate) first: Option<Arc<Event>>,
@@ -64,13 +66,13 @@ impl<'q> Commands<'q> {
     pub(crate) fn new(
         shared: &'q Shared,
         queue: &'q Queue,
-        (kept, verdicts): (&'q mut Kept, &'q mut Verdicts),
+        (kept, verdicts, scratch): (&'q mut Kept, &'q mut Verdicts, &'q mut Scratch),
         timed: bool,
     ) -> Commands<'q> {
-        Commands { shared, queue, kept, verdicts, timed, first: None, last: None }
+        Commands { shared, queue, kept, verdicts, scratch, timed, first: None, last: None }
     }
 
-    /// Enqueues threads. An event costs more than that, so only timed ones have theirs.
+    /// Enqueues threads.
     pub(crate) fn launch(&mut self, kernel: &Kernel, threads: &Threaded) -> Result<(), HalError> {
         let (queue, kernel) = (self.queue.0, kernel.0);
         let axes = |mut dims: [usize; 3]| {
@@ -95,6 +97,28 @@ impl<'q> Commands<'q> {
                 ))
             }
         };
+        self.part_of_launch(enqueue)
+    }
+
+    /// Copies the start of a buffer to a place in another, as a part of a launch.
+    pub(crate) fn copy_value(
+        &mut self,
+        from: &Buffer,
+        (to, place): (&Buffer, usize),
+        bytes: usize,
+    ) -> Result<(), HalError> {
+        let (queue, from, to) = (self.queue.0, from.0, to.0);
+        self.part_of_launch(|event| {
+            // SAFETY: so many bytes of both, which are two; commands hold buffers.
+            unsafe { run!(clEnqueueCopyBuffer(queue, from, to, 0, place, bytes, 0, null(), event)) }
+        })
+    }
+
+    /// Enqueues a command of a launch. An event costs more than that, so only timed ones have theirs.
+    fn part_of_launch(
+        &mut self,
+        enqueue: impl FnOnce(*mut cl_event) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
         if self.timed { self.command(enqueue) } else { enqueue(null_mut()) }
     }
 
@@ -235,15 +259,8 @@ impl<'q> Commands<'q> {
         to: *mut u8,
         plane: &Plane,
     ) -> Result<(), HalError> {
-        let mut status = 0;
-        let (context, flags) = (self.shared.context.0, CL_MEM_READ_WRITE);
         let room = plane.rows * plane.bytes;
-        // SAFETY: a live context; the driver's own memory.
-        let made =
-            unsafe { call!(clCreateBuffer(context, flags, room, null_mut(), &raw mut status)) }?;
-        check("clCreateBuffer", status)?;
-        // The commands hold it when this is gone.
-        let way = Arc::new(Block::of(Buffer(made), room as u64));
+        let way = Arc::new(Block::of(Buffer::new(&self.shared.context, room)?, room as u64));
         let (close, [from_pitch, to_pitch]) = (plane.bytes, plane.pitch);
         let up = Plane { pitch: [from_pitch, close], ..*plane };
         let down = Plane { pitch: [close, to_pitch], ..*plane };

@@ -1,0 +1,128 @@
+//! Launch-wide reductions. A kernel's blocks or groups leave one value each in memory of the lane; further
+//! launches combine them until one is left, which is copied to where it belongs. A lane is in order, so the
+//! next launch uses the same memory.
+
+use crate::cl::{Buffer, Kernel, Program};
+use crate::module::{Arguments, Threaded};
+use crate::platform::Shared;
+use crate::work::Commands;
+use folio_core::hal::HalError;
+use folio_core::ir::emit::{Module, Reduction};
+
+/// Values, or items, of which a block makes one.
+pub(crate) const COMBINED: usize = 4096;
+/// Threads of such a block, where the device has so many.
+pub(crate) const LANES: usize = 256;
+/// Bytes that a lane keeps for the next launch.
+const KEPT: usize = 4 << 20;
+
+/// How a reduction of a kernel ends.
+#[derive(Debug)]
+pub(crate) struct Finish {
+    /// Its parameter's number among those that are memory.
+    pub(crate) memory: usize,
+    /// Of a value.
+    bytes: usize,
+    kernel: Kernel,
+}
+
+/// Memory of the driver's own, and how much it is.
+#[derive(Debug)]
+struct Piece {
+    buffer: Buffer,
+    bytes: usize,
+}
+
+/// Pieces that a lane has and does not use in the launch that it enqueues.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch(
+    /// The smallest first.
+    Vec<Piece>,
+);
+
+/// Where the values of a launch are: as its blocks leave them, and, in turn with that, combined.
+pub(crate) struct Values([Piece; 2]);
+
+impl Values {
+    /// Where blocks leave theirs.
+    pub(crate) fn first(&self) -> &Buffer {
+        &self.0[0].buffer
+    }
+}
+
+impl Finish {
+    pub(crate) fn new(
+        program: &Program,
+        module: &Module,
+        reduction: &Reduction,
+    ) -> Result<Finish, HalError> {
+        let memory = module.layout.pointers.iter().position(|param| *param == reduction.param);
+        let missing = || HalError::unsupported("a reduction without its parameter");
+        Ok(Finish {
+            memory: memory.ok_or_else(missing)?,
+            bytes: reduction.bytes as usize,
+            kernel: Kernel::new(program, &reduction.entry)?,
+        })
+    }
+
+    /// Room for so many values.
+    pub(crate) fn room(
+        &self,
+        commands: &mut Commands<'_>,
+        values: usize,
+    ) -> Result<Values, HalError> {
+        let mut take = |values: usize| {
+            let beyond = || HalError::unsupported("a reduction of this size");
+            let bytes = values.checked_mul(self.bytes).ok_or_else(beyond)?;
+            commands.scratch.take(commands.shared, bytes)
+        };
+        Ok(Values([take(values)?, take(values.div_ceil(COMBINED))?]))
+    }
+
+    /// Combines so many values until one is left, and copies that to the element `place` of a buffer.
+    pub(crate) fn combine(
+        &self,
+        commands: &mut Commands<'_>,
+        (Values([mut from, mut into]), mut left): (Values, usize),
+        threads: usize,
+        (end, place): (&Buffer, usize),
+    ) -> Result<(), HalError> {
+        while left > 1 {
+            let next = left.div_ceil(COMBINED);
+            let mut arguments = Arguments::of(&self.kernel);
+            arguments.memory(Some(&from.buffer))?;
+            arguments.memory(Some(&into.buffer))?;
+            arguments.word(left as u64)?;
+            let local = [1, 1, threads];
+            commands.launch(&self.kernel, &Threaded { global: [1, 1, next * threads], local })?;
+            (from, into) = (into, from);
+            left = next;
+        }
+        commands.copy_value(&from.buffer, (end, place * self.bytes), self.bytes)?;
+        commands.scratch.keep(from);
+        commands.scratch.keep(into);
+        Ok(())
+    }
+}
+
+impl Scratch {
+    /// A piece with room for so many bytes. One that is dropped goes when the commands that use it have
+    /// ended: they hold it.
+    fn take(&mut self, shared: &Shared, bytes: usize) -> Result<Piece, HalError> {
+        if let Some(at) = self.0.iter().position(|piece| piece.bytes >= bytes) {
+            return Ok(self.0.remove(at));
+        }
+        let beyond = || HalError::unsupported("a reduction of this size");
+        let bytes = bytes.checked_next_power_of_two().ok_or_else(beyond)?.max(COMBINED);
+        Ok(Piece { buffer: Buffer::new(&shared.context, bytes)?, bytes })
+    }
+
+    /// For a later launch; of too many, the largest go.
+    fn keep(&mut self, piece: Piece) {
+        let at = self.0.partition_point(|other| other.bytes < piece.bytes);
+        self.0.insert(at, piece);
+        while self.0.iter().map(|piece| piece.bytes).sum::<usize>() > KEPT {
+            self.0.pop();
+        }
+    }
+}

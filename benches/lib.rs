@@ -6,6 +6,7 @@
 //! under a minute; `--bench kernels` does so for kernels.
 
 pub mod baseline;
+pub mod by_hand;
 pub mod hand;
 pub mod kernels;
 pub mod pages;

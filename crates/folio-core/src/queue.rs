@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::group::{CommandGroup, GroupId};
 use crate::items::Items;
 use crate::report::Counters;
-use crate::runtime::{Core, DeviceRef};
+use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::sched::{Candidate, Scheduler, Task};
 use folio_kernel::device::Kernel;
 use smallvec::SmallVec;
@@ -57,6 +57,11 @@ impl Queue {
     /// Its device; the first, if it has several.
     pub fn device(&self) -> DeviceRef {
         DeviceRef { core: self.inner.core.clone(), at: self.inner.devices[0] }
+    }
+
+    /// The runtime that it is of.
+    pub fn runtime(&self) -> Runtime {
+        Runtime { core: self.inner.core.clone() }
     }
 
     /// All of its devices.

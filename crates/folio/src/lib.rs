@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`. Others, yours too, are added with
-//! [`RuntimeBuilder::backend`].
+//! [`RuntimeBuilder::backend`]. The feature `algorithms` has reductions, scans, sorts, random numbers.
 //!
 //! # Where to find what
 //!
@@ -38,6 +38,7 @@
 //! | write kernels | [`kernel`], [`device_fn`], [`Item`], [`In`], [`Out`], [`InOut`] |
 //! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`Queue::run_each`], [`CommandGroup::run`] |
 //! | test them | [`HostArgument`]: each has a function `host` for slices |
+//! | sort, scan, draw numbers | `algorithms`, with the feature of that name |
 //! | write kernels as closures | [`CommandGroup::host_kernel`], [`ClosureItem`], [`ClosureIn`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
 //! | wait for it | [`Event`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`] |
@@ -54,6 +55,8 @@ pub use folio_macros::{DeviceType, device_fn, kernel};
 
 pub mod by_example;
 
+#[cfg(feature = "algorithms")]
+pub use folio_algorithms as algorithms;
 #[cfg(feature = "cpu")]
 pub use folio_cpu as cpu;
 #[cfg(feature = "cuda")]
@@ -123,6 +126,9 @@ mod documents {
     mod kernels {}
     #[doc = include_str!("../../../docs/guide/groups.md")]
     mod groups {}
+    #[cfg(feature = "algorithms")]
+    #[doc = include_str!("../../../docs/guide/algorithms.md")]
+    mod algorithms {}
     #[doc = include_str!("../../../docs/guide/buffers-and-pages.md")]
     mod buffers_and_pages {}
     #[doc = include_str!("../../../docs/guide/queues-and-events.md")]

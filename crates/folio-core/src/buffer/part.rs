@@ -160,6 +160,28 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
 pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
     #[doc(hidden)]
     fn as_part(&self) -> Part;
+
+    /// All of it as a slice, which has a range and can be passed more than once: for functions that take
+    /// whatever a command can read.
+    ///
+    /// ```
+    /// use folio_core::{AsPart, Event, Queue, Result};
+    ///
+    /// fn prefetch(q: &Queue, x: impl AsPart<f32, 1>) -> Result<Option<Event>> {
+    ///     let x = x.slice_all();
+    ///     if x.is_empty() {
+    ///         return Ok(None);
+    ///     }
+    ///     let command = q.submit(|cg| {
+    ///         cg.prefetch(&x);
+    ///         Ok(())
+    ///     });
+    ///     command.map(Some)
+    /// }
+    /// ```
+    fn slice_all(&self) -> Slice<'_, T, D> {
+        Slice { part: self.as_part(), _borrow: PhantomData }
+    }
 }
 
 /// What a command can write elements of type `T` to: `&mut` a buffer, USM or slice, or a shared one.
@@ -188,6 +210,11 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
 pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::Sealed {
     #[doc(hidden)]
     fn as_part_mut(&mut self) -> Part;
+
+    /// All of it as a slice; see [`AsPart::slice_all`].
+    fn slice_all_mut(&mut self) -> SliceMut<'_, T, D> {
+        SliceMut { part: self.as_part_mut(), _borrow: PhantomData }
+    }
 }
 
 /// Keeps the traits to this crate's types.

@@ -2,8 +2,10 @@
 
 use super::ops::Arith;
 use super::shared::Shared;
+use super::{Called, Callee, Mode, Slot};
 use crate::op;
 use crate::source::Entry;
+use std::marker::PhantomData;
 
 /// What combines two values of a reduction or scan: one of [`Add`], [`Mul`], [`Min`], [`Max`],
 /// [`And`], [`Or`], [`Xor`].
@@ -26,8 +28,26 @@ pub trait Combining: Copy + 'static {
 pub trait Combine<T>: Combining {
     /// What changes nothing.
     const IDENTITY: T;
-    /// Both in one.
+    /// Both in one. Kernels call it, too: `O::combine(a, b)`.
     fn combine(a: T, b: T) -> T;
+
+    /// What the macro makes of such a call.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn device_fn_combine<M: Mode>(_: &Slot<Callee<Combined<Self>>>) -> fn(T, T) -> T {
+        Self::combine
+    }
+}
+
+/// Stands for [`Combine::combine`] as what is called.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Combined<O>(PhantomData<O>);
+
+impl<O: Combining> Called for Combined<O> {
+    fn called() -> Entry {
+        O::entry()
+    }
 }
 
 macro_rules! operations {

@@ -43,7 +43,8 @@ pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use reduce::{Folding, Give, Gives, ReduceParam, Row};
 pub use shared::Shared;
 pub use slot::{
-    Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped, zeroed,
+    Called, Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped,
+    zeroed,
 };
 pub use spot::Spot;
 pub use strip::{Lane, Lanes, Strip, Strips, most};

@@ -65,11 +65,23 @@ pub trait Inlined: 'static {
     const FUNCTION: &'static Function;
 }
 
-impl<F: Inlined> Slot<Callee<F>> {
+/// What is called by a path: a device function, or what a reduction combines with.
+pub trait Called: 'static {
+    /// Its entry in the table.
+    fn called() -> Entry;
+}
+
+impl<F: Inlined> Called for F {
+    fn called() -> Entry {
+        Entry::Function(F::FUNCTION)
+    }
+}
+
+impl<F: Called> Slot<Callee<F>> {
     /// What the table says of the slot.
     #[inline(always)]
     pub const fn callee(&self) -> fn() -> Entry {
-        || Entry::Function(F::FUNCTION)
+        F::called
     }
 }
 

@@ -9,10 +9,15 @@ use crate::types::Scalar;
 
 impl Lower {
     pub(super) fn call(&mut self, at: u16, args: &'static [Expr]) -> Result<Given> {
-        let Some(Entry::Function(function)) = self.frame.table.get(usize::from(at)) else {
-            return Err(LowerError::Unsupported("this call"));
+        let function = match (self.frame.table.get(usize::from(at)), args) {
+            (Some(Entry::Function(function)), _) => *function,
+            (Some(Entry::Combine(combine)), [a, b]) => {
+                let combine = combine.binary();
+                let (a, b) = (self.of(a)?, self.of(b)?);
+                return Ok(Given::Value(self.builder.binary(combine, a, b)));
+            }
+            _ => return Err(LowerError::Unsupported("this call")),
         };
-        let function = *function;
         let mut given = Vec::with_capacity(args.len());
         for arg in args {
             let value = self.expr(arg)?;

@@ -1,0 +1,82 @@
+//! Algorithms on any device that Folio has: reduce, scan, compact, sort, transpose, random numbers.
+//!
+//! Programs use them as `folio::algorithms`, with the feature `algorithms` of `folio`:
+//!
+//! ```
+//! use folio::algorithms::{self, Direction};
+//! use folio::prelude::*;
+//!
+//! fn main() -> folio::Result<()> {
+//!     let rt = folio::runtime()?;
+//!     let q = rt.queue()?;
+//!     let mut x = rt.buffer_from(&[3.0f32, -1.0, 2.0, -5.0])?;
+//!     algorithms::sort(&q, Direction::Ascending, &mut x)?;
+//!     let sum = algorithms::reduce(&q, Add, &x)?;
+//!     assert_eq!(x.to_vec()?, [-5.0, -1.0, 2.0, 3.0]);
+//!     assert_eq!(sum.to_vec()?, [-1.0]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! | to | use |
+//! | --- | --- |
+//! | make all elements one | [`reduce`], [`dot`], [`arg_min`], [`arg_max`] |
+//! | make one of all elements before each | [`exclusive_scan`], [`inclusive_scan`] |
+//! | keep some | [`compact`] |
+//! | order them | [`sort`], [`sort_by_key`], [`sort_order`], and [`gather`] by such an order |
+//! | exchange rows and columns | [`transpose`] |
+//! | draw random numbers | [`fill_uniform`], [`fill_normal`], and [`random`] in kernels |
+//!
+//! What holds for all of them:
+//!
+//! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these. Their lengths may be any, also 0;
+//!   lengths that do not fit each other are [`Error::Mismatch`](folio::Error::Mismatch).
+//! - **Nothing waits.** A function submits commands to the queue and returns; a result is a buffer, of which the host
+//!   or further commands take what is there when it is there. If a command fails, so does whoever uses what it wrote.
+//! - **The same bits everywhere.** The order in which floats are combined is fixed by their number alone. Only
+//!   [`fill_normal`] calls functions that devices compute within limits.
+//! - **They are written in kernels**, on the public interface, as a program would write them. Memory that they need
+//!   in between are buffers, which are given back when the last command that uses them has ended.
+
+// What the macros write names everything by way of `folio`. Of that crate, which has this one in it, all
+// that kernels need is in `folio-core`.
+extern crate folio_core as folio;
+
+mod compact;
+mod keys;
+mod philox;
+mod reduce;
+mod scan;
+mod sort;
+mod transpose;
+
+pub use compact::compact;
+pub use keys::{Bits, Key};
+pub use philox::{
+    Normal, Uniform, fill_normal, fill_uniform, normal_f32, normal_f64, philox4x32, random,
+    uniform_f32, uniform_f64,
+};
+pub use reduce::{arg_max, arg_min, dot, reduce};
+pub use scan::{exclusive_scan, inclusive_scan};
+pub use sort::{Direction, gather, sort, sort_by_key, sort_order};
+pub use transpose::transpose;
+
+/// Refuses what is not of one length.
+fn of_one_length(command: &'static str, source: usize, target: usize) -> folio::Result<()> {
+    if source == target {
+        return Ok(());
+    }
+    let (source_extent, target) = (vec![source], vec![target]);
+    Err(folio::Error::Mismatch { command: command.into(), source_extent, target })
+}
+
+/// What the kernels here are written with.
+mod prelude {
+    pub(crate) use folio::combine::*;
+    pub(crate) use folio::ir::device::{Combine, Number, Shared as Value};
+    pub(crate) use folio::{
+        AsPart, AsPartMut, Buffer, DeviceType, Group, In, Item, Items, Local, Out, OutGroup, Queue,
+        Racy, Reduce, Result, Slice, SliceMut,
+    };
+    pub(crate) use folio_macros::{device_fn, kernel};
+}

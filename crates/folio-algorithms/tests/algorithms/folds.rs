@@ -1,0 +1,228 @@
+//! Reductions and scans.
+
+use super::{Rig, floats, tame, words};
+use folio::algorithms;
+use folio::ir::device::Combine;
+use folio::prelude::*;
+use folio_model::rng::Rng;
+use std::fmt::Debug;
+
+/// Semantics 8.1.
+fn tree<T: Copy>(values: &mut [T], combine: fn(T, T) -> T) -> Option<T> {
+    let mut n = values.len();
+    let mut s = n.next_power_of_two();
+    while s > 1 {
+        s /= 2;
+        for i in 0..s.min(n.saturating_sub(s)) {
+            values[i] = combine(values[i], values[i + s]);
+        }
+        n = n.min(s);
+    }
+    values.first().copied()
+}
+
+/// Semantics 8.4.
+fn reduced<T: Copy, O: Combine<T>>(_: O, values: &[T]) -> T {
+    let mut values: Vec<T> = values.iter().map(|x| O::combine(O::IDENTITY, *x)).collect();
+    while values.len() > 1 {
+        let block = |block: &[T]| {
+            let lane = |l: usize| block[l..].iter().step_by(256).copied().reduce(O::combine);
+            let mut lanes: Vec<T> = (0..block.len().min(256)).filter_map(lane).collect();
+            tree(&mut lanes, O::combine)
+        };
+        values = values.chunks(4096).filter_map(block).collect();
+    }
+    values.first().copied().unwrap_or(O::IDENTITY)
+}
+
+/// The exclusive scan as the algorithms' documentation has it, and beside it the inclusive one.
+fn scanned<T: Copy, O: Combine<T>>(values: &[T]) -> Vec<(T, T)> {
+    let own = |group: &[T]| {
+        let mut x = group.to_vec();
+        let mut d = 1;
+        while d < x.len() {
+            for i in (d..x.len()).rev() {
+                x[i] = O::combine(x[i - d], x[i]);
+            }
+            d *= 2;
+        }
+        x
+    };
+    let starts = match values.len() {
+        0..=256 => vec![(O::IDENTITY, O::IDENTITY)],
+        _ => {
+            let total = |group: &[T]| tree(&mut group.to_vec(), O::combine);
+            scanned::<T, O>(&values.chunks(256).filter_map(total).collect::<Vec<_>>())
+        }
+    };
+    let mut all = vec![];
+    for (group, (start, _)) in values.chunks(256).zip(starts) {
+        let own = own(group);
+        for (at, up) in own.iter().enumerate() {
+            let before = if at == 0 { O::IDENTITY } else { own[at - 1] };
+            all.push((O::combine(start, before), O::combine(start, *up)));
+        }
+    }
+    all
+}
+
+/// Bits, with one NaN for all.
+trait Bits: Copy + Debug {
+    fn bits(self) -> u64;
+}
+impl Bits for f32 {
+    fn bits(self) -> u64 {
+        if self.is_nan() { u64::MAX } else { self.to_bits().into() }
+    }
+}
+macro_rules! bits {
+    ($($ty:ident)*) => {$(
+        impl Bits for $ty {
+            fn bits(self) -> u64 {
+                self as u64
+            }
+        }
+    )*};
+}
+bits! { u8 i16 u32 i32 u64 i64 }
+
+fn same<T: Bits>(what: &str, ours: &[T], wanted: &[T]) {
+    assert_eq!(ours.len(), wanted.len(), "{what}");
+    for (at, (a, b)) in ours.iter().zip(wanted).enumerate() {
+        assert_eq!(a.bits(), b.bits(), "{what}: {a:?} and {b:?} at {at} of {}", ours.len());
+    }
+}
+
+fn reduces<T: Number + DeviceType + Bits, O: Combine<T>>(
+    rig: &Rig,
+    op: O,
+    values: &[T],
+) -> folio::Result<()> {
+    let x = rig.rt.buffer_from(values)?;
+    let ours = algorithms::reduce(&rig.q, op, &x)?.to_vec()?;
+    same("reduce", &ours, &[reduced(op, values)]);
+    Ok(())
+}
+
+pub fn reductions(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(1);
+    for n in rig.lengths() {
+        let (wild, sums, whole) = (floats(&mut rng, n), tame(&mut rng, n), words(&mut rng, n));
+        reduces(rig, Add, &sums)?;
+        reduces(rig, Min, &wild)?;
+        if !rig.few {
+            reduces(rig, Max, &wild)?;
+            reduces(rig, Add, &whole)?;
+            reduces(rig, Xor, &whole)?;
+            let bytes: Vec<u8> = whole.iter().map(|x| *x as u8 | 1).collect();
+            reduces(rig, Mul, &bytes)?;
+            reduces(rig, And, &bytes)?;
+            let signed: Vec<i16> = whole.iter().map(|x| *x as i16).collect();
+            reduces(rig, Or, &signed)?;
+            reduces(rig, Min, &signed)?;
+        }
+        let (a, b) = (rig.rt.buffer_from(&sums)?, rig.rt.buffer_from(&wild)?);
+        let ours = algorithms::dot(&rig.q, &a, &a)?.to_vec()?;
+        let squares: Vec<f32> = sums.iter().map(|x| x * x).collect();
+        same("dot", &ours, &[reduced(Add, &squares)]);
+        let part = |x: &[f32]| x[n / 3..n / 2].to_vec();
+        let ours = algorithms::dot(&rig.q, a.slice([n / 3], [n / 2 - n / 3])?, {
+            b.slice([n / 3], [n / 2 - n / 3])?
+        })?;
+        let products: Vec<f32> = part(&sums).iter().zip(part(&wild)).map(|(x, y)| x * y).collect();
+        same("dot of parts", &ours.to_vec()?, &[reduced(Add, &products)]);
+    }
+    Ok(())
+}
+
+pub fn indices_of_extremes(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(2);
+    for n in rig.lengths() {
+        let values: Vec<i32> = (0..n).map(|_| rng.below(n / 2 + 1) as i32 - 7).collect();
+        let x = rig.rt.buffer_from(&values)?;
+        let first = |wanted: Option<&i32>| {
+            values.iter().position(|x| Some(x) == wanted).map_or(u64::MAX, |at| at as u64)
+        };
+        let ours = algorithms::arg_min(&rig.q, &x)?.to_vec()?;
+        assert_eq!(ours, [first(values.iter().min())]);
+        let ours = algorithms::arg_max(&rig.q, &x)?.to_vec()?;
+        assert_eq!(ours, [first(values.iter().max())]);
+    }
+    let x = rig.rt.buffer_from(&[f32::NAN, 3.0, -0.0, 0.0, f32::NAN, -1.0, -1.0])?;
+    assert_eq!(algorithms::arg_min(&rig.q, &x)?.to_vec()?, [5]);
+    assert_eq!(algorithms::arg_min(&rig.q, x.slice([0], [5])?)?.to_vec()?, [2]);
+    assert_eq!(algorithms::arg_max(&rig.q, &x)?.to_vec()?, [1]);
+    assert_eq!(algorithms::arg_max(&rig.q, x.slice([4], [1])?)?.to_vec()?, [u64::MAX]);
+    Ok(())
+}
+
+fn scans_of<T: Number + DeviceType + Bits, O: Combine<T>>(
+    rig: &Rig,
+    op: O,
+    values: &[T],
+) -> folio::Result<()> {
+    let x = rig.rt.buffer_from(values)?;
+    let mut y = rig.rt.buffer(values.len())?;
+    let (before, up): (Vec<T>, Vec<T>) = scanned::<T, O>(values).into_iter().unzip();
+    algorithms::inclusive_scan(&rig.q, op, &x, &mut y)?;
+    same("inclusive", &y.to_vec()?, &up);
+    algorithms::exclusive_scan(&rig.q, op, &x, &mut y)?;
+    same("exclusive", &y.to_vec()?, &before);
+    Ok(())
+}
+
+pub fn scans(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(3);
+    for n in rig.lengths() {
+        let (wild, sums, whole) = (floats(&mut rng, n), tame(&mut rng, n), words(&mut rng, n));
+        scans_of(rig, Add, &sums)?;
+        let signed: Vec<i64> = whole.iter().map(|x| *x as i64 | 1).collect();
+        scans_of(rig, Max, &signed)?;
+        if rig.few {
+            continue;
+        }
+        scans_of(rig, Min, &wild)?;
+        scans_of(rig, Add, &whole)?;
+        scans_of(rig, Mul, &signed)?;
+        // Beside a plain loop, whose order does not matter here.
+        let x = rig.rt.buffer_from(&whole)?;
+        let mut y = rig.rt.buffer(n)?;
+        algorithms::inclusive_scan(&rig.q, Add, &x, &mut y)?;
+        let mut sum = 0u64;
+        for (at, (x, y)) in whole.iter().zip(y.to_vec()?).enumerate() {
+            sum = sum.wrapping_add(*x);
+            assert_eq!(y, sum, "at {at} of {n}");
+        }
+    }
+    Ok(())
+}
+
+/// What is beside a part stays as it is.
+pub fn scans_of_parts(rig: &Rig) -> folio::Result<()> {
+    let values: Vec<i32> = (0..3000).collect();
+    let x = rig.rt.buffer_from(&values)?;
+    let mut y = rig.rt.buffer_from(&vec![-1; 2000])?;
+    algorithms::exclusive_scan(&rig.q, Add, x.slice([5], [1500])?, y.slice_mut([100], [1500])?)?;
+    let all = y.to_vec()?;
+    let mut sum = 0;
+    for (at, y) in all.into_iter().enumerate() {
+        if (100..1600).contains(&at) {
+            assert_eq!(y, sum);
+            sum += at as i32 - 95;
+        } else {
+            assert_eq!(y, -1);
+        }
+    }
+    Ok(())
+}
+
+pub fn lengths_must_fit(rig: &Rig) -> folio::Result<()> {
+    let x = rig.rt.buffer_from(&[1u32; 300])?;
+    let mut y = rig.rt.buffer_from(&[7u32; 299])?;
+    let refused = algorithms::inclusive_scan(&rig.q, Add, &x, &mut y);
+    assert!(matches!(refused, Err(Error::Mismatch { .. })), "{refused:?}");
+    let refused = algorithms::dot(&rig.q, &y, &x).map(drop);
+    assert!(matches!(refused, Err(Error::Mismatch { .. })), "{refused:?}");
+    assert_eq!(y.to_vec()?, [7; 299]);
+    Ok(())
+}

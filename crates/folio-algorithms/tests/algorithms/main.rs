@@ -1,0 +1,130 @@
+//! The algorithms beside plain Rust, to the bit: on the CPU with one and two domains, interpreted, and
+//! on OpenCL devices.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod draws;
+mod folds;
+mod moves;
+
+use folio::hal::Backend;
+use folio::prelude::*;
+use folio_cpu::CpuBackend;
+use folio_model::interp::Interpreter;
+use folio_model::rng::Rng;
+use folio_opencl::OpenClBackend;
+use folio_sim::{DeviceSpec, SimBackend};
+use std::sync::Arc;
+
+/// Where the algorithms run.
+struct Rig {
+    rt: Runtime,
+    q: Queue,
+    /// Elements of the largest inputs.
+    most: usize,
+    /// Compilers are slow: fewer types, and fewer sizes of groups.
+    few: bool,
+}
+
+impl Rig {
+    fn new(backend: impl Backend, most: usize) -> Rig {
+        let rt = Runtime::builder().backend(backend).build().unwrap();
+        // The last device: of two domains the one that is not the host's.
+        let device = rt.devices().pop().unwrap();
+        let q = rt.queue_on(&device).unwrap();
+        Rig { rt, q, most, few: false }
+    }
+
+    /// Lengths around powers of two and sizes of groups, random ones, and a large one.
+    fn lengths(&self) -> Vec<usize> {
+        if self.few {
+            return vec![0, 1, 256, 257, 1000, 66_000];
+        }
+        let mut all = vec![0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000];
+        all.extend([4095, 4096, 4097, 65535, 65536, 65537, 65536 + 300]);
+        let mut rng = Rng::new(self.most as u64);
+        all.extend([rng.below(5000), rng.below(100_000), 1_000_000]);
+        all.retain(|n| *n <= self.most);
+        all
+    }
+}
+
+type Check = fn(&Rig) -> folio::Result<()>;
+
+/// What is computed, and what must come of it.
+const CHECKS: &[Check] = &[
+    folds::reductions,
+    folds::indices_of_extremes,
+    folds::scans,
+    folds::scans_of_parts,
+    folds::lengths_must_fit,
+    moves::keys_are_sorted,
+    moves::keys_without_disorder,
+    moves::parts_are_sorted,
+    moves::kept_elements_are_beside_each_other,
+    moves::rows_become_columns,
+    draws::uniform_numbers,
+    draws::normal_numbers,
+    draws::kernels_draw,
+];
+
+#[test]
+fn cpu_with_one_domain() {
+    let rig = Rig::new(CpuBackend::builder().threads(2).build().unwrap(), 1_000_000);
+    for check in CHECKS {
+        check(&rig).unwrap();
+    }
+}
+
+#[test]
+fn cpu_with_two_domains() {
+    let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
+    let rig = Rig::new(cpu, 100_000);
+    for check in CHECKS {
+        check(&rig).unwrap();
+    }
+}
+
+#[test]
+fn interpreted() {
+    let spec = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
+    let sim = SimBackend::builder().device(spec).build();
+    let handle = sim.handle();
+    let rig = Rig::new(sim, 1000);
+    for check in CHECKS {
+        check(&rig).unwrap();
+    }
+    assert_eq!(handle.violations(), []);
+}
+
+#[test]
+fn opencl() {
+    if let Err(why) = OpenClBackend::new().devices() {
+        println!("skipped: opencl: {}", why.reason);
+        return;
+    }
+    let rig = Rig { few: true, ..Rig::new(OpenClBackend::new(), 66_000) };
+    for check in CHECKS {
+        check(&rig).unwrap();
+    }
+}
+
+/// Floats of all sizes and signs, with zeros, infinities and NaN.
+fn floats(rng: &mut Rng, n: usize) -> Vec<f32> {
+    let edges =
+        [0.0, -0.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MIN_POSITIVE, f32::MAX];
+    let one = |_| match rng.below(8) {
+        0 => edges[rng.below(edges.len())],
+        1 => rng.below(5) as f32,
+        _ => (rng.next() as i32) as f32 * 1e-6,
+    };
+    (0..n).map(one).collect()
+}
+
+/// Floats that sums stay finite with.
+fn tame(rng: &mut Rng, n: usize) -> Vec<f32> {
+    (0..n).map(|_| (rng.next() as i32) as f32 * 1e-6).collect()
+}
+
+fn words(rng: &mut Rng, n: usize) -> Vec<u64> {
+    (0..n).map(|_| rng.next() >> (rng.below(2) * 60)).collect()
+}

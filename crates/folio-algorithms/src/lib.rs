@@ -80,3 +80,10 @@ mod prelude {
     };
     pub(crate) use folio_macros::{device_fn, kernel};
 }
+
+/// The programs of the guide, compiled and run as tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../docs/guide/algorithms.md")]
+    mod algorithms {}
+}

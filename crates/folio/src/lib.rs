@@ -126,9 +126,6 @@ mod documents {
     mod kernels {}
     #[doc = include_str!("../../../docs/guide/groups.md")]
     mod groups {}
-    #[cfg(feature = "algorithms")]
-    #[doc = include_str!("../../../docs/guide/algorithms.md")]
-    mod algorithms {}
     #[doc = include_str!("../../../docs/guide/buffers-and-pages.md")]
     mod buffers_and_pages {}
     #[doc = include_str!("../../../docs/guide/queues-and-events.md")]

@@ -203,6 +203,12 @@ impl<'c> Plan<'c> {
             let launch = (self.offset, self.range, self.group);
             return owned(self.code, given.param, given.part.part.extent(), launch);
         }
+        if self.code.reads_own(given.param)
+            && let Some(own) = Box3::at(self.offset, self.range)
+            && Box3::whole(given.part.part.extent()).contains(&own)
+        {
+            return (own, true);
+        }
         let (offset, range) = (leading(self.offset, self.rank), leading(self.range, self.rank));
         let reach = Reach { offset, range, shapes: &self.shapes, scalars: self.scalars };
         let Reads { ends, proved } = self.code.read_box(given.param, &reach);

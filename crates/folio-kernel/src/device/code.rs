@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use crate::access::{self, Pattern, Reads, Summary};
+use crate::flow::Use;
 use crate::interval::Interval;
 use crate::ir::{ParamId, ParamKind, Root, Step, Stmt, walk};
 use crate::linear::Symbol;
@@ -25,6 +26,8 @@ pub struct Code {
     summary: Summary,
     /// By parameter: whether items access the element at their own position and no other.
     own: Vec<bool>,
+    /// By parameter: whether they read it besides, so that no analysis is needed in launches.
+    reads_own: Vec<bool>,
     /// Arrays are indexed by values, in variables, in elements, or in local memory.
     pub indexes_arrays: bool,
     /// By parameter: the first word and type of scalars that are 64-bit integers.
@@ -56,7 +59,10 @@ impl Code {
             let whole = matches!(param.kind, ParamKind::View { rank, .. } if rank == ir.shape.rank);
             whole && list.iter().all(|pattern| access::is_own(&pattern.forms))
         };
-        let own = ir.params.iter().zip(&summary.params).map(only_own).collect();
+        let own: Vec<bool> = ir.params.iter().zip(&summary.params).map(only_own).collect();
+        let reads = |list: &Vec<Pattern>| list.iter().any(|pattern| pattern.does != Use::Write);
+        let reads_own = own.iter().zip(&summary.params).map(|(own, list)| *own && reads(list));
+        let reads_own = reads_own.collect();
         let mut word = 0;
         let scalars = ir.params.iter().map(|param| {
             let ParamKind::Scalar(ty) = param.kind else { return None };
@@ -66,7 +72,8 @@ impl Code {
         });
         let scalars = scalars.collect();
         let indexes_arrays = indexes_arrays(&ir);
-        Ok(Code { name: Arc::from(function.name), ir, summary, own, indexes_arrays, scalars })
+        let name = Arc::from(function.name);
+        Ok(Code { name, ir, summary, own, reads_own, indexes_arrays, scalars })
     }
 
     /// What a launch reads of a view; see [`Summary::read_box`].
@@ -81,6 +88,11 @@ impl Code {
     /// Whether items access of a view the element at their own position and no other.
     pub fn is_own(&self, param: usize) -> bool {
         self.own.get(param).is_some_and(|own| *own)
+    }
+
+    /// Whether each item reads of a view the element at its own position, and none reads another.
+    pub fn reads_own(&self, param: usize) -> bool {
+        self.reads_own.get(param).is_some_and(|own| *own)
     }
 
     fn symbol(&self, symbol: Symbol, launch: &Reach<'_>) -> Option<Interval> {

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 const LAUNCHES: usize = 2_000;
 const BYTES: u64 = 256 << 20;
+/// Of each piece of memory of a program by hand that streams.
+const STREAM: u64 = 4 << 28;
 
 const EMPTY: &str = "
 .version 7.0
@@ -66,7 +68,11 @@ impl Line {
 }
 
 fn memory(device: &Arc<dyn Device>, index: u32, kind: AllocKind) -> (MemRef, u64) {
-    let req = AllocReq { kind, size: BYTES, align: 256, import: None, zeroed: false, label: "" };
+    memory_of(device, index, kind, BYTES)
+}
+
+fn memory_of(device: &Arc<dyn Device>, index: u32, kind: AllocKind, size: u64) -> (MemRef, u64) {
+    let req = AllocReq { kind, size, align: 256, import: None, zeroed: false, label: "" };
     let made = device.usm().alloc(&req).expect("memory");
     let base = match (kind, made.host) {
         (AllocKind::Host, Some(at)) => MemBase::Host(at),
@@ -292,7 +298,7 @@ fn engine(device: &Arc<dyn Device>) {
     let q = rt.queue_on("cuda:0").expect("a queue");
     let buffers: Vec<Shared<f32>> =
         (0..64).map(|_| rt.buffer_from(&[1.0f32; ITEMS]).expect("a buffer").share()).collect();
-    let by_hand = ByHand::new(device);
+    let by_hand = ByHand::new(device, BY_HAND, BYTES);
     let (a, b, c, d) = (&buffers[0], &buffers[1], &buffers[2], &buffers[3]);
     type Ours<'o> = Box<dyn Fn(usize) -> folio::Result<Event> + 'o>;
     let cases: [(&str, &str, usize, Ours<'_>); 4] = [
@@ -321,6 +327,86 @@ fn engine(device: &Arc<dyn Device>) {
     }
 }
 
+#[kernel]
+fn saxpy(i: Item, s: f32, x: In<f32>, y: InOut<f32>) {
+    y[i] = s * x[i] + y[i];
+}
+
+#[kernel]
+fn triad(i: Item, s: f32, b: In<f32>, c: In<f32>, a: Out<f32>) {
+    a[i] = b[i] + s * c[i];
+}
+
+/// Each thread computes four items, a block's width apart, and loads all of them first.
+const STREAMS: &str = "
+#define FOUR for (int k = 0; k < 4; k++)
+extern \"C\" __global__ void __launch_bounds__(256) saxpy(float s, const float *__restrict__ x, float *__restrict__ y) {
+    size_t i = (size_t)blockIdx.x * 1024 + threadIdx.x;
+    float a[4], b[4];
+    #pragma unroll
+    FOUR { a[k] = x[i + k * 256]; b[k] = y[i + k * 256]; }
+    #pragma unroll
+    FOUR y[i + k * 256] = s * a[k] + b[k];
+}
+extern \"C\" __global__ void __launch_bounds__(256) triad(float s, const float *__restrict__ b, const float *__restrict__ c, float *__restrict__ a) {
+    size_t i = (size_t)blockIdx.x * 1024 + threadIdx.x;
+    float p[4], q[4];
+    #pragma unroll
+    FOUR { p[k] = b[i + k * 256]; q[k] = c[i + k * 256]; }
+    #pragma unroll
+    FOUR a[i + k * 256] = p[k] + s * q[k];
+}
+";
+
+/// Kernels that only move data, ten launches at a time, against the same by hand; and what a copy
+/// inside the device reaches.
+fn streams(device: &Arc<dyn Device>) {
+    const TURNS: usize = 10;
+    let rt = Runtime::builder().backend(CudaBackend::new()).build().expect("a runtime");
+    let q = rt.queue_on("cuda:0").expect("a queue");
+    let by_hand = ByHand::new(device, STREAMS, STREAM);
+    for power in [20, 22, 24, 28] {
+        let n = 1usize << power;
+        let (x, z) = (rt.buffer::<f32>(n).expect("x"), rt.buffer::<f32>(n).expect("z"));
+        let mut y = rt.buffer::<f32>(n).expect("y");
+        let rate = |what: String, words: usize, both: [f64; 3], against: &str| {
+            line(&what, both, against);
+            println!("    {:.2} TB/s", (4 * words * n) as f64 / both[0] / 1e3);
+        };
+        let mut ours = |saxpy_or_triad: bool| {
+            let begun = Instant::now();
+            for _ in 0..TURNS {
+                let event = match saxpy_or_triad {
+                    true => q.run(n, saxpy(0.5, &x, &mut y)),
+                    false => q.run(n, triad(0.5, &x, &z, &mut y)),
+                };
+                drop(event.expect("a launch"));
+            }
+            q.wait().expect("no failure");
+            begun.elapsed()
+        };
+        for first in [true, false] {
+            let (name, words) = if first { ("saxpy", 3) } else { ("triad", 3) };
+            let function = by_hand.function(name);
+            let theirs = || by_hand.streams(function, n, TURNS, !first);
+            let _ = (ours(first), theirs());
+            let both = compare(15, TURNS, || ours(first), theirs);
+            rate(format!("{name} of 2^{power} f32"), words, both, "by hand, four items a thread");
+        }
+        let copies = || {
+            timed(by_hand.stream, || {
+                for _ in 0..TURNS {
+                    let [to, from, ..] = by_hand.memory;
+                    // SAFETY: live memory of this size.
+                    ok(unsafe { sys::cuMemcpyAsync(to, from, 4 * n, by_hand.stream) });
+                }
+            })
+        };
+        let both = compare(15, TURNS, copies, copies);
+        rate(format!("copy of 2^{power} f32, the driver's"), 2, both, "itself");
+    }
+}
+
 /// What a program by hand has.
 struct ByHand {
     module: sys::CUmodule,
@@ -329,13 +415,13 @@ struct ByHand {
 }
 
 impl ByHand {
-    fn new(device: &Arc<dyn Device>) -> ByHand {
-        let ptx = cudarc::nvrtc::compile_ptx(BY_HAND).expect("it compiles");
+    fn new(device: &Arc<dyn Device>, text: &str, bytes: u64) -> ByHand {
+        let ptx = cudarc::nvrtc::compile_ptx(text).expect("it compiles");
         let text = CString::new(ptx.to_src()).expect("text");
         let mut module = null_mut();
         // SAFETY: text that ends with a zero; a place for the answer.
         ok(unsafe { sys::cuModuleLoadData(&raw mut module, text.as_ptr().cast()) });
-        let memory = std::array::from_fn(|_| memory(device, 0, AllocKind::Device).1);
+        let memory = std::array::from_fn(|_| memory_of(device, 0, AllocKind::Device, bytes).1);
         ByHand { module, stream: raw_stream(), memory }
     }
 
@@ -362,6 +448,24 @@ impl ByHand {
             }
         })
     }
+
+    /// Launches that pass over `n` elements of two arrays, or of three.
+    fn streams(&self, function: sys::CUfunction, n: usize, turns: usize, three: bool) -> Duration {
+        let (blocks, stream) = ((n / 1024) as u32, self.stream);
+        timed(stream, || {
+            for _ in 0..turns {
+                let (mut scalar, mut memory) = (0.5f32, self.memory);
+                let mut args = vec![(&raw mut scalar).cast::<c_void>()];
+                let used = if three { 3 } else { 2 };
+                args.extend(memory[..used].iter_mut().map(|at| (&raw mut *at).cast::<c_void>()));
+                let (args, none) = (args.as_mut_ptr(), null_mut());
+                // SAFETY: the arguments are what the kernel has, over memory of this size.
+                ok(unsafe {
+                    sys::cuLaunchKernel(function, blocks, 1, 1, 256, 1, 1, 0, stream, args, none)
+                });
+            }
+        })
+    }
 }
 
 fn main() {
@@ -377,6 +481,7 @@ fn main() {
     heading();
     launches(&first);
     engine(&first);
+    streams(&first);
     allocations(&first);
     transfers(&first);
     if devices.len() > 1 {

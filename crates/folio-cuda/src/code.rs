@@ -129,21 +129,28 @@ pub(crate) enum Loaded {
     Function(Box<Function>),
 }
 
+/// What is to be known of a device to make code for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Chip {
+    pub(crate) capability: (i32, i32),
+    pub(crate) multiprocessors: u32,
+}
+
 impl Loaded {
     /// The context is current.
     pub(crate) fn new(
         context: &Context,
-        capability: (i32, i32),
+        chip: Chip,
         source: &KernelSource<'_>,
     ) -> Result<Loaded, HalError> {
         match source {
             KernelSource::Opaque { name, code } => {
-                let module = Module::new(context, capability, name, code)?;
+                let module = Module::new(context, chip.capability, name, code)?;
                 let entry = module.entry(context, name)?;
                 Ok(Loaded::Opaque { entry, words: context.arguments(entry), _module: module })
             }
             KernelSource::Ir(kernel) => {
-                let function = Function::new(context, capability, kernel)?;
+                let function = Function::new(context, chip, kernel)?;
                 Ok(Loaded::Function(Box::new(function)))
             }
             _ => Err(HalError::unsupported("code of this kind")),

@@ -1,7 +1,7 @@
 //! A device, opened.
 
 use crate::backend::attribute;
-use crate::code::Loaded;
+use crate::code::{Chip, Loaded};
 use crate::driver::{Context, Optional};
 use crate::lane::CudaLane;
 use crate::lock;
@@ -27,7 +27,7 @@ pub(crate) struct Opened {
     pub(crate) memory: Memory,
     pub(crate) context: Arc<Context>,
     info: DeviceInfo,
-    capability: (i32, i32),
+    chip: Chip,
     /// What is loaded, by its handles.
     loaded: Mutex<BTreeSet<u64>>,
 }
@@ -47,8 +47,8 @@ impl CudaDevice {
             clock: optional.timing.then(|| Clock::start(context.clone())).transpose()?,
             memory: Memory::new(context.clone(), info.memory)?,
             context,
+            chip: Chip { capability: (major, minor), multiprocessors: info.compute_units },
             info,
-            capability: (major, minor),
             loaded: Mutex::default(),
         })))
     }
@@ -70,7 +70,7 @@ unsafe impl Device for CudaDevice {
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.0.context.enter()?;
-        let loaded = Loaded::new(&self.0.context, self.0.capability, source)?;
+        let loaded = Loaded::new(&self.0.context, self.0.chip, source)?;
         let handle = loaded.into_handle();
         lock(&self.0.loaded).insert(handle.0);
         Ok(handle)

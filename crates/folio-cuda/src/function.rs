@@ -1,15 +1,17 @@
 //! Kernels in IR: emitted as CUDA C, compiled, and launched with the arguments that the emitter laid
 //! out.
 
-use crate::code::{Entry, Module, build};
+use crate::code::{Chip, Entry, Module, build};
 use crate::driver::Context;
 use crate::memory::Memory;
 use cudarc::driver::sys;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, ParamPtr};
 use folio_kernel::Kernel;
 use folio_kernel::emit::{Capabilities, Dialect, Form, Grid, Lacks, Layout, Points, Threads, emit};
+use folio_kernel::tile::{items_per_thread, tile};
 use smallvec::SmallVec;
 use std::ffi::{CString, c_void};
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
@@ -21,11 +23,20 @@ const BLOCKS: [[u64; 3]; 3] = [[1, 1, 256], [1, 8, 32], [2, 4, 32]];
 const COMBINED: u64 = 4096;
 const LANES: [u64; 3] = [1, 1, 256];
 
+/// Threads that a multiprocessor has at a time, and as many launches of one item for each thread as
+/// one of several must be worth where it leaves a rest for another launch.
+const RESIDENT: u64 = 2048;
+const WORTH_A_REST: u64 = 4;
+
 /// A kernel, with tests of indices and without.
 pub(crate) struct Function {
     checked: Text,
     /// None if the text is the same.
     unchecked: Option<Text>,
+    /// Of several items for each thread, without tests, and in which nothing can fail.
+    tiled: Option<Text>,
+    /// Threads that the device has at a time.
+    resident: u64,
 }
 
 /// One text of a kernel, compiled.
@@ -58,19 +69,27 @@ impl Function {
     /// Emits and compiles a kernel. The context is current.
     pub(crate) fn new(
         context: &Context,
-        capability: (i32, i32),
+        chip: Chip,
         kernel: &Kernel,
     ) -> Result<Function, HalError> {
-        let text = |checked| {
-            let form = Form { dialect: Dialect::Cuda, checked };
+        let text = |kernel: &Kernel, checked| {
+            let width = Some(BLOCKS[usize::from(kernel.shape.rank.clamp(1, 3)) - 1][2] as u32);
+            let form = Form { width, ..Form::new(Dialect::Cuda, checked) };
             let lacks = |lacks: Lacks| HalError::new(HalErrorKind::Unsupported, lacks.to_string());
             emit(kernel, form, &Capabilities::CUDA).map_err(lacks)
         };
-        let (checked, unchecked) = (text(true)?, text(false)?);
+        let (checked, unchecked) = (text(kernel, true)?, text(kernel, false)?);
+        let tiled = match items_per_thread(kernel) {
+            Some(several) if !unchecked.layout.verdict => tile(kernel, several).ok(),
+            _ => None,
+        };
+        let tiled = tiled.map(|tiled| text(&tiled, false)).transpose()?;
         let same = checked.text == unchecked.text;
-        let load = |module| Text::new(context, capability, kernel, module);
+        let load = |module| Text::new(context, chip.capability, kernel, module);
         let unchecked = (!same).then(|| load(unchecked)).transpose()?;
-        Ok(Function { checked: load(checked)?, unchecked })
+        let tiled = tiled.map(load).transpose()?;
+        let resident = u64::from(chip.multiprocessors) * RESIDENT;
+        Ok(Function { checked: load(checked)?, unchecked, tiled, resident })
     }
 
     /// Launches it. `address` is that of the allocation of a parameter; `record` gives that of a clear
@@ -95,12 +114,34 @@ impl Function {
             scalars: args.blob,
             record,
         };
-        if text.reductions.is_empty() {
-            text.run(&launch, geometry)
-        } else {
-            text.reduce(&mut launch, geometry)
+        if !text.reductions.is_empty() {
+            return text.reduce(&mut launch, geometry);
         }
+        let all = 0..geometry.range[2] as u64;
+        let Some((tiled, columns)) = self.several(geometry, args.proved) else {
+            return text.run(&launch, geometry, all);
+        };
+        tiled.run(&launch, geometry, 0..columns)?;
+        if columns == all.end { Ok(()) } else { text.run(&launch, geometry, columns..all.end) }
     }
+
+    /// The text of several items for each thread, and for how many columns of a launch, if there are
+    /// enough to occupy the device.
+    fn several(&self, geometry: &Geometry, proved: bool) -> Option<(&Text, u64)> {
+        let tiled = self.tiled.as_ref().filter(|_| proved)?;
+        let Threads::Items { tile } = tiled.layout.threads else { return None };
+        let width = block_of(geometry)[2] * u64::from(tile);
+        let columns = geometry.range[2] as u64;
+        let rest = columns % width;
+        let rows = (geometry.range[0] * geometry.range[1]) as u64;
+        let least = self.resident * u64::from(tile) * if rest == 0 { 1 } else { WORTH_A_REST };
+        (columns >= width && rows * columns >= least).then_some((tiled, columns - rest))
+    }
+}
+
+/// Threads of a block of a kernel of items.
+fn block_of(geometry: &Geometry) -> [u64; 3] {
+    BLOCKS[usize::from(geometry.rank.clamp(1, 3)) - 1]
 }
 
 /// A launch's arguments.
@@ -144,9 +185,11 @@ impl Text {
         })
     }
 
-    /// How many blocks a launch has, in groups or in blocks of our choice, and what a block is.
-    fn blocks(&self, geometry: &Geometry) -> Result<([u64; 3], [u64; 3]), HalError> {
-        let range = geometry.range.map(|n| n as u64);
+    /// How many blocks a launch of so many columns has, in groups or in blocks of our choice, and how
+    /// many threads a block has.
+    fn blocks(&self, geometry: &Geometry, columns: u64) -> Result<([u64; 3], [u64; 3]), HalError> {
+        let [slices, rows, _] = geometry.range.map(|n| n as u64);
+        let range = [slices, rows, columns];
         let block = match (self.layout.threads, geometry.group) {
             (Threads::Linear, _) => {
                 let items = range.iter().product::<u64>();
@@ -156,7 +199,7 @@ impl Text {
             (Threads::Groups, None) => {
                 return Err(HalError::unsupported("a launch without groups of a kernel of groups"));
             }
-            (Threads::Items { .. }, _) => BLOCKS[usize::from(geometry.rank.clamp(1, 3)) - 1],
+            (Threads::Items { .. }, _) => block_of(geometry),
         };
         let threads = block.iter().product::<u64>();
         if threads > u64::from(self.layout.most_threads) {
@@ -164,19 +207,35 @@ impl Text {
             let what = format!("a group of {threads} items (the device has {most} at most)");
             return Err(HalError::unsupported(&what));
         }
-        Ok((std::array::from_fn(|d| range[d].div_ceil(block[d])), block))
+        Ok((std::array::from_fn(|d| range[d].div_ceil(self.width(block, d))), block))
     }
 
-    /// The launch, in as many grids as the device's limits make of it.
-    fn run(&self, launch: &Launch<'_>, geometry: &Geometry) -> Result<(), HalError> {
-        let (blocks, block) = self.blocks(geometry)?;
+    /// Items of a block in a dimension.
+    fn width(&self, block: [u64; 3], dim: usize) -> u64 {
+        match self.layout.threads {
+            Threads::Items { tile } if dim == 2 => block[2] * u64::from(tile),
+            _ => block[dim],
+        }
+    }
+
+    /// The launch, as far as it is of these columns, in as many grids as the device's limits make of it.
+    fn run(
+        &self,
+        launch: &Launch<'_>,
+        geometry: &Geometry,
+        columns: Range<u64>,
+    ) -> Result<(), HalError> {
+        let (blocks, block) = self.blocks(geometry, columns.end - columns.start)?;
         let (range, offset) = (geometry.range.map(|n| n as u64), geometry.offset.map(|n| n as u64));
         let parts: [u64; 3] = std::array::from_fn(|d| blocks[d].div_ceil(GRID[d]));
         for part in 0..parts.iter().product::<u64>() {
             let at = [part / (parts[1] * parts[2]), part / parts[2] % parts[1], part % parts[2]];
             let begin: [u64; 3] = std::array::from_fn(|d| at[d] * GRID[d]);
             let first = match self.layout.threads {
-                Threads::Items { .. } => std::array::from_fn(|d| offset[d] + begin[d] * block[d]),
+                Threads::Items { .. } => std::array::from_fn(|d| {
+                    let skipped = if d == 2 { columns.start } else { 0 };
+                    offset[d] + skipped + begin[d] * self.width(block, d)
+                }),
                 _ => begin,
             };
             let grid = Grid { first, range, offset, groups: blocks };
@@ -210,7 +269,8 @@ impl Text {
     /// The launch of a kernel with launch-wide reductions: values go to memory that the stream
     /// allocates and frees in its order, and are combined until there is one.
     fn reduce(&self, launch: &mut Launch<'_>, geometry: &Geometry) -> Result<(), HalError> {
-        let (blocks, _) = self.blocks(geometry)?;
+        let columns = geometry.range[2] as u64;
+        let (blocks, _) = self.blocks(geometry, columns)?;
         let values = blocks.iter().product::<u64>();
         let mut ends: SmallVec<[(u64, [u64; 2]); 2]> = SmallVec::new();
         let mut made = Ok(());
@@ -230,7 +290,7 @@ impl Text {
             (param.origin, launch.pointers[finish.memory]) = ([0; 3], pieces[0]);
             ends.push((end, pieces));
         }
-        let run = made.and_then(|()| self.run(launch, geometry));
+        let run = made.and_then(|()| self.run(launch, geometry, 0..columns));
         let run = run.and_then(|()| {
             self.reductions.iter().zip(&ends).try_for_each(|(finish, (end, pieces))| {
                 finish.combine(launch.to, values, *end, *pieces)

@@ -20,10 +20,12 @@ use std::time::{Duration, Instant};
 
 /// A mark for so many operations.
 const EVERY: u64 = 64;
-/// How long a wait spins before it sleeps.
-const SPIN: Duration = Duration::from_micros(50);
-/// How long a wait with a deadline sleeps at a time.
-const NAP: Duration = Duration::from_micros(50);
+/// How long a wait looks again and again before it sleeps in between: for a part of the time that it
+/// has waited, so that it is late by no more than that, and for no longer than so. (To be woken by the
+/// driver takes up to half a millisecond.)
+const SPIN: Duration = Duration::from_micros(500);
+const PART: u32 = 64;
+const NAP: Duration = Duration::from_millis(2);
 
 /// Of one stream.
 pub(crate) struct Marks {
@@ -64,9 +66,9 @@ static ADVANCE: Mutex<()> = Mutex::new(());
 /// A new event without a time.
 pub(crate) fn new_event(context: &Context) -> Result<sys::CUevent, HalError> {
     let mut event = null_mut();
-    // `CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC`.
+    // `CU_EVENT_DISABLE_TIMING`.
     // SAFETY: a place for the answer; the context is current.
-    context.check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, 2 | 1) })?;
+    context.check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, 2) })?;
     Ok(event)
 }
 
@@ -232,15 +234,12 @@ impl Marks {
             if until.is_some_and(|until| now >= until) {
                 return Ok(false);
             }
-            if now - begun < SPIN {
+            let waited = now - begun;
+            if waited < SPIN {
                 std::hint::spin_loop();
-            } else if let Some(until) = until {
-                std::thread::sleep(NAP.min(until - now));
-            } else if let Some(event) = self.context.enter().and_then(|()| self.at(tick, |e| e))? {
-                // The mark may be used again meanwhile: then this is longer than need be.
-                // SAFETY: live until the lane's end.
-                let result = unsafe { sys::cuEventSynchronize(event) };
-                self.context.check("cuEventSynchronize", result)?;
+            } else {
+                let nap = (waited / PART).min(NAP);
+                std::thread::sleep(until.map_or(nap, |until| nap.min(until - now)));
             }
         }
     }

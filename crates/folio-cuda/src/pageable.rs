@@ -15,8 +15,10 @@ use folio_core::hal::{HalError, HostPtr};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
-/// How much goes at a time, and in how many pieces' memory.
-const PIECE: u64 = 4 << 20;
+/// How much goes at a time, and in how many pieces' memory. What is less than all of these goes in
+/// smaller pieces, so that the host's share and the device's overlap.
+const PIECE: u64 = 8 << 20;
+const LEAST: u64 = 1 << 20;
 const PIECES: usize = 4;
 
 /// What one lane has for it, from its first such copy on.
@@ -63,8 +65,9 @@ impl Part {
 
 /// All parts of a rectangle.
 fn parts([slices, rows, bytes]: [u64; 3]) -> impl Iterator<Item = Part> {
-    let together = (PIECE / bytes).clamp(1, rows);
-    let width = bytes.min(PIECE);
+    let most = (slices * rows * bytes / PIECES as u64).clamp(LEAST, PIECE);
+    let together = (most / bytes).clamp(1, rows);
+    let width = bytes.min(most);
     (0..slices).flat_map(move |slice| {
         (0..rows.div_ceil(together)).flat_map(move |group| {
             let row = group * together;

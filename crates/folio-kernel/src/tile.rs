@@ -11,6 +11,29 @@ use crate::fault::Fault;
 use crate::ir::{Body, Kernel, Label, Let, ParamKind, Root, Stmt, Value, VarId, walk};
 use crate::op::{Op, Query};
 
+/// Statements of a body that is worth repeating, at most.
+const MOST: usize = 128;
+
+/// How many items per thread are good for a kernel that mostly waits for memory: 16 bytes of the widest
+/// element that it accesses. None for a kernel with loops or many statements, or in which items do not
+/// write elements of their own.
+pub fn items_per_thread(kernel: &Kernel) -> Option<u8> {
+    let (mut statements, mut loops) = (0, false);
+    walk(&kernel.body, &mut |stmt| {
+        statements += 1;
+        loops |= matches!(stmt, Stmt::For { .. } | Stmt::Loop { .. });
+        loops |= matches!(stmt, Stmt::Let(Let { op: Op::Atomic(..), .. }));
+    });
+    let widest = kernel.params.iter().filter_map(|param| match &param.kind {
+        ParamKind::View { element, .. } => Some(kernel.types.layout(*element).0),
+        _ => None,
+    });
+    let widest = widest.max()?;
+    let wanted = (16 / widest.max(1)).min(8) as u8;
+    let groups = kernel.shape.groups || kernel.shape.tile != 1;
+    (!groups && !loops && statements <= MOST && wanted >= 2).then_some(wanted)
+}
+
 /// The same kernel with `k` items per thread, for launches of which the last dimension is a
 /// multiple of what one block computes.
 pub fn tile(kernel: &Kernel, k: u8) -> Result<Kernel, Fault> {

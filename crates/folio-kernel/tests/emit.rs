@@ -9,6 +9,7 @@ use folio_kernel::emit::{
     Capabilities, Dialect, Feature, Form, Grid, Module, Record, Threads, Word, emit,
 };
 use folio_kernel::parse::parse;
+use folio_kernel::tile::{items_per_thread, tile};
 use folio_kernel::{
     Access, Atomic, Binary, Builder, Kernel, Owner, ParamKind, Place, Scalar, Site, ViolationKind,
 };
@@ -19,7 +20,7 @@ fn text_of(kernel: &Kernel, dialect: Dialect, checked: bool) -> Module {
         Dialect::OpenCl => Capabilities::LEAST,
         Dialect::Cuda => Capabilities::CUDA,
     };
-    emit(kernel, Form { dialect, checked }, &caps).unwrap()
+    emit(kernel, Form::new(dialect, checked), &caps).unwrap()
 }
 
 /// The files in `tests/emit` are what is emitted; `FOLIO_BLESS=1` writes them anew.
@@ -40,6 +41,20 @@ fn kernels_look_like_this() {
     }
 }
 
+/// Several items of a thread are a block's width apart, which may be known; their loads come first.
+#[test]
+fn several_items_of_a_thread() {
+    let kernel = read(SAXPY);
+    let tiled = tile(&kernel, items_per_thread(&kernel).unwrap()).unwrap();
+    let form = Form { width: Some(256), ..Form::new(Dialect::Cuda, false) };
+    let text = emit(&tiled, form, &Capabilities::CUDA).unwrap().text;
+    assert!(text.contains("const u64 pos0_3 = own + 256 * 3;"), "{text}");
+    let at = |what: &str| text.rfind(what).unwrap();
+    assert!(at("= x_p1[") < text.find("y_p2[pos0_0 - y_p2_low0] = ").unwrap(), "{text}");
+    assert_eq!(items_per_thread(&read(GROUPED)), None, "of a kernel of groups");
+    assert_eq!(items_per_thread(&tiled), None, "twice");
+}
+
 #[test]
 fn equal_kernels_have_equal_texts() {
     for text in [SAXPY, GUARDED, GROUPED] {
@@ -53,7 +68,7 @@ fn equal_kernels_have_equal_texts() {
 #[test]
 fn what_a_device_lacks_is_named() {
     let refused = |kernel: &Kernel, caps: &Capabilities| {
-        let form = Form { dialect: Dialect::OpenCl, checked: true };
+        let form = Form::new(Dialect::OpenCl, true);
         emit(kernel, form, caps).unwrap_err()
     };
     let mut b = Builder::items("wide", 1);

@@ -69,7 +69,7 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<(), String> {
     let found = of_launch(&case.kernel, &case.launch);
     let proved = found.arrays_proved && found.params.iter().all(|param| param.proved);
     let how = |checked| How {
-        form: Form { dialect: Dialect::OpenCl, checked },
+        form: Form::new(Dialect::OpenCl, checked),
         block: [1, 3, 4][seed as usize % 3],
         margin: seed as usize % 2,
     };
@@ -142,7 +142,7 @@ fn suite_nvrtc() {
     let case = |seed| {
         let case = generate(seed).map_err(|error| error.to_string())?;
         let compile = |kernel: &Kernel, checked| {
-            let form = Form { dialect: Dialect::Cuda, checked };
+            let form = Form::new(Dialect::Cuda, checked);
             let module = emit(kernel, form, &Capabilities::CUDA).map_err(|e| e.to_string())?;
             let (_, log) = compiler
                 .compile(&module.text, &options)
@@ -271,7 +271,7 @@ fn opencl_functions_are_within_their_limits() {
     let case = launch_over(b.finish().unwrap(), count, 0, args);
     let mut wanted = case.args.clone();
     interp::run(&case.kernel, &case.launch, &mut wanted, Order::Forward, u64::MAX).unwrap();
-    let form = Form { dialect: Dialect::OpenCl, checked: false };
+    let form = Form::new(Dialect::OpenCl, false);
     let how = How { form, block: 4, margin: 0 };
     let found = launch::run(device, &case.kernel, &case.launch, &case.args, &how).unwrap();
     let floats = |arg: &interp::Arg| match arg {

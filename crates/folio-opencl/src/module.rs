@@ -76,7 +76,7 @@ struct Entries {
 impl Loaded {
     pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<Loaded, HalError> {
         let text = |checked| {
-            let form = Form { dialect: Dialect::OpenCl, checked };
+            let form = Form::new(Dialect::OpenCl, checked);
             let lacks =
                 |why: ir::emit::Lacks| HalError::new(HalErrorKind::Unsupported, why.to_string());
             emit(kernel, form, &core.target.capabilities).map_err(lacks)

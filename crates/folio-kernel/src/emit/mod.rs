@@ -51,7 +51,7 @@
 //!       store p0[%0] = %2
 //!     }",
 //! )?;
-//! let form = Form { dialect: Dialect::OpenCl, checked: false };
+//! let form = Form::new(Dialect::OpenCl, false);
 //! let module = emit(&kernel, form, &Capabilities::LEAST)?;
 //! assert!(module.text.contains("const f32 t2 = t1 + t1;"));
 //! assert_eq!(module.entry, "folio_twice");
@@ -89,6 +89,16 @@ pub struct Form {
     pub dialect: Dialect,
     /// With tests of indices; without, for launches of which all accesses are proved.
     pub checked: bool,
+    /// Threads of a block along the last dimension, where items are launched in blocks of always the
+    /// same width: the distances between a thread's items are then constants of the text.
+    pub width: Option<u32>,
+}
+
+impl Form {
+    /// A text for blocks of any width.
+    pub const fn new(dialect: Dialect, checked: bool) -> Form {
+        Form { dialect, checked, width: None }
+    }
 }
 
 /// How a launch-wide reduction is finished. The pointer of its parameter leads to one value for each

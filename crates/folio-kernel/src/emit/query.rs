@@ -43,16 +43,19 @@ impl Writer<'_> {
         for dim in 0..self.kernel.shape.rank {
             let axis = self.axis(dim);
             let first = self.launch_word("first", Word::First, dim);
-            let (block, thread, threads) =
-                (dialect.block(axis), dialect.thread(axis), dialect.threads(axis));
+            let (block, thread) = (dialect.block(axis), dialect.thread(axis));
+            let threads = match self.form.width {
+                Some(width) if axis == 0 => format!("{width}"),
+                _ => dialect.threads(axis),
+            };
             if tile > 1 && axis == 0 {
                 self.line(format!(
-                    "const u64 own = {first} + (u64){block} * {threads} * {tile} + {thread};"
+                    "const u64 own = {first} + (u64){block} * ({threads} * {tile}) + {thread};"
                 ));
                 for copy in 0..tile {
                     if self.queries.contains(&(Query::Position, dim, copy)) {
                         let name = self.position(dim, copy);
-                        self.line(format!("const u64 {name} = own + (u64){threads} * {copy};"));
+                        self.line(format!("const u64 {name} = own + {threads} * {copy};"));
                     }
                 }
                 continue;

@@ -1,8 +1,8 @@
 //! What is to be kept, without gaps.
 
-use crate::of_one_length;
 use crate::prelude::*;
 use crate::scan::inclusive_scan;
+use crate::{of_32_bits, of_one_length};
 use folio::Shares;
 
 #[kernel]
@@ -39,13 +39,14 @@ pub fn compact<T: DeviceType + Value>(
     let (x, keep, rt) = (x.slice_all(), keep.slice_all(), q.runtime());
     let n = x.len();
     of_one_length("compact", n, keep.len())?;
+    of_32_bits::<T>("compaction of", n)?;
     let (mut y, mut count) = (rt.buffer(n)?, rt.buffer(1)?);
     let Some(last) = n.checked_sub(1) else { return Ok((y, count)) };
     let (mut marked, mut kept) = (rt.buffer(n)?, rt.buffer(n)?);
     q.run(n, marks(&keep, &mut marked))?;
     inclusive_scan(q, Add, &marked, &mut kept)?;
-    // SAFETY: the counts, which nobody else has, rise by 1 or not at all; an item writes where they rise, so
-    // that each place is written once, and none is read.
+    // SAFETY: the counts, which nobody else has and which 32 bits can hold, rise by 1 or not at all; an item writes
+    // where they rise, so that each place is written once, and none is read.
     let shared = unsafe { Shares::new(&mut y) };
     q.run(n, moved::<T>(&x, &kept, shared))?;
     q.submit(|cg| {

@@ -31,6 +31,7 @@
 //!
 //! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these. Their lengths may be any, also 0;
 //!   lengths that do not fit each other are [`Error::Mismatch`](folio::Error::Mismatch).
+//!   What sorts and compacts takes fewer than 2^32 elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
 //! - **Nothing waits.** A function submits commands to the queue and returns; a result is a buffer, of which the host
 //!   or further commands take what is there when it is there. If a command fails, so does whoever uses what it wrote.
 //! - **The same bits everywhere.** The order in which floats are combined is fixed by their number alone. Only
@@ -68,6 +69,15 @@ fn of_one_length(command: &'static str, source: usize, target: usize) -> folio::
     }
     let (source_extent, target) = (vec![source], vec![target]);
     Err(folio::Error::Mismatch { command: command.into(), source_extent, target })
+}
+
+/// Refuses what 32 bits cannot number.
+fn of_32_bits<T>(what: &'static str, n: usize) -> folio::Result<()> {
+    if u32::try_from(n).is_ok() {
+        return Ok(());
+    }
+    let (label, element_bytes) = ("elements".into(), size_of::<T>());
+    Err(folio::Error::TooLarge { what, label, extent: vec![n], element_bytes })
 }
 
 /// What the kernels here are written with.

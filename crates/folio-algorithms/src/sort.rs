@@ -2,12 +2,12 @@
 //! count, a scan of the counts, and a move of each key to its place. It is stable.
 
 use crate::keys::{Bits, Key};
-use crate::of_one_length;
 use crate::prelude::*;
 use crate::scan::exclusive_scan;
+use crate::{of_32_bits, of_one_length};
+use folio::Shares;
 use folio::hal::DeviceKind;
 use folio::ir::device::CastFrom;
-use folio::{Error, Shares};
 
 /// Which keys come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ where
             let shared = unsafe { Shares::new(&mut counts) };
             q.run(chunks, count::<B, RADIX>(shift, chunk, &from.keys, shared))?;
             exclusive_scan(q, Add, &counts, &mut starts)?;
-            // SAFETY: keys are of fewer than 2^32, and nobody writes them since they were counted. So from each
+            // SAFETY: there are fewer than 2^32 keys, and nobody writes them since they were counted. So from each
             // start on there is room for the keys of this chunk and digit, and for no others; each place is
             // written once, and none is read.
             let placed = unsafe { Shares::new(&mut to.keys) };
@@ -179,10 +179,7 @@ fn sorted<K: Key>(
     with_order: bool,
 ) -> Result<Keys<K::Bits>> {
     let (n, rt) = (keys.len(), q.runtime());
-    if u32::try_from(n).is_err() {
-        let (what, label, element_bytes) = ("sort of", "keys".into(), size_of::<K>());
-        return Err(Error::TooLarge { what, label, extent: vec![n], element_bytes });
-    }
+    of_32_bits::<K>("sort of", n)?;
     let mut own = rt.buffer(n)?;
     K::encode(q, direction, keys, &mut own)?;
     let mut order = with_order.then(|| rt.buffer(n)).transpose()?;

@@ -61,6 +61,7 @@ const CHECKS: &[Check] = &[
     moves::keys_without_disorder,
     moves::parts_are_sorted,
     moves::kept_elements_are_beside_each_other,
+    moves::what_32_bits_cannot_number_is_refused,
     moves::rows_become_columns,
     draws::uniform_numbers,
     draws::normal_numbers,

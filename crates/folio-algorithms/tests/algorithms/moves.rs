@@ -112,6 +112,17 @@ pub fn kept_elements_are_beside_each_other(rig: &Rig) -> folio::Result<()> {
     Ok(())
 }
 
+/// Before anything is allocated.
+pub fn what_32_bits_cannot_number_is_refused(rig: &Rig) -> folio::Result<()> {
+    let n = 1 << 32;
+    let (x, keep) = (rig.rt.buffer::<u8>(n)?, rig.rt.buffer::<u32>(n)?);
+    let refused = algorithms::sort_order(&rig.q, Direction::Ascending, &x).map(drop);
+    assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+    let refused = algorithms::compact(&rig.q, &x, &keep).map(drop);
+    assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+    Ok(())
+}
+
 fn transposes<T: DeviceType + Value + PartialEq>(
     rig: &Rig,
     [rows, columns]: [usize; 2],

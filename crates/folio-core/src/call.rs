@@ -8,8 +8,8 @@ use crate::geom::{Box3, Dims};
 use crate::hal::{BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
 use folio_kernel::access::Reads;
 use folio_kernel::device::{
-    Atomic, Code, In, InOut, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup, OutRow,
-    Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
+    Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
+    OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
 };
 use folio_kernel::{Owner, Param, ParamKind};
 use smallvec::SmallVec;
@@ -68,6 +68,7 @@ written! {
     [const D: usize] InOut<T, D>, T, D, Mode::Update;
     [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Mode::Discard { whole: false };
     [const D: usize] OutGroup<T, D>, T, D, Mode::Discard { whole: false };
+    [const D: usize] InOutGroup<T, D>, T, D, Mode::Update;
     [const D: usize] Atomic<T, D>, T, D, Mode::Update;
     [O: 'static] Reduce<T, O>, T, 1, Mode::Discard { whole: false };
 }

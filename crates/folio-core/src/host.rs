@@ -10,8 +10,8 @@ use crate::group::grouped;
 use crate::hal::ParamPtr;
 use crate::items::Items;
 use folio_kernel::device::{
-    Atomic, Checked, In, InOut, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup, OutRow,
-    Positions, Racy, Reduce, Shared, put_scalar, watch,
+    Atomic, Checked, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
+    OutRow, Positions, Racy, Reduce, Shared, put_scalar, watch,
 };
 use folio_kernel::{Access, ParamKind, Violation};
 use std::marker::PhantomData;
@@ -113,6 +113,7 @@ written! {
     [] InOut<T>: [T];
     [const N: usize,] OutChunk<T, N>: [[T; N]];
     [] OutGroup<T>: [T];
+    [] InOutGroup<T>: [T];
     [] Atomic<T>: [T];
     [] Racy<T>: [T];
     [O: 'static,] Reduce<T, O>: [T];
@@ -124,6 +125,7 @@ written_in_shape! {
     [] InOutRow<T>: [T; 2];
     [const N: usize, const D: usize,] OutChunk<T, N, D>: [[T; N]; D];
     [const D: usize,] OutGroup<T, D>: [T; D];
+    [const D: usize,] InOutGroup<T, D>: [T; D];
     [const D: usize,] Atomic<T, D>: [T; D];
     [const D: usize,] Racy<T, D>: [T; D];
 }

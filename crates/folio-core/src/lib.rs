@@ -41,8 +41,8 @@ pub use error::{Cause, Error, Failure, Label, Result, Unfinished};
 pub use event::{Event, Status};
 pub use folio_kernel as ir;
 pub use folio_kernel::device::{
-    Atomic, Group, GroupItem, In, InOut, InOutRow, Item, Local, LocalAtomic, Out, OutChunk,
-    OutGroup, OutRow, Private, Racy, Reduce,
+    Atomic, Group, GroupItem, In, InOut, InOutGroup, InOutRow, Item, Local, LocalAtomic, Out,
+    OutChunk, OutGroup, OutRow, Private, Racy, Reduce,
 };
 /// What reductions and scans combine with.
 pub mod combine {

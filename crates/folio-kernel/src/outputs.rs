@@ -74,16 +74,16 @@ impl<'k> Outputs<'k> {
     fn owners(&mut self, body: &'k Body, path: &mut Vec<usize>) -> Result<(), VerifyError> {
         for (at, stmt) in body.iter().enumerate() {
             path.push(at);
-            let place = match stmt {
-                Stmt::Store { place, .. } => Some(place),
+            let (place, store) = match stmt {
+                Stmt::Store { place, .. } => (Some(place), true),
                 Stmt::Let(define) => match &define.op {
-                    Op::Load(place) => Some(place),
-                    _ => None,
+                    Op::Load(place) => (Some(place), false),
+                    _ => (None, false),
                 },
-                _ => None,
+                _ => (None, false),
             };
             if let Some(place) = place
-                && let Some(fault) = self.foreign(place)
+                && let Some(fault) = self.foreign(place, store)
             {
                 let path: Vec<_> = path.iter().map(ToString::to_string).collect();
                 let at = format!("body {}: `{}`", path.join("."), head(self.kernel, stmt));
@@ -100,15 +100,15 @@ impl<'k> Outputs<'k> {
         Ok(())
     }
 
-    fn foreign(&self, place: &'k Place) -> Option<Fault> {
+    fn foreign(&self, place: &'k Place, store: bool) -> Option<Fault> {
         let (param, _, access, owner, at) = self.view(place)?;
-        if access == Access::In || self.owns(owner, at) {
+        if access == Access::In || self.owns(owner, at, store) {
             return None;
         }
         Some(Fault::NotOwn { name: self.kernel.params[param].name.clone(), owner })
     }
 
-    fn owns(&self, owner: Owner, at: &[Value]) -> bool {
+    fn owns(&self, owner: Owner, at: &[Value], store: bool) -> bool {
         let form = |value: &Value| self.forms.get(value.index()).cloned().flatten();
         let forms: Vec<_> = at.iter().map(form).collect();
         let group = |(dim, form): (usize, &Option<Linear>)| {
@@ -118,8 +118,8 @@ impl<'k> Outputs<'k> {
         match owner {
             Owner::Item => is_own(&forms),
             Owner::Row => forms.first().is_some_and(|row| is_own(std::slice::from_ref(row))),
-            // All items of a group share the slot: only one of them may touch it.
-            Owner::Group => self.once && forms.iter().enumerate().all(group),
+            // All items of a group share the slot: only one of them may write it, in a phase of its own.
+            Owner::Group => (self.once || !store) && forms.iter().enumerate().all(group),
             // Atomic views are only accessed atomically: the verifier sees to that.
             Owner::Atomic | Owner::Anyone => true,
         }

@@ -43,6 +43,17 @@ impl Scalar {
         matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
     }
 
+    /// The unsigned integer type of the same width; other types as they are.
+    pub fn unsigned(self) -> Scalar {
+        match self {
+            Scalar::I8 => Scalar::U8,
+            Scalar::I16 => Scalar::U16,
+            Scalar::I32 => Scalar::U32,
+            Scalar::I64 => Scalar::U64,
+            other => other,
+        }
+    }
+
     /// The least and the greatest value of an integer type or `bool`.
     pub fn limits(self) -> Option<(i128, i128)> {
         let bits = self.bits();

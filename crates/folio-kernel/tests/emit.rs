@@ -65,6 +65,20 @@ fn equal_kernels_have_equal_texts() {
     }
 }
 
+/// semantics 1.4: what items keep to themselves needs no order.
+#[test]
+fn phases_of_private_variables_have_no_barriers() {
+    let barriers = |phase: &str| {
+        let text = GROUPED.replacen("phase {\n    %1", &format!("{phase} phase {{\n    %1"), 1);
+        text_of(&read(&text), Dialect::Cuda, false).text.matches("BARRIER;").count()
+    };
+    let (own, slot) = ("%20 f32 = load v1", "%21 u64 = query local_id 0 0");
+    let before = barriers("");
+    assert_eq!(barriers(&format!("phase {{ {own} store v1 = %20 }}")), before);
+    assert_eq!(barriers(&format!("phase {{ {own} {slot} store p3[%21] = %20 }}")), before + 1);
+    assert_eq!(barriers(&format!("phase {{ {slot} %20 f32 = load p3[%21] }}")), before + 1);
+}
+
 #[test]
 fn what_a_device_lacks_is_named() {
     let refused = |kernel: &Kernel, caps: &Capabilities| {

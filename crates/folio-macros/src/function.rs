@@ -139,7 +139,7 @@ fn role_of(ty: &Type) -> (Role, Special) {
         "In" => (Role::View, Special::None),
         "Out" | "InOut" | "OutRow" | "InOutRow" | "Racy" => (Role::View, Special::Written),
         "OutChunk" => (Role::View, Special::Chunk),
-        "OutGroup" => (Role::View, Special::OfGroup),
+        "OutGroup" | "InOutGroup" => (Role::View, Special::OfGroup),
         "Atomic" => (Role::View, Special::Atomic),
         "Local" => (Role::Local, Special::Local),
         "LocalAtomic" => (Role::Local, Special::LocalAtomic),
@@ -492,16 +492,15 @@ impl Signature {
         let is_given = |p: &&Parameter| matches!(p.role, Role::View | Role::Reduce | Role::Value);
         let given: Vec<_> = self.parameters.iter().filter(is_given).collect();
         let names: Vec<_> = given.iter().map(|p| &p.name).collect();
-        let memory = |p: &&Parameter| matches!(p.role, Role::View | Role::Reduce);
-        let types = |of: &TokenStream| -> Vec<TokenStream> {
-            let ty_of = |p: &&Parameter| match (memory(p), &p.ty) {
-                (true, ty) => quote_spanned!(ty.span() => impl #of<#ty>),
-                (false, ty) => quote!(#ty),
+        let types = |lent: bool| -> Vec<TokenStream> {
+            let ty_of = |Parameter { ty, role, .. }: &&Parameter| match (role, lent) {
+                (Role::Value, _) => quote!(#ty),
+                (_, true) => quote_spanned!(ty.span() => impl ::folio::HostArgument<#ty>),
+                (_, false) => quote_spanned!(ty.span() => impl ::folio::Argument<#ty>),
             };
             given.iter().map(ty_of).collect()
         };
-        let (lent, types) =
-            (types(&quote!(::folio::HostArgument)), types(&quote!(::folio::Argument)));
+        let (lent, types) = (types(true), types(false));
         let passed = self.parameters.iter().map(|Parameter { name, ty, role, .. }| match role {
             Role::View | Role::Reduce => quote!(__call.memory::<#ty>(#name);),
             Role::Value => quote!(__call.value(#name);),

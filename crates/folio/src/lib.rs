@@ -69,8 +69,8 @@ pub mod prelude {
     pub use folio_core::ir::device::Number;
     pub use folio_core::{
         Atomic, Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Group, In, InOut,
-        InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk, OutGroup, OutRow, Queue, Racy,
-        Reduce, Runtime, Selector, Shared, Status, Timing, combine::*,
+        InOutGroup, InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk, OutGroup, OutRow,
+        Queue, Racy, Reduce, Runtime, Selector, Shared, Status, Timing, combine::*,
     };
     pub use folio_macros::{DeviceType, device_fn, kernel};
 }

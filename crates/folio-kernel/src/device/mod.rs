@@ -25,6 +25,7 @@ mod shared;
 mod slot;
 mod spot;
 mod strip;
+mod subgroup;
 mod verdict;
 mod versions;
 mod view;
@@ -102,6 +103,9 @@ pub struct OutChunk<T, const N: usize, const D: usize = 1>(PhantomData<T>);
 /// A parameter of which each work-group writes the element at its index.
 #[derive(Debug)]
 pub struct OutGroup<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each work-group reads and writes the element at its index.
+#[derive(Debug)]
+pub struct InOutGroup<T, const D: usize = 1>(PhantomData<T>);
 /// A parameter that all items use, with atomic operations only.
 #[derive(Debug)]
 pub struct Atomic<T, const D: usize = 1>(PhantomData<T>);

@@ -48,6 +48,12 @@ pub trait Int: Arith {
     fn shr(self, by: u64) -> Self;
     /// The low 64 bits, extended by the sign.
     fn low(self) -> u64;
+    /// The upper half of the product.
+    #[must_use]
+    fn high(self, b: Self) -> Self;
+    /// `self` to the power of `n`, wrapping.
+    #[must_use]
+    fn power(self, n: u32) -> Self;
 }
 
 /// A float.
@@ -73,7 +79,7 @@ fn by_zero() {
 }
 
 macro_rules! ints {
-    ($($ty:ident $abs:expr;)*) => {$(
+    ($($ty:ident $wide:ident $abs:expr;)*) => {$(
         impl Plus for $ty {
             #[inline(always)]
             fn plus<M: Mode>(self, b: $ty) -> $ty {
@@ -157,15 +163,23 @@ macro_rules! ints {
             fn low(self) -> u64 {
                 self as u64
             }
+            #[inline(always)]
+            fn high(self, b: $ty) -> $ty {
+                ((self as $wide * b as $wide) >> $ty::BITS) as $ty
+            }
+            #[inline(always)]
+            fn power(self, n: u32) -> $ty {
+                self.wrapping_pow(n)
+            }
         }
     )*};
 }
 ints! {
-    i8 i8::wrapping_abs; u8 std::convert::identity;
-    i16 i16::wrapping_abs; u16 std::convert::identity;
-    i32 i32::wrapping_abs; u32 std::convert::identity;
-    i64 i64::wrapping_abs; u64 std::convert::identity;
-    isize isize::wrapping_abs; usize std::convert::identity;
+    i8 i16 i8::wrapping_abs; u8 u16 std::convert::identity;
+    i16 i32 i16::wrapping_abs; u16 u32 std::convert::identity;
+    i32 i64 i32::wrapping_abs; u32 u64 std::convert::identity;
+    i64 i128 i64::wrapping_abs; u64 u128 std::convert::identity;
+    isize i128 isize::wrapping_abs; usize u128 std::convert::identity;
 }
 
 macro_rules! floats {
@@ -280,6 +294,23 @@ pub fn clamp<T: Arith>(x: T, lo: T, hi: T) -> T {
 #[inline(always)]
 pub fn abs<T: Arith>(a: T) -> T {
     a.absolute()
+}
+/// The upper half of the product.
+#[inline(always)]
+pub fn mul_hi<T: Int>(a: T, b: T) -> T {
+    a.high(b)
+}
+/// `a` to the power of `n`, wrapping.
+#[inline(always)]
+pub fn pow<T: Int>(a: T, n: u32) -> T {
+    a.power(n)
+}
+/// The remainder that is not negative.
+#[inline(always)]
+#[track_caller]
+pub fn rem_euclid<T: Number>(a: T, b: T) -> T {
+    let rest = a.modulo::<Checked>(b);
+    if rest < T::ZERO { rest.plus::<Checked>(b.absolute()) } else { rest }
 }
 /// `a * b + c`, rounded once.
 #[inline(always)]

@@ -4,8 +4,8 @@
 use super::atomic::{Atom, Atoms};
 use super::view::{read, write};
 use super::{
-    At, Atomic, Group, GroupItem, In, InOut, InOutRow, Item, Out, OutChunk, OutGroup, OutRow, Put,
-    Racy, Shared, Spot, View,
+    At, Atomic, Group, GroupItem, In, InOut, InOutGroup, InOutRow, Item, Out, OutChunk, OutGroup,
+    OutRow, Put, Racy, Shared, Spot, View,
 };
 
 macro_rules! access {
@@ -42,6 +42,9 @@ access! {
     Put [const D: usize] InOut<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
     Put [const D: usize] Out<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
     Put [const D: usize] OutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
+
+    At [const D: usize] InOutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
+    Put [const D: usize] InOutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
 
     At [] In<T, 2>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
     At [] In<T, 2>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());

@@ -4,7 +4,8 @@
 use super::param::{ParamPtr, Positions, last};
 use super::verdict::{Seen, note};
 use super::{
-    Atomic, Ends, In, InOut, InOutRow, Item, Mode, Out, OutChunk, OutGroup, OutRow, Racy, Shared,
+    Atomic, Ends, In, InOut, InOutGroup, InOutRow, Item, Mode, Out, OutChunk, OutGroup, OutRow,
+    Racy, Shared,
 };
 use crate::ir::{Access, Owner};
 use crate::source::{Entry, ViewType};
@@ -87,6 +88,7 @@ views! {
     [] InOutRow<T>, T, 2, InOut Row;
     [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Out Item;
     [const D: usize] OutGroup<T, D>, T, D, Out Group;
+    [const D: usize] InOutGroup<T, D>, T, D, InOut Group;
     [const D: usize] Atomic<T, D>, T, D, InOut Atomic;
     [const D: usize] Racy<T, D>, T, D, InOut Anyone;
 }

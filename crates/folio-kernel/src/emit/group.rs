@@ -4,7 +4,7 @@
 use super::names;
 use super::types;
 use super::writer::Writer;
-use crate::ir::{Access, Body, Kernel, ParamId, ParamKind, Place, Root, Stmt, Value, VarId};
+use crate::ir::{Access, Body, Kernel, ParamId, ParamKind, Place, Root, Stmt, Value, VarId, walk};
 use crate::op::{Combine, Fold, Op};
 use crate::types::Scalar;
 
@@ -17,6 +17,20 @@ fn looks(kernel: &Kernel, stmt: &Stmt) -> bool {
         Some(ParamKind::Local { .. }) => true,
         _ => false,
     }
+}
+
+/// A phase in which items touch nothing that others may: it needs no barriers.
+fn is_private(kernel: &Kernel, body: &Body) -> bool {
+    let mut private = true;
+    walk(body, &mut |stmt| {
+        private &= match stmt {
+            Stmt::Store { place, .. } => matches!(place.root, Root::Var(_)),
+            Stmt::Let(define) => !matches!(define.op, Op::Atomic(..)) && !looks(kernel, stmt),
+            Stmt::Contribute { .. } => false,
+            _ => true,
+        };
+    });
+    private
 }
 
 /// Uniform code in a body does so.
@@ -37,6 +51,10 @@ impl Writer<'_> {
 
     fn uniform_stmt(&mut self, stmt: &Stmt, looked: &mut bool) -> bool {
         match stmt {
+            Stmt::Phase { once, body } if is_private(self.kernel, body) => {
+                self.phase(*once, body, |_| ());
+                true
+            }
             Stmt::Phase { once, body } => {
                 self.before_phase(looked);
                 self.phase(*once, body, |_| ());

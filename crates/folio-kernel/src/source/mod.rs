@@ -87,6 +87,8 @@ pub enum Expr {
     /// `g.reduce::<O>(|i| ..)`, or a scan: the operation's entry in the table, the item's local, and
     /// what items give.
     Collect(Fold, u16, u16, &'static Expr),
+    /// `i.subgroup_reduce::<O>(x)`, or a scan: the operation's entry in the table, and the value.
+    SubgroupFold(Fold, u16, &'static Expr),
     /// `g.private(x)`
     Private(&'static Expr),
     /// `tile.fill(|k| ..)`: the array, the slot's local, and its value.

@@ -1,5 +1,6 @@
 //! Methods, calls, and macros within kernels.
 
+use super::subgroup::is_together;
 use super::{Both, Walk, place_of};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -39,6 +40,9 @@ const NUMBERS: &[&str] = &[
     "max",
     "clamp",
     "mul_add",
+    "mul_hi",
+    "pow",
+    "rem_euclid",
     "powf",
     "atan2",
     "hypot",
@@ -60,6 +64,9 @@ const PLAIN: &[&str] = &[
     "local_index",
     "size",
     "count",
+    "subgroup_size",
+    "subgroup_index",
+    "subgroup_lane",
     "len",
     "shape",
     "wrapping_add",
@@ -69,7 +76,14 @@ const PLAIN: &[&str] = &[
     "saturating_sub",
     "rotate_left",
     "rotate_right",
+    "wrapping_neg",
+    "wrapping_pow",
+    "abs_diff",
+    "unsigned_abs",
     "count_ones",
+    "count_zeros",
+    "leading_ones",
+    "trailing_ones",
     "leading_zeros",
     "trailing_zeros",
     "reverse_bits",
@@ -98,7 +112,7 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("checked_sub", "compare before"),
     ("checked_mul", "compare before"),
     ("checked_div", "compare with 0 before"),
-    ("pow", "multiply, in a loop if need be; floats have `powi`"),
+    ("checked_pow", "compare before"),
     ("sin_cos", "call `sin` and `cos`"),
     ("to_string", "there are no strings"),
     ("rev", "only the range of a `for` has it"),
@@ -109,7 +123,10 @@ const NOT_HERE: &[(&str, &str)] = &[
 
 /// A method with this name would not be called.
 pub fn is_taken(name: &str) -> bool {
-    NUMBERS.contains(&name) || PLAIN.contains(&name) || NOT_HERE.iter().any(|(not, _)| *not == name)
+    is_together(name)
+        || NUMBERS.contains(&name)
+        || PLAIN.contains(&name)
+        || NOT_HERE.iter().any(|(not, _)| *not == name)
 }
 
 /// What the function that is called is named, where users do not look.
@@ -239,12 +256,14 @@ impl Walk {
                     return (quote!(()), quote!(__s::Expr::Unit));
                 };
                 let (native, tree) = self.expr(&cond);
+                self.may_be_gone();
                 let failed = self.failed(&text, span);
                 let native = quote_spanned!(span=> if !(#native) #failed);
                 (native, quote!(__s::Expr::Assert(&#tree, #text, #at)))
             }
             "panic" | "unreachable" | "todo" | "unimplemented" => {
                 self.may_leave(span, "`panic!`");
+                self.may_be_gone();
                 let Some(text) = self.message(parts, &name) else {
                     return (quote!(()), quote!(__s::Expr::Unit));
                 };

@@ -90,6 +90,10 @@ impl Walk {
                 (quote!(()), quote!(__s::Expr::Unit))
             }
             Expr::Return(leave) => match &leave.expr {
+                None if self.zone != Zone::Uniform => {
+                    self.may_be_gone();
+                    (quote!(return), quote!(__s::Expr::Return(::core::option::Option::None)))
+                }
                 None => (quote!(return), quote!(__s::Expr::Return(::core::option::Option::None))),
                 Some(value) => {
                     let (native, tree) = self.expr(value);

@@ -5,6 +5,7 @@
 //! its own copies of the views that it names, and of local arrays what the phase may do with them:
 //! each item writes its own slot, and nobody reads others in a phase that writes.
 
+use super::subgroup::is_together;
 use super::{Both, Walk, place_of};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -76,10 +77,41 @@ impl Walk {
     /// An element is written.
     pub(super) fn writes(&mut self, of: &Expr, at: Span) {
         self.written.extend(self.number(of));
+        if self.special_of(of) == Special::Local && self.zone == Zone::Uniform {
+            let text =
+                "items write local memory: in `g.each(|i| ..)`, `g.once(|| ..)`, or by `fill`";
+            self.refuse(at, text);
+        }
         if self.special_of(of) == Special::OfGroup
             && !matches!(self.zone, Zone::Uniform | Zone::Once)
         {
             let text = "the group's element is written once for the group: outside of phases, or in `g.once(|| ..)`";
+            self.refuse(at, text);
+        }
+    }
+
+    /// A slot of a local array, or of what items keep. At a name, types tell whether it is the item's own.
+    pub(super) fn slot_of(&mut self, of: &Expr, index: &Expr) {
+        let phase = matches!(self.zone, Zone::Items | Zone::Gives);
+        if let (Some(number), None, true) = (self.number(of), self.number(index), phase) {
+            self.elsewhere.push((number, index.span()));
+        }
+    }
+
+    /// Refuses what items of one phase could race for.
+    fn refuse_elsewhere(&mut self, filled: Option<u16>) {
+        for (number, at) in std::mem::take(&mut self.elsewhere) {
+            let local = self.params.get(usize::from(number));
+            let local = local.is_some_and(|(_, special)| *special == Special::Local);
+            let text = if self.privates.iter().any(|(kept, _)| *kept == number) {
+                "an item has what it keeps itself and nobody else's: write the item, `x[i]`"
+            } else if local && filled == Some(number) {
+                "what is filled is not read until it is full; fill another array from this one"
+            } else if local && self.written.contains(&number) {
+                "in a phase that writes this array, items have their own slots alone, `tile[i]`; use others in another phase"
+            } else {
+                continue;
+            };
             self.refuse(at, text);
         }
     }
@@ -136,6 +168,9 @@ impl Walk {
     /// A method of a parameter that has methods of its own.
     pub(super) fn special(&mut self, call: &ExprMethodCall) -> Option<Both> {
         let name = call.method.to_string();
+        if is_together(&name) {
+            return Some(self.subgroup(call, &name));
+        }
         match self.special_of(&call.receiver) {
             Special::Group(_) => self.of_group(call, &name),
             Special::Atomic | Special::LocalAtomic if ATOMICS.contains(&name.as_str()) => {
@@ -337,7 +372,10 @@ impl Walk {
         let number = item.as_ref().map(|(_, number)| *number);
         self.item = number.filter(|_| line && filled.is_none());
         self.zone = zone;
+        (self.together, self.left) = (zone != Zone::Once && filled.is_none(), false);
         let body = self.expr(&closure.body);
+        self.together = false;
+        self.refuse_elsewhere(filled);
         self.zone = Zone::Uniform;
         self.item = None;
         self.around = around;

@@ -11,6 +11,7 @@ mod group;
 mod number;
 mod place;
 mod strip;
+mod subgroup;
 
 pub use group::{Special, Zone};
 pub use strip::Strips;
@@ -24,7 +25,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Block, Expr, ExprStruct, Member, Pat, Stmt};
+use syn::{BinOp, Block, Expr, ExprStruct, Member, Pat, Stmt};
 
 /// Rust, and tree.
 pub type Both = (TokenStream, TokenStream);
@@ -69,6 +70,11 @@ pub struct Walk {
     /// Locals that the phase names, and those of which it writes elements.
     used: BTreeSet<u16>,
     written: BTreeSet<u16>,
+    /// What the phase uses of local arrays, and of what items keep, at computed indices.
+    elsewhere: Vec<(u16, Span)>,
+    /// Every item of the group gets here, or some may have left the phase.
+    together: bool,
+    left: bool,
     /// Indices that are written to, so far.
     targets: usize,
     /// Loops and labelled blocks around, innermost last.
@@ -249,6 +255,9 @@ impl Walk {
                 (path.to_token_stream(), tree)
             }
             Expr::Unary(unary) => self.unary(unary),
+            Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
+                self.apart(|walk| walk.binary(binary))
+            }
             Expr::Binary(binary) => self.binary(binary),
             Expr::Assign(assign) => self.assign(&assign.left, &assign.right, assign.eq_token.span),
             Expr::Cast(cast) => self.cast(cast),
@@ -259,6 +268,7 @@ impl Walk {
                 (quote!(#native.#member), quote!(__s::Expr::Field(&#tree, #name)))
             }
             Expr::Index(index) => {
+                self.slot_of(&index.expr, &index.index);
                 let (base, base_tree) = self.expr(&index.expr);
                 let (native, tree) = self.index(&index.index);
                 let (line, column) = place_of(index.span());
@@ -296,8 +306,8 @@ impl Walk {
             },
             Expr::Call(call) => self.call(call),
             Expr::Macro(mac) => self.macro_call(&mac.mac),
-            Expr::If(branch) => self.branch(branch),
-            Expr::Match(choice) => self.choice(choice),
+            Expr::If(branch) => self.apart(|walk| walk.branch(branch)),
+            Expr::Match(choice) => self.apart(|walk| walk.choice(choice)),
             Expr::Block(block) if block.label.is_none() => {
                 let (native, tree) = self.block(&block.block);
                 (native, quote!(__s::Expr::Block(&#tree)))
@@ -308,7 +318,7 @@ impl Walk {
             | Expr::ForLoop(_)
             | Expr::Break(_)
             | Expr::Continue(_)
-            | Expr::Return(_) => self.flow(expr),
+            | Expr::Return(_) => self.apart(|walk| walk.flow(expr)),
             other => self.unsupported(other),
         }
     }

@@ -45,6 +45,7 @@ impl Walk {
             }
             Expr::Index(index) => {
                 self.writes(&index.expr, index.span());
+                self.slot_of(&index.expr, &index.index);
                 let chunk = self.chunk(&index.expr);
                 let (base, base_tree) = self.target(&index.expr);
                 let (native, tree) = self.index(&index.index);

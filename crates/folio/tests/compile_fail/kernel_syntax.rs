@@ -65,7 +65,7 @@ fn choices(i: Item, x: In<i32>, y: Out<i32>) {
 
 #[kernel]
 fn methods(i: Item, x: In<i32>, y: Out<i32>) {
-    y[i] = x[i].clone() + x.get(3).unwrap() + x[i].checked_add(1) + x[i].pow(2);
+    y[i] = x[i].clone() + x.get(3).unwrap() + x[i].checked_add(1) + x[i].checked_div(2);
     (x[i])(3);
 }
 

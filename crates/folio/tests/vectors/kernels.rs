@@ -57,6 +57,16 @@ fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
     y[i] = x[at[i]] * 2.0 + 1.0;
 }
 
+/// Nobody uses what the loop computes, and nobody knows whether it ends.
+#[kernel]
+fn may_not_end(i: Item, x: In<u64>, y: Out<u64>) {
+    let mut n = x[i];
+    while n != 1 {
+        n = n * 0x9e37_79b9_7f4a_7c15 ^ (n >> 7);
+    }
+    y[i] = 7;
+}
+
 fn main() -> folio::Result<()> {
     launch()
 }
@@ -81,5 +91,7 @@ fn launch() -> folio::Result<()> {
     q.run([1..9, 1..9], heat(0.1, &square, &mut next))?;
     q.run([10, 10], product(&square, &square, &mut next))?;
     q.run(100, pulls(&rt.buffer(100)?, &mut y))?;
+    let (ones, mut out) = (rt.buffer_from(&[1; 100])?, rt.buffer(100)?);
+    q.run(100, may_not_end(&ones, &mut out))?;
     q.wait()
 }

@@ -306,6 +306,32 @@ pub(super) fn edges_of_integers(rig: &Rig) -> Outcome {
     })?)
 }
 
+/// semantics 3.4: the Rust form has the standard library's functions, the IR what they are made of.
+pub(super) fn more_of_integers(rig: &Rig) -> Outcome {
+    let edges = [0, 1, -1, i64::MIN, i64::MAX, 3, 7, -128, 255, 1 << 31, -5, 0x1234_5678_9abc_def1];
+    let n = edges.len() * edges.len();
+    macro_rules! agrees {
+        ($($kernel:ident $t:ident $u:ident;)*) => {$(
+            let a = data([n], |k| edges[k / edges.len()] as $t);
+            let b = data([n], |k| edges[k % edges.len()] as $t);
+            let o = data([n], |_| [0 as $u; 10]);
+            fine(agree::<$kernel>(rig, &[n], vec![a.arg(), b.arg(), o.arg()], |rt, q| {
+                let (x, y, mut o) = (a.buffer(rt)?, b.buffer(rt)?, o.buffer(rt)?);
+                q.run(o.range(), $kernel(&x, &y, &mut o))?;
+                Ok(vec![contents(&o)?])
+            })?)?;
+        )*};
+    }
+    agrees! { methods_of_i8 i8 u8; methods_of_i32 i32 u32; methods_of_u64 u64 u64; }
+    let (x, f) = (data([n], |k| edges[k % edges.len()]), data([n], |k| (k as f32 - 70.0) * 0.31));
+    let (o, p) = (data([n], |_| 0u64), data([n], |_| 0f32));
+    fine(agree::<sizes>(rig, &[n], vec![x.arg(), f.arg(), o.arg(), p.arg()], |rt, q| {
+        let (x, f, mut o, mut p) = (x.buffer(rt)?, f.buffer(rt)?, o.buffer(rt)?, p.buffer(rt)?);
+        q.run(n, sizes(&x, &f, &mut o, &mut p))?;
+        Ok(vec![contents(&o)?, contents(&p)?])
+    })?)
+}
+
 /// KRN-03, KRN-07. In each launch one item fails, so there is one answer.
 pub(super) fn both_forms_fail_alike(rig: &Rig) -> Outcome {
     let (x, y) = (data([3], noise), data([3], |k| 1 - k as i32));

@@ -169,6 +169,39 @@ pub fn integers(i: Item, x: In<i32>, y: In<i32>, o: Out<i64>) {
         + (float as u8) as i64;
 }
 
+/// Methods of integers of one type, and the unsigned one of its width.
+macro_rules! methods_of_integers {
+    ($($name:ident $t:ident $u:ident;)*) => {$(
+        #[kernel]
+        pub fn $name(i: Item, x: In<$t>, y: In<$t>, o: Out<[$u; 10]>) {
+            let (a, b) = (x[i], y[i]);
+            o[i] = [
+                a.pow(b as u32) as $u,
+                a.wrapping_pow(3) as $u,
+                a.mul_hi(b) as $u,
+                a.abs_diff(b),
+                a.rem_euclid(b | 1) as $u,
+                a.count_zeros() as $u,
+                a.leading_ones() as $u,
+                b.trailing_ones() as $u,
+                a.wrapping_neg() as $u,
+                b.abs() as $u,
+            ];
+        }
+    )*};
+}
+methods_of_integers! {
+    methods_of_i8 i8 u8;
+    methods_of_i32 i32 u32;
+    methods_of_u64 u64 u64;
+}
+
+#[kernel]
+pub fn sizes(i: Item, x: In<i64>, f: In<f32>, o: Out<u64>, p: Out<f32>) {
+    o[i] = x[i].unsigned_abs();
+    p[i] = f[i].rem_euclid(0.75);
+}
+
 #[kernel]
 pub fn divides(i: Item, x: In<i32>, y: In<i32>, o: Out<i32>) {
     o[i] = x[i] / y[i] + x[i] % y[i];

@@ -56,6 +56,36 @@ pub fn folds(
     });
 }
 
+/// What sub-groups have: their size, index and lane, and what each operation gives.
+#[kernel(group = 40)]
+pub fn subgroups(g: Group, x: In<u32>, y: Out<[u32; 10]>, halves: Out<f32>) {
+    let size = g.subgroup_size();
+    g.each(|i| {
+        let v = x[i];
+        let sum = i.subgroup_reduce::<Add>(v);
+        let up = i.subgroup_inclusive_scan::<Add>(v);
+        let before = i.subgroup_exclusive_scan::<Max>(v);
+        let (any, all) = (i.subgroup_any(v % 7 == 0), i.subgroup_all(v % 7 != 0));
+        let third = i.subgroup_broadcast(v, 2);
+        let other = i.subgroup_shuffle_xor(v, 1);
+        halves[i] = i.subgroup_shuffle_xor(v as f32 / 2.0, 3);
+        let (index, lane) = (i.subgroup_index() as u32, i.subgroup_lane() as u32);
+        let (any, all) = (any as u32, all as u32);
+        y[i] = [size as u32, index, lane, sum, up, before, any, all, third, other];
+    });
+}
+
+/// A running sum of each group, in an element of its own.
+#[kernel]
+pub fn accumulates(g: Group<2>, x: In<i32, 2>, sums: InOutGroup<i32, 2>, seen: InOutGroup<i32, 2>) {
+    let sum = g.reduce::<Add>(|i| x[i]);
+    sums[g] += sum;
+    if sums[g] > 100 {
+        let last = sums[g];
+        g.once(|| seen[g] = seen[g] + last);
+    }
+}
+
 #[kernel(group = 64)]
 pub fn bitonic(g: Group, x: InOut<u32>, keys: Local<u32, 64>, next: Local<u32, 64>) {
     g.each(|i| keys[i] = x[i]);

@@ -238,6 +238,59 @@ pub(super) fn reductions_of_all_sizes(rig: &Rig) -> Outcome {
     Ok(())
 }
 
+/// semantics 11: of whatever width the device's sub-groups are.
+pub(super) fn items_of_sub_groups(rig: &Rig) -> Outcome {
+    let x: Vec<u32> = (0..120u32).map(|k| k * k % 59 + k / 40).collect();
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let from = rig.rt.buffer_from(&x)?;
+        let (mut y, mut halves) = (rig.rt.buffer(120)?, rig.rt.buffer(120)?);
+        q.run(120, subgroups(&from, &mut y, &mut halves))?;
+        let (y, halves): (Vec<[u32; 10]>, Vec<f32>) = (y.to_vec()?, halves.to_vec()?);
+        let width = y.first().map_or(0, |first| first[0] as usize);
+        ensure!((1..=128).contains(&width), "sub-groups of {width}");
+        for (k, found) in y.iter().enumerate() {
+            let (group, local) = (k / 40 * 40, k % 40);
+            let (index, lane) = (local / width, local % width);
+            let first = group + index * width;
+            let of = &x[first..(first + width).min(group + 40)];
+            let own = |lane: usize| *of.get(lane).unwrap_or(&x[k]);
+            let (up, before) = (&of[..=lane], &of[..lane]);
+            let (any, all) = (of.iter().any(|v| v % 7 == 0), of.iter().all(|v| v % 7 != 0));
+            let wanted = [
+                width as u32,
+                index as u32,
+                lane as u32,
+                of.iter().sum(),
+                up.iter().sum(),
+                before.iter().copied().max().unwrap_or(0),
+                any.into(),
+                all.into(),
+                own(2),
+                own(lane ^ 1),
+            ];
+            ensure_eq!(*found, wanted, "item {k}");
+            ensure_eq!(halves[k], own(lane ^ 3) as f32 / 2.0, "item {k}");
+        }
+    }
+    Ok(())
+}
+
+/// What a group reads is its own element, as it and those before it left it.
+pub(super) fn groups_accumulate(rig: &Rig) -> Outcome {
+    let (x, ones) = (data([4, 6], |k| k as i32 * 5 % 23), data([2, 2], |k| k as i32 + 50));
+    fine(agree_in::<accumulates>(
+        rig,
+        (&[4, 6], Some(&[2, 3])),
+        vec![x.arg(), ones.arg(), ones.arg()],
+        |rt, q| {
+            let (x, mut sums, mut seen) = (x.buffer(rt)?, ones.buffer(rt)?, ones.buffer(rt)?);
+            q.run(Items::from([4, 6]).groups([2, 3]), accumulates(&x, &mut sums, &mut seen))?;
+            Ok(vec![contents(&sums)?, contents(&seen)?])
+        },
+    )?)
+}
+
 /// semantics 1.5
 pub(super) fn groups_may_be_left(rig: &Rig) -> Outcome {
     let (x, y) = (data([12], |k| k as i32 % 7), data([12], |_| 0));

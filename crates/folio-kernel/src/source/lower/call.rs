@@ -4,7 +4,7 @@ use super::super::{At, Entry, Expr, Function};
 use super::method::{self, Method};
 use super::{Frame, Given, Lower, LowerError, MOST_CALLS, Result};
 use crate::ir::{ParamKind, Stmt, Value};
-use crate::op::{Binary, Combine, Compare, Op, Unary};
+use crate::op::{Binary, Combine, Compare, Op, Subgroup, Unary};
 use crate::types::Scalar;
 
 impl Lower {
@@ -95,6 +95,12 @@ impl Lower {
         if let Some(answer) = self.asks(&given, name) {
             return Ok(answer);
         }
+        if let (Given::Item, Some(op)) = (&given, name.strip_prefix("subgroup_"))
+            && let Some(op) = Subgroup::of_name(op)
+        {
+            let args: Result<Vec<_>> = args.iter().map(|arg| self.of(arg)).collect();
+            return Ok(Given::Value(self.builder.op(Op::Subgroup(op, args?))));
+        }
         if let Given::View(param) = given
             && let Some(result) = self.parameter(param, name, args, at)?
         {
@@ -130,6 +136,8 @@ impl Lower {
         let scalar = scalar.ok_or(LowerError::Unsupported(name))?;
         let b = |at: usize| rest.get(at).copied().ok_or(LowerError::Unsupported(name));
         let value = match method::find(name).ok_or(LowerError::Unsupported(name))? {
+            // What has no sign is its own size; there is no operation for it.
+            Method::Unary(Unary::Abs) if scalar.is_int() && !scalar.is_signed() => a,
             Method::Unary(op) => self.builder.unary(op, a),
             Method::Binary(op) => {
                 let b = b(0)?;
@@ -161,6 +169,17 @@ impl Lower {
                 self.builder.op(Op::Bits(a, to))
             }
             Method::To(scalar) => self.cast(a, scalar),
+            Method::OfInverse(op) => {
+                let inverse = self.builder.unary(Unary::Not, a);
+                self.builder.unary(op, inverse)
+            }
+            Method::UnsignedAbs => {
+                let size = self.builder.unary(Unary::Abs, a);
+                self.cast(size, scalar.unsigned())
+            }
+            Method::AbsDiff => self.distance(a, b(0)?, scalar),
+            Method::RemEuclid => self.least_remainder(a, b(0)?, scalar),
+            Method::IntPow => self.power(a, b(0)?, scalar),
             Method::Signum => {
                 let one = self.one(scalar);
                 let signed = self.builder.binary(Binary::CopySign, one, a);
@@ -183,7 +202,7 @@ impl Lower {
         Ok(Given::Value(value))
     }
 
-    fn one(&mut self, scalar: Scalar) -> Value {
+    pub(super) fn one(&mut self, scalar: Scalar) -> Value {
         let bits = Combine::Mul.identity(scalar).unwrap_or(1);
         self.builder.bits(scalar, bits)
     }

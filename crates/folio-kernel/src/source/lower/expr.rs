@@ -41,6 +41,10 @@ impl Lower {
                 let to = to.ok_or(LowerError::Unsupported("from_bits"))?;
                 Ok(Given::Value(self.builder.op(Op::Bits(a, to))))
             }
+            Expr::SubgroupFold(fold, combine, value) => {
+                let (combine, value) = (self.combine(*combine)?, self.of(value)?);
+                Ok(Given::Value(self.builder.op(Op::SubgroupFold(*fold, combine, value))))
+            }
             Expr::Method(receiver, name, args, at) => self.method(receiver, name, args, *at),
             Expr::Call(at, args) => self.call(*at, args),
             Expr::Field(base, name) => self.field(base, name),

@@ -22,7 +22,7 @@ impl Lower {
                 };
                 let old = self.builder.load(place.clone());
                 let new = self.operated(op, old, by, *function, *at)?;
-                self.builder.store(place, new);
+                self.store(place, new);
                 Ok(())
             }
             Expr::While(number, cond, body) => self.repeat(*number, Some(cond), body).map(|_| ()),

@@ -72,7 +72,7 @@ impl Lower {
         })
     }
 
-    fn combine(&self, entry: u16) -> Result<Combine> {
+    pub(super) fn combine(&self, entry: u16) -> Result<Combine> {
         match self.frame.table.get(usize::from(entry)) {
             Some(super::Entry::Combine(combine)) => Ok(*combine),
             _ => Err(LowerError::Unsupported("this reduction")),
@@ -150,6 +150,11 @@ impl Lower {
         Some(match (given, name) {
             (Given::Item, "local_index") => Given::Value(self.local_index()),
             (Given::Item, "local_pos") => Given::Tuple(values(self.asked(Query::LocalId))),
+            (Given::Item | Given::Group, "subgroup_size") => {
+                Given::Value(self.builder.query(Query::SubgroupSize, 0))
+            }
+            (Given::Item, "subgroup_index") => Given::Value(self.builder.query(Query::Subgroup, 0)),
+            (Given::Item, "subgroup_lane") => Given::Value(self.builder.query(Query::Lane, 0)),
             (Given::Group, "index") => Given::Value(self.builder.query(Query::GroupId, 0)),
             (Given::Group, "pos") => Given::Tuple(values(self.asked(Query::GroupId))),
             (Given::Group, "size") => Given::Shape(self.asked(Query::GroupSize)),

@@ -19,6 +19,16 @@ pub(super) enum Method {
     ToBits,
     /// To another float.
     To(Scalar),
+    /// Of the complement.
+    OfInverse(Unary),
+    /// The absolute value, unsigned.
+    UnsignedAbs,
+    /// `a.abs_diff(b)`
+    AbsDiff,
+    /// `a.rem_euclid(b)`
+    RemEuclid,
+    /// `a.pow(n)`
+    IntPow,
     /// `x.signum()`
     Signum,
     /// `x.powi(n)`
@@ -52,6 +62,15 @@ pub(super) fn find(name: &str) -> Option<Method> {
         "wrapping_mul" => binary(Binary::Mul),
         "saturating_add" => binary(Binary::SatAdd),
         "saturating_sub" => binary(Binary::SatSub),
+        "mul_hi" => binary(Binary::MulHi),
+        "wrapping_neg" => unary(Unary::Neg),
+        "count_zeros" => Some(Method::OfInverse(Unary::CountOnes)),
+        "leading_ones" => Some(Method::OfInverse(Unary::LeadingZeros)),
+        "trailing_ones" => Some(Method::OfInverse(Unary::TrailingZeros)),
+        "unsigned_abs" => Some(Method::UnsignedAbs),
+        "abs_diff" => Some(Method::AbsDiff),
+        "rem_euclid" => Some(Method::RemEuclid),
+        "pow" | "wrapping_pow" => Some(Method::IntPow),
         "mul_add" => Some(Method::Fma),
         "clamp" => Some(Method::Clamp),
         "recip" => Some(Method::Recip),

@@ -6,6 +6,7 @@ mod call;
 mod expr;
 mod flow;
 mod group;
+mod integer;
 mod method;
 mod place;
 

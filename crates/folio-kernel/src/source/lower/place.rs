@@ -158,7 +158,7 @@ impl Lower {
     }
 
     /// Memory is written in phases: what uniform code writes, one item does.
-    fn store(&mut self, place: Place, value: Value) {
+    pub(super) fn store(&mut self, place: Place, value: Value) {
         let once = self.uniform && matches!(place.root, Root::Element(..));
         match once {
             true => self.builder.once_phase(|b| b.store(place, value)),

@@ -1,0 +1,57 @@
+//! Methods of integers that are several operations.
+
+use super::Lower;
+use crate::ir::{Stmt, Value};
+use crate::op::{Binary, Compare, Op, Unary};
+use crate::types::Scalar;
+
+impl Lower {
+    /// How far two numbers are apart: it fits the unsigned type.
+    pub(super) fn distance(&mut self, a: Value, b: Value, scalar: Scalar) -> Value {
+        let (low, high) =
+            (self.builder.binary(Binary::Min, a, b), self.builder.binary(Binary::Max, a, b));
+        let apart = self.builder.binary(Binary::Sub, high, low);
+        self.cast(apart, scalar.unsigned())
+    }
+
+    /// The remainder that is not negative.
+    pub(super) fn least_remainder(&mut self, a: Value, b: Value, scalar: Scalar) -> Value {
+        let rest = self.builder.binary(Binary::Rem, a, b);
+        if scalar.is_int() && !scalar.is_signed() {
+            return rest;
+        }
+        let zero = self.builder.bits(scalar, 0);
+        let negative = self.builder.compare(Compare::Lt, rest, zero);
+        let size = self.builder.unary(Unary::Abs, b);
+        let above = self.builder.binary(Binary::Add, rest, size);
+        self.builder.op(Op::Select(negative, above, rest))
+    }
+
+    /// `a` to the power of a `u32`, bit by bit. Products wrap, so their order does not matter.
+    pub(super) fn power(&mut self, a: Value, n: Value, scalar: Scalar) -> Value {
+        let (power, base) = (self.var("power", scalar), self.var("base", scalar));
+        let bits = self.var("bits", Scalar::U32);
+        let one = self.one(scalar);
+        self.builder.set(power, one);
+        self.builder.set(base, a);
+        self.builder.set(bits, n);
+        let (start, end) = (self.builder.index(0), self.builder.index(32));
+        let (label, index) = (self.builder.label(), self.builder.value(Scalar::U64.into()));
+        self.builder.begin(false);
+        let (so_far, factor, left) =
+            (self.builder.get(power), self.builder.get(base), self.builder.get(bits));
+        let bit = self.builder.bits(Scalar::U32, 1);
+        let last = self.builder.binary(Binary::And, left, bit);
+        let odd = self.builder.compare(Compare::Eq, last, bit);
+        let more = self.builder.binary(Binary::Mul, so_far, factor);
+        let so_far = self.builder.op(Op::Select(odd, more, so_far));
+        self.builder.set(power, so_far);
+        let square = self.builder.binary(Binary::Mul, factor, factor);
+        self.builder.set(base, square);
+        let left = self.builder.binary(Binary::Shr, left, bit);
+        self.builder.set(bits, left);
+        let body = self.builder.end();
+        self.builder.push(Stmt::For { label, index, start, end, body });
+        self.builder.get(power)
+    }
+}

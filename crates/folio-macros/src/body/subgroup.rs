@@ -1,0 +1,73 @@
+//! Sub-groups: what their items do together, which is only where all of them are (semantics 11.3).
+
+use super::{Both, Walk, place_of};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{ExprMethodCall, GenericArgument};
+
+/// Methods of items that combine values, and the folds that they are.
+const FOLDS: &[(&str, &str)] = &[
+    ("subgroup_reduce", "Reduce"),
+    ("subgroup_inclusive_scan", "Inclusive"),
+    ("subgroup_exclusive_scan", "Exclusive"),
+];
+
+/// The others.
+const OTHERS: &[&str] =
+    &["subgroup_any", "subgroup_all", "subgroup_broadcast", "subgroup_shuffle_xor"];
+
+/// What the items of a sub-group do together has this name.
+pub(super) fn is_together(name: &str) -> bool {
+    OTHERS.contains(&name) || FOLDS.iter().any(|(fold, _)| *fold == name)
+}
+
+impl Walk {
+    /// Walks what not all items may come to.
+    pub(super) fn apart(&mut self, walk: impl FnOnce(&mut Walk) -> Both) -> Both {
+        let together = std::mem::replace(&mut self.together, false);
+        let both = walk(self);
+        self.together = together && !self.left;
+        both
+    }
+
+    /// From here on, items may have left the phase.
+    pub(super) fn may_be_gone(&mut self) {
+        (self.together, self.left) = (false, true);
+    }
+
+    /// A call of such a method.
+    pub(super) fn subgroup(&mut self, call: &ExprMethodCall, name: &str) -> Both {
+        let method = &call.method;
+        if !self.together {
+            let text = format!(
+                "`{name}` is for all items at once: write it in a `let` of its own, directly in \
+                 `g.each(|i| ..)`, before `return` and `assert!`"
+            );
+            return self.refuse(method.span(), text);
+        }
+        let (of, of_tree) = self.expr(&call.receiver);
+        let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
+        let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
+        let given = super::call::arguments(call.paren_token.span.join(), quote!(#(#natives),*));
+        let Some((_, fold)) = FOLDS.iter().find(|(fold, _)| *fold == name) else {
+            let (line, column) = place_of(method.span());
+            let tree =
+                quote!(__s::Expr::Method(&#of_tree, #name, &[#(#trees),*], (#line, #column)));
+            return (quote!(#of.#method #given), tree);
+        };
+        let generics = call.turbofish.as_ref().and_then(|generics| generics.args.first());
+        let (Some(GenericArgument::Type(combine)), Some(tree)) = (generics, trees.first()) else {
+            let text = format!("say what combines which value: `i.{name}::<Add>(x)`");
+            return self.refuse(method.span(), text);
+        };
+        let fold = format_ident!("{fold}");
+        let entry = self.entry(quote_spanned! {combine.span()=>
+            <#combine as ::folio::ir::device::Combining>::entry as fn() -> __s::Entry
+        });
+        let native = quote_spanned!(method.span() => #of.#method::<#combine, _>);
+        (
+            quote!(#native #given),
+            quote!(__s::Expr::SubgroupFold(::folio::ir::Fold::#fold, #entry, &#tree)),
+        )
+    }
+}

@@ -4,6 +4,7 @@ use crate::device::CudaDevice;
 use crate::driver::{self, Optional};
 use crate::verdicts::IN_FLIGHT;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
+use folio_cache::Cache;
 use folio_core::hal::{
     Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Link, MemoryHome,
     Notify, Unavailable, WaitGroup,
@@ -17,13 +18,28 @@ const HOST: Link = Link { bytes_per_us: 25_000, op_ns: 4_000, row_ns: 0 };
 const OWN: Link = Link { bytes_per_us: 1_000_000, op_ns: 3_000, row_ns: 0 };
 
 /// All of NVIDIA's devices that the driver shows.
-#[derive(Debug, Default)]
-pub struct CudaBackend(());
+#[derive(Debug)]
+pub struct CudaBackend {
+    cache: Cache,
+}
 
 impl CudaBackend {
-    /// The backend. Whether there is a driver, [`Backend::devices`] says.
+    /// The backend. Whether there is a driver, [`Backend::devices`] says. Compiled code is kept where the
+    /// environment says ([`Cache::from_environment`]).
     pub fn new() -> CudaBackend {
-        CudaBackend(())
+        CudaBackend { cache: Cache::from_environment() }
+    }
+
+    /// With another cache of compiled code.
+    #[must_use]
+    pub fn cache(self, cache: Cache) -> CudaBackend {
+        CudaBackend { cache }
+    }
+}
+
+impl Default for CudaBackend {
+    fn default() -> CudaBackend {
+        CudaBackend::new()
     }
 }
 
@@ -116,6 +132,7 @@ unsafe impl Backend for CudaBackend {
     unsafe fn open(&self, index: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
         let missing = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason);
         let optional = driver::present().map_err(missing)?;
-        Ok(Arc::new(CudaDevice::open(find(index)?, info(index, optional)?, optional)?))
+        let (device, info) = (find(index)?, info(index, optional)?);
+        Ok(Arc::new(CudaDevice::open(device, info, optional, self.cache.clone())?))
     }
 }

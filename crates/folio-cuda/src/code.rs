@@ -1,12 +1,12 @@
 //! Code: PTX, cubins and fat binaries, which the driver loads, and CUDA C, which NVRTC compiles.
 
+use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::function::Function;
 use cudarc::driver::sys;
-use cudarc::nvrtc::sys as nvrtc;
 use folio_core::hal::{HalError, HalErrorKind, KernelHandle, KernelSource};
-use std::ffi::{CStr, CString, c_char, c_void};
-use std::ptr::{null, null_mut};
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::null_mut;
 
 /// Code that the driver has loaded. It is dropped while its context is current, or lost.
 pub(crate) struct Module(sys::CUmodule);
@@ -33,7 +33,7 @@ impl Module {
     /// From code of any kind. `name` is for messages. The context is current.
     pub(crate) fn new(
         context: &Context,
-        capability: (i32, i32),
+        compiler: &Compiler,
         name: &str,
         code: &[u8],
     ) -> Result<Module, HalError> {
@@ -44,19 +44,19 @@ impl Module {
             .map_err(|_| build("the code is neither a binary nor text: it has a zero byte"))?;
         match is_ptx(code) {
             true => Module::load(context, text.as_bytes_with_nul()),
-            false => Module::compiled(context, capability, name, &text, &[]),
+            false => Module::compiled(context, compiler, name, &text, &[]),
         }
     }
 
     /// From CUDA C.
     pub(crate) fn compiled(
         context: &Context,
-        capability: (i32, i32),
+        compiler: &Compiler,
         name: &str,
         text: &CStr,
         options: &[&str],
     ) -> Result<Module, HalError> {
-        Module::load(context, &compile(name, text, capability, options)?)
+        compiler.cubin(name, text, options, |cubin| Module::load(context, cubin))
     }
 
     /// The kernel of this name.
@@ -130,9 +130,8 @@ pub(crate) enum Loaded {
 }
 
 /// What is to be known of a device to make code for it.
-#[derive(Clone, Copy)]
 pub(crate) struct Chip {
-    pub(crate) capability: (i32, i32),
+    pub(crate) compiler: Compiler,
     pub(crate) multiprocessors: u32,
 }
 
@@ -140,12 +139,12 @@ impl Loaded {
     /// The context is current.
     pub(crate) fn new(
         context: &Context,
-        chip: Chip,
+        chip: &Chip,
         source: &KernelSource<'_>,
     ) -> Result<Loaded, HalError> {
         match source {
             KernelSource::Opaque { name, code } => {
-                let module = Module::new(context, chip.capability, name, code)?;
+                let module = Module::new(context, &chip.compiler, name, code)?;
                 let entry = module.entry(context, name)?;
                 Ok(Loaded::Opaque { entry, words: context.arguments(entry), _module: module })
             }
@@ -187,57 +186,6 @@ impl Loaded {
 fn is_ptx(code: &[u8]) -> bool {
     let directive = |line: &[u8]| line.trim_ascii_start().starts_with(b".version ");
     code.split(|byte| *byte == b'\n').any(directive)
-}
-
-/// CUDA C to a cubin.
-fn compile(
-    name: &str,
-    text: &CStr,
-    (major, minor): (i32, i32),
-    options: &[&str],
-) -> Result<Vec<u8>, HalError> {
-    // SAFETY: loads the library, whose initialisers are trusted.
-    if !unsafe { nvrtc::is_culib_present() } {
-        return Err(build("CUDA C needs NVRTC (libnvrtc), which is not installed"));
-    }
-    let file = CString::new(format!("{name}.cu")).unwrap_or_default();
-    let mut program = null_mut();
-    // SAFETY: strings that end with a zero; no headers.
-    let made = unsafe {
-        let (text, file) = (text.as_ptr(), file.as_ptr());
-        nvrtc::nvrtcCreateProgram(&raw mut program, text, file, 0, null(), null())
-    };
-    if made != nvrtc::nvrtcResult::NVRTC_SUCCESS {
-        return Err(build(format!("nvrtcCreateProgram: {made:?}")));
-    }
-    let architecture = format!("--gpu-architecture=sm_{major}{minor}");
-    let options = options.iter().copied().chain([architecture.as_str()]);
-    let strings: Vec<CString> = options.filter_map(|option| CString::new(option).ok()).collect();
-    let options: Vec<*const c_char> = strings.iter().map(|option| option.as_ptr()).collect();
-    // SAFETY: the program is live until it is destroyed below; buffers have the sizes asked for.
-    let result = unsafe {
-        let result = nvrtc::nvrtcCompileProgram(program, options.len() as i32, options.as_ptr());
-        let mut bytes = 0;
-        let mut out = vec![];
-        let (asked, got) = if result == nvrtc::nvrtcResult::NVRTC_SUCCESS {
-            let asked = nvrtc::nvrtcGetCUBINSize(program, &raw mut bytes);
-            out.resize(bytes, 0u8);
-            (asked, nvrtc::nvrtcGetCUBIN(program, out.as_mut_ptr().cast()))
-        } else {
-            let asked = nvrtc::nvrtcGetProgramLogSize(program, &raw mut bytes);
-            out.resize(bytes, 0u8);
-            (asked, nvrtc::nvrtcGetProgramLog(program, out.as_mut_ptr().cast()))
-        };
-        let _ = nvrtc::nvrtcDestroyProgram(&raw mut program);
-        match [result, asked, got].iter().all(|r| *r == nvrtc::nvrtcResult::NVRTC_SUCCESS) {
-            true => Ok(out),
-            false => Err((result, out)),
-        }
-    };
-    result.map_err(|(result, log)| {
-        let log = String::from_utf8_lossy(&log);
-        build(format!("{result:?}: {}", log.trim_end_matches('\0').trim()))
-    })
 }
 
 #[cfg(test)]

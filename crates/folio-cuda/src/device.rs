@@ -2,12 +2,14 @@
 
 use crate::backend::attribute;
 use crate::code::{Chip, Loaded};
+use crate::compiler::Compiler;
 use crate::driver::{Context, Optional};
 use crate::lane::CudaLane;
 use crate::lock;
 use crate::memory::Memory;
 use crate::timing::Clock;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
+use folio_cache::Cache;
 use folio_core::hal::{
     Device, DeviceInfo, HalError, KernelHandle, KernelSource, Lane, LaneKind, Link, UsmAllocator,
 };
@@ -37,6 +39,7 @@ impl CudaDevice {
         device: sys::CUdevice,
         info: DeviceInfo,
         optional: Optional,
+        cache: Cache,
     ) -> Result<CudaDevice, HalError> {
         let context = Arc::new(Context::retain(device, optional)?);
         context.enter()?;
@@ -47,7 +50,10 @@ impl CudaDevice {
             clock: optional.timing.then(|| Clock::start(context.clone())).transpose()?,
             memory: Memory::new(context.clone(), info.memory)?,
             context,
-            chip: Chip { capability: (major, minor), multiprocessors: info.compute_units },
+            chip: Chip {
+                compiler: Compiler::new((major, minor), &info.driver, cache),
+                multiprocessors: info.compute_units,
+            },
             info,
             loaded: Mutex::default(),
         })))
@@ -70,7 +76,7 @@ unsafe impl Device for CudaDevice {
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.0.context.enter()?;
-        let loaded = Loaded::new(&self.0.context, self.0.chip, source)?;
+        let loaded = Loaded::new(&self.0.context, &self.0.chip, source)?;
         let handle = loaded.into_handle();
         lock(&self.0.loaded).insert(handle.0);
         Ok(handle)

@@ -2,6 +2,7 @@
 //! out.
 
 use crate::code::{Chip, Entry, Module, build};
+use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::memory::Memory;
 use cudarc::driver::sys;
@@ -69,7 +70,7 @@ impl Function {
     /// Emits and compiles a kernel. The context is current.
     pub(crate) fn new(
         context: &Context,
-        chip: Chip,
+        chip: &Chip,
         kernel: &Kernel,
     ) -> Result<Function, HalError> {
         let text = |kernel: &Kernel, checked| {
@@ -85,7 +86,7 @@ impl Function {
         };
         let tiled = tiled.map(|tiled| text(&tiled, false)).transpose()?;
         let same = checked.text == unchecked.text;
-        let load = |module| Text::new(context, chip.capability, kernel, module);
+        let load = |module| Text::new(context, &chip.compiler, kernel, module);
         let unchecked = (!same).then(|| load(unchecked)).transpose()?;
         let tiled = tiled.map(load).transpose()?;
         let resident = u64::from(chip.multiprocessors) * RESIDENT;
@@ -156,7 +157,7 @@ struct Launch<'l> {
 impl Text {
     fn new(
         context: &Context,
-        capability: (i32, i32),
+        compiler: &Compiler,
         kernel: &Kernel,
         text: folio_kernel::emit::Module,
     ) -> Result<Text, HalError> {
@@ -167,7 +168,7 @@ impl Text {
         }
         let code = CString::new(text.text).map_err(|_| build("the text has a zero byte"))?;
         let options = Dialect::Cuda.options(true);
-        let module = Module::compiled(context, capability, &kernel.name, &code, options)?;
+        let module = Module::compiled(context, compiler, &kernel.name, &code, options)?;
         let finish = |reduction: &folio_kernel::emit::Reduction| {
             let memory = text.layout.pointers.iter().position(|param| *param == reduction.param);
             Ok(Finish {

@@ -7,11 +7,13 @@
 //! - A lane is a stream (`lane`); how far it is, is known by few events (`marks`).
 //! - Memory is the driver's stream-ordered pool's (`memory`). Copies of rectangles are in `copy`,
 //!   those of memory that is not page-locked in `pageable`, fills in `fill`.
-//! - Code is PTX, a cubin, or CUDA C, which NVRTC compiles where it is installed (`code`). Kernels in
+//! - Code is PTX, a cubin, or CUDA C (`code`), which NVRTC compiles where it is installed (`compiler`); what it
+//!   has compiled is kept on disk ([`Cache`]). Kernels in
 //!   IR become CUDA C (`function`); what they say of their launches is in `verdicts`.
 
 mod backend;
 mod code;
+mod compiler;
 mod copy;
 mod device;
 mod driver;
@@ -26,6 +28,7 @@ mod timing;
 mod verdicts;
 
 pub use backend::CudaBackend;
+pub use folio_cache::{Cache, Counts};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

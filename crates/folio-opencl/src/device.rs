@@ -3,6 +3,7 @@
 use crate::lane::OpenClLane;
 use crate::module::{Loaded, Target};
 use crate::platform::{DeviceId, Found, Shared, Svm};
+use folio_cache::Cache;
 use folio_core::hal::{
     AllocReq, Allocation, Device, DeviceInfo, HalError, HalErrorKind, KernelHandle, KernelSource,
     Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo, UsmAllocator,
@@ -20,6 +21,7 @@ pub(crate) struct Core {
     pub(crate) info: DeviceInfo,
     pub(crate) svm: Svm,
     pub(crate) target: Target,
+    pub(crate) cache: Cache,
     kernels: Mutex<Kernels>,
     /// Why it is gone.
     pub(crate) lost: OnceLock<Lost>,
@@ -52,7 +54,7 @@ impl Core {
 pub(crate) struct OpenClDevice(Arc<Core>);
 
 impl OpenClDevice {
-    pub(crate) fn open(found: &Found, index: u32) -> Result<OpenClDevice, HalError> {
+    pub(crate) fn open(found: &Found, index: u32, cache: Cache) -> Result<OpenClDevice, HalError> {
         let shared = found.platform.shared()?;
         Ok(OpenClDevice(Arc::new(Core {
             shared,
@@ -61,6 +63,7 @@ impl OpenClDevice {
             info: found.info.clone(),
             svm: found.svm,
             target: found.target,
+            cache,
             kernels: Mutex::default(),
             lost: OnceLock::new(),
         })))

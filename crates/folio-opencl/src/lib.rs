@@ -1,8 +1,9 @@
 //! OpenCL devices.
 //!
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work` (copies and
-//! fills), `module` (kernels), and `cl`, the driver's functions. The loader is looked for when devices are; without one,
-//! or without a platform, there are no devices, and a reason.
+//! fills), `module` (kernels; `program`, how they are built; `reduce`, how reductions end), and `cl`, the
+//! driver's functions. The loader is looked for when devices are; without one, or without a platform, there
+//! are no devices, and a reason.
 //!
 //! * One context for each platform, so its devices' lanes wait for each other and reach each other's
 //!   memory.
@@ -10,7 +11,7 @@
 //!   and of the tail when somebody asks.
 //! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices, and without
 //!   for launches that need none. What a launch did wrong is in a record, which is read with the
-//!   lane's next event.
+//!   lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
 //! * Memory is a buffer; where the device has shared virtual memory, over that, so that it has an
 //!   address. Host and shared USM need the fine-grained kind.
 //!
@@ -32,9 +33,12 @@ mod lane;
 mod memory;
 mod module;
 mod platform;
+mod program;
 mod reduce;
 mod verdict;
 mod work;
+
+pub use folio_cache::{Cache, Counts};
 
 use device::OpenClDevice;
 use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};
@@ -42,27 +46,42 @@ use platform::{Found, find};
 use std::sync::{Arc, OnceLock};
 
 /// All OpenCL devices of the machine.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct OpenClBackend {
     no_svm: bool,
+    cache: Cache,
     found: OnceLock<Result<Vec<Found>, Unavailable>>,
 }
 
 impl OpenClBackend {
-    /// Nothing is looked for yet.
+    /// Nothing is looked for yet. Compiled programs are kept where the environment says
+    /// ([`Cache::from_environment`]).
     pub fn new() -> OpenClBackend {
-        OpenClBackend::default()
+        let cache = Cache::from_environment();
+        OpenClBackend { no_svm: false, cache, found: OnceLock::new() }
     }
 
     /// As if no device had shared virtual memory: then memory has no addresses, and the host does not
     /// reach any.
     pub fn without_svm() -> OpenClBackend {
-        OpenClBackend { no_svm: true, ..OpenClBackend::default() }
+        OpenClBackend { no_svm: true, ..OpenClBackend::new() }
+    }
+
+    /// With another cache of compiled programs.
+    #[must_use]
+    pub fn cache(self, cache: Cache) -> OpenClBackend {
+        OpenClBackend { cache, ..self }
     }
 
     fn found(&self) -> Result<&[Found], Unavailable> {
         let found = self.found.get_or_init(|| find(!self.no_svm));
         found.as_ref().map(Vec::as_slice).map_err(Clone::clone)
+    }
+}
+
+impl Default for OpenClBackend {
+    fn default() -> OpenClBackend {
+        OpenClBackend::new()
     }
 }
 
@@ -80,6 +99,6 @@ unsafe impl Backend for OpenClBackend {
         let found = self.found().ok().and_then(|all| all.get(index)).ok_or_else(|| {
             HalError::new(HalErrorKind::Driver, format!("there is no device {index}"))
         })?;
-        Ok(Arc::new(OpenClDevice::open(found, index as u32)?))
+        Ok(Arc::new(OpenClDevice::open(found, index as u32, self.cache.clone())?))
     }
 }

@@ -5,6 +5,7 @@ use crate::cl::{Buffer, Kernel, Program, call, check, run};
 use crate::device::Core;
 use crate::memory::Block;
 use crate::platform::number;
+use crate::program::build;
 use crate::reduce::{COMBINED, Finish, LANES};
 use crate::work::Commands;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, HostPtr, MemBase, Param, ParamPtr};
@@ -13,9 +14,9 @@ use folio_core::ir::emit::{Capabilities, Dialect, Form, Grid, Module, Points, Th
 use opencl_sys::{
     CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_MEM_BASE_ADDR_ALIGN, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
-    CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, CL_PROGRAM_BUILD_LOG, cl_mem,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, cl_mem,
 };
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,7 +27,7 @@ const BLOCK: usize = 64;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     capabilities: Capabilities,
-    exact: bool,
+    pub(crate) exact: bool,
     /// Bytes to which parts of buffers are aligned.
     pub(crate) part_align: usize,
 }
@@ -288,47 +289,6 @@ fn constant(commands: &Commands<'_>, words: &[u64]) -> Result<Buffer, HalError> 
     let made = unsafe { call!(clCreateBuffer(context, flags, bytes, from, &raw mut status)) }?;
     check("clCreateBuffer", status)?;
     Ok(Buffer(made))
-}
-
-fn build(core: &Core, text: &str) -> Result<Program, HalError> {
-    let options = Dialect::OpenCl.options(core.target.exact).join(" ");
-    let nul = |_| HalError::new(HalErrorKind::Build, "options with a NUL");
-    let options = CString::new(options).map_err(nul)?;
-    let (start, len, mut status) = (text.as_ptr().cast(), text.len(), 0);
-    let context = core.shared.context.0;
-    // SAFETY: a live context, one text of this length.
-    let made = unsafe {
-        call!(clCreateProgramWithSource(
-            context,
-            1,
-            &raw const start,
-            &raw const len,
-            &raw mut status
-        ))
-    }?;
-    check("clCreateProgramWithSource", status)?;
-    let program = Program(made);
-    // SAFETY: a device of the program's context; no callback, so the call waits.
-    let built = unsafe {
-        run!(clBuildProgram(program.0, 1, &raw const core.id.0, options.as_ptr(), None, null_mut()))
-    };
-    built.map_err(|error| {
-        let log = log(core, &program).unwrap_or_default();
-        HalError::new(HalErrorKind::Build, format!("{}\n{log}", error.message))
-    })?;
-    Ok(program)
-}
-
-fn log(core: &Core, program: &Program) -> Result<String, HalError> {
-    let mut size = 0;
-    let (program, device, what) = (program.0, core.id.0, CL_PROGRAM_BUILD_LOG);
-    // SAFETY: only the size is asked for.
-    unsafe { run!(clGetProgramBuildInfo(program, device, what, 0, null_mut(), &raw mut size)) }?;
-    let mut bytes = vec![0u8; size];
-    let to = bytes.as_mut_ptr().cast::<c_void>();
-    // SAFETY: there is room for so many bytes.
-    unsafe { run!(clGetProgramBuildInfo(program, device, what, size, to, null_mut())) }?;
-    Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
 }
 
 impl Commands<'_> {

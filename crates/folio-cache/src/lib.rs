@@ -1,0 +1,191 @@
+//! A cache of compiled programs on disk, for backends: what a driver's compiler has made once, no later process
+//! has to make again.
+//!
+//! * An entry is found by its whole [`Key`]: what the program is made of, for which device, by which driver,
+//!   with which options, for which version of Folio.
+//! * The directory is private to a user. Entries of other users are passed over, and so is everything in a
+//!   directory that others could write to or read.
+//! * Entries have a checksum. One that is damaged, or that the driver refuses, is made anew.
+//! * Entries are written beside their place and renamed, so any number of processes may use one directory.
+//! * There is a limit: those that nobody has used for longest go first.
+//!
+//! A cache never fails. Where nothing can be read or written, each program is compiled.
+//!
+//! ```
+//! use folio_cache::{Cache, Key};
+//!
+//! let directory = std::env::temp_dir().join(format!("folio-doc-{}", std::process::id()));
+//! let key = || Key::new("doc").with("the source").with("the device and its driver");
+//! for _ in 0..2 {
+//!     let cache = Cache::at(&directory);
+//!     let program = cache.get_or_make(
+//!         &key(),
+//!         |stored| Some(stored.to_vec()),
+//!         || Ok::<_, ()>((b"compiled".to_vec(), Some(b"compiled".to_vec()))),
+//!     );
+//!     assert_eq!(program, Ok(b"compiled".to_vec()));
+//!     println!("{:?}", cache.counts());
+//! }
+//! # std::fs::remove_dir_all(directory)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod entry;
+mod store;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use store::Store;
+
+/// Bytes of all entries, unless more or less is asked for.
+const LIMIT: u64 = 256 << 20;
+
+/// A cache, or none. Clones are the same one.
+#[derive(Clone, Debug, Default)]
+pub struct Cache(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    store: Option<Store>,
+    found: AtomicU64,
+    made: AtomicU64,
+}
+
+/// What a cache has been asked for since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Programs that were there.
+    pub found: u64,
+    /// Programs that were not, or not in order: they had to be compiled.
+    pub made: u64,
+}
+
+/// What a program is known by. Two keys are equal if they are of the same kind and have the same parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key(Vec<u8>);
+
+impl Key {
+    /// For programs of a kind: a backend's name. Folio's version is part of it.
+    pub fn new(kind: &str) -> Key {
+        Key(Vec::new()).with(env!("CARGO_PKG_VERSION")).with(kind)
+    }
+
+    /// One thing more on which the program depends.
+    #[must_use]
+    pub fn with(mut self, part: impl AsRef<[u8]>) -> Key {
+        let part = part.as_ref();
+        self.0.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        self.0.extend_from_slice(part);
+        self
+    }
+}
+
+impl Cache {
+    /// None: everything is compiled.
+    pub fn off() -> Cache {
+        Cache::default()
+    }
+
+    /// In a directory, which is made when something is stored: programs are in `programs` there. It has
+    /// 256 MiB.
+    pub fn at(directory: impl Into<PathBuf>) -> Cache {
+        Cache::with_limit(directory, LIMIT)
+    }
+
+    /// The same with another limit in bytes.
+    pub fn with_limit(directory: impl Into<PathBuf>, bytes: u64) -> Cache {
+        let store = Store::new(directory.into().join("programs"), bytes);
+        Cache(Arc::new(Inner { store: Some(store), ..Inner::default() }))
+    }
+
+    /// Where the environment says: none with `FOLIO_CACHE=off`; in `FOLIO_CACHE_DIR`; or else among the user's
+    /// caches (`XDG_CACHE_HOME`, `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`), if that is somewhere.
+    pub fn from_environment() -> Cache {
+        directory(|name| std::env::var_os(name)).map_or_else(Cache::off, Cache::at)
+    }
+
+    /// The program of a key: what `load` makes of the stored bytes, or else what `make` compiles, with
+    /// the bytes to store, if they are known. If `load` refuses, the entry is made anew.
+    pub fn get_or_make<T, E>(
+        &self,
+        key: &Key,
+        load: impl FnOnce(&[u8]) -> Option<T>,
+        make: impl FnOnce() -> Result<(T, Option<Vec<u8>>), E>,
+    ) -> Result<T, E> {
+        let Inner { store, found, made } = &*self.0;
+        let stored = store.as_ref().and_then(|store| store.get(&key.0));
+        if let Some(program) = stored.and_then(|stored| load(&stored)) {
+            found.fetch_add(1, Ordering::Relaxed);
+            return Ok(program);
+        }
+        made.fetch_add(1, Ordering::Relaxed);
+        let (program, bytes) = make()?;
+        if let (Some(store), Some(bytes)) = (store, bytes) {
+            // What cannot be stored is compiled again.
+            let _ = store.put(&key.0, &bytes);
+        }
+        Ok(program)
+    }
+
+    /// How often it helped.
+    pub fn counts(&self) -> Counts {
+        let Inner { found, made, .. } = &*self.0;
+        Counts { found: found.load(Ordering::Relaxed), made: made.load(Ordering::Relaxed) }
+    }
+}
+
+/// The directory that the variables of an environment name.
+fn directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let path = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if variable("FOLIO_CACHE").is_some_and(|value| value == "off") {
+        return None;
+    }
+    if let Some(own) = path("FOLIO_CACHE_DIR") {
+        return Some(own);
+    }
+    // Relative paths there are to be passed over.
+    let absolute = |name| path(name).filter(|path| path.is_absolute());
+    let caches = if cfg!(windows) {
+        absolute("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        absolute("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+    };
+    caches.map(|caches| caches.join("folio"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, directory};
+    use std::ffi::OsString;
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_environment_names_the_directory() {
+        let of = |all: &[(&str, &str)]| {
+            directory(|name| all.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)))
+        };
+        let home = if cfg!(windows) { ("LOCALAPPDATA", "C:\\me") } else { ("HOME", "/me") };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[(home.0, "me")]), None);
+        let default = of(&[home]).unwrap();
+        assert!(default.starts_with(home.1) && default.ends_with("folio"), "{default:?}");
+        let own = ("FOLIO_CACHE_DIR", "here");
+        assert_eq!(of(&[home, own]), Some(PathBuf::from("here")));
+        assert_eq!(of(&[home, ("FOLIO_CACHE_DIR", "")]), Some(default));
+        assert_eq!(of(&[home, own, ("FOLIO_CACHE", "off")]), None);
+        #[cfg(target_os = "linux")]
+        assert_eq!(of(&[home, ("XDG_CACHE_HOME", "/c")]), Some(PathBuf::from("/c/folio")));
+    }
+
+    #[test]
+    fn parts_of_keys_do_not_run_together() {
+        let key = |parts: [&str; 2]| Key::new("k").with(parts[0]).with(parts[1]);
+        assert_ne!(key(["ab", "c"]), key(["a", "bc"]));
+        assert_eq!(key(["ab", "c"]), key(["ab", "c"]));
+        assert_ne!(Key::new("a"), Key::new("b"));
+    }
+}

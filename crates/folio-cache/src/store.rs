@@ -1,0 +1,143 @@
+//! The directory: whose it is, how entries come and go.
+
+use super::entry;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// A file that is being written and is older than this, nobody writes any more.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+#[derive(Debug)]
+pub(super) struct Store {
+    directory: PathBuf,
+    /// Bytes of all entries.
+    limit: u64,
+}
+
+impl Store {
+    pub(super) fn new(directory: PathBuf, limit: u64) -> Store {
+        Store { directory, limit }
+    }
+
+    /// The program of a key, if there is an undamaged entry of our own.
+    pub(super) fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.check().ok()?;
+        let mut file = File::open(self.directory.join(entry::name(key))).ok()?;
+        let metadata = file.metadata().ok()?;
+        if !metadata.is_file() || !is_ours(&metadata) || metadata.len() > self.limit {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        let program = entry::read(key, &bytes)?;
+        // It was used now. Without that it only goes earlier.
+        let _ = file.set_modified(SystemTime::now());
+        Some(program)
+    }
+
+    /// Stores a program, and removes the oldest ones if they are too many.
+    pub(super) fn put(&self, key: &[u8], program: &[u8]) -> io::Result<()> {
+        let bytes = entry::write(key, program);
+        if bytes.len() as u64 > self.limit {
+            return Ok(());
+        }
+        self.create()?;
+        let beside = self.directory.join(beside());
+        let written = File::create_new(&beside)
+            .and_then(|mut file| file.write_all(&bytes))
+            .and_then(|()| fs::rename(&beside, self.directory.join(entry::name(key))));
+        if written.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        written.and_then(|()| self.trim())
+    }
+
+    fn create(&self) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.directory)?;
+        self.check()
+    }
+
+    /// Whether the directory is ours alone.
+    fn check(&self) -> io::Result<()> {
+        let metadata = fs::metadata(&self.directory)?;
+        match metadata.is_dir() && is_ours(&metadata) && is_private(&metadata) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::PermissionDenied.into()),
+        }
+    }
+
+    /// Removes the entries that were not used for longest, and what was never finished. Another process may
+    /// do the same now, so nothing need be there any more.
+    fn trim(&self) -> io::Result<()> {
+        let now = SystemTime::now();
+        let mut entries = Vec::new();
+        for file in fs::read_dir(&self.directory)? {
+            let file = file?;
+            let Ok(metadata) = file.metadata() else { continue };
+            let Ok(modified) = metadata.modified() else { continue };
+            let name = file.file_name();
+            match Path::new(&name).extension().and_then(|end| end.to_str()) {
+                Some("new") if now.duration_since(modified).is_ok_and(|age| age > ABANDONED) => {
+                    let _ = fs::remove_file(file.path());
+                }
+                Some(_) if name.to_str().is_some_and(entry::is_name) => {
+                    entries.push((modified, metadata.len(), file.path()));
+                }
+                _ => {}
+            }
+        }
+        let mut sum = entries.iter().map(|(_, len, _)| len).sum::<u64>();
+        entries.sort();
+        for (_, len, path) in entries {
+            if sum <= self.limit {
+                break;
+            }
+            let _ = fs::remove_file(path);
+            sum -= len;
+        }
+        Ok(())
+    }
+}
+
+/// A name that no other thread or process has now.
+fn beside() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{number}-{}.new", std::process::id(), time.as_nanos())
+}
+
+/// Whether it belongs to the user that this process acts for.
+#[cfg(unix)]
+fn is_ours(metadata: &Metadata) -> bool {
+    // SAFETY: POSIX has this function, which asks nothing of its caller and cannot fail; `uid_t` is 32
+    // bits wide on every Unix that Rust knows.
+    unsafe extern "C" {
+        safe fn geteuid() -> u32;
+    }
+    std::os::unix::fs::MetadataExt::uid(metadata) == geteuid()
+}
+
+/// Whether nobody else gets in.
+#[cfg(unix)]
+fn is_private(metadata: &Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 == 0
+}
+
+/// The user's own folder is closed to others by what it inherits.
+#[cfg(not(unix))]
+fn is_ours(_: &Metadata) -> bool {
+    true
+}
+
+#[cfg(not(unix))]
+fn is_private(_: &Metadata) -> bool {
+    true
+}

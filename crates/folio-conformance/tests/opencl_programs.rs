@@ -1,0 +1,205 @@
+//! What OpenCL's compiler has made once: kept on disk, by each process and device; and what is left when runtimes
+//! have come and gone. Also the machine that has no OpenCL.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio::prelude::*;
+use folio_core::hal::Backend;
+use folio_core::ir::ContentHash;
+use folio_cpu::CpuBackend;
+use folio_opencl::{Cache, Counts, OpenClBackend};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Whether there is a device.
+fn there_is_one() -> bool {
+    match OpenClBackend::new().devices() {
+        Ok(_) => true,
+        Err(why) => {
+            println!("skipped: opencl: {}", why.reason);
+            false
+        }
+    }
+}
+
+#[kernel]
+fn scale(i: Item, a: f32, x: InOut<f32>) {
+    x[i] = x[i] * a;
+}
+
+#[kernel]
+fn picks(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
+    y[i] = x[at[i] as usize];
+}
+
+#[kernel]
+fn total(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {
+    sum.give(x[i]);
+}
+
+/// Runs each of the kernels in a runtime of its own, and gives what the last one says.
+fn run(cache: Cache) -> f32 {
+    let rt = Runtime::builder().backend(OpenClBackend::new().cache(cache)).build().unwrap();
+    let q = rt.queue().unwrap();
+    let n = 10_000;
+    let mut x = rt.buffer_from(&vec![1.0f32; n]).unwrap();
+    let (mut y, mut sum) = (rt.buffer(n).unwrap(), rt.buffer(1).unwrap());
+    let at = rt.buffer_from(&(0..n as u32).rev().collect::<Vec<_>>()).unwrap();
+    q.run(n, scale(2.0, &mut x)).unwrap();
+    q.run(n, picks(&at, &x, &mut y)).unwrap();
+    q.run(n, total(&y, &mut sum)).unwrap();
+    sum.to_vec().unwrap()[0]
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("folio-opencl-{test}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A test of this file, in a process of its own.
+#[track_caller]
+fn again(test: &str, variables: &[(&str, &str)]) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test]).envs(variables.iter().copied());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+}
+
+const SECOND: &str = "FOLIO_TEST_SECOND";
+
+/// CACHE-01
+#[test]
+fn the_second_process_compiles_nothing() {
+    if let Some(directory) = std::env::var_os(SECOND) {
+        let cache = Cache::at(directory);
+        assert_eq!(run(cache.clone()), 20_000.0);
+        assert_eq!(cache.counts().made, 0, "{:?}", cache.counts());
+        assert!(cache.counts().found >= 3, "{:?}", cache.counts());
+        return;
+    }
+    if !there_is_one() {
+        return;
+    }
+    let folder = Folder::new("second");
+    let first = Cache::at(&folder.0);
+    assert_eq!(run(first.clone()), 20_000.0);
+    let made = first.counts().made;
+    // `picks` has a text for launches that are proved and one for others.
+    assert!(first.counts().found == 0 && made >= 4, "{:?}", first.counts());
+    assert_eq!(fs::read_dir(folder.0.join("programs")).unwrap().count() as u64, made);
+    again("the_second_process_compiles_nothing", &[(SECOND, folder.0.to_str().unwrap())]);
+    let off = Cache::off();
+    assert_eq!(run(off.clone()), 20_000.0);
+    assert_eq!((off.counts().made, off.counts().found), (made, 0));
+}
+
+/// CACHE-01: what the driver does not take is compiled and written anew, although its checksum is right.
+#[test]
+fn programs_that_the_driver_refuses_are_compiled() {
+    if !there_is_one() {
+        return;
+    }
+    let folder = Folder::new("refused");
+    run(Cache::at(&folder.0));
+    let mut spoilt = 0;
+    for file in fs::read_dir(folder.0.join("programs")).unwrap() {
+        let path = file.unwrap().path();
+        let mut entry = fs::read(&path).unwrap();
+        let key = u64::from_le_bytes(entry[24..32].try_into().unwrap()) as usize;
+        entry.truncate(32 + key);
+        entry.extend_from_slice(b"no program of this driver");
+        let sum = ContentHash::of(&entry[24..]).0.to_le_bytes();
+        entry[8..24].copy_from_slice(&sum);
+        fs::write(&path, entry).unwrap();
+        spoilt += 1;
+    }
+    let second = Cache::at(&folder.0);
+    assert_eq!(run(second.clone()), 20_000.0);
+    assert_eq!((second.counts().made, second.counts().found), (spoilt, 0));
+    let third = Cache::at(&folder.0);
+    assert_eq!(run(third.clone()), 20_000.0);
+    assert_eq!(third.counts().made, 0);
+}
+
+/// What a machine says that has no OpenCL.
+const ABSENT: &str = "FOLIO_TEST_ABSENT";
+
+/// In a process without OpenCL there are no devices, and a reason; other backends work on.
+fn is_absent(reason: &str) {
+    let why = OpenClBackend::new().devices().unwrap_err();
+    assert!(why.reason.contains(reason), "{}", why.reason);
+    let cpu = CpuBackend::builder().threads(1).build().unwrap();
+    let rt = Runtime::builder().backend(OpenClBackend::new()).backend(cpu).build().unwrap();
+    assert_eq!(rt.devices().len(), 1, "{:?}", rt.devices());
+    assert!(rt.absent().iter().any(|why| why.contains(reason)), "{:?}", rt.absent());
+    assert_eq!(rt.buffer_from(&[1, 2, 3]).unwrap().to_vec().unwrap(), [1, 2, 3]);
+}
+
+/// A file that is no library stands where the loader would be found first.
+#[cfg(target_os = "linux")]
+#[test]
+fn there_may_be_no_loader() {
+    if let Some(reason) = std::env::var_os(ABSENT) {
+        return is_absent(reason.to_str().unwrap());
+    }
+    let folder = Folder::new("loader");
+    fs::create_dir_all(&folder.0).unwrap();
+    fs::write(folder.0.join("libOpenCL.so.1"), "no library").unwrap();
+    let before = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+    let path = format!("{}:{before}", folder.0.display());
+    let absent = (ABSENT, "no OpenCL loader");
+    again("there_may_be_no_loader", &[("LD_LIBRARY_PATH", &path), absent]);
+}
+
+/// A loader that finds no driver.
+#[cfg(target_os = "linux")]
+#[test]
+fn there_may_be_no_driver() {
+    if let Some(reason) = std::env::var_os(ABSENT) {
+        return is_absent(reason.to_str().unwrap());
+    }
+    if !there_is_one() {
+        return;
+    }
+    let absent = (ABSENT, "no OpenCL platform");
+    again("there_may_be_no_driver", &[("OCL_ICD_VENDORS", "/nowhere"), absent]);
+}
+
+/// Pages of this process in memory.
+#[cfg(target_os = "linux")]
+fn resident() -> usize {
+    let statm = fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// Runtimes, their buffers and kernels come and go a thousand times, compile nothing but the first time, and leave
+/// no memory behind: a page for each of them would be 800.
+#[cfg(target_os = "linux")]
+#[test]
+fn compile_once_for_a_thousand_runtimes() {
+    if !there_is_one() {
+        return;
+    }
+    let folder = Folder::new("cycles");
+    let cache = Cache::at(&folder.0);
+    let mut pages = Vec::new();
+    for _ in 0..5 {
+        (0..200).for_each(|_| assert_eq!(run(cache.clone()), 20_000.0));
+        pages.push(resident());
+    }
+    assert!(pages[4] < pages[0] + 256, "{pages:?} pages after each 200");
+    let Counts { found, made } = cache.counts();
+    assert_eq!(found, 999 * made);
+}

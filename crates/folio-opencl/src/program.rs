@@ -1,0 +1,129 @@
+//! Programs: text that the driver compiles, or what it has compiled before.
+
+use crate::cl::{Program, call, check, run};
+use crate::device::Core;
+use folio_cache::Key;
+use folio_core::hal::{HalError, HalErrorKind};
+use folio_core::ir::emit::Dialect;
+use opencl_sys::{
+    CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_DEVICES,
+    cl_device_id, cl_program_info,
+};
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::null_mut;
+
+/// A text's program for a device.
+pub(crate) fn build(core: &Core, text: &str) -> Result<Program, HalError> {
+    let options = Dialect::OpenCl.options(core.target.exact).join(" ");
+    let nul = |_| HalError::new(HalErrorKind::Build, "options with a NUL");
+    let options = CString::new(options).map_err(nul)?;
+    let info = &core.info;
+    let device = [&info.name, &info.vendor, &info.driver];
+    let key = Key::new("opencl").with(text).with(options.as_bytes());
+    let key = device.into_iter().fold(key, Key::with);
+    core.cache.get_or_make(
+        &key,
+        |stored| from_binary(core, stored, &options).ok(),
+        || {
+            let program = from_text(core, text, &options)?;
+            // A driver may have none.
+            let binary = binary(core, &program).ok().filter(|binary| !binary.is_empty());
+            Ok((program, binary))
+        },
+    )
+}
+
+fn from_text(core: &Core, text: &str, options: &CStr) -> Result<Program, HalError> {
+    let (start, len, mut status) = (text.as_ptr().cast(), text.len(), 0);
+    let context = core.shared.context.0;
+    // SAFETY: a live context, one text of this length.
+    let made = unsafe {
+        call!(clCreateProgramWithSource(
+            context,
+            1,
+            &raw const start,
+            &raw const len,
+            &raw mut status
+        ))
+    }?;
+    check("clCreateProgramWithSource", status)?;
+    finish(core, Program(made), options)
+}
+
+fn from_binary(core: &Core, binary: &[u8], options: &CStr) -> Result<Program, HalError> {
+    let (start, len) = (binary.as_ptr(), binary.len());
+    let (context, device) = (core.shared.context.0, core.id.0);
+    let (mut valid, mut status) = (0, 0);
+    // SAFETY: a live context, one of its devices, so many bytes. They are what this driver gave for
+    // this device, and undamaged, as far as the cache can know.
+    let made = unsafe {
+        call!(clCreateProgramWithBinary(
+            context,
+            1,
+            &raw const device,
+            &raw const len,
+            &raw const start,
+            &raw mut valid,
+            &raw mut status
+        ))
+    }?;
+    check("clCreateProgramWithBinary", status)?;
+    let program = Program(made);
+    check("clCreateProgramWithBinary", valid)?;
+    finish(core, program, options)
+}
+
+/// Compiles, or makes ready what was compiled.
+fn finish(core: &Core, program: Program, options: &CStr) -> Result<Program, HalError> {
+    // SAFETY: a device of the program's context; no callback, so the call waits.
+    let built = unsafe {
+        run!(clBuildProgram(program.0, 1, &raw const core.id.0, options.as_ptr(), None, null_mut()))
+    };
+    built.map_err(|error| {
+        let log = log(core, &program).unwrap_or_default();
+        HalError::new(HalErrorKind::Build, format!("{}\n{log}", error.message))
+    })?;
+    Ok(program)
+}
+
+fn log(core: &Core, program: &Program) -> Result<String, HalError> {
+    let mut size = 0;
+    let (program, device, what) = (program.0, core.id.0, CL_PROGRAM_BUILD_LOG);
+    // SAFETY: only the size is asked for.
+    unsafe { run!(clGetProgramBuildInfo(program, device, what, 0, null_mut(), &raw mut size)) }?;
+    let mut bytes = vec![0u8; size];
+    let to = bytes.as_mut_ptr().cast::<c_void>();
+    // SAFETY: there is room for so many bytes.
+    unsafe { run!(clGetProgramBuildInfo(program, device, what, size, to, null_mut())) }?;
+    Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
+}
+
+/// What the driver made of a text for this device, in a form that it takes back.
+fn binary(core: &Core, program: &Program) -> Result<Vec<u8>, HalError> {
+    let devices: Vec<cl_device_id> = ask(program, CL_PROGRAM_DEVICES, null_mut())?;
+    let sizes: Vec<usize> = ask(program, CL_PROGRAM_BINARY_SIZES, 0)?;
+    let at = devices.iter().position(|device| *device == core.id.0);
+    let own = at.and_then(|at| Some((at, *sizes.get(at)?)));
+    let (at, size) = own.ok_or_else(|| HalError::unsupported("a program of another device"))?;
+    let mut binary = vec![0u8; size];
+    // Nothing is written where there is no place for it.
+    let mut places = vec![null_mut(); devices.len()];
+    places[at] = binary.as_mut_ptr();
+    let (bytes, to) = (size_of_val(&*places), places.as_mut_ptr().cast::<c_void>());
+    // SAFETY: a place for each of the program's devices; there is room for so many bytes at the only one that
+    // is not null.
+    unsafe { run!(clGetProgramInfo(program.0, CL_PROGRAM_BINARIES, bytes, to, null_mut())) }?;
+    Ok(binary)
+}
+
+/// An answer that is a list of `T`, which any bits are.
+fn ask<T: Copy>(program: &Program, what: cl_program_info, zero: T) -> Result<Vec<T>, HalError> {
+    let mut bytes = 0;
+    // SAFETY: only the size is asked for.
+    unsafe { run!(clGetProgramInfo(program.0, what, 0, null_mut(), &raw mut bytes)) }?;
+    let mut all = vec![zero; bytes / size_of::<T>()];
+    let (bytes, to) = (size_of_val(&*all), all.as_mut_ptr().cast::<c_void>());
+    // SAFETY: there is room for so many bytes, and the answer is of names or of sizes.
+    unsafe { run!(clGetProgramInfo(program.0, what, bytes, to, null_mut())) }?;
+    Ok(all)
+}

@@ -76,6 +76,60 @@ loops! {
             *y = x[*at as usize];
         }
     }
+    /// Nobody looks whether an index is inside.
+    fn gather_loop_unchecked(at: &[u32], x: &[f32], y: &mut [f32]) {
+        for (y, at) in y.iter_mut().zip(at) {
+            // SAFETY: the benchmark's indices are.
+            *y = unsafe { *x.get_unchecked(*at as usize) };
+        }
+    }
+    /// A band of rows, tile by tile.
+    fn tiles(a: &[f32], b: &[f32], y: &mut [f32], n: usize) {
+        const TILE: usize = 16;
+        for c in (0..n).step_by(TILE) {
+            let mut acc = [[0.0f32; TILE]; TILE];
+            for t in (0..n).step_by(TILE) {
+                let ta: [[f32; TILE]; TILE] =
+                    std::array::from_fn(|r| std::array::from_fn(|k| a[r * n + t + k]));
+                let tb: [[f32; TILE]; TILE] =
+                    std::array::from_fn(|r| std::array::from_fn(|k| b[(t + r) * n + c + k]));
+                for r in 0..TILE {
+                    for j in 0..TILE {
+                        for k in 0..TILE {
+                            acc[r][k] += ta[r][j] * tb[j][k];
+                        }
+                    }
+                }
+            }
+            for (r, acc) in acc.iter().enumerate() {
+                y[r * n + c..][..TILE].copy_from_slice(acc);
+            }
+        }
+    }
+    /// 256 sums beside each other, and then theirs.
+    fn sum_loop(x: &[f32], sum: &mut f32) {
+        let mut all = [0.0f32; 256];
+        for x in x.chunks(256) {
+            for (all, x) in all.iter_mut().zip(x) {
+                *all += x;
+            }
+        }
+        let mut half = 128;
+        while half > 0 {
+            for k in 0..half {
+                all[k] += all[k + half];
+            }
+            half /= 2;
+        }
+        *sum = all[0];
+    }
+    fn black_scholes_loop(rate: f32, spot: &[f32], strike: &[f32], call: &mut [f32]) {
+        for ((call, s), k) in call.iter_mut().zip(spot).zip(strike) {
+            let v = 0.3f32;
+            let d1 = ((s / k).ln() + rate + 0.5 * v * v) / v;
+            *call = s * normal(d1) - k * (-rate).exp() * normal(d1 - v);
+        }
+    }
     fn exp_loop(x: &[f32], y: &mut [f32]) {
         for (y, x) in y.iter_mut().zip(x) {
             *y = x.exp();
@@ -115,6 +169,15 @@ loops! {
     }
 }
 
+#[inline(always)]
+fn normal(x: f32) -> f32 {
+    let t = 1.0 / (1.0 + 0.2316419 * x.abs());
+    let series = 0.319_381_53
+        + t * (-0.356_563_78 + t * (1.781_477_9 + t * (-1.821_255_9 + t * 1.330_274_5)));
+    let tail = 0.398_942_3 * (-0.5 * x * x).exp() * t * series;
+    if x < 0.0 { tail } else { 1.0 - tail }
+}
+
 /// `y = a * x + y`
 pub fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
     y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).for_each(|(y, x)| saxpy_loop(a, x, y));
@@ -149,6 +212,34 @@ pub fn matmul_by_rows(n: usize, a: &[f32], b: &[f32], y: &mut [f32]) {
 /// `y = x[at]`
 pub fn gather(at: &[u32], x: &[f32], y: &mut [f32]) {
     y.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK)).for_each(|(y, at)| gather_loop(at, x, y));
+}
+
+/// The same, without a look at the indices.
+pub fn gather_unchecked(at: &[u32], x: &[f32], y: &mut [f32]) {
+    let chunks = y.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK));
+    chunks.for_each(|(y, at)| gather_loop_unchecked(at, x, y));
+}
+
+/// The product of two squares of `n`, which 16 divides, tile by tile.
+pub fn tiled(n: usize, a: &[f32], b: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(16 * n).zip(a.par_chunks(16 * n)).for_each(|(y, a)| tiles(a, b, y, n));
+}
+
+/// The sum of all.
+pub fn sum(x: &[f32]) -> f32 {
+    let of = |x: &[f32]| {
+        let mut sum = 0.0;
+        sum_loop(x, &mut sum);
+        sum
+    };
+    x.par_chunks(CHUNK).map(of).sum()
+}
+
+/// Prices of options.
+pub fn black_scholes(rate: f32, spot: &[f32], strike: &[f32], call: &mut [f32]) {
+    let chunks =
+        call.par_chunks_mut(CHUNK).zip(spot.par_chunks(CHUNK)).zip(strike.par_chunks(CHUNK));
+    chunks.for_each(|((call, s), k)| black_scholes_loop(rate, s, k, call));
 }
 
 /// `y = exp(x)`

@@ -80,3 +80,58 @@ pub fn bodies(i: Item, p: In<[f32; 4]>, out: Out<[f32; 4]>) {
     }
     out[i] = [sum_x, sum_y, sum_z, 0.0];
 }
+
+/// The side of a tile.
+pub const TILE: usize = 16;
+
+/// A product of matrices, tile by tile in local memory.
+#[kernel(group = [TILE, TILE])]
+pub fn tiled(
+    g: Group<2>,
+    a: In<f32, 2>,
+    b: In<f32, 2>,
+    ta: Local<f32, 256>,
+    tb: Local<f32, 256>,
+    y: Out<f32, 2>,
+) {
+    let acc = g.private(0.0);
+    for t in 0..a.shape()[1] / TILE {
+        g.each(|i| {
+            let ((r, k), (row, column)) = (i.local_pos(), i.pos());
+            ta[i] = a[(row, t * TILE + k)];
+            tb[i] = b[(t * TILE + r, column)];
+        });
+        g.each(|i| {
+            let (r, k) = i.local_pos();
+            let mut sum = acc[i];
+            for j in 0..TILE {
+                sum += ta[r * TILE + j] * tb[j * TILE + k];
+            }
+            acc[i] = sum;
+        });
+    }
+    g.each(|i| y[i] = acc[i]);
+}
+
+/// The sum of all.
+#[kernel]
+pub fn sum(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {
+    sum.give(x[i]);
+}
+
+#[device_fn]
+fn normal(x: f32) -> f32 {
+    let t = 1.0 / (1.0 + 0.2316419 * x.abs());
+    let series = 0.319_381_53
+        + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429)));
+    let tail = 0.398_942_28 * (-0.5 * x * x).exp() * t * series;
+    if x < 0.0 { tail } else { 1.0 - tail }
+}
+
+/// Prices of options.
+#[kernel]
+pub fn black_scholes(i: Item, rate: f32, spot: In<f32>, strike: In<f32>, call: Out<f32>) {
+    let (s, k, v) = (spot[i], strike[i], 0.3);
+    let d1 = ((s / k).ln() + rate + 0.5 * v * v) / v;
+    call[i] = s * normal(d1) - k * (-rate).exp() * normal(d1 - v);
+}

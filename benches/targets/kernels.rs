@@ -1,8 +1,10 @@
-//! Kernels on all cores, beside hand-written rayon code with the same instruction sets:
+//! Kernels on all cores, beside hand-written rayon code with the same instruction sets, and beside raw
+//! OpenCL on the same CPU where there is one:
 //! `cargo bench -p folio-benches --bench kernels [FILTER]`.
 
 use folio::ir::device::Instructions;
 use folio::prelude::*;
+use folio_benches::raw::{Arg, Call, Raw};
 use folio_benches::table::{compare, heading, line};
 use folio_benches::{hand, kernels};
 use std::time::{Duration, Instant};
@@ -29,6 +31,30 @@ fn values(n: usize) -> Vec<f32> {
 struct Bench {
     rt: Runtime,
     q: Queue,
+    /// OpenCL on this CPU, if there is one.
+    cl: Option<Raw>,
+}
+
+/// What a value is made of.
+trait Floats {
+    fn floats(&self) -> &[f32];
+}
+impl Floats for f32 {
+    fn floats(&self) -> &[f32] {
+        std::slice::from_ref(self)
+    }
+}
+impl Floats for [f32; 4] {
+    fn floats(&self) -> &[f32] {
+        self
+    }
+}
+
+/// Both have the same values, but for rounding.
+fn assert_close(what: &str, ours: &[f32], theirs: &[f32]) {
+    assert_eq!(ours.len(), theirs.len(), "{what}");
+    let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-3 * a.abs().max(b.abs()).max(1e-3);
+    assert!(ours.iter().zip(theirs).all(near), "{what}: both sides compute the same");
 }
 
 impl Bench {
@@ -53,6 +79,27 @@ impl Bench {
         assert!(ok(mine.to_vec()) == *yours, "{what}: both sides compute the same");
     }
 
+    /// The same with raw OpenCL; `calls` are of memory that begins as ours is now.
+    fn raw<T: DeviceType + Floats, const D: usize>(
+        &self,
+        (what, items): (&str, usize),
+        (mine, ours): (
+            &mut Buffer<T, D>,
+            impl Fn(&Queue, &mut Buffer<T, D>) -> folio::Result<folio::Event>,
+        ),
+        calls: impl Fn(&Raw, Arg) -> Vec<Call>,
+    ) {
+        let Some(cl) = &self.cl else { return };
+        let begin = ok(mine.to_vec());
+        let memory = cl.memory(&begin);
+        let calls = calls(cl, memory);
+        let run = || timed(|| ok(ours(&self.q, mine).and_then(|event| event.wait())));
+        let figures = compare(ROUNDS, items / 1000, run, || timed(|| cl.run(&calls)));
+        line(what, figures, "raw OpenCL");
+        let ours: Vec<f32> = ok(mine.to_vec()).iter().flat_map(|v| v.floats().to_vec()).collect();
+        assert_close(what, &ours, &cl.floats(memory, ours.len()));
+    }
+
     fn streams(&self) {
         for shift in [16, 22] {
             let n = 1 << shift;
@@ -60,12 +107,22 @@ impl Bench {
             let (mine, mut out) = (self.of(&x, [n]), self.of(&y, [n]));
             let ours = |q: &Queue, y: &mut _| q.run(n, kernels::saxpy(0.3, &mine, y));
             let theirs = |y: &mut [f32]| hand::saxpy(0.3, &x, y);
-            self.line((&format!("saxpy, 2^{shift}"), n), (&mut out, ours), (&mut y, theirs), HAND);
+            let what = format!("saxpy, 2^{shift}");
+            self.line((&what, n), (&mut out, ours), (&mut y, theirs), HAND);
+            self.raw((&what, n), (&mut out, ours), |cl, y| {
+                let args = [Arg::Float(0.3), cl.memory(&x), y];
+                vec![cl.call("saxpy", &args, &[0], &[n], None)]
+            });
             let z = values(n);
             let other = self.of(&z, [n]);
             let ours = |q: &Queue, y: &mut _| q.run(n, kernels::triad(0.3, &mine, &other, y));
             let theirs = |y: &mut [f32]| hand::triad(0.3, &x, &z, y);
-            self.line((&format!("triad, 2^{shift}"), n), (&mut out, ours), (&mut y, theirs), HAND);
+            let what = format!("triad, 2^{shift}");
+            self.line((&what, n), (&mut out, ours), (&mut y, theirs), HAND);
+            self.raw((&what, n), (&mut out, ours), |cl, y| {
+                let args = [Arg::Float(0.3), cl.memory(&x), cl.memory(&z), y];
+                vec![cl.call("triad", &args, &[0], &[n], None)]
+            });
         }
     }
 
@@ -78,6 +135,10 @@ impl Bench {
             let theirs = |y: &mut [f32]| hand::heat(0.2, n, &x, y);
             let what = format!("stencil {n}x{n}, interior");
             self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), HAND);
+            self.raw((&what, n * n), (&mut out, ours), |cl, y| {
+                let args = [Arg::Float(0.2), Arg::Count(n), cl.memory(&x), y];
+                vec![cl.call("heat", &args, &[1, 1], &[n - 2, n - 2], None)]
+            });
             let ours = |q: &Queue, y: &mut _| q.run([n, n], kernels::guarded(0.2, &mine, y));
             let what = format!("stencil {n}x{n}, with a guard");
             self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), "rayon, interior");
@@ -89,51 +150,119 @@ impl Bench {
         let (a, b, mut y) = (values(n * n), values(n * n), vec![0.0; n * n]);
         let (mine, other, mut out) =
             (self.of(&a, [n, n]), self.of(&b, [n, n]), self.of(&y, [n, n]));
+        let args = |cl: &Raw, y: Arg| [Arg::Count(n), cl.memory(&a), cl.memory(&b), y];
         let ours = |q: &Queue, y: &mut _| q.run([n, n], kernels::matmul(&mine, &other, y));
         let theirs = |y: &mut [f32]| hand::matmul(n, &a, &b, y);
         let what = format!("matmul {n}, naive");
         self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), HAND);
         let theirs = |y: &mut [f32]| hand::matmul_by_rows(n, &a, &b, y);
         self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), "rayon, loops interchanged");
+        self.raw((&what, n * n), (&mut out, ours), |cl, y| {
+            vec![cl.call("matmul", &args(cl, y), &[0, 0], &[n, n], None)]
+        });
+        let ours = |q: &Queue, y: &mut _| q.run([n, n], kernels::tiled(&mine, &other, y));
+        let theirs = |y: &mut [f32]| hand::tiled(n, &a, &b, y);
+        let what = format!("matmul {n}, tiles");
+        self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), HAND);
+        self.raw((&what, n * n), (&mut out, ours), |cl, y| {
+            vec![cl.call("tiled", &args(cl, y), &[0, 0], &[n, n], Some(&[16, 16]))]
+        });
     }
 
-    fn functions(&self) {
+    fn gathers(&self) {
         let n = 1 << 20;
         let (x, mut y) = (values(n), vec![0.0; n]);
         let at: Vec<u32> = (0..n).map(|k| (k * 7919 % n) as u32).collect();
         let (mine, mut out) = (self.of(&x, [n]), self.of(&y, [n]));
         let places = ok(self.rt.buffer_from(&at));
         let ours = |q: &Queue, y: &mut _| q.run(n, kernels::gather(&places, &mine, y));
+        let what = ("gather, 2^20, checked", n);
         let theirs = |y: &mut [f32]| hand::gather(&at, &x, y);
-        self.line(
-            ("gather, 2^20, checked", n),
-            (&mut out, ours),
-            (&mut y, theirs),
-            "rayon, checked",
-        );
-        // The system's function has other last bits, so the results are not compared.
-        let run =
-            || timed(|| ok(self.q.run(n, kernels::exp(&mine, &mut out)).and_then(|e| e.wait())));
+        self.line(what, (&mut out, ours), (&mut y, theirs), "rayon, checked");
+        let theirs = |y: &mut [f32]| hand::gather_unchecked(&at, &x, y);
+        self.line(what, (&mut out, ours), (&mut y, theirs), "rayon, unchecked");
+        self.raw(what, (&mut out, ours), |cl, y| {
+            vec![cl.call("gather", &[cl.memory(&at), cl.memory(&x), y], &[0], &[n], None)]
+        });
+        // Of what is in the nearest cache, so that the memory's time does not hide the test's.
+        let near: Vec<u32> = at.iter().map(|at| at % 4096).collect();
+        let places = ok(self.rt.buffer_from(&near));
+        let ours = |q: &Queue, y: &mut _| q.run(n, kernels::gather(&places, &mine, y));
+        let theirs = |y: &mut [f32]| hand::gather_unchecked(&near, &x, y);
+        let what = ("gather, 2^20 from 4096, checked", n);
+        self.line(what, (&mut out, ours), (&mut y, theirs), "rayon, unchecked");
+    }
+
+    /// The system's functions have other last bits.
+    fn functions(&self) {
+        let n = 1 << 20;
+        let (x, mut y) = (values(n), vec![0.0; n]);
+        let (mine, mut out) = (self.of(&x, [n]), self.of(&y, [n]));
+        let ours = |q: &Queue, y: &mut _| q.run(n, kernels::exp(&mine, y));
+        let run = || timed(|| ok(ours(&self.q, &mut out).and_then(|e| e.wait())));
         let figures = compare(ROUNDS, n / 1000, run, || timed(|| hand::exp(&x, &mut y)));
         line("exp, 2^20", figures, "rayon, the system's exp");
+        assert_close("exp", &ok(out.to_vec()), &y);
+        self.raw(("exp, 2^20", n), (&mut out, ours), |cl, y| {
+            vec![cl.call("exponential", &[cl.memory(&x), y], &[0], &[n], None)]
+        });
+        let strike: Vec<f32> = x.iter().map(|x| 2.0 - x).collect();
+        let other = self.of(&strike, [n]);
+        let ours = |q: &Queue, y: &mut _| q.run(n, kernels::black_scholes(0.02, &mine, &other, y));
+        let run = || timed(|| ok(ours(&self.q, &mut out).and_then(|e| e.wait())));
+        let theirs = || timed(|| hand::black_scholes(0.02, &x, &strike, &mut y));
+        let figures = compare(ROUNDS, n / 1000, run, theirs);
+        line("Black-Scholes, 2^20", figures, "rayon, the system's functions");
+        assert_close("Black-Scholes", &ok(out.to_vec()), &y);
+        self.raw(("Black-Scholes, 2^20", n), (&mut out, ours), |cl, y| {
+            let args = [Arg::Float(0.02), cl.memory(&x), cl.memory(&strike), y];
+            vec![cl.call("black_scholes", &args, &[0], &[n], None)]
+        });
+    }
+
+    /// Every side adds in another order.
+    fn sums(&self) {
+        for shift in [16, 22] {
+            let n = 1 << shift;
+            let x = values(n);
+            let (mine, mut out) = (self.of(&x, [n]), self.of(&[0.0], [1]));
+            let what = format!("sum, 2^{shift}");
+            let ours = |q: &Queue, sum: &mut _| q.run(n, kernels::sum(&mine, sum));
+            let run = || timed(|| ok(ours(&self.q, &mut out).and_then(|e| e.wait())));
+            let mut sum = 0.0;
+            let figures = compare(ROUNDS, n / 1000, run, || timed(|| sum = hand::sum(&x)));
+            line(&what, figures, HAND);
+            assert_close(&what, &ok(out.to_vec()), &[sum]);
+            self.raw((&what, n), (&mut out, ours), |cl, y| {
+                let (groups, of) = (n / 4096, cl.memory(&vec![0.0f32; n / 4096]));
+                let first = [Arg::Count(n), cl.memory(&x), of];
+                let last = [Arg::Count(groups), of, y];
+                vec![
+                    cl.call("sum", &first, &[0], &[groups * 256], Some(&[256])),
+                    cl.call("sum", &last, &[0], &[256], Some(&[256])),
+                ]
+            });
+        }
     }
 
     fn bodies(&self) {
-        let n = 4096;
-        let p: Vec<[f32; 4]> = values(4 * n).as_chunks().0.to_vec();
-        let mut y = vec![[0.0; 4]; n];
-        let (mine, mut out) = (ok(self.rt.buffer_from(&p)), ok(self.rt.buffer_from(&y)));
-        let ours = |q: &Queue, y: &mut _| q.run(n, kernels::bodies(&mine, y));
-        let what = format!("{n} bodies");
-        let theirs = |y: &mut [[f32; 4]]| hand::bodies(&p, y);
-        self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), HAND);
-        let theirs = |y: &mut [[f32; 4]]| hand::bodies_by_lanes(&p, y);
-        self.line(
-            (&what, n * n),
-            (&mut out, ours),
-            (&mut y, theirs),
-            "rayon, 16 lanes over bodies",
-        );
+        for n in [4096, 16_384] {
+            let p: Vec<[f32; 4]> = values(4 * n).as_chunks().0.to_vec();
+            let mut y = vec![[0.0; 4]; n];
+            let (mine, mut out) = (ok(self.rt.buffer_from(&p)), ok(self.rt.buffer_from(&y)));
+            let ours = |q: &Queue, y: &mut _| q.run(n, kernels::bodies(&mine, y));
+            let what = format!("{n} bodies");
+            let theirs = |y: &mut [[f32; 4]]| hand::bodies_by_lanes(&p, y);
+            let lanes = "rayon, 16 lanes over bodies";
+            self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), lanes);
+            self.raw((&what, n * n), (&mut out, ours), |cl, y| {
+                vec![cl.call("bodies", &[Arg::Count(n), cl.memory(&p), y], &[0], &[n], None)]
+            });
+            if n < 10_000 {
+                let theirs = |y: &mut [[f32; 4]]| hand::bodies(&p, y);
+                self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), HAND);
+            }
+        }
     }
 }
 
@@ -141,14 +270,26 @@ fn main() {
     // Cargo passes `--bench`.
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let rt = ok(folio::runtime());
-    let bench = Bench { q: ok(rt.queue()), rt };
+    let cl = match Raw::open() {
+        Ok(cl) => Some(cl),
+        Err(reason) => {
+            println!("raw OpenCL skipped: {reason}");
+            None
+        }
+    };
+    let bench = Bench { q: ok(rt.queue()), rt, cl };
     println!("per 1000 elements; instructions: {:?}", Instructions::best());
+    if let Some(cl) = &bench.cl {
+        println!("raw OpenCL: {}", cl.name);
+    }
     heading();
-    let groups: [Group; 5] = [
+    let groups: [Group; 7] = [
         ("streams", Bench::streams),
         ("stencils", Bench::stencils),
         ("products", Bench::products),
+        ("gathers", Bench::gathers),
         ("functions", Bench::functions),
+        ("sums", Bench::sums),
         ("bodies", Bench::bodies),
     ];
     for (name, run) in groups {

@@ -75,7 +75,8 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     }
     let body = quote!(Self::__body::<__M>(__grid #(, #given)*));
     let each = if signature.grouped() {
-        quote!(__launch.groups(__block, |__grid| { #(#open)* #body; #(#close)* }))
+        let own = &signature.group;
+        quote!(__launch.groups(__block, &[#(#own),*], |__grid| { #(#open)* #body; #(#close)* }))
     } else if strips {
         quote! {
             if __M::PROVED {

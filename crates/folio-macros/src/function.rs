@@ -110,7 +110,7 @@ pub struct Parameter {
 pub struct Signature {
     pub parameters: Vec<Parameter>,
     /// Items of a group, if the attribute says.
-    group: Vec<Expr>,
+    pub group: Vec<Expr>,
 }
 
 /// The last part of a type's path, and its const argument if that is a literal.

@@ -1,7 +1,7 @@
 //! How a block is computed: as far as the ends of its indices are within what is accessed, without checks
 //! and with the best instructions; the rest, the edges of a block at most, with a check of each access.
 
-use super::{Checked, Kernel, Launched, ParamPtr, Positions, Proved, versions};
+use super::{Checked, Kernel, Launched, ParamPtr, Positions, versions};
 
 /// Blocks of fewer items are not taken apart.
 const SMALL: usize = 64;
@@ -29,7 +29,7 @@ pub unsafe fn run<K: Kernel>(
     let inner = inner(block, |part| unsafe { K::unproved(scalars, memory, part) });
     if let Some(inner) = &inner {
         // SAFETY: the caller's promise; nothing is unproved for this part.
-        unsafe { versions::best::<K, Proved>(scalars, memory, inner, launch) }
+        unsafe { versions::best::<K>(scalars, memory, inner, launch) }
     }
     for part in around(block, inner.as_ref()) {
         // SAFETY: the caller's promise; the parts of a block are disjoint.

@@ -21,6 +21,12 @@ pub struct Group<const D: usize = 1> {
     arena: *const Arena,
 }
 
+/// With ones for the dimensions that are not there; element by element, so that constants stay known.
+#[inline(always)]
+fn three<const D: usize>(of: [usize; D]) -> [usize; 3] {
+    std::array::from_fn(|dim| if dim + D < 3 { 1 } else { of[dim + D - 3] })
+}
+
 impl<const D: usize> Group<D> {
     /// Items in each dimension.
     #[inline(always)]
@@ -54,17 +60,17 @@ impl<const D: usize> Group<D> {
 
     #[inline(always)]
     fn items(self, mut body: impl FnMut(GroupItem<D>)) {
-        let mut size = [1; 3];
-        size[3 - D..].copy_from_slice(&self.size);
-        let mut row = 0;
+        let size = three(self.size);
+        // Sums that are tested, in profiles where they are, would hide from LLVM where indices end.
+        let mut row = 0usize;
         for z in 0..size[0] {
             for y in 0..size[1] {
                 for x in 0..size[2] {
                     let local = last([z, y, x]);
-                    let at = std::array::from_fn(|dim| self.first[dim] + local[dim]);
-                    body(GroupItem { item: Item { at }, local, number: row + x });
+                    let at = std::array::from_fn(|dim| self.first[dim].wrapping_add(local[dim]));
+                    body(GroupItem { item: Item { at }, local, number: row.wrapping_add(x) });
                 }
-                row += size[2];
+                row = row.wrapping_add(size[2]);
             }
         }
     }
@@ -110,12 +116,7 @@ impl<const D: usize> Group<D> {
     ) {
         // SAFETY: `open` made it, for this group, with so many values.
         let values = unsafe { gives.values(self.len()) };
-        let of = |all: [usize; D]| {
-            let mut three = [1; 3];
-            three[3 - D..].copy_from_slice(&all);
-            three
-        };
-        let (mut index, count) = (of(self.index), of(self.count));
+        let (mut index, count) = (three(self.index), three(self.count));
         index[..3 - D].fill(0);
         let number = (index[0] * count[1] + index[1]) * count[2] + index[2];
         folding.group(number, tree::<O, T>(values));
@@ -312,14 +313,27 @@ impl<const D: usize> Group<D> {
 }
 
 impl Launched {
-    /// Calls `body` for each group of a block: the loop around a group kernel's body.
+    /// Calls `body` for each group of a block: the loop around a group kernel's body. `own` is the kernel's
+    /// size of groups, if it has one: loops over so many items are compiled for that number.
     ///
     /// # Safety
     /// Only what runs a launch makes groups, and each once.
     #[inline(always)]
-    pub unsafe fn groups<const D: usize>(&self, block: &Positions, mut body: impl FnMut(Group<D>)) {
+    pub unsafe fn groups<const D: usize>(
+        &self,
+        block: &Positions,
+        own: &[usize],
+        mut body: impl FnMut(Group<D>),
+    ) {
         let places = self.places(block);
         let (count, size) = (last(self.grid()), last(self.group));
+        let size = match <[usize; D]>::try_from(own) {
+            Ok(own) => {
+                assert_eq!(own, size, "a launch has the kernel's own groups");
+                own
+            }
+            Err(_) => size,
+        };
         with_arena(|arena| {
             for z in places.min[0]..places.max[0] {
                 for y in places.min[1]..places.max[1] {

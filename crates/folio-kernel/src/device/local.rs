@@ -2,7 +2,7 @@
 //! its own slot, and reads others in phases that do not write.
 
 use super::atomic::{Atom, Atoms};
-use super::verdict::{Seen, note};
+use super::view::outside;
 use super::{At, Elements, Group, GroupItem, Local, LocalAtomic, Put, Shared};
 use crate::source::Entry;
 use std::marker::PhantomData;
@@ -105,8 +105,7 @@ impl<P, T: Shared, const N: usize> Array<P, T, N> {
         if at < N {
             return Some(self.first.wrapping_add(at));
         }
-        let param = self.param;
-        note(|| Seen::Bounds { param: Some(param), index: vec![at as i64], extent: vec![N] });
+        outside(Some(self.param), [at], [N]);
         None
     }
 

@@ -68,10 +68,11 @@ pub trait Mode: Copy + 'static {
 pub struct Checked;
 impl Mode for Checked {}
 
-/// The body is run for items of which nothing is unproved.
+/// The body is run for items of which nothing is unproved. There is a mode for each set of instructions,
+/// so that all of a body, with the closures in it, is compiled for that one alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Proved;
-impl Mode for Proved {
+pub struct Proved<const SET: u8>;
+impl<const SET: u8> Mode for Proved<SET> {
     const PROVED: bool = true;
 }
 

@@ -2,7 +2,7 @@
 //! processor has is taken. All give the same bits: nothing is contracted or reordered for any
 //! (semantics 5.2).
 
-use super::{Kernel, Launched, Mode, ParamPtr, Positions};
+use super::{Kernel, Launched, ParamPtr, Positions, Proved};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What a loop is compiled for.
@@ -59,35 +59,43 @@ impl Instructions {
     }
 }
 
+/// The mode of each: were it one for all, they would share the closures of a body, which are inlined
+/// where there is one call, and are compiled for any processor where they are not.
+const ANY: u8 = Instructions::Any as u8;
+#[cfg(target_arch = "x86_64")]
+const AVX2: u8 = Instructions::Avx2 as u8;
+#[cfg(target_arch = "x86_64")]
+const AVX512: u8 = Instructions::Avx512 as u8;
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn avx2<K: Kernel, M: Mode>(
+unsafe fn avx2<K: Kernel>(
     scalars: &[u64],
     memory: &[ParamPtr],
     block: &Positions,
     launch: &Launched,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { K::items::<M>(scalars, memory, block, launch) }
+    unsafe { K::items::<Proved<AVX2>>(scalars, memory, block, launch) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-unsafe fn avx512<K: Kernel, M: Mode>(
+unsafe fn avx512<K: Kernel>(
     scalars: &[u64],
     memory: &[ParamPtr],
     block: &Positions,
     launch: &Launched,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { K::items::<M>(scalars, memory, block, launch) }
+    unsafe { K::items::<Proved<AVX512>>(scalars, memory, block, launch) }
 }
 
-/// Computes the items of a block with the best instructions.
+/// Computes the items of a block, of which nothing is unproved, with the best instructions.
 ///
 /// # Safety
 /// That of [`Kernel::items`].
-pub(super) unsafe fn best<K: Kernel, M: Mode>(
+pub(super) unsafe fn best<K: Kernel>(
     scalars: &[u64],
     memory: &[ParamPtr],
     block: &Positions,
@@ -96,11 +104,11 @@ pub(super) unsafe fn best<K: Kernel, M: Mode>(
     match Instructions::best() {
         // SAFETY: the processor has them (`limit`); the rest is the caller's promise.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx512 => unsafe { avx512::<K, M>(scalars, memory, block, launch) },
+        Instructions::Avx512 => unsafe { avx512::<K>(scalars, memory, block, launch) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2 => unsafe { avx2::<K, M>(scalars, memory, block, launch) },
+        Instructions::Avx2 => unsafe { avx2::<K>(scalars, memory, block, launch) },
         // SAFETY: the caller's promise.
-        _ => unsafe { K::items::<M>(scalars, memory, block, launch) },
+        _ => unsafe { K::items::<Proved<ANY>>(scalars, memory, block, launch) },
     }
 }

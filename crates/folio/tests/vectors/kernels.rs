@@ -51,6 +51,28 @@ fn pulls(i: Item, p: In<[f32; 4]>, y: Out<f32>) {
     y[i] = sum;
 }
 
+#[device_fn]
+fn normal(x: f32) -> f32 {
+    let t = 1.0 / (1.0 + 0.2316419 * x.abs());
+    let series = 0.319_381_53
+        + t * (-0.356_563_782 + t * (1.781_477_937 + t * (-1.821_255_978 + t * 1.330_274_429)));
+    let tail = 0.398_942_28 * (-0.5 * x * x).exp() * t * series;
+    if x < 0.0 { tail } else { 1.0 - tail }
+}
+
+/// Functions, many of them.
+#[kernel]
+fn prices(i: Item, rate: f32, spot: In<f32>, strike: In<f32>, call: Out<f32>) {
+    let (s, k, v) = (spot[i], strike[i], 0.3);
+    let d1 = ((s / k).ln() + rate + 0.5 * v * v) / v;
+    call[i] = s * normal(d1) - k * (-rate).exp() * normal(d1 - v);
+}
+
+#[kernel]
+fn sum(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {
+    sum.give(x[i] * 2.0);
+}
+
 /// No vectors: whether an index is inside decides item by item.
 #[kernel]
 fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
@@ -85,6 +107,8 @@ fn launch() -> folio::Result<()> {
     q.run(100, saxpy(2.0, &x, &mut y))?;
     q.run(1..99, smooth(&x, &mut y))?;
     q.run(100, waves(&wide, &mut wide_y))?;
+    q.run(100, prices(0.1, &x, &x, &mut y))?;
+    q.run(100, sum(&x, &mut rt.buffer(1)?))?;
     q.run(100, gather(&at, &x, &mut y))?;
     let square = rt.buffer_with([10, 10], BufferOptions::new())?;
     let mut next = rt.buffer_with([10, 10], BufferOptions::new())?;

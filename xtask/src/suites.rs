@@ -100,6 +100,15 @@ pub const SUITES: &[Suite] = &[
         soak: 500_000,
         soak_step: 10_000,
     },
+    // A case is a kernel that rustc compiles, with and without optimisation; as many as asked.
+    Suite {
+        name: "SOURCE",
+        quick: share(60, 2),
+        normal: share(60, 10),
+        ci: share(240, 200),
+        soak: 5_000,
+        soak_step: 100,
+    },
     // A case is 2^20 arguments of one function; 4096 are all `f32` for it.
     Suite {
         name: "MATH",

@@ -8,7 +8,7 @@
 //! else; [`features`] counts what programs were made of. Nothing here depends on time, but for the
 //! patience after which a program counts as hanging.
 //!
-//! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, and [`exact`] is what functions are measured by.
+//! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random ones as Rust source, and [`exact`] is what functions are measured by.
 
 pub mod compute;
 pub mod exact;
@@ -27,6 +27,7 @@ pub mod residency;
 pub mod rng;
 pub mod run;
 pub mod shrink;
+pub mod source;
 pub mod suite;
 pub mod typed;
 pub mod world;

@@ -11,7 +11,7 @@ mod nvrtc;
 #[path = "emit/opencl.rs"]
 mod opencl;
 
-use compare::{exact, same};
+use compare::exact;
 use folio_kernel::access::of_launch;
 use folio_kernel::emit::{Capabilities, Dialect, Form, emit};
 use folio_kernel::launch::Launch;
@@ -20,6 +20,7 @@ use folio_kernel::{
     Access, Builder, Combine, Kernel, Op, Owner, ParamKind, Scalar, Stmt, Unary, Violation,
     ViolationKind,
 };
+use folio_model::interp::same;
 use folio_model::interp::{self, BLOCK, Failure, Order};
 use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};

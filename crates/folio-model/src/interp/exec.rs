@@ -1,7 +1,7 @@
 //! Launches, groups, items, statements.
 
 use super::memory::{Val, parts};
-use super::{Arg, BLOCK, Failure, Order, Ran, Stop, Touched, fold, scalar};
+use super::{Arg, BLOCK, Failure, MOST_FAILURES, Order, Ran, Stop, Touched, fold, scalar};
 use folio_kernel::launch::Launch;
 use folio_kernel::{
     Atomic, Binary, Body, Combine, Compare, Fold, Kernel, Label, Op, ParamId, ParamKind, Place,
@@ -20,7 +20,7 @@ pub fn run(
     let locals = kernel.params.iter().map(|_| vec![]).collect();
     let items = Contributions { all: kernel.params.iter().map(|_| vec![]).collect(), item: vec![] };
     let mut machine =
-        Machine { kernel, launch, args, order, locals, items, budget, failure: None, touched };
+        Machine { kernel, launch, args, order, locals, items, budget, failures: vec![], touched };
     if kernel.shape.groups {
         machine.groups()?;
     } else {
@@ -34,7 +34,8 @@ pub fn run(
             Val::Bits(result).write(&kernel.types, element, bytes);
         }
     }
-    Ok(Ran { failure: machine.failure, touched: machine.touched })
+    let failures = machine.failures;
+    Ok(Ran { failure: failures.first().cloned(), failures, touched: machine.touched })
 }
 
 /// What items have contributed to launch-wide reductions, by parameter.
@@ -74,7 +75,7 @@ struct Machine<'r> {
     locals: Vec<Vec<u8>>,
     items: Contributions,
     budget: u64,
-    failure: Option<Failure>,
+    failures: Vec<Failure>,
     touched: Vec<Option<Touched>>,
 }
 
@@ -369,7 +370,10 @@ impl<'r> Machine<'r> {
 
     fn fail(&mut self, kind: ViolationKind, site: Option<SiteId>) {
         let site = site.and_then(|site| self.kernel.sites.get(site.index()).cloned());
-        self.failure.get_or_insert(Failure { kind, site });
+        let failure = Failure { kind, site };
+        if self.failures.len() < MOST_FAILURES && !self.failures.contains(&failure) {
+            self.failures.push(failure);
+        }
     }
 
     fn scalar(&self, value: Value) -> Scalar {

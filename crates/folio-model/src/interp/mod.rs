@@ -8,11 +8,13 @@ pub mod float;
 mod fold;
 mod memory;
 mod runner;
+mod same;
 mod scalar;
 #[cfg(test)]
 mod tests;
 
 pub use runner::Interpreter;
+pub use same::{plain, same};
 
 use folio_kernel::launch::Launch;
 use folio_kernel::{Kernel, ParamKind, Site, Violation, ViolationKind};
@@ -61,6 +63,9 @@ pub enum Stop {
     Arguments(String),
 }
 
+/// So many different failures of a run are kept.
+pub const MOST_FAILURES: usize = 1000;
+
 /// Threads that run together, for kernels of several items per thread.
 pub const BLOCK: u64 = 4;
 
@@ -81,6 +86,8 @@ pub type Touched = Vec<(u64, u64)>;
 pub struct Ran {
     /// The first failure of the command.
     pub failure: Option<Failure>,
+    /// All of them, each once, up to [`MOST_FAILURES`].
+    pub failures: Vec<Failure>,
     /// By parameter: the indices that were loaded, stored to, or used atomically; those out of
     /// bounds, too.
     pub touched: Vec<Option<Touched>>,

@@ -1,0 +1,94 @@
+//! Structs and device functions of random kernels.
+
+use super::types::{Num, Ty};
+use super::writer::{Function, Var, Writer, Zone};
+
+impl Writer {
+    /// What the kernel needs: structs, functions, methods, operators.
+    pub fn preamble(&mut self) {
+        for ty in self.structs.clone() {
+            let Ty::Struct(_, [a, b]) = &ty else { continue };
+            self.text += "#[derive(Clone, Copy, Debug, PartialEq, DeviceType)]\n#[repr(C)]\n";
+            let name = ty.name();
+            self.text +=
+                &format!("pub struct {name} {{\n    a: {},\n    b: {},\n}}\n\n", a.name, b.name);
+            if self.rng.chance(50) {
+                self.sum(&ty, [*a, *b]);
+            }
+            if self.rng.chance(40) {
+                self.function(Some(&ty));
+            }
+        }
+        if self.rng.chance(50) {
+            self.function(None);
+        }
+    }
+
+    /// `+` of a struct.
+    fn sum(&mut self, ty: &Ty, [a, b]: [Num; 2]) {
+        let name = ty.name();
+        self.text += &format!("#[device_fn]\nimpl std::ops::Add for {name} {{\n");
+        self.text +=
+            &format!("    type Output = {name};\n    fn add(self, other: {name}) -> {name} {{\n");
+        let vars = ["self", "other"].map(|name| (name.to_owned(), ty.clone()));
+        let (x, y) = self
+            .within(vars.to_vec(), |writer| (writer.expr(&Ty::Num(a)), writer.expr(&Ty::Num(b))));
+        self.text += &format!("        {name} {{ a: {x}, b: {y} }}\n    }}\n}}\n\n");
+        self.adds.push(ty.clone());
+    }
+
+    /// A function with some statements, or a method.
+    fn function(&mut self, of: Option<&Ty>) {
+        let name = self.name(if of.is_some() { "method" } else { "function" });
+        let result = self.any_type();
+        let mut params: Vec<_> = (0..self.rng.within(1, 2)).map(|_| self.any_type()).collect();
+        let named = |at: usize, ty: &Ty| (format!("p{at}"), ty.clone());
+        let mut vars: Vec<_> = params.iter().enumerate().map(|(at, ty)| named(at, ty)).collect();
+        let list: Vec<_> =
+            vars.iter().map(|(name, ty)| format!("mut {name}: {}", ty.name())).collect();
+        let (list, out) = (list.join(", "), result.name());
+        match of {
+            Some(ty) => {
+                vars.insert(0, ("self".to_owned(), ty.clone()));
+                params.insert(0, ty.clone());
+                self.text += &format!("#[device_fn]\nimpl {} {{\n", ty.name());
+                self.text += &format!("    fn {name}(self, {list}) -> {out} {{\n");
+            }
+            None => self.text += &format!("#[device_fn]\nfn {name}({list}) -> {out} {{\n"),
+        }
+        self.within(vars, |writer| {
+            for _ in 0..writer.rng.below(2) {
+                writer.simple();
+            }
+            if writer.rng.chance(30) {
+                let (cond, early) = (writer.condition(), writer.expr(&result));
+                writer.line(&format!("if {cond} {{ return {early}; }}"));
+            }
+            if !writer.groups && writer.rng.chance(10) {
+                let cond = writer.condition();
+                writer.line(&format!("assert!({cond} || {});", writer.rng.clone().chance(70)));
+            }
+            let value = writer.expr(&result);
+            writer.line(&value);
+        });
+        self.text += if of.is_some() { "    }\n}\n\n" } else { "}\n\n" };
+        self.functions.push(Function { name, method: of.is_some(), params, result });
+    }
+
+    /// Writes with these variables alone.
+    fn within<R>(&mut self, vars: Vec<(String, Ty)>, fill: impl FnOnce(&mut Writer) -> R) -> R {
+        let mutable = |name: &String| name.starts_with('p');
+        let inner = vars.into_iter().map(|(name, ty)| Var {
+            mutable: mutable(&name),
+            name,
+            ty,
+            kept: false,
+        });
+        let outer = std::mem::replace(&mut self.vars, inner.collect());
+        let zone = std::mem::replace(&mut self.zone, Zone::Function);
+        let result = fill(self);
+        self.zone = zone;
+        self.vars = outer;
+        result
+    }
+}

@@ -1,0 +1,320 @@
+//! What a program of random kernels calls: each kernel is interpreted from its IR, computed on the CPU with
+//! every instruction set, and launched on a simulated device; all of that has to be the same.
+
+use super::{Case, generate};
+use crate::interp::{Arg, Failure, Interpreter, MOST_FAILURES, Order, Stop, run, same};
+use folio_core::{
+    Buffer, BufferOptions, Cause, DeviceType, Error, Queue, Result, Runtime, Slice, SliceMut,
+    Violation,
+};
+use folio_cpu::CpuBackend;
+use folio_kernel::device::{Instructions, Kernel};
+use folio_kernel::launch::Launch;
+use folio_sim::{DeviceSpec, SimBackend};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Statements that a kernel may run.
+const BUDGET: u64 = 20_000_000;
+/// What is around the parts that kernels are given.
+const FRAME: u8 = 0xa5;
+
+/// Launches a case's kernel on a queue, with what is given.
+pub type LaunchFn<'l> = &'l dyn Fn(&Runtime, &Queue, &Given) -> Result<()>;
+
+/// The arguments of one launch, and what it leaves.
+#[derive(Debug)]
+pub struct Given {
+    case: Case,
+    left: RefCell<Vec<Arg>>,
+    /// Parameters of which the surroundings have changed.
+    damaged: RefCell<Vec<usize>>,
+}
+
+impl Given {
+    fn new(case: &Case) -> Given {
+        let left = RefCell::new(case.args.clone());
+        Given { case: case.clone(), left, damaged: RefCell::default() }
+    }
+
+    /// The bytes and extent of what is passed for a parameter.
+    fn arg<const D: usize>(&self, at: usize) -> ([usize; D], &[u8]) {
+        match &self.case.args[at] {
+            Arg::View { extent, bytes } => {
+                (std::array::from_fn(|dim| extent[dim] as usize), bytes.as_slice())
+            }
+            Arg::Scalar(bytes) | Arg::Reduce(bytes) => ([1; D], bytes.as_slice()),
+            Arg::Local => ([0; D], &[]),
+        }
+    }
+
+    fn frame(&self, at: usize) -> usize {
+        usize::from(self.case.framed[at])
+    }
+
+    /// The value of a parameter.
+    pub fn scalar<T: DeviceType>(&self, at: usize) -> T {
+        values::<T>(self.arg::<1>(at).1)[0]
+    }
+
+    /// A new buffer with what is passed for a parameter, in pages of a few elements.
+    pub fn buffer<T: DeviceType, const D: usize>(
+        &self,
+        rt: &Runtime,
+        at: usize,
+    ) -> Result<Buffer<T, D>> {
+        let (extent, bytes) = self.arg::<D>(at);
+        let frame = self.frame(at);
+        let mut around = vec![FRAME; volume(extent, frame) * size_of::<T>()];
+        for (row, to) in rows(extent, frame, size_of::<T>()).enumerate() {
+            let len = extent[D - 1] * size_of::<T>();
+            around[to..to + len].copy_from_slice(&bytes[row * len..][..len]);
+        }
+        let options = BufferOptions::new().page([3; D]);
+        rt.buffer_from_with(&values::<T>(&around), extent.map(|n| n + 2 * frame), options)
+    }
+
+    /// The part of it that the kernel is given.
+    pub fn part<'b, T: DeviceType, const D: usize>(
+        &self,
+        at: usize,
+        of: &'b Buffer<T, D>,
+    ) -> Result<Slice<'b, T, D>>
+    where
+        Buffer<T, D>: Parts<T, D>,
+    {
+        of.part_at([self.frame(at); D], self.arg::<D>(at).0)
+    }
+
+    /// The part of it that the kernel is given, to be written.
+    pub fn part_mut<'b, T: DeviceType, const D: usize>(
+        &self,
+        at: usize,
+        of: &'b mut Buffer<T, D>,
+    ) -> Result<SliceMut<'b, T, D>>
+    where
+        Buffer<T, D>: Parts<T, D>,
+    {
+        of.part_mut_at([self.frame(at); D], self.arg::<D>(at).0)
+    }
+
+    /// Keeps what it holds after the launch.
+    pub fn keep<T: DeviceType, const D: usize>(&self, at: usize, of: &Buffer<T, D>) -> Result<()>
+    where
+        Buffer<T, D>: Parts<T, D>,
+    {
+        let (extent, _) = self.arg::<D>(at);
+        let (frame, size) = (self.frame(at), size_of::<T>());
+        let mut all = bytes(&of.all()?);
+        let len = extent[D - 1] * size;
+        let mut found = vec![];
+        for from in rows(extent, frame, size) {
+            found.extend_from_slice(&all[from..from + len]);
+            all[from..from + len].fill(FRAME);
+        }
+        if all.iter().any(|byte| *byte != FRAME) {
+            self.damaged.borrow_mut().push(at);
+        }
+        match &mut self.left.borrow_mut()[at] {
+            Arg::View { bytes, .. } | Arg::Reduce(bytes) => *bytes = found,
+            Arg::Scalar(_) | Arg::Local => {}
+        }
+        Ok(())
+    }
+}
+
+/// What buffers of every number of dimensions have.
+pub trait Parts<T: DeviceType, const D: usize> {
+    /// A part.
+    fn part_at(&self, offset: [usize; D], extent: [usize; D]) -> Result<Slice<'_, T, D>>;
+    /// A part that is written.
+    fn part_mut_at(&mut self, offset: [usize; D], extent: [usize; D])
+    -> Result<SliceMut<'_, T, D>>;
+    /// All of it.
+    fn all(&self) -> Result<Vec<T>>;
+}
+
+macro_rules! parts {
+    ($($rank:literal)*) => {$(
+        impl<T: DeviceType> Parts<T, $rank> for Buffer<T, $rank> {
+            fn part_at(&self, offset: [usize; $rank], extent: [usize; $rank]) -> Result<Slice<'_, T, $rank>> {
+                self.slice(offset, extent)
+            }
+            fn part_mut_at(&mut self, offset: [usize; $rank], extent: [usize; $rank]) -> Result<SliceMut<'_, T, $rank>> {
+                self.slice_mut(offset, extent)
+            }
+            fn all(&self) -> Result<Vec<T>> {
+                self.to_vec()
+            }
+        }
+    )*};
+}
+parts! { 1 2 3 }
+
+/// How many elements there are with a frame.
+fn volume<const D: usize>(extent: [usize; D], frame: usize) -> usize {
+    extent.iter().map(|n| n + 2 * frame).product()
+}
+
+/// Where the rows of the inner part begin, in bytes.
+fn rows<const D: usize>(
+    extent: [usize; D],
+    frame: usize,
+    size: usize,
+) -> impl Iterator<Item = usize> {
+    let mut leading = [1; 3];
+    leading[3 - D..].copy_from_slice(&extent);
+    let wide = |dim: usize| if dim + D >= 3 { leading[dim] + 2 * frame } else { 1 };
+    let first = |dim: usize| if dim + D >= 3 { frame } else { 0 };
+    let (planes, lines) = (leading[0], leading[1]);
+    let (height, width) = (wide(1), wide(2));
+    let (z0, y0) = (first(0), first(1));
+    (0..planes * lines).map(move |row| {
+        let (z, y) = (z0 + row / lines, y0 + row % lines);
+        ((z * height + y) * width + frame) * size
+    })
+}
+
+fn values<T: DeviceType>(bytes: &[u8]) -> Vec<T> {
+    let chunks = bytes.chunks_exact(size_of::<T>());
+    // SAFETY: any bits are a value of a device type, and each chunk has as many bytes as one.
+    chunks.map(|chunk| unsafe { chunk.as_ptr().cast::<T>().read_unaligned() }).collect()
+}
+
+fn bytes<T: DeviceType>(values: &[T]) -> Vec<u8> {
+    let (first, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
+    // SAFETY: device types have no padding, so all these bytes are initialised.
+    unsafe { std::slice::from_raw_parts(first, len) }.to_vec()
+}
+
+/// Runs kernels in all their forms, and prints a line about each: its seed, and a hash of what it leaves, or what
+/// is wrong.
+#[derive(Debug)]
+pub struct Harness {
+    cpu: Runtime,
+    sim: Runtime,
+}
+
+/// How a kernel ended: with these contents, or as one of these failures says.
+#[derive(Debug)]
+enum Ended {
+    Well(Vec<Arg>),
+    Failed(Vec<Failure>),
+}
+
+impl Harness {
+    /// Opens the devices.
+    ///
+    /// # Panics
+    /// If they cannot be opened.
+    #[expect(clippy::expect_used, reason = "a program for tests")]
+    pub fn open() -> Harness {
+        let cpu = CpuBackend::builder().domains(2).threads(2).build().expect("a CPU");
+        let spec = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
+        let sim = SimBackend::builder().device(spec).build();
+        let open = |builder: folio_core::RuntimeBuilder| builder.build().expect("a runtime");
+        Harness {
+            cpu: open(Runtime::builder().backend(cpu)),
+            sim: open(Runtime::builder().backend(sim)),
+        }
+    }
+
+    /// The kernel of the case with this seed.
+    pub fn case<K: Kernel>(&self, seed: u64, launch: LaunchFn<'_>) {
+        match self.compare::<K>(&generate(seed), launch) {
+            Ok(hash) => println!("{seed}: {hash}"),
+            Err(why) => println!("{seed}: wrong: {}", why.replace('\n', "\n  ")),
+        }
+    }
+
+    fn compare<K: Kernel>(&self, case: &Case, launch: LaunchFn<'_>) -> Result<String, String> {
+        let ir = &K::code().as_ref().map_err(|error| error.to_string())?.ir;
+        let wanted = match interpreted(ir, case) {
+            Ok(ended) => ended,
+            Err(Stop::Budget) => return Ok("too long".to_owned()),
+            Err(stop) => return Err(format!("{stop:?}\n{ir}")),
+        };
+        let found = self.launched(&self.sim, "sim:0", case, launch)?;
+        agree(ir, &wanted, &found).map_err(|why| format!("on a simulated device: {why}\n{ir}"))?;
+        let device = format!("cpu:{}", case.seed % 2);
+        let mut before: Option<Vec<Arg>> = None;
+        for set in [Instructions::Any, Instructions::Avx2, Instructions::Avx512] {
+            if set.limit() != set {
+                continue;
+            }
+            let found = self.launched(&self.cpu, &device, case, launch)?;
+            let fine = if case.inexact { Ok(()) } else { agree(ir, &wanted, &found) };
+            let same = match (&before, &found) {
+                (Some(before), Ok(found)) => same(ir, before, found),
+                _ => Ok(()),
+            };
+            fine.and(same).map_err(|why| format!("{set:?}: {why}\n{ir}"))?;
+            before = found.ok();
+        }
+        Ok(before.map_or("failed".to_owned(), |args| format!("{:016x}", hash(ir, &args))))
+    }
+
+    /// What the launch left, or its violation; an error is what should not have been.
+    fn launched(
+        &self,
+        rt: &Runtime,
+        device: &str,
+        case: &Case,
+        launch: LaunchFn<'_>,
+    ) -> Result<Result<Vec<Arg>, Violation>, String> {
+        let given = Given::new(case);
+        let q = rt.queue_on(device).map_err(|error| error.to_string())?;
+        let ended = launch(rt, &q, &given);
+        let damaged = given.damaged.into_inner();
+        if !damaged.is_empty() {
+            return Err(format!("what is around of parameters {damaged:?} was written"));
+        }
+        match ended {
+            Ok(()) => Ok(Ok(given.left.into_inner())),
+            Err(Error::Failed(failure)) => match failure.cause() {
+                Cause::Kernel(violation) => Ok(Err((**violation).clone())),
+                other => Err(other.to_string()),
+            },
+            Err(other) => Err(other.to_string()),
+        }
+    }
+}
+
+fn interpreted(ir: &folio_kernel::Kernel, case: &Case) -> Result<Ended, Stop> {
+    let mut shape = Launch { range: [1; 3], ..Launch::default() };
+    for dim in 0..case.range.len() {
+        shape.range[dim] = case.range[dim] as u64;
+        shape.offset[dim] = case.offset[dim] as u64;
+        shape.group[dim] = case.group.as_ref().map_or(0, |group| group[dim] as u64);
+    }
+    let mut args = case.args.clone();
+    let ran = run(ir, &shape, &mut args, Order::Forward, BUDGET)?;
+    Ok(if ran.failures.is_empty() { Ended::Well(args) } else { Ended::Failed(ran.failures) })
+}
+
+/// A launch ended as the interpreter says.
+fn agree(
+    ir: &folio_kernel::Kernel,
+    wanted: &Ended,
+    found: &Result<Vec<Arg>, Violation>,
+) -> Result<(), String> {
+    match (wanted, found) {
+        (Ended::Well(wanted), Ok(found)) => same(ir, wanted, found),
+        (Ended::Failed(all), Err(found)) => {
+            let known = |failure: &Failure| failure.clone().violation(ir).as_ref() == Some(found);
+            match all.len() == MOST_FAILURES || all.iter().any(known) {
+                true => Ok(()),
+                false => Err(format!("{found:?} is none of {all:?}")),
+            }
+        }
+        (Ended::Well(_), Err(found)) => Err(format!("{found:?}, but nothing fails")),
+        (Ended::Failed(all), Ok(_)) => Err(format!("nothing failed, but {:?} does", all[0])),
+    }
+}
+
+/// Of what is in views; all NaN are one.
+fn hash(ir: &folio_kernel::Kernel, args: &[Arg]) -> u64 {
+    crate::interp::plain(ir, args).iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}

@@ -1,0 +1,314 @@
+//! Statements of an item: of a kernel of items, of a phase, of a function.
+
+use super::types::{Ty, U32, USIZE};
+use super::writer::{Writer, Zone};
+use super::{Kind, Param};
+
+impl Writer {
+    /// The kernel, but for its last brace.
+    pub fn item_kernel(&mut self) {
+        self.preamble();
+        self.head("i");
+        self.positions();
+        if self.rng.chance(50) {
+            self.simple();
+        }
+        self.write_outputs();
+        self.complete = true;
+        while self.left > 0 {
+            self.statement();
+        }
+    }
+
+    /// Names for the parts of the position.
+    pub fn positions(&mut self) {
+        self.line(match self.rank {
+            1 => "let at0 = i.index();",
+            2 => "let (at0, at1) = i.pos();",
+            _ => "let (at0, at1, at2) = i.pos();",
+        });
+    }
+
+    /// Writes all that has to be written as a whole, and some more.
+    pub fn write_outputs(&mut self) {
+        for param in self.params.clone() {
+            match param.kind {
+                Kind::Out | Kind::Row | Kind::Chunk => self.store(&param),
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes the item's part of an output, all of it where it is an output only.
+    fn store(&mut self, param: &Param) {
+        let (name, element) = (&param.name, &param.element);
+        match param.kind {
+            Kind::Row | Kind::InOutRow => {
+                let column = self.name("c");
+                let (inner, width) = (self.vars.len(), format!("{name}.shape()[1]"));
+                self.var(&column, Ty::Num(USIZE), false);
+                let value = self.expr(element);
+                self.vars.truncate(inner);
+                self.line(&format!(
+                    "for {column} in 0..{width} {{ {name}[(i, {column})] = {value}; }}"
+                ));
+            }
+            Kind::Chunk => match element {
+                Ty::Array(num, n) if self.rng.chance(60) => {
+                    let slot = self.name("c");
+                    let inner = self.vars.len();
+                    self.var(&slot, Ty::Num(USIZE), false);
+                    let value = self.expr(&Ty::Num(*num));
+                    self.vars.truncate(inner);
+                    self.line(&format!(
+                        "for {slot} in 0..{n}usize {{ {name}[i][{slot}] = {value}; }}"
+                    ));
+                }
+                _ => {
+                    let value = self.expr(element);
+                    self.line(&format!("{name}[i] = {value};"));
+                }
+            },
+            _ => {
+                let value = self.expr(element);
+                self.line(&format!("{name}[i] = {value};"));
+            }
+        }
+    }
+
+    /// Any statement of an item.
+    pub fn statement(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        match self.rng.below(20) {
+            0..=6 => self.simple(),
+            7..=9 => self.effect(),
+            10..=12 if self.nested < 3 => self.branch(),
+            13..=15 if self.nested < 3 => self.repeat(),
+            16 if self.nested < 3 => {
+                let label = self.name("'b");
+                self.line(&format!("{label}: {{"));
+                self.inside(label, false);
+            }
+            17 | 18 => self.exit(),
+            _ => self.simple(),
+        }
+    }
+
+    /// A variable, or an assignment.
+    pub fn simple(&mut self) {
+        let targets = self.targets();
+        match self.some(&targets) {
+            Some((target, ty)) if self.rng.chance(55) => self.assign(&target, &ty),
+            _ => self.declared(),
+        }
+    }
+
+    fn declared(&mut self) {
+        let (name, ty) = (self.name("v"), self.any_type());
+        match self.rng.below(10) {
+            0 => {
+                let (other, second) = (self.name("v"), self.any_type());
+                let (a, b) = (self.expr(&ty), self.expr(&second));
+                self.line(&format!("let ({name}, mut {other}) = ({a}, {b});"));
+                self.var(&other, second, true);
+                self.var(&name, ty, false);
+            }
+            1 => {
+                let (cond, a, b) = (self.condition(), self.expr(&ty), self.expr(&ty));
+                self.line(&format!("let {name};"));
+                self.line(&format!("if {cond} {{ {name} = {a}; }} else {{ {name} = {b}; }}"));
+                self.var(&name, ty, false);
+            }
+            2 => {
+                let count = self.name("n");
+                let inner = self.vars.len();
+                self.var(&count, Ty::Num(U32), false);
+                let (cond, early, late) = (self.condition(), self.expr(&ty), self.expr(&ty));
+                self.vars.truncate(inner);
+                let most = self.rng.within(1, 4);
+                self.line(&format!("let mut {count} = 0u32;"));
+                self.line(&format!(
+                    "let {name} = loop {{ {count} += 1u32; if {cond} {{ break {early}; }} if {count} > {most}u32 {{ break {late}; }} }};"
+                ));
+                self.var(&name, ty, false);
+            }
+            _ => {
+                let mutable = self.rng.chance(70);
+                let value = self.expr(&ty);
+                let annotated =
+                    if self.rng.chance(30) { format!(": {}", ty.name()) } else { String::new() };
+                let mutability = if mutable { "mut " } else { "" };
+                self.line(&format!("let {mutability}{name}{annotated} = {value};"));
+                self.var(&name, ty, mutable);
+            }
+        }
+    }
+
+    fn assign(&mut self, target: &str, ty: &Ty) {
+        let value = self.expr(ty);
+        let op = match ty {
+            Ty::Num(num) if num.is_float() => self.rng.pick(&["=", "+=", "-=", "*=", "/="]),
+            Ty::Num(_) => self.rng.pick(&["=", "+=", "-=", "*=", "^=", "|=", "<<=", ">>="]),
+            ty if self.adds.contains(ty) => self.rng.pick(&["=", "+="]),
+            _ => "=",
+        };
+        match ty {
+            Ty::Array(num, n) if self.rng.chance(50) => {
+                let at = self.index(&n.to_string(), *n);
+                let value = self.expr(&Ty::Num(*num));
+                self.line(&format!("{target}[{at}] = {value};"));
+            }
+            _ => self.line(&format!("{target} {op} {value};")),
+        }
+    }
+
+    /// Something that others see.
+    fn effect(&mut self) {
+        let items = self.zone == Zone::Items;
+        let params = self.params_of(|param| match param.kind {
+            Kind::Out | Kind::InOut | Kind::Row | Kind::InOutRow | Kind::Chunk => items,
+            Kind::Reduce(_) => items,
+            Kind::Atomic(_) | Kind::LocalAtomic(_) => items,
+            _ => false,
+        });
+        let Some(param) = self.some(&params) else { return self.simple() };
+        let (name, element) = (&param.name, &param.element);
+        match param.kind {
+            Kind::Atomic(op) => {
+                let at = self.index(&format!("{name}.len()"), param.extent[0]);
+                let value = self.expr(element);
+                self.line(&format!("{name}.{op}({at}, {value});"));
+            }
+            Kind::LocalAtomic(n) => {
+                let at = self.index(&n.to_string(), n);
+                let value = self.expr(element);
+                self.line(&format!("{name}.add({at}, {value});"));
+            }
+            Kind::Reduce(_) => {
+                let value = self.expr(element);
+                self.line(&format!("{name}.give({value});"));
+            }
+            Kind::InOut if self.rng.chance(50) && !element.parts().is_empty() => {
+                let parts = element.parts();
+                let (part, num) = parts[self.rng.below(parts.len())].clone();
+                let value = self.expr(&Ty::Num(num));
+                self.line(&format!("{name}[i]{part} = {value};"));
+            }
+            Kind::InOut if self.rng.chance(60) => self.assign(&format!("{name}[i]"), element),
+            _ => self.store(&param),
+        }
+    }
+
+    /// Statements, up to the brace that ends them.
+    fn inside(&mut self, label: String, is_loop: bool) {
+        self.open.push((label, is_loop));
+        self.block();
+        self.open.pop();
+        self.line("}");
+    }
+
+    pub fn block(&mut self) {
+        self.scope(|writer| {
+            for _ in 0..writer.rng.within(1, 2).min(writer.left.max(1)) {
+                writer.statement();
+            }
+        });
+    }
+
+    fn branch(&mut self) {
+        if self.rng.chance(25) {
+            return self.chosen();
+        }
+        let cond = self.condition();
+        self.line(&format!("if {cond} {{"));
+        self.block();
+        if self.rng.chance(40) {
+            let cond = self.condition();
+            self.line(&format!("}} else if {cond} {{"));
+            self.block();
+        }
+        if self.rng.chance(50) {
+            self.line("} else {");
+            self.block();
+        }
+        self.line("}");
+    }
+
+    /// A `match` as a statement.
+    fn chosen(&mut self) {
+        let num = self.integer();
+        let of = self.expr(&Ty::Num(num));
+        self.line(&format!("match {of} {{"));
+        let (name, low) = (self.name("n"), self.rng.below(9));
+        let heads = [format!("{low} | 11..=14 => {{"), format!("{name} if {name} > 20 => {{")];
+        for head in heads {
+            self.line(&head);
+            self.block();
+            self.line("}");
+        }
+        self.line("_ => {");
+        self.block();
+        self.line("}");
+        self.line("}");
+    }
+
+    fn repeat(&mut self) {
+        let label = self.name("'l");
+        if self.rng.chance(25) {
+            let count = self.name("n");
+            let most = self.rng.within(1, 4);
+            let cond = if self.rng.chance(50) { "true".to_owned() } else { self.condition() };
+            self.line(&format!("let mut {count} = 0u32;"));
+            self.line(&format!("{label}: while {cond} && {count} < {most}u32 {{"));
+            self.line(&format!("{count} += 1u32;"));
+            return self.inside(label, true);
+        }
+        let (name, num) = (self.name("k"), self.integer());
+        let (first, last) = (self.rng.below(3), self.rng.within(1, 5));
+        let any = self.leaf(&Ty::Num(num));
+        let ty = num.name;
+        let end = if self.rng.chance(60) { format!("{last}{ty}") } else { format!("({any} & 3)") };
+        let views = self.params_of(|param| param.kind == Kind::In);
+        let range = match self.rng.below(8) {
+            0 => format!("({first}{ty}..={end}).rev()"),
+            1 => format!("({first}{ty}..{end}).step_by({}usize)", self.rng.within(0, 3)),
+            2 => format!("({first}{ty}..{end}).rev().step_by(2)"),
+            3 => format!("{first}{ty}..={end}"),
+            _ => format!("{first}{ty}..{end}"),
+        };
+        let inner = self.vars.len();
+        if let Some(view) = self.some(&views)
+            && self.zone != Zone::Function
+            && self.rng.chance(35)
+        {
+            let dim = self.rng.below(view.rank());
+            let extent = self.extent(&view, dim);
+            // Long loops within long ones take too long to interpret.
+            let end = if self.nested > 0 { format!("{extent}.min(3)") } else { extent };
+            self.line(&format!("{label}: for {name} in 0..{end} {{"));
+            self.var(&name, Ty::Num(USIZE), false);
+        } else {
+            self.line(&format!("{label}: for {name} in {range} {{"));
+            self.var(&name, Ty::Num(num), false);
+        }
+        self.inside(label, true);
+        self.vars.truncate(inner);
+    }
+
+    /// Leaves something, under a condition.
+    fn exit(&mut self) {
+        let cond = self.condition();
+        let open = self.open.clone();
+        if let Some((label, is_loop)) = self.some(&open) {
+            let how = if is_loop && self.rng.chance(50) { "continue" } else { "break" };
+            return self.line(&format!("if {cond} {{ {how} {label}; }}"));
+        }
+        let leaves = matches!(self.zone, Zone::Items | Zone::Once) && self.complete;
+        match self.rng.below(12) {
+            0 if leaves => self.line(&format!("assert!({cond});")),
+            1 if leaves => self.line(&format!("if {cond} {{ panic!(\"no\"); }}")),
+            2..=9 if leaves => self.line(&format!("if {cond} {{ return; }}")),
+            _ => self.simple(),
+        }
+    }
+}

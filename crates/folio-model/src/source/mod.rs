@@ -1,0 +1,147 @@
+//! Random kernels as Rust source, well typed by construction: text for rustc, and arguments. [`Harness`] is
+//! what a program made of them runs each with, in every form that it has.
+
+mod expr;
+mod functions;
+mod group;
+mod harness;
+mod items;
+mod types;
+mod writer;
+
+pub use harness::{Given, Harness};
+
+use crate::interp::Arg;
+use crate::rng::Rng;
+use types::Ty;
+use writer::Writer;
+
+/// A kernel's text, and what it is launched with.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What it was made from.
+    pub seed: u64,
+    /// The functions and structs that it needs, the kernel `k`, and `launch`, which launches it.
+    pub text: String,
+    /// Its functions' results are within limits, and not exact: other devices compute others.
+    pub inexact: bool,
+    /// Position of the first item, by dimension.
+    pub offset: Vec<usize>,
+    /// Number of items.
+    pub range: Vec<usize>,
+    /// Items of a group, of a kernel of groups.
+    pub group: Option<Vec<usize>>,
+    /// What is passed.
+    pub args: Vec<Arg>,
+    /// Those of `args` that are parts of something larger.
+    pub framed: Vec<bool>,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Scalar,
+    In,
+    Out,
+    InOut,
+    Row,
+    InOutRow,
+    /// The slots of its element, an array.
+    Chunk,
+    OfGroup,
+    /// With the one operation that the kernel uses.
+    Atomic(&'static str),
+    Reduce(&'static str),
+    Local(usize),
+    LocalAtomic(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Param {
+    name: String,
+    kind: Kind,
+    element: Ty,
+    extent: Vec<usize>,
+}
+
+impl Param {
+    fn rank(&self) -> usize {
+        self.extent.len()
+    }
+
+    /// Its type in the kernel.
+    fn ty(&self) -> String {
+        let element = self.element.name();
+        let rank = self.rank();
+        match self.kind {
+            Kind::Scalar => element,
+            Kind::In => format!("In<{element}, {rank}>"),
+            Kind::Out => format!("Out<{element}, {rank}>"),
+            Kind::InOut => format!("InOut<{element}, {rank}>"),
+            Kind::Row => format!("OutRow<{element}>"),
+            Kind::InOutRow => format!("InOutRow<{element}>"),
+            Kind::Chunk => match &self.element {
+                Ty::Array(num, n) => format!("OutChunk<{}, {n}, {rank}>", num.name),
+                _ => format!("Out<{element}, {rank}>"),
+            },
+            Kind::OfGroup => format!("OutGroup<{element}, {rank}>"),
+            Kind::Atomic(_) => format!("Atomic<{element}, {rank}>"),
+            Kind::Reduce(by) => format!("Reduce<{element}, {by}>"),
+            Kind::Local(n) => format!("Local<{element}, {n}>"),
+            Kind::LocalAtomic(n) => format!("LocalAtomic<{element}, {n}>"),
+        }
+    }
+}
+
+/// Makes the case with this seed.
+pub fn generate(seed: u64) -> Case {
+    let mut rng = Rng::new(seed);
+    let groups = rng.chance(35);
+    let rank = if groups { rng.within(1, 2) } else { rng.pick(&[1, 1, 2, 2, 3]) };
+    let (mut offset, mut range, mut group) = (vec![], vec![], vec![]);
+    for dim in 0..rank {
+        // The last dimension is long enough for whole vectors, and some items beyond.
+        let most = if dim + 1 < rank { 6 } else { 150 / rank };
+        let size = rng.within(1, if rank == 1 { 12 } else { 4 });
+        let count = if groups { size * rng.within(1, most / 8 + 1) } else { rng.within(1, most) };
+        group.push(size);
+        range.push(count);
+        offset.push(if rng.chance(40) { rng.within(1, 3) } else { 0 });
+    }
+    let group = groups.then_some(group);
+    let mut writer = Writer::new(rng, rank, groups);
+    writer.declare(&offset, &range, group.as_deref());
+    match groups {
+        true => writer.group_kernel(),
+        false => writer.item_kernel(),
+    }
+    writer.launch(&offset, &range, group.as_deref());
+    let Writer { mut rng, params, text, inexact, .. } = writer;
+    let (mut args, mut framed) = (vec![], vec![]);
+    for param in &params {
+        let count = param.extent.iter().product();
+        let bytes = param.element.values(count, &mut rng);
+        framed.push(param.kind == Kind::In || rng.chance(50));
+        args.push(match param.kind {
+            Kind::Scalar => Arg::Scalar(bytes),
+            Kind::Reduce(_) => Arg::Reduce(bytes),
+            Kind::Local(_) | Kind::LocalAtomic(_) => Arg::Local,
+            _ => Arg::View { extent: param.extent.iter().map(|n| *n as u64).collect(), bytes },
+        });
+    }
+    Case { seed, text, inexact, offset, range, group, args, framed }
+}
+
+/// The program of these cases: a module for each, and a `main` that gives all of them to a [`Harness`].
+pub fn program(seeds: impl Iterator<Item = u64> + Clone) -> String {
+    let mut text = String::new();
+    for seed in seeds.clone() {
+        let case = generate(seed).text;
+        text += &format!("mod k{seed} {{\nuse super::*;\n{case}}}\n\n");
+    }
+    text += "pub fn main() {\nlet harness = Harness::open();\n";
+    for seed in seeds {
+        text += &format!("harness.case::<k{seed}::k>({seed}, &k{seed}::launch);\n");
+    }
+    text + "}\n"
+}

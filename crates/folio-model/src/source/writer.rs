@@ -1,0 +1,290 @@
+//! What is being written: the text so far, and what is visible at this point of it.
+
+use super::types::{F32, I32, INTEGERS, Num, Ty, U32, USIZE};
+use super::{Kind, Param};
+use crate::rng::Rng;
+
+/// Whose code is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Zone {
+    /// An item's.
+    Items,
+    /// The group's.
+    Uniform,
+    /// An item's, that gives a value to a reduction or a scan.
+    Gives,
+    /// The first item's.
+    Once,
+    /// A device function's.
+    Function,
+}
+
+/// Something that has a name and a value.
+#[derive(Clone, Debug)]
+pub(super) struct Var {
+    pub name: String,
+    pub ty: Ty,
+    pub mutable: bool,
+    /// It is read only in the code of items.
+    pub kept: bool,
+}
+
+/// A device function.
+#[derive(Clone, Debug)]
+pub(super) struct Function {
+    pub name: String,
+    /// Of a struct: the first parameter is `self`.
+    pub method: bool,
+    pub params: Vec<Ty>,
+    pub result: Ty,
+}
+
+pub(super) struct Writer {
+    pub rng: Rng,
+    pub rank: usize,
+    pub groups: bool,
+    pub inexact: bool,
+    pub text: String,
+    pub params: Vec<Param>,
+    pub vars: Vec<Var>,
+    pub functions: Vec<Function>,
+    /// Structs that have `+`.
+    pub adds: Vec<Ty>,
+    pub nums: Vec<Num>,
+    pub structs: Vec<Ty>,
+    /// Labels around, and whether they are loops'.
+    pub open: Vec<(String, bool)>,
+    pub zone: Zone,
+    /// Local arrays that the phase writes; it reads the others.
+    pub written: Vec<String>,
+    /// What has to be written has been.
+    pub complete: bool,
+    pub depth: usize,
+    /// Loops and branches around.
+    pub nested: usize,
+    /// Statements that may still be written.
+    pub left: usize,
+    names: usize,
+}
+
+impl Writer {
+    pub fn new(mut rng: Rng, rank: usize, groups: bool) -> Writer {
+        let mut nums = vec![F32, U32, I32, USIZE];
+        nums.extend((0..2).map(|_| Num::any(&mut rng)));
+        let first = rng.pick(&nums);
+        // Fields of one size leave no padding.
+        let fits: Vec<_> =
+            nums.iter().copied().filter(|n| n.scalar.size() == first.scalar.size()).collect();
+        let second = rng.pick(&fits);
+        let left = rng.within(1, 7);
+        let inexact = rng.chance(12);
+        let zone = if groups { Zone::Uniform } else { Zone::Items };
+        Writer {
+            rng,
+            rank,
+            groups,
+            inexact,
+            text: String::new(),
+            params: vec![],
+            vars: vec![],
+            functions: vec![],
+            adds: vec![],
+            nums,
+            structs: vec![Ty::Struct(0, [first, second])],
+            open: vec![],
+            zone,
+            written: vec![],
+            complete: false,
+            depth: 0,
+            nested: 0,
+            left,
+            names: 0,
+        }
+    }
+
+    /// A line of text.
+    pub fn line(&mut self, text: &str) {
+        let indent = "    ".repeat(self.nested + 1);
+        self.text += &format!("{indent}{text}\n");
+    }
+
+    /// A name that nothing else has.
+    pub fn name(&mut self, first: &str) -> String {
+        self.names += 1;
+        format!("{first}{}", self.names)
+    }
+
+    pub fn some<T: Clone>(&mut self, of: &[T]) -> Option<T> {
+        match of.len() {
+            0 => None,
+            n => Some(of[self.rng.below(n)].clone()),
+        }
+    }
+
+    /// A type that variables have.
+    pub fn any_type(&mut self) -> Ty {
+        match self.rng.below(12) {
+            0 => Ty::Bool,
+            1 | 2 => self.memory_type(),
+            _ => Ty::Num(self.rng.pick(&self.nums)),
+        }
+    }
+
+    /// A type that can be in memory.
+    pub fn memory_type(&mut self) -> Ty {
+        match self.rng.below(8) {
+            0 => Ty::Array(self.rng.pick(&self.nums), self.rng.within(1, 4)),
+            1 | 2 => self.structs[0].clone(),
+            _ => Ty::Num(self.rng.pick(&self.nums)),
+        }
+    }
+
+    pub fn integer(&mut self) -> Num {
+        let known: Vec<_> = self.nums.iter().copied().filter(|n| !n.is_float()).collect();
+        if self.rng.chance(80) { self.rng.pick(&known) } else { self.rng.pick(&INTEGERS) }
+    }
+
+    pub fn var(&mut self, name: &str, ty: Ty, mutable: bool) {
+        self.vars.push(Var { name: name.to_owned(), ty, mutable, kept: false });
+    }
+
+    /// Code that is an item's own.
+    pub fn has_item(&self) -> bool {
+        matches!(self.zone, Zone::Items | Zone::Gives)
+    }
+
+    /// What is declared between does not leave.
+    pub fn scope<R>(&mut self, fill: impl FnOnce(&mut Writer) -> R) -> R {
+        let vars = self.vars.len();
+        self.nested += 1;
+        let result = fill(self);
+        self.nested -= 1;
+        self.vars.truncate(vars);
+        result
+    }
+
+    /// Parameters for this launch.
+    pub fn declare(&mut self, offset: &[usize], range: &[usize], group: Option<&[usize]>) {
+        let ends: Vec<_> = offset.iter().zip(range).map(|(a, b)| a + b).collect();
+        for at in 0..self.rng.below(3) {
+            let element = match self.memory_type() {
+                Ty::Array(num, _) => Ty::Num(num),
+                other => other,
+            };
+            self.param(&format!("s{at}"), Kind::Scalar, element, vec![1]);
+        }
+        for at in 0..self.rng.within(1, 2) {
+            let element = self.memory_type();
+            // As large as the launch and what is around it, or as may be.
+            let extent = match self.rng.chance(70) {
+                true => ends.iter().map(|n| n + self.rng.below(3)).collect(),
+                false => (0..self.rng.within(1, 3)).map(|_| self.rng.within(1, 6)).collect(),
+            };
+            self.param(&format!("x{at}"), Kind::In, element, extent);
+        }
+        self.outputs(&ends, range, group);
+        if self.rng.chance(20) {
+            let wide = ["i32", "u32", "i64", "u64"];
+            let all: Vec<_> =
+                INTEGERS.iter().copied().filter(|num| wide.contains(&num.name)).collect();
+            let op = self.rng.pick(&["add", "sub", "min", "max", "and", "or", "xor"]);
+            let (element, n) = (Ty::Num(self.rng.pick(&all)), self.rng.within(1, 9));
+            self.param("bits", Kind::Atomic(op), element, vec![n]);
+        }
+        if self.rng.chance(20) {
+            let num = self.rng.pick(&self.nums);
+            let bits: &[&str] = if num.is_float() { &[] } else { &["And", "Or", "Xor"] };
+            let all = [&["Add", "Mul", "Min", "Max"], bits].concat();
+            let by = self.rng.pick(&all);
+            self.param("sum", Kind::Reduce(by), Ty::Num(num), vec![1]);
+        }
+        if self.groups {
+            for at in 0..self.rng.within(0, 2) {
+                let element = self.memory_type();
+                self.param(&format!("tile{at}"), Kind::Local(16), element, vec![1]);
+            }
+            if self.rng.chance(25) {
+                self.param("counts", Kind::LocalAtomic(8), Ty::Num(U32), vec![1]);
+            }
+        }
+    }
+
+    fn outputs(&mut self, ends: &[usize], range: &[usize], group: Option<&[usize]>) {
+        for at in 0..self.rng.within(1, 3) {
+            let (name, element) = (format!("y{at}"), self.memory_type());
+            let kind = self.rng.pick(&[Kind::Out, Kind::InOut]);
+            match self.rng.below(10) {
+                0 | 1 if self.rank == 1 && !self.groups => {
+                    let kind = self.rng.pick(&[Kind::Row, Kind::InOutRow]);
+                    self.param(&name, kind, element, vec![ends[0], self.rng.clone().within(1, 5)]);
+                }
+                0 if !self.groups => {
+                    let element = Ty::Array(self.rng.pick(&self.nums), self.rng.within(1, 4));
+                    self.param(&name, Kind::Chunk, element, ends.to_vec());
+                }
+                0..=2 if at > 0 && group.is_some() => {
+                    let size = group.unwrap_or(&[]);
+                    let count = range.iter().zip(size).map(|(n, size)| n / size).collect();
+                    self.param(&name, Kind::OfGroup, element, count);
+                }
+                _ => self.param(&name, kind, element, ends.to_vec()),
+            }
+        }
+    }
+
+    fn param(&mut self, name: &str, kind: Kind, element: Ty, extent: Vec<usize>) {
+        if kind == Kind::Scalar {
+            self.var(name, element.clone(), false);
+        }
+        self.params.push(Param { name: name.to_owned(), kind, element, extent });
+    }
+
+    /// Those parameters that are of this kind.
+    pub fn params_of(&self, fits: impl Fn(&Param) -> bool) -> Vec<Param> {
+        self.params.iter().filter(|param| fits(param)).cloned().collect()
+    }
+
+    /// The head of the kernel.
+    pub fn head(&mut self, first: &str) {
+        let rank = self.rank;
+        let mut list = vec![match self.groups {
+            true => format!("{first}: Group<{rank}>"),
+            false => format!("{first}: Item<{rank}>"),
+        }];
+        list.extend(self.params.iter().map(|param| format!("{}: {}", param.name, param.ty())));
+        self.text += &format!("#[kernel]\npub fn k({}) {{\n", list.join(", "));
+    }
+
+    /// The function that launches the kernel, and gives the bytes of all views.
+    pub fn launch(&mut self, offset: &[usize], range: &[usize], group: Option<&[usize]>) {
+        self.text +=
+            "}\n\npub fn launch(rt: &Runtime, q: &Queue, given: &Given) -> folio::Result<()> {\n";
+        let (mut passed, mut read) = (vec![], vec![]);
+        for (at, param) in self.params.clone().iter().enumerate() {
+            let (name, element, rank) = (&param.name, param.element.name(), param.rank());
+            match param.kind {
+                Kind::Local(_) | Kind::LocalAtomic(_) => {}
+                Kind::Scalar => passed.push(format!("given.scalar::<{element}>({at})")),
+                kind => {
+                    let line =
+                        format!("let mut {name} = given.buffer::<{element}, {rank}>(rt, {at})?;");
+                    self.line(&line);
+                    let how = if kind == Kind::In { "part" } else { "part_mut" };
+                    let by = if kind == Kind::In { "&" } else { "&mut " };
+                    passed.push(format!("given.{how}({at}, {by}{name})?"));
+                    read.push(format!("given.keep({at}, &{name})?;"));
+                }
+            }
+        }
+        let ends: Vec<_> =
+            offset.iter().zip(range).map(|(a, n)| format!("{a}..{}", a + n)).collect();
+        let groups = group.map_or_else(String::new, |size| format!(".groups({size:?})"));
+        let items = format!("Items::from([{}]){groups}", ends.join(", "));
+        self.line(&format!("q.run({items}, k({}))?;", passed.join(", ")));
+        for line in read {
+            self.line(&line);
+        }
+        self.line("Ok(())");
+        self.text += "}\n";
+    }
+}

@@ -1,0 +1,157 @@
+//! Random kernels as Rust source: what rustc makes of them with and without optimisation, with every
+//! instruction set, and what the interpreter makes of their IR are the same (KRN-01, KRN-04; semantics 12.2).
+#![allow(clippy::panic, reason = "tests")]
+
+use folio_model::source::{generate, program};
+use folio_model::suite::{Budget, line};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Instant;
+
+/// How many kernels are compiled at once.
+const BATCH: u64 = 100;
+
+/// A way to compile: cargo's profile, the folder of its outputs, and flags for the kernels alone.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    profile: &'static str,
+    folder: &'static str,
+    flags: &'static [&'static str],
+}
+
+const DEBUG: Form =
+    Form { profile: "dev", folder: "debug", flags: &["-C", "opt-level=0", "-C", "debuginfo=0"] };
+const RELEASE: Form = Form { profile: "release", folder: "release", flags: &["-C", "debuginfo=0"] };
+
+fn output(command: &mut Command) -> Result<Output, String> {
+    command.output().map_err(|error| format!("{command:?}: {error}"))
+}
+
+/// What a program of these kernels says of each.
+fn said(seeds: Range<u64>, form: Form) -> Result<Vec<String>, String> {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let text = scratch.join("random_kernels.rs");
+    std::fs::write(&text, program(seeds)).map_err(|error| error.to_string())?;
+    let mut build = Command::new(env!("CARGO"));
+    build.current_dir(env!("CARGO_MANIFEST_DIR")).env("FOLIO_RANDOM_KERNELS", &text);
+    // As the profile of tests, so that nothing else is compiled anew.
+    build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
+    build.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+    build.args(["rustc", "--quiet", "--offline", "--example", "random_kernels"]);
+    build.args(["--profile", form.profile, "--", "--cfg", "random_kernels"]).args(form.flags);
+    let built = output(&mut build)?;
+    if !built.status.success() {
+        let errors = String::from_utf8_lossy(&built.stderr);
+        return Err(format!("not compiled ({}):\n{errors}", form.profile));
+    }
+    let target = scratch.parent().map(PathBuf::from).unwrap_or_default();
+    let program = target.join(form.folder).join("examples").join("random_kernels");
+    let ran = output(&mut Command::new(program))?;
+    let (all, errors) =
+        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    match ran.status.success() {
+        true => Ok(all.lines().filter(|line| !line.starts_with(' ')).map(str::to_owned).collect()),
+        false => Err(format!("{}: {}\n{all}\n{errors}", form.profile, ran.status)),
+    }
+}
+
+/// The kernels of a batch, in all forms; an error is what differs, with the kernel's text.
+fn batch(seeds: Range<u64>) -> Result<(), String> {
+    let (debug, release) = (said(seeds.clone(), DEBUG)?, said(seeds.clone(), RELEASE)?);
+    for (at, seed) in seeds.enumerate() {
+        let (debug, release) = (debug.get(at), release.get(at));
+        let why = match [debug, release].into_iter().flatten().find(|l| l.contains("wrong")) {
+            Some(line) => line.clone(),
+            None if debug == release && debug.is_some() => continue,
+            None => format!("without optimisation {debug:?}, with it {release:?}"),
+        };
+        let again =
+            format!("FOLIO_SEED={seed} FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_source");
+        return Err(format!("{why}\n{}\nagain: {again}", generate(seed).text));
+    }
+    Ok(())
+}
+
+/// As many kernels as are asked for: most of the time is the compiler's.
+#[test]
+fn suite_source() {
+    let budget = Budget::of("SOURCE");
+    let (start, mut done) = (Instant::now(), 0);
+    let asked = budget.cases.unwrap_or(budget.least);
+    while done < asked {
+        let (first, count) = (budget.seed + done, (asked - done).min(BATCH));
+        if let Err(why) = batch(first..first + count) {
+            println!("{}", line("source", done, start.elapsed(), 1, budget.seed));
+            panic!("{why}");
+        }
+        done += count;
+    }
+    println!("{}", line("source", done, start.elapsed(), 0, budget.seed));
+}
+
+/// What the suite's kernels are made of.
+#[test]
+fn random_source_has_all_kinds_of_things() {
+    let all: Vec<_> = (1..=200).map(generate).collect();
+    let with = |what: &str| all.iter().filter(|case| case.text.contains(what)).count();
+    let things = [
+        "Item<1>",
+        "Item<2>",
+        "Item<3>",
+        "Group<1>",
+        "Group<2>",
+        "InOut<",
+        "OutRow<",
+        "InOutRow<",
+        "OutChunk<",
+        "OutGroup<",
+        "Atomic<",
+        "Reduce<",
+        "Local<",
+        "LocalAtomic<",
+        "f16",
+        "bf16",
+        "f64",
+        "i8",
+        "u64",
+        "isize",
+        "impl std::ops::Add",
+        "#[device_fn]\nfn",
+        "(self",
+        "match ",
+        "while ",
+        "for ",
+        ".rev()",
+        ".step_by(",
+        "= loop {",
+        "break '",
+        "continue '",
+        "return;",
+        "assert!(",
+        "panic!(",
+        "g.each(",
+        "g.once(",
+        "g.reduce::<",
+        "clusive_scan::<",
+        ".fill(|",
+        "g.private(",
+        "i + 1]",
+        "at0 - 1",
+        ".mul_add(",
+        " / ",
+        " << ",
+        " as ",
+        ".to_bits()",
+        ".copysign(",
+        ".sin()",
+        ".give(",
+        ".load(",
+    ];
+    for thing in things {
+        assert!(with(thing) > 0, "nothing has `{thing}`");
+    }
+    let count = |is: fn(&folio_model::source::Case) -> bool| all.iter().filter(|c| is(c)).count();
+    assert!(count(|c| c.group.is_some()) > 40 && count(|c| c.inexact) < 50);
+    assert!(count(|c| c.framed.contains(&true)) > 100 && count(|c| c.offset.contains(&1)) > 30);
+}

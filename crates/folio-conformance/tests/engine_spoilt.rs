@@ -309,6 +309,31 @@ fn a_chunk_that_never_came_is_not_shown() {
     }
 }
 
+/// BUF-07, USM-02: what is beside a write by address could not be zeroed. The page cannot be shown then,
+/// nor may what was written pass for never written.
+#[test]
+fn a_write_by_address_fails_with_the_zeros_beside_it() {
+    for later in [false, true] {
+        let rig = Rig::new(false, DeviceSpec::new());
+        let device = rig.rt.devices()[0].clone();
+        let mut x = rig.rt.buffer_with::<i32, 1>([N], BufferOptions::new()).unwrap();
+        x.pointer(&device).unwrap();
+        let fault = if later { Fault::Later } else { Fault::Now };
+        rig.faults.inject(Site::Fill, 1, fault(HalErrorKind::Driver));
+        // SAFETY: simulated memory holds some value of every element, and nothing else uses it.
+        unsafe { x.assume_written([2], [N - 2], &device).unwrap() };
+        // Whether that has failed is known already, or is not.
+        for _ in 0..2 {
+            let read = x.to_vec();
+            assert!(matches!(read, Err(Error::Failed(_))), "{read:x?}");
+        }
+        let x = x.share();
+        discard(&rig.on(0), &x, N).wait().unwrap();
+        shows_nothing(&x, N, "overwritten");
+        rig.ends();
+    }
+}
+
 /// USM-02: memory that a kernel has spoilt is zeroed for the next command that uses it, all of it; so
 /// not while a raw command is at work in another part.
 #[test]

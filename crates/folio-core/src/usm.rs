@@ -11,7 +11,6 @@ use crate::buffer::{
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
 use crate::engine::memory::RawMem;
-use crate::engine::stamp::Stamp;
 use crate::engine::storage::{Alloc, Owner};
 use crate::engine::trace::Note;
 use crate::error::{Error, Label, Result};
@@ -423,8 +422,9 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             if state.held(&access.pages, true) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone() });
             }
-            ledger.surround(&access);
-            ledger.mark(&[access], Stamp::DONE);
+            // Without zeros beside it nobody can see what was written: then that has failed.
+            let done = ledger.surround(&access);
+            ledger.mark(&[access], done);
             Ok(())
         })
     }

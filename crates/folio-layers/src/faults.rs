@@ -38,11 +38,19 @@ pub enum Site {
     Launch,
     /// [`Lane::hint`].
     Hint,
+    /// [`Lane::flush`].
+    Flush,
+    /// [`Lane::completed`].
+    Completed,
+    /// [`Lane::wait`].
+    Wait,
+    /// [`folio_core::hal::UsmAllocator::free`].
+    Free,
 }
 
 impl Site {
     /// All of them.
-    pub const ALL: [Site; 9] = [
+    pub const ALL: [Site; 13] = [
         Site::Devices,
         Site::Open,
         Site::Lane,
@@ -52,6 +60,10 @@ impl Site {
         Site::Fill,
         Site::Launch,
         Site::Hint,
+        Site::Flush,
+        Site::Completed,
+        Site::Wait,
+        Site::Free,
     ];
 
     fn of(op: Op<'_>) -> Site {
@@ -66,6 +78,12 @@ impl Site {
     /// Whether a failure can show after the call.
     pub fn is_operation(self) -> bool {
         matches!(self, Site::Copy | Site::Fill | Site::Launch | Site::Hint)
+    }
+
+    /// Whether the contract knows no other failure here than the loss of the device. Any fault
+    /// loses it.
+    pub fn only_loses(self) -> bool {
+        matches!(self, Site::Flush | Site::Completed | Site::Wait | Site::Free)
     }
 }
 
@@ -110,6 +128,16 @@ struct State {
     going: BTreeMap<u32, Lost>,
     /// Is gone: nothing touches memory any more, and that may be told.
     lost: BTreeMap<u32, Lost>,
+    /// A lane has told so.
+    told: bool,
+}
+
+impl State {
+    /// The lanes of a device that are still there, and what each was given.
+    fn lanes_of(&self, device: u32) -> Vec<(Arc<dyn Lane>, Tick)> {
+        let lanes = self.lanes.values().filter(|lane| lane.device == device);
+        lanes.filter_map(|lane| Some((lane.inner.upgrade()?, lane.issued))).collect()
+    }
 }
 
 /// A layer that makes calls fail.
@@ -140,20 +168,58 @@ impl FaultHandle {
         self.lock().fired.clone()
     }
 
+    /// Whether [`Lane::completed`] or [`Lane::wait`] has told of a loss.
+    pub fn told_of_loss(&self) -> bool {
+        self.lock().told
+    }
+
     /// Takes `device` away, after what it was given has ended: nothing touches memory afterwards.
     pub fn lose(&self, device: u32) {
-        let lost = Lost::new(format!("injected loss of device {device}"));
-        let lanes: Vec<_> = {
-            let mut state = self.lock();
-            state.going.insert(device, lost.clone());
-            let lanes = state.lanes.values().filter(|l| l.device == device);
-            lanes.filter_map(|l| Some((l.inner.upgrade()?, l.issued))).collect()
-        };
+        self.begin_to_lose(device);
+        let lanes = self.lock().lanes_of(device);
         for (lane, issued) in lanes {
             // Lost below as well: then nothing touches memory either.
             let _ = lane.wait(issued, None);
         }
-        self.lock().lost.insert(device, lost);
+        let mut state = self.lock();
+        let lost = state.going.get(&device).cloned();
+        state.lost.extend(lost.map(|lost| (device, lost)));
+    }
+
+    /// `device` takes no more operations, and is lost when those that it was given have ended.
+    fn begin_to_lose(&self, device: u32) {
+        let lost = || Lost::new(format!("injected loss of device {device}"));
+        self.lock().going.entry(device).or_insert_with(lost);
+    }
+
+    /// Counts a call that fails only by the loss of its device, which it does not wait for.
+    fn count_loss(&self, site: Site, device: u32) {
+        if self.count(site).is_some() {
+            self.begin_to_lose(device);
+        }
+    }
+
+    /// Tells whether `device` is lost by now. Waits for nothing.
+    fn lost(&self, device: u32) -> Result<(), Lost> {
+        let (lost, lanes) = {
+            let mut state = self.lock();
+            if let Some(lost) = state.lost.get(&device).cloned() {
+                state.told = true;
+                return Err(lost);
+            }
+            let Some(lost) = state.going.get(&device) else { return Ok(()) };
+            (lost.clone(), state.lanes_of(device))
+        };
+        let ended = |(lane, issued): &(Arc<dyn Lane>, Tick)| {
+            lane.completed().map_or(true, |tick| tick >= *issued)
+        };
+        if !lanes.iter().all(ended) {
+            return Ok(());
+        }
+        let mut state = self.lock();
+        state.lost.insert(device, lost.clone());
+        state.told = true;
+        Err(lost)
     }
 
     /// Notes that an operation is issued now, unless its device is lost.
@@ -238,10 +304,6 @@ impl Faults {
                 None => state.failures.remove(&tick),
             };
         }
-    }
-
-    fn lost(&self, lane: &LaneRef) -> Result<(), Lost> {
-        self.0.lock().lost.get(&lane.device.index).cloned().map_or(Ok(()), Err)
     }
 
     /// Notes what the engine is about to see.
@@ -336,17 +398,30 @@ unsafe impl Hooks for Faults {
         }
     }
 
+    fn free(&self, device: &DeviceRef, handle: u64) {
+        self.0.count_loss(Site::Free, device.index);
+        device.inner.usm().free(handle);
+    }
+
+    fn flush(&self, lane: &LaneRef) {
+        self.0.count_loss(Site::Flush, lane.device.index);
+        lane.inner.flush();
+    }
+
     fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {
-        self.lost(lane)?;
+        self.0.count_loss(Site::Completed, lane.device.index);
+        self.0.lost(lane.device.index)?;
         let tick = lane.inner.completed()?;
         self.saw(lane, tick);
         Ok(tick)
     }
 
     fn wait(&self, lane: &LaneRef, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
-        self.lost(lane)?;
+        let device = lane.device.index;
+        self.0.count_loss(Site::Wait, device);
+        self.0.lost(device)?;
         let reached = lane.inner.wait(tick, until)?;
-        self.lost(lane)?;
+        self.0.lost(device)?;
         if reached {
             self.saw(lane, tick);
         }

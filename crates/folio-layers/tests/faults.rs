@@ -7,6 +7,7 @@ use common::*;
 use folio_core::hal::*;
 use folio_layers::{Event, Fault, FaultHandle, Faults, Report, Site, Trace, TraceHandle, Validate};
 use folio_sim::{DeviceSpec, FRESH, SimBackend, SimHandle};
+use std::time::{Duration, Instant};
 
 struct Stack {
     rig: Rig,
@@ -139,6 +140,40 @@ fn a_lost_device_is_idle_and_stays_lost() {
     s.rig.free(mem);
     assert_eq!(s.sim.live_allocations(), (0, 0));
     assert!(s.report.is_silent(), "{:?}", s.report);
+}
+
+/// The device goes at a call that says nothing of it, or is the first to say so.
+#[test]
+fn a_device_goes_between_operations() {
+    for site in Site::ALL.into_iter().filter(|site| site.only_loses()) {
+        let s = plain(&[(site, 1, Fault::Lose)]);
+        let (lane, mem, other) = (s.rig.lane(0), s.rig.alloc(0, 16), s.rig.alloc(0, 16));
+        s.sim.hold(0, LaneKind::Compute);
+        fill(&lane, 1, &[], mem).unwrap();
+        match site {
+            Site::Flush => lane.flush(),
+            Site::Free => s.rig.free(other),
+            Site::Completed => assert_eq!(lane.completed(), Ok(0)),
+            _ => {
+                let soon = Instant::now() + Duration::from_millis(1);
+                assert_eq!(lane.wait(1, Some(soon)), Ok(false));
+            }
+        }
+        // It is gone when what it was given has ended.
+        assert_eq!(lane.completed(), Ok(0), "{site:?}");
+        s.sim.release(0, LaneKind::Compute);
+        assert_eq!(s.faults.fired().len(), 1, "{site:?}");
+        let error = fill(&lane, 2, &[], mem).unwrap_err();
+        assert!(matches!(error.kind, HalErrorKind::Lost), "{site:?}");
+        s.sim.step(8);
+        assert!(lane.completed().is_err() && lane.wait(1, None).is_err(), "{site:?}");
+        s.rig.free(mem);
+        if site != Site::Free {
+            s.rig.free(other);
+        }
+        assert_eq!(s.sim.live_allocations(), (0, 0), "{site:?}");
+        assert!(s.report.is_silent(), "{:?}", s.report);
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::suite::kind;
 use crate::world::Wrap;
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_layers::{Fault, FaultHandle, Faults, Layer, Site};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +35,14 @@ pub struct Faulty {
 }
 
 impl Wrap for Faulty {
+    fn fails(&self) -> bool {
+        self.planned.is_some()
+    }
+
+    fn told(&self) -> bool {
+        self.handles().iter().any(FaultHandle::told_of_loss)
+    }
+
     fn wrap(&self, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
         let faults = Faults::new();
         let handle = faults.handle();
@@ -59,6 +68,9 @@ impl Faulty {
 
 /// What can go wrong at a call.
 fn faults(site: Site) -> Vec<Fault> {
+    if site.only_loses() {
+        return vec![Fault::Lose];
+    }
     let out_of_memory = || HalErrorKind::OutOfMemory { asked: 1, in_use: 2, limit: 3 };
     let mut all = vec![Fault::Now(HalErrorKind::Driver), Fault::Now(out_of_memory()), Fault::Lose];
     if site.is_operation() {
@@ -125,38 +137,63 @@ fn counted(
     let finals = record.finals.iter().flatten().map(|(o, _)| o);
     let calls = record.steps.iter().map(|s| &s.call);
     let seen = calls.chain(finals).chain(&record.made).any(refused);
-    // A loss may fail what it leaves without data, too.
-    let most = if leeway == Leeway::Loss { usize::MAX } else { 1 };
-    // For want of memory an allocation is tried again, and rows that are not packed go as they are.
-    let out = matches!(planned.fault, Fault::Now(HalErrorKind::OutOfMemory { .. }));
-    let packs = program.config.sim.as_ref().is_some_and(|sim| sim.dear_rows);
-    let least = usize::from(!((out || packs) && planned.site == Site::Alloc));
-    if fired && !seen && !(least..=most).contains(&record.told.len()) {
+    let tellings = tellings(program, planned, faulty.told());
+    if fired && !seen && !tellings.contains(&record.told.len()) {
         return Err(format!("told of {:?}", record.told));
     }
     Ok(())
 }
 
-/// One case of the suite: a program, and one of the faults that it could meet.
-pub fn case(seed: u64, tally: &Tally) -> Result<(), String> {
+/// How often the handler is told of a fault that no call has returned; `told`: but a lane.
+fn tellings(program: &Program, planned: &Planned, told: bool) -> RangeInclusive<usize> {
+    // A loss may fail what it leaves without data, too.
+    let most = if matches!(planned.fault, Fault::Lose) { usize::MAX } else { 1 };
+    // For want of memory an allocation is tried again, and rows that are not packed go as they are.
+    let out = matches!(planned.fault, Fault::Now(HalErrorKind::OutOfMemory { .. }));
+    let packs = program.config.sim.as_ref().is_some_and(|sim| sim.dear_rows);
+    let retried = (out || packs) && planned.site == Site::Alloc;
+    // Nobody may ask for the device any more, nor for what was dropped with the runtime.
+    let unasked = planned.site.only_loses() || program.config.abrupt;
+    usize::from(told || !(retried || unasked))..=most
+}
+
+/// One case of the suite: a program, and one of the faults that it could meet; each kind of call as
+/// often as any other.
+pub fn sample(seed: u64, tally: &Tally) -> Result<(), String> {
     let program = program(seed / 8);
     let plans = plans(&program).map_err(|why| format!("{why}\n{program:?}"))?;
-    let mut rng = Rng::new(seed);
-    if plans.is_empty() {
+    let mut sites: Vec<(usize, Site)> = plans.iter().map(|p| (p.backend, p.site)).collect();
+    sites.dedup();
+    if sites.is_empty() {
         return Ok(());
     }
-    let planned = &plans[rng.below(plans.len())];
-    let Err(why) = counted(&program, planned, PATIENCE, tally) else { return Ok(()) };
+    let mut rng = Rng::new(seed);
+    let site = rng.pick(&sites);
+    let there: Vec<&Planned> = plans.iter().filter(|p| (p.backend, p.site) == site).collect();
+    judge(&program, rng.pick(&there), tally)
+}
+
+/// All faults that a program could meet, one after the other.
+pub fn sweep(seed: u64, tally: &Tally) -> Result<(), String> {
+    let program = program(seed);
+    let plans = plans(&program).map_err(|why| format!("{why}\n{program:?}"))?;
+    plans.iter().try_for_each(|planned| judge(&program, planned, tally))
+}
+
+/// Runs a program with a fault, and explains what is wrong with that by a small one.
+fn judge(program: &Program, planned: &Planned, tally: &Tally) -> Result<(), String> {
+    let Err(why) = counted(program, planned, PATIENCE, tally) else { return Ok(()) };
     let hangs = why == "it hangs";
     let (patience, most) = if hangs { (Duration::from_secs(2), 60) } else { (PATIENCE, 500) };
     let fails = |p: &Program| {
         verdict(p, planned, patience)
             .is_err_and(|found| (found == "it hangs") == hangs && kind(&found) == kind(&why))
     };
-    let small = crate::shrink::shrink(&program, most, &fails);
+    let small = crate::shrink::shrink(program, most, &fails);
     let now = verdict(&small, planned, patience).err();
     Err(format!(
         "{why}\nwith {planned:?}; smallest program found: {now:?}\n{small:?}\n\
-         again: FOLIO_SEED={seed} FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_faults"
+         again: FOLIO_SEED={} FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_faults",
+        program.seed
     ))
 }

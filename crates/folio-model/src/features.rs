@@ -74,6 +74,8 @@ pub const FAULTS: &[Feature] = &[
     "USM that became a buffer",
     "a buffer over USM",
     "packed rows",
+    "a budget that was exceeded",
+    "a runtime dropped at once",
 ];
 
 /// How often each has occurred.

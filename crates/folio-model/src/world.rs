@@ -24,6 +24,14 @@ pub trait Wrap: Send + Sync {
     fn after(&self, _: &Action, _: &mut Vec<Event>) {}
     /// Changes what was seen, as a bug in the engine itself would.
     fn seen(&self, _: &mut Record) {}
+    /// Whether calls of backends may fail.
+    fn fails(&self) -> bool {
+        false
+    }
+    /// Whether a backend has told of something that the handler must be told of.
+    fn told(&self) -> bool {
+        false
+    }
     /// Whether the layer that validates may be there.
     fn validated(&self) -> bool {
         true

@@ -2,6 +2,8 @@
 //! ERR-04): errors are typed and name the device, nothing leaks, nothing hangs, each failure is
 //! told once, what does not depend on it is right, and memory that failure left without contents, or
 //! what was computed of that, is shown nowhere (BUF-07).
+//!
+//! Within a time, each case is a program with one fault; in a soak, a program with each in turn.
 
 use folio_model::faulty;
 use folio_model::features::{self, Tally};
@@ -13,7 +15,10 @@ fn suite_faults() {
     let budget = Budget::of("FAULTS");
     let start = Instant::now();
     let tally = Tally::default();
-    let (done, wrong) = cases(budget, 2, &|seed| faulty::case(seed, &tally));
+    let (done, wrong) = cases(budget, 2, &|seed| match budget.cases {
+        Some(_) => faulty::sweep(seed, &tally),
+        None => faulty::sample(seed, &tally),
+    });
     println!("{}", line("faults", done, start.elapsed(), wrong.len(), budget.seed));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     let absent = absent(&tally, features::FAULTS, done);

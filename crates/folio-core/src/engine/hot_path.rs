@@ -1,11 +1,7 @@
 //! What a submission takes: two locks, no clock, and nothing from the heap. (The last is tested with a
 //! real backend, too, in `folio`.)
 
-use crate::hal::{
-    AllocReq, Allocation, Args, Backend, Caps, CopyRect, Device, DeviceInfo, DeviceKind, FillRect,
-    Geometry, HalError, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost,
-    MemoryHome, MemoryInfo, Notify, Tick, Unavailable, UsmAllocator, WaitGroup,
-};
+use super::null::Null;
 use crate::sync::LOCKS;
 use crate::{Buffer, Event, In, InOut, KernelCall, Queue, Result, Runtime};
 use folio_kernel::device::{
@@ -13,121 +9,9 @@ use folio_kernel::device::{
 };
 use folio_kernel::source::{Block, Entry, Expr, Function, Statement};
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::any::Any;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Instant;
-
-/// A device that does nothing, at once. It runs the host's code, or else loads kernels in IR.
-struct Null {
-    closures: bool,
-}
-
-fn info(closures: bool) -> DeviceInfo {
-    DeviceInfo {
-        name: "null".into(),
-        vendor: String::new(),
-        driver: String::new(),
-        kind: DeviceKind::Gpu,
-        uuid: None,
-        home: MemoryHome::Own(0),
-        memory: 1 << 30,
-        compute_units: 1,
-        caps: Caps { closures, ir: !closures, wait_group: Some(WaitGroup(0)), ..Caps::default() },
-    }
-}
-
-// SAFETY: there is no memory and nothing is ever under way.
-unsafe impl Backend for Null {
-    fn name(&self) -> &str {
-        "null"
-    }
-    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
-        Ok(vec![info(self.closures)])
-    }
-    unsafe fn open(&self, _: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
-        Ok(Arc::new(NullDevice(info(self.closures), AtomicU64::new(1))))
-    }
-}
-
-struct NullDevice(DeviceInfo, AtomicU64);
-
-// SAFETY: as above.
-unsafe impl Device for NullDevice {
-    fn info(&self) -> &DeviceInfo {
-        &self.0
-    }
-    fn usm(&self) -> &dyn UsmAllocator {
-        self
-    }
-    fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
-        Ok(Arc::new(NullLane { at: AtomicU64::new(0), closures: self.0.caps.closures }))
-    }
-    fn load(&self, _: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
-        Ok(KernelHandle(self.1.fetch_add(1, Ordering::Relaxed)))
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-// SAFETY: addresses are made up, and nobody uses them.
-unsafe impl UsmAllocator for NullDevice {
-    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
-        let handle = self.1.fetch_add(req.size, Ordering::Relaxed) << 12;
-        Ok(Allocation { handle, address: Some(handle), host: None, zeroed: true })
-    }
-    fn free(&self, _: u64) {}
-    fn memory(&self) -> MemoryInfo {
-        MemoryInfo { total: 1 << 30, in_use: 0 }
-    }
-}
-
-struct NullLane {
-    at: AtomicU64,
-    closures: bool,
-}
-
-impl NullLane {
-    fn take(&self, head: &Head<'_>) -> Result<(), HalError> {
-        self.at.store(head.tick, Ordering::Release);
-        Ok(())
-    }
-}
-
-// SAFETY: as above.
-unsafe impl Lane for NullLane {
-    fn copy(&self, head: &Head<'_>, _: &[CopyRect]) -> Result<(), HalError> {
-        self.take(head)
-    }
-    fn fill(&self, head: &Head<'_>, _: &[FillRect], _: &[u8]) -> Result<(), HalError> {
-        self.take(head)
-    }
-    fn launch(
-        &self,
-        head: &Head<'_>,
-        kernel: KernelRef<'_>,
-        _: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        match kernel {
-            KernelRef::Native(kernel) => assert!(kernel.take().is_some() && self.closures),
-            KernelRef::Loaded(_) => assert_eq!((args.blob, self.closures), (&[7; 8][..], false)),
-        }
-        self.take(head)
-    }
-    fn completed(&self) -> Result<Tick, Lost> {
-        Ok(self.at.load(Ordering::Acquire))
-    }
-    fn wait(&self, _: Tick, _: Option<Instant>) -> Result<bool, Lost> {
-        Ok(true)
-    }
-    fn failures(&self, _: &mut dyn FnMut(Tick, HalError)) {}
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
 
 thread_local!(static CLOCKS: Cell<u64> = const { Cell::new(0) });
 thread_local!(static ALLOCATIONS: Cell<u64> = const { Cell::new(0) });
@@ -270,7 +154,8 @@ fn a_submission_takes_two_locks_and_no_clock() {
     let ways: [&[Submit]; 2] =
         [&[submit, discard, run::<false>, run::<true>], &[run::<false>, run::<true>]];
     for (closures, ways) in [true, false].into_iter().zip(ways) {
-        let rt = Runtime::builder().backend(Null { closures }).build().unwrap();
+        let rt =
+            Runtime::builder().backend(Null { devices: 1, closures, held: None }).build().unwrap();
         let queues = [rt.queue_on("null:0").unwrap(), rt.in_order_queue_on("null:0").unwrap()];
         for (q, way) in queues.iter().flat_map(|q| ways.iter().map(move |way| (q, *way))) {
             let (more, allocations) =

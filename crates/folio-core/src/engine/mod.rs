@@ -26,6 +26,8 @@ pub(crate) mod mailbox;
 pub(crate) mod memory;
 #[cfg(all(test, loom))]
 pub(crate) mod models;
+#[cfg(all(test, not(loom), not(miri)))]
+mod null;
 pub(crate) mod packed;
 pub(crate) mod queues;
 pub(crate) mod reaper;

@@ -139,6 +139,8 @@ impl Ledger {
         let payload = Payload::Launch(Some(launch));
         self.issue(lane, record, before.ticks, command.timed, payload);
         self.note_in_queue(command.queue, stamp, command.in_order);
+        #[cfg(test)]
+        TAKEN.set(TAKEN.get() + 1);
         Some((stamp, lane))
     }
 
@@ -175,3 +177,13 @@ impl Ledger {
         Some(())
     }
 }
+
+#[cfg(test)]
+thread_local! {
+    /// How often a thread's commands went straight.
+    static TAKEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+#[path = "straight_tests.rs"]
+mod tests;

@@ -375,14 +375,15 @@ impl Ledger {
     }
 
     /// Something that nobody sees has written all of an access: what is beside it, in pages that hold
-    /// nothing else where it is, is zeroed.
-    pub(crate) fn surround(&mut self, a: &Access) {
+    /// nothing else where it is, is zeroed. Says when that is done: whoever uses the pages relies on it.
+    pub(crate) fn surround(&mut self, a: &Access) -> Stamp {
         self.heal(a.storage, &a.pages);
         let label = self.storages[a.storage.0].label.clone();
         let who = For { queue: None, label: &label, lane: None };
         let inside = self.storages[a.storage.0].grid.pages_inside(&a.elements);
         let mut deps = Deps::new();
         self.zero(a.storage, (&a.pages, &inside, &a.elements), a.domain, who, &mut deps);
+        deps.first().map_or(Stamp::DONE, |dep| dep.stamp)
     }
 
     /// Bytes that would have to be copied to a device for these accesses, and its load.

@@ -18,7 +18,7 @@ mod runs;
 mod sources;
 mod store;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod tracker;
 
 pub use block::{BlockTracker, BlockTrackers};

@@ -1,13 +1,13 @@
-//! What the tests of this module share: a deterministic generator, and a picture of boxes.
+//! What tests share: a deterministic generator, and a picture of boxes.
 
 use crate::geom::{Box3, Dims};
 
 /// A small deterministic generator (SplitMix64).
-pub(super) struct Rng(u64);
+pub(crate) struct Rng(u64);
 
 impl Rng {
     /// The generator of `seed`.
-    pub(super) fn new(seed: u64) -> Rng {
+    pub(crate) fn new(seed: u64) -> Rng {
         Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5851_F42D_4C95_7F2D)
     }
 
@@ -21,7 +21,7 @@ impl Rng {
     }
 
     /// A number below `n`; 0 when `n` is 0.
-    pub(super) fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.next().checked_rem(n as u64).unwrap_or(0) as usize
     }
 
@@ -40,7 +40,7 @@ impl Rng {
 }
 
 /// `n` seeds; few under Miri, which runs a thousand times slower.
-pub(super) fn seeds(n: u64) -> std::ops::Range<u64> {
+pub(crate) fn seeds(n: u64) -> std::ops::Range<u64> {
     if cfg!(miri) { 0..n.min(2) } else { 0..n }
 }
 

@@ -52,13 +52,13 @@ pub fn program(seed: u64, menu: Menu) -> Program {
     let buffers = buffers(&mut rng, threads);
     config.queues = queues(&mut rng, &config, threads);
     let buffers = usm::all(&mut rng, &config, buffers, (threads, menu.usm, menu.steady));
-    if threads == 1 && !menu.steady && rng.chance(15) {
+    if threads == 1 && rng.chance(15) {
         config.budget = usm::budget(&mut rng, &config, &buffers);
     }
     let fails = rng.chance(menu.failures);
     // What is below a buffer over USM would keep the runtime.
     let over = buffers.iter().any(|b| matches!(b.memory, Memory::Over(Some(_))));
-    config.abrupt = !fails && !over && !menu.steady && rng.chance(8);
+    config.abrupt = !fails && !over && rng.chance(8);
     let count = if rng.chance(10) { rng.within(30, 60) } else { rng.within(4, 24) };
     let orders = vec![Order::of(&buffers, &config.queues); threads];
     let mut made = Maker {

@@ -1,6 +1,6 @@
 //! The memory of a device that has a budget: what must fit, and what must not.
 
-use super::Oracle;
+use super::{Leeway, Oracle};
 use crate::program::{Access, Config, Memory, Program};
 use crate::run::Outcome;
 
@@ -28,7 +28,14 @@ impl Budget {
 
     /// Takes what `needed` are going to have there; true if the call was refused, as it had to be or
     /// might be.
-    fn take(&mut self, needed: &[(usize, u64)], call: &Outcome) -> Result<bool, String> {
+    ///
+    /// With `leeway`, memory may have gone in ways that are not known here.
+    fn take(
+        &mut self,
+        needed: &[(usize, u64)],
+        call: &Outcome,
+        leeway: Leeway,
+    ) -> Result<bool, String> {
         let new: Vec<(usize, u64)> =
             needed.iter().copied().filter(|(at, _)| !self.there[*at]).collect();
         let sum: u64 = self.live + new.iter().map(|(_, bytes)| bytes).sum::<u64>();
@@ -42,7 +49,7 @@ impl Budget {
                 false => Err(format!("{call:?} for {new:?}, {} in use", self.live)),
             };
         }
-        if sum > self.limit {
+        if sum > self.limit && leeway != Leeway::Loss {
             return Err(format!("{call:?} for {new:?}, {} of {} in use", self.live, self.limit));
         }
         self.live = sum;
@@ -75,7 +82,8 @@ impl Oracle<'_> {
                 needed.push((at, bytes(self.program, at)));
             }
         }
-        self.budget.as_mut().map_or(Ok(false), |budget| budget.take(&needed, call))
+        let leeway = self.leeway;
+        self.budget.as_mut().map_or(Ok(false), |budget| budget.take(&needed, call, leeway))
     }
 
     /// Memory of USM, and of buffers over it.
@@ -86,7 +94,9 @@ impl Oracle<'_> {
         };
         let needed = [(at, bytes(self.program, at))];
         match &mut self.budget {
-            Some(budget) if budget.domain == self.domains[device] => budget.take(&needed, call),
+            Some(budget) if budget.domain == self.domains[device] => {
+                budget.take(&needed, call, self.leeway)
+            }
             _ => Ok(false),
         }
     }

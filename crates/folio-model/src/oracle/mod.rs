@@ -71,6 +71,10 @@ pub fn check_with(program: &Program, record: &Record, leeway: Leeway) -> Verdict
         return Err(wrong.clone());
     }
     let mut oracle = Oracle { leeway, ..Oracle::new(program) };
+    if program.config.abrupt && leeway != Leeway::None {
+        // Nobody has asked how anything ended.
+        return oracle.reports(record);
+    }
     let seen: HashMap<u32, &Seen> = record.steps.iter().map(|s| (s.id, s)).collect();
     oracle.made(record)?;
     for step in &program.steps {

@@ -88,7 +88,8 @@ impl Oracle<'_> {
         if ids.len() != record.told.len() {
             return Err(format!("the handler was told twice: {:?}", record.told));
         }
-        if self.leeway == Leeway::Loss {
+        let unasked = self.program.config.abrupt && self.leeway == Leeway::Fault;
+        if self.leeway == Leeway::Loss || unasked {
             return Ok(());
         }
         let mut told: Vec<&str> = record.told.iter().map(|(_, label, _)| label.as_str()).collect();

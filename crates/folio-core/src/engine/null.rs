@@ -1,0 +1,198 @@
+//! Devices that do nothing, for tests of the engine alone: at once, or when the test says so.
+
+use crate::hal::{
+    AllocReq, Allocation, Args, Backend, Caps, CopyRect, Device, DeviceInfo, DeviceKind, FillRect,
+    Geometry, HalError, HalErrorKind, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
+    Lost, MemoryHome, MemoryInfo, Notify, Tick, Unavailable, UsmAllocator, Wait, WaitGroup,
+};
+use std::any::Any;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A backend of such devices, each with memory of its own.
+#[derive(Clone)]
+pub(super) struct Null {
+    /// How many.
+    pub(super) devices: u32,
+    /// They run the host's code, or else load kernels in IR.
+    pub(super) closures: bool,
+    /// Their lanes, in the order in which they were made, if operations end when the test says so.
+    pub(super) held: Option<Arc<Mutex<Vec<Arc<State>>>>>,
+}
+
+impl Null {
+    fn info(&self, at: u32) -> DeviceInfo {
+        let (closures, ir) = (self.closures, !self.closures);
+        DeviceInfo {
+            name: "null".into(),
+            vendor: String::new(),
+            driver: String::new(),
+            kind: DeviceKind::Gpu,
+            uuid: None,
+            home: MemoryHome::Own(at),
+            memory: 1 << 30,
+            compute_units: 1,
+            caps: Caps { closures, ir, wait_group: Some(WaitGroup(0)), ..Caps::default() },
+        }
+    }
+
+    /// The lanes that there are.
+    pub(super) fn lanes(&self) -> Vec<Arc<State>> {
+        let lanes = self
+            .held
+            .iter()
+            .flat_map(|lanes| lanes.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        lanes.collect()
+    }
+}
+
+// SAFETY: there is no memory, and what is under way touches nothing.
+unsafe impl Backend for Null {
+    fn name(&self) -> &str {
+        "null"
+    }
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
+        Ok((0..self.devices).map(|at| self.info(at)).collect())
+    }
+    unsafe fn open(&self, at: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
+        let (info, backend) = (self.info(at as u32), self.clone());
+        Ok(Arc::new(NullDevice { info, backend, next: AtomicU64::new(1) }))
+    }
+}
+
+struct NullDevice {
+    info: DeviceInfo,
+    backend: Null,
+    /// A number for what is made next.
+    next: AtomicU64,
+}
+
+// SAFETY: as above.
+unsafe impl Device for NullDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+    fn usm(&self) -> &dyn UsmAllocator {
+        self
+    }
+    fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
+        let mut state = Arc::default();
+        if let Some(lanes) = &self.backend.held {
+            let mut lanes = lanes.lock().unwrap_or_else(PoisonError::into_inner);
+            state = Arc::new(State { number: lanes.len(), ..State::default() });
+            lanes.push(state.clone());
+        }
+        let (closures, held) = (self.info.caps.closures, self.backend.held.is_some());
+        Ok(Arc::new(NullLane { state, closures, held }))
+    }
+    fn load(&self, _: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
+        Ok(KernelHandle(self.next.fetch_add(1, Ordering::Relaxed)))
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+// SAFETY: addresses are made up, and nobody uses them.
+unsafe impl UsmAllocator for NullDevice {
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        let handle = self.next.fetch_add(req.size, Ordering::Relaxed) << 12;
+        Ok(Allocation { handle, address: Some(handle), host: None, zeroed: true })
+    }
+    fn free(&self, _: u64) {}
+    fn memory(&self) -> MemoryInfo {
+        MemoryInfo { total: 1 << 30, in_use: 0 }
+    }
+}
+
+/// How far a lane is.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) given: AtomicU64,
+    pub(super) ended: AtomicU64,
+    /// Operations that fail, if the lane is held.
+    pub(super) failing: Mutex<Vec<Tick>>,
+    /// What each operation waits for, by lane, if the lane is held.
+    pub(super) waits: Mutex<Vec<Vec<(usize, Tick)>>>,
+    /// Its place among the lanes.
+    number: usize,
+}
+
+/// The place of a lane among all that were made.
+pub(super) fn number(lane: &dyn Lane) -> usize {
+    let lane = lane.as_any().downcast_ref::<NullLane>();
+    lane.map_or(usize::MAX, |lane| lane.state.number)
+}
+
+struct NullLane {
+    state: Arc<State>,
+    closures: bool,
+    held: bool,
+}
+
+impl NullLane {
+    fn take(&self, head: &Head<'_>) -> Result<(), HalError> {
+        if self.held {
+            let wait = |wait: &Wait<'_>| (number(&**wait.lane), wait.tick);
+            let mut waits: Vec<(usize, Tick)> = head.waits.iter().map(wait).collect();
+            waits.sort_unstable();
+            self.state.waits.lock().unwrap_or_else(PoisonError::into_inner).push(waits);
+        } else {
+            self.state.ended.store(head.tick, Ordering::Release);
+        }
+        self.state.given.store(head.tick, Ordering::Release);
+        Ok(())
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Lane for NullLane {
+    fn copy(&self, head: &Head<'_>, _: &[CopyRect]) -> Result<(), HalError> {
+        self.take(head)
+    }
+    fn fill(&self, head: &Head<'_>, _: &[FillRect], _: &[u8]) -> Result<(), HalError> {
+        self.take(head)
+    }
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        kernel: KernelRef<'_>,
+        _: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        match kernel {
+            KernelRef::Native(kernel) => assert!(kernel.take().is_some() && self.closures),
+            KernelRef::Loaded(_) => assert_eq!((args.blob, self.closures), (&[7; 8][..], false)),
+        }
+        self.take(head)
+    }
+    fn completed(&self) -> Result<Tick, Lost> {
+        Ok(self.state.ended.load(Ordering::Acquire))
+    }
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        loop {
+            if self.state.ended.load(Ordering::Acquire) >= tick {
+                return Ok(true);
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(false);
+            }
+            std::thread::yield_now();
+        }
+    }
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        if self.held {
+            let ended = self.state.ended.load(Ordering::Acquire);
+            let mut failing = self.state.failing.lock().unwrap_or_else(PoisonError::into_inner);
+            failing.sort_unstable();
+            let later = failing.partition_point(|tick| *tick <= ended);
+            failing.drain(..later).for_each(|tick| {
+                sink(tick, HalError::new(HalErrorKind::Driver, "on purpose"));
+            });
+        }
+    }
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -50,12 +50,12 @@ fn passes(build: fn() -> OpenClBackend) {
 
 /// KRN-04, KRN-08
 #[test]
-fn opencl() {
+fn compile_and_pass_opencl() {
     passes(OpenClBackend::new);
 }
 
 #[test]
-fn opencl_without_svm() {
+fn compile_and_pass_opencl_without_svm() {
     passes(OpenClBackend::without_svm);
 }
 

@@ -66,8 +66,8 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
                     close.push(quote!(__grid.close(&mut #folding, #gives);));
                     given.push(quote!(#gives));
                 } else {
-                    open.push(quote!(let #gives = #folding.open(__row);));
-                    close.push(quote!(#folding.close(__row);));
+                    open.push(quote!(let #gives = #folding.open(&__row);));
+                    close.push(quote!(#folding.close(&__row);));
                     given.push(quote!(#gives.of(__number)));
                 }
             }
@@ -89,11 +89,11 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
         quote!(__block.each(|__grid| #body))
     } else {
         quote! {
-            __launch.rows(__block, |__row| {
+            for __row in __launch.rows(__block) {
                 #(#open)*
                 __row.each(|__grid, __number| #body);
                 #(#close)*
-            })
+            }
         }
     };
     quote! {

@@ -144,13 +144,21 @@ impl Engine {
         }
         // A full lane has not taken the operation yet: wait until it has made room.
         let reachable = tick.min(shared.enqueued());
-        if reachable < tick && shared.native.completed() == Ok(reachable) {
+        let asked = if reachable < tick && shared.native.completed() == Ok(reachable) {
             // Another lane must go first; the reaper or its own waiter moves it.
             crate::sync::yield_now();
+            Ok(true)
         } else {
-            let _ = shared.native.wait(reachable, until);
-        }
-        self.enter(|ledger| ledger.poll(lane));
+            shared.native.wait(reachable, until)
+        };
+        self.enter(|ledger| match asked {
+            Ok(_) => {
+                ledger.poll(lane);
+            }
+            // Others may have accounted for all that was on the lane before it was lost: then nobody
+            // would ask it again.
+            Err(lost) => ledger.lose(ledger.device_of(lane), &lost),
+        });
     }
 
     /// A kernel may not wait, and a host task not for what waits for itself.

@@ -324,23 +324,47 @@ impl Row {
 }
 
 impl Launched {
-    /// Calls `each` for the rows of a block, in order.
+    /// The rows of a block, in order. (Not by a closure: whoever loops over them does so with the
+    /// instructions that it is compiled for.)
     #[inline(always)]
-    pub fn rows(&self, block: &Positions, mut each: impl FnMut(&Row)) {
+    pub fn rows(&self, block: &Positions) -> Rows<'_> {
         let places = self.places(block);
-        for z in places.min[0]..places.max[0] {
-            for y in places.min[1]..places.max[1] {
-                let number = (z * self.range[1] + y) * self.range[2];
-                let (mut x, end) = (places.min[2], places.max[2]);
-                while x < end {
-                    let first = number + x;
-                    let len = (LANES - first % LANES).min(end - x);
-                    let at = [z, y, x];
-                    let at = std::array::from_fn(|dim| at[dim] + self.offset[dim]);
-                    each(&Row { first, len, at });
-                    x += len;
-                }
+        let empty = (0..3).any(|dim| places.min[dim] >= places.max[dim]);
+        Rows { launch: self, at: places.min, over: empty, places }
+    }
+}
+
+/// See [`Launched::rows`].
+#[derive(Debug)]
+pub struct Rows<'l> {
+    launch: &'l Launched,
+    places: Positions,
+    /// Where the next one begins.
+    at: [usize; 3],
+    over: bool,
+}
+
+impl Iterator for Rows<'_> {
+    type Item = Row;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Row> {
+        if self.over {
+            return None;
+        }
+        let Rows { launch, places: Positions { min, max }, at: [z, y, x], .. } = *self;
+        let first = (z * launch.range[1] + y) * launch.range[2] + x;
+        let len = (LANES - first % LANES).min(max[2] - x);
+        let at = [z, y, x];
+        let row = Row { first, len, at: std::array::from_fn(|dim| at[dim] + launch.offset[dim]) };
+        self.at[2] += len;
+        if self.at[2] == max[2] {
+            (self.at[2], self.at[1]) = (min[2], y + 1);
+            if self.at[1] == max[1] {
+                (self.at[1], self.at[0]) = (min[1], z + 1);
+                self.over = self.at[0] == max[0];
             }
         }
+        Some(row)
     }
 }

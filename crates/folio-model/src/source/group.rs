@@ -1,7 +1,7 @@
 //! Kernels of groups: uniform code, and phases.
 
 use super::Kind;
-use super::types::Ty;
+use super::types::{INTEGERS, Ty};
 use super::writer::{Writer, Zone};
 
 impl Writer {
@@ -154,8 +154,11 @@ impl Writer {
         })
     }
 
-    fn combining(&mut self) -> (Ty, &'static str) {
-        let num = self.rng.pick(&self.nums);
+    /// A number and what combines it: formats of storage have nothing that does.
+    pub(super) fn combining(&mut self) -> (Ty, &'static str) {
+        let all = self.nums.iter().copied().filter(|num| !["f16", "bf16"].contains(&num.name));
+        let all: Vec<_> = all.collect();
+        let num = self.rng.pick(if all.is_empty() { &INTEGERS[..] } else { &all });
         let bits: &[&str] = if num.is_float() { &[] } else { &["And", "Or", "Xor"] };
         let all = [&["Add", "Mul", "Min", "Max"], bits].concat();
         (Ty::Num(num), self.rng.pick(&all))

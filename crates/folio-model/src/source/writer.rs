@@ -192,11 +192,8 @@ impl Writer {
             self.param("bits", Kind::Atomic(op), element, vec![n]);
         }
         if self.rng.chance(20) {
-            let num = self.rng.pick(&self.nums);
-            let bits: &[&str] = if num.is_float() { &[] } else { &["And", "Or", "Xor"] };
-            let all = [&["Add", "Mul", "Min", "Max"], bits].concat();
-            let by = self.rng.pick(&all);
-            self.param("sum", Kind::Reduce(by), Ty::Num(num), vec![1]);
+            let (element, by) = self.combining();
+            self.param("sum", Kind::Reduce(by), element, vec![1]);
         }
         if self.groups {
             for at in 0..self.rng.within(0, 2) {

@@ -28,7 +28,10 @@ impl Writer {
         let known = self.known(ty);
         match self.some(&known) {
             Some(text) if self.rng.chance(80) => text,
-            _ if self.rng.chance(50) => self.load(ty).unwrap_or_else(|| self.literal(ty)),
+            // A load has indices, in which there may be loads.
+            _ if self.depth < 7 && self.rng.chance(50) => {
+                self.load(ty).unwrap_or_else(|| self.literal(ty))
+            }
             _ => self.literal(ty),
         }
     }

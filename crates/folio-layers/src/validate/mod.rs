@@ -234,10 +234,11 @@ impl Validate {
         }
     }
 
-    /// How far the lane has been seen to be, and whether its device to be lost.
+    /// How far the lane has said that it is, and whether its device has been lost.
     fn before(&self, lane: &LaneRef) -> (Tick, bool) {
-        let state = self.lock();
-        (state.lanes.host.get(lane.id), state.lost.contains(&lane.device.index))
+        let mut state = self.lock();
+        let said = state.lanes.get(lane.id).map_or(0, |l| l.said);
+        (said, state.lost.contains(&lane.device.index))
     }
 
     fn lose(&self, lane: &LaneRef) {

@@ -37,6 +37,8 @@ pub(super) struct LaneState {
     pub(super) issued: Tick,
     /// Ticks up to here have returned from their calls.
     pub(super) returned: Tick,
+    /// How far it has said that it is. The host may know of more, by what waited for it.
+    pub(super) said: Tick,
     /// A call is under way.
     pub(super) in_call: bool,
     /// Failures told, by calls and later.
@@ -64,6 +66,7 @@ impl Lanes {
             device,
             issued: 0,
             returned: 0,
+            said: 0,
             in_call: false,
             told: BTreeSet::new(),
             sum: Clock::default(),
@@ -105,12 +108,13 @@ impl Lanes {
         Some(clock)
     }
 
-    /// The host has seen that everything up to `tick` has ended.
+    /// The lane has said, to the host, that everything up to `tick` has ended.
     pub(super) fn seen(&mut self, id: u32, tick: Tick) {
         let mut host = std::mem::take(&mut self.host);
         self.join_until(&mut host, id, tick);
         self.host = host;
         if let Some(state) = self.get(id) {
+            state.said = state.said.max(tick);
             while state.sums.front().is_some_and(|(t, _)| *t <= tick) {
                 state.sums.pop_front();
             }

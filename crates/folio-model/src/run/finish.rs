@@ -102,9 +102,9 @@ impl Runner<'_> {
     /// after all others, and what it has captured goes when it has run, or never will.
     pub(super) fn abandon(self, all: Vec<Doing>, record: &mut Record) {
         let by_address = |d: &&Doing| self.uses_usm_by_address(d.seen.id);
-        let needed: Vec<&Event> =
-            all.iter().filter(by_address).filter_map(|d| d.event.as_ref()).collect();
-        let waited: Result<()> = needed.into_iter().try_for_each(Event::wait);
+        // Each of them, whether or not another has failed.
+        let needed = all.iter().filter(by_address).filter_map(|d| d.event.as_ref());
+        let waited: Vec<Result<()>> = needed.map(Event::wait).collect();
         let Runner { world, buffers, events, kept, program, wrap, .. } = self;
         let (last, over) = mpsc::channel::<()>();
         let submitted = world.queues[0].submit(|cg| {
@@ -114,7 +114,8 @@ impl Runner<'_> {
             cg.host_task((), move |()| drop(last));
             Ok(())
         });
-        let wrong = waited.err().into_iter().chain(submitted.err()).filter(|_| !wrap.fails());
+        let failed = waited.into_iter().filter_map(Result::err).chain(submitted.err());
+        let wrong = failed.filter(|_| !wrap.fails());
         record.wrong.extend(wrong.map(|error| error.to_string()));
         let lent: Vec<Option<Handle>> = (buffers.into_iter())
             .map(|b| b.into_inner().unwrap_or_else(PoisonError::into_inner))

@@ -191,9 +191,15 @@ fn judge(program: &Program, planned: &Planned, tally: &Tally) -> Result<(), Stri
     };
     let small = crate::shrink::shrink(program, most, &fails);
     let now = verdict(&small, planned, patience).err();
+    let seen = run::run(&small, &(Arc::new(Faulty::with(planned.clone())) as _), patience);
+    let ends: Vec<_> = (seen.iter().flat_map(|record| &record.steps))
+        .map(|step| format!("\n  {}: {:?}, {:?}", step.id, step.call, step.end))
+        .collect();
     Err(format!(
         "{why}\nwith {planned:?}; smallest program found: {now:?}\n{small:?}\n\
+         how calls and commands ended:{}\n\
          again: FOLIO_SEED={} FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_faults",
-        program.seed
+        ends.concat(),
+        program.seed,
     ))
 }

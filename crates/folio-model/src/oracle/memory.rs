@@ -11,7 +11,7 @@ use crate::place;
 use crate::program::{BufferSpec, Memory, View};
 use crate::residency::Residency;
 use folio_core::UsmKind;
-use folio_core::geom::{Dims, linear};
+use folio_core::geom::{Box3, Dims, linear};
 
 /// What is known of a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,9 +138,22 @@ impl Storage {
     /// A part is zero or something earlier now.
     pub(super) fn loosen(&mut self, view: &View) {
         for start in place::offsets(view) {
-            for known in &mut self.known[start..start + view.ty.size()] {
-                *known = if *known == Known::Wild { Known::Wild } else { Known::Loose };
-            }
+            self.loosen_bytes(start..start + view.ty.size());
+        }
+    }
+
+    /// So are all pages that hold one of these elements.
+    pub(super) fn loosen_pages(&mut self, elements: &Box3) {
+        let (grid, size) = (place::grid(&self.spec), self.spec.ty.size());
+        for element in grid.elements_of(&grid.pages_of(elements)).cells() {
+            let start = linear(self.spec.dims, element) * size;
+            self.loosen_bytes(start..start + size);
+        }
+    }
+
+    fn loosen_bytes(&mut self, range: std::ops::Range<usize>) {
+        for known in &mut self.known[range] {
+            *known = if *known == Known::Wild { Known::Wild } else { Known::Loose };
         }
     }
 

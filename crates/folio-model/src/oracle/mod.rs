@@ -417,6 +417,10 @@ impl<'a> Oracle<'a> {
             if failed.is_some() || access.mode == Mode::Discard {
                 storage.loosen(&access.view);
             }
+            // A device's failure leaves pages without contents; USM shows that to raw commands.
+            if failed.is_some() && storage.home.is_some() && self.leeway != Leeway::None {
+                storage.loosen_pages(&elements);
+            }
         }
     }
 

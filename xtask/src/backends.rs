@@ -70,7 +70,7 @@ pub fn check(required: &[String], report: &Report) -> Vec<String> {
 
 /// True when a part of the test's full name is the backend's, as in `folio-cpu lane::order` or
 /// `folio-conformance::suite cpu_2::fills`.
-fn is_of(test: &str, backend: &str) -> bool {
+pub fn is_of(test: &str, backend: &str) -> bool {
     test.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == backend)
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::json::Json;
 use crate::tree;
 
 /// `cargo` of the running toolchain, in the workspace's root.
@@ -36,4 +37,29 @@ pub fn places() -> crate::Result<(PathBuf, PathBuf)> {
     let root = tree::root()?;
     let target = target_dir(&root);
     Ok((root, target))
+}
+
+/// Reads the name and the file of a target of this kind out of one of cargo's messages.
+pub fn executable(line: &str, kind: &str) -> Option<(String, PathBuf)> {
+    let message = Json::parse(line)?;
+    let target = message.get("target")?;
+    let is_wanted = target.get("kind")? == &Json::List(vec![Json::Text(kind.to_owned())]);
+    let file = message.text("executable")?;
+    is_wanted.then(|| target.text("name").map(|name| (name.to_owned(), file.into())))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executables_are_found_in_messages() {
+        let line = |kind: &str| {
+            format!(
+                r#"{{"executable":"/t/quickstart","target":{{"kind":["{kind}"],"name":"quickstart"}}}}"#
+            )
+        };
+        assert_eq!(executable(&line("example"), "example").unwrap().0, "quickstart");
+        assert_eq!(executable(&line("bin"), "example"), None);
+    }
 }

@@ -1,12 +1,11 @@
 //! Builds the examples as users do, and runs each of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::Result;
-use crate::cargo::{cargo, target_dir};
-use crate::json::Json;
+use crate::cargo::{cargo, executable, target_dir};
 use crate::outcome::{Outcome, Report, Status};
 use crate::process::{self, Take};
 
@@ -24,7 +23,8 @@ pub fn run(root: &Path) -> Result<Report> {
     if !built {
         return Err("the examples do not build".to_owned());
     }
-    let examples: Vec<_> = messages.lines().filter_map(example).collect();
+    let examples: Vec<_> =
+        messages.lines().filter_map(|line| executable(line, "example")).collect();
     if !examples.iter().any(|(name, _)| name == FIRST) {
         return Err(format!("there is no example '{FIRST}'"));
     }
@@ -48,29 +48,4 @@ pub fn run(root: &Path) -> Result<Report> {
         report.outcomes.push(outcome);
     }
     Ok(report)
-}
-
-/// Reads an example's name and file out of one of cargo's messages.
-fn example(line: &str) -> Option<(String, PathBuf)> {
-    let message = Json::parse(line)?;
-    let target = message.get("target")?;
-    let is_example = target.get("kind")? == &Json::List(vec![Json::Text("example".to_owned())]);
-    let file = message.text("executable")?;
-    is_example.then(|| target.text("name").map(|name| (name.to_owned(), file.into())))?
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn examples_are_found_in_messages() {
-        let line = |kind: &str| {
-            format!(
-                r#"{{"executable":"/t/quickstart","target":{{"kind":["{kind}"],"name":"quickstart"}}}}"#
-            )
-        };
-        assert_eq!(example(&line("example")).unwrap().0, "quickstart");
-        assert_eq!(example(&line("bin")), None);
-    }
 }

@@ -8,6 +8,7 @@ mod cargo;
 mod ci;
 mod doctests;
 mod examples;
+mod gpu_test;
 mod invariants;
 mod items;
 mod json;
@@ -36,11 +37,12 @@ type Result<T> = std::result::Result<T, Error>;
 const HELP: &str = "\
 cargo xtask COMMAND [OPTIONS]
 
-  test   run every test; with --setup, first install what the tests need
-  ci     everything that must hold before a change is merged, with the minutes of each step
-  soak   the random suites with big counts, resumable
-  spec   which test proves which requirement of docs/spec.md
-  tidy   house rules: SAFETY comments, unfinished code, sizes
+  test       run every test; with --setup, first install what the tests need
+  ci         everything that must hold before a change is merged, with the minutes of each step
+  gpu-test   the tests that use NVIDIA GPUs, packed for a machine without Rust
+  soak       the random suites with big counts, resumable
+  spec       which test proves which requirement of docs/spec.md
+  tidy       house rules: SAFETY comments, unfinished code, sizes
 
 `cargo xtask COMMAND --help` explains one.";
 
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
     let (help, run): (&str, fn(args::Args) -> Result<bool>) = match name.as_str() {
         "test" => (test::HELP, test::run),
         "ci" => (ci::HELP, ci::run),
+        "gpu-test" => (gpu_test::HELP, gpu_test::run),
         "soak" => (soak::HELP, soak::run),
         "spec" => (spec::HELP, spec::run),
         "tidy" => (tidy::HELP, tidy::run),

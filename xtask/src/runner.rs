@@ -113,6 +113,11 @@ impl Plan {
         format!("{} {}", self.binaries[job.binary].id, job.test)
     }
 
+    /// Every job with its binary.
+    pub fn each(&self) -> impl Iterator<Item = (&Binary, &Job)> {
+        self.jobs.iter().map(|job| (&self.binaries[job.binary], job))
+    }
+
     fn command(&self, binary: &Binary) -> Command {
         let mut command = Command::new(&binary.file);
         command.current_dir(&binary.dir);

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
-use folio_conformance::engine::{Factory, run_engine};
+use folio_conformance::engine::{Factory, run_engine, run_engine_where};
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
@@ -45,6 +45,24 @@ fn cuda_passes_the_suite() {
     for report in &*reports.lock().unwrap() {
         assert!(report.is_silent(), "{report:?}");
     }
+}
+
+/// A part of the suite that is small enough for compute-sanitizer: local memory, barriers, atomics, reductions.
+#[test]
+fn cuda_checked_kernels() {
+    if !is_there() {
+        return;
+    }
+    let checked = [
+        "tiles_in_local_memory",
+        "folds_of_groups",
+        "groups_sort_and_transpose",
+        "more_dimensions",
+    ];
+    let factory: Factory = Arc::new(|| Box::new(CudaBackend::new()));
+    let summary = run_engine_where(factory, &[], &|name| checked.contains(&name));
+    println!("{summary}");
+    assert!(summary.is_ok() && summary.passed.len() == checked.len(), "{summary}");
 }
 
 #[kernel]

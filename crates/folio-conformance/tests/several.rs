@@ -1,0 +1,208 @@
+//! One computation on several devices, each with a band of it: a stencil whose halo is derived from its kernel,
+//! and bodies of which each needs all others. Bytes are those that a program by hand would move, and results
+//! those of one device: on simulated devices, on CPUs, and on GPUs where there are some.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+
+use folio::prelude::*;
+use folio::sched::Locality;
+use folio_core::DeviceRef;
+use folio_core::hal::{Backend, Link, MemoryHome, Notify};
+use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
+use folio_model::interp::Interpreter;
+use folio_sim::{DeviceSpec, SimBackend};
+use std::sync::Arc;
+
+const COUNTS: [usize; 4] = [1, 2, 4, 8];
+const STEPS: usize = 6;
+
+/// Heat in a plate whose outermost rows and columns stay as they are.
+#[kernel]
+fn heat(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    if c == 0 || c + 1 == x.shape()[1] {
+        y[i] = x[i];
+    } else {
+        y[i] = 0.25 * (x[(r - 1, c)] + x[(r + 1, c)] + x[(r, c - 1)] + x[(r, c + 1)]);
+    }
+}
+
+/// A step of bodies (position and mass) that attract each other.
+#[kernel]
+fn attract(i: Item, dt: f32, p: In<[f32; 4]>, v: InOut<[f32; 4]>, out: Out<[f32; 4]>) {
+    let at = p[i];
+    let mut sum_x = 0.0;
+    let mut sum_y = 0.0;
+    let mut sum_z = 0.0;
+    for j in 0..p.len() {
+        let other = p[j];
+        let x = other[0] - at[0];
+        let y = other[1] - at[1];
+        let z = other[2] - at[2];
+        let near = 1.0 / (x * x + y * y + z * z + 1e-4).sqrt();
+        let pull = other[3] * near * near * near;
+        sum_x += x * pull;
+        sum_y += y * pull;
+        sum_z += z * pull;
+    }
+    let before = v[i];
+    let now = [before[0] + dt * sum_x, before[1] + dt * sum_y, before[2] + dt * sum_z, 0.0];
+    v[i] = now;
+    out[i] = [at[0] + dt * now[0], at[1] + dt * now[1], at[2] + dt * now[2], at[3]];
+}
+
+/// What moved in each step, and what was computed.
+struct Ran<T> {
+    bytes: Vec<usize>,
+    result: Vec<T>,
+}
+
+/// Runs the steps: each device its band, in turn. The last `by_locality` are submitted to a queue over all
+/// devices, last band first, so that it is the queue that finds where a band is at home.
+fn steps<T>(
+    rt: &Runtime,
+    devices: &[DeviceRef],
+    by_locality: usize,
+    mut band: impl FnMut(&Queue, usize, usize),
+    result: impl FnOnce() -> Vec<T>,
+) -> Ran<T> {
+    let queues: Vec<Queue> = devices.iter().map(|device| rt.queue_on(device).unwrap()).collect();
+    let over = rt.queue_over(devices, Locality).unwrap();
+    let mut bytes = Vec::new();
+    let mut before = rt.counters().transfers().bytes;
+    for step in 0..STEPS {
+        for (at, q) in queues.iter().enumerate() {
+            match step + by_locality < STEPS {
+                true => band(q, step, at),
+                false => band(&over, step, devices.len() - 1 - at),
+            }
+        }
+        let now = rt.counters().transfers().bytes;
+        bytes.push((now - before) as usize);
+        before = now;
+    }
+    rt.wait().unwrap();
+    Ran { bytes, result: result() }
+}
+
+/// Rows of a plate that are each device's.
+fn rows(devices: usize, scale: usize) -> usize {
+    8 * scale / devices
+}
+
+fn stencil(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<f32> {
+    let (n, columns) = (rows(devices.len(), scale), 16 * scale);
+    let all = n * devices.len() + 2;
+    let plate: Vec<f32> = (0..all * columns).map(|k| (k * 37 % 1009) as f32).collect();
+    let page = || BufferOptions::new().page([1, columns]);
+    let old = rt.buffer_from_with(&plate, [all, columns], page()).unwrap().share();
+    let new = rt.buffer_from_with(&plate, [all, columns], page()).unwrap().share();
+    let turn = |step| if step % 2 == 0 { (&old, &new) } else { (&new, &old) };
+    let band = |q: &Queue, step, at: usize| {
+        let (from, to) = turn(step);
+        let first = 1 + at * n;
+        q.run([first..first + n, 0..columns], heat(from, to)).unwrap();
+    };
+    steps(rt, devices, 2, band, || turn(STEPS).0.to_vec().unwrap())
+}
+
+/// Bytes of each step by hand. `at_home` is 1 if the first device works in the host's memory, where all data is.
+fn stencil_by_hand(devices: usize, at_home: usize, scale: usize) -> Vec<usize> {
+    let halo = 2 * (devices - 1);
+    // Everything that each device reads: its band and a row on either side.
+    let first = (devices - at_home) * (rows(devices, scale) + 2);
+    // The other plate's outermost rows, which nobody writes, where they are not yet.
+    let outermost = (1 - at_home) + usize::from(devices > at_home);
+    let step = |step| match step {
+        0 => first,
+        1 => halo + outermost,
+        _ => halo,
+    };
+    (0..STEPS).map(|k| step(k) * 16 * scale * size_of::<f32>()).collect()
+}
+
+fn bodies(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<[f32; 4]> {
+    let all = 16 * scale;
+    let n = all / devices.len();
+    let of = |k: usize, by: usize| (k * by % 101) as f32 / 101.0;
+    let places: Vec<[f32; 4]> =
+        (0..all).map(|k| [of(k, 7), of(k, 31), of(k, 53), 0.01 + of(k, 3)]).collect();
+    let page = || BufferOptions::new().page([n]);
+    let old = rt.buffer_from_with(&places, [all], page()).unwrap().share();
+    let new = rt.buffer_with::<[f32; 4], 1>([all], page()).unwrap().share();
+    let speed = rt.buffer_from_with(&vec![[0.0f32; 4]; all], [all], page()).unwrap().share();
+    let turn = |step| if step % 2 == 0 { (&old, &new) } else { (&new, &old) };
+    let band = |q: &Queue, step, at: usize| {
+        let (from, to) = turn(step);
+        q.run(at * n..(at + 1) * n, attract(1e-3, from, &speed, to)).unwrap();
+    };
+    // The device that has gathered all places needs the fewest bytes for any band: not what is wanted here.
+    steps(rt, devices, 0, band, || turn(STEPS).0.to_vec().unwrap())
+}
+
+fn bodies_by_hand(devices: usize, at_home: usize, scale: usize) -> Vec<usize> {
+    let all = 16 * scale * size_of::<[f32; 4]>();
+    // All places to each device and to each the speeds of its own; then each part to all others.
+    let first = (devices - at_home) * (all + all / devices);
+    (0..STEPS).map(|step| if step == 0 { first } else { (devices - 1) * all }).collect()
+}
+
+/// Both computations on 1, 2, 4 and 8 of the devices that a backend has.
+fn compute<B: Backend + 'static>(make: impl Fn(usize) -> Option<B>, scale: usize, peers: bool) {
+    let mut one = None;
+    for n in COUNTS {
+        let Some(backend) = make(n) else { continue };
+        let rt = Runtime::builder().backend(backend).build().unwrap();
+        let devices = &rt.devices()[..n];
+        let at_home = usize::from(devices[0].info().home == MemoryHome::Host);
+        let (plate, places) = (stencil(&rt, devices, scale), bodies(&rt, devices, scale));
+        assert_eq!(plate.bytes, stencil_by_hand(n, at_home, scale), "stencil on {n}");
+        assert_eq!(places.bytes, bodies_by_hand(n, at_home, scale), "bodies on {n}");
+        let counters = rt.counters();
+        assert_eq!(counters.chunks > 0, n > 1 + at_home && !peers, "by way of the host, on {n}");
+        let one = one.get_or_insert((plate.result.clone(), places.result.clone()));
+        assert!(plate.result == one.0, "the stencil on {n} is not that on one");
+        assert!(places.result == one.1, "the bodies on {n} are not those on one");
+    }
+}
+
+/// BACK-03, XFER-04, KRN-09
+#[test]
+fn sim_with_links() {
+    let device = || DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
+    let make = |n| Some(SimBackend::builder().devices(n, device()).peers(Link::default()).build());
+    compute(make, 4, true);
+}
+
+/// XFER-05
+#[test]
+fn sim_by_way_of_the_host() {
+    let device = || DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
+    compute(|n| Some(SimBackend::builder().devices(n, device()).build()), 4, false);
+}
+
+#[test]
+fn cpu_domains() {
+    for peers in [true, false] {
+        let make = |n| CpuBackend::builder().domains(n).threads(n).peer(peers).build().ok();
+        compute(make, 32, peers);
+    }
+}
+
+#[test]
+fn cuda_gpus() {
+    let backend = CudaBackend::new();
+    let there = match backend.devices() {
+        Ok(devices) => devices.len(),
+        Err(why) => return println!("skipped: cuda: {}", why.reason),
+    };
+    // SAFETY: nothing is done with them.
+    let open = |at| unsafe { backend.open(at, Notify::none()) }.unwrap();
+    let opened: Vec<_> = (0..there.min(8)).map(open).collect();
+    let pairs = opened.iter().flat_map(|a| opened.iter().map(move |b| (a, b)));
+    let peers = pairs.filter(|(a, b)| !Arc::ptr_eq(a, b)).all(|(a, b)| a.peer(&**b).is_some());
+    compute(|n| (n <= there).then(CudaBackend::new), 64, peers);
+    if there == 1 {
+        println!("skipped: gpus: there is one; it was used");
+    }
+}

@@ -1,0 +1,265 @@
+//! `cargo xtask gpu-test`: packs the tests that use CUDA for a machine that has GPUs and no Rust.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::args::Args;
+use crate::cargo::{self, cargo};
+use crate::process::{self, Take};
+use crate::suites::{self, Budget};
+use crate::{Result, backends, runner};
+
+/// What `--help` says.
+pub const HELP: &str = "\
+cargo xtask gpu-test [GROUP]..
+
+Builds the tests and benchmarks that use NVIDIA GPUs, stripped, and packs them for a machine that
+has GPUs and no Rust: target/gpu-test/tests.tar.gz, with the script run.sh beside it. Copy both
+there; `bash run.sh --help` says how it is told what to run. It prints one table, and ends with
+failure if anything failed. On a machine with a GPU, run it where it is.
+
+  GROUP   what to pack; default: all
+          conformance  the suites of the HAL and of the engine
+          kernels      kernels, the compiler, random kernels and programs
+          multi        several GPUs; tests that need more than there are say so
+          sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
+          bench        benchmarks against hand-written code (builds for minutes)";
+
+/// The groups, in the order in which they run.
+const GROUPS: [&str; 5] = ["conformance", "kernels", "multi", "sanitizer", "bench"];
+/// The script that goes along.
+const SCRIPT: &str = include_str!("gpu_test/run.sh");
+/// What is built of the tests.
+const PACKAGES: [&str; 3] = ["folio-cuda", "folio-conformance", "folio-model"];
+/// The archive is to be no larger.
+const MOST: u64 = 40 << 20;
+/// Seconds for what has no limit of its own. A test on a GPU compiles its kernels first.
+const LIMIT: u64 = 300;
+/// Seconds that compute-sanitizer has for each entry of `CHECKED`.
+const CHECKING: u64 = 180;
+/// What compute-sanitizer ends with when it has found something.
+const FOUND: u8 = 9;
+/// Tests that compute-sanitizer looks at: their binary, and a part of their name.
+const CHECKED: [(&str, &str); 2] =
+    [("folio-cuda::launch", "cuda_"), ("folio-conformance::engine_cuda", "cuda_checked_")];
+/// Errors that are planted in its tests (`planted_TOOL`), so that its silence elsewhere means something.
+const PLANTED: &str = "folio-cuda::planted";
+const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"];
+
+/// One line of the script's plan.
+#[derive(Debug, PartialEq)]
+struct Row {
+    group: &'static str,
+    name: String,
+    /// Seconds.
+    limit: u64,
+    /// The exit status that is a success.
+    status: u8,
+    /// File names in the archive's `bin` and their arguments.
+    command: String,
+}
+
+/// Builds, packs, and says where everything is.
+pub fn run(args: Args) -> Result<bool> {
+    let groups = args.finish()?;
+    if let Some(other) = groups.iter().find(|group| !GROUPS.contains(&group.as_str())) {
+        return Err(format!("no group '{other}'; there are {}", GROUPS.join(", ")));
+    }
+    let wanted = |group: &str| groups.is_empty() || groups.iter().any(|g| g == group);
+    let (root, target) = cargo::places()?;
+    let mut files = BTreeMap::new();
+    let mut rows = Vec::new();
+    if GROUPS.iter().any(|group| *group != "bench" && wanted(group)) {
+        rows = tests(&root, &mut files)?;
+    }
+    if wanted("bench") {
+        rows.push(bench(&root, &mut files)?);
+    }
+    rows.retain(|row| wanted(row.group));
+    rows.sort_by_key(|row| GROUPS.iter().position(|group| *group == row.group));
+    files.retain(|name, _| rows.iter().any(|row| row.command.split(' ').any(|word| word == name)));
+    pack(&target.join("gpu-test"), &rows, &files)
+}
+
+/// Where a binary comes from, by its name in the archive.
+type Files = BTreeMap<String, PathBuf>;
+
+fn file_name(binary: &str) -> String {
+    binary.replace("::", ".").replace('/', ".")
+}
+
+/// Builds the tests; a row for each that is CUDA's, and those of compute-sanitizer.
+fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
+    let words: Vec<_> =
+        PACKAGES.iter().flat_map(|name| ["--package", *name]).chain(["--tests"]).collect();
+    let limit = |test: &str| suites::time_limit(test, Budget::Normal);
+    let plan = runner::plan(&mut runner::test_command(root, &words), |_| true, limit)?;
+    let mut rows = Vec::new();
+    for (binary, job) in plan.each() {
+        let full = format!("{} {}", binary.id, job.test);
+        if !backends::is_of(&full, "cuda") || binary.id == PLANTED {
+            continue;
+        }
+        let command = format!("{} --exact {} --nocapture", file_name(&binary.id), job.test);
+        let limit = job.limit.as_secs().max(LIMIT);
+        rows.push(Row { group: group(&binary.id), name: full, limit, status: 0, command });
+    }
+    let binary = |id: &str| plan.each().any(|(binary, _)| binary.id == id);
+    for id in CHECKED.map(|(id, _)| id).into_iter().chain([PLANTED]) {
+        if !binary(id) {
+            return Err(format!("there is no test binary {id}"));
+        }
+    }
+    rows.extend(TOOLS.into_iter().flat_map(sanitizer));
+    files.extend(plan.each().map(|(binary, _)| (file_name(&binary.id), binary.file.clone())));
+    Ok(rows)
+}
+
+/// The group of a binary's tests.
+fn group(binary: &str) -> &'static str {
+    match binary.split_once("::") {
+        Some((_, name)) if name.starts_with("several") => "multi",
+        Some(("folio-conformance", _)) => "conformance",
+        _ => "kernels",
+    }
+}
+
+/// What one of compute-sanitizer's tools looks at: it finds nothing, but what was planted for it.
+fn sanitizer(tool: &str) -> Vec<Row> {
+    let row = |id: &str, tests: String, status| Row {
+        group: "sanitizer",
+        name: match status {
+            0 => format!("{tool} {id} {tests}"),
+            _ => format!("{tool} finds {tests}"),
+        },
+        limit: CHECKING,
+        status,
+        // Calls that fail are what some tests are about.
+        command: format!(
+            "compute-sanitizer --tool {tool} --report-api-errors no --error-exitcode {FOUND} \
+             {} {tests} --nocapture --test-threads 1",
+            file_name(id)
+        ),
+    };
+    let clean = CHECKED.into_iter().map(|(id, tests)| row(id, tests.to_owned(), 0));
+    clean.chain([row(PLANTED, format!("planted_{tool}"), FOUND)]).collect()
+}
+
+/// Builds the benchmark.
+fn bench(root: &Path, files: &mut Files) -> Result<Row> {
+    let words = ["bench", "--package", "folio-benches", "--bench", "cuda", "--no-run"];
+    let mut command = cargo(root, &words);
+    command.arg("--message-format=json-render-diagnostics");
+    let (built, messages) = process::stream(&mut command, Take::HiddenOut)?;
+    let found = messages.lines().find_map(|line| cargo::executable(line, "bench"));
+    let (true, Some((_, file))) = (built, found) else {
+        return Err("the benchmark does not build".to_owned());
+    };
+    files.insert("bench.cuda".to_owned(), file);
+    let (name, command) = ("benches cuda".to_owned(), "bench.cuda --bench".to_owned());
+    Ok(Row { group: "bench", name, limit: 2 * LIMIT, status: 0, command })
+}
+
+/// What the script reads: a line for each row, its fields separated by tabs.
+fn plan_text(rows: &[Row]) -> String {
+    let line = |row: &Row| {
+        let Row { group, name, limit, status, command } = row;
+        format!("{group}\t{limit}\t{status}\t{name}\t{command}\n")
+    };
+    rows.iter().map(line).collect()
+}
+
+fn variables() -> String {
+    let budgets = suites::variables(Budget::Normal);
+    // What a test compiles, it compiles in each run.
+    let all = budgets.into_iter().chain([("FOLIO_CACHE".to_owned(), "off".to_owned())]);
+    all.map(|(name, value)| format!("export {name}={value}\n")).collect()
+}
+
+/// Writes the archive and the script.
+fn pack(folder: &Path, rows: &[Row], files: &Files) -> Result<bool> {
+    let error = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let bin = folder.join("tests/bin");
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(error)?;
+    }
+    fs::create_dir_all(&bin).map_err(error)?;
+    for (name, file) in files {
+        process::capture(Command::new("strip").arg("-o").arg(bin.join(name)).arg(file))?;
+    }
+    fs::write(folder.join("tests/plan"), plan_text(rows)).map_err(error)?;
+    fs::write(folder.join("tests/environment"), variables()).map_err(error)?;
+    fs::write(folder.join("run.sh"), SCRIPT).map_err(error)?;
+    let archive = folder.join("tests.tar.gz");
+    let mut tar = Command::new("tar");
+    process::capture(tar.arg("-czf").arg(&archive).arg("-C").arg(folder).arg("tests"))?;
+    let size = fs::metadata(&archive).map_err(error)?.len();
+    println!("{} tests and benchmarks, {} binaries", rows.len(), files.len());
+    println!("{}: {:.1} MiB", archive.display(), size as f64 / f64::from(1 << 20));
+    println!("copy it there with {}, and: bash run.sh", folder.join("run.sh").display());
+    if size > MOST {
+        return Err(format!("the archive is larger than {} MiB", MOST >> 20));
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binaries_have_groups() {
+        assert_eq!(group("folio-conformance::engine_cuda"), "conformance");
+        assert_eq!(group("folio-conformance::several"), "multi");
+        assert_eq!(group("folio-model::programs"), "kernels");
+        assert_eq!(group("folio-cuda"), "kernels");
+    }
+
+    fn row(group: &'static str, name: &str, limit: u64, status: u8, command: &str) -> Row {
+        Row { group, name: name.to_owned(), limit, status, command: command.to_owned() }
+    }
+
+    /// The script tells failure, hanging, and missing devices from success, and does what it is told.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_script_tells_what_became_of_each_row() {
+        let folder = std::env::temp_dir().join(format!("xtask-gpu-{}", std::process::id()));
+        let rows = [
+            row("conformance", "a good one", 60, 0, "env echo fine"),
+            row("conformance", "a bad one", 60, 0, "env false"),
+            row("kernels", "one that hangs", 1, 0, "env sleep 600"),
+            row("multi", "one for two", 60, 0, "echo test x ... skipped: gpus: there is one"),
+            row("sanitizer", "a planted one", 60, 1, "env false"),
+            row("sanitizer", "a planted one that nobody finds", 60, 1, "env true"),
+            row("bench", "one without a GPU", 60, 0, "echo skipped: cuda: no driver"),
+        ];
+        assert!(pack(&folder, &rows, &Files::new()).unwrap());
+        let run = |words: &[&str]| {
+            let mut command = Command::new("bash");
+            let output = command.arg(folder.join("run.sh")).args(words).current_dir(&folder);
+            let output = output.output().unwrap();
+            (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        };
+        let (status, all) = run(&[]);
+        assert_eq!(status, Some(1), "{all}");
+        let result = |name: &str| {
+            let line = all.lines().rev().find(|line| line.trim_end().ends_with(name));
+            line.unwrap_or_default().split_whitespace().nth(1).unwrap_or_default().to_owned()
+        };
+        let results: Vec<_> = rows.iter().map(|row| result(&row.name)).collect();
+        let expected = ["pass", "FAIL", "TIME-OUT", "skip", "pass", "FAIL", "FAIL"];
+        assert_eq!(results, expected, "{all}");
+        assert!(all.contains("2 passed, 4 failed, 1 skipped"), "{all}");
+        assert!(folder.join("gpu-test.log").is_file());
+        let (status, some) = run(&["multi"]);
+        assert_eq!(status, Some(0), "{some}");
+        assert!(!some.contains("a good one"), "{some}");
+        let (status, late) = run(&["conformance=0"]);
+        assert_eq!(status, Some(1), "{late}");
+        assert!(late.contains("no-time"), "{late}");
+        assert_eq!(run(&["nonsense"]).0, Some(2));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -6,8 +6,8 @@ use folio::prelude::*;
 use folio::{Event, Shared};
 use folio_benches::table::{compare, heading, line};
 use folio_core::hal::{
-    AllocKind, AllocReq, Args, Backend, CopyRect, Device, Geometry, Head, HostPtr, KernelRef,
-    KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order, Param, Tick,
+    AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, Geometry, Head, HostPtr,
+    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order, Param, Source, Tick,
 };
 use folio_cuda::CudaBackend;
 use std::cell::Cell;
@@ -97,8 +97,9 @@ fn timed(stream: sys::CUstream, work: impl FnOnce()) -> Duration {
 }
 
 fn launches(device: &Arc<dyn Device>) {
-    let code = EMPTY.as_bytes();
-    let handle = device.load(&KernelSource::Opaque { name: "nothing", code }).expect("a kernel");
+    let code = KernelSource::Opaque { name: "nothing", source: Source::Ptx(EMPTY), options: &[] };
+    let handle = device.load(&code).expect("a kernel");
+    let arguments = [0, 1, 2, 3].map(Argument::Memory);
     let (mem, address) = memory(device, 0, AllocKind::Device);
     let one = [1; 3];
     let param = Param {
@@ -117,7 +118,7 @@ fn launches(device: &Arc<dyn Device>) {
         let params = [param; 4];
         let begun = Instant::now();
         for _ in 0..LAUNCHES {
-            let args = Args::new(&params);
+            let args = Args { arguments: &arguments, ..Args::new(&params) };
             let launched =
                 lane.lane.launch(&lane.head(), KernelRef::Loaded(handle), &geometry, &args);
             launched.expect("a launch");

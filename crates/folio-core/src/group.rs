@@ -1,5 +1,6 @@
 //! Command groups: what a command accesses, and what it does.
 
+mod opaque;
 mod run;
 
 pub(crate) use run::grouped;
@@ -655,6 +656,7 @@ impl CommandGroup {
     fn launch(&self, command: &mut Command, launch: Option<Box<Launch>>) -> Result<()> {
         let Some(mut launch) = launch else { return Ok(()) };
         let items = self.check_launch(&launch)?;
+        self.check_opaque(&launch)?;
         let Launch { tokens, params, geometry, .. } = &mut *launch;
         let mut seen = Seen::default();
         for (nth, token) in tokens.iter().enumerate() {
@@ -758,12 +760,15 @@ impl CommandGroup {
         let Launch { geometry, tokens, .. } = launch;
         let entry = &self.core.engine.devices[usize::from(self.device)];
         let caps = &entry.info.caps;
-        if !(caps.closures || caps.ir && launch.function.is_some()) {
+        // Whoever has loaded an opaque kernel runs it.
+        let runs = caps.ir && launch.function.is_some() || launch.opaque.is_some();
+        if !(caps.closures || runs) {
             return Err(self.unsupported("kernels that are closures of the host".to_owned()));
         }
-        if tokens.len() > caps.max_params {
+        let count = tokens.len() + launch.pointers().len();
+        if count > caps.max_params {
             let most = caps.max_params;
-            return Err(self.unsupported(format!("{} parameters, but {most}", tokens.len())));
+            return Err(self.unsupported(format!("{count} parameters, but {most}")));
         }
         crate::geom::checked_volume(geometry.range).ok_or_else(|| Error::TooLarge {
             what: "launch",

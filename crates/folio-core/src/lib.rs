@@ -22,6 +22,7 @@ mod items;
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
+mod opaque;
 mod queue;
 mod report;
 mod runtime;
@@ -51,12 +52,13 @@ pub mod combine {
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
-pub use hal::Timing;
+pub use hal::{Source, Timing};
 pub use half::{bf16, f16};
 #[doc(hidden)]
 pub use host::HostCall;
 pub use host::{HostArgument, Lent};
 pub use items::{Edge, Items, Margin};
+pub use opaque::{OpaqueArg, OpaqueKernel};
 pub use queue::Queue;
 pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};

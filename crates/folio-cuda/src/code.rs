@@ -3,8 +3,9 @@
 use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::function::Function;
+use crate::opaque::Opaque;
 use cudarc::driver::sys;
-use folio_core::hal::{HalError, HalErrorKind, KernelHandle, KernelSource};
+use folio_core::hal::{HalError, HalErrorKind, KernelHandle, KernelSource, Source};
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 
@@ -30,21 +31,24 @@ pub(crate) fn build(message: impl Into<String>) -> HalError {
 }
 
 impl Module {
-    /// From code of any kind. `name` is for messages. The context is current.
+    /// From what the user wrote. `name` is for messages. The context is current.
     pub(crate) fn new(
         context: &Context,
         compiler: &Compiler,
         name: &str,
-        code: &[u8],
+        source: &Source<'_>,
+        options: &[&str],
     ) -> Result<Module, HalError> {
-        if let [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xed, 0x55, 0xba, ..] = code {
-            return Module::load(context, code);
-        }
-        let text = CString::new(code)
-            .map_err(|_| build("the code is neither a binary nor text: it has a zero byte"))?;
-        match is_ptx(code) {
-            true => Module::load(context, text.as_bytes_with_nul()),
-            false => Module::compiled(context, compiler, name, &text, &[]),
+        let text = |text: &str| CString::new(text).map_err(|_| build("the text has a zero byte"));
+        match source {
+            Source::CudaC(code) => Module::compiled(context, compiler, name, &text(code)?, options),
+            Source::Ptx(code) => Module::load(context, text(code)?.as_bytes_with_nul()),
+            // The driver is told no length, so that what is nothing of the kind is not for it.
+            Source::CudaBinary(
+                code @ ([0x7f, b'E', b'L', b'F', ..] | [0x50, 0xed, 0x55, 0xba, ..]),
+            ) => Module::load(context, code),
+            Source::CudaBinary(_) => Err(build("the code is neither a cubin nor a fat binary")),
+            _ => Err(HalError::unsupported(source.language())),
         }
     }
 
@@ -96,19 +100,6 @@ impl Module {
     }
 }
 
-impl Context {
-    fn arguments(&self, entry: Entry) -> Option<Vec<usize>> {
-        let words = |at| {
-            let (mut offset, mut size) = (0, 0);
-            // SAFETY: places for the answers; the function exists, and so does what asks.
-            let result =
-                unsafe { sys::cuFuncGetParamInfo(entry.0, at, &raw mut offset, &raw mut size) };
-            (result == sys::CUresult::CUDA_SUCCESS).then(|| size.div_ceil(8))
-        };
-        self.optional.arguments.then(|| (0..).map_while(words).collect())
-    }
-}
-
 impl Drop for Module {
     fn drop(&mut self) {
         // SAFETY: ours, and no launch uses it any more.
@@ -119,12 +110,7 @@ impl Drop for Module {
 /// What a handle stands for.
 pub(crate) enum Loaded {
     /// A kernel of the user's.
-    Opaque {
-        entry: Entry,
-        /// Words of 8 bytes that each of its arguments takes; none where the driver does not tell.
-        words: Option<Vec<usize>>,
-        _module: Module,
-    },
+    Opaque(Box<Opaque>),
     /// A kernel in IR.
     Function(Box<Function>),
 }
@@ -143,10 +129,9 @@ impl Loaded {
         source: &KernelSource<'_>,
     ) -> Result<Loaded, HalError> {
         match source {
-            KernelSource::Opaque { name, code } => {
-                let module = Module::new(context, &chip.compiler, name, code)?;
-                let entry = module.entry(context, name)?;
-                Ok(Loaded::Opaque { entry, words: context.arguments(entry), _module: module })
+            KernelSource::Opaque { name, source, options } => {
+                let opaque = Opaque::new(context, &chip.compiler, (name, source), options)?;
+                Ok(Loaded::Opaque(Box::new(opaque)))
             }
             KernelSource::Ir(kernel) => {
                 let function = Function::new(context, chip, kernel)?;
@@ -179,23 +164,5 @@ impl Loaded {
         let at = std::ptr::with_exposed_provenance_mut::<Loaded>(handle.0 as usize);
         // SAFETY: the caller's promise.
         unsafe { Box::from_raw(at) }
-    }
-}
-
-/// PTX begins with its version, after comments.
-fn is_ptx(code: &[u8]) -> bool {
-    let directive = |line: &[u8]| line.trim_ascii_start().starts_with(b".version ");
-    code.split(|byte| *byte == b'\n').any(directive)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_ptx;
-
-    #[test]
-    fn ptx_is_known_by_its_version() {
-        assert!(is_ptx(b"//\n// made by hand\n  .version 7.0\n.target sm_70\n"));
-        assert!(!is_ptx(b"extern \"C\" __global__ void f() {} // .version 7.0\n"));
-        assert!(!is_ptx(b""));
     }
 }

@@ -11,7 +11,8 @@ use crate::timing::Clock;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 use folio_cache::Cache;
 use folio_core::hal::{
-    Device, DeviceInfo, HalError, KernelHandle, KernelSource, Lane, LaneKind, Link, UsmAllocator,
+    Argument, Device, DeviceInfo, Geometry, HalError, KernelHandle, KernelSource, Lane, LaneKind,
+    Link, UsmAllocator,
 };
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -80,6 +81,20 @@ unsafe impl Device for CudaDevice {
         let handle = loaded.into_handle();
         lock(&self.0.loaded).insert(handle.0);
         Ok(handle)
+    }
+
+    fn check(
+        &self,
+        handle: KernelHandle,
+        geometry: &Geometry,
+        arguments: &[Argument],
+    ) -> Result<(), HalError> {
+        self.0.context.enter()?;
+        // SAFETY: it is loaded (the engine's part of the contract).
+        match unsafe { Loaded::of(handle) } {
+            Loaded::Opaque(kernel) => kernel.check(&self.0.context, geometry, arguments),
+            Loaded::Function(_) => Ok(()),
+        }
     }
 
     fn unload(&self, handle: KernelHandle) {

@@ -1,30 +1,24 @@
 //! A lane: a stream.
 
-use crate::code::{Entry, Loaded};
+use crate::code::Loaded;
 use crate::copy;
 use crate::device::Opened;
 use crate::driver::Context;
 use crate::fill;
 use crate::function::Target;
 use crate::marks::Marks;
-use crate::memory::{NON_BLOCKING, location};
+use crate::memory::{NON_BLOCKING, address, location};
 use crate::pageable::Staging;
 use crate::timing::Times;
 use cudarc::driver::sys;
-use folio_core::geom::linear;
 use folio_core::hal::{
     Advice, AllocKind, Args, CopyRect, FillRect, Geometry, HalError, Head, Hint, KernelRef, Lane,
-    Lost, MemBase, MemRef, Param, Tick, Timing, UsmAllocator,
+    Lost, MemBase, MemRef, Tick, Timing, UsmAllocator,
 };
-use smallvec::SmallVec;
 use std::any::Any;
-use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// Items of a block where the launch does not say.
-const BLOCK: usize = 256;
 
 pub(crate) struct CudaLane {
     stream: sys::CUstream,
@@ -124,79 +118,6 @@ impl CudaLane {
     }
 }
 
-impl CudaLane {
-    /// A kernel of the user's: its arguments are the addresses of its memory, and then the scalars.
-    fn opaque(
-        &self,
-        (entry, arguments): (Entry, Option<&[usize]>),
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        let (grid, block) = grid(geometry)?;
-        let mut words: SmallVec<[u64; 32]> = args.params.iter().map(address).collect();
-        words.extend(args.blob.chunks(8).map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_ne_bytes(word)
-        }));
-        let wanted = arguments.map_or(words.len(), |all| all.iter().sum());
-        if wanted != words.len() {
-            let what = format!(
-                "launching a kernel whose arguments take {wanted} words of 8 bytes with {}",
-                words.len()
-            );
-            return Err(HalError::unsupported(&what));
-        }
-        // Where each argument begins; without knowledge, each is one word.
-        let ones = vec![1; if arguments.is_none() { words.len() } else { 0 }];
-        let (base, mut at) = (words.as_mut_ptr(), 0);
-        let mut pointers: SmallVec<[*mut c_void; 32]> = SmallVec::new();
-        for len in arguments.unwrap_or(&ones) {
-            pointers.push(base.wrapping_add(at).cast());
-            at += len;
-        }
-        let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
-        // SAFETY: as many arguments of as many bytes as the kernel has, or as its maker declared; the
-        // driver copies them.
-        let result = unsafe {
-            let (stream, arguments) = (self.stream, pointers.as_mut_ptr());
-            sys::cuLaunchKernel(entry.0, gx, gy, gz, bx, by, bz, 0, stream, arguments, null_mut())
-        };
-        self.context().check("cuLaunchKernel", result)
-    }
-}
-
-/// Blocks in each dimension of the grid, and items of a block, fastest dimension first.
-fn grid(geometry: &Geometry) -> Result<([u32; 3], [u32; 3]), HalError> {
-    let block = geometry.group.unwrap_or([1, 1, BLOCK]);
-    let blocks = |dim: usize| geometry.range[dim].div_ceil(block[dim]);
-    let limits = [(1usize << 31) - 1, 65_535, 65_535];
-    let mut made = ([0; 3], [0; 3]);
-    for (at, dim) in [2, 1, 0].into_iter().enumerate() {
-        if blocks(dim) > limits[at] || block[dim] > 1024 {
-            let what = format!("a launch of {:?} in blocks of {block:?}", geometry.range);
-            return Err(HalError::unsupported(&what));
-        }
-        (made.0[at], made.1[at]) = (blocks(dim) as u32, block[dim] as u32);
-    }
-    Ok(made)
-}
-
-/// The address of memory.
-fn base(mem: &MemRef) -> u64 {
-    mem.offset
-        + match mem.base {
-            MemBase::Device { handle, .. } => handle,
-            MemBase::Host(at) => at.0.expose_provenance() as u64,
-        }
-}
-
-/// Where an opaque kernel finds its argument: the element that it counts as the first.
-fn address(param: &Param) -> u64 {
-    let offset = |at| linear(param.dims, at) as u64 * u64::from(param.size);
-    base(&param.mem).wrapping_add(offset(param.origin)).wrapping_sub(offset(param.index))
-}
-
 // SAFETY: a stream runs its operations in order, after the events that it was told to wait for;
 // an event tells that all before it have ended, and is seen by the host when they are visible.
 unsafe impl Lane for CudaLane {
@@ -231,8 +152,8 @@ unsafe impl Lane for CudaLane {
             };
             // SAFETY: it is loaded (the engine's part of the contract).
             match unsafe { Loaded::of(handle) } {
-                Loaded::Opaque { entry, words, .. } => {
-                    self.opaque((*entry, words.as_deref()), geometry, args)
+                Loaded::Opaque(kernel) => {
+                    kernel.launch(self.context(), self.stream, geometry, args)
                 }
                 Loaded::Function(function) => {
                     let to = Target {
@@ -240,10 +161,10 @@ unsafe impl Lane for CudaLane {
                         memory: &self.device.memory,
                         stream: self.stream,
                     };
-                    let address =
-                        |at: usize| args.params.get(at).map_or(0, |param| base(&param.mem));
+                    let start =
+                        |at: usize| args.params.get(at).map_or(0, |param| address(&param.mem));
                     let record = |points: &_| self.marks.verdicts.record(head.tick, points);
-                    function.launch(to, geometry, args, address, record)
+                    function.launch(to, geometry, args, start, record)
                 }
             }
         })

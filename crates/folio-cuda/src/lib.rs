@@ -9,7 +9,8 @@
 //!   those of memory that is not page-locked in `pageable`, fills in `fill`.
 //! - Code is PTX, a cubin, or CUDA C (`code`), which NVRTC compiles where it is installed (`compiler`); what it
 //!   has compiled is kept on disk ([`Cache`]). Kernels in
-//!   IR become CUDA C (`function`); what they say of their launches is in `verdicts`.
+//!   IR become CUDA C (`function`); what they say of their launches is in `verdicts`. Those that the user
+//!   wrote are in `opaque`.
 
 mod backend;
 mod code;
@@ -23,6 +24,7 @@ mod host;
 mod lane;
 mod marks;
 mod memory;
+mod opaque;
 mod pageable;
 mod timing;
 mod verdicts;

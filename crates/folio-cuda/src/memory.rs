@@ -8,7 +8,8 @@ use crate::driver::Context;
 use crate::lock;
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, HalError, HostPtr, MemoryInfo, PointerInfo, UsmAllocator,
+    AllocKind, AllocReq, Allocation, HalError, HostPtr, MemBase, MemRef, MemoryInfo, PointerInfo,
+    UsmAllocator,
 };
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -17,6 +18,15 @@ use std::sync::{Arc, Mutex};
 
 /// What the driver aligns to by itself.
 const ALIGNED: u64 = 256;
+
+/// The address of memory.
+pub(crate) fn address(mem: &MemRef) -> u64 {
+    mem.offset
+        + match mem.base {
+            MemBase::Device { handle, .. } => handle,
+            MemBase::Host(at) => at.0.expose_provenance() as u64,
+        }
+}
 
 pub(crate) struct Memory {
     context: Arc<Context>,

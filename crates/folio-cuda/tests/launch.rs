@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{
-    AllocKind, AllocReq, Args, Backend, CopyRect, Device, FillRect, Geometry, HalErrorKind, Head,
-    HostPtr, KernelRef, KernelSource, LaneKind, MemBase, MemRef, Notify, Order, Param, Tick,
+    AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, FillRect, Geometry,
+    HalErrorKind, Head, HostPtr, KernelRef, KernelSource, LaneKind, MemBase, MemRef, Notify, Order,
+    Param, Source, Tick,
 };
 use folio_cuda::CudaBackend;
 use std::sync::Arc;
@@ -57,9 +58,9 @@ fn head(tick: Tick) -> Head<'static> {
 }
 
 /// Adds to a part of some memory, by code of one kind, and looks at all of it.
-fn adds(device: &Arc<dyn Device>, code: &[u8]) {
+fn adds(device: &Arc<dyn Device>, source: Source<'_>) {
     const N: u32 = 100_003;
-    let kernel = device.load(&KernelSource::Opaque { name: "add", code }).unwrap();
+    let kernel = device.load(&KernelSource::Opaque { name: "add", source, options: &[] }).unwrap();
     let bytes = u64::from(N) * 4;
     let req = AllocReq {
         kind: AllocKind::Device,
@@ -88,9 +89,12 @@ fn adds(device: &Arc<dyn Device>, code: &[u8]) {
     let geometry = Geometry::new(1, [1, 1, N as usize - 3]);
     let blob: Vec<u8> = [u64::from(N - 3), 7].into_iter().flat_map(u64::to_le_bytes).collect();
     let params = [param];
-    let args = Args { blob: &blob, ..Args::new(&params) };
-    let wrong = lane.launch(&head(2), KernelRef::Loaded(kernel), &geometry, &Args::new(&params));
-    assert!(matches!(wrong.unwrap_err().kind, HalErrorKind::Unsupported), "scalars are missing");
+    let arguments = [Argument::Memory(0), Argument::Value(4), Argument::Value(4)];
+    let args = Args { blob: &blob, arguments: &arguments, ..Args::new(&params) };
+    device.check(kernel, &geometry, &arguments).unwrap();
+    let empty = Args { arguments: &arguments, ..Args::new(&params) };
+    let wrong = lane.launch(&head(2), KernelRef::Loaded(kernel), &geometry, &empty);
+    assert!(matches!(wrong.unwrap_err().kind, HalErrorKind::Arguments), "scalars are missing");
     lane.launch(&head(3), KernelRef::Loaded(kernel), &geometry, &args).unwrap();
     let mut out = vec![0u32; N as usize];
     let to = MemRef { base: MemBase::Host(HostPtr(out.as_mut_ptr().cast())), offset: 0 };
@@ -108,30 +112,28 @@ fn adds(device: &Arc<dyn Device>, code: &[u8]) {
 #[test]
 fn cuda_runs_ptx() {
     if let Some(device) = open() {
-        adds(&device, PTX.as_bytes());
+        adds(&device, Source::Ptx(PTX));
     }
 }
 
 #[test]
 fn cuda_compiles_cuda_c() {
     if let Some(device) = open() {
-        adds(&device, CUDA_C.as_bytes());
+        adds(&device, Source::CudaC(CUDA_C));
     }
 }
 
 #[test]
 fn cuda_says_what_is_wrong_with_code() {
     let Some(device) = open() else { return };
-    let load = |name, code: &str| {
-        device.load(&KernelSource::Opaque { name, code: code.as_bytes() }).unwrap_err()
-    };
-    for (name, code, said) in [
-        ("add", "__global__ void add(int *x) { y = 1; }", "identifier \"y\" is undefined"),
-        ("sub", CUDA_C, "there is no kernel `sub`"),
-        ("add", ".version 7.0\n.target sm_50\nnonsense", "ptxas"),
-        ("a\0b", CUDA_C, "zero byte"),
+    for (name, source, said) in [
+        ("add", Source::CudaC("__global__ void add(int *x) { y = 1; }"), "\"y\" is undefined"),
+        ("sub", Source::CudaC(CUDA_C), "there is no kernel `sub`"),
+        ("add", Source::Ptx(".version 7.0\n.target sm_50\nnonsense"), "ptxas"),
+        ("a\0b", Source::CudaC(CUDA_C), "zero byte"),
+        ("add", Source::CudaBinary(b"no cubin"), "neither a cubin nor"),
     ] {
-        let error = load(name, code);
+        let error = device.load(&KernelSource::Opaque { name, source, options: &[] }).unwrap_err();
         assert!(matches!(error.kind, HalErrorKind::Build), "{error}");
         assert!(error.message.contains(said), "{error}");
     }

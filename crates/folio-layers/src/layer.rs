@@ -4,9 +4,9 @@
 //! hooks keep their state in plain maps. Lanes that an operation waits for are unwrapped here.
 
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, CopyRect, Device, DeviceInfo, FillRect, Geometry,
-    HalError, Head, Hint, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link, Lost,
-    MemRef, MemoryInfo, Notify, PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
+    AllocReq, Allocation, Args, Argument, Backend, CopyRect, Device, DeviceInfo, FillRect,
+    Geometry, HalError, Head, Hint, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link,
+    Lost, MemRef, MemoryInfo, Notify, PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -223,6 +223,15 @@ unsafe impl<H: Hooks> Device for LayerDevice<H> {
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.hooks.load(&self.device, source)
+    }
+
+    fn check(
+        &self,
+        handle: KernelHandle,
+        geometry: &Geometry,
+        arguments: &[Argument],
+    ) -> Result<(), HalError> {
+        self.device.inner.check(handle, geometry, arguments)
     }
 
     fn unload(&self, handle: KernelHandle) {

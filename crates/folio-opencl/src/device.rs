@@ -1,12 +1,14 @@
 //! A device: its lanes and its allocator.
 
 use crate::lane::OpenClLane;
-use crate::module::{Loaded, Target};
+use crate::module::{Function, Target};
+use crate::opaque::Opaque;
 use crate::platform::{DeviceId, Found, Shared, Svm};
 use folio_cache::Cache;
 use folio_core::hal::{
-    AllocReq, Allocation, Device, DeviceInfo, HalError, HalErrorKind, KernelHandle, KernelSource,
-    Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo, UsmAllocator,
+    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, HalError, HalErrorKind,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo, Source,
+    UsmAllocator,
 };
 use std::any::Any;
 use std::collections::HashMap;
@@ -25,6 +27,14 @@ pub(crate) struct Core {
     kernels: Mutex<Kernels>,
     /// Why it is gone.
     pub(crate) lost: OnceLock<Lost>,
+}
+
+/// What a handle stands for.
+#[derive(Debug)]
+pub(crate) enum Loaded {
+    Function(Function),
+    /// A kernel of the user's.
+    Opaque(Opaque),
 }
 
 /// What is loaded, by the numbers of handles.
@@ -87,15 +97,34 @@ unsafe impl Device for OpenClDevice {
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.0.lost()?;
-        let KernelSource::Ir(kernel) = source else {
-            return Err(HalError::unsupported("kernels other than those in IR"));
-        };
-        let made = Arc::new(Loaded::new(&self.0, kernel)?);
+        let made = Arc::new(match source {
+            KernelSource::Ir(kernel) => Loaded::Function(Function::new(&self.0, kernel)?),
+            KernelSource::Opaque { name, source: Source::OpenClC(text), options } => {
+                Loaded::Opaque(Opaque::new(&self.0, name, text, options)?)
+            }
+            KernelSource::Opaque { source, .. } => {
+                return Err(HalError::unsupported(source.language()));
+            }
+            _ => return Err(HalError::unsupported("code of this kind")),
+        });
         let mut kernels = self.0.kernels();
         kernels.last += 1;
         let handle = kernels.last;
         kernels.loaded.insert(handle, made);
         Ok(KernelHandle(handle))
+    }
+
+    fn check(
+        &self,
+        handle: KernelHandle,
+        geometry: &Geometry,
+        arguments: &[Argument],
+    ) -> Result<(), HalError> {
+        self.0.lost()?;
+        match &*self.0.loaded(handle)? {
+            Loaded::Opaque(kernel) => kernel.check(&self.0, geometry, arguments),
+            Loaded::Function(_) => Ok(()),
+        }
     }
 
     fn unload(&self, handle: KernelHandle) {

@@ -6,7 +6,7 @@
 //! other lanes can take events from it; nobody holds two of them.
 
 use crate::cl::{Event, Queue};
-use crate::device::Core;
+use crate::device::{Core, Loaded};
 use crate::reduce::Scratch;
 use crate::verdict::{Told, Verdicts};
 use crate::work::{Commands, Kept};
@@ -244,9 +244,11 @@ unsafe impl Lane for OpenClLane {
             self.issue(head, |_| Ok(()))?;
             return Err(HalError::unsupported("a kernel of the host"));
         };
-        self.issue(head, |commands| {
-            let loaded = self.core.loaded(handle)?;
-            loaded.form(args.proved).launch(commands, geometry, args)
+        self.issue(head, |commands| match &*self.core.loaded(handle)? {
+            Loaded::Function(function) => {
+                function.form(args.proved).launch(commands, geometry, args)
+            }
+            Loaded::Opaque(kernel) => kernel.launch(commands, geometry, args),
         })
     }
 

@@ -32,6 +32,7 @@ mod device;
 mod lane;
 mod memory;
 mod module;
+mod opaque;
 mod platform;
 mod program;
 mod reduce;

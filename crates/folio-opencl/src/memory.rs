@@ -23,7 +23,8 @@ pub(crate) struct Block {
     device: u32,
     kind: AllocKind,
     size: u64,
-    address: Option<u64>,
+    /// In shared virtual memory.
+    pub(crate) address: Option<u64>,
 }
 
 /// Shared virtual memory.

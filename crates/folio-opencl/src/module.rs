@@ -5,7 +5,7 @@ use crate::cl::{Buffer, Kernel, Program, call, check, run};
 use crate::device::Core;
 use crate::memory::Block;
 use crate::platform::number;
-use crate::program::build;
+use crate::program::build_emitted;
 use crate::reduce::{COMBINED, Finish, LANES};
 use crate::work::Commands;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, HostPtr, MemBase, Param, ParamPtr};
@@ -33,6 +33,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Bytes of a group's local memory.
+    pub(crate) fn local_memory(&self) -> u64 {
+        self.capabilities.local_memory
+    }
+
     pub(crate) fn of(id: crate::platform::DeviceId, extensions: &str) -> Target {
         let ask = |what| number(id, what).unwrap_or(0);
         let has = |name: &str| extensions.split(' ').any(|found| found == name);
@@ -51,9 +56,9 @@ impl Target {
     }
 }
 
-/// A kernel in both forms.
+/// A kernel in IR, in both forms.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct Function {
     checked: Arc<Built>,
     /// For launches without an index out of bounds.
     proved: Arc<Built>,
@@ -74,8 +79,8 @@ struct Entries {
     reductions: Vec<Finish>,
 }
 
-impl Loaded {
-    pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<Loaded, HalError> {
+impl Function {
+    pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<Function, HalError> {
         let text = |checked| {
             let form = Form::new(Dialect::OpenCl, checked);
             let lacks =
@@ -86,7 +91,7 @@ impl Loaded {
         let same = checked == proved;
         let checked = Arc::new(Built::new(core, checked)?);
         let proved = if same { checked.clone() } else { Arc::new(Built::new(core, proved)?) };
-        Ok(Loaded { checked, proved })
+        Ok(Function { checked, proved })
     }
 
     pub(crate) fn form(&self, proved: bool) -> &Arc<Built> {
@@ -96,7 +101,7 @@ impl Loaded {
 
 impl Built {
     fn new(core: &Core, module: Module) -> Result<Built, HalError> {
-        let program = build(core, &module.text)?;
+        let program = build_emitted(core, &module.text)?;
         let finish = |reduction| Finish::new(&program, &module, reduction);
         let reductions = module.reductions.iter().map(finish).collect::<Result<_, _>>()?;
         let entries = Entries { kernel: Kernel::new(&program, &module.entry)?, reductions };
@@ -174,7 +179,7 @@ impl Built {
             let threads: usize = shape.local.iter().product();
             arguments.put(layout.scratch as usize * threads, null())?;
         }
-        commands.launch(kernel, shape)?;
+        commands.launch(kernel, shape.global, Some(shape.local))?;
         drop(apart);
         if layout.verdict {
             commands.verdicts.used(self.clone());
@@ -261,7 +266,7 @@ impl<'k> Arguments<'k> {
         self.put(8, (&raw const word).cast())
     }
 
-    fn put(&mut self, bytes: usize, at: *const c_void) -> Result<(), HalError> {
+    pub(crate) fn put(&mut self, bytes: usize, at: *const c_void) -> Result<(), HalError> {
         let number = self.next;
         self.next += 1;
         // SAFETY: so many bytes are there, or none for local memory; they are copied in the call.
@@ -271,6 +276,15 @@ impl<'k> Arguments<'k> {
     pub(crate) fn memory(&mut self, buffer: Option<&Buffer>) -> Result<(), HalError> {
         let raw: cl_mem = buffer.map_or(null_mut(), |buffer| buffer.0);
         self.put(size_of::<cl_mem>(), (&raw const raw).cast())
+    }
+
+    /// A place in shared virtual memory.
+    pub(crate) fn address(&mut self, address: u64) -> Result<(), HalError> {
+        let number = self.next;
+        self.next += 1;
+        let at = std::ptr::with_exposed_provenance::<c_void>(address as usize);
+        // SAFETY: an address within an allocation of this context.
+        unsafe { run!(clSetKernelArgSVMPointer(self.kernel.0, number, at)) }
     }
 }
 
@@ -293,7 +307,7 @@ fn constant(commands: &Commands<'_>, words: &[u64]) -> Result<Buffer, HalError> 
 
 impl Commands<'_> {
     /// The memory of parameters; none where nothing is accessed.
-    fn blocks(&self, params: &[Param]) -> Result<Vec<Option<Arc<Block>>>, HalError> {
+    pub(crate) fn blocks(&self, params: &[Param]) -> Result<Vec<Option<Arc<Block>>>, HalError> {
         let find = |param: &Param| match param.mem.base {
             MemBase::Device { handle, .. } if param.mem.offset == 0 => {
                 self.shared.memory.find(handle).map(Some)

@@ -12,9 +12,14 @@ use opencl_sys::{
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 
+/// The program of an emitted text for a device.
+pub(crate) fn build_emitted(core: &Core, text: &str) -> Result<Program, HalError> {
+    build(core, text, Dialect::OpenCl.options(core.target.exact))
+}
+
 /// A text's program for a device.
-pub(crate) fn build(core: &Core, text: &str) -> Result<Program, HalError> {
-    let options = Dialect::OpenCl.options(core.target.exact).join(" ");
+pub(crate) fn build(core: &Core, text: &str, options: &[&str]) -> Result<Program, HalError> {
+    let options = options.join(" ");
     let nul = |_| HalError::new(HalErrorKind::Build, "options with a NUL");
     let options = CString::new(options).map_err(nul)?;
     let info = &core.info;

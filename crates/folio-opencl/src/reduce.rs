@@ -3,7 +3,7 @@
 //! next launch uses the same memory.
 
 use crate::cl::{Buffer, Kernel, Program};
-use crate::module::{Arguments, Threaded};
+use crate::module::Arguments;
 use crate::platform::Shared;
 use crate::work::Commands;
 use folio_core::hal::HalError;
@@ -94,7 +94,7 @@ impl Finish {
             arguments.memory(Some(&into.buffer))?;
             arguments.word(left as u64)?;
             let local = [1, 1, threads];
-            commands.launch(&self.kernel, &Threaded { global: [1, 1, next * threads], local })?;
+            commands.launch(&self.kernel, [1, 1, next * threads], Some(local))?;
             (from, into) = (into, from);
             left = next;
         }

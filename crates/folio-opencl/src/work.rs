@@ -2,7 +2,6 @@
 
 use crate::cl::{Buffer, Event, Kernel, Queue, run};
 use crate::memory::Block;
-use crate::module::Threaded;
 use crate::platform::Shared;
 use crate::reduce::Scratch;
 use crate::verdict::Verdicts;
@@ -72,14 +71,19 @@ impl<'q> Commands<'q> {
         Commands { shared, queue, kept, verdicts, scratch, timed, first: None, last: None }
     }
 
-    /// Enqueues threads.
-    pub(crate) fn launch(&mut self, kernel: &Kernel, threads: &Threaded) -> Result<(), HalError> {
+    /// Enqueues threads, in groups of a size or in the driver's; the slowest dimension first.
+    pub(crate) fn launch(
+        &mut self,
+        kernel: &Kernel,
+        global: [usize; 3],
+        local: Option<[usize; 3]>,
+    ) -> Result<(), HalError> {
         let (queue, kernel) = (self.queue.0, kernel.0);
         let axes = |mut dims: [usize; 3]| {
             dims.reverse();
             dims
         };
-        let (global, local) = (axes(threads.global), axes(threads.local));
+        let (global, local) = (axes(global), local.map(axes));
         let enqueue = |event| {
             // SAFETY: all arguments have been set by the caller, who holds the kernel; their memory
             // lives until the tick is reached (the HAL's contract).
@@ -90,7 +94,7 @@ impl<'q> Commands<'q> {
                     3,
                     null(),
                     global.as_ptr(),
-                    local.as_ptr(),
+                    local.as_ref().map_or(null(), |local| local.as_ptr()),
                     0,
                     null(),
                     event

@@ -147,15 +147,17 @@ impl Action {
 
     /// The raw memory that it names.
     fn raw(&self) -> impl Iterator<Item = &RawMem> {
-        let places = match self {
-            Action::Copy { from, to } => [Some(from), Some(to)],
-            Action::Fill { to: place, .. } | Action::Hint { at: place, .. } => [Some(place), None],
-            Action::Launch(_) | Action::Task { .. } | Action::Nothing => [None, None],
+        let (places, pointers) = match self {
+            Action::Copy { from, to } => ([Some(from), Some(to)], &[][..]),
+            Action::Fill { to: at, .. } | Action::Hint { at, .. } => ([Some(at), None], &[][..]),
+            Action::Launch(Some(launch)) => ([None, None], launch.pointers()),
+            Action::Launch(None) | Action::Task { .. } | Action::Nothing => ([None, None], &[][..]),
         };
-        places.into_iter().flatten().filter_map(|place| match &place.end {
+        let places = places.into_iter().flatten().filter_map(|place| match &place.end {
             End::Raw(raw) => Some(raw),
             _ => None,
-        })
+        });
+        places.chain(pointers)
     }
 }
 
@@ -211,7 +213,7 @@ impl Ledger {
         let who = For { queue, label: &command.label, lane };
         self.prepare(&command.accesses, who, &mut deps);
         let mut raw: SmallVec<[StorageId; 2]> = SmallVec::new();
-        if let Action::Copy { .. } | Action::Fill { .. } = &command.action {
+        if !matches!(command.action, Action::Hint { .. }) {
             for at in command.action.raw() {
                 if let Some(id) = at.storage {
                     self.define((id, at.domain), who, &mut deps);

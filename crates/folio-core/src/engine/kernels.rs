@@ -4,9 +4,10 @@
 use super::Engine;
 use super::contain;
 use crate::error::Error;
-use crate::hal::{KernelHandle, KernelSource};
+use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
 use crate::sync::Mutex;
 use folio_kernel::device::Code;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Lists, one for each value of a hash.
@@ -16,7 +17,12 @@ const LISTS: usize = 64;
 pub(crate) struct Kernels {
     lists: [Link; LISTS],
     loading: Mutex<()>,
+    opaque: Mutex<HashMap<OpaqueCode, KernelHandle>>,
 }
+
+/// What an opaque kernel is made of: language, code, entry and options.
+#[derive(PartialEq, Eq, Hash)]
+struct OpaqueCode(&'static str, Box<[u8]>, Box<str>, Box<[String]>);
 
 /// The rest of a list: nothing yet, or one more.
 type Link = OnceLock<Box<Loaded>>;
@@ -29,7 +35,8 @@ struct Loaded {
 
 impl Kernels {
     pub(crate) fn new() -> Kernels {
-        Kernels { lists: [const { OnceLock::new() }; LISTS], loading: Mutex::new(()) }
+        let lists = [const { OnceLock::new() }; LISTS];
+        Kernels { lists, loading: Mutex::new(()), opaque: Mutex::default() }
     }
 
     /// The handle of a code, or where it belongs. Code lives as long as the program, so its address
@@ -74,6 +81,39 @@ impl Engine {
         contain(
             || tracing::debug!(target: "folio", device = entry.name, kernel = &*code.name, "loaded"),
         );
+        Ok(handle)
+    }
+
+    /// The handle of an opaque kernel on a device, which loads it if it has not yet.
+    pub(crate) fn load_opaque(
+        &self,
+        at: u16,
+        source: Source<'_>,
+        name: &str,
+        options: &[&str],
+    ) -> Result<KernelHandle, Error> {
+        let entry = &self.devices[usize::from(at)];
+        let device = self.open(at)?;
+        let owned = options.iter().map(|option| (*option).to_owned()).collect();
+        let code = OpaqueCode(source.language(), source.code().into(), name.into(), owned);
+        let mut loaded = entry.kernels.opaque.lock();
+        if let Some(handle) = loaded.get(&code) {
+            return Ok(*handle);
+        }
+        let made = device.load(&KernelSource::Opaque { name, source, options });
+        let handle = made.map_err(|cause| {
+            let device = entry.name.clone();
+            match cause.kind {
+                HalErrorKind::Unsupported => {
+                    let what = format!("kernels in {} (kernel `{name}`)", source.language());
+                    Error::Unsupported { device, what }
+                }
+                _ => Error::Device { device, doing: format!("load kernel `{name}`"), cause },
+            }
+        })?;
+        loaded.insert(code, handle);
+        drop(loaded);
+        contain(|| tracing::debug!(target: "folio", device = entry.name, kernel = name, "loaded"));
         Ok(handle)
     }
 }

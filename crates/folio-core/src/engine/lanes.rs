@@ -308,7 +308,9 @@ impl LaneShared {
                     None => KernelRef::Native(&mut launch.kernel),
                 };
                 let blob = bytes_of(&launch.scalars);
-                let args = Args { blob, params: &launch.params, proved: launch.proved };
+                let arguments = launch.opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
+                let Launch { ref params, proved, .. } = *launch;
+                let args = Args { blob, params, proved, arguments };
                 let result = self.native.launch(&head, kernel, &launch.geometry, &args);
                 left.extend(launch.kernel.take());
                 launch.recycle();

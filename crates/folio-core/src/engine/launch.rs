@@ -2,11 +2,24 @@
 //! described, and from there on passed by pointer. Its memory is used again by the thread that has
 //! handed it over, which as a rule is the one that will submit the next.
 
+use super::memory::RawMem;
 use crate::call::{Function, Scalars};
-use crate::hal::{Geometry, KernelHandle, NativeKernel, Param};
+use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
 use crate::views::Token;
 use smallvec::SmallVec;
 use std::cell::RefCell;
+use std::sync::Arc;
+
+/// What an opaque kernel is called with. Its parameters are first those of accesses, then those of
+/// pointers.
+pub(crate) struct Opaque {
+    /// The device that has it, and its name there.
+    pub(crate) device: u16,
+    pub(crate) name: Arc<str>,
+    pub(crate) arguments: SmallVec<[Argument; 8]>,
+    /// Memory for which the caller answers.
+    pub(crate) pointers: SmallVec<[RawMem; 2]>,
+}
 
 /// A kernel and what it is called with.
 pub(crate) struct Launch {
@@ -16,6 +29,7 @@ pub(crate) struct Launch {
     pub(crate) loaded: Option<KernelHandle>,
     /// Until it is known where it runs: which form of it that takes.
     pub(crate) function: Option<Function>,
+    pub(crate) opaque: Option<Box<Opaque>>,
     /// Those of a function, unless its Rust form has them.
     pub(crate) scalars: Scalars,
     /// See [`Args::proved`](crate::hal::Args::proved).
@@ -49,6 +63,7 @@ impl Launch {
                 kernel: None,
                 loaded: None,
                 function: None,
+                opaque: None,
                 scalars: Scalars::new(),
                 proved: false,
                 geometry,
@@ -63,11 +78,17 @@ impl Launch {
         self.params.iter_mut().zip(&self.tokens).map(|(param, token)| (param, token.at))
     }
 
+    /// The memory that it names by pointers.
+    pub(crate) fn pointers(&self) -> &[RawMem] {
+        self.opaque.as_ref().map_or(&[], |opaque| &opaque.pointers)
+    }
+
     /// Keeps the memory for another one. What the kernel holds, if it is still there, is dropped.
     pub(crate) fn recycle(mut self: Box<Launch>) {
         self.kernel = None;
         self.loaded = None;
         self.function = None;
+        self.opaque = None;
         self.proved = false;
         if self.params.capacity() > MOST_PARAMS {
             return;

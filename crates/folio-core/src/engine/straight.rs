@@ -55,6 +55,9 @@ impl Ledger {
         if self.shutdown || self.traced || !command.after.is_empty() || !self.wake.is_empty() {
             return None;
         }
+        if launch.as_ref().is_none_or(|launch| !launch.pointers().is_empty()) {
+            return None;
+        }
         let mut before = Before::default();
         if let Some(queue) = command.queue.and_then(|q| self.queues.get(q)) {
             self.comes_after(queue.fence, Flow::ORDER, &mut before)?;

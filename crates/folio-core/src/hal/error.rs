@@ -89,6 +89,8 @@ pub enum HalErrorKind {
     Unsupported,
     /// Code did not compile or load; the message is the log.
     Build,
+    /// A kernel was launched with arguments that are not its own.
+    Arguments,
     /// Code of a kernel panicked.
     Panic(PanicPayload),
     /// A kernel did what it must not.
@@ -149,7 +151,9 @@ impl fmt::Display for HalError {
                 write!(f, "out of memory: asked for {asked} bytes, {in_use} of {limit} in use")
             }
             HalErrorKind::Lost => write!(f, "device lost: {}", self.message),
-            HalErrorKind::Unsupported | HalErrorKind::Violation(_) => f.write_str(&self.message),
+            HalErrorKind::Unsupported | HalErrorKind::Arguments | HalErrorKind::Violation(_) => {
+                f.write_str(&self.message)
+            }
             HalErrorKind::Build => write!(f, "build failed: {}", self.message),
             HalErrorKind::Panic(_) => write!(f, "panicked: {}", self.message),
             HalErrorKind::Driver => write!(f, "driver error: {}", self.message),

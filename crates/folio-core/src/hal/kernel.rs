@@ -1,7 +1,7 @@
 //! Kernels as a backend sees them.
 
-use super::MemRef;
-use crate::geom::{Box3, Dims};
+use super::{Argument, MemRef, Source};
+use crate::geom::{Box3, Dims, linear};
 pub use folio_kernel::device::{ParamPtr, Verdict};
 use std::any::TypeId;
 use std::mem::{MaybeUninit, align_of, size_of};
@@ -57,6 +57,12 @@ pub struct Param {
 }
 
 impl Param {
+    /// Bytes from `mem` to where an opaque kernel finds it: to the element that it counts as the first.
+    pub fn ahead(&self) -> i64 {
+        let bytes = |at| linear(self.dims, at) as i64 * i64::from(self.size);
+        bytes(self.origin) - bytes(self.index)
+    }
+
     /// The same parameter with its allocation found at `base`.
     pub fn at(&self, base: *mut u8) -> ParamPtr {
         let Param { dims, origin, extent, index, shape, .. } = *self;
@@ -76,12 +82,14 @@ pub struct Args<'a> {
     /// accessed boxes, and arrays are not indexed by values. Nobody needs to test that. Otherwise a
     /// kernel in IR tests what it has no proof for itself.
     pub proved: bool,
+    /// What an opaque kernel takes, in its order; others have their own.
+    pub arguments: &'a [Argument],
 }
 
 impl<'a> Args<'a> {
     /// Of a kernel that has no scalars, or has them in itself.
     pub fn new(params: &'a [Param]) -> Args<'a> {
-        Args { blob: &[], params, proved: false }
+        Args { blob: &[], params, proved: false, arguments: &[] }
     }
 }
 
@@ -93,12 +101,14 @@ pub enum KernelSource<'a> {
     /// `docs/semantics.md`; a violation fails them with
     /// [`HalErrorKind::Violation`](super::HalErrorKind::Violation).
     Ir(&'a folio_kernel::Kernel),
-    /// A driver's own format; what it is, the backend finds out.
+    /// In a language of the driver's; others are [`HalErrorKind::Unsupported`](super::HalErrorKind::Unsupported).
     Opaque {
         /// Entry point.
         name: &'a str,
         /// The code.
-        code: &'a [u8],
+        source: Source<'a>,
+        /// For the compiler, if there is one.
+        options: &'a [&'a str],
     },
 }
 

@@ -69,6 +69,7 @@ mod error;
 mod kernel;
 mod mem;
 mod notify;
+mod opaque;
 
 pub use caps::{Caps, DeviceInfo, DeviceKind, Link, MemoryHome, WaitGroup};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
@@ -81,6 +82,7 @@ pub use mem::{
     MemoryInfo, PointerInfo,
 };
 pub use notify::Notify;
+pub use opaque::{Argument, Source};
 
 use std::any::Any;
 use std::sync::Arc;
@@ -122,12 +124,25 @@ pub unsafe trait Device: Send + Sync + 'static {
     /// A new lane. `priority` 0 is normal, higher is more urgent; a backend may ignore it.
     fn lane(&self, kind: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError>;
 
-    /// Makes code launchable: [`KernelSource::Ir`] where [`Caps::ir`] says so. Code that it cannot build
-    /// is [`HalErrorKind::Build`], with the log. What is loaded when the device goes, goes with it.
+    /// Makes code launchable: [`KernelSource::Ir`] where [`Caps::ir`] says so, [`KernelSource::Opaque`] in the
+    /// driver's languages. Code that it cannot build is [`HalErrorKind::Build`], with the log. What is loaded when the device goes, goes with it.
     /// Backends that run host code only keep the default.
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         let _ = source;
         Err(HalError::unsupported("loading kernels"))
+    }
+
+    /// What speaks against launching an opaque kernel like this, as far as the driver tells: arguments that
+    /// are not the kernel's ([`HalErrorKind::Arguments`]), or more than the device has. Asked before
+    /// each launch of one.
+    fn check(
+        &self,
+        handle: KernelHandle,
+        geometry: &Geometry,
+        arguments: &[Argument],
+    ) -> Result<(), HalError> {
+        let _ = (handle, geometry, arguments);
+        Err(HalError::unsupported("launching opaque kernels"))
     }
 
     /// Forgets code; no operation uses it any more.

@@ -1,0 +1,382 @@
+//! Opaque kernels under the engine: in OpenCL C, with shared virtual memory and without, and in CUDA C where
+//! there is a GPU. The kernels are the same text, behind a few macros.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio::prelude::*;
+use folio::{OpaqueArg, OpaqueKernel, Source, UsmKind};
+use folio_core::hal::{Backend, HalErrorKind};
+use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
+use folio_layers::Validate;
+use folio_opencl::{Cache, OpenClBackend};
+use folio_sim::{DeviceSpec, SimBackend};
+use std::sync::Arc;
+
+const OPENCL_C: &str = "
+#define KERNEL __kernel
+#define GLOBAL __global
+#define AT(d) ((unsigned)get_global_id(d))
+#define ITEM get_local_id(0)
+#define GROUP get_group_id(0)
+#define ITEMS get_local_size(0)
+#define TOGETHER barrier(CLK_LOCAL_MEM_FENCE)
+#define AND_LOCAL , __local unsigned *room
+#define LOCAL
+";
+
+const CUDA_C: &str = "
+#define KERNEL extern \"C\" __global__
+#define GLOBAL
+#define AT(d) (d ? blockIdx.y * blockDim.y + threadIdx.y : blockIdx.x * blockDim.x + threadIdx.x)
+#define ITEM threadIdx.x
+#define GROUP blockIdx.x
+#define ITEMS blockDim.x
+#define TOGETHER __syncthreads()
+#define AND_LOCAL
+#define LOCAL extern __shared__ unsigned room[];
+";
+
+const KERNELS: &str = "
+typedef struct { float a; int b; } Both;
+
+KERNEL void affine(unsigned n, GLOBAL const float *x, Both by, GLOBAL float *y, unsigned char c) {
+    unsigned i = AT(0);
+    if (i < n) y[i] = by.a * x[i] + by.b + c;
+}
+
+KERNEL void mark(GLOBAL int *all, unsigned pitch, unsigned row, unsigned column) {
+    all[(row + AT(1)) * pitch + column + AT(0)] += 100 * AT(1) + AT(0);
+}
+
+KERNEL void sums(GLOBAL const unsigned *x, GLOBAL unsigned *sum AND_LOCAL) {
+    LOCAL
+    room[ITEM] = x[AT(0)];
+    for (unsigned s = ITEMS / 2; s > 0; s /= 2) {
+        TOGETHER;
+        if (ITEM < s) room[ITEM] += room[ITEM + s];
+    }
+    if (ITEM == 0) sum[GROUP] = room[0];
+}
+";
+
+/// A backend that compiles a language.
+struct Language {
+    backend: fn() -> Box<dyn Backend>,
+    text: String,
+    source: for<'t> fn(&'t str) -> Source<'t>,
+}
+
+impl Language {
+    fn opencl() -> Language {
+        let text = format!("{OPENCL_C}{KERNELS}");
+        Language {
+            backend: || Box::new(OpenClBackend::new()),
+            text,
+            source: |t| Source::OpenClC(t),
+        }
+    }
+
+    fn opencl_without_svm() -> Language {
+        Language { backend: || Box::new(OpenClBackend::without_svm()), ..Language::opencl() }
+    }
+
+    fn cuda() -> Language {
+        let text = format!("{CUDA_C}{KERNELS}");
+        Language { backend: || Box::new(CudaBackend::new()), text, source: |t| Source::CudaC(t) }
+    }
+
+    /// Runs a test in a runtime with the CPU beside the device, bare and watched; not at all where there is
+    /// no device.
+    #[track_caller]
+    fn each(&self, test: impl Fn(&Language, &Runtime)) {
+        if let Err(why) = (self.backend)().devices() {
+            println!("skipped: {}: {}", (self.backend)().name(), why.reason);
+            return;
+        }
+        let validate = Validate::new();
+        let report = validate.report();
+        let bare: Arc<dyn Backend> = Arc::from((self.backend)());
+        let watched = Arc::new(folio_layers::Layer::new(validate, bare.clone()));
+        for backend in [bare, watched] {
+            let cpu = CpuBackend::builder().threads(1).build().unwrap();
+            let rt = Runtime::builder().shared_backend(backend).backend(cpu).build().unwrap();
+            test(self, &rt);
+            rt.wait().unwrap();
+        }
+        assert!(report.is_silent(), "{report:?}");
+    }
+
+    fn load(&self, rt: &Runtime, name: &str) -> OpaqueKernel {
+        rt.devices()[0].load((self.source)(&self.text), name).unwrap()
+    }
+}
+
+/// Submits a command whose description cannot fail by itself.
+fn submit(q: &Queue, build: impl FnOnce(&mut CommandGroup)) -> folio::Result<Event> {
+    q.submit(|g| {
+        build(g);
+        Ok(())
+    })
+}
+
+#[derive(Clone, Copy, DeviceType)]
+#[repr(C)]
+struct Both {
+    a: f32,
+    b: i32,
+}
+
+#[kernel]
+fn twice(i: Item, x: InOut<f32>) {
+    x[i] = x[i] * 2.0;
+}
+
+/// KRN-05: scalars of any size, structs among them, in any place; data goes where it is needed, and no
+/// further.
+fn between_other_commands(language: &Language, rt: &Runtime) {
+    let (gpu, cpu) = (rt.queue_on(&rt.devices()[0]).unwrap(), rt.queue_on("cpu").unwrap());
+    let affine = language.load(rt, "affine");
+    assert_eq!((affine.name(), affine.device().name()), ("affine", rt.devices()[0].name()));
+    let n = 1000;
+    let mut x = rt.buffer_from(&(0..n).map(|k| k as f32).collect::<Vec<_>>()).unwrap();
+    let mut y = rt.buffer::<f32>(n).unwrap();
+    for turn in 0..3 {
+        cpu.run(n, twice(&mut x)).unwrap();
+        submit(&gpu, |g| {
+            let (x, y) = (g.read(&x), g.write(&mut y));
+            let by = OpaqueArg::value(Both { a: 0.5, b: -3 });
+            let n = OpaqueArg::value(n as u32);
+            let args = [n, x.into(), by, y.into(), OpaqueArg::value(turn as u8)];
+            // SAFETY: the kernel's parameters; it reads `x` and writes `y` below `n`.
+            unsafe { g.run_opaque(1024, &affine, args) };
+        })
+        .unwrap();
+        gpu.run(n, twice(&mut y)).unwrap();
+    }
+    // Each turn the CPU's `x` came; `y` never moved.
+    let moved = rt.counters();
+    assert_eq!(moved.host_to_device.bytes, 3 * 4 * n as u64, "{moved:?}");
+    let expected: Vec<f32> = (0..n).map(|k| 2.0 * (0.5 * 8.0 * k as f32 - 3.0 + 2.0)).collect();
+    assert_eq!(y.to_vec().unwrap(), expected);
+}
+
+/// KRN-05: a kernel finds its buffer where it begins, whatever part is accessed; what is not accessed
+/// is neither moved nor lost.
+fn on_parts(language: &Language, rt: &Runtime) {
+    let (gpu, cpu) = (rt.queue_on(&rt.devices()[0]).unwrap(), rt.queue_on("cpu").unwrap());
+    let mark = language.load(rt, "mark");
+    let options = BufferOptions::new().page([2, 4]);
+    let mut all = rt.buffer_from_with(&[1i32; 48], [6, 8], options).unwrap();
+    let before = rt.counters().host_to_device.bytes;
+    submit(&gpu, |g| {
+        let part = g.read_write(all.slice_mut([2, 4], [2, 4]).unwrap());
+        let values = [8u32, 2, 4].map(OpaqueArg::value);
+        let args = [part.into()].into_iter().chain(values);
+        // SAFETY: the kernel's parameters; each item updates its own element of the part.
+        unsafe { g.run_opaque(folio::Items::from([2, 4]).groups([1, 4]), &mark, args) };
+    })
+    .unwrap();
+    assert_eq!(rt.counters().host_to_device.bytes - before, 4 * 8);
+    submit(&cpu, |g| g.fill(all.slice_mut([0, 0], [1, 8]).unwrap(), 7)).unwrap();
+    let expected = |k: usize| match (k / 8, k % 8) {
+        (0, _) => 7,
+        (row @ 2..4, column @ 4..8) => 1 + 100 * (row as i32 - 2) + column as i32 - 4,
+        _ => 1,
+    };
+    assert_eq!(all.to_vec().unwrap(), (0..48).map(expected).collect::<Vec<_>>());
+}
+
+/// KRN-05: groups, and memory that they share.
+fn with_local_memory(language: &Language, rt: &Runtime) {
+    let q = rt.queue_on(&rt.devices()[0]).unwrap();
+    let sums = language.load(rt, "sums");
+    let x = rt.buffer_from(&(0..256).collect::<Vec<u32>>()).unwrap();
+    for group in [32usize, 64] {
+        let mut sum = rt.buffer::<u32>(256 / group).unwrap();
+        submit(&q, |g| {
+            let (x, sum) = (g.read(&x), g.discard(&mut sum));
+            let args = [x.into(), sum.into(), OpaqueArg::local(4 * group)];
+            // SAFETY: the kernel's parameters; groups of a power of two, with a word for each item.
+            unsafe { g.run_opaque(folio::Items::from(256).groups([group]), &sums, args) };
+        })
+        .unwrap();
+        let expected = (0..256).collect::<Vec<u32>>();
+        let expected: Vec<u32> = expected.chunks(group).map(|of| of.iter().sum()).collect();
+        assert_eq!(sum.to_vec().unwrap(), expected);
+    }
+}
+
+/// KRN-05, BUF-03: pointers, into USM and into buffers, in the order that the caller sees to.
+fn on_pointers(language: &Language, rt: &Runtime) {
+    let device = &rt.devices()[0];
+    let q = rt.queue_on(device).unwrap();
+    let affine = language.load(rt, "affine");
+    let mut x = rt.usm::<f32>(device, UsmKind::Device, 64).unwrap();
+    let y = rt.usm::<f32>(device, UsmKind::Device, 64).unwrap();
+    let filled = submit(&q, |g| g.fill(&mut x, 3.0)).unwrap();
+    let half = y.pointer().offset(4 * 32).unwrap();
+    // Only an address can point into the middle.
+    let to = if half.address().is_some() { half } else { y.pointer() };
+    let done = submit(&q, |g| {
+        g.after(&filled);
+        let by = OpaqueArg::value(Both { a: 2.0, b: 1 });
+        let n = OpaqueArg::value(32u32);
+        let args = [n, x.pointer().into(), by, to.into(), OpaqueArg::value(0u8)];
+        // SAFETY: the kernel's parameters; 32 elements at each pointer, used by nobody else until the
+        // event.
+        unsafe { g.run_opaque(32, &affine, args) };
+    })
+    .unwrap();
+    done.wait().unwrap();
+    let mut out = rt.buffer::<f32>(64).unwrap();
+    submit(&q, |g| g.copy(&y, &mut out)).unwrap();
+    let out = out.to_vec().unwrap();
+    let (written, zero) = if half.address().is_some() { (32..64, 0..32) } else { (0..32, 32..64) };
+    assert!(out[written].iter().all(|v| *v == 7.0) && out[zero].iter().all(|v| *v == 0.0));
+    let gone = y.pointer();
+    drop(y);
+    let args = [OpaqueArg::value(1u32), gone.into()];
+    // SAFETY: not launched.
+    let refused = submit(&q, |g| unsafe { g.run_opaque(1, &affine, args) });
+    assert!(matches!(refused, Err(Error::Freed { .. } | Error::Device { .. })), "{refused:?}");
+}
+
+/// KRN-05: what is wrong is an error of its own kind, and nothing has happened.
+fn refused(language: &Language, rt: &Runtime) {
+    let [device, cpu] = &rt.devices()[..] else { unreachable!("a device and the CPU") };
+    let source = (language.source)(&language.text);
+    let none = device.load(source, "nobody").unwrap_err();
+    let said = none.to_string();
+    assert!(
+        matches!(&none, Error::Device { cause, .. } if matches!(cause.kind, HalErrorKind::Build))
+    );
+    assert!(said.contains("there is no kernel `nobody`") && said.contains(device.name()), "{said}");
+    let wrong = format!("{}\nKERNEL void bad() {{ oh no }}", language.text);
+    let log = device.load((language.source)(&wrong), "bad").unwrap_err();
+    assert!(
+        matches!(&log, Error::Device { cause, .. } if matches!(cause.kind, HalErrorKind::Build))
+    );
+    assert!(log.to_string().contains("oh"), "the compiler's log: {log}");
+    let other = match source {
+        Source::OpenClC(_) => Source::CudaC(CUDA_C),
+        _ => Source::OpenClC(OPENCL_C),
+    };
+    for (device, source) in [(device, other), (device, Source::CudaBinary(&[])), (cpu, source)] {
+        if matches!((device.name(), source), ("cuda:0", Source::CudaBinary(_))) {
+            continue;
+        }
+        let error = device.load(source, "affine").unwrap_err();
+        assert!(matches!(&error, Error::Unsupported { .. }), "{error}");
+        assert!(error.to_string().contains(source.language()), "{error}");
+    }
+    let q = rt.queue_on(device).unwrap();
+    let sums = language.load(rt, "sums");
+    let (x, mut sum) = (rt.buffer_from(&[1u32; 64]).unwrap(), rt.buffer_from(&[9u32; 2]).unwrap());
+    let before = rt.counters();
+    type Make = fn(OpaqueArg, OpaqueArg) -> Vec<OpaqueArg>;
+    let launches: [(usize, usize, Make, &str); 6] = [
+        (64, 32, |x, _| vec![x, OpaqueArg::local(128)], "argument"),
+        (64, 32, |x, s| vec![x, s, OpaqueArg::local(128), OpaqueArg::value(1u8)], "argument"),
+        (64, 32, |x, _| vec![x, OpaqueArg::value(1u32), OpaqueArg::local(128)], "kernel"),
+        (64, 32, |x, s| vec![x, s, OpaqueArg::local(1 << 30)], "memory"),
+        (64, 3, |x, s| vec![x, s, OpaqueArg::local(128)], "does not divide"),
+        (1 << 20, 1 << 16, |x, s| vec![x, s, OpaqueArg::local(128)], "65536"),
+    ];
+    for (items, group, make, said) in launches {
+        let error = submit(&q, |g| {
+            let args = make(g.read(&x).into(), g.write(&mut sum).into());
+            // SAFETY: refused.
+            unsafe { g.run_opaque(folio::Items::from(items).groups([group]), &sums, args) };
+        });
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(said) && error.contains("sums"), "{said}: {error}");
+    }
+    let affine = language.load(rt, "affine");
+    let size = submit(&q, |g| {
+        let by = OpaqueArg::value(1u32);
+        let args = [by.clone(), g.read(&x).into(), by.clone(), g.write(&mut sum).into(), by];
+        // SAFETY: refused: the third takes 8 bytes.
+        unsafe { g.run_opaque(64, &affine, args) };
+    });
+    let size = size.unwrap_err();
+    let arguments = |error: &Error| matches!(error, Error::Device { cause, .. } if matches!(cause.kind, HalErrorKind::Arguments));
+    assert!(arguments(&size), "{size}");
+    let place = submit(&rt.queue_on(cpu).unwrap(), |g| {
+        // SAFETY: refused.
+        unsafe { g.run_opaque(64, &sums, []) };
+    });
+    assert!(matches!(place, Err(Error::Unsupported { .. })), "{place:?}");
+    let offset = submit(&q, |g| {
+        // SAFETY: refused.
+        unsafe { g.run_opaque(1..64, &sums, []) };
+    });
+    assert!(matches!(offset, Err(Error::GroupSize { .. })), "{offset:?}");
+    let twins = Runtime::builder().backend(CpuBackend::builder().build().unwrap()).build().unwrap();
+    let foreign = submit(&twins.queue().unwrap(), |g| {
+        // SAFETY: refused.
+        unsafe { g.run_opaque(64, &sums, []) };
+    });
+    assert!(matches!(foreign, Err(Error::WrongRuntime { .. })), "{foreign:?}");
+    assert_eq!(rt.counters(), before);
+    assert_eq!(sum.to_vec().unwrap(), [9, 9]);
+}
+
+const TESTS: [fn(&Language, &Runtime); 5] =
+    [between_other_commands, on_parts, with_local_memory, on_pointers, refused];
+
+#[test]
+fn compile_opaque_opencl() {
+    TESTS.iter().for_each(|test| Language::opencl().each(test));
+}
+
+#[test]
+fn compile_opaque_opencl_without_svm() {
+    TESTS.iter().for_each(|test| Language::opencl_without_svm().each(test));
+}
+
+#[test]
+fn compile_opaque_cuda() {
+    TESTS.iter().for_each(|test| Language::cuda().each(test));
+}
+
+/// CACHE-01: one program for each text and options, in a process and after it.
+#[test]
+fn compile_opaque_opencl_once() {
+    if let Err(why) = OpenClBackend::new().devices() {
+        println!("skipped: opencl: {}", why.reason);
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("folio-opaque-{}", std::process::id()));
+    let text = format!("{OPENCL_C}{KERNELS}");
+    let load = |options: &[&str]| {
+        let cache = Cache::at(&folder);
+        let backend = OpenClBackend::new().cache(cache.clone());
+        let rt = Runtime::builder().backend(backend).build().unwrap();
+        for name in ["affine", "affine", "mark"] {
+            rt.devices()[0].load_with(Source::OpenClC(&text), name, options).unwrap();
+        }
+        (cache.counts().made, cache.counts().found)
+    };
+    // Two entries of one text: the second finds the program of the first.
+    assert_eq!(load(&[]), (1, 1));
+    assert_eq!(load(&[]), (0, 2));
+    assert_eq!(load(&["-cl-fast-relaxed-math"]), (1, 1));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Devices that run only what Rust and IR are.
+#[test]
+fn opaque_kernels_are_not_for_every_backend() {
+    let cpu = CpuBackend::builder().threads(1).build().unwrap();
+    let rt = Runtime::builder()
+        .backend(cpu)
+        .backend(SimBackend::builder().device(DeviceSpec::default()).build())
+        .build()
+        .unwrap();
+    for device in rt.devices() {
+        for source in [Source::OpenClC(OPENCL_C), Source::Ptx(""), Source::CudaBinary(&[])] {
+            let error = device.load(source, "affine").unwrap_err();
+            assert!(matches!(&error, Error::Unsupported { .. }), "{error}");
+        }
+    }
+}

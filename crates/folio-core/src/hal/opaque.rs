@@ -1,0 +1,49 @@
+//! Kernels that somebody else wrote, in a language of their device's driver.
+
+/// A kernel's code, in a language that a driver or its compiler reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Source<'a> {
+    /// OpenCL C, for devices of the backend `opencl`.
+    OpenClC(&'a str),
+    /// CUDA C++, for devices of the backend `cuda` on machines that have NVRTC. Its kernels are
+    /// `extern "C"`.
+    CudaC(&'a str),
+    /// PTX, for devices of the backend `cuda`.
+    Ptx(&'a str),
+    /// A cubin or a fat binary, for devices of the backend `cuda` that it was made for.
+    CudaBinary(&'a [u8]),
+}
+
+impl<'a> Source<'a> {
+    /// What the language is called.
+    pub fn language(&self) -> &'static str {
+        match self {
+            Source::OpenClC(_) => "OpenCL C",
+            Source::CudaC(_) => "CUDA C",
+            Source::Ptx(_) => "PTX",
+            Source::CudaBinary(_) => "binaries of CUDA",
+        }
+    }
+
+    /// The code.
+    pub fn code(&self) -> &'a [u8] {
+        match self {
+            Source::OpenClC(text) | Source::CudaC(text) | Source::Ptx(text) => text.as_bytes(),
+            Source::CudaBinary(bytes) => bytes,
+        }
+    }
+}
+
+/// An argument of an opaque kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Argument {
+    /// The memory parameter of this number: where the element lies that the kernel counts as the
+    /// first, by [`Param::index`](super::Param::index).
+    Memory(u16),
+    /// The next scalar, of so many bytes.
+    Value(u32),
+    /// So many bytes of a group's local memory. OpenCL has an argument for it; CUDA has none, and one
+    /// piece of dynamic shared memory that is as large as all of these together.
+    Local(u32),
+}

@@ -1,0 +1,230 @@
+//! Kernels that the user wrote, in CUDA C, in PTX or compiled.
+
+use crate::code::{Entry, Module};
+use crate::compiler::Compiler;
+use crate::driver::Context;
+use crate::lock;
+use crate::memory::address;
+use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
+use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, Source};
+use smallvec::SmallVec;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::Mutex;
+
+/// Threads of a block where the launch does not say.
+const BLOCK: usize = 256;
+/// Dynamic shared memory that a kernel may have without a word.
+const SHARED: u32 = 48 << 10;
+
+/// A kernel of the user's.
+pub(crate) struct Opaque {
+    entry: Entry,
+    /// Bytes of each of its parameters, where the driver tells.
+    sizes: Option<Vec<usize>>,
+    /// Threads of a block, at most.
+    most: usize,
+    /// Dynamic shared memory that it may have.
+    shared: Mutex<u32>,
+    _module: Module,
+}
+
+fn misfit(why: String) -> HalError {
+    HalError::new(HalErrorKind::Arguments, why)
+}
+
+impl Opaque {
+    /// The context is current.
+    pub(crate) fn new(
+        context: &Context,
+        compiler: &Compiler,
+        (name, source): (&str, &Source<'_>),
+        options: &[&str],
+    ) -> Result<Opaque, HalError> {
+        let module = Module::new(context, compiler, name, source, options)?;
+        let entry = module.entry(context, name)?;
+        let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+        let mut threads = 0;
+        // SAFETY: the function exists; a place for the answer.
+        let asked = unsafe { sys::cuFuncGetAttribute(&raw mut threads, most, entry.0) };
+        context.check("cuFuncGetAttribute", asked)?;
+        Ok(Opaque {
+            entry,
+            sizes: sizes(context, entry),
+            most: threads.max(1) as usize,
+            shared: Mutex::new(SHARED),
+            _module: module,
+        })
+    }
+
+    /// What speaks against a launch. The context is current.
+    pub(crate) fn check(
+        &self,
+        context: &Context,
+        geometry: &Geometry,
+        arguments: &[Argument],
+    ) -> Result<(), HalError> {
+        let (_, block) = grid(geometry)?;
+        let threads = block.iter().map(|n| *n as usize).product::<usize>();
+        if threads > self.most {
+            let what =
+                format!("a block of {threads} threads (of this kernel, {} at most)", self.most);
+            return Err(HalError::unsupported(&what));
+        }
+        if let Some(sizes) = &self.sizes {
+            fits(sizes, arguments)?;
+        }
+        let bytes = shared(arguments)?;
+        let mut most = lock(&self.shared);
+        if bytes > *most {
+            let which = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function exists.
+            let set = unsafe { sys::cuFuncSetAttribute(self.entry.0, which, bytes as i32) };
+            context.check("cuFuncSetAttribute", set).map_err(|error| match error.kind {
+                HalErrorKind::Lost => error,
+                _ => HalError::unsupported(&format!("{bytes} bytes of shared memory")),
+            })?;
+            *most = bytes;
+        }
+        Ok(())
+    }
+
+    /// Enqueues a launch. The context is current.
+    pub(crate) fn launch(
+        &self,
+        context: &Context,
+        stream: sys::CUstream,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let missing = || misfit("an argument without its memory or value".to_owned());
+        let ([gx, gy, gz], [bx, by, bz]) = grid(geometry)?;
+        let shared = shared(args.arguments)?;
+        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
+        let mut starts: SmallVec<[usize; 32]> = SmallVec::new();
+        let mut values = args.blob.chunks(8);
+        for argument in args.arguments {
+            match *argument {
+                Argument::Memory(at) => {
+                    let param = args.params.get(usize::from(at)).ok_or_else(missing)?;
+                    starts.push(words.len());
+                    words.push(address(&param.mem).wrapping_add_signed(param.ahead()));
+                }
+                Argument::Value(bytes) => {
+                    starts.push(words.len());
+                    for _ in 0..bytes.div_ceil(8) {
+                        let chunk = values.next().ok_or_else(missing)?;
+                        let mut word = [0; 8];
+                        word[..chunk.len()].copy_from_slice(chunk);
+                        words.push(u64::from_ne_bytes(word));
+                    }
+                }
+                Argument::Local(_) => {}
+            }
+        }
+        let base = words.as_mut_ptr();
+        let mut pointers: SmallVec<[*mut c_void; 32]> =
+            starts.iter().map(|at| base.wrapping_add(*at).cast()).collect();
+        // SAFETY: as many arguments of as many bytes as the kernel has, which `check` has found or, where
+        // the driver does not tell, the caller of `run_opaque` has promised; the driver copies them.
+        let result = unsafe {
+            let (entry, arguments) = (self.entry.0, pointers.as_mut_ptr());
+            let none = null_mut();
+            sys::cuLaunchKernel(entry, gx, gy, gz, bx, by, bz, shared, stream, arguments, none)
+        };
+        context.check("cuLaunchKernel", result)
+    }
+}
+
+/// Whether arguments are as many as parameters, and as large.
+fn fits(sizes: &[usize], arguments: &[Argument]) -> Result<(), HalError> {
+    let given: SmallVec<[usize; 8]> = arguments
+        .iter()
+        .filter_map(|argument| match argument {
+            Argument::Memory(_) => Some(8),
+            Argument::Value(bytes) => Some(*bytes as usize),
+            Argument::Local(_) => None,
+        })
+        .collect();
+    if given.len() != sizes.len() {
+        let (given, takes) = (given.len(), sizes.len());
+        return Err(misfit(format!("{given} arguments for a kernel that takes {takes}")));
+    }
+    match given.iter().zip(sizes).position(|(given, takes)| given != takes) {
+        Some(nth) => {
+            let (given, takes) = (given[nth], sizes[nth]);
+            let what =
+                format!("parameter {nth} of the kernel takes {takes} bytes, and gets {given}");
+            Err(misfit(what))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Dynamic shared memory, in bytes.
+fn shared(arguments: &[Argument]) -> Result<u32, HalError> {
+    let local = arguments.iter().map(|argument| match argument {
+        Argument::Local(bytes) => u64::from(*bytes),
+        _ => 0,
+    });
+    let bytes = local.sum::<u64>();
+    let beyond = |_| HalError::unsupported(&format!("{bytes} bytes of shared memory"));
+    i32::try_from(bytes).map(i32::cast_unsigned).map_err(beyond)
+}
+
+/// Blocks in each dimension of the grid, and threads of a block, fastest dimension first.
+fn grid(geometry: &Geometry) -> Result<([u32; 3], [u32; 3]), HalError> {
+    let block = geometry.group.unwrap_or([1, 1, BLOCK]);
+    let blocks = |dim: usize| geometry.range[dim].div_ceil(block[dim]);
+    let limits = [(1usize << 31) - 1, 65_535, 65_535];
+    let mut made = ([0; 3], [0; 3]);
+    for (at, dim) in [2, 1, 0].into_iter().enumerate() {
+        if blocks(dim) > limits[at] || block[dim] > 1024 {
+            let what = format!("a launch of {:?} in blocks of {block:?}", geometry.range);
+            return Err(HalError::unsupported(&what));
+        }
+        (made.0[at], made.1[at]) = (blocks(dim) as u32, block[dim] as u32);
+    }
+    Ok(made)
+}
+
+fn sizes(context: &Context, entry: Entry) -> Option<Vec<usize>> {
+    let size = |at| {
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: places for the answers; the function exists, and so does what asks.
+        let result =
+            unsafe { sys::cuFuncGetParamInfo(entry.0, at, &raw mut offset, &raw mut size) };
+        (result == sys::CUresult::CUDA_SUCCESS).then_some(size)
+    };
+    context.optional.arguments.then(|| (0..).map_while(size).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fits, grid, shared};
+    use folio_core::hal::{Argument, Geometry, HalErrorKind};
+
+    #[test]
+    fn arguments_are_compared_with_parameters() {
+        let given = [Argument::Memory(0), Argument::Local(64), Argument::Value(4)];
+        assert!(fits(&[8, 4], &given).is_ok());
+        for (sizes, said) in [
+            (&[8][..], "2 arguments for a kernel that takes 1"),
+            (&[8, 8][..], "parameter 1 of the kernel takes 8 bytes, and gets 4"),
+        ] {
+            let error = fits(sizes, &given).unwrap_err();
+            assert!(matches!(error.kind, HalErrorKind::Arguments), "{error}");
+            assert_eq!(error.to_string(), said);
+        }
+        assert_eq!(shared(&given).unwrap(), 64);
+        assert!(shared(&[Argument::Local(u32::MAX)]).is_err());
+    }
+
+    #[test]
+    fn the_last_dimension_is_x() {
+        let launch = |group| Geometry { group, ..Geometry::new(3, [2, 8, 1000]) };
+        assert_eq!(grid(&launch(None)).unwrap(), ([4, 8, 2], [256, 1, 1]));
+        assert_eq!(grid(&launch(Some([1, 2, 100]))).unwrap(), ([10, 4, 2], [100, 2, 1]));
+        assert!(grid(&launch(Some([1, 1, 2000]))).is_err());
+    }
+}

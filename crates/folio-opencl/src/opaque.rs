@@ -1,0 +1,240 @@
+//! Kernels in OpenCL C that the user wrote.
+
+use crate::cl::{Kernel, Program, run};
+use crate::device::Core;
+use crate::module::Arguments;
+use crate::program::build;
+use crate::work::Commands;
+use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase, Param};
+use opencl_sys::{
+    CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+    CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE,
+};
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Without this a driver may know nothing of a kernel's parameters.
+const TELL: &str = "-cl-kernel-arg-info";
+
+/// A kernel of the user's.
+#[derive(Debug)]
+pub(crate) struct Opaque {
+    /// Its arguments are set by one thread at a time.
+    entry: Mutex<Entry>,
+    params: Vec<Kind>,
+    /// Items of a group, at most.
+    most: usize,
+    _program: Program,
+}
+
+#[derive(Debug)]
+struct Entry {
+    kernel: Kernel,
+    /// What was found to be right.
+    checked: Option<Vec<Argument>>,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Memory,
+    Value,
+    Local,
+    /// The driver does not tell.
+    Unknown,
+}
+
+impl Kind {
+    fn takes(self, argument: &Argument) -> bool {
+        match self {
+            Kind::Memory => matches!(argument, Argument::Memory(_)),
+            Kind::Value => matches!(argument, Argument::Value(_)),
+            Kind::Local => matches!(argument, Argument::Local(_)),
+            Kind::Unknown => true,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Kind::Memory => "a pointer to memory",
+            Kind::Value => "a value",
+            Kind::Local => "a pointer to local memory",
+            Kind::Unknown => "something else",
+        }
+    }
+}
+
+fn misfit(why: String) -> HalError {
+    HalError::new(HalErrorKind::Arguments, why)
+}
+
+impl Opaque {
+    pub(crate) fn new(
+        core: &Core,
+        name: &str,
+        text: &str,
+        options: &[&str],
+    ) -> Result<Opaque, HalError> {
+        let options: Vec<&str> = options.iter().copied().chain([TELL]).collect();
+        let program = build(core, text, &options)?;
+        let kernel = Kernel::new(&program, name).map_err(|error| {
+            let what = format!("there is no kernel `{name}` in the code ({})", error.message);
+            HalError::new(HalErrorKind::Build, what)
+        })?;
+        let params = (0..count(&kernel)?).map(|nth| kind(&kernel, nth)).collect();
+        let most = most_items(core, &kernel)?;
+        let entry = Mutex::new(Entry { kernel, checked: None });
+        Ok(Opaque { entry, params, most, _program: program })
+    }
+
+    fn entry(&self) -> MutexGuard<'_, Entry> {
+        self.entry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What speaks against a launch.
+    pub(crate) fn check(
+        &self,
+        core: &Core,
+        geometry: &Geometry,
+        arguments: &[Argument],
+    ) -> Result<(), HalError> {
+        if let Some(group) = geometry.group
+            && group
+                .iter()
+                .try_fold(1, |n: usize, d| n.checked_mul(*d))
+                .is_none_or(|n| n > self.most)
+        {
+            let what =
+                format!("a group of {group:?} (of this kernel, {} items at most)", self.most);
+            return Err(HalError::unsupported(&what));
+        }
+        let mut entry = self.entry();
+        if entry.checked.as_deref() == Some(arguments) {
+            return Ok(());
+        }
+        if arguments.len() != self.params.len() {
+            let (given, takes) = (arguments.len(), self.params.len());
+            return Err(misfit(format!("{given} arguments for a kernel that takes {takes}")));
+        }
+        let local: u64 = arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Local(bytes) => u64::from(*bytes),
+                _ => 0,
+            })
+            .sum();
+        if local > core.target.local_memory() {
+            let most = core.target.local_memory();
+            let what = format!("{local} bytes of local memory (the device has {most})");
+            return Err(HalError::unsupported(&what));
+        }
+        let mut set = Arguments::of(&entry.kernel);
+        for (nth, (param, argument)) in self.params.iter().zip(arguments).enumerate() {
+            if !param.takes(argument) {
+                return Err(misfit(format!("argument {nth} of the kernel is {}", param.words())));
+            }
+            let put = match argument {
+                Argument::Memory(_) => set.memory(None),
+                Argument::Value(bytes) => {
+                    let zeros = vec![0u8; *bytes as usize];
+                    set.put(zeros.len(), zeros.as_ptr().cast())
+                }
+                Argument::Local(bytes) => set.put(*bytes as usize, null()),
+            };
+            put.map_err(|error| match argument {
+                Argument::Value(bytes) => {
+                    let what = format!("argument {nth} of the kernel is no value of {bytes} bytes");
+                    misfit(format!("{what} ({})", error.message))
+                }
+                _ => misfit(format!("argument {nth}: {}", error.message)),
+            })?;
+        }
+        entry.checked = Some(arguments.to_vec());
+        Ok(())
+    }
+
+    /// Enqueues a launch.
+    pub(crate) fn launch(
+        &self,
+        commands: &mut Commands<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let missing = || misfit("an argument without its memory or value".to_owned());
+        let entry = self.entry();
+        let mut set = Arguments::of(&entry.kernel);
+        let mut values = args.blob;
+        for argument in args.arguments {
+            match *argument {
+                Argument::Memory(at) => {
+                    let param = args.params.get(usize::from(at)).ok_or_else(missing)?;
+                    commands.place_argument(&mut set, param)?;
+                }
+                Argument::Value(bytes) => {
+                    let bytes = bytes as usize;
+                    let value = values.get(..bytes).ok_or_else(missing)?;
+                    set.put(bytes, value.as_ptr().cast())?;
+                    values = values.get(bytes.next_multiple_of(8)..).unwrap_or(&[]);
+                }
+                Argument::Local(bytes) => set.put(bytes as usize, null())?,
+            }
+        }
+        commands.launch(&entry.kernel, geometry.range, geometry.group)
+    }
+}
+
+impl Commands<'_> {
+    /// Passes a parameter's memory: as a buffer where it begins there, otherwise by address.
+    fn place_argument(&self, set: &mut Arguments<'_>, param: &Param) -> Result<(), HalError> {
+        let MemBase::Device { handle, .. } = param.mem.base else {
+            return match param.extent.contains(&0) {
+                true => set.memory(None),
+                false => Err(HalError::unsupported("a parameter in the host's memory")),
+            };
+        };
+        let block = self.shared.memory.find(handle)?;
+        match (param.mem.offset.wrapping_add_signed(param.ahead()), block.address) {
+            (0, _) => set.memory(Some(&block.buffer)),
+            (ahead, Some(address)) => set.address(address.wrapping_add(ahead)),
+            (ahead, None) => {
+                let what = format!(
+                    "passing a place {ahead} bytes into memory that has no address: the device has \
+                     no shared virtual memory"
+                );
+                Err(HalError::unsupported(&what))
+            }
+        }
+    }
+}
+
+/// How many parameters a kernel has.
+fn count(kernel: &Kernel) -> Result<u32, HalError> {
+    let mut count = 0u32;
+    let to = (&raw mut count).cast::<c_void>();
+    // SAFETY: a live kernel; the answer is a `cl_uint`.
+    unsafe { run!(clGetKernelInfo(kernel.0, CL_KERNEL_NUM_ARGS, 4, to, null_mut())) }?;
+    Ok(count)
+}
+
+fn kind(kernel: &Kernel, nth: u32) -> Kind {
+    let (what, mut qualifier) = (CL_KERNEL_ARG_ADDRESS_QUALIFIER, 0u32);
+    let to = (&raw mut qualifier).cast::<c_void>();
+    // SAFETY: a live kernel that has so many parameters; the answer is a `cl_uint`.
+    let asked = unsafe { run!(clGetKernelArgInfo(kernel.0, nth, what, 4, to, null_mut())) };
+    match (asked, qualifier) {
+        (Err(_), _) => Kind::Unknown,
+        (Ok(()), CL_KERNEL_ARG_ADDRESS_PRIVATE) => Kind::Value,
+        (Ok(()), CL_KERNEL_ARG_ADDRESS_LOCAL) => Kind::Local,
+        (Ok(()), _) => Kind::Memory,
+    }
+}
+
+fn most_items(core: &Core, kernel: &Kernel) -> Result<usize, HalError> {
+    let (what, mut most) = (CL_KERNEL_WORK_GROUP_SIZE, 0usize);
+    let (device, to) = (core.id.0, (&raw mut most).cast::<c_void>());
+    let bytes = size_of::<usize>();
+    // SAFETY: a live kernel, built for the device; the answer is a `size_t`.
+    unsafe { run!(clGetKernelWorkGroupInfo(kernel.0, device, what, bytes, to, null_mut())) }?;
+    Ok(most)
+}

@@ -301,6 +301,40 @@ pub enum Stmt {
 }
 
 impl Stmt {
+    /// The values that it uses itself, without those of the bodies in it.
+    pub fn operands(&self) -> Vec<Value> {
+        match self {
+            Stmt::Let(define) => define.op.operands(),
+            Stmt::Store { place, value, .. } => {
+                let mut all = place.operands();
+                all.push(*value);
+                all
+            }
+            Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => vec![*cond],
+            Stmt::For { start, end, .. } => vec![*start, *end],
+            Stmt::Collect { value, .. } | Stmt::Contribute { value, .. } => vec![*value],
+            Stmt::Loop { .. }
+            | Stmt::Block { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Phase { .. } => vec![],
+        }
+    }
+
+    /// The bodies in it, in order, to change.
+    pub fn bodies_mut(&mut self) -> Vec<&mut Body> {
+        match self {
+            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::For { body, .. }
+            | Stmt::Loop { body, .. }
+            | Stmt::Block { body, .. }
+            | Stmt::Phase { body, .. }
+            | Stmt::Collect { body, .. } => vec![body],
+            _ => vec![],
+        }
+    }
+
     /// The bodies in it, in order.
     pub fn bodies(&self) -> Vec<&Body> {
         match self {

@@ -5,10 +5,12 @@ use crate::{entry, methods};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Expr, FnArg, GenericArgument, GenericParam, ItemFn, MetaNameValue, Pat, PathArguments,
-    ReturnType, Type,
+    Expr, FnArg, GenericArgument, GenericParam, ItemFn, Meta, MetaNameValue, Pat, PathArguments,
+    ReturnType, Token, Type,
 };
 
 /// What a function becomes.
@@ -42,8 +44,8 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
     walk.name = Some(function.sig.ident.clone());
-    let group = group_of(arguments, kind, &mut walk);
-    let parts = Signature::read(&function.sig, kind, group, &mut walk);
+    let asked = Asked::read(arguments, kind, &mut walk);
+    let parts = Signature::read(&function.sig, kind, asked, &mut walk);
     let (native, tree) = walk.body(&function.block);
     if let Some(error) = std::mem::take(&mut walk.errors).take() {
         return refused(&function, &error);
@@ -61,28 +63,54 @@ fn refused(function: &ItemFn, error: &syn::Error) -> TokenStream {
     quote!(#errors #stub)
 }
 
-/// The group's size: `group = 256`, `group = [16, 16]`.
-fn group_of(arguments: TokenStream, kind: Kind, walk: &mut Walk) -> Vec<Expr> {
-    if arguments.is_empty() {
-        return vec![];
-    }
-    let span = arguments.span();
-    match syn::parse2::<MetaNameValue>(arguments) {
-        Ok(MetaNameValue { path, value, .. }) if path.is_ident("group") && kind == Kind::Kernel => {
-            match value {
-                Expr::Array(sizes) => sizes.elems.into_iter().collect(),
-                size => vec![size],
+/// What the attribute says.
+#[derive(Default)]
+pub struct Asked {
+    /// The group's size: `group = 256`, `group = [16, 16]`.
+    group: Vec<Expr>,
+    /// `contract`.
+    contract: bool,
+}
+
+impl Asked {
+    fn read(arguments: TokenStream, kind: Kind, walk: &mut Walk) -> Asked {
+        let mut asked = Asked::default();
+        if arguments.is_empty() {
+            return asked;
+        }
+        let span = arguments.span();
+        let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
+        for argument in parser.parse2(arguments).into_iter().flatten() {
+            match argument {
+                Meta::NameValue(MetaNameValue { path, value, .. })
+                    if path.is_ident("group") && kind == Kind::Kernel && asked.group.is_empty() =>
+                {
+                    asked.group = match value {
+                        Expr::Array(sizes) => sizes.elems.into_iter().collect(),
+                        size => vec![size],
+                    };
+                }
+                Meta::Path(path) if path.is_ident("contract") && kind == Kind::Kernel => {
+                    asked.contract = true;
+                }
+                _ => {
+                    walk.refuse(span, Asked::what(kind));
+                    return Asked::default();
+                }
             }
         }
-        _ => {
-            let text = match kind {
-                Kind::Kernel => {
-                    "the one argument is a group's size: `group = 256`, `group = [16, 16]`"
-                }
-                Kind::Device | Kind::Method => "this attribute takes no arguments",
-            };
-            walk.refuse(span, text);
-            vec![]
+        if asked.group.is_empty() && !asked.contract {
+            walk.refuse(span, Asked::what(kind));
+        }
+        asked
+    }
+
+    fn what(kind: Kind) -> &'static str {
+        match kind {
+            Kind::Kernel => {
+                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, and `contract`"
+            }
+            Kind::Device | Kind::Method => "this attribute takes no arguments",
         }
     }
 }
@@ -111,6 +139,8 @@ pub struct Signature {
     pub parameters: Vec<Parameter>,
     /// Items of a group, if the attribute says.
     pub group: Vec<Expr>,
+    /// Whether it asks for contraction.
+    contract: bool,
 }
 
 /// The last part of a type's path, and its const argument if that is a literal.
@@ -168,7 +198,7 @@ impl Signature {
     pub fn read(
         signature: &syn::Signature,
         kind: Kind,
-        group: Vec<Expr>,
+        Asked { group, contract }: Asked,
         walk: &mut Walk,
     ) -> Signature {
         if let Some(token) = &signature.asyncness {
@@ -293,7 +323,7 @@ impl Signature {
         }
         // The table has the parameters and the result first.
         walk.first = parameters.len() as u16 + 1;
-        Signature { parameters, group }
+        Signature { parameters, group, contract }
     }
 
     fn emit(
@@ -394,7 +424,7 @@ impl Signature {
     /// What is said of the function, as a constant; `body` is its Rust form.
     pub fn described(&self, name: &Ident, tree: &TokenStream, body: &TokenStream) -> TokenStream {
         let text = name.unraw().to_string();
-        let group = &self.group;
+        let (group, contract) = (&self.group, self.contract);
         let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
         let nothing = self.parameters.iter().map(|p| p.nothing(self.grouped()));
         quote! {{
@@ -404,6 +434,7 @@ impl Signature {
                 name: #text,
                 file: ::core::file!(),
                 group: &[#(#group),*],
+                contract: #contract,
                 params: &[#(#texts),*],
                 body: &__TREE,
                 table: || ::folio::ir::device::record(|| {

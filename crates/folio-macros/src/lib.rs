@@ -24,7 +24,8 @@ mod pattern;
 
 use proc_macro::TokenStream;
 
-/// Makes a function a kernel.
+/// Makes a function a kernel. The attribute's arguments: `group = 256` or `group = [16, 16]`, the size of its groups;
+/// `contract`, by which devices may round a product and the sum or difference that uses it once instead of twice.
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(arguments.into(), item.into(), function::Kind::Kernel).into()

@@ -3,7 +3,7 @@
 use crate::body::Walk;
 use crate::body::call::{hidden, is_taken};
 use crate::errors::Errors;
-use crate::function::{Kind, Signature, attributes};
+use crate::function::{Asked, Kind, Signature, attributes};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -44,7 +44,7 @@ fn read(function: &ImplItemFn, errors: &mut Errors) -> Read {
             "functions in an `impl` have its parameters and no own; write a free #[device_fn]";
         walk.refuse(function.sig.generics.span(), text);
     }
-    let signature = Signature::read(&function.sig, Kind::Method, vec![], &mut walk);
+    let signature = Signature::read(&function.sig, Kind::Method, Asked::default(), &mut walk);
     if signature.has_views() {
         walk.refuse(
             name.span(),

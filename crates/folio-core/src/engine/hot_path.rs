@@ -90,6 +90,7 @@ impl<const GENERIC: bool> Adds<GENERIC> {
             name: "adds",
             file: file!(),
             group: &[],
+            contract: false,
             params: &["i", "a", "x", "y"],
             body: &TREE,
             table: || {

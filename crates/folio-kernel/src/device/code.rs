@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use crate::access::{self, Pattern, Reads, Summary};
+use crate::contract::contract;
 use crate::flow::Use;
 use crate::interval::Interval;
 use crate::ir::{ParamId, ParamKind, Root, Step, Stmt, walk};
@@ -53,7 +54,10 @@ pub struct Reach<'l> {
 impl Code {
     /// Makes it.
     pub fn of(function: &'static Function) -> Built {
-        let ir = lower(function)?;
+        let mut ir = lower(function)?;
+        if function.contract {
+            ir = contract(ir);
+        }
         let summary = Summary::of(&ir);
         let only_own = |(param, list): (&crate::Param, &Vec<Pattern>)| {
             let whole = matches!(param.kind, ParamKind::View { rank, .. } if rank == ir.shape.rank);

@@ -31,15 +31,7 @@ fn uses(stmt: &Stmt, live: &[bool], kernel: &Kernel, checked: bool) -> Vec<Value
             let kept = wanted || has_effect(&define.op, kernel, checked);
             if kept { define.op.operands() } else { vec![] }
         }
-        Stmt::Store { place, value, .. } => {
-            let mut all = place.operands();
-            all.push(*value);
-            all
-        }
-        Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => vec![*cond],
-        Stmt::For { start, end, .. } => vec![*start, *end],
-        Stmt::Collect { value, .. } | Stmt::Contribute { value, .. } => vec![*value],
-        _ => vec![],
+        other => other.operands(),
     }
 }
 

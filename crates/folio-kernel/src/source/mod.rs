@@ -188,6 +188,8 @@ pub struct Function {
     pub file: &'static str,
     /// Items of a group in each dimension, if the kernel says.
     pub group: &'static [usize],
+    /// Whether it asks for contraction.
+    pub contract: bool,
     /// Names of its parameters.
     pub params: &'static [&'static str],
     /// Its body.

@@ -192,6 +192,28 @@ pub(super) fn linear_algebra(rig: &Rig) -> Outcome {
     })?)
 }
 
+#[kernel(contract)]
+fn contracted(i: Item, a: In<f32>, b: In<f32>, y: Out<f32>) {
+    y[i] = a[i] * b[i] - b[i];
+}
+
+/// semantics 5.2: each element is rounded once or twice, and once wherever the IR is computed.
+pub(super) fn contraction_on_request(rig: &Rig) -> Outcome {
+    let (a, b): (Vec<f32>, Vec<f32>) = (0..100).map(|k| (wave(k), wave(k + 9))).unzip();
+    let once: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a.mul_add(*b, -b)).collect();
+    let twice: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a * b - b).collect();
+    ensure!(once != twice, "the test's data tell nothing");
+    for device in rig.rt.devices() {
+        let (x, z) = (rig.rt.buffer_from(&a)?, rig.rt.buffer_from(&b)?);
+        let mut y = rig.rt.buffer::<f32>(a.len())?;
+        rig.rt.queue_on(&device)?.run(y.range(), contracted(&x, &z, &mut y))?;
+        let found = y.to_vec()?;
+        let rust = device.info().caps.closures && found == twice;
+        ensure!(found == once || rust, "{}: {found:?}", device.info().name);
+    }
+    Ok(())
+}
+
 /// semantics 3
 pub(super) fn hashes(rig: &Rig) -> Outcome {
     let edges = [0, 1, u32::MAX, 1 << 31, 31, 32];

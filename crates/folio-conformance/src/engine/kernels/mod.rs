@@ -76,6 +76,7 @@ tests![
     functions_fail_where_they_are,
     halves_are_rounded_singles,
     linear_algebra,
+    contraction_on_request,
     hashes,
     edges_of_floats,
     prices,

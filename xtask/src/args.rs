@@ -15,7 +15,7 @@ impl Args {
 
     /// True when help was asked for.
     pub fn wants_help(&self) -> bool {
-        self.words.iter().any(|w| w == "--help" || w == "-h")
+        self.words.iter().take_while(|w| *w != "--").any(|w| w == "--help" || w == "-h")
     }
 
     /// True when the flag is there.
@@ -58,6 +58,13 @@ impl Args {
         plain.parse().map(Some).map_err(|_| format!("{name} takes a number, not '{text}'"))
     }
 
+    /// The words after `--`, of whatever kind.
+    pub fn after_dashes(&mut self) -> Vec<String> {
+        let Some(at) = self.words.iter().position(|w| w == "--") else { return Vec::new() };
+        let rest = self.words.split_off(at);
+        rest.into_iter().skip(1).collect()
+    }
+
     /// What is left: plain words. An unknown option is an error.
     pub fn finish(self) -> Result<Vec<String>> {
         match self.words.iter().find(|w| w.starts_with('-')) {
@@ -90,6 +97,15 @@ mod tests {
         assert!(!a.flag("--setup"));
         assert_eq!(a.values("--require"), Ok(vec!["cpu".to_owned(), "opencl".to_owned()]));
         assert_eq!(a.finish(), Ok(vec!["name".to_owned()]));
+    }
+
+    #[test]
+    fn words_after_dashes_are_another_program_s() {
+        let mut a = args("file -- run --help -- it");
+        assert!(!a.wants_help());
+        assert_eq!(a.after_dashes(), ["run", "--help", "--", "it"]);
+        assert_eq!(a.after_dashes(), [""; 0]);
+        assert_eq!(a.finish(), Ok(vec!["file".to_owned()]));
     }
 
     #[test]

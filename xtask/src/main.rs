@@ -4,6 +4,7 @@
 
 mod args;
 mod backends;
+mod bundle;
 mod cargo;
 mod ci;
 mod doctests;
@@ -40,6 +41,7 @@ cargo xtask COMMAND [OPTIONS]
   test       run every test; with --setup, first install what the tests need
   ci         everything that must hold before a change is merged, with the minutes of each step
   gpu-test   the tests that use NVIDIA GPUs, packed for a machine without Rust
+  bundle     what a run of a program compiles, in a file for machines without the compiler
   soak       the random suites with big counts, resumable
   spec       which test proves which requirement of docs/spec.md
   tidy       house rules: SAFETY comments, unfinished code, sizes
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         "test" => (test::HELP, test::run),
         "ci" => (ci::HELP, ci::run),
         "gpu-test" => (gpu_test::HELP, gpu_test::run),
+        "bundle" => (bundle::HELP, bundle::run),
         "soak" => (soak::HELP, soak::run),
         "spec" => (spec::HELP, spec::run),
         "tidy" => (tidy::HELP, tidy::run),

@@ -32,14 +32,16 @@ pub(super) fn write(key: &[u8], program: &[u8]) -> Vec<u8> {
 
 /// The program, if the bytes are an undamaged entry of this key.
 pub(super) fn read(key: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
+    parse(bytes).filter(|(of, _)| *of == key).map(|(_, program)| program.to_vec())
+}
+
+/// Key and program, if the bytes are an undamaged entry.
+pub(super) fn parse(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let rest = bytes.strip_prefix(&MAGIC)?;
     let (sum, covered) = rest.split_at_checked(SUM)?;
     if sum != ContentHash::of(covered).0.to_le_bytes() {
         return None;
     }
-    let (len, rest) = covered.split_at_checked(LEN)?;
-    if len != (key.len() as u64).to_le_bytes() {
-        return None;
-    }
-    rest.strip_prefix(key).map(<[u8]>::to_vec)
+    let (len, rest) = covered.split_first_chunk::<LEN>()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)
 }

@@ -8,6 +8,7 @@
 //! * Entries have a checksum. One that is damaged, or that the driver refuses, is made anew.
 //! * Entries are written beside their place and renamed, so any number of processes may use one directory.
 //! * There is a limit: those that nobody has used for longest go first.
+//! * What a cache has can be packed into a [`Bundle`], for machines that lack the compiler.
 //!
 //! A cache never fails. Where nothing can be read or written, each program is compiled.
 //!
@@ -30,8 +31,11 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod bundle;
 mod entry;
 mod store;
+
+pub use bundle::{Bundle, NoBundle};
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -25,17 +25,38 @@ impl Store {
     /// The program of a key, if there is an undamaged entry of our own.
     pub(super) fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         self.check().ok()?;
-        let mut file = File::open(self.directory.join(entry::name(key))).ok()?;
+        let (file, bytes) = self.read(&self.directory.join(entry::name(key)))?;
+        let program = entry::read(key, &bytes)?;
+        // It was used now. Without that it only goes earlier.
+        let _ = file.set_modified(SystemTime::now());
+        Some(program)
+    }
+
+    /// Every undamaged entry of our own: key and program.
+    pub(super) fn all(&self) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        self.check()?;
+        let mut all = Vec::new();
+        for file in fs::read_dir(&self.directory)? {
+            let file = file?;
+            let is_entry = file.file_name().to_str().is_some_and(entry::is_name);
+            let read = if is_entry { self.read(&file.path()) } else { None };
+            if let Some((key, program)) = read.as_ref().and_then(|(_, bytes)| entry::parse(bytes)) {
+                all.push((key.to_vec(), program.to_vec()));
+            }
+        }
+        Ok(all)
+    }
+
+    /// A file that may be an entry, if it is ours.
+    fn read(&self, path: &Path) -> Option<(File, Vec<u8>)> {
+        let mut file = File::open(path).ok()?;
         let metadata = file.metadata().ok()?;
         if !metadata.is_file() || !is_ours(&metadata) || metadata.len() > self.limit {
             return None;
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
-        let program = entry::read(key, &bytes)?;
-        // It was used now. Without that it only goes earlier.
-        let _ = file.set_modified(SystemTime::now());
-        Some(program)
+        Some((file, bytes))
     }
 
     /// Stores a program, and removes the oldest ones if they are too many.

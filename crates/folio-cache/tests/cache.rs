@@ -1,7 +1,7 @@
 //! What a cache promises, by way of the files that it leaves: CACHE-01.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use folio_cache::{Cache, Counts, Key};
+use folio_cache::{Bundle, Cache, Counts, Key};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -261,4 +261,58 @@ fn processes_share_a_directory() {
     let left: u64 = folder.files().iter().map(|file| file.metadata().unwrap().len()).sum();
     assert!(left > 0 && left <= 3_000, "{left} bytes");
     assert!(folder.files().iter().all(|file| file.extension().is_some_and(|end| end == "bin")));
+}
+
+/// What was recorded is found by the beginning of its key, and a bundle that is damaged anywhere, or cut off,
+/// or of something else, is none.
+#[test]
+fn bundles_have_what_was_recorded() {
+    let (one, other) = (Folder::new("bundle-one"), Folder::new("bundle-other"));
+    let (first, second) = (Cache::at(&one.0), Cache::at(&other.0));
+    for (cache, source) in [(&first, "a"), (&first, "ab"), (&second, "b"), (&second, "ab")] {
+        ask(cache, source);
+    }
+    fs::write(one.programs().join(format!("{:032x}.bin", 7)), b"not an entry").unwrap();
+    let both = first.bundle().unwrap().with(&second.bundle().unwrap());
+    assert_eq!((both.len(), both.is_empty()), (3, false));
+    let bytes = both.to_bytes();
+    // SAFETY: nothing runs what is in it, here and below.
+    let read = |bytes: &[u8]| unsafe { Bundle::from_bytes(bytes) };
+    let bundle = read(&bytes).unwrap();
+    for source in ["a", "b", "ab"] {
+        let begin = Key::new("test").with(source);
+        assert_eq!(bundle.matching(&begin).collect::<Vec<_>>(), [compiled(source)]);
+        assert_eq!(bundle.matching(&key(source)).count(), 1);
+        assert_eq!(bundle.matching(&key(source).with("more")).count(), 0);
+        assert_eq!(bundle.matching(&begin.with("another device")).count(), 0);
+    }
+    assert_eq!(bundle.matching(&Key::new("test")).count(), 3);
+    assert_eq!(bundle.matching(&Key::new("tes")).count(), 0);
+    for at in 0..bytes.len() {
+        let mut wrong = bytes.clone();
+        wrong[at] ^= 0x11;
+        assert!(read(&wrong).is_err(), "byte {at} is another one");
+        // What ends after a whole entry is a bundle of fewer.
+        assert!(read(&bytes[..at]).is_ok_and(|less| less.len() < 3) || read(&bytes[..at]).is_err());
+    }
+    assert!(read(b"").is_err() && read(b"folio").is_err());
+    assert!(Cache::off().bundle().unwrap().is_empty());
+}
+
+/// The program packs directories, and says what is wrong with its words.
+#[test]
+fn a_program_packs_directories() {
+    let folder = Folder::new("packer");
+    ask(&Cache::at(&folder.0), "a");
+    let file = folder.0.join("bundle");
+    let pack =
+        |words: &[&Path]| Command::new(env!("CARGO_BIN_EXE_folio-bundle")).args(words).output();
+    assert!(pack(&[&file, &folder.0]).unwrap().status.success());
+    // SAFETY: nothing runs what is in it.
+    let bundle = unsafe { Bundle::from_bytes(&fs::read(&file).unwrap()) }.unwrap();
+    assert_eq!(bundle.matching(&key("a")).next(), Some(&*compiled("a")));
+    for wrong in [&[][..], &[&*file], &[&*file, Path::new("/no such directory")]] {
+        let output = pack(wrong).unwrap();
+        assert!(!output.status.success() && !output.stderr.is_empty(), "{wrong:?}");
+    }
 }

@@ -1,10 +1,11 @@
 //! The backend: which devices there are.
 
+use crate::compiler::Kept;
 use crate::device::CudaDevice;
 use crate::driver::{self, Optional};
 use crate::verdicts::IN_FLIGHT;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
-use folio_cache::Cache;
+use folio_cache::{Bundle, Cache};
 use folio_core::hal::{
     Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Link, MemoryHome,
     Notify, Unavailable, WaitGroup,
@@ -20,20 +21,39 @@ const OWN: Link = Link { bytes_per_us: 1_000_000, op_ns: 3_000, row_ns: 0 };
 /// All of NVIDIA's devices that the driver shows.
 #[derive(Debug)]
 pub struct CudaBackend {
-    cache: Cache,
+    kept: Kept,
 }
 
 impl CudaBackend {
     /// The backend. Whether there is a driver, [`Backend::devices`] says. Compiled code is kept where the
     /// environment says ([`Cache::from_environment`]).
     pub fn new() -> CudaBackend {
-        CudaBackend { cache: Cache::from_environment() }
+        CudaBackend { kept: Kept { cache: Cache::from_environment(), bundle: Bundle::default() } }
     }
 
     /// With another cache of compiled code.
     #[must_use]
-    pub fn cache(self, cache: Cache) -> CudaBackend {
-        CudaBackend { cache }
+    pub fn cache(mut self, cache: Cache) -> CudaBackend {
+        self.kept.cache = cache;
+        self
+    }
+
+    /// With code that was compiled elsewhere, for devices of the same kind: no kernel in it needs NVRTC.
+    ///
+    /// ```no_run
+    /// use folio_cuda::{Bundle, CudaBackend};
+    ///
+    /// // From `cargo xtask bundle`, or `folio-bundle`. To have it in the program: `include_bytes!`.
+    /// let file = std::fs::read("kernels.bundle")?;
+    /// // SAFETY: the file came with the program.
+    /// let bundle = unsafe { Bundle::from_bytes(&file) }?;
+    /// let backend = CudaBackend::new().bundle(bundle);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn bundle(mut self, bundle: Bundle) -> CudaBackend {
+        self.kept.bundle = bundle;
+        self
     }
 }
 
@@ -133,6 +153,6 @@ unsafe impl Backend for CudaBackend {
         let missing = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason);
         let optional = driver::present().map_err(missing)?;
         let (device, info) = (find(index)?, info(index, optional)?);
-        Ok(Arc::new(CudaDevice::open(device, info, optional, self.cache.clone())?))
+        Ok(Arc::new(CudaDevice::open(device, info, optional, self.kept.clone())?))
     }
 }

@@ -2,24 +2,39 @@
 
 use crate::code::build;
 use cudarc::nvrtc::sys as nvrtc;
-use folio_cache::{Cache, Key};
+use folio_cache::{Bundle, Cache, Key};
 use folio_core::hal::HalError;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
 
 /// A device's compiler.
 pub(crate) struct Compiler {
     architecture: String,
     /// The driver's version.
     driver: String,
-    cache: Cache,
+    kept: Kept,
+    /// What the cache has, if there is no NVRTC.
+    cached: OnceLock<Bundle>,
 }
+
+/// What has been compiled before.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    /// On this machine.
+    pub(crate) cache: Cache,
+    /// Elsewhere, for devices of this kind.
+    pub(crate) bundle: Bundle,
+}
+
+/// A version, major and minor.
+type Version = (i32, i32);
 
 impl Compiler {
     /// For devices of this capability.
-    pub(crate) fn new((major, minor): (i32, i32), driver: &str, cache: Cache) -> Compiler {
+    pub(crate) fn new((major, minor): Version, driver: &str, kept: Kept) -> Compiler {
         let architecture = format!("--gpu-architecture=sm_{major}{minor}");
-        Compiler { architecture, driver: driver.to_owned(), cache }
+        Compiler { architecture, driver: driver.to_owned(), kept, cached: OnceLock::new() }
     }
 
     /// What `load` makes of the cubin of a text. `name` is for messages.
@@ -30,11 +45,38 @@ impl Compiler {
         options: &[&str],
         load: impl Fn(&[u8]) -> Result<T, HalError>,
     ) -> Result<T, HalError> {
+        self.cubin_of(version, name, text, options, load)
+    }
+
+    /// The same where NVRTC's version is what `version` says.
+    fn cubin_of<T>(
+        &self,
+        version: fn() -> Result<Version, HalError>,
+        name: &str,
+        text: &CStr,
+        options: &[&str],
+        load: impl Fn(&[u8]) -> Result<T, HalError>,
+    ) -> Result<T, HalError> {
         let options: Vec<&str> = options.iter().copied().chain([&*self.architecture]).collect();
-        let (major, minor) = version()?;
-        let key = Key::new("cuda").with(&self.driver).with(format!("NVRTC {major}.{minor}"));
-        let key = key.with(name).with(text.to_bytes()).with(options.join(" "));
-        self.cache.get_or_make(
+        // A cubin depends on this, and runs with any driver that takes it.
+        let key = Key::new("cuda").with(options.join(" ")).with(name).with(text.to_bytes());
+        let first =
+            |bundle: &Bundle, key: &Key| bundle.matching(key).find_map(|cubin| load(cubin).ok());
+        if let Some(found) = first(&self.kept.bundle, &key) {
+            return Ok(found);
+        }
+        // So that another driver may bring another compiler's code.
+        let key = key.with(&self.driver);
+        let (major, minor) = match version() {
+            Ok(version) => version,
+            Err(why) => {
+                let all = || self.kept.cache.bundle().unwrap_or_default();
+                let nothing = || build(format!("{}; and `{name}` is kept nowhere", why.message));
+                return first(self.cached.get_or_init(all), &key).ok_or_else(nothing);
+            }
+        };
+        let key = key.with(format!("NVRTC {major}.{minor}"));
+        self.kept.cache.get_or_make(
             &key,
             |stored| load(stored).ok(),
             || {
@@ -46,7 +88,7 @@ impl Compiler {
 }
 
 /// NVRTC's version, if it is there.
-fn version() -> Result<(i32, i32), HalError> {
+fn version() -> Result<Version, HalError> {
     // SAFETY: loads the library, whose initialisers are trusted.
     if !unsafe { nvrtc::is_culib_present() } {
         return Err(build("CUDA C needs NVRTC (libnvrtc), which is not installed"));
@@ -102,8 +144,8 @@ fn compile(name: &str, text: &CStr, options: &[&str]) -> Result<Vec<u8>, HalErro
 
 #[cfg(test)]
 mod tests {
-    use super::Compiler;
-    use folio_cache::Cache;
+    use super::{Compiler, Kept};
+    use folio_cache::{Bundle, Cache};
     use folio_core::hal::HalErrorKind;
     use libloading::Library;
     use std::path::Path;
@@ -120,6 +162,50 @@ mod tests {
         super::version().map_err(|why| println!("skipped: {why}")).is_ok()
     }
 
+    fn kept(cache: &Cache) -> Kept {
+        Kept { cache: cache.clone(), bundle: Bundle::default() }
+    }
+
+    /// What was recorded is used where there is no NVRTC, with any driver; what the cache has, with the same
+    /// one; and what is in neither is an error that says so.
+    #[test]
+    fn compile_what_is_bundled_needs_no_compiler() {
+        if !nvrtc() {
+            return;
+        }
+        let folder = std::env::temp_dir().join(format!("folio-bundle-{}", std::process::id()));
+        let text = c"extern \"C\" __global__ void f(float *x) { x[threadIdx.x] *= 2.0f; }";
+        let load = |cubin: &[u8]| Ok(cubin.to_vec());
+        let recorded = Cache::at(&folder);
+        let compiler = Compiler::new((9, 0), "13.0", kept(&recorded));
+        let cubin = compiler.cubin("f", text, &[], load).unwrap();
+        let bytes = recorded.bundle().unwrap().to_bytes();
+        // SAFETY: nothing runs what is in it.
+        let bundle = unsafe { Bundle::from_bytes(&bytes) }.unwrap();
+        let ask = |capability, driver, kept: Kept, name| {
+            Compiler::new(capability, driver, kept).cubin_of(
+                || Err(super::build("no NVRTC")),
+                name,
+                text,
+                &[],
+                load,
+            )
+        };
+        let bundled = || Kept { cache: Cache::off(), bundle: bundle.clone() };
+        assert_eq!(ask((9, 0), "13.1", bundled(), "f").unwrap(), cubin);
+        assert_eq!(ask((9, 0), "13.0", kept(&Cache::at(&folder)), "f").unwrap(), cubin);
+        for missing in [
+            ask((8, 0), "13.0", bundled(), "f"),
+            ask((9, 0), "13.0", bundled(), "g"),
+            ask((9, 0), "13.1", kept(&Cache::at(&folder)), "f"),
+        ] {
+            let error = missing.unwrap_err();
+            assert!(matches!(error.kind, HalErrorKind::Build), "{error}");
+            assert!(error.message.contains("no NVRTC; and `"), "{error}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
     /// CACHE-01
     #[test]
     fn compile_what_was_compiled_before_is_found() {
@@ -130,7 +216,7 @@ mod tests {
         let text = c"extern \"C\" __global__ void f(float *x) { x[threadIdx.x] *= 2.0f; }";
         let ask = |capability, driver, load: fn(&[u8]) -> bool| {
             let cache = Cache::at(&folder);
-            let compiler = Compiler::new(capability, driver, cache.clone());
+            let compiler = Compiler::new(capability, driver, kept(&cache));
             let load = |cubin: &[u8]| match load(cubin) {
                 true => Ok(cubin.to_vec()),
                 false => Err(super::build("refused")),
@@ -146,7 +232,7 @@ mod tests {
         assert_eq!(ask((9, 0), "13.1", |_| true).1, 1, "another driver's");
         let (refused, made) = ask((9, 0), "13.0", |_| false);
         assert!(refused.is_err() && made == 1, "the driver's refusal of what was just made");
-        let wrong = Compiler::new((9, 0), "13.0", Cache::at(&folder));
+        let wrong = Compiler::new((9, 0), "13.0", kept(&Cache::at(&folder)));
         let wrong = wrong.cubin("g", c"no C", &[], |_| Ok(())).unwrap_err();
         assert!(
             matches!(wrong.kind, HalErrorKind::Build) && wrong.message.contains("g.cu"),

@@ -2,14 +2,13 @@
 
 use crate::backend::attribute;
 use crate::code::{Chip, Loaded};
-use crate::compiler::Compiler;
+use crate::compiler::{Compiler, Kept};
 use crate::driver::{Context, Optional};
 use crate::lane::CudaLane;
 use crate::lock;
 use crate::memory::Memory;
 use crate::timing::Clock;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
-use folio_cache::Cache;
 use folio_core::hal::{
     Argument, Device, DeviceInfo, Geometry, HalError, KernelHandle, KernelSource, Lane, LaneKind,
     Link, UsmAllocator,
@@ -40,7 +39,7 @@ impl CudaDevice {
         device: sys::CUdevice,
         info: DeviceInfo,
         optional: Optional,
-        cache: Cache,
+        kept: Kept,
     ) -> Result<CudaDevice, HalError> {
         let context = Arc::new(Context::retain(device, optional)?);
         context.enter()?;
@@ -52,7 +51,7 @@ impl CudaDevice {
             memory: Memory::new(context.clone(), info.memory)?,
             context,
             chip: Chip {
-                compiler: Compiler::new((major, minor), &info.driver, cache),
+                compiler: Compiler::new((major, minor), &info.driver, kept),
                 multiprocessors: info.compute_units,
             },
             info,

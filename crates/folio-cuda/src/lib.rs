@@ -8,7 +8,7 @@
 //! - Memory is the driver's stream-ordered pool's (`memory`). Copies of rectangles are in `copy`,
 //!   those of memory that is not page-locked in `pageable`, fills in `fill`.
 //! - Code is PTX, a cubin, or CUDA C (`code`), which NVRTC compiles where it is installed (`compiler`); what it
-//!   has compiled is kept on disk ([`Cache`]). Kernels in
+//!   has compiled is kept on disk ([`Cache`]), or goes along with a program ([`Bundle`]). Kernels in
 //!   IR become CUDA C (`function`); what they say of their launches is in `verdicts`. Those that the user
 //!   wrote are in `opaque`.
 
@@ -30,7 +30,7 @@ mod timing;
 mod verdicts;
 
 pub use backend::CudaBackend;
-pub use folio_cache::{Cache, Counts};
+pub use folio_cache::{Bundle, Cache, Counts, NoBundle};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -33,6 +33,8 @@ const GROUPS: [&str; 5] = ["conformance", "kernels", "multi", "sanitizer", "benc
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
 /// What is built of the tests.
 const PACKAGES: [&str; 3] = ["folio-cuda", "folio-conformance", "folio-model"];
+/// The benchmarks.
+const BENCHES: [&str; 2] = ["cuda", "gpus"];
 /// The archive is to be no larger.
 const MOST: u64 = 40 << 20;
 /// Seconds for what has no limit of its own. A test on a GPU compiles its kernels first.
@@ -75,7 +77,7 @@ pub fn run(args: Args) -> Result<bool> {
         rows = tests(&root, &mut files)?;
     }
     if wanted("bench") {
-        rows.push(bench(&root, &mut files)?);
+        rows.extend(benches(&root, &mut files)?);
     }
     rows.retain(|row| wanted(row.group));
     rows.sort_by_key(|row| GROUPS.iter().position(|group| *group == row.group));
@@ -147,19 +149,29 @@ fn sanitizer(tool: &str) -> Vec<Row> {
     clean.chain([row(PLANTED, format!("planted_{tool}"), FOUND)]).collect()
 }
 
-/// Builds the benchmark.
-fn bench(root: &Path, files: &mut Files) -> Result<Row> {
-    let words = ["bench", "--package", "folio-benches", "--bench", "cuda", "--no-run"];
-    let mut command = cargo(root, &words);
+/// Builds the benchmarks.
+fn benches(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
+    let mut command = cargo(root, &["bench", "--package", "folio-benches", "--no-run"]);
+    command.args(BENCHES.iter().flat_map(|name| ["--bench", name]));
     command.arg("--message-format=json-render-diagnostics");
     let (built, messages) = process::stream(&mut command, Take::HiddenOut)?;
-    let found = messages.lines().find_map(|line| cargo::executable(line, "bench"));
-    let (true, Some((_, file))) = (built, found) else {
-        return Err("the benchmark does not build".to_owned());
+    if !built {
+        return Err("the benchmarks do not build".to_owned());
+    }
+    let found = messages.lines().filter_map(|line| cargo::executable(line, "bench"));
+    let row = |(name, file)| {
+        let word = format!("bench.{name}");
+        let command = format!("{word} --bench");
+        files.insert(word, file);
+        Row {
+            group: "bench",
+            name: format!("benches {name}"),
+            limit: 2 * LIMIT,
+            status: 0,
+            command,
+        }
     };
-    files.insert("bench.cuda".to_owned(), file);
-    let (name, command) = ("benches cuda".to_owned(), "bench.cuda --bench".to_owned());
-    Ok(Row { group: "bench", name, limit: 2 * LIMIT, status: 0, command })
+    Ok(found.map(row).collect())
 }
 
 /// What the script reads: a line for each row, its fields separated by tabs.

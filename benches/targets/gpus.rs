@@ -1,0 +1,309 @@
+//! Whole jobs on GPUs: copies beside kernels, buffers against managed memory, and a stencil on several devices, in
+//! turns with what bounds them: `cargo bench -p folio-benches --bench gpus`.
+
+use cudarc::driver::sys;
+use folio::prelude::*;
+use folio::{DeviceRef, Shared, Usm, UsmKind};
+use folio_benches::table::{compare, heading, line};
+use folio_core::hal::Backend;
+use folio_cuda::CudaBackend;
+use std::ffi::{CString, c_void};
+use std::ptr::null_mut;
+use std::time::{Duration, Instant};
+
+/// The driver's result of a call that cannot fail here.
+fn ok(result: sys::CUresult) {
+    assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let begun = Instant::now();
+    work();
+    begun.elapsed()
+}
+
+/// Enough arithmetic to take about as long as bringing the element.
+#[kernel]
+fn refine(i: Item, x: In<f32>, y: Out<f32>) {
+    let mut v = x[i];
+    for _ in 0..3000 {
+        v = v * 0.999 + 0.001;
+    }
+    y[i] = v;
+}
+
+/// A job in chunks: each goes up, is computed with, and comes down. In the best case it takes as long as the slowest of
+/// the three stages takes for all chunks.
+fn overlap(rt: &Runtime) {
+    const CHUNKS: usize = 16;
+    const N: usize = 8 << 20;
+    let q = rt.queue_on("cuda:0").expect("a queue");
+    let on_host = |_| rt.usm::<f32>(&q.device(), UsmKind::Host, N).expect("host memory");
+    let (from, mut to): (Vec<Usm<f32>>, Vec<Usm<f32>>) =
+        ((0..CHUNKS).map(on_host).collect(), (0..CHUNKS).map(on_host).collect());
+    let buffers = || -> Vec<Shared<f32>> {
+        (0..CHUNKS).map(|_| rt.buffer::<f32>(N).expect("a buffer").share()).collect()
+    };
+    let (x, y) = (buffers(), buffers());
+    let mut stages = |which: [bool; 3]| {
+        timed(|| {
+            for k in 0..CHUNKS {
+                if which[0] {
+                    let up = q.submit(|g| {
+                        g.copy(&from[k], &x[k]);
+                        Ok(())
+                    });
+                    drop(up.expect("a copy"));
+                }
+                if which[1] {
+                    drop(q.run(N, refine(&x[k], &y[k])).expect("a launch"));
+                }
+                if which[2] {
+                    let down = q.submit(|g| {
+                        g.copy(&y[k], &mut to[k]);
+                        Ok(())
+                    });
+                    drop(down.expect("a copy"));
+                }
+            }
+            q.wait().expect("no failure");
+        })
+    };
+    let names = ["upload", "computation", "download"];
+    let alone = [[true, false, false], [false, true, false], [false, false, true]];
+    // The first brings memory into being, and compiles.
+    let _ = stages([true; 3]);
+    let times = alone.map(|which| (0..5).map(|_| stages(which)).min().unwrap_or_default());
+    let slowest = (0..3).max_by_key(|at| times[*at]).unwrap_or(0);
+    for (name, time) in names.iter().zip(times) {
+        println!(
+            "    {name} of {CHUNKS} chunks of 32 MiB alone: {:.2} ms",
+            1e3 * time.as_secs_f64()
+        );
+    }
+    let stages = std::cell::RefCell::new(stages);
+    let run = |which| (stages.borrow_mut())(which);
+    let both = compare(15, CHUNKS, || run([true; 3]), || run(alone[slowest]));
+    line("up, compute and down, per chunk", both, &format!("{} alone", names[slowest]));
+}
+
+#[kernel]
+fn pass(i: Item, x: InOut<f32>) {
+    x[i] = x[i] * 0.5 + 1.0;
+}
+
+const PASS: &str = "
+extern \"C\" __global__ void __launch_bounds__(256) pass(float *x) {
+    size_t i = (size_t)blockIdx.x * 1024 + threadIdx.x;
+    float a[4];
+    #pragma unroll
+    for (int k = 0; k < 4; k++) a[k] = x[i + k * 256];
+    #pragma unroll
+    for (int k = 0; k < 4; k++) x[i + k * 256] = a[k] * 0.5f + 1.0f;
+}
+";
+
+/// A program by hand with managed memory.
+struct Managed {
+    function: sys::CUfunction,
+    stream: sys::CUstream,
+    at: u64,
+}
+
+impl Managed {
+    /// `n` floats, on the first device.
+    fn new(n: usize) -> Managed {
+        let ptx = cudarc::nvrtc::compile_ptx(PASS).expect("it compiles");
+        let text = CString::new(ptx.to_src()).expect("text");
+        let (mut module, mut function, mut stream) = (null_mut(), null_mut(), null_mut());
+        let (mut context, mut at) = (null_mut(), 0);
+        // SAFETY: strings that end with zeros; places for the answers. 1: for every stream, not ordered with the
+        // default one.
+        unsafe {
+            ok(sys::cuDevicePrimaryCtxRetain(&raw mut context, 0));
+            ok(sys::cuCtxSetCurrent(context));
+            ok(sys::cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
+            ok(sys::cuModuleGetFunction(&raw mut function, module, c"pass".as_ptr()));
+            ok(sys::cuStreamCreateWithPriority(&raw mut stream, 1, 0));
+            ok(sys::cuMemAllocManaged(&raw mut at, 4 * n, 1));
+        }
+        Managed { function, stream, at }
+    }
+
+    /// Moves a part to the first device, or to the host.
+    fn prefetch(&self, part: std::ops::Range<usize>, to_device: bool) {
+        use sys::CUmemLocationType as Place;
+        let type_ = match to_device {
+            true => Place::CU_MEM_LOCATION_TYPE_DEVICE,
+            false => Place::CU_MEM_LOCATION_TYPE_HOST,
+        };
+        let location = sys::CUmemLocation { type_, id: 0 };
+        let (at, bytes) = (self.at + 4 * part.start as u64, 4 * part.len());
+        // SAFETY: a part of the live allocation.
+        ok(unsafe { sys::cuMemPrefetchAsync_v2(at, bytes, location, 0, self.stream) });
+    }
+
+    fn pass(&self, n: usize) {
+        let (mut at, blocks, none) = (self.at, (n / 1024) as u32, null_mut());
+        let mut arguments = [(&raw mut at).cast::<c_void>()];
+        let (arguments, stream) = (arguments.as_mut_ptr(), self.stream);
+        // SAFETY: the kernel's argument, over memory of this size.
+        ok(unsafe {
+            sys::cuLaunchKernel(self.function, blocks, 1, 1, 256, 1, 1, 0, stream, arguments, none)
+        });
+    }
+
+    /// The host's view of a part, when the device has ended.
+    fn part(&mut self, part: std::ops::Range<usize>) -> &mut [f32] {
+        // SAFETY: a live stream; afterwards no kernel uses the memory, which the host may touch, and `self` is
+        // borrowed for as long as it does.
+        unsafe {
+            ok(sys::cuStreamSynchronize(self.stream));
+            let begin = std::ptr::with_exposed_provenance_mut::<f32>(self.at as usize);
+            std::slice::from_raw_parts_mut(begin.add(part.start), part.len())
+        }
+    }
+}
+
+/// In each round the host rewrites a part, the device passes several times over everything, and the host reads another
+/// part: buffers against managed memory with prefetches, the same job by hand.
+fn residency(rt: &Runtime) {
+    const N: usize = 64 << 20;
+    const PARTS: usize = 16;
+    const ROUNDS: usize = 8;
+    const PASSES: usize = 4;
+    let q = rt.queue_on("cuda:0").expect("a queue");
+    let part = |k: usize| (k % PARTS) * (N / PARTS)..(k % PARTS + 1) * (N / PARTS);
+    let zeros = vec![0.0f32; N];
+    let page = BufferOptions::new().page([N / PARTS]);
+    let mut x = rt.buffer_from_with(&zeros, [N], page).expect("a buffer");
+    let mut managed = Managed::new(N);
+    managed.part(0..N).copy_from_slice(&zeros);
+    let (mut sum, mut sum_by_hand) = (0.0f64, 0.0f64);
+    let mut ours = || {
+        timed(|| {
+            for round in 0..ROUNDS {
+                let (mine, theirs) = (part(round), part(round + 5));
+                let slice = x.slice_mut([mine.start], [mine.len()]);
+                let written = slice.and_then(|mut slice| slice.overwrite());
+                written.expect("a part").fill(round as f32);
+                for _ in 0..PASSES {
+                    drop(q.run(N, pass(&mut x)).expect("a launch"));
+                }
+                let slice = x.slice([theirs.start], [theirs.len()]);
+                let read = slice.and_then(|slice| slice.read()).expect("a part");
+                sum += read.iter().step_by(1000).map(|v| f64::from(*v)).sum::<f64>();
+            }
+        })
+    };
+    let mut by_hand = || {
+        timed(|| {
+            for round in 0..ROUNDS {
+                let (mine, theirs) = (part(round), part(round + 5));
+                managed.prefetch(mine.clone(), false);
+                managed.part(mine).fill(round as f32);
+                managed.prefetch(0..N, true);
+                (0..PASSES).for_each(|_| managed.pass(N));
+                managed.prefetch(theirs.clone(), false);
+                let read = managed.part(theirs);
+                sum_by_hand += read.iter().step_by(1000).map(|v| f64::from(*v)).sum::<f64>();
+            }
+        })
+    };
+    let _ = (ours(), by_hand());
+    let both = compare(9, ROUNDS, &mut ours, &mut by_hand);
+    assert_eq!(sum, sum_by_hand, "both compute the same");
+    line("a round of passes over 256 MiB", both, "managed memory, prefetched");
+}
+
+#[kernel]
+fn begin(i: Item<2>, x: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    x[i] = (r % 7 + c % 5) as f32;
+}
+
+/// Heat in a plate whose outermost rows and columns stay as they are.
+#[kernel]
+fn heat(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    if c == 0 || c + 1 == x.shape()[1] {
+        y[i] = x[i];
+    } else {
+        y[i] = 0.25 * (x[(r - 1, c)] + x[(r + 1, c)] + x[(r, c - 1)] + x[(r, c + 1)]);
+    }
+}
+
+const SIDE: usize = 16_384;
+
+/// A plate, with a band of `SIDE` rows on each device.
+struct Plate {
+    queues: Vec<Queue>,
+    both: [Shared<f32, 2>; 2],
+}
+
+impl Plate {
+    fn new(rt: &Runtime, devices: &[DeviceRef]) -> Plate {
+        let rows = devices.len() * SIDE + 2;
+        let page = || BufferOptions::new().page([1, SIDE]);
+        let make = || rt.buffer_with::<f32, 2>([rows, SIDE], page()).expect("a plate").share();
+        let queue = |device: &DeviceRef| rt.queue_on(device).expect("a queue");
+        let plate = Plate { queues: devices.iter().map(queue).collect(), both: [make(), make()] };
+        for (at, q) in plate.queues.iter().enumerate() {
+            let first = if at == 0 { 0 } else { 1 + at * SIDE };
+            let end = 1 + (at + 1) * SIDE + usize::from(at + 1 == devices.len());
+            for plate in &plate.both {
+                drop(q.run([first..end, 0..SIDE], begin(plate)).expect("a launch"));
+            }
+        }
+        plate
+    }
+
+    fn steps(&self, n: usize) -> Duration {
+        timed(|| {
+            for step in 0..n {
+                let (old, new) = (&self.both[step % 2], &self.both[1 - step % 2]);
+                for (at, q) in self.queues.iter().enumerate() {
+                    let first = 1 + at * SIDE;
+                    drop(q.run([first..first + SIDE, 0..SIDE], heat(old, new)).expect("a launch"));
+                }
+            }
+            self.queues.iter().for_each(|q| q.wait().expect("no failure"));
+        })
+    }
+}
+
+/// As many rows for each device, on one and on several.
+fn stencil(rt: &Runtime) {
+    const STEPS: usize = 100;
+    let devices: Vec<DeviceRef> =
+        rt.devices().into_iter().filter(|device| device.name().starts_with("cuda")).collect();
+    let one = Plate::new(rt, &devices[..1]);
+    let _ = one.steps(4);
+    for n in [2, 4, 8] {
+        if n > devices.len() {
+            return println!("stencil on {n} GPUs: there are {}", devices.len());
+        }
+        let several = Plate::new(rt, &devices[..n]);
+        let _ = several.steps(4);
+        let before = rt.counters().transfers().bytes;
+        let _ = several.steps(STEPS);
+        let moved = (rt.counters().transfers().bytes - before) as usize / STEPS;
+        assert_eq!(moved, 2 * (n - 1) * SIDE * 4, "two rows across each border");
+        let both = compare(7, STEPS, || several.steps(STEPS), || one.steps(STEPS));
+        line(&format!("a step, 16384 squared on each of {n} GPUs"), both, "one GPU");
+        println!("    parallel efficiency {:.3}", 1.0 / both[2]);
+    }
+}
+
+fn main() {
+    let backend = CudaBackend::new();
+    match backend.devices() {
+        Ok(devices) => println!("{} x {} ({})", devices.len(), devices[0].name, devices[0].driver),
+        Err(why) => return println!("skipped: cuda: {}", why.reason),
+    }
+    let rt = Runtime::builder().backend(backend).build().expect("a runtime");
+    heading();
+    overlap(&rt);
+    residency(&rt);
+    stencil(&rt);
+}

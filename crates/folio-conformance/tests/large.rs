@@ -1,0 +1,81 @@
+//! More elements than 2^32, memory beyond 4 GiB, launches beyond a grid: on the CPU, and on GPUs by CUDA where
+//! there are some. It takes 4.3 GB.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio::prelude::*;
+use folio_core::Error;
+use folio_core::hal::Backend;
+use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
+
+const MANY: usize = (1 << 32) + 300;
+
+#[kernel]
+fn number(i: Item, y: Out<u8>) {
+    let at = i.index();
+    y[i] = (at >> 24) as u8 ^ at as u8;
+}
+
+#[kernel]
+fn number_2d(i: Item<2>, y: Out<u8, 2>) {
+    let (row, column) = i.pos();
+    y[i] = (row * 3 + (column >> 24)) as u8;
+}
+
+#[kernel]
+fn shifted(i: Item, by: u64, x: In<u8>, y: Out<u8>) {
+    y[i] = x[i.index() + by as usize];
+}
+
+fn numbered(at: usize) -> u8 {
+    (at >> 24) as u8 ^ at as u8
+}
+
+fn works(backend: impl Backend + 'static) -> folio::Result<()> {
+    let rt = Runtime::builder().backend(backend).build()?;
+    let q = rt.queue()?;
+    let mut y = rt.buffer::<u8>(MANY)?;
+    q.run(MANY, number(&mut y))?;
+    let ends = [0, (1 << 31) - 5, 1 << 31, (1 << 32) - 5, 1 << 32, MANY - 10];
+    for start in ends {
+        let found = y.slice([start], [10])?.to_vec()?;
+        let expected: Vec<u8> = (start..start + 10).map(numbered).collect();
+        assert_eq!(found, expected, "from {start}");
+    }
+    // Reads, copies and fills that begin beyond, and indices that only a scalar tells.
+    let mut z = rt.buffer::<u8>(16)?;
+    q.run(16, shifted(1 << 32, &y, &mut z))?;
+    assert_eq!(z.to_vec()?, (1 << 32..(1 << 32) + 16).map(numbered).collect::<Vec<_>>());
+    let (far, near) = (y.slice([(1 << 32) + 100], [4])?, z.slice_mut([2], [4])?);
+    q.submit(|cg| {
+        cg.copy(far, near);
+        Ok(())
+    })?;
+    assert_eq!(z.slice([2], [4])?.to_vec()?, [100, 101, 102, 103].map(|k| numbered((1 << 32) + k)));
+    q.submit(|cg| {
+        cg.fill(y.slice_mut([(1 << 32) + 3], [2])?, 7);
+        Ok(())
+    })?;
+    assert_eq!(y.slice([(1 << 32) + 2], [4])?.to_vec()?[1..3], [7, 7]);
+    // What does not fit is refused by name.
+    let outside = q.run(16, shifted(MANY as u64 - 8, &y, &mut z))?;
+    assert!(matches!(outside.wait(), Err(Error::Failed(_))));
+    assert!(matches!(rt.buffer::<u64>(1 << 61), Err(Error::TooLarge { .. })));
+    drop((y, z));
+    // Rows so long, and several of them.
+    let mut rows = rt.buffer_with::<u8, 2>([2, 1 << 31], BufferOptions::new())?;
+    q.run(rows.range(), number_2d(&mut rows))?;
+    let last = rows.slice([1, (1 << 31) - 2], [1, 2])?.to_vec()?;
+    assert_eq!(last, [(3 + 127) as u8; 2]);
+    Ok(())
+}
+
+/// KRN-08
+#[test]
+fn beyond_four_gib() {
+    works(CpuBackend::new().unwrap()).unwrap();
+    match CudaBackend::new().devices() {
+        Ok(_) => works(CudaBackend::new()).unwrap(),
+        Err(why) => println!("skipped: cuda: {}", why.reason),
+    }
+}

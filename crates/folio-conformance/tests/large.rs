@@ -72,8 +72,13 @@ fn works(backend: impl Backend + 'static) -> folio::Result<()> {
 
 /// KRN-08
 #[test]
-fn beyond_four_gib() {
+fn cpu_beyond_four_gib() {
     works(CpuBackend::new().unwrap()).unwrap();
+}
+
+/// KRN-08
+#[test]
+fn cuda_beyond_four_gib() {
     match CudaBackend::new().devices() {
         Ok(_) => works(CudaBackend::new()).unwrap(),
         Err(why) => println!("skipped: cuda: {}", why.reason),

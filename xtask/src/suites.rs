@@ -77,6 +77,23 @@ pub const SUITES: &[Suite] = &[
         soak: 20_000,
         soak_step: 200,
     },
+    // Programs and faults on OpenCL's devices, of which each process compiles a few kernels.
+    Suite {
+        name: "PROGRAMS_OPENCL",
+        quick: share(10, 1),
+        normal: share(20, 20),
+        ci: share(50, 500),
+        soak: 200_000,
+        soak_step: 2_000,
+    },
+    Suite {
+        name: "FAULTS_OPENCL",
+        quick: share(10, 1),
+        normal: share(15, 20),
+        ci: share(30, 200),
+        soak: 4_000,
+        soak_step: 50,
+    },
     Suite {
         name: "EMIT",
         quick: share(2, 1),
@@ -173,11 +190,15 @@ pub fn is_suite(test: &str) -> bool {
     leaf(test).starts_with("suite_")
 }
 
-/// The suite that a test belongs to: `a::suite_programs_cpu` is of PROGRAMS.
+/// The suite that a test belongs to, the one with the longest name: `a::suite_programs_cpu` is of
+/// PROGRAMS, and `suite_programs_opencl` of PROGRAMS_OPENCL.
 pub fn of_test(test: &str) -> Option<&'static Suite> {
-    let rest = leaf(test).strip_prefix("suite_")?;
-    let word = rest.split('_').next().unwrap_or(rest);
-    SUITES.iter().find(|suite| suite.name.eq_ignore_ascii_case(word))
+    let rest = leaf(test).strip_prefix("suite_")?.to_ascii_uppercase();
+    let of = |suite: &&Suite| {
+        let more = rest.strip_prefix(suite.name);
+        more.is_some_and(|more| more.is_empty() || more.starts_with('_'))
+    };
+    SUITES.iter().filter(of).max_by_key(|suite| suite.name.len())
 }
 
 /// How long a test may take.
@@ -193,7 +214,7 @@ pub fn time_limit(test: &str, budget: Budget) -> Duration {
 /// What a suite says at its end.
 #[derive(Debug, PartialEq)]
 pub struct Said {
-    /// The suite's name, upper case, without what follows its first word.
+    /// The suite's name, upper case, without what follows it.
     pub name: String,
     /// Cases run.
     pub cases: u64,
@@ -204,7 +225,7 @@ pub struct Said {
 /// Reads a suite's line.
 pub fn parse_line(line: &str) -> Option<Said> {
     let (label, rest) = line.trim().strip_prefix("suite ")?.split_once(':')?;
-    let end = label.find(|c: char| !c.is_alphanumeric()).unwrap_or(label.len());
+    let end = label.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(label.len());
     let (count, _) = rest.trim().split_once(" cases")?;
     let plain: String = count.chars().filter(|c| !matches!(c, '_' | ',')).collect();
     Some(Said {
@@ -240,6 +261,8 @@ mod tests {
     fn tests_find_their_suites() {
         assert_eq!(of_test("programs::suite_programs_cpu").map(|s| s.name), Some("PROGRAMS"));
         assert_eq!(of_test("suite_faults").map(|s| s.name), Some("FAULTS"));
+        assert_eq!(of_test("suite_programs_opencl").map(|s| s.name), Some("PROGRAMS_OPENCL"));
+        assert!(of_test("suite_programsx").is_none());
         assert!(of_test("suite_unknown").is_none() && of_test("programs").is_none());
         assert_eq!(time_limit("suite_programs", Budget::Ci), Duration::from_secs(360));
         assert_eq!(time_limit("a::b", Budget::Ci), ORDINARY);
@@ -251,6 +274,8 @@ mod tests {
             parse_line("suite programs (cpu): 23_456 cases in 240.0 s, 0 divergences (seed 1)");
         let said = said.unwrap();
         assert_eq!((said.name.as_str(), said.cases), ("PROGRAMS", 23_456));
+        let said = parse_line("suite programs_opencl: 7 cases in 1.0 s").unwrap();
+        assert_eq!(said.name, "PROGRAMS_OPENCL");
         assert_eq!(parse_line("suite of rooms"), None);
         assert_eq!(parse_line("suite programs: many cases"), None);
     }

@@ -1,6 +1,6 @@
 //! What kernels and host tasks of programs compute: functions of everything that they read, so
 //! that a stale value or a wrong order shows in the result. Used by the runtime's closures and by
-//! the oracle alike.
+//! the oracle alike; kernel functions have their own ([`crate::functions`]).
 
 use crate::program::Skip;
 use crate::rng::mix;
@@ -20,14 +20,19 @@ pub fn with(acc: u64, value: u64) -> u64 {
     mix(acc, value)
 }
 
+/// Mixed into what is written, and into what is updated.
+pub const WRITTEN: u64 = 100;
+/// As [`WRITTEN`], and greater.
+pub const UPDATED: u64 = 200;
+
 /// What it writes to its `nth` output.
 pub fn written(acc: u64, nth: usize) -> u64 {
-    mix(acc, nth as u64 + 100)
+    mix(acc, nth as u64 + WRITTEN)
 }
 
 /// What it makes of `old` in its `nth` input and output.
 pub fn updated(acc: u64, old: u64, nth: usize) -> u64 {
-    mix(mix(acc, old), nth as u64 + 200)
+    mix(mix(acc, old), nth as u64 + UPDATED)
 }
 
 /// Whether an item writes.

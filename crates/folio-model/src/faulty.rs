@@ -80,9 +80,12 @@ fn faults(site: Site) -> Vec<Fault> {
     all
 }
 
+/// The runtimes that faults are tried in where there are no others.
+pub const USUAL: &[Target] = &[Target::Sim, Target::Sim, Target::Cpu, Target::Mixed];
+
 /// The program of a seed, without what could not be repeated.
-pub fn program(seed: u64) -> Program {
-    let target = [Target::Sim, Target::Sim, Target::Cpu, Target::Mixed][(seed % 4) as usize];
+pub fn program(seed: u64, targets: &[Target]) -> Program {
+    let target = targets[(seed % targets.len() as u64) as usize];
     let menu = Menu { failures: 0, threads: 0, steady: true, ..Menu::of(target) };
     let mut program = generate::program(seed, menu);
     // To lose a device waits for it.
@@ -150,7 +153,8 @@ fn tellings(program: &Program, planned: &Planned, told: bool) -> RangeInclusive<
     let most = if matches!(planned.fault, Fault::Lose) { usize::MAX } else { 1 };
     // For want of memory an allocation is tried again, and rows that are not packed go as they are.
     let out = matches!(planned.fault, Fault::Now(HalErrorKind::OutOfMemory { .. }));
-    let packs = program.config.sim.as_ref().is_some_and(|sim| sim.dear_rows);
+    let packs = program.config.sim.as_ref().is_some_and(|sim| sim.dear_rows)
+        || !program.config.machines.is_empty();
     let retried = (out || packs) && planned.site == Site::Alloc;
     // Nobody may ask for the device any more, nor for what was dropped with the runtime.
     let unasked = planned.site.only_loses() || program.config.abrupt;
@@ -159,8 +163,8 @@ fn tellings(program: &Program, planned: &Planned, told: bool) -> RangeInclusive<
 
 /// One case of the suite: a program, and one of the faults that it could meet; each kind of call as
 /// often as any other.
-pub fn sample(seed: u64, tally: &Tally) -> Result<(), String> {
-    let program = program(seed / 8);
+pub fn sample(seed: u64, targets: &[Target], tally: &Tally) -> Result<(), String> {
+    let program = program(seed / 8, targets);
     let plans = plans(&program).map_err(|why| format!("{why}\n{program:?}"))?;
     let mut sites: Vec<(usize, Site)> = plans.iter().map(|p| (p.backend, p.site)).collect();
     sites.dedup();
@@ -174,8 +178,8 @@ pub fn sample(seed: u64, tally: &Tally) -> Result<(), String> {
 }
 
 /// All faults that a program could meet, one after the other.
-pub fn sweep(seed: u64, tally: &Tally) -> Result<(), String> {
-    let program = program(seed);
+pub fn sweep(seed: u64, targets: &[Target], tally: &Tally) -> Result<(), String> {
+    let program = program(seed, targets);
     let plans = plans(&program).map_err(|why| format!("{why}\n{program:?}"))?;
     plans.iter().try_for_each(|planned| judge(&program, planned, tally))
 }
@@ -198,7 +202,7 @@ fn judge(program: &Program, planned: &Planned, tally: &Tally) -> Result<(), Stri
     Err(format!(
         "{why}\nwith {planned:?}; smallest program found: {now:?}\n{small:?}\n\
          how calls and commands ended:{}\n\
-         again: FOLIO_SEED={} FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_faults",
+         again: the same test with FOLIO_SEED={} FOLIO_SOAK_CASES=1",
         ends.concat(),
         program.seed,
     ))

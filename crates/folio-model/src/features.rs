@@ -57,6 +57,8 @@ pub const ALL: &[Feature] = &[
     "a budget that was exceeded",
     "memory that was not made",
     "a runtime dropped at once",
+    "a kernel function",
+    "a kernel that a device loaded",
 ];
 
 /// What the suite of faults must have seen.
@@ -76,6 +78,7 @@ pub const FAULTS: &[Feature] = &[
     "packed rows",
     "a budget that was exceeded",
     "a runtime dropped at once",
+    "a kernel that a device loaded",
 ];
 
 /// How often each has occurred.
@@ -277,6 +280,10 @@ impl Looker<'_> {
 
     fn kind(&mut self, action: &Action) {
         let feature = match action {
+            Action::Kernel { .. } if self.program.config.runs_no_closures() => {
+                "a kernel that a device loaded"
+            }
+            Action::Kernel { .. } if self.program.config.functions => "a kernel function",
             Action::RawCopy { from, .. } => match from.part.extent() {
                 [1, 1, _] => "a copy of raw memory in one dimension",
                 [1, ..] => "a copy of raw memory in two dimensions",

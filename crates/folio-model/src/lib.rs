@@ -5,7 +5,8 @@
 //! runtime and records everything that can be seen, [`oracle`] replays the record one step after
 //! another and says where it is wrong, [`shrink`] makes a wrong program small. [`order`] knows which
 //! steps are over before which, since raw memory is ordered by what programs say and by nothing
-//! else; [`features`] counts what programs were made of. Nothing here depends on time, but for the
+//! else; [`features`] counts what programs were made of. Devices are simulated ones, CPUs, and those of the
+//! [`machine`]; where one runs no closures, kernels are [`functions`]. Nothing here depends on time, but for the
 //! patience after which a program counts as hanging.
 //!
 //! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random ones as Rust source, and [`exact`] is what functions are measured by.
@@ -14,10 +15,12 @@ pub mod compute;
 pub mod exact;
 pub mod faulty;
 pub mod features;
+pub mod functions;
 pub mod generate;
 pub mod handle;
 pub mod interp;
 pub mod kernels;
+pub mod machine;
 pub mod oracle;
 pub mod order;
 pub mod place;

@@ -4,8 +4,11 @@
 //! [`crate::oracle`] to a sequential model. Steps that make no sense (because shrinking has
 //! removed what they refer to) have no effect in either.
 
+use crate::machine::Machine;
 use folio_core::UsmKind;
 use folio_core::geom::{Box3, Dims};
+use folio_core::hal::MemoryHome;
+use std::collections::HashMap;
 
 /// Element types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,8 @@ pub struct Sim {
     pub max_in_flight: u32,
     /// Tells of progress by a thread.
     pub notifies: bool,
+    /// Runs no closures, and has kernels interpreted.
+    pub ir: bool,
     /// The seed of its order.
     pub seed: u64,
 }
@@ -135,6 +140,10 @@ pub struct Config {
     pub cpu: Option<usize>,
     /// Simulated devices; they come after the CPU's.
     pub sim: Option<Sim>,
+    /// Backends of this machine; their devices come last.
+    pub machines: &'static [Machine],
+    /// Kernels are functions, and not closures. So it is where a device runs no closures.
+    pub functions: bool,
     /// With the layer that checks the contract.
     pub validate: bool,
     /// Bytes that may be allocated in the memory of a device.
@@ -146,20 +155,23 @@ pub struct Config {
 }
 
 impl Config {
+    /// The names of devices.
+    pub fn names(&self) -> Vec<String> {
+        let sim = self.sim.as_ref().map_or(0, |sim| sim.devices);
+        let ours = [("cpu", self.cpu.unwrap_or(0)), ("sim", sim)];
+        let machines = self.machines.iter().map(|m| (m.name(), m.homes().len()));
+        let name = |(name, devices)| (0..devices).map(move |at| format!("{name}:{at}"));
+        ours.into_iter().chain(machines).flat_map(name).collect()
+    }
+
     /// The name of a device.
     pub fn device_name(&self, device: usize) -> String {
-        match device.checked_sub(self.cpu.unwrap_or(0)) {
-            None => format!("cpu:{device}"),
-            Some(sim) => format!("sim:{sim}"),
-        }
+        self.names().swap_remove(device)
     }
 
     /// The memory domain of each device: 0 is the host.
     pub fn domains(&self) -> Vec<usize> {
-        let mut domains = Vec::new();
-        for cpu in 0..self.cpu.unwrap_or(0) {
-            domains.push(cpu);
-        }
+        let mut domains: Vec<usize> = (0..self.cpu.unwrap_or(0)).collect();
         let mut next = self.cpu.unwrap_or(1).max(1);
         if let Some(sim) = &self.sim {
             for device in 0..sim.devices {
@@ -171,7 +183,33 @@ impl Config {
                 }
             }
         }
+        for machine in self.machines {
+            let mut known = HashMap::new();
+            domains.extend(machine.homes().iter().map(|home| match home {
+                MemoryHome::Host => 0,
+                MemoryHome::Own(_) => *known.entry(*home).or_insert_with(|| {
+                    next += 1;
+                    next - 1
+                }),
+            }));
+        }
         domains
+    }
+
+    /// Some device takes kernels only that it can load.
+    pub fn runs_no_closures(&self) -> bool {
+        !self.machines.is_empty() || self.sim.as_ref().is_some_and(|sim| sim.ir)
+    }
+
+    /// The backend of this machine that a device is of.
+    pub fn machine(&self, device: usize) -> Option<&'static Machine> {
+        let before = self.cpu.unwrap_or(0) + self.sim.as_ref().map_or(0, |sim| sim.devices);
+        let mut at = device.checked_sub(before)?;
+        self.machines.iter().find(|machine| {
+            let here = at < machine.homes().len();
+            at = at.saturating_sub(machine.homes().len());
+            here
+        })
     }
 }
 

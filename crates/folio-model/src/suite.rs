@@ -63,8 +63,8 @@ pub fn explain(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> String {
     let small = shrink::shrink(program, most, &fails);
     let now = verdict(&small, wrap, patience).unwrap_or_else(|| "(not always)".to_owned());
     format!(
-        "{why}\nsmallest program found: {now}\n{small:?}\nagain: FOLIO_SEED={} \
-         FOLIO_SOAK_CASES=1 cargo test -p folio-model suite_programs",
+        "{why}\nsmallest program found: {now}\n{small:?}\nagain: the same test with \
+         FOLIO_SEED={} FOLIO_SOAK_CASES=1",
         program.seed
     )
 }

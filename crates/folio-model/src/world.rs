@@ -1,5 +1,6 @@
 //! Runtimes as programs describe them, with everything that watches over them.
 
+use crate::interp::Interpreter;
 use crate::program::{Action, Choice, Config, Groups, QueueSpec, Sim};
 use crate::run::Record;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
@@ -91,6 +92,9 @@ fn sim_backend(sim: &Sim) -> SimBackend {
             .batch(sim.batch)
             .max_in_flight(sim.max_in_flight)
             .host_link(link);
+        if sim.ir {
+            spec = spec.closures(false).ir(Arc::new(Interpreter));
+        }
         if device == 0 && sim.first_on_host {
             spec = spec.home(MemoryHome::Host);
         }
@@ -137,9 +141,11 @@ impl World {
             sim = Some(backend.handle());
             backends.push(Arc::new(backend));
         }
+        backends.extend(config.machines.iter().map(|machine| machine.backend()));
         let told: Arc<Mutex<Vec<Told>>> = Arc::default();
         let sink = told.clone();
-        let mut builder = Runtime::builder().on_failure(move |failure| {
+        // One physical device may be there by two backends.
+        let mut builder = Runtime::builder().keep_twins().on_failure(move |failure| {
             let one = (failure.id(), failure.label().to_owned(), failure.to_string());
             sink.lock().unwrap_or_else(PoisonError::into_inner).push(one);
         });

@@ -16,8 +16,8 @@ fn suite_faults() {
     let start = Instant::now();
     let tally = Tally::default();
     let (done, wrong) = cases(budget, 2, &|seed| match budget.cases {
-        Some(_) => faulty::sweep(seed, &tally),
-        None => faulty::sample(seed, &tally),
+        Some(_) => faulty::sweep(seed, faulty::USUAL, &tally),
+        None => faulty::sample(seed, faulty::USUAL, &tally),
     });
     println!("{}", line("faults", done, start.elapsed(), wrong.len(), budget.seed));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

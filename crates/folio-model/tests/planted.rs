@@ -10,7 +10,8 @@ use std::time::Duration;
 /// Runs programs with the bug until one shows it as `shows` says.
 fn caught(bug: Bug, target: Target, failures: usize, shows: impl Fn(&str) -> bool) {
     let planted: Arc<dyn Wrap> = Arc::new(Planted(bug));
-    let menu = Menu { failures, threads: 0, ..Menu::of(target) };
+    // Some are planted in place of a closure.
+    let menu = Menu { failures, threads: 0, functions: 0, ..Menu::of(target) };
     // A hang costs its patience; all else is over in milliseconds.
     let patience = Duration::from_secs(if bug == Bug::LostWakeUp { 3 } else { 20 });
     let mut others = Vec::new();

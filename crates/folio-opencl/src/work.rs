@@ -230,6 +230,26 @@ impl<'q> Commands<'q> {
                         self.plane(from, to, &line)
                     });
                 }
+                if rows == 1 {
+                    // As rectangles, PoCL takes parts of one buffer for overlapping that are apart.
+                    return self.command(|event| {
+                        let (from, to) = (from.buffer.0, to.buffer.0);
+                        // SAFETY: as below.
+                        unsafe {
+                            run!(clEnqueueCopyBuffer(
+                                queue,
+                                from,
+                                to,
+                                at,
+                                offset,
+                                bytes,
+                                0,
+                                null(),
+                                event
+                            ))
+                        }
+                    });
+                }
                 self.command(|event| {
                     let (source, target) = ([at, 0, 0], [offset, 0, 0]);
                     // SAFETY: rectangles within the buffers, which do not overlap (the HAL's contract).

@@ -1,7 +1,9 @@
 //! Random programs from seeds.
 
+mod kernel;
 mod usm;
 
+use crate::machine::Machine;
 use crate::order::Order;
 use crate::place;
 use crate::program::{
@@ -20,6 +22,13 @@ pub enum Target {
     Cpu,
     /// Both in one runtime.
     Mixed,
+    /// Backends of this machine, alone or beside a CPU.
+    Machines {
+        /// Which.
+        machines: &'static [Machine],
+        /// There is a CPU, too.
+        cpu: bool,
+    },
 }
 
 /// What may be in programs.
@@ -35,12 +44,15 @@ pub struct Menu {
     pub usm: usize,
     /// Only what ends the same way at every run: no threads, no notifications.
     pub steady: bool,
+    /// In how many of 100 programs kernels are functions, though all devices run closures; in half as
+    /// many simulated devices run none.
+    pub functions: usize,
 }
 
 impl Menu {
     /// The usual mix.
     pub fn of(target: Target) -> Menu {
-        Menu { target, failures: 20, threads: 15, usm: 45, steady: false }
+        Menu { target, failures: 20, threads: 15, usm: 45, steady: false, functions: 20 }
     }
 }
 
@@ -91,9 +103,17 @@ fn config(rng: &mut Rng, menu: Menu) -> Config {
         Target::Cpu => (Some(rng.pick(&[1, 2, 2, 3, 4])), None),
         Target::Sim => (None, Some(sim(rng, menu))),
         Target::Mixed => (Some(rng.within(1, 2)), Some(sim(rng, menu))),
+        Target::Machines { cpu, .. } => (cpu.then(|| rng.within(1, 2)), None),
+    };
+    let machines = match menu.target {
+        Target::Machines { machines, .. } => machines,
+        _ => &[],
     };
     let validate = rng.chance(40);
-    Config { cpu, sim, validate, budget: None, abrupt: false, queues: Vec::new() }
+    let functions = rng.chance(menu.functions);
+    let (budget, abrupt, queues) = (None, false, Vec::new());
+    let made = Config { cpu, sim, machines, functions, validate, budget, abrupt, queues };
+    Config { functions: functions || made.runs_no_closures(), ..made }
 }
 
 fn sim(rng: &mut Rng, menu: Menu) -> Sim {
@@ -112,6 +132,7 @@ fn sim(rng: &mut Rng, menu: Menu) -> Sim {
         batch: rng.pick(&[1, 1, 1, 3]),
         max_in_flight: rng.pick(&[4096, 4096, 4096, 8, 2]),
         notifies: !menu.steady && rng.chance(15),
+        ir: rng.chance(menu.functions / 2),
         seed: rng.next(),
     }
 }
@@ -323,7 +344,12 @@ impl Maker {
         let BufferSpec { ty, dims, .. } = self.buffers[buffer];
         let part = self.part(thread, buffer, dims, None);
         let view = View { buffer, ty, dims, part };
-        What::Assume { view, device: self.rng.below(self.config.domains().len()) }
+        let device = self.rng.below(self.config.domains().len());
+        // The host does not reach the memory of others.
+        if self.config.machine(device).is_some() {
+            return self.submit(thread);
+        }
+        What::Assume { view, device }
     }
 
     fn advise(&mut self, thread: usize) -> Action {
@@ -430,62 +456,6 @@ impl Maker {
         let inside = part(&mut self.rng, band.extent(), pages);
         let moved = |at: Dims| std::array::from_fn(|d| at[d] + band.min[d]);
         Box3 { min: moved(inside.min), max: moved(inside.max) }
-    }
-
-    fn kernel(&mut self, thread: usize) -> Action {
-        let first = self.own(thread, None).unwrap_or(0);
-        let ty = if self.rng.chance(90) { self.buffers[first].ty } else { Ty::U64 };
-        let mut accesses: Vec<Access> = Vec::new();
-        for _ in 0..self.rng.pick(&[0, 1, 1, 1, 2]) {
-            accesses.push(Access { view: self.view(thread, Some(ty)), mode: Mode::Read });
-        }
-        let modes = [Mode::Write, Mode::ReadWrite, Mode::ReadWrite, Mode::Discard, Mode::Discard];
-        let writes = self.rng.pick(&[1, 1, 1, 2]);
-        for _ in 0..writes {
-            let mode = self.rng.pick(&modes);
-            accesses.push(Access { view: self.view(thread, Some(ty)), mode });
-        }
-        if !self.rng.chance(3) {
-            self.part_aliases(thread, &mut accesses);
-        }
-        let written = || accesses.iter().filter(|a| a.mode != Mode::Read).map(|a| &a.view);
-        let mut range = [usize::MAX; 3];
-        let mut rank = 1;
-        for view in written() {
-            let e = view.part.extent();
-            (0..3).for_each(|d| range[d] = range[d].min(e[d]));
-            rank = rank.max(if view.dims[0] > 1 { 3 } else { 1 + usize::from(view.dims[1] > 1) });
-        }
-        // Where an extent is empty, no item may be outside.
-        if range.contains(&0) {
-            range = [1, 1, 0];
-        }
-        if self.rng.chance(8) {
-            range[2] = self.rng.within(0, range[2]);
-        }
-        let skip = self.skip();
-        Action::Kernel { rank, range, accesses, skip, ends: self.ends(thread, false) }
-    }
-
-    /// Makes overlapping accesses disjoint, one way or the other.
-    fn part_aliases(&mut self, thread: usize, accesses: &mut Vec<Access>) {
-        let clash = |a: &Access, b: &Access| {
-            (a.mode != Mode::Read || b.mode != Mode::Read) && place::overlap(&a.view, &b.view)
-        };
-        let mut kept: Vec<Access> = Vec::new();
-        for a in std::mem::take(accesses).into_iter().rev() {
-            let mut a = a;
-            for _ in 0..4 {
-                if kept.iter().any(|b| clash(&a, b)) {
-                    a.view.part = self.part(thread, a.view.buffer, a.view.dims, None);
-                }
-            }
-            if !kept.iter().any(|b| clash(&a, b)) {
-                kept.push(a);
-            }
-        }
-        kept.reverse();
-        *accesses = kept;
     }
 
     fn task(&mut self, thread: usize) -> Action {

@@ -13,17 +13,22 @@ const KINDS: [UsmKind; 3] = [UsmKind::Device, UsmKind::Host, UsmKind::Shared];
 pub(super) fn memory(
     rng: &mut Rng,
     thread: usize,
-    devices: usize,
-    queues: &[QueueSpec],
+    config: &Config,
     steady: bool,
 ) -> Vec<BufferSpec> {
+    let (devices, queues) = (config.domains().len(), &config.queues);
+    let kind = |rng: &mut Rng, device: usize| match config.machine(device) {
+        Some(machine) if !machine.shares() => UsmKind::Device,
+        _ => rng.pick(&KINDS),
+    };
     let device = |rng: &mut Rng| match rng.chance(85) {
         true => queues[rng.below(queues.len())].devices[0],
         false => rng.below(devices),
     };
     let mut all = Vec::new();
     for _ in 0..rng.pick(&[0, 1, 1, 2]) {
-        let memory = Memory::Usm(device(rng), rng.pick(&KINDS));
+        let device = device(rng);
+        let memory = Memory::Usm(device, kind(rng, device));
         all.push(spec(rng, memory, false, thread));
     }
     if rng.chance(60) {
@@ -33,7 +38,8 @@ pub(super) fn memory(
         all.push(spec(rng, Memory::Borrowed, true, thread));
     }
     if rng.chance(25) {
-        let usm = rng.chance(70).then(|| (device(rng), rng.pick(&KINDS)));
+        let device = device(rng);
+        let usm = rng.chance(70).then(|| (device, kind(rng, device)));
         // What fills the memory could fail, and nobody would know whose failure that is.
         let initialised = rng.chance(60) && !(steady && usm.is_some());
         all.push(spec(rng, Memory::Over(usm), initialised, thread));
@@ -110,6 +116,10 @@ impl Maker {
     /// USM that is used by its address is the host's, too, or all of one device.
     fn reaches(&self, action: &Action) -> bool {
         let Action::RawRun { on_host, .. } = action else { return true };
+        // What finds memory by its address is a closure.
+        if !*on_host && self.config.runs_no_closures() {
+            return false;
+        }
         let homes = self.homes(action);
         let kinds = action.raw().into_iter().all(|(v, _)| match self.buffers[v.buffer].memory {
             Memory::Usm(_, kind) => kind != UsmKind::Device,
@@ -318,8 +328,7 @@ pub(super) fn all(
     }
     for thread in 0..threads {
         if rng.chance(usm) {
-            let devices = config.domains().len();
-            all.extend(memory(rng, thread, devices, &config.queues, steady));
+            all.extend(memory(rng, thread, config, steady));
         }
     }
     all

@@ -203,7 +203,8 @@ impl<'a> Oracle<'a> {
 
     /// A call that has failed because a backend's has, and so has changed nothing.
     fn refused(&self, call: &Outcome) -> bool {
-        let named = |text: &str| text.contains("sim:") || text.contains("cpu:");
+        let names = self.program.config.names();
+        let named = |text: &str| names.iter().any(|name| text.contains(name));
         self.leeway != Leeway::None
             && match call {
                 Outcome::Other(text) | Outcome::OutOfMemory { device: text, .. } => named(text),

@@ -5,6 +5,7 @@ mod dispatch;
 mod finish;
 mod scope;
 
+use crate::functions;
 use crate::handle::{self, Handle, Kept};
 use crate::order::Order;
 use crate::program::{Action, Ends, Memory, Program, Step, Ty, View, What};
@@ -436,7 +437,10 @@ impl Runner<'_> {
                 let job = Job { salt, skip: *skip, ends: *ends };
                 let of = |a: &crate::program::Access| Some((*a, self.buffer(a.view.buffer)?));
                 let all: Vec<_> = accesses.iter().filter_map(of).collect();
-                dispatch::kernel(cg, *rank, &all, *range, job)
+                match self.program.config.functions {
+                    true => functions::kernel(&self.world.rt, cg, &all, *range, job),
+                    false => dispatch::kernel(cg, *rank, &all, *range, job),
+                }
             }
             Action::Task { read, write, skip, ends } => {
                 let job = Job { salt, skip: *skip, ends: *ends };

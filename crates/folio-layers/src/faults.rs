@@ -3,15 +3,12 @@
 //! A handle counts the calls of each kind, so that a sweep first runs a program without faults and
 //! then once for each call that it made. An injected failure reaches the engine in the way in which
 //! a driver's would: the tick is consumed and reached, memory is not touched. For that the layer
-//! issues an empty kernel in the operation's place, which takes a device with `Caps::closures`; on
-//! others the operation itself runs and fails all the same.
+//! issues a copy of nothing in the operation's place.
 
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
-use folio_core::geom::Box3;
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, BlockKernel, Device, DeviceInfo, Geometry, HalError,
-    HalErrorKind, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost, NativeKernel,
-    Notify, ParamPtr, Tick, Unavailable, Verdict,
+    AllocReq, Allocation, Backend, Device, DeviceInfo, HalError, HalErrorKind, Head, KernelHandle,
+    KernelSource, Lane, LaneKind, Lost, Notify, Tick, Unavailable,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -265,20 +262,9 @@ fn injected(kind: HalErrorKind) -> HalError {
     HalError::new(kind, "injected fault")
 }
 
-struct Nothing;
-
-impl BlockKernel for Nothing {
-    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
-        Ok(())
-    }
-}
-
 /// An operation that does nothing, in place of one that fails.
 fn blank(lane: &LaneRef, head: &HeadRef<'_>) -> Result<(), HalError> {
-    let mut kernel = Some(NativeKernel::new(Nothing));
-    let kernel = KernelRef::Native(&mut kernel);
-    let geometry = Geometry::new(1, [1; 3]);
-    lane.inner.launch(&head.inner, kernel, &geometry, &Args::new(&[]))
+    lane.inner.copy(&head.inner, &[])
 }
 
 impl Faults {
@@ -314,7 +300,7 @@ impl Faults {
     }
 }
 
-// SAFETY: passes calls on, or issues kernels that do nothing in their place.
+// SAFETY: passes calls on, or issues copies of nothing in their place.
 unsafe impl Hooks for Faults {
     fn devices(&self, inner: &dyn Backend) -> Result<Vec<DeviceInfo>, Unavailable> {
         match self.0.count(Site::Devices) {
@@ -376,9 +362,7 @@ unsafe impl Hooks for Faults {
         }
         if let Err(lost) = self.0.begin(lane, head.inner.tick) {
             // Lanes of devices that live may wait for this tick.
-            if lane.device.inner.info().caps.closures {
-                let _ = blank(lane, head);
-            }
+            let _ = blank(lane, head);
             return Err(lost);
         }
         // Before it can end: who sees that it has ended must find its failure.
@@ -386,11 +370,7 @@ unsafe impl Hooks for Faults {
         if let Some(Fault::Later(kind)) = &fault {
             self.plan_failure(lane, tick, Some(injected(kind.clone())));
         }
-        let out = if fault.is_some() && lane.device.inner.info().caps.closures {
-            blank(lane, head)
-        } else {
-            issue(&head.inner)
-        };
+        let out = if fault.is_some() { blank(lane, head) } else { issue(&head.inner) };
         match fault {
             Some(Fault::Now(kind)) => Err(injected(kind)),
             Some(Fault::Later(_)) => out.inspect_err(|_| self.plan_failure(lane, tick, None)),

@@ -1,7 +1,8 @@
 //! Random programs, and faults, on the devices of this machine: alone, and beside a CPU in one runtime.
 //!
 //! Where there is a GPU:
-//! `FOLIO_BUDGET_PROGRAMS_SECS=60 cargo test -p folio-model --test machines cuda -- --nocapture`.
+//! `FOLIO_BUDGET_PROGRAMS_CUDA_SECS=60 FOLIO_BUDGET_FAULTS_CUDA_SECS=60
+//! cargo test -p folio-model --test machines cuda -- --nocapture`.
 
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;
@@ -15,40 +16,41 @@ use folio_opencl::OpenClBackend;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A machine, as long as the process; without devices, the reason why is said.
-fn find(backends: Vec<Arc<dyn Backend>>) -> Option<&'static [Machine]> {
+/// Machines, as long as the process; an error is which has no devices, and why.
+fn find(backends: Vec<Arc<dyn Backend>>) -> Result<&'static [Machine], String> {
     let mut machines = Vec::new();
     for backend in backends {
         let name = backend.name().to_owned();
-        match Machine::new(backend) {
-            Ok(machine) => machines.push(machine),
-            Err(why) => {
-                println!("skipped: {name}: {why}");
-                return None;
-            }
-        }
+        machines.push(Machine::new(backend).map_err(|why| format!("{name}: {why}"))?);
     }
-    Some(machines.leak())
+    Ok(machines.leak())
 }
 
 /// OpenCL with shared virtual memory and without, alone and beside a CPU.
-fn opencl() -> Option<Vec<Target>> {
+fn opencl() -> Result<Vec<Target>, String> {
     let with = find(vec![Arc::new(OpenClBackend::new())])?;
     let without = find(vec![Arc::new(OpenClBackend::without_svm())])?;
-    let each = [with, without].into_iter();
-    Some(
-        each.flat_map(|machines| [false, true].map(|cpu| Target::Machines { machines, cpu }))
-            .collect(),
-    )
+    let both_ways = |machines| [false, true].map(|cpu| Target::Machines { machines, cpu });
+    Ok([with, without].into_iter().flat_map(both_ways).collect())
 }
 
 /// CUDA alone, beside a CPU, and beside OpenCL on the same GPU.
-fn cuda() -> Option<Vec<Target>> {
-    let alone = find(vec![Arc::new(CudaBackend::new())])?;
-    let mut targets = [false, true].map(|cpu| Target::Machines { machines: alone, cpu }).to_vec();
-    let both = find(vec![Arc::new(CudaBackend::new()), Arc::new(OpenClBackend::new())]);
-    targets.extend(both.map(|machines| Target::Machines { machines, cpu: false }));
-    Some(targets)
+fn cuda() -> Result<Vec<Target>, String> {
+    let machines = find(vec![Arc::new(CudaBackend::new())])?;
+    let mut targets = [false, true].map(|cpu| Target::Machines { machines, cpu }).to_vec();
+    match find(vec![Arc::new(CudaBackend::new()), Arc::new(OpenClBackend::new())]) {
+        Ok(machines) => targets.push(Target::Machines { machines, cpu: false }),
+        Err(why) => println!("CUDA with nothing beside it but CPUs: {why}"),
+    }
+    Ok(targets)
+}
+
+/// Runs a suite where there are such devices.
+fn on(targets: Result<Vec<Target>, String>, suite: impl FnOnce(&[Target])) {
+    match targets {
+        Ok(targets) => suite(&targets),
+        Err(why) => println!("skipped: {why}"),
+    }
 }
 
 type Case<'a> = &'a (dyn Fn(u64, &Tally) -> Result<(), String> + Sync);
@@ -83,28 +85,20 @@ fn faults(name: &str, budget: &str, targets: &[Target]) {
 
 #[test]
 fn suite_programs_opencl() {
-    if let Some(targets) = opencl() {
-        programs("programs_opencl", "PROGRAMS_OPENCL", &targets);
-    }
+    on(opencl(), |targets| programs("programs_opencl", "PROGRAMS_OPENCL", targets));
 }
 
 #[test]
 fn suite_faults_opencl() {
-    if let Some(targets) = opencl() {
-        faults("faults_opencl", "FAULTS_OPENCL", &targets);
-    }
+    on(opencl(), |targets| faults("faults_opencl", "FAULTS_OPENCL", targets));
 }
 
 #[test]
-fn suite_programs_cuda() {
-    if let Some(targets) = cuda() {
-        programs("programs (cuda)", "PROGRAMS", &targets);
-    }
+fn cuda_runs_programs() {
+    on(cuda(), |targets| programs("programs_cuda", "PROGRAMS_CUDA", targets));
 }
 
 #[test]
-fn suite_faults_cuda() {
-    if let Some(targets) = cuda() {
-        faults("faults (cuda)", "FAULTS", &targets);
-    }
+fn cuda_meets_faults() {
+    on(cuda(), |targets| faults("faults_cuda", "FAULTS_CUDA", targets));
 }

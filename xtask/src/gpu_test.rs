@@ -59,7 +59,7 @@ struct Row {
     limit: u64,
     /// The exit status that is a success.
     status: u8,
-    /// File names in the archive's `bin` and their arguments.
+    /// A program, `bin/NAME` if it is of the archive, and its words.
     command: String,
 }
 
@@ -81,7 +81,9 @@ pub fn run(args: Args) -> Result<bool> {
     }
     rows.retain(|row| wanted(row.group));
     rows.sort_by_key(|row| GROUPS.iter().position(|group| *group == row.group));
-    files.retain(|name, _| rows.iter().any(|row| row.command.split(' ').any(|word| word == name)));
+    files.retain(|name, _| {
+        rows.iter().any(|row| row.command.split(' ').any(|word| word == in_archive(name)))
+    });
     pack(&target.join("gpu-test"), &rows, &files)
 }
 
@@ -90,6 +92,11 @@ type Files = BTreeMap<String, PathBuf>;
 
 fn file_name(binary: &str) -> String {
     binary.replace("::", ".").replace('/', ".")
+}
+
+/// Where the script, which works in the unpacked archive, finds a file.
+fn in_archive(file: &str) -> String {
+    format!("bin/{file}")
 }
 
 /// Builds the tests; a row for each that is CUDA's, and those of compute-sanitizer.
@@ -104,7 +111,8 @@ fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
         if !backends::is_of(&full, "cuda") || binary.id == PLANTED {
             continue;
         }
-        let command = format!("{} --exact {} --nocapture", file_name(&binary.id), job.test);
+        let command =
+            format!("{} --exact {} --nocapture", in_archive(&file_name(&binary.id)), job.test);
         let limit = job.limit.as_secs().max(LIMIT);
         rows.push(Row { group: group(&binary.id), name: full, limit, status: 0, command });
     }
@@ -142,7 +150,7 @@ fn sanitizer(tool: &str) -> Vec<Row> {
         command: format!(
             "compute-sanitizer --tool {tool} --report-api-errors no --error-exitcode {FOUND} \
              {} {tests} --nocapture --test-threads 1",
-            file_name(id)
+            in_archive(&file_name(id))
         ),
     };
     let clean = CHECKED.into_iter().map(|(id, tests)| row(id, tests.to_owned(), 0));
@@ -161,7 +169,7 @@ fn benches(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     let found = messages.lines().filter_map(|line| cargo::executable(line, "bench"));
     let row = |(name, file)| {
         let word = format!("bench.{name}");
-        let command = format!("{word} --bench");
+        let command = format!("{} --bench", in_archive(&word));
         files.insert(word, file);
         Row {
             group: "bench",

@@ -30,11 +30,13 @@ done
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 tar -xzf "$here/tests.tar.gz" -C "$scratch" || exit 2
+case $log in /*) ;; *) log=$PWD/$log ;; esac
 : > "$log" || exit 2
+cd "$scratch/tests" || exit 2
 . "$scratch/tests/environment"
 # Where NVIDIA's installer puts compute-sanitizer and NVRTC, after what is set.
 cuda=${CUDA_HOME:-/usr/local/cuda}
-export PATH=$scratch/tests/bin:$PATH:$cuda/bin
+export PATH=$PATH:$cuda/bin
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$cuda/lib64
 
 table= passed=0 failed=0 skipped=0

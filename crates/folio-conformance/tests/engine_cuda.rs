@@ -1,14 +1,15 @@
 //! Kernel functions on the CUDA backend through the whole engine, where there is a GPU.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
+mod support;
+
 use folio::prelude::*;
-use folio_conformance::engine::{Factory, run_engine, run_engine_where};
+use folio_conformance::engine::{Factory, run_engine_where};
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
-use folio_layers::{Report, Validate};
 use folio_model::rng::Rng;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 fn is_there() -> bool {
     match CudaBackend::new().devices() {
@@ -20,31 +21,13 @@ fn is_there() -> bool {
     }
 }
 
-/// KRN-01, KRN-03, KRN-04: the suite, bare and validated. What needs closures is unsupported.
+/// KRN-01, KRN-03, KRN-04: the suite, but for what is about closures.
 #[test]
 fn cuda_passes_the_suite() {
     if !is_there() {
         return;
     }
-    let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
-    let bare: Factory = Arc::new(|| Box::new(CudaBackend::new()));
-    let validated: Factory = {
-        let reports = reports.clone();
-        Arc::new(move || -> Box<dyn Backend> {
-            let validate = Validate::new();
-            reports.lock().unwrap().push(validate.report());
-            Box::new(validate.over(CudaBackend::new()))
-        })
-    };
-    for factory in [bare, validated] {
-        let summary = run_engine(factory, &[]);
-        println!("{summary}");
-        assert!(summary.is_ok(), "{summary}");
-        assert!(summary.passed.len() >= 20, "{summary}");
-    }
-    for report in &*reports.lock().unwrap() {
-        assert!(report.is_silent(), "{report:?}");
-    }
+    support::passes(CudaBackend::new, &[]);
 }
 
 /// A part of the suite that is small enough for compute-sanitizer: local memory, barriers, atomics, reductions.

@@ -2,13 +2,13 @@
 //! together with the CPU in one runtime.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod support;
+
 use folio::prelude::*;
-use folio_conformance::engine::{Factory, run_engine};
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
-use folio_layers::{Report, Validate};
 use folio_opencl::OpenClBackend;
-use std::sync::{Arc, Mutex};
+use support::{ADDRESSES, LeftOut};
 
 /// Whether there is a device.
 fn there_is_one() -> bool {
@@ -21,42 +21,23 @@ fn there_is_one() -> bool {
     }
 }
 
-/// The suite. Most of it needs closures; all tests of kernels must pass.
+/// The suite, but for what is about closures.
 #[track_caller]
-fn passes(build: fn() -> OpenClBackend) {
-    if !there_is_one() {
-        return;
-    }
-    let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
-    let bare: Factory = Arc::new(move || Box::new(build()));
-    let validated: Factory = {
-        let reports = reports.clone();
-        Arc::new(move || -> Box<dyn Backend> {
-            let validate = Validate::new();
-            reports.lock().unwrap().push(validate.report());
-            Box::new(validate.over(build()))
-        })
-    };
-    for factory in [bare, validated] {
-        let summary = run_engine(factory, &[]);
-        println!("{summary}");
-        assert!(summary.is_ok(), "{summary}");
-        assert!(summary.passed.len() >= 20, "{summary}");
-    }
-    for report in &*reports.lock().unwrap() {
-        assert!(report.is_silent(), "{report:?}");
+fn passes(build: fn() -> OpenClBackend, further: &[LeftOut]) {
+    if there_is_one() {
+        support::passes(build, further);
     }
 }
 
 /// KRN-04, KRN-08
 #[test]
 fn compile_and_pass_opencl() {
-    passes(OpenClBackend::new);
+    passes(OpenClBackend::new, &[]);
 }
 
 #[test]
 fn compile_and_pass_opencl_without_svm() {
-    passes(OpenClBackend::without_svm);
+    passes(OpenClBackend::without_svm, &ADDRESSES);
 }
 
 #[kernel]

@@ -1,61 +1,43 @@
 //! The simulated device under the engine's suite, in many configurations, bare and validated.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use folio_conformance::engine::{Factory, names, run_engine_where};
-use folio_core::hal::{Backend, Link, MemoryHome};
-use folio_layers::{Report, Validate};
+mod support;
+
+use folio_conformance::engine::{Factory, run_engine_where};
+use folio_core::hal::{Link, MemoryHome};
 use folio_sim::{Builder, DeviceSpec, OpKind, Script, SimBackend, SimHandle};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-
-/// What the engine is known to get wrong: nothing.
-const EXPECTED: &[(&str, &str)] = &[];
+use support::{ADDRESSES, LeftOut};
 
 /// Run apart: see `lies_keep_the_contract`.
 const LIARS: &[&str] = &["lies_show_nothing_foreign", "reports_outside_the_question_are_cut"];
 
-/// Runs the suite, bare and validated; the device and the validation must be silent.
 #[track_caller]
 fn passes(builder: &Builder) {
-    run(builder, EXPECTED, &|name| !LIARS.contains(&name));
+    passes_but(builder, &[]);
 }
 
+/// As [`passes`], where more is left out.
 #[track_caller]
-fn run(builder: &Builder, expected: &[(&str, &str)], wanted: &dyn Fn(&str) -> bool) {
+fn passes_but(builder: &Builder, further: &[LeftOut]) {
+    let left_out = support::left_out(&builder.clone().build(), further);
+    run(builder, &|name| !LIARS.contains(&name), &left_out);
+}
+
+/// Runs the suite, bare and validated; the device must be silent, too.
+#[track_caller]
+fn run(builder: &Builder, wanted: &dyn Fn(&str) -> bool, left_out: &BTreeMap<&'static str, usize>) {
     let handles: Arc<Mutex<Vec<SimHandle>>> = Arc::default();
-    let reports: Arc<Mutex<Vec<Arc<Report>>>> = Arc::default();
-    let sim = {
-        let (builder, handles) = (builder.clone(), handles.clone());
-        move || {
-            let sim = builder.clone().build();
-            handles.lock().unwrap().push(sim.handle());
-            sim
-        }
+    let (builder, own) = (builder.clone(), handles.clone());
+    let build = move || {
+        let sim = builder.clone().build();
+        own.lock().unwrap().push(sim.handle());
+        sim
     };
-    let bare: Factory = {
-        let sim = sim.clone();
-        Arc::new(move || Box::new(sim()))
-    };
-    let validated: Factory = {
-        let reports = reports.clone();
-        Arc::new(move || -> Box<dyn Backend> {
-            let validate = Validate::new();
-            reports.lock().unwrap().push(Arc::new(validate.report()));
-            Box::new(validate.over(sim()))
-        })
-    };
-    for factory in [bare, validated] {
-        let summary = run_engine_where(factory, expected, wanted);
-        println!("{summary}");
-        assert!(summary.is_ok(), "{summary}");
-        let wanted = names().into_iter().filter(|name| wanted(name)).count();
-        let known = summary.unsupported.len() + summary.expected.len();
-        assert_eq!(summary.passed.len() + known, wanted);
-    }
+    support::passes_where(build, wanted, left_out);
     for handle in handles.lock().unwrap().iter() {
         assert_eq!(handle.violations(), []);
-    }
-    for report in reports.lock().unwrap().iter() {
-        assert!(report.is_silent(), "{report:?}");
     }
 }
 
@@ -146,7 +128,8 @@ fn in_the_hosts_memory_and_unified() {
 /// BUF-03: pointers are `Unsupported`, and everything else works. USM-02: without hints.
 #[test]
 fn without_addresses_and_hints() {
-    passes(&four(DeviceSpec::new().addresses(false).hints(false)));
+    let builder = four(DeviceSpec::new().addresses(false).hints(false));
+    passes_but(&builder, &ADDRESSES);
 }
 
 /// PAGE-05: results are right in the sense of the tests, bare.
@@ -165,7 +148,7 @@ fn lies_show_nothing() {
 /// PAGE-05
 #[test]
 fn lies_keep_the_contract() {
-    run(&four(DeviceSpec::new()), &[], &|name| LIARS.contains(&name));
+    run(&four(DeviceSpec::new()), &|name| LIARS.contains(&name), &BTreeMap::new());
     let home = DeviceSpec::new().home(MemoryHome::Host);
-    run(&four(home), &[], &|name| LIARS.contains(&name));
+    run(&four(home), &|name| LIARS.contains(&name), &BTreeMap::new());
 }

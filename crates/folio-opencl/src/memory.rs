@@ -154,17 +154,22 @@ impl Memory {
 fn make(core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
     let Shared { context, .. } = &*core.shared;
     let (mut flags, mut at) = (CL_MEM_READ_WRITE, null_mut());
-    let size = usize::try_from(req.size).map_err(|_| HalError::out_of_memory(req.size, 0, 0))?;
+    let too_much = || HalError::out_of_memory(req.size, 0, 0);
+    let size = usize::try_from(req.size).map_err(|_| too_much())?;
+    // Drivers align to what a type of OpenCL needs, at most; for more there must be room. Where memory has
+    // no addresses nobody sees how it is aligned.
+    let room = size.saturating_add(req.align as usize);
+    if room as u64 > core.info.memory {
+        return Err(too_much());
+    }
     let mut svm = None;
     if core.svm != Svm::None {
         let fine = if req.kind == AllocKind::Device { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
-        // Drivers align to what a type of OpenCL needs, at most; for more there must be room.
-        let room = size.saturating_add(req.align as usize);
         let kind = CL_MEM_READ_WRITE | fine;
         // SAFETY: a live context; null means that there is not enough.
         let start = unsafe { call!(clSVMAlloc(context.0, kind, room, 0)) }?;
         if start.is_null() {
-            return Err(HalError::out_of_memory(req.size, 0, 0));
+            return Err(too_much());
         }
         svm = Some(Region { start, context: context.0 });
         let ahead = start.expose_provenance().wrapping_neg() & (req.align as usize - 1);

@@ -121,13 +121,14 @@ impl Built {
         args: &Args<'_>,
     ) -> Result<(), HalError> {
         let shape = self.shape(geometry)?;
-        let blocks = commands.blocks(args.params)?;
+        let placed = args.params.iter().map(placed).collect::<Result<Vec<_>, _>>()?;
+        let blocks = commands.blocks(&placed)?;
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let count = shape.blocks().iter().product();
         let reductions = entries.reductions.iter().filter(|_| count > 1);
         let rooms = reductions.map(|finish| finish.room(commands, count));
         let rooms = rooms.collect::<Result<Vec<_>, _>>()?;
-        let mut params: Vec<_> = args.params.iter().map(|param| param.at(null_mut())).collect();
+        let mut params: Vec<_> = placed.iter().map(|param| param.at(null_mut())).collect();
         let mut buffers: Vec<_> =
             blocks.iter().map(|block| block.as_ref().map(|block| &block.buffer)).collect();
         for (finish, room) in entries.reductions.iter().zip(&rooms) {
@@ -136,7 +137,7 @@ impl Built {
         }
         self.enqueue(commands, &entries.kernel, (geometry, &shape), &params, args.blob, &buffers)?;
         for (finish, room) in entries.reductions.iter().zip(rooms) {
-            let place = start_of(&args.params[finish.memory]);
+            let place = start_of(&placed[finish.memory]);
             let Some(block) = &blocks[finish.memory] else { continue };
             finish.combine(commands, (room, count), self.lanes(), (&block.buffer, place))?;
         }
@@ -288,6 +289,18 @@ impl<'k> Arguments<'k> {
     }
 }
 
+/// A parameter whose origin has what lies before its memory in the allocation, too: kernels are given
+/// allocations, and no addresses.
+fn placed(param: &Param) -> Result<Param, HalError> {
+    let (before, size) = (param.mem.offset, u64::from(param.size));
+    if !before.is_multiple_of(size) {
+        return Err(HalError::unsupported("a parameter that begins within an element's size"));
+    }
+    let mut param = *param;
+    param.origin[2] += (before / size) as usize;
+    Ok(param)
+}
+
 /// Elements from the start of an allocation to what is accessed.
 fn start_of(param: &Param) -> usize {
     let ([_, rows, columns], [z, y, x]) = (param.dims, param.origin);
@@ -309,9 +322,7 @@ impl Commands<'_> {
     /// The memory of parameters; none where nothing is accessed.
     pub(crate) fn blocks(&self, params: &[Param]) -> Result<Vec<Option<Arc<Block>>>, HalError> {
         let find = |param: &Param| match param.mem.base {
-            MemBase::Device { handle, .. } if param.mem.offset == 0 => {
-                self.shared.memory.find(handle).map(Some)
-            }
+            MemBase::Device { handle, .. } => self.shared.memory.find(handle).map(Some),
             MemBase::Host(HostPtr(at)) if at.is_null() => Ok(None),
             _ => Err(HalError::unsupported("a parameter in the host's memory")),
         };

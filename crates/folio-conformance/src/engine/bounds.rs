@@ -67,14 +67,7 @@ fn exceeding_a_budget_changes_nothing(rig: &Rig) -> Outcome {
         let c = rt.buffer::<u8>(EACH as usize)?;
         let mut d = rt.buffer_from(&[4u8; EACH as usize])?;
         let before = rt.counters();
-        let result = q.submit(|cg| {
-            let args = (cg.read_write(&mut a), cg.read(&b), cg.read(&c), cg.discard(&mut d));
-            cg.host_kernel([EACH as usize], args, |i, (mut a, b, c, mut d)| {
-                a[i] += b[i] + c[i];
-                d.put(i, 9);
-            });
-            Ok(())
-        });
+        let result = q.run(EACH as usize, takes_four(&mut a, &b, &c, &mut d));
         if fits == 4 {
             result?.wait()?;
             ensure_eq!(device.budget().1, 4 * EACH);
@@ -85,23 +78,13 @@ fn exceeding_a_budget_changes_nothing(rig: &Rig) -> Outcome {
             ensure_eq!(device.budget().1, 0, "{fits}: kept what it had got");
             ensure_eq!((a.read()?[0], b.read()?[0], c.read()?[0], d.read()?[0]), (1, 2, 0, 4));
             device.set_budget(u64::MAX);
-            add_bytes(&q, &mut a)?;
+            q.run(EACH as usize, adds(1, &mut a))?;
             ensure_eq!(a.to_vec()?, [2; EACH as usize]);
         }
         q.wait()?;
         drop((a, b, c, d));
         eventually("everything is given back", || in_use(&rt) == 0)?;
     }
-    Ok(())
-}
-
-fn add_bytes(q: &folio_core::Queue, x: &mut folio_core::Buffer<u8>) -> Outcome {
-    let n = x.len();
-    q.submit(|cg| {
-        let x = cg.read_write(x);
-        cg.host_kernel([n], x, |i, mut x| x[i] += 1);
-        Ok(())
-    })?;
     Ok(())
 }
 
@@ -175,15 +158,7 @@ fn two_threads_need_the_same_memory_once(rig: &Rig) -> Outcome {
         let x = rt.buffer_from(&[1i32; 100])?.share();
         let q = rt.queue_on(name.as_str())?;
         let results = std::thread::scope(|scope| {
-            let threads = (0..4).map(|_| {
-                scope.spawn(|| {
-                    q.submit(|cg| {
-                        let x = cg.read_write(&x);
-                        cg.host_kernel([100], x, |i, mut x| x[i] += 1);
-                        Ok(())
-                    })
-                })
-            });
+            let threads = (0..4).map(|_| scope.spawn(|| q.run(100, adds(1, &x))));
             let threads: Vec<_> = threads.collect();
             threads.into_iter().map(|t| t.join()).collect::<Vec<_>>()
         });

@@ -50,12 +50,7 @@ fn what_is_not_there_lists_what_is(rig: &Rig) -> Outcome {
 }
 
 fn name_of(q: &folio_core::Queue, x: &mut folio_core::Buffer<i32>) -> Result<String, Stop> {
-    let event = q.submit(|cg| {
-        let x = cg.read_write(x);
-        cg.host_kernel([1], x, |_, _| panic!("who am I"));
-        Ok(())
-    })?;
-    Ok(failure(event.wait())?.device().to_owned())
+    Ok(failure(q.run(1, fails(0, x))?.wait())?.device().to_owned())
 }
 
 /// BACK-03
@@ -105,10 +100,9 @@ fn users_schedulers_are_asked_and_checked(rig: &Rig) -> Outcome {
         let seen = Seen::default();
         let q = rig.rt.queue_over(&devices, Own(seen.clone(), answer))?;
         let mut x = rig.rt.buffer_from(&[1; 25])?;
+        let call = fails(0, &mut x);
         let event = q.submit(|cg| {
-            cg.label("mine");
-            let x = cg.read_write(&mut x);
-            cg.host_kernel([20], x, |_, _| panic!("who am I"));
+            cg.label("mine").run(20, call);
             Ok(())
         })?;
         ensure_eq!(failure(event.wait())?.device(), devices[expect].name());

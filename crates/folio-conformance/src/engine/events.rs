@@ -30,9 +30,10 @@ fn gated(q: &Queue, gate: &Gate) -> Result<Event, Stop> {
 }
 
 fn after(q: &Queue, event: &Event) -> Result<Event, Stop> {
+    let mut x = q.runtime().buffer::<i32>(1)?;
+    let call = adds(1, &mut x);
     Ok(q.submit(|cg| {
-        cg.after(event);
-        cg.host_kernel([1], (), |_, ()| {});
+        cg.after(event).run(1, call);
         Ok(())
     })?)
 }
@@ -128,13 +129,10 @@ fn events_are_futures(rig: &Rig) -> Outcome {
 /// ERR-02, ERR-03
 fn futures_fail_with_their_command(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let failed = q.submit(|cg| {
-        cg.host_kernel([1], (), |_, ()| panic!("in a future"));
-        Ok(())
-    })?;
+    let failed = q.run(1, fails(0, &mut rig.rt.buffer(1)?))?;
     let dependent = after(&q, &failed)?;
     let root = failure(block_on(dependent)?)?;
-    ensure_eq!(panic_message(&root).as_deref(), Some("in a future"));
+    ensure_eq!(panic_message(&root).as_deref(), Some("on purpose"));
     ensure_eq!(failure(block_on(failed)?)?.id(), root.id());
     Ok(())
 }
@@ -162,11 +160,13 @@ fn timing_on_request(rig: &Rig) -> Outcome {
         let first = gated(&q, &gate)?;
         // One that goes straight to its lane, and one that is deferred.
         let timed = |after: Option<&Event>| {
+            let mut x = rig.rt.buffer::<i32>(1)?;
+            let call = adds(1, &mut x);
             q.submit(|cg| {
                 if let Some(event) = after {
                     cg.after(event);
                 }
-                cg.timed().host_kernel([1], (), |_, ()| {});
+                cg.timed().run(1, call);
                 Ok(())
             })
         };
@@ -214,10 +214,7 @@ fn events_are_sticky(rig: &Rig) -> Outcome {
 fn events_name_their_device(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let kernel = q.submit(|cg| {
-            cg.host_kernel([1], (), |_, ()| {});
-            Ok(())
-        })?;
+        let kernel = add(&q, &mut rig.rt.buffer(1)?, 1)?;
         ensure_eq!(
             kernel.device().map(|d| d.name().to_owned()),
             Some(q.device().name().to_owned())

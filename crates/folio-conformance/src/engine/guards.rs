@@ -52,13 +52,7 @@ fn guards_know_pages(rig: &Rig) -> Outcome {
     let options = BufferOptions::new().page([2]);
     let x = rig.rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [6], options)?.share();
     let mut guard = x.slice_mut([2], [2])?.write()?;
-    let task = |at: usize| {
-        q.submit(|cg| {
-            let x = cg.read_write(x.slice_mut([at], [1])?);
-            cg.host_kernel([1], x, |i, mut x| x[i] += 10);
-            Ok(())
-        })
-    };
+    let task = |at: usize| q.run(1, adds(10, x.slice_mut([at], [1])?));
     for at in [0, 1, 4, 5] {
         task(at)?;
     }
@@ -170,11 +164,7 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
     let mut x = one_page(rig)?;
     let mut low = x.slice_mut([0], [2])?;
     for _ in 0..2 {
-        q.submit(|cg| {
-            let low = cg.read_write(&mut low);
-            cg.host_kernel([2], low, |i, mut low| low[i] += 10);
-            Ok(())
-        })?;
+        q.run(2, adds(10, &mut low))?;
     }
     q.submit(|cg| {
         cg.update(&low);
@@ -186,11 +176,7 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
         Ok(())
     })?;
     add(&q, unique, 1)?;
-    q.submit(|cg| {
-        let x = cg.read_write(&mut unique);
-        cg.host_kernel([4], x, |i, mut x| x[i] += 1);
-        Ok(())
-    })?;
+    q.run(4, adds(1, &mut unique))?;
     ensure_eq!((unique.to_vec()?, y.to_vec()?), (vec![23, 24, 5, 6], vec![21, 22, 3, 4]));
     Ok(())
 }

@@ -125,6 +125,7 @@ fn the_last_handle_goes_in_a_host_task(rig: &Rig) -> Outcome {
 
 /// ERR-04: kernels own handles, which go when the kernel does.
 fn the_last_handle_goes_in_a_kernel(rig: &Rig) -> Outcome {
+    rig.closures()?;
     for at in 0..rig.rt.devices().len() {
         let (rt, life) = mortal(rig)?;
         let q = on(&rt, at)?;
@@ -300,11 +301,7 @@ fn launches_are_counted_when_their_queue_is_gone(rig: &Rig) -> Outcome {
     for (round, wait) in [(0, true), (1, false)] {
         let q = rig.queue()?;
         for _ in 0..3 {
-            q.submit(|cg| {
-                let x = cg.read_write(&mut x);
-                cg.host_kernel([4], x, |i, mut x| x[i] += 1);
-                Ok(())
-            })?;
+            q.run(4, adds(1, &mut x))?;
         }
         ensure_eq!(q.counters().launches, 3);
         if wait {

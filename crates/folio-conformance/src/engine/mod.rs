@@ -19,6 +19,7 @@ mod order;
 mod refused;
 mod rig;
 mod scopes;
+mod steps;
 mod tasks;
 mod threads;
 mod trackers;
@@ -28,7 +29,7 @@ mod usm;
 pub use crate::suite::Summary;
 use crate::suite::{Outcome, Stop};
 use folio_core::hal::Backend;
-use rig::{PATIENCE, Rig, Runs};
+use rig::{PATIENCE, Rig};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 
@@ -45,32 +46,32 @@ macro_rules! tests {
 }
 use tests;
 
-/// All tests, by name, and what each device must run for them.
-const TESTS: &[(Runs, &[Test])] = &[
-    (Runs::Closures, transfers::TESTS),
-    (Runs::Closures, order::TESTS),
-    (Runs::Closures, events::TESTS),
-    (Runs::Closures, tasks::TESTS),
-    (Runs::Closures, guards::TESTS),
-    (Runs::Closures, choice::TESTS),
-    (Runs::Closures, bounds::TESTS),
-    (Runs::Closures, lifetime::TESTS),
-    (Runs::Closures, threads::TESTS),
-    (Runs::Closures, input::TESTS),
-    (Runs::Functions, kernels::TESTS),
-    (Runs::Closures, refused::TESTS),
-    (Runs::Closures, scopes::TESTS),
-    (Runs::Closures, trackers::TESTS),
-    (Runs::Closures, usm::TESTS),
+/// All tests, by name.
+const TESTS: &[&[Test]] = &[
+    transfers::TESTS,
+    order::TESTS,
+    events::TESTS,
+    tasks::TESTS,
+    guards::TESTS,
+    choice::TESTS,
+    bounds::TESTS,
+    lifetime::TESTS,
+    threads::TESTS,
+    input::TESTS,
+    kernels::TESTS,
+    refused::TESTS,
+    scopes::TESTS,
+    trackers::TESTS,
+    usm::TESTS,
 ];
 
-fn all() -> impl Iterator<Item = (Runs, Test)> {
-    TESTS.iter().flat_map(|(runs, group)| group.iter().map(|test| (*runs, *test)))
+fn all() -> impl Iterator<Item = Test> {
+    TESTS.iter().copied().flatten().copied()
 }
 
 /// The names of all tests.
 pub fn names() -> Vec<&'static str> {
-    all().map(|(_, (name, _))| name).collect()
+    all().map(|(name, _)| name).collect()
 }
 
 /// Runs the suite. `expected` names tests that fail on this backend, each with the reason.
@@ -94,20 +95,20 @@ pub fn run_engine_where(
     wanted: &dyn Fn(&str) -> bool,
 ) -> Summary {
     let mut summary = Summary::default();
-    for (runs, (name, test)) in all() {
+    for (name, test) in all() {
         if wanted(name) {
-            summary.add(name, run_one(&factory, runs, test), expected);
+            summary.add(name, run_one(&factory, test), expected);
         }
     }
     summary.check_names(&names(), expected);
     summary
 }
 
-fn run_one(factory: &Factory, runs: Runs, test: fn(&Rig) -> Outcome) -> Outcome {
+fn run_one(factory: &Factory, test: fn(&Rig) -> Outcome) -> Outcome {
     let (tell, told) = mpsc::channel();
     let factory = factory.clone();
     let body = move || {
-        let run = || test(&Rig::open(factory, runs)?);
+        let run = || test(&Rig::open(factory)?);
         let outcome = catch_unwind(AssertUnwindSafe(run));
         // Nobody listens if the test took too long.
         let _ = tell.send(outcome.unwrap_or_else(|payload| {

@@ -23,19 +23,13 @@ tests![
 fn conflicts_run_in_submission_order(rig: &Rig) -> Outcome {
     let count = rig.rt.devices().len();
     let queues = (0..count).map(|at| rig.on(at)).collect::<Result<Vec<_>, _>>()?;
-    let mut x = rig.rt.buffer_from(&[1i32; 64])?;
-    let mut want = 1i32;
+    let mut x = rig.rt.buffer_from(&[1i64; 64])?;
+    let mut want = 1i64;
     for n in 0..300 {
         let q = &queues[n * 7 % count];
-        let (factor, term) = (n as i32 % 5 + 1, n as i32);
-        q.submit(|cg| {
-            let x = cg.read_write(&mut x);
-            cg.host_kernel([64], x, move |i, mut x| {
-                x[i] = x[i].wrapping_mul(factor).wrapping_add(term);
-            });
-            Ok(())
-        })?;
-        want = want.wrapping_mul(factor).wrapping_add(term);
+        let (factor, term) = (n as i64 % 5 + 1, n as i64);
+        q.run(64, turns(factor, term, &mut x))?;
+        want = (want * factor + term) % 1_000_003;
     }
     ensure_eq!(x.to_vec()?, [want; 64]);
     Ok(())
@@ -43,6 +37,7 @@ fn conflicts_run_in_submission_order(rig: &Rig) -> Outcome {
 
 /// DEP-04
 fn an_in_order_queue_is_in_order(rig: &Rig) -> Outcome {
+    rig.closures()?;
     for device in rig.rt.devices() {
         let q = rig.rt.in_order_queue_on(&device)?;
         ensure!(q.is_in_order() && !rig.queue()?.is_in_order(), "in order?");
@@ -92,22 +87,22 @@ fn barriers_come_between(rig: &Rig) -> Outcome {
     task(Some(gate.door()))?;
     let free = task(None)?;
     let barrier = q.barrier()?;
+    let (mut x, mut y) = (rig.rt.buffer::<i32>(1)?, rig.rt.buffer::<i32>(1)?);
+    let after = add(&q, &mut x, 1)?;
     let seen = done.clone();
-    let after = q.submit(|cg| {
-        cg.host_kernel([1], (), move |_, ()| assert_eq!(seen.load(Ordering::SeqCst), 2));
+    let task = q.submit(|cg| {
+        cg.host_task((), move |()| assert_eq!(seen.load(Ordering::SeqCst), 2));
         Ok(())
     })?;
     free.wait()?;
-    ensure!(is_pending(&barrier) && is_pending(&after), "the barrier did not wait");
     // Another queue is not concerned.
-    other
-        .submit(|cg| {
-            cg.host_kernel([1], (), |_, ()| {});
-            Ok(())
-        })?
-        .wait()?;
+    add(&other, &mut y, 1)?.wait()?;
+    for event in [&barrier, &after, &task] {
+        ensure!(is_pending(event), "the barrier did not wait");
+    }
     gate.open();
     after.wait()?;
+    task.wait()?;
     ensure!(barrier.is_done(), "what came after the barrier ran before it");
     q.wait()?;
     Ok(())
@@ -115,6 +110,7 @@ fn barriers_come_between(rig: &Rig) -> Outcome {
 
 /// DEP-04
 fn commands_start_after_events(rig: &Rig) -> Outcome {
+    rig.closures()?;
     let last = rig.rt.devices().len() - 1;
     let (a, b) = (rig.on(0)?, rig.on(last)?);
     for n in 0..30 {
@@ -182,15 +178,9 @@ fn a_failed_task_fails_its_dependents_only(rig: &Rig) -> Outcome {
         let mut bad = rig.rt.buffer_from(&[1; 4])?;
         let mut derived = rig.rt.buffer::<i32>(4)?;
         add(&q, &mut good, 1)?;
+        let call = fails(2, &mut bad);
         let failed = q.submit(|cg| {
-            cg.label("the bad one");
-            let bad = cg.read_write(&mut bad);
-            cg.host_kernel([4], bad, |i, mut x| {
-                if i.index() == 2 {
-                    panic!("number {}", i.index());
-                }
-                x[i] = 8;
-            });
+            cg.label("the bad one").run(4, call);
             Ok(())
         })?;
         let dependent = read_into(&other, &bad, &mut derived)?;
@@ -198,7 +188,7 @@ fn a_failed_task_fails_its_dependents_only(rig: &Rig) -> Outcome {
         let root = failure(failed.wait())?;
         ensure_eq!((root.what(), root.label()), ("kernel", "the bad one"));
         ensure_eq!(root.device(), q.device().name());
-        ensure_eq!(panic_message(&root).as_deref(), Some("number 2"));
+        ensure_eq!(panic_message(&root).as_deref(), Some("on purpose"));
         for result in [
             dependent.wait(),
             bad.read().map(|_| ()),
@@ -274,16 +264,17 @@ fn chains_over_devices_and_the_host(rig: &Rig) -> Outcome {
     let mut want = 0i64;
     for n in 0..200i64 {
         let q = &queues[n as usize % count];
-        q.submit(|cg| {
-            let x = cg.read_write(&mut x);
-            if n % 4 == 3 {
+        if n % 4 == 3 {
+            q.submit(|cg| {
+                let x = cg.read_write(&mut x);
                 cg.host_task(x, move |mut x| x.iter_mut().for_each(|v| *v = *v * 3 % 1009 + n));
-            } else {
-                cg.host_kernel([16], x, move |i, mut x| x[i] = x[i] * 5 % 1013 + n);
-            }
-            Ok(())
-        })?;
-        want = if n % 4 == 3 { want * 3 % 1009 + n } else { want * 5 % 1013 + n };
+                Ok(())
+            })?;
+            want = want * 3 % 1009 + n;
+        } else {
+            q.run(16, turns(5, n, &mut x))?;
+            want = (want * 5 + n) % 1_000_003;
+        }
         if n % 50 == 49 {
             x.write()?.iter_mut().for_each(|v| *v += 1);
             want += 1;
@@ -303,12 +294,8 @@ fn an_outdated_copy_is_read_before_it_is_overwritten(rig: &Rig) -> Outcome {
     for n in 1..60 {
         q_fill(&queues[0], &mut x, n)?;
         read_into(&queues[1], &x, &mut y)?;
-        queues[1].submit(|cg| {
-            let (y, sum) = (cg.read(&y), cg.read_write(&mut sum));
-            cg.host_kernel([2000], (y, sum), |i, (y, mut s)| s[i] = s[i].wrapping_mul(3) + y[i]);
-            Ok(())
-        })?;
-        want = want.wrapping_mul(3) + n;
+        queues[1].run(2000, adds_up(&y, &mut sum))?;
+        want = want.wrapping_mul(3).wrapping_add(n);
     }
     ensure_eq!(sum.to_vec()?, vec![want; 2000]);
     Ok(())

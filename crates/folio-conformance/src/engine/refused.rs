@@ -190,15 +190,6 @@ const CASES: &[Case] = table![
     "a buffer that is too large", |w| w.rt.buffer::<u64>(usize::MAX / 8).map(drop) => Error::TooLarge { .. },
     "a shape whose volume overflows", |w| w.rt.buffer_with::<u8, 3>([1 << 22; 3], BufferOptions::new()).map(drop) => Error::TooLarge { .. },
     "USM that is too large", |w| w.rt.usm::<u64>(&w.device, UsmKind::Device, usize::MAX / 4).map(drop) => Error::TooLarge { .. },
-    "a launch that is too large", |w| w.submit(|cg| {
-        cg.host_kernel([usize::MAX, 2, 2], (), |_, ()| {});
-        Ok(())
-    }) => Error::TooLarge { .. },
-    "a launch larger than its output", |w| w.submit(|cg| {
-        let x = cg.discard(&w.x);
-        cg.host_kernel([9], x, |i, mut x| x.put(i, 9));
-        Ok(())
-    }) => Error::LaunchTooLarge { .. },
     "a kernel launched beyond its output", |w| w.q.run(9, counts(&w.x)).map(drop) => Error::LaunchTooLarge { .. },
     "a kernel launched beyond its output's slice", |w| w.q.run(2..5, counts(w.x.slice_mut([0], [4])?)).map(drop) => Error::LaunchTooLarge { .. },
     "a kernel launched where positions overflow", |w| w.q.run(Items { offset: [usize::MAX], range: [2], group: None }, counts(&w.x)).map(drop) => Error::TooLarge { .. },
@@ -223,11 +214,6 @@ const CASES: &[Case] = table![
     "a reinterpretation that overflows", |w| w.x.reinterpret::<u16, 2>([usize::MAX, 2]).map(drop) => Error::Reinterpret { .. },
     "a reinterpretation without size", |w| w.x.reinterpret::<[u8; 0], 1>([32]).map(drop) => Error::Reinterpret { .. },
     // Aliasing.
-    "one buffer read and written", |w| w.submit(|cg| {
-        let (a, b) = (cg.read(&w.x), cg.write(&w.x.clone()));
-        cg.host_kernel([8], (a, b), |_, _| {});
-        Ok(())
-    }) => Error::Aliasing { .. },
     "one buffer given twice to a kernel", |w| w.q.run(8, copies(&w.x, &w.x)).map(drop) => Error::Aliasing { .. },
     "a halo that reaches into what is written", |w| w.q.run(1..4, neighbours(w.x.slice([0], [6])?, w.x.slice_mut([3], [5])?)).map(drop)
         => Error::Aliasing { .. },
@@ -240,22 +226,6 @@ const CASES: &[Case] = table![
         cg.copy(w.x.slice([0], [4])?, w.x.slice_mut([2], [4])?);
         Ok(())
     }) => Error::Aliasing { .. },
-    "one element through two types", |w| w.submit(|cg| {
-        let bytes = w.x.reinterpret::<u8, 1>([32])?;
-        let (a, b) = (cg.read(w.x.slice([1], [1])?), cg.write(bytes.slice_mut([7], [9])?));
-        let _ = b;
-        cg.host_kernel([1], a, |_, _| {});
-        Ok(())
-    }) => Error::Aliasing { .. },
-    "one access used twice", |w| w.submit(|cg| {
-        let x = cg.read_write(&w.x);
-        cg.host_kernel([8], (x, x), |_, _| {});
-        Ok(())
-    }) => Error::Aliasing { .. },
-    "an access of another group", |w| w.submit(|cg| {
-        cg.host_kernel([1], w.access, |_, _| {});
-        Ok(())
-    }) => Error::ForeignAccess { .. },
     "an access of another group in a task", |w| w.submit(|cg| {
         cg.host_task(w.access, |_| {});
         Ok(())
@@ -272,11 +242,6 @@ const CASES: &[Case] = table![
     }) => Error::WrongRuntime { what: "buffer", .. },
     "a kernel's argument of another runtime", |w| w.q.run(8, copies(&w.theirs.x, &w.x)).map(drop) => Error::WrongRuntime { what: "buffer", .. },
     "a kernel's output of another runtime", |w| w.q.run(8, counts(&w.theirs.x)).map(drop) => Error::WrongRuntime { what: "buffer", .. },
-    "USM of another runtime", |w| w.submit(|cg| {
-        let u = cg.read(&w.theirs.usm);
-        cg.host_kernel([1], u, |_, _| {});
-        Ok(())
-    }) => Error::WrongRuntime { .. },
     "an event of another runtime", |w| w.submit(|cg| {
         cg.after(&w.theirs.event).fill(&w.x, 9);
         Ok(())
@@ -315,11 +280,6 @@ const CASES: &[Case] = table![
     }) => Error::OutOfMemory { .. },
     "more USM than there is", |w| w.rt.usm::<u8>(&w.device, UsmKind::Shared, HUGE).map(drop) => Error::OutOfMemory { .. },
     // Guards.
-    "a kernel on what the host writes", |w| w.submit(|cg| {
-        let x = cg.read(&w.held);
-        cg.host_kernel([1], x, |_, _| {});
-        Ok(())
-    }) => Error::HostAccessHeld { .. },
     "a kernel call on what the host writes", |w| w.q.run(4, counts(&w.held)).map(drop) => Error::HostAccessHeld { .. },
     "a task on what the host writes", |w| w.submit(|cg| {
         let x = cg.read(&w.held);
@@ -379,6 +339,50 @@ const CASES: &[Case] = table![
     }) => Error::WaitInKernel,
 ];
 
+/// What needs closures.
+const OF_CLOSURES: &[Case] = table![
+    "a launch that is too large", |w| w.submit(|cg| {
+        cg.host_kernel([usize::MAX, 2, 2], (), |_, ()| {});
+        Ok(())
+    }) => Error::TooLarge { .. },
+    "a launch larger than its output", |w| w.submit(|cg| {
+        let x = cg.discard(&w.x);
+        cg.host_kernel([9], x, |i, mut x| x.put(i, 9));
+        Ok(())
+    }) => Error::LaunchTooLarge { .. },
+    "one buffer read and written", |w| w.submit(|cg| {
+        let (a, b) = (cg.read(&w.x), cg.write(&w.x.clone()));
+        cg.host_kernel([8], (a, b), |_, _| {});
+        Ok(())
+    }) => Error::Aliasing { .. },
+    "one element through two types", |w| w.submit(|cg| {
+        let bytes = w.x.reinterpret::<u8, 1>([32])?;
+        let (a, b) = (cg.read(w.x.slice([1], [1])?), cg.write(bytes.slice_mut([7], [9])?));
+        let _ = b;
+        cg.host_kernel([1], a, |_, _| {});
+        Ok(())
+    }) => Error::Aliasing { .. },
+    "one access used twice", |w| w.submit(|cg| {
+        let x = cg.read_write(&w.x);
+        cg.host_kernel([8], (x, x), |_, _| {});
+        Ok(())
+    }) => Error::Aliasing { .. },
+    "an access of another group", |w| w.submit(|cg| {
+        cg.host_kernel([1], w.access, |_, _| {});
+        Ok(())
+    }) => Error::ForeignAccess { .. },
+    "USM of another runtime", |w| w.submit(|cg| {
+        let u = cg.read(&w.theirs.usm);
+        cg.host_kernel([1], u, |_, _| {});
+        Ok(())
+    }) => Error::WrongRuntime { .. },
+    "a kernel on what the host writes", |w| w.submit(|cg| {
+        let x = cg.read(&w.held);
+        cg.host_kernel([1], x, |_, _| {});
+        Ok(())
+    }) => Error::HostAccessHeld { .. },
+];
+
 /// What needs a second memory: USM that is out of reach.
 const OUT_OF_REACH: &[Case] = table![
     "the host reads a device's USM", |w| w.usm.read().map(drop) => Error::NotAccessible { .. },
@@ -424,6 +428,11 @@ fn bad_input_is_refused_and_changes_nothing(rig: &Rig) -> Outcome {
         for case in CASES {
             refuses(&w, case)?;
         }
+        if w.device.info().caps.closures {
+            for case in OF_CLOSURES {
+                refuses(&w, case)?;
+            }
+        }
         if w.device.info().home != MemoryHome::Host && !w.device.info().caps.unified {
             for case in OUT_OF_REACH {
                 refuses(&w, case)?;
@@ -432,11 +441,7 @@ fn bad_input_is_refused_and_changes_nothing(rig: &Rig) -> Outcome {
         // It all still works.
         w.event.wait()?;
         w.q.wait()?;
-        w.submit(|cg| {
-            let x = cg.read_write(&w.x);
-            cg.host_kernel([8], x, |i, mut x| x[i] += 1);
-            Ok(())
-        })?;
+        w.q.run(8, adds(1, &w.x))?;
         ensure_eq!(w.x.to_vec()?, [2, 3, 4, 5, 6, 7, 8, 9]);
         ensure_eq!(w.told.load(Ordering::Relaxed), 0, "a refusal was told as a failure");
         ensure!(w.usm.pointer().offset(33).is_none(), "a pointer past the end");
@@ -527,13 +532,7 @@ fn released_memory_holds_no_parts_of_pages(rig: &Rig) -> Outcome {
         })
     };
     bring(&x)?.wait()?;
-    there
-        .submit(|cg| {
-            let x = cg.discard(x.slice_mut([1], [6])?);
-            cg.host_kernel([6], x, |i, mut x| x.put(i, 2));
-            Ok(())
-        })?
-        .wait()?;
+    set(&there, &mut x, 1, 6, 2)?.wait()?;
     x.release(&device)?;
     let moved = x.counters().transfers().bytes;
     bring(&x)?.wait()?;
@@ -611,18 +610,8 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
         drop((low, high));
         let bytes = made.reinterpret::<u8, 2>([5, 0])?;
         // All actions, over nothing.
-        let event = q.submit(|cg| {
-            let (a, b) = (cg.read(&made), cg.read_write(&flat));
-            cg.host_kernel([2, 0, 3], (), |_, ()| panic!("an item of nothing"));
-            let _ = (a, b);
-            Ok(())
-        })?;
-        event.wait()?;
-        q.submit(|cg| {
-            let x = cg.discard(&mut none);
-            cg.host_kernel([0], x, |_, _| panic!("an item of nothing"));
-            Ok(())
-        })?;
+        q.run([2, 0, 3], places(&flat))?.wait()?;
+        q.run(0, fails(0, &mut none))?;
         q.submit(|cg| {
             cg.fill(&mut none, 4);
             Ok(())
@@ -652,11 +641,7 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
         // An empty part of a buffer with contents, beside a part that overlaps with it.
         let x = rt.buffer_from(&[1; 4])?.share();
         let moved = rt.counters().transfers();
-        q.submit(|cg| {
-            let (a, b) = (cg.read(x.slice([2], [0])?), cg.read_write(x.slice_mut([0], [4])?));
-            cg.host_kernel([0], (a, b), |_, _| panic!("an item of nothing"));
-            Ok(())
-        })?;
+        q.run(0, adds_up(x.slice([2], [0])?, x.slice_mut([0], [4])?))?;
         ensure_eq!(rt.counters().transfers(), moved, "device {at}: a launch of nothing moved data");
         // Launches, tasks and views of nothing run.
         let ran = Arc::new(AtomicUsize::new(0));

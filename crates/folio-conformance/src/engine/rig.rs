@@ -1,6 +1,8 @@
-//! What tests are written with: a runtime over the backend, its devices by kind, small kernels.
+//! What tests are written with: a runtime over the backend, its devices by kind, small commands.
 
 use super::Factory;
+pub(super) use super::kernels::copies;
+pub(super) use super::steps::*;
 pub(super) use crate::suite::{Outcome, Stop, ensure, ensure_eq, unsupported};
 use folio_core::hal::MemoryHome;
 use folio_core::{
@@ -20,15 +22,6 @@ impl From<Error> for Stop {
     }
 }
 
-/// What a test needs of devices.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Runs {
-    /// That they run closures.
-    Closures,
-    /// That they run kernel functions, in whatever form.
-    Functions,
-}
-
 /// A runtime over a fresh backend.
 pub(super) struct Rig {
     pub(super) rt: Runtime,
@@ -36,16 +29,22 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    pub(super) fn open(factory: Factory, runs: Runs) -> Result<Rig, Stop> {
+    pub(super) fn open(factory: Factory) -> Result<Rig, Stop> {
         let rt = Runtime::builder().shared_backend(Arc::from(factory())).build()?;
-        let able = |d: &DeviceRef| {
-            let caps = &d.info().caps;
-            caps.closures || (runs == Runs::Functions && caps.ir)
-        };
+        let able = |d: &DeviceRef| d.info().caps.closures || d.info().caps.ir;
         if rt.devices().is_empty() || !rt.devices().iter().all(able) {
-            return unsupported("devices that run such kernels");
+            return unsupported("devices that run kernels");
         }
         Ok(Rig { rt, factory })
+    }
+
+    /// For tests of what only closures can do.
+    pub(super) fn closures(&self) -> Outcome {
+        if self.rt.devices().iter().all(|d| d.info().caps.closures) {
+            Ok(())
+        } else {
+            unsupported("devices that run closures")
+        }
     }
 
     /// For another runtime, over a backend of its own.
@@ -112,31 +111,17 @@ pub(super) fn set(
     n: usize,
     value: i32,
 ) -> Result<Event, Error> {
-    q.submit(|cg| {
-        let x = cg.discard(x.slice_mut([at], [n])?);
-        cg.host_kernel([n], x, move |i, mut x| x.put(i, value));
-        Ok(())
-    })
+    q.run(n, puts(value, x.slice_mut([at], [n])?))
 }
 
 /// Adds `value` to all elements.
 pub(super) fn add(q: &Queue, x: &mut Buffer<i32>, value: i32) -> Result<Event, Error> {
-    let n = x.len();
-    q.submit(|cg| {
-        let x = cg.read_write(x);
-        cg.host_kernel([n], x, move |i, mut x| x[i] = x[i].wrapping_add(value));
-        Ok(())
-    })
+    q.run(x.len(), adds(value, x))
 }
 
 /// Copies `x` to `y` in a kernel.
 pub(super) fn read_into(q: &Queue, x: &Buffer<i32>, y: &mut Buffer<i32>) -> Result<Event, Error> {
-    let n = x.len();
-    q.submit(|cg| {
-        let (x, y) = (cg.read(x), cg.discard(y));
-        cg.host_kernel([n], (x, y), |i, (x, mut y)| y.put(i, x[i]));
-        Ok(())
-    })
+    q.run(x.len(), copies(x, y))
 }
 
 /// Something that a host task can wait for without the runtime. Opens when dropped, so that a
@@ -195,10 +180,11 @@ pub(super) fn failure<T>(result: Result<T, Error>) -> Result<Arc<Failure>, Stop>
     }
 }
 
-/// The message of a panic, if that is what a failure is.
+/// The message of a panic of a closure or a kernel, if that is what a failure is.
 pub(super) fn panic_message(failure: &Failure) -> Option<String> {
     match failure.cause() {
         Cause::Panic(payload) => Some(payload.message().to_owned()),
+        Cause::Kernel(violation) => violation.site.message.as_deref().map(str::to_owned),
         _ => None,
     }
 }

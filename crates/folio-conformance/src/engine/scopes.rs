@@ -3,8 +3,8 @@
 use super::rig::*;
 use super::tests;
 use folio_core::geom::{Box3, Dims};
-use folio_core::pages::{DomainId, DomainSet, PageTracker, PageTrackerFactory};
-use folio_core::{Buffer, Error, Event, Queue, Shared};
+use folio_core::pages::{DenseTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
+use folio_core::{Buffer, BufferOptions, Error, Event, Queue, Shared};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,12 +21,7 @@ tests![
 ];
 
 fn increment(q: &Queue, x: &Shared<i32>) -> Result<Event, Error> {
-    let n = x.len();
-    q.submit(|cg| {
-        let x = cg.read_write(x);
-        cg.host_kernel([n], x, |i, mut x| x[i] += 1);
-        Ok(())
-    })
+    q.run(x.len(), adds(1, x))
 }
 
 /// POL-05, POL-03
@@ -40,11 +35,7 @@ fn what_was_written_is_in_the_slice(rig: &Rig) -> Outcome {
             for _ in 0..3 {
                 increment(&q, &x)?;
             }
-            q.submit(|cg| {
-                let (input, y) = (cg.read(&input), cg.discard(y.slice_mut([2], [4])?));
-                cg.host_kernel([4], (input, y), |i, (input, mut y)| y.put(i, input[i]));
-                Ok(())
-            })?;
+            q.run(4, copies(&input, y.slice_mut([2], [4])?))?;
             // Its own contents can be asked for inside, too.
             Ok(x.to_vec()?.iter().sum())
         })??;
@@ -80,20 +71,17 @@ impl PageTracker for Elsewhere {
 /// where a user's tracker says that it is out of date.
 fn a_slice_to_read_is_only_read(rig: &Rig) -> Outcome {
     let rt = rig.builder().page_tracker(Arc::new(Elsewhere)).build()?;
+    let own = || BufferOptions::new().tracker(Arc::new(DenseTrackers));
     for at in 0..rt.devices().len() {
         let q = on(&rt, at)?;
         let input = vec![5; 100];
+        let mut copy = rt.buffer_with([100], own())?;
         let before = rt.counters().device_to_host;
         rt.scope(|scope| -> Outcome {
             let view = scope.view(&input)?;
             ensure_eq!((view.len(), view.is_empty()), (100, false));
             for _ in 0..2 {
-                q.submit(|cg| {
-                    let view = cg.read(&view);
-                    cg.host_kernel([100], view, |i, view| assert_eq!(view[i], 5));
-                    Ok(())
-                })?
-                .wait()?;
+                q.run(100, copies(&view, &mut copy))?.wait()?;
                 let task = q.submit(|cg| {
                     let view = cg.read(&view);
                     cg.host_task(view, |view| assert_eq!(view.to_vec(), [5; 100]));
@@ -105,6 +93,7 @@ fn a_slice_to_read_is_only_read(rig: &Rig) -> Outcome {
             Ok(())
         })??;
         ensure_eq!(rt.counters().device_to_host, before, "device {at}");
+        ensure_eq!(copy.to_vec()?, [5; 100], "device {at}");
         ensure_eq!(input, [5; 100]);
     }
     Ok(())
@@ -125,9 +114,9 @@ fn a_scope_waits_for_what_is_deferred(rig: &Rig) -> Outcome {
                     cg.host_task((), move |()| door.pass());
                     Ok(())
                 })?;
+                let call = adds(6, &x);
                 q.submit(|cg| {
-                    let x = cg.read_write(&x);
-                    cg.after(&task).host_kernel([8], x, |i, mut x| x[i] = 7);
+                    cg.after(&task).run(8, call);
                     Ok(())
                 })?;
                 threads.spawn(|| {
@@ -194,17 +183,13 @@ fn failures_come_out_of_the_scope(rig: &Rig) -> Outcome {
         let (mut bad, mut good) = ([1; 8], [1; 8]);
         let result = rig.rt.scope(|scope| -> Result<(), Error> {
             let (x, y) = (scope.view_mut(&mut bad)?.share(), scope.view_mut(&mut good)?.share());
-            q.submit(|cg| {
-                let x = cg.read_write(&x);
-                cg.host_kernel([8], x, |_, _| panic!("on borrowed storage"));
-                Ok(())
-            })?;
+            q.run(8, fails(3, &x))?;
             increment(&q, &x)?;
             increment(&q, &y)?;
             Ok(())
         });
         let root = failure(result)?;
-        ensure_eq!(panic_message(&root).as_deref(), Some("on borrowed storage"));
+        ensure_eq!(panic_message(&root).as_deref(), Some("on purpose"));
         // Nothing but what it held before or what the kernels wrote; and the other view is whole.
         ensure!(bad.iter().all(|v| (1..=2).contains(v)), "{bad:?}");
         ensure_eq!(good, [2; 8], "device {at}");

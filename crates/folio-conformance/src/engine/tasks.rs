@@ -57,6 +57,7 @@ fn tasks_panic(rig: &Rig) -> Outcome {
 
 /// ERR-01, ERR-03: small launches that run inline, and large ones on many threads.
 fn kernels_panic_with_their_payload(rig: &Rig) -> Outcome {
+    rig.closures()?;
     for at in 0..rig.rt.devices().len() {
         for n in [1usize, 10, 100_000] {
             let q = rig.on(at)?;
@@ -85,6 +86,7 @@ fn kernels_panic_with_their_payload(rig: &Rig) -> Outcome {
 
 /// ERR-01, KRN-03
 fn indices_outside_are_failures(rig: &Rig) -> Outcome {
+    rig.closures()?;
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from(&[1; 8])?;
@@ -167,11 +169,7 @@ fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
         });
         Ok(())
     })?;
-    let child = q.submit(|cg| {
-        let x = cg.read_write(&x);
-        cg.host_kernel([4], x, |i, mut x| x[i] += 1);
-        Ok(())
-    })?;
+    let child = q.run(4, adds(1, &x))?;
     let grandchild = q.submit(|cg| {
         cg.after(&child).host_task((), |()| {});
         Ok(())
@@ -193,6 +191,7 @@ fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
 
 /// ERR-01: a kernel that waits gets an error and goes on.
 fn kernels_that_wait_are_told(rig: &Rig) -> Outcome {
+    rig.closures()?;
     let q = rig.queue()?;
     let gate = Gate::new();
     let door = gate.door();
@@ -228,10 +227,9 @@ fn the_handler_is_told_once(rig: &Rig) -> Outcome {
     let mut x = rt.buffer_from(&[1; 4])?;
     let mut roots = Vec::new();
     for n in 0..3 {
+        let call = fails(0, &mut x);
         let event = q.submit(|cg| {
-            let x = cg.discard(&mut x);
-            cg.label(format!("bad {n}"));
-            cg.host_kernel([1], x, |_, _| panic!("no"));
+            cg.label(format!("bad {n}")).run(1, call);
             Ok(())
         })?;
         for _ in 0..5 {

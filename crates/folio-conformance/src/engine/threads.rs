@@ -18,14 +18,7 @@ fn rounds(a: &Queue, b: &Queue) -> i64 {
 
 /// Numbers the groups in the order in which they ran, for both buffers.
 fn both(q: &Queue, x: &Shared<i64>, y: &Shared<i64>, factor: i64) -> Result<(), Error> {
-    q.submit(|cg| {
-        let (x, y) = (cg.read_write(x), cg.read_write(y));
-        cg.host_kernel([1], (x, y), move |i, (mut x, mut y)| {
-            x[i] = (x[i] * factor + 1) % 1_000_003;
-            y[i] = (y[i] * factor + 1) % 1_000_003;
-        });
-        Ok(())
-    })?;
+    q.run(1, turns_both(factor, 1, x, y))?;
     Ok(())
 }
 
@@ -63,20 +56,12 @@ fn many_threads_on_one_buffer(rig: &Rig) -> Outcome {
     const ROUNDS: usize = 40;
     let count = rig.rt.devices().len();
     let x = paged(&rig.rt, &[0i32; THREADS])?.share();
-    let sum = rig.rt.buffer_from(&[0i64])?.share();
+    let sum = rig.rt.buffer_from(&[0i32])?.share();
     let failed = AtomicUsize::new(0);
     let one = |thread: usize| -> Result<(), Stop> {
         let q = rig.on(thread % count)?;
         for n in 0..ROUNDS {
-            q.submit(|cg| {
-                let x = cg.read_write(x.slice_mut([thread], [1])?);
-                let sum = cg.read_write(&sum);
-                cg.host_kernel([1], (x, sum), |i, (mut x, mut sum)| {
-                    x[i] += 1;
-                    sum[i] += 1;
-                });
-                Ok(())
-            })?;
+            q.run(1, counts_both(x.slice_mut([thread], [1])?, &sum))?;
             if n % 8 == thread % 8 {
                 let own = x.slice([thread], [1])?.to_vec();
                 match own {
@@ -103,7 +88,7 @@ fn many_threads_on_one_buffer(rig: &Rig) -> Outcome {
     });
     let why = why.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     ensure_eq!(failed.load(Ordering::Relaxed), 0, "{why:?}");
-    ensure_eq!(sum.to_vec()?, [(THREADS * ROUNDS) as i64]);
+    ensure_eq!(sum.to_vec()?, [(THREADS * ROUNDS) as i32]);
     ensure_eq!(x.to_vec()?, [ROUNDS as i32; THREADS]);
     Ok(())
 }
@@ -123,11 +108,7 @@ fn threads_open_devices_together(rig: &Rig) -> Outcome {
                     let run = || -> Result<(), Error> {
                         let q = rt.queue_on(device)?;
                         let mut y = rt.buffer::<i32>(100)?;
-                        q.submit(|cg| {
-                            let (x, y) = (cg.read(&x), cg.discard(&mut y));
-                            cg.host_kernel([100], (x, y), |i, (x, mut y)| y.put(i, x[i]));
-                            Ok(())
-                        })?;
+                        q.run(100, copies(&x, &mut y))?;
                         let good = y.to_vec()? == [1; 100];
                         results.fetch_add(usize::from(good), Ordering::Relaxed);
                         Ok(())

@@ -86,11 +86,7 @@ fn kernels_on_four_pages_come_back_in_one_copy(rig: &Rig) -> Outcome {
 
 fn four_way(q: &Queue, x: &mut Buffer<i32, 2>, at: [usize; 2], n: [usize; 2]) -> Outcome {
     let value = (at[0] / 512 * 2 + at[1] / 512 + 1) as i32;
-    q.submit(|cg| {
-        let x = cg.discard(x.slice_mut(at, n)?);
-        cg.host_kernel(n, x, move |i, mut x| x.put(i, value));
-        Ok(())
-    })?;
+    q.run(n, puts_2(value, x.slice_mut(at, n)?))?;
     Ok(())
 }
 
@@ -103,11 +99,7 @@ fn outdated_rows_are_two_rectangles(rig: &Rig) -> Outcome {
     for (y, row) in [[1, 1, 0], [1, 1, 1], [1, 1, 0]].iter().enumerate() {
         for (c, _) in row.iter().enumerate().filter(|(_, outdated)| **outdated == 1) {
             want[3 * y + c] = 9;
-            q.submit(|cg| {
-                let x = cg.discard(x.slice_mut([y, c], [1, 1])?);
-                cg.host_kernel([1, 1], x, |i, mut x| x.put(i, 9));
-                Ok(())
-            })?;
+            q.run([1, 1], puts_2(9, x.slice_mut([y, c], [1, 1])?))?;
         }
     }
     ensure_eq!(x.to_vec()?, want);
@@ -117,8 +109,9 @@ fn outdated_rows_are_two_rectangles(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// XFER-01, BUF-07
+/// XFER-01, BUF-07: closures say what they discard.
 fn discard_moves_nothing(rig: &Rig) -> Outcome {
+    rig.closures()?;
     let q = rig.separate(1)?.remove(0);
     let mut x = rig.rt.buffer_from(&[3; 100])?;
     q.submit(|cg| {
@@ -298,19 +291,9 @@ fn smooth(
     let [all, width] = x.range();
     let top = first.saturating_sub(1);
     let end = (first + rows + 1).min(all);
-    let skip = first - top;
-    q.submit(|cg| {
-        let from = cg.read(x.slice([top, 0], [end - top, width])?);
-        let to = cg.discard(y.slice_mut([first, 0], [rows, width])?);
-        cg.host_kernel([rows, width], (from, to), move |i, (x, mut y)| {
-            let [r, c] = i.position();
-            let row = r + skip;
-            let up = if row > 0 { x[[row - 1, c]] } else { 0 };
-            let down = x.get([row + 1, c]).unwrap_or(0);
-            y.put(i, up + 2 * x[[row, c]] + down);
-        });
-        Ok(())
-    })?;
+    let from = x.slice([top, 0], [end - top, width])?;
+    let to = y.slice_mut([first, 0], [rows, width])?;
+    q.run([rows, width], smooths(first - top, from, to))?;
     Ok(())
 }
 
@@ -321,11 +304,7 @@ fn reinterpreted_buffers_share_storage_and_state(rig: &Rig) -> Outcome {
         let options = BufferOptions::new().page([3]);
         let x = rig.rt.buffer_from_with(&[1u32, 2, 3, 4, 5, 6, 7, 8], [8], options)?.share();
         let bytes = x.reinterpret::<u8, 2>([4, 8])?;
-        q.submit(|cg| {
-            let bytes = cg.read_write(bytes.slice_mut([1, 2], [2, 3])?);
-            cg.host_kernel([2, 3], bytes, |i, mut b| b[i] = b[i].wrapping_add(0xf0));
-            Ok(())
-        })?;
+        q.run([2, 3], adds_2(0xf0, bytes.slice_mut([1, 2], [2, 3])?))?;
         let mut want: Vec<u8> = (1u32..=8).flat_map(|v| v.to_ne_bytes()).collect();
         for at in [10, 11, 12, 18, 19, 20] {
             want[at] = want[at].wrapping_add(0xf0);
@@ -335,11 +314,7 @@ fn reinterpreted_buffers_share_storage_and_state(rig: &Rig) -> Outcome {
             want.chunks(4).map(|w| u32::from_ne_bytes([w[0], w[1], w[2], w[3]])).collect();
         ensure_eq!(x.to_vec()?, words);
         // A discard of bytes that do not fill whole elements keeps the rest of those.
-        q.submit(|cg| {
-            let bytes = cg.discard(bytes.slice_mut([0, 1], [1, 2])?);
-            cg.host_kernel([1, 2], bytes, |i, mut b| b.put(i, 0xee));
-            Ok(())
-        })?;
+        q.run([1, 2], puts_2(0xee, bytes.slice_mut([0, 1], [1, 2])?))?;
         let first = x.read()?[0].to_ne_bytes();
         ensure_eq!((first[0], first[1], first[2], first[3]), (want[0], 0xee, 0xee, want[3]));
         let whole = rig.rt.buffer_from(&[1.5f32; 6])?.reinterpret::<u32, 3>([1, 2, 3])?;
@@ -368,14 +343,7 @@ fn pages_as_asked_for(rig: &Rig) -> Outcome {
     ensure_eq!(large.page(), [2, 3, 4]);
     let mut x = rig.rt.buffer_with::<i32, 3>([5, 7, 9], options([2, 3, 4]))?;
     ensure_eq!((x.page(), x.range(), x.len()), ([2, 3, 4], [5, 7, 9], 315));
-    q.submit(|cg| {
-        let x = cg.discard(x.slice_mut([1, 2, 3], [4, 5, 6])?);
-        cg.host_kernel([4, 5, 6], x, |i, mut x| {
-            let [a, b, c] = i.position();
-            x.put(i, (100 * a + 10 * b + c) as i32 + 1);
-        });
-        Ok(())
-    })?;
+    q.run([4, 5, 6], places(x.slice_mut([1, 2, 3], [4, 5, 6])?))?;
     let all = x.to_vec()?;
     for (i, value) in all.iter().enumerate() {
         let at = [i / 63, i / 9 % 7, i % 9];
@@ -473,12 +441,7 @@ fn sizes_of_zero_have_no_effect(rig: &Rig) -> Outcome {
     let mut flat = rig.rt.buffer_with::<i32, 3>([4, 0, 2], BufferOptions::new())?;
     let mut x = rig.rt.buffer_from(&[1, 2, 3])?;
     let of_nothing = rig.rt.buffer_from::<f32>(&[])?;
-    q.submit(|cg| {
-        let (a, b) = (cg.read_write(&mut none), cg.read(x.slice([3], [0])?));
-        cg.host_kernel([0], (a, b), |_, _| {});
-        Ok(())
-    })?
-    .wait()?;
+    q.run(0, adds_up(x.slice([3], [0])?, &mut none))?.wait()?;
     q.submit(|cg| {
         cg.fill(&mut flat, 3);
         Ok(())
@@ -516,6 +479,7 @@ fn sizes_of_zero_have_no_effect(rig: &Rig) -> Outcome {
 
 /// BUF-07: a launch of nothing does not even discard.
 fn launches_of_zero_touch_nothing(rig: &Rig) -> Outcome {
+    rig.closures()?;
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let mut x = rig.rt.buffer_from(&[1, 2, 3])?;
@@ -547,13 +511,7 @@ fn empty_accesses_beside_others(rig: &Rig) -> Outcome {
         let none = rig.rt.buffer::<i32>(0)?;
         let full = rig.rt.buffer_from(&[4, 5])?;
         let mut x = rig.rt.buffer::<i32>(2)?;
-        q.submit(|cg| {
-            let args = (cg.read(&none), cg.read(full.slice([1], [0])?), cg.discard(&mut x));
-            cg.host_kernel([2], args, |i, (a, b, mut x)| {
-                x.put(i, 7 + (a.range()[0] + b.range()[0]) as i32);
-            });
-            Ok(())
-        })?;
+        q.run(2, extents(&none, full.slice([1], [0])?, &mut x))?;
         ensure_eq!(x.to_vec()?, [7, 7], "device {at}");
     }
     Ok(())
@@ -561,6 +519,7 @@ fn empty_accesses_beside_others(rig: &Rig) -> Outcome {
 
 /// BUF-01, BUF-02: kernels of one device find the buffer at one place, whoever used it meanwhile.
 fn pointers_stay(rig: &Rig) -> Outcome {
+    rig.closures()?;
     let count = rig.rt.devices().len();
     let mut x = rig.rt.buffer::<u64>(100)?;
     let mut seen = vec![Vec::new(); count];

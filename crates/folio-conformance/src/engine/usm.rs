@@ -3,7 +3,7 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::hal::MemoryHome;
+use folio_core::hal::{HalErrorKind, MemoryHome};
 use folio_core::{
     Advice, Buffer, BufferOptions, DeviceRef, Error, Event, Queue, Usm, UsmKind, UsmPtr, UsmRows,
 };
@@ -32,7 +32,25 @@ tests![
     bad_pointers_of_buffers,
 ];
 
-const KINDS: [UsmKind; 3] = [UsmKind::Device, UsmKind::Host, UsmKind::Shared];
+/// The kinds of memory that a device has: its own, and those that the host reaches if there are any.
+fn kinds(rig: &Rig, device: &DeviceRef) -> Result<Vec<UsmKind>, Stop> {
+    let mut kinds = vec![UsmKind::Device];
+    for kind in [UsmKind::Host, UsmKind::Shared] {
+        match rig.rt.usm::<u8>(device, kind, 1).map(drop) {
+            Ok(()) => kinds.push(kind),
+            Err(Error::Device { cause, .. }) if matches!(cause.kind, HalErrorKind::Unsupported) => {
+            }
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Ok(kinds)
+}
+
+/// Shared memory, and the device's own where there is none.
+fn nearest(rig: &Rig, device: &DeviceRef) -> Result<UsmKind, Stop> {
+    let shared = kinds(rig, device)?.contains(&UsmKind::Shared);
+    Ok(if shared { UsmKind::Shared } else { UsmKind::Device })
+}
 
 /// Copies raw memory.
 fn copy(
@@ -104,7 +122,7 @@ fn allocations_of_every_kind(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let device = q.device();
-        for kind in KINDS {
+        for kind in kinds(rig, &device)? {
             for align in [1, 64, 4096] {
                 let mut usm = rig.rt.usm_aligned::<u64>(&device, kind, 33, align)?;
                 ensure_eq!((usm.len(), usm.kind(), usm.is_empty()), (33, kind, false));
@@ -114,11 +132,7 @@ fn allocations_of_every_kind(rig: &Rig) -> Outcome {
                 if let Some(address) = pointer.address() {
                     ensure!(address.is_multiple_of(align.max(8) as u64), "{address:#x}");
                 }
-                q.submit(|cg| {
-                    let x = cg.read_write(&mut usm);
-                    cg.host_kernel([33], x, |i, mut x| x[i] += 5 + i.index() as u64);
-                    Ok(())
-                })?;
+                q.run(33, ramps(5, &mut usm))?;
                 if kind != UsmKind::Device {
                     usm.write()?[0] = 1;
                     ensure_eq!(usm.read()?[..3], [1, 6, 7], "{kind:?} on {device:?}");
@@ -141,7 +155,7 @@ fn allocations_of_every_kind(rig: &Rig) -> Outcome {
 /// USM-01, MEM-01: out of memory says how much; nothing changes.
 fn allocations_that_do_not_fit(rig: &Rig) -> Outcome {
     let name = rig.queue()?.device().name().to_owned();
-    for kind in KINDS {
+    for kind in kinds(rig, &rig.queue()?.device())? {
         let rt = rig.builder().budget(name.as_str(), 1000).build()?;
         let device = rt.device(name.as_str())?;
         let first = rt.usm::<u8>(&device, kind, 600)?;
@@ -167,7 +181,7 @@ fn pointers_are_found_until_they_are_freed(rig: &Rig) -> Outcome {
     ensure!(rig.rt.query(1).is_none(), "address 1 belongs to somebody");
     for at in 0..rig.rt.devices().len() {
         let device = rig.on(at)?.device();
-        for kind in KINDS {
+        for kind in kinds(rig, &device)? {
             let usm = rig.rt.usm::<u32>(&device, kind, 25)?;
             let Some(address) = usm.pointer().address() else {
                 return unsupported("memory with addresses");
@@ -207,7 +221,7 @@ fn raw_copies_from_everywhere_to_everywhere(rig: &Rig) -> Outcome {
         let q = rig.on(from)?;
         let mut own = data.clone();
         let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 2000);
-        let usm = rig.rt.usm::<u32>(&q.device(), UsmKind::Shared, 1000)?;
+        let usm = rig.rt.usm::<u32>(&q.device(), nearest(rig, &q.device())?, 1000)?;
         let up = copy(&q, &[], host, usm.pointer(), [1, 1, 2000])?;
         let inside = copy(&q, &[&up], usm.pointer(), further(usm.pointer(), 2000)?, [1, 1, 2000])?;
         ensure_eq!(
@@ -324,7 +338,7 @@ fn windows_are_copied_and_filled(rig: &Rig) -> Outcome {
 /// USM-02, DEP-04: out of order, what is to come after is said with events; a failure travels there.
 fn raw_commands_wait_for_events(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let (usm, there) = filled(rig, &q, UsmKind::Shared, &[1, 2, 3, 4])?;
+    let (usm, there) = filled(rig, &q, nearest(rig, &q.device())?, &[1, 2, 3, 4])?;
     let gate = Gate::new();
     let door = gate.door();
     let task = q.submit(|cg| {
@@ -361,12 +375,12 @@ fn raw_commands_wait_for_events(rig: &Rig) -> Outcome {
 fn raw_writes_of_fresh_memory_stay(rig: &Rig) -> Outcome {
     for (at, device) in rig.rt.devices().iter().enumerate() {
         let q = rig.rt.queue_on(device)?;
-        for kind in KINDS {
+        for kind in kinds(rig, device)? {
             let mut usm = rig.rt.usm::<u32>(device, kind, 4)?;
             let written = fill(&q, &[], usm.pointer(), [1, 1, 2], 7)?;
+            let call = adds(1, &mut usm);
             let read = q.submit(|cg| {
-                let x = cg.after(&written).read_write(&mut usm);
-                cg.host_kernel([4], x, |i, mut x| x[i] += 1);
+                cg.after(&written).run(4, call);
                 Ok(())
             })?;
             let found = contents(rig, &q, &[&read], usm.pointer(), 4)?;
@@ -381,7 +395,7 @@ fn writes_by_address_of_fresh_memory_stay(rig: &Rig) -> Outcome {
     let mut seen = false;
     for device in rig.rt.devices() {
         let q = rig.rt.queue_on(&device)?;
-        for kind in [UsmKind::Host, UsmKind::Shared] {
+        for kind in kinds(rig, &device)?.into_iter().filter(|kind| *kind != UsmKind::Device) {
             let mut usm = rig.rt.usm::<u32>(&device, kind, 4)?;
             let Some(address) = usm.pointer().address() else { continue };
             seen = true;
@@ -394,11 +408,7 @@ fn writes_by_address_of_fresh_memory_stay(rig: &Rig) -> Outcome {
                 fresh
             };
             ensure_eq!(fresh, [0; 2], "{kind:?} on {}", device.name());
-            q.submit(|cg| {
-                let x = cg.read_write(&mut usm);
-                cg.host_kernel([4], x, |i, mut x| x[i] += 1);
-                Ok(())
-            })?;
+            q.run(4, adds(1, &mut usm))?;
             ensure_eq!(*usm.read()?, [1, 8, 1, 1], "{kind:?} on {}", device.name());
         }
     }
@@ -433,7 +443,11 @@ fn raw_commands_of_queues_in_order(rig: &Rig) -> Outcome {
     for device in rig.rt.devices() {
         let q = rig.rt.in_order_queue_on(&device)?;
         let a = rig.rt.usm::<u32>(&device, UsmKind::Device, 100)?;
-        let b = rig.rt.usm::<u32>(&device, UsmKind::Host, 100)?;
+        let b = rig.rt.usm::<u32>(
+            &device,
+            *kinds(rig, &device)?.last().unwrap_or(&UsmKind::Device),
+            100,
+        )?;
         let last = 40;
         for round in 0..=last {
             fill(&q, &[], a.pointer(), [1, 1, 100], round)?;
@@ -454,7 +468,7 @@ fn raw_commands_of_queues_in_order(rig: &Rig) -> Outcome {
 fn hints_are_commands(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let (mut usm, _) = filled(rig, &q, UsmKind::Shared, &[1; 64])?;
+        let (mut usm, _) = filled(rig, &q, nearest(rig, &q.device())?, &[1; 64])?;
         let before = q.counters();
         q.submit(|cg| {
             cg.prefetch(&usm);
@@ -478,13 +492,13 @@ fn hints_are_commands(rig: &Rig) -> Outcome {
             })?
             .wait()?;
         }
-        q.submit(|cg| {
+        let filled = q.submit(|cg| {
             cg.fill(&mut usm, 2);
             Ok(())
         })?;
         ensure_eq!(q.counters().hints - before.hints, 11);
         ensure_eq!(rig.rt.counters().hints, 11 * (at as u64 + 1));
-        ensure_eq!(usm.read()?[63], 2);
+        ensure_eq!(contents(rig, &q, &[&filled], usm.pointer(), 64)?[63], 2);
         q.submit(|cg| {
             cg.prefetch(usm.slice(3, 0)?);
             Ok(())
@@ -559,14 +573,18 @@ fn pointers_of_buffers_work_everywhere(rig: &Rig) -> Outcome {
         let mut own = [80u32, 81];
         let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 8);
         let copied = copy(&q, &[&filled], host, further(pointer, 12)?, [1, 1, 8])?;
-        let raw = q.submit(|cg| {
-            cg.after(&copied).host_kernel([1], (), move |_, ()| {
-                let last = std::ptr::with_exposed_provenance_mut::<u32>(address as usize + 28);
-                // SAFETY: the buffer has eight elements there, and the commands are ordered.
-                unsafe { last.write(last.read() + 82) };
-            });
-            Ok(())
-        })?;
+        let raw = if device.info().caps.closures {
+            q.submit(|cg| {
+                cg.after(&copied).host_kernel([1], (), move |_, ()| {
+                    let last = std::ptr::with_exposed_provenance_mut::<u32>(address as usize + 28);
+                    // SAFETY: the buffer has eight elements there, and the commands are ordered.
+                    unsafe { last.write(last.read() + 82) };
+                });
+                Ok(())
+            })?
+        } else {
+            fill(&q, &[&copied], further(pointer, 28)?, [1, 1, 1], 90)?
+        };
         raw.wait()?;
         // SAFETY: they have been written, and are in no other use.
         unsafe { x.assume_written([1], [4], &device)? };
@@ -581,19 +599,14 @@ fn pointers_of_buffers_work_everywhere(rig: &Rig) -> Outcome {
 }
 
 fn add_one(q: &Queue, x: &mut Buffer<u32>) -> Result<Event, Error> {
-    let n = x.len();
-    q.submit(|cg| {
-        let x = cg.read_write(x);
-        cg.host_kernel([n], x, |i, mut x| x[i] += 1);
-        Ok(())
-    })
+    q.run(x.len(), adds(1, x))
 }
 
 /// BUF-03: any kind becomes the buffer's memory on its device; nothing is copied there.
 fn usm_becomes_a_buffer(rig: &Rig) -> Outcome {
     for device in rig.rt.devices() {
         let q = rig.rt.queue_on(&device)?;
-        for kind in KINDS {
+        for kind in kinds(rig, &device)? {
             let (usm, there) = filled(rig, &q, kind, &[4; 40])?;
             let pointer = usm.pointer();
             there.wait()?;
@@ -622,7 +635,7 @@ fn usm_becomes_a_buffer(rig: &Rig) -> Outcome {
 fn buffers_over_pointers(rig: &Rig) -> Outcome {
     for device in rig.rt.devices() {
         let q = rig.rt.queue_on(&device)?;
-        for kind in KINDS {
+        for kind in kinds(rig, &device)? {
             let data: Vec<u32> = (0..32).collect();
             let (usm, there) = filled(rig, &q, kind, &data)?;
             there.wait()?;
@@ -686,10 +699,10 @@ fn bad_usm_requests(rig: &Rig) -> Outcome {
 /// USM-02, ERR-01: each an error, and the memory is as before.
 fn bad_raw_commands(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let (usm, there) = filled(rig, &q, UsmKind::Shared, &[1, 2, 3, 4, 5, 6, 7, 8])?;
+    let (usm, there) = filled(rig, &q, nearest(rig, &q.device())?, &[1, 2, 3, 4, 5, 6, 7, 8])?;
     there.wait()?;
     let at = usm.pointer();
-    let other = rig.rt.usm::<u32>(&q.device(), UsmKind::Shared, 8)?;
+    let other = rig.rt.usm::<u32>(&q.device(), nearest(rig, &q.device())?, 8)?;
     let to = other.pointer();
     ensure!(at.offset(33).is_none() && at.offset(usize::MAX).is_none(), "past the end");
     let end = further(at, 32)?;
@@ -740,7 +753,7 @@ fn bad_raw_commands(rig: &Rig) -> Outcome {
     refused!(event, Error::Actions { actions: 2, .. });
     // Of another runtime.
     let theirs = rig.builder().build()?;
-    let foreign = theirs.usm::<u32>(&theirs.devices()[0], UsmKind::Shared, 8)?;
+    let foreign = theirs.usm::<u32>(&theirs.devices()[0], UsmKind::Device, 8)?;
     let wrong = foreign.pointer();
     refused!(copy(&q, &[], wrong, to, [1, 1, 4]), Error::WrongRuntime { what: "pointer", .. });
     refused!(copy(&q, &[], at, wrong, [1, 1, 4]), Error::WrongRuntime { what: "pointer", .. });
@@ -781,7 +794,7 @@ fn bad_raw_commands(rig: &Rig) -> Outcome {
 /// BUF-03, ERR-01
 fn bad_buffers_over_pointers(rig: &Rig) -> Outcome {
     let device = rig.queue()?.device();
-    let usm = rig.rt.usm::<u32>(&device, UsmKind::Shared, 8)?;
+    let usm = rig.rt.usm::<u32>(&device, nearest(rig, &device)?, 8)?;
     let at = usm.pointer();
     let before = rig.rt.counters();
     let over = |at: UsmPtr, len: usize| {
@@ -793,7 +806,7 @@ fn bad_buffers_over_pointers(rig: &Rig) -> Outcome {
     refused!(over(at, usize::MAX), Error::TooLarge { .. });
     refused!(over(further(at, 2)?, 1), Error::Misaligned { align: 4, .. });
     let theirs = rig.builder().build()?;
-    let foreign = theirs.usm::<u32>(&theirs.devices()[0], UsmKind::Shared, 8)?;
+    let foreign = theirs.usm::<u32>(&theirs.devices()[0], UsmKind::Device, 8)?;
     refused!(over(foreign.pointer(), 8), Error::WrongRuntime { what: "pointer", .. });
     over(at, 0)?;
     over(at, 8)?;

@@ -1,0 +1,83 @@
+//! What the tests of backends have in common: the engine's suite over a backend, bare and validated.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![allow(dead_code, reason = "no test has devices of all kinds")]
+
+use folio_conformance::engine::{Factory, names, run_engine_where};
+use folio_core::hal::{Backend, DeviceKind, MemoryHome};
+use folio_layers::{Report, Validate};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+/// So many cases need what there is not, by its name.
+pub type LeftOut = (&'static str, usize);
+
+/// What devices without addresses leave out.
+pub const ADDRESSES: [LeftOut; 2] = [("addresses", 2), ("memory with addresses", 2)];
+
+/// What the devices of a backend leave out, being such as they are, and what they do for `further` reasons.
+pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static str, usize> {
+    let devices = backend.devices().unwrap();
+    let homes = || devices.iter().map(|device| device.home);
+    let own: HashSet<_> = homes().filter(|home| *home != MemoryHome::Host).collect();
+    let reasons = [
+        ("1 devices with memory of their own", 25, own.is_empty()),
+        ("2 devices with memory of their own", 3, own.len() < 2),
+        ("3 devices with memory of their own", 2, own.len() < 3),
+        ("several devices", 2, devices.len() < 2),
+        ("a device in the host's memory", 2, !homes().any(|home| home == MemoryHome::Host)),
+        ("devices with a UUID", 1, devices.iter().any(|device| device.uuid.is_none())),
+        ("devices that run closures", 14, devices.iter().any(|device| !device.caps.closures)),
+        // On simulated ones nothing ends before somebody looks.
+        (
+            "work that ends without being looked at",
+            1,
+            devices.iter().any(|device| device.kind == DeviceKind::Simulated),
+        ),
+    ];
+    let reasons = reasons.into_iter().filter(|reason| reason.2).map(|(why, count, _)| (why, count));
+    reasons.chain(further.iter().copied()).collect()
+}
+
+/// Runs the suite over what `build` makes, bare and validated. Nothing fails, validation has nothing to
+/// report, and no more cases are left out than is known.
+#[track_caller]
+pub fn passes<B: Backend>(
+    build: impl Fn() -> B + Clone + Send + Sync + 'static,
+    further: &[LeftOut],
+) {
+    let left_out = left_out(&build(), further);
+    passes_where(build, &|_| true, &left_out);
+}
+
+/// As [`passes`], with the `wanted` cases, of which so many are left out for each reason.
+#[track_caller]
+pub fn passes_where<B: Backend>(
+    build: impl Fn() -> B + Clone + Send + Sync + 'static,
+    wanted: &dyn Fn(&str) -> bool,
+    left_out: &BTreeMap<&'static str, usize>,
+) {
+    let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
+    let validated: Factory = {
+        let (build, reports) = (build.clone(), reports.clone());
+        Arc::new(move || -> Box<dyn Backend> {
+            let validate = Validate::new();
+            reports.lock().unwrap().push(validate.report());
+            Box::new(validate.over(build()))
+        })
+    };
+    for factory in [Arc::new(move || -> Box<dyn Backend> { Box::new(build()) }), validated] {
+        let summary = run_engine_where(factory, &[], wanted);
+        println!("{summary}");
+        assert!(summary.is_ok(), "{summary}");
+        let mut reasons = BTreeMap::new();
+        for (_, why) in &summary.unsupported {
+            *reasons.entry(why.as_str()).or_insert(0) += 1;
+        }
+        assert_eq!(&reasons, left_out, "{summary}");
+        let wanted = names().into_iter().filter(|name| wanted(name)).count();
+        assert_eq!(summary.passed.len() + summary.unsupported.len(), wanted, "{summary}");
+    }
+    for report in &*reports.lock().unwrap() {
+        assert!(report.is_silent(), "{report:?}");
+    }
+}

@@ -65,11 +65,26 @@ fn passes(builder: &Builder) {
 
 /// KRN-04, KRN-08
 #[test]
-fn devices_that_load_kernels_pass() {
+fn a_device_that_loads_kernels_passes() {
     passes(&SimBackend::builder().device(spec()));
+}
+
+/// KRN-04, KRN-08
+#[test]
+fn devices_with_both_forms_of_kernels_pass() {
     passes(&SimBackend::builder().device(DeviceSpec::new()).devices(2, spec()));
+}
+
+/// KRN-04, KRN-08
+#[test]
+fn devices_that_load_kernels_pass_in_chaos() {
     let chaos = Script::new().seed(3).jitter(9).overlap(true).visible_every(3);
     passes(&SimBackend::builder().devices(3, spec()).peers(Link::default()).script(chaos));
+}
+
+/// KRN-04, KRN-08
+#[test]
+fn devices_that_load_kernels_pass_in_the_hosts_memory() {
     passes(&SimBackend::builder().device(spec().home(MemoryHome::Host)).device(spec().batch(5)));
 }
 

@@ -144,9 +144,9 @@ launches!(u32: out_u32 inout_u32 outs_u32 mixed_u32 inouts_u32);
 launches!(u64: out_u64 inout_u64 outs_u64 mixed_u64 inouts_u64);
 
 /// Changes what a kernel of a program does to what kernel functions can: they access what is written at
-/// their items only, discard what every item writes, and nothing if there is no item.
+/// their items only, discard what every item writes, and nothing if there is no item. Outs come first.
 pub fn fit(accesses: &mut [Access], range: Dims, skip: Skip) {
-    for access in accesses {
+    for access in &mut *accesses {
         let part = &mut access.view.part;
         if range.contains(&0) {
             *part = Box3::EMPTY;
@@ -157,6 +157,11 @@ pub fn fit(accesses: &mut [Access], range: Dims, skip: Skip) {
             access.mode = Mode::Write;
         }
     }
+    accesses.sort_by_key(|access| match access.mode {
+        Mode::Read => 0,
+        Mode::Discard => 1,
+        Mode::Write | Mode::ReadWrite => 2,
+    });
 }
 
 /// Launches what [`fit`] has made of a kernel.
@@ -187,20 +192,18 @@ fn typed<T: Launch>(
     let [(a, of_a), (b, of_b)] = std::array::from_fn(|_| {
         reads.next().map_or((&none, &nothing), |(access, any)| (&access.view, any))
     });
-    let [mut outs, mut inouts] = [0, 0];
-    let mut writes: Vec<(bool, u64, &View, &Handle)> = Vec::new();
+    let [mut written, mut updated] = [0, 0];
+    let mut writes: Vec<(u64, &View, &Handle)> = Vec::new();
     for (Access { view, mode }, any) in accesses.iter().filter(|(a, _)| a.mode != Mode::Read) {
         let (base, nth) = match mode {
-            Mode::ReadWrite => (compute::UPDATED, &mut inouts),
-            _ => (compute::WRITTEN, &mut outs),
+            Mode::ReadWrite => (compute::UPDATED, &mut updated),
+            _ => (compute::WRITTEN, &mut written),
         };
-        writes.push((*mode != Mode::Discard, base + *nth, view, any));
+        writes.push((base + *nth, view, any));
         *nth += 1;
     }
-    // Outs come first.
-    writes.sort_by_key(|(updates, ..)| *updates);
-    let outs = writes.iter().filter(|(updates, ..)| !updates).count();
-    let Some((_, first, view, any)) = writes.first().copied() else { return Ok(()) };
+    let outs = accesses.iter().filter(|(access, _)| access.mode == Mode::Discard).count();
+    let Some((first, view, any)) = writes.first().copied() else { return Ok(()) };
     let second = writes.get(1).copied();
     let [_, rows, columns] = range.map(|n| n as u64);
     let (every, which) = job.skip.map_or((0, 0), |(every, which)| (every as u64, which as u64));
@@ -212,7 +215,7 @@ fn typed<T: Launch>(
         which,
         fails: u64::from(job.ends != Ends::Well),
         first,
-        second: second.map_or(0, |(_, tag, ..)| tag),
+        second: second.map_or(0, |(tag, ..)| tag),
     };
     slice(of_a, a, |a| {
         slice(of_b, b, |b| {
@@ -221,7 +224,7 @@ fn typed<T: Launch>(
                     T::launch(cg, range, work, [a, b], (p, None), outs);
                     Ok(())
                 }
-                Some((_, _, view, any)) => slice_mut(any, view, |q| {
+                Some((_, view, any)) => slice_mut(any, view, |q| {
                     T::launch(cg, range, work, [a, b], (p, Some(q)), outs);
                 }),
             })

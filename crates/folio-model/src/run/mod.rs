@@ -285,10 +285,22 @@ impl Runner<'_> {
             What::Submit { action: Action::Advise { view }, .. } => {
                 fits(view) && matches!(self.buffer(view.buffer), Some(Handle::Usm(_)))
             }
-            What::Submit { action, .. } => action.accesses().iter().all(|(a, _)| fits(&a.view)),
+            What::Submit { action, .. } => {
+                let fit = action.accesses().iter().all(|(a, _)| fits(&a.view));
+                fit && !(self.program.config.functions && self.borrows_twice(action))
+            }
             What::Read { view } | What::Write { view, .. } | What::Hold { view, .. } => fits(view),
             _ => true,
         }
+    }
+
+    /// A handle of USM cannot be borrowed for two arguments of a kernel function.
+    fn borrows_twice(&self, action: &Action) -> bool {
+        let Action::Kernel { accesses, .. } = action else { return false };
+        let usm = |buffer: usize| matches!(self.buffer(buffer), Some(Handle::Usm(_)));
+        let buffers = accesses.iter().map(|access| access.view.buffer);
+        let again = |(at, b): (usize, usize)| accesses[..at].iter().any(|a| a.view.buffer == b);
+        buffers.enumerate().any(|(at, buffer)| again((at, buffer)) && usm(buffer))
     }
 
     /// Nothing that the runtime does not see is in the way of a step.

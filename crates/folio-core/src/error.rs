@@ -362,7 +362,7 @@ pub enum Cause {
     Panic(PanicPayload),
     /// A kernel did what it must not: an index out of bounds, a division by zero, a failed assertion.
     Kernel(Arc<Violation>),
-    /// A host task returned this.
+    /// A host task or an interop task returned this.
     Task(Arc<dyn std::error::Error + Send + Sync>),
     /// The only current copy of the data was on a device that is lost.
     DataLost,
@@ -428,6 +428,7 @@ impl From<HalError> for Cause {
         match error.kind {
             HalErrorKind::Panic(payload) => Cause::Panic(payload),
             HalErrorKind::Violation(violation) => Cause::Kernel(violation),
+            HalErrorKind::Task(error) => Cause::Task(error),
             _ => Cause::Backend(error),
         }
     }

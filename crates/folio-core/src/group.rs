@@ -1,5 +1,6 @@
 //! Command groups: what a command accesses, and what it does.
 
+mod interop;
 mod opaque;
 mod run;
 
@@ -657,6 +658,7 @@ impl CommandGroup {
         let Some(mut launch) = launch else { return Ok(()) };
         let items = self.check_launch(&launch)?;
         self.check_opaque(&launch)?;
+        self.check_foreign(&launch)?;
         let Launch { tokens, params, geometry, .. } = &mut *launch;
         let mut seen = Seen::default();
         for (nth, token) in tokens.iter().enumerate() {
@@ -762,7 +764,7 @@ impl CommandGroup {
         let caps = &entry.info.caps;
         // Whoever has loaded an opaque kernel runs it.
         let runs = caps.ir && launch.function.is_some() || launch.opaque.is_some();
-        if !(caps.closures || runs) {
+        if launch.foreign.is_none() && !(caps.closures || runs) {
             return Err(self.unsupported("kernels that are closures of the host".to_owned()));
         }
         let count = tokens.len() + launch.pointers().len();

@@ -3,6 +3,7 @@
 use crate::compiler::Kept;
 use crate::device::CudaDevice;
 use crate::driver::{self, Optional};
+use crate::native::Native;
 use crate::verdicts::IN_FLIGHT;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use folio_cache::{Bundle, Cache};
@@ -10,6 +11,7 @@ use folio_core::hal::{
     Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Link, MemoryHome,
     Notify, Unavailable, WaitGroup,
 };
+use std::any::TypeId;
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -110,6 +112,7 @@ fn info(index: usize, optional: Optional) -> Result<DeviceInfo, HalError> {
     caps.unified = of(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0;
     caps.copy_lanes = of(Attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT) > 0;
     caps.ir = true;
+    caps.native = Some(TypeId::of::<Native>());
     caps.timing = optional.timing;
     caps.hints =
         optional.hints && of(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;

@@ -8,6 +8,7 @@ use crate::fill;
 use crate::function::Target;
 use crate::marks::Marks;
 use crate::memory::{NON_BLOCKING, address, location};
+use crate::native::Native;
 use crate::pageable::Staging;
 use crate::timing::Times;
 use cudarc::driver::sys;
@@ -147,8 +148,17 @@ unsafe impl Lane for CudaLane {
         args: &Args<'_>,
     ) -> Result<(), HalError> {
         self.issue(head, || {
-            let KernelRef::Loaded(handle) = kernel else {
-                return Err(HalError::unsupported("running the host's closures"));
+            let handle = match kernel {
+                KernelRef::Loaded(handle) => handle,
+                KernelRef::Foreign(task) => {
+                    let called = task.call(&Native::new(self.context(), self.stream, args.params));
+                    // It may have entered another one.
+                    let entered = self.context().enter();
+                    return called.and(entered);
+                }
+                KernelRef::Native(_) => {
+                    return Err(HalError::unsupported("running the host's closures"));
+                }
             };
             // SAFETY: it is loaded (the engine's part of the contract).
             match unsafe { Loaded::of(handle) } {
@@ -256,12 +266,6 @@ unsafe impl Lane for CudaLane {
         let clock = self.device.clock.as_ref()?;
         self.context().enter().ok()?;
         (self.marks.done() >= tick).then(|| self.times.of(clock, tick)).flatten()
-    }
-
-    fn native(&self, f: &mut dyn FnMut(&dyn Any)) -> Result<(), HalError> {
-        self.context().enter()?;
-        f(&self.stream);
-        Ok(())
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -10,7 +10,7 @@
 //! - Code is PTX, a cubin, or CUDA C (`code`), which NVRTC compiles where it is installed (`compiler`); what it
 //!   has compiled is kept on disk ([`Cache`]), or goes along with a program ([`Bundle`]). Kernels in
 //!   IR become CUDA C (`function`); what they say of their launches is in `verdicts`. Those that the user
-//!   wrote are in `opaque`.
+//!   wrote are in `opaque`. An interop task gets a [`Native`].
 
 mod backend;
 mod code;
@@ -24,6 +24,7 @@ mod host;
 mod lane;
 mod marks;
 mod memory;
+mod native;
 mod opaque;
 mod pageable;
 mod timing;
@@ -31,6 +32,7 @@ mod verdicts;
 
 pub use backend::CudaBackend;
 pub use folio_cache::{Bundle, Cache, Counts, NoBundle};
+pub use native::{Native, Place};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

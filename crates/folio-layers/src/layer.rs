@@ -48,7 +48,7 @@ pub enum Op<'a> {
     Copy(&'a [CopyRect]),
     /// [`Lane::fill`], with its pattern.
     Fill(&'a [FillRect], &'a [u8]),
-    /// [`Lane::launch`]; `None`: of a native kernel.
+    /// [`Lane::launch`]; `None`: of a native kernel or foreign commands.
     Launch(Option<KernelHandle>, &'a Geometry, &'a Args<'a>),
     /// [`Lane::hint`].
     Hint(MemRef, u64, Hint),
@@ -313,7 +313,7 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
     ) -> Result<(), HalError> {
         let loaded = match &kernel {
             KernelRef::Loaded(handle) => Some(*handle),
-            KernelRef::Native(_) => None,
+            KernelRef::Native(_) | KernelRef::Foreign(_) => None,
         };
         let op = Op::Launch(loaded, geometry, args);
         self.operation(head, op, move |lane, head| lane.launch(head, kernel, geometry, args))
@@ -346,10 +346,6 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
 
     fn timing(&self, tick: Tick) -> Option<Timing> {
         self.hooks.timing(&self.lane, tick)
-    }
-
-    fn native(&self, f: &mut dyn FnMut(&dyn Any)) -> Result<(), HalError> {
-        self.lane.inner.native(f)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -7,13 +7,15 @@
 
 use crate::cl::{Event, Queue};
 use crate::device::{Core, Loaded};
+use crate::native::Native;
 use crate::reduce::Scratch;
 use crate::verdict::{Told, Verdicts};
 use crate::work::{Commands, Kept};
 use folio_core::hal::{
-    Args, CopyRect, FillRect, Geometry, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, Lost,
-    MemRef, Tick, Timing,
+    Args, CopyRect, FillRect, Foreign, Geometry, HalError, HalErrorKind, Head, Hint, KernelRef,
+    Lane, Lost, MemRef, Param, Tick, Timing,
 };
+use opencl_sys::cl_command_queue;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -177,6 +179,51 @@ impl OpenClLane {
     }
 }
 
+impl OpenClLane {
+    /// Calls a closure that enqueues commands, without the lane's lock. Their tick is issued after them.
+    fn foreign(
+        &self,
+        head: &Head<'_>,
+        params: &[Param],
+        task: Foreign<'_>,
+    ) -> Result<(), HalError> {
+        let native = self
+            .behind_waits(head)
+            .and_then(|(queue, first)| Ok((Native::new(&self.core, queue, params)?, first)));
+        let called = native.and_then(|(native, first)| task.call(&native).map(|()| first));
+        let mut state = self.lock();
+        state.issued = head.tick;
+        state.unflushed = true;
+        self.core.lost()?;
+        let first = called.unwrap_or_else(|error| {
+            state.fail((head.tick, error));
+            None
+        });
+        let last = match first {
+            Some(_) => Some(Arc::new(state.queue.marker()?)),
+            None => None,
+        };
+        state.note(head, first, last)
+    }
+
+    /// Enqueues what an operation waits for; the queue, and an event before what comes next if that is
+    /// timed.
+    fn behind_waits(
+        &self,
+        head: &Head<'_>,
+    ) -> Result<(cl_command_queue, Option<Arc<Event>>), HalError> {
+        let waits = self.waits(head)?;
+        let state = self.lock();
+        self.core.lost()?;
+        let raw: Vec<_> = waits.iter().map(|event| event.0).collect();
+        if !raw.is_empty() {
+            state.queue.barrier(&raw)?;
+        }
+        let first = if head.timed { Some(Arc::new(state.queue.marker()?)) } else { None };
+        Ok((state.queue.0, first))
+    }
+}
+
 impl State {
     /// Keeps a failure until its tick has ended.
     fn fail(&mut self, failure: (Tick, HalError)) {
@@ -240,9 +287,13 @@ unsafe impl Lane for OpenClLane {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let KernelRef::Loaded(handle) = kernel else {
-            self.issue(head, |_| Ok(()))?;
-            return Err(HalError::unsupported("a kernel of the host"));
+        let handle = match kernel {
+            KernelRef::Loaded(handle) => handle,
+            KernelRef::Foreign(task) => return self.foreign(head, args.params, task),
+            KernelRef::Native(_) => {
+                self.issue(head, |_| Ok(()))?;
+                return Err(HalError::unsupported("a kernel of the host"));
+            }
         };
         self.issue(head, |commands| match &*self.core.loaded(handle)? {
             Loaded::Function(function) => {

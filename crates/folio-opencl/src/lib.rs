@@ -12,6 +12,7 @@
 //! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices, and without
 //!   for launches that need none. What a launch did wrong is in a record, which is read with the
 //!   lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
+//! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`].
 //! * Memory is a buffer; where the device has shared virtual memory, over that, so that it has an
 //!   address. Host and shared USM need the fine-grained kind.
 //!
@@ -32,6 +33,7 @@ mod device;
 mod lane;
 mod memory;
 mod module;
+mod native;
 mod opaque;
 mod platform;
 mod program;
@@ -40,6 +42,7 @@ mod verdict;
 mod work;
 
 pub use folio_cache::{Cache, Counts};
+pub use native::{Native, Place};
 
 use device::OpenClDevice;
 use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};

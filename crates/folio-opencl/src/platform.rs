@@ -3,6 +3,7 @@
 use crate::cl::{Context, call, check, run};
 use crate::memory::Memory;
 use crate::module::Target;
+use crate::native::Native;
 use folio_core::hal::{Caps, DeviceInfo, DeviceKind, HalError, MemoryHome, Unavailable, WaitGroup};
 use opencl_sys::{
     CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
@@ -11,6 +12,7 @@ use opencl_sys::{
     CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
     CL_DEVICE_VENDOR, CL_DRIVER_VERSION, cl_device_id, cl_platform_id,
 };
+use std::any::TypeId;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -188,6 +190,7 @@ fn describe(id: DeviceId, home: MemoryHome, group: WaitGroup) -> Result<DeviceIn
     let mut caps = Caps::default();
     caps.wait_group = Some(group);
     caps.ir = true;
+    caps.native = Some(TypeId::of::<Native>());
     caps.copy_lanes = true;
     caps.timing = true;
     caps.max_alloc = ask(CL_DEVICE_MAX_MEM_ALLOC_SIZE)?;

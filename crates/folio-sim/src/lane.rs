@@ -168,7 +168,7 @@ unsafe impl Lane for SimLane {
             |code| Work::Launch(Launch { code, geometry: *geometry, params: args.params.to_vec() });
         let given = match kernel {
             KernelRef::Native(given) if self.closures => given,
-            KernelRef::Native(_) => {
+            KernelRef::Native(_) | KernelRef::Foreign(_) => {
                 return self.refuse(head, HalError::unsupported("a native kernel"));
             }
             KernelRef::Loaded(handle) => {

@@ -9,6 +9,7 @@
 //! the earliest operation can always go and there is no deadlock.
 
 use super::contain;
+use super::foreign;
 use super::launch::Launch;
 use super::mailbox::Mailbox;
 use super::stamp::{LaneId, SlotId, Stamp, Waits};
@@ -17,12 +18,13 @@ use crate::element::bytes_of;
 use crate::error::Label;
 use crate::graph::hazards::Flow;
 use crate::hal::{
-    Args, CopyRect, FillRect, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
-    NativeKernel, Order, Tick, Wait,
+    Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
+    Order, Tick, Wait,
 };
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use smallvec::SmallVec;
+use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -205,8 +207,12 @@ impl LaneShared {
     /// somebody must come back to it.
     #[must_use]
     pub(crate) fn drain(&self, lanes: &dyn Lanes, until: Tick) -> bool {
+        if foreign::inside() {
+            // This thread may hold the lock.
+            return self.stall();
+        }
         let (mut drove, mut stalls) = (false, false);
-        let mut left = Vec::new();
+        let mut left = Left::new();
         loop {
             match self.drain_own(lanes, until, &mut left) {
                 Drained::Needs(lane, tick) => {
@@ -234,7 +240,7 @@ impl LaneShared {
             }
         }
         // No lock is held: what the user's captures do when they go is up to them.
-        left.into_iter().for_each(|kernel| contain(|| drop(kernel)));
+        left.into_iter().for_each(|launch| contain(|| launch.recycle()));
         self.native.drive();
         stalls
     }
@@ -244,8 +250,8 @@ impl LaneShared {
         !self.stalled.swap(true, Ordering::AcqRel)
     }
 
-    /// Kernels that the native lane has refused are `left`, to be dropped without the lock.
-    fn drain_own(&self, lanes: &dyn Lanes, until: Tick, left: &mut Vec<NativeKernel>) -> Drained {
+    /// Launches that the native lane has refused are `left`, to be dropped without the lock.
+    fn drain_own(&self, lanes: &dyn Lanes, until: Tick, left: &mut Left) -> Drained {
         let _held = self.lock.lock();
         loop {
             if self.enqueued() >= until {
@@ -279,12 +285,7 @@ impl LaneShared {
         }
     }
 
-    fn enqueue(
-        &self,
-        lanes: &dyn Lanes,
-        op: &mut LaneOp,
-        left: &mut Vec<NativeKernel>,
-    ) -> Result<(), HalError> {
+    fn enqueue(&self, lanes: &dyn Lanes, op: &mut LaneOp, left: &mut Left) -> Result<(), HalError> {
         let mut waits: SmallVec<[Wait<'_>; 4]> = SmallVec::new();
         for (lane, tick) in op.waits.iter() {
             if let Some(lane) = lanes.shared(lane) {
@@ -303,8 +304,15 @@ impl LaneShared {
                 // It is there until here; without it this is no launch that went well.
                 let none = || HalError::new(HalErrorKind::Driver, "a launch without its kernel");
                 let mut launch = launch.take().ok_or_else(none)?;
+                let mut foreign = launch.foreign.take();
+                let is_foreign = foreign.is_some();
+                let mut task = |native: &dyn Any| {
+                    let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
+                    foreign.take().ok_or_else(twice)?.call(native)
+                };
                 let kernel = match launch.loaded {
                     Some(handle) => KernelRef::Loaded(handle),
+                    None if is_foreign => KernelRef::Foreign(Foreign::new(&mut task)),
                     None => KernelRef::Native(&mut launch.kernel),
                 };
                 let blob = bytes_of(&launch.scalars);
@@ -312,8 +320,12 @@ impl LaneShared {
                 let Launch { ref params, proved, .. } = *launch;
                 let args = Args { blob, params, proved, arguments };
                 let result = self.native.launch(&head, kernel, &launch.geometry, &args);
-                left.extend(launch.kernel.take());
-                launch.recycle();
+                launch.foreign = foreign;
+                if launch.kernel.is_some() || launch.foreign.is_some() {
+                    left.push(launch);
+                } else {
+                    launch.recycle();
+                }
                 result
             }
             Payload::Copy(rects) => self.native.copy(&head, rects),
@@ -334,6 +346,9 @@ impl LaneShared {
         }
     }
 }
+
+/// What the user's captures are in.
+type Left = Vec<Box<Launch>>;
 
 enum Drained {
     Empty,

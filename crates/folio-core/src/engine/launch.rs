@@ -2,6 +2,7 @@
 //! described, and from there on passed by pointer. Its memory is used again by the thread that has
 //! handed it over, which as a rule is the one that will submit the next.
 
+use super::foreign::Task;
 use super::memory::RawMem;
 use crate::call::{Function, Scalars};
 use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
@@ -30,6 +31,8 @@ pub(crate) struct Launch {
     /// Until it is known where it runs: which form of it that takes.
     pub(crate) function: Option<Function>,
     pub(crate) opaque: Option<Box<Opaque>>,
+    /// In place of a kernel.
+    pub(crate) foreign: Option<Box<Task>>,
     /// Those of a function, unless its Rust form has them.
     pub(crate) scalars: Scalars,
     /// See [`Args::proved`](crate::hal::Args::proved).
@@ -64,6 +67,7 @@ impl Launch {
                 loaded: None,
                 function: None,
                 opaque: None,
+                foreign: None,
                 scalars: Scalars::new(),
                 proved: false,
                 geometry,
@@ -89,6 +93,7 @@ impl Launch {
         self.loaded = None;
         self.function = None;
         self.opaque = None;
+        self.foreign = None;
         self.proved = false;
         if self.params.capacity() > MOST_PARAMS {
             return;

@@ -13,7 +13,8 @@ pub(crate) mod command;
 pub(crate) mod copies;
 pub(crate) mod devices;
 pub(crate) mod failures;
-pub(crate) mod fragments;
+pub(crate) mod foreign;
+mod fragments;
 pub(crate) mod guard;
 pub(crate) mod host;
 #[cfg(all(test, not(loom), not(miri)))]

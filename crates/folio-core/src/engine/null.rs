@@ -163,6 +163,7 @@ unsafe impl Lane for NullLane {
     ) -> Result<(), HalError> {
         match kernel {
             KernelRef::Native(kernel) => assert!(kernel.take().is_some() && self.closures),
+            KernelRef::Foreign(task) => assert!(task.call(&()).is_ok()),
             KernelRef::Loaded(_) => assert_eq!((args.blob, self.closures), (&[7; 8][..], false)),
         }
         self.take(head)

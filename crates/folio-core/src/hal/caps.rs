@@ -1,5 +1,7 @@
 //! What a device says of itself.
 
+use std::any::TypeId;
+
 /// The broad class of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -75,6 +77,8 @@ pub struct Caps {
     /// Loads kernels in IR ([`super::KernelSource::Ir`]). The engine launches kernel functions so where
     /// the device does not run the host's code.
     pub ir: bool,
+    /// The type of what [`super::KernelRef::Foreign`] is called with, if it can be.
+    pub native: Option<TypeId>,
     /// Calls [`super::Notify::progress`]; otherwise the engine polls.
     pub notifies: bool,
     /// Has lanes for uploads and downloads that run beside compute; otherwise copies share the
@@ -103,6 +107,7 @@ impl Default for Caps {
             unified: false,
             closures: false,
             ir: false,
+            native: None,
             notifies: false,
             copy_lanes: false,
             timing: false,

@@ -91,6 +91,8 @@ pub enum HalErrorKind {
     Build,
     /// A kernel was launched with arguments that are not its own.
     Arguments,
+    /// An interop task returned this.
+    Task(Arc<dyn std::error::Error + Send + Sync>),
     /// Code of a kernel panicked.
     Panic(PanicPayload),
     /// A kernel did what it must not.
@@ -151,9 +153,10 @@ impl fmt::Display for HalError {
                 write!(f, "out of memory: asked for {asked} bytes, {in_use} of {limit} in use")
             }
             HalErrorKind::Lost => write!(f, "device lost: {}", self.message),
-            HalErrorKind::Unsupported | HalErrorKind::Arguments | HalErrorKind::Violation(_) => {
-                f.write_str(&self.message)
-            }
+            HalErrorKind::Unsupported
+            | HalErrorKind::Arguments
+            | HalErrorKind::Task(_)
+            | HalErrorKind::Violation(_) => f.write_str(&self.message),
             HalErrorKind::Build => write!(f, "build failed: {}", self.message),
             HalErrorKind::Panic(_) => write!(f, "panicked: {}", self.message),
             HalErrorKind::Driver => write!(f, "driver error: {}", self.message),

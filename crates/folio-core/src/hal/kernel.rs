@@ -1,6 +1,6 @@
 //! Kernels as a backend sees them.
 
-use super::{Argument, MemRef, Source};
+use super::{Argument, Foreign, MemRef, Source};
 use crate::geom::{Box3, Dims, linear};
 pub use folio_kernel::device::{ParamPtr, Verdict};
 use std::any::TypeId;
@@ -124,6 +124,8 @@ pub enum KernelRef<'a> {
     /// Host code. A lane that accepts the operation takes it out, to own it; one that refuses the
     /// operation leaves it.
     Native(&'a mut Option<NativeKernel>),
+    /// Commands that a closure enqueues, over the parameters.
+    Foreign(Foreign<'a>),
 }
 
 /// Host code that computes any block of a launch.

@@ -82,7 +82,7 @@ pub use mem::{
     MemoryInfo, PointerInfo,
 };
 pub use notify::Notify;
-pub use opaque::{Argument, Source};
+pub use opaque::{Argument, Foreign, Source};
 
 use std::any::Any;
 use std::sync::Arc;
@@ -253,6 +253,10 @@ pub unsafe trait Lane: Send + Sync + 'static {
     /// Runs a kernel. [`Caps::closures`] tells whether [`KernelRef::Native`] is possible; what is
     /// [`KernelRef::Loaded`] was loaded by this device. Refused, it leaves the kernel where it is; it
     /// never drops one in the call.
+    ///
+    /// [`KernelRef::Foreign`], where [`Caps::native`] names a type, is called in the call, behind what the
+    /// operation waits for, without a lock of the backend's; the operation ends when what it has enqueued
+    /// has ended, also if it says that it failed.
     fn launch(
         &self,
         head: &Head<'_>,
@@ -289,12 +293,6 @@ pub unsafe trait Lane: Send + Sync + 'static {
     fn timing(&self, tick: Tick) -> Option<Timing> {
         let _ = tick;
         None
-    }
-
-    /// Calls `f` with the raw queue, in the lane's order, for foreign libraries.
-    fn native(&self, f: &mut dyn FnMut(&dyn Any)) -> Result<(), HalError> {
-        let _ = f;
-        Err(HalError::unsupported("raw access to a lane"))
     }
 
     /// For backends that look for their own types behind a trait object.

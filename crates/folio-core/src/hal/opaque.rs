@@ -1,4 +1,9 @@
-//! Kernels that somebody else wrote, in a language of their device's driver.
+//! What somebody else wrote: kernels in a language of their device's driver, and commands by its own
+//! functions.
+
+use super::HalError;
+use std::any::Any;
+use std::fmt;
 
 /// A kernel's code, in a language that a driver or its compiler reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,4 +51,26 @@ pub enum Argument {
     /// So many bytes of a group's local memory. OpenCL has an argument for it; CUDA has none, and one
     /// piece of dynamic shared memory that is as large as all of these together.
     Local(u32),
+}
+
+/// A closure that enqueues commands by the driver's functions, called in the place of a launch.
+pub struct Foreign<'a>(&'a mut dyn FnMut(&dyn Any) -> Result<(), HalError>);
+
+impl<'a> Foreign<'a> {
+    /// This closure.
+    pub fn new(task: &'a mut dyn FnMut(&dyn Any) -> Result<(), HalError>) -> Foreign<'a> {
+        Foreign(task)
+    }
+
+    /// Calls it, once, with what the backend has for it: a value of the type in
+    /// [`Caps::native`](super::Caps::native).
+    pub fn call(self, native: &dyn Any) -> Result<(), HalError> {
+        (self.0)(native)
+    }
+}
+
+impl fmt::Debug for Foreign<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Foreign")
+    }
 }

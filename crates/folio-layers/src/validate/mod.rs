@@ -215,11 +215,13 @@ impl Validate {
     ) {
         let (caps, device) = (&lane.device.inner.info().caps, lane.device.index);
         let runs = match loaded {
-            None => caps.closures,
+            None => caps.closures || caps.native.is_some(),
             Some(handle) => self.lock().loaded.contains(&(device, handle)),
         };
         if !runs {
-            let what = loaded.map_or("a native kernel".to_owned(), |handle| format!("{handle:?}"));
+            let what = loaded.map_or("a native kernel or foreign commands".to_owned(), |handle| {
+                format!("{handle:?}")
+            });
             self.report.add(Rule::Caps, format!("{what} on device {device}"));
         }
         if args.params.len() > caps.max_params {

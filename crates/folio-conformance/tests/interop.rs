@@ -1,0 +1,225 @@
+//! Interop tasks on OpenCL devices: commands by OpenCL's own functions, between those of Folio.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use cl3::command_queue::enqueue_copy_buffer;
+use cl3::event::release_event;
+use folio::prelude::*;
+use folio::{Cause, Failure, HostArgs};
+use folio_core::hal::Backend;
+use folio_cpu::CpuBackend;
+use folio_layers::Validate;
+use folio_opencl::{Native, OpenClBackend};
+use std::ptr::null;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+
+/// Runs a test in runtimes of an OpenCL device and the CPU, bare and watched, with shared virtual memory and
+/// without; not at all where there is no device.
+#[track_caller]
+fn each(test: fn(&Runtime)) {
+    for build in [OpenClBackend::new, OpenClBackend::without_svm] {
+        if let Err(why) = build().devices() {
+            println!("skipped: opencl: {}", why.reason);
+            return;
+        }
+        let validate = Validate::new();
+        let report = validate.report();
+        let watched: Arc<dyn Backend> = Arc::new(validate.over(build()));
+        for backend in [Arc::new(build()) as Arc<dyn Backend>, watched] {
+            let cpu = CpuBackend::builder().threads(1).build().unwrap();
+            let rt = Runtime::builder().shared_backend(backend).backend(cpu).build().unwrap();
+            test(&rt);
+        }
+        assert!(report.is_silent(), "{report:?}");
+    }
+}
+
+/// Copies the first access to the second, of as many elements of 4 bytes.
+fn copies(cl: &Native) -> Result<(), String> {
+    let [from, to] = &cl.memory[..] else { return Err("two accesses".to_owned()) };
+    let bytes = from.extent[2] * 4;
+    let none = null();
+    // SAFETY: so many bytes of both buffers; the queue is the task's.
+    let copied = unsafe {
+        enqueue_copy_buffer(
+            cl.queue,
+            from.buffer,
+            to.buffer,
+            from.offset,
+            to.offset,
+            bytes,
+            0,
+            none,
+        )
+    };
+    let event = copied.map_err(|status| format!("clEnqueueCopyBuffer: {status}"))?;
+    // SAFETY: ours.
+    unsafe { release_event(event) }.map_err(|status| format!("clReleaseEvent: {status}"))
+}
+
+/// An interop task that keeps its promise, with accesses that `made` makes.
+fn interop<A: HostArgs>(
+    q: &Queue,
+    made: impl FnOnce(&mut CommandGroup) -> A,
+    task: impl FnOnce(&Native) -> Result<(), String> + Send + 'static,
+) -> folio::Result<Event> {
+    q.submit(|g| {
+        let accesses = made(g.label("foreign").timed());
+        // SAFETY: the tasks of this file do what their accesses say, on their queue.
+        unsafe { g.interop(accesses, task) };
+        Ok(())
+    })
+}
+
+#[kernel]
+fn grow(i: Item, by: i32, x: InOut<i32>) {
+    x[i] = x[i] * 3 + by;
+}
+
+/// KRN-05: what a task enqueues comes after what it reads was written, on whatever device, and before who
+/// reads what it wrote; and nothing moves but that.
+#[test]
+fn compile_interop_opencl_is_in_order() {
+    each(|rt| {
+        let (gpu, cpu) = (rt.queue_on(&rt.devices()[0]).unwrap(), rt.queue_on("cpu").unwrap());
+        let n = 1000usize;
+        let mut x = rt.buffer_from(&(0..n as i32).collect::<Vec<_>>()).unwrap();
+        let mut y = rt.buffer::<i32>(n).unwrap();
+        let mut expected = (vec![0; n], vec![0; n]);
+        expected.0.iter_mut().enumerate().for_each(|(k, x)| *x = k as i32);
+        for turn in 0..20 {
+            let q = if turn % 4 == 3 { &cpu } else { &gpu };
+            q.run(n, grow(turn, &mut x)).unwrap();
+            let event = interop(
+                &gpu,
+                |g| {
+                    let from = g.read(x.slice([10], [100]).unwrap());
+                    (from, g.write(y.slice_mut([500], [100]).unwrap()))
+                },
+                copies,
+            );
+            gpu.run(n, grow(1, &mut y)).unwrap();
+            expected.0.iter_mut().for_each(|x| *x = x.wrapping_mul(3).wrapping_add(turn));
+            let (x, y) = (&expected.0, &mut expected.1);
+            y[500..600].copy_from_slice(&x[10..110]);
+            y.iter_mut().for_each(|y| *y = y.wrapping_mul(3).wrapping_add(1));
+            let event = event.unwrap();
+            event.wait().unwrap();
+            assert!(event.timing().is_some_and(|t| t.queued <= t.ended));
+        }
+        let counters = rt.counters();
+        assert_eq!(counters.launches, 60);
+        // Of `x`, which the CPU has changed five times; `y` stays.
+        assert_eq!(counters.device_to_host.bytes, 5 * 4 * n as u64);
+        assert_eq!(x.to_vec().unwrap(), expected.0);
+        assert_eq!(y.to_vec().unwrap(), expected.1);
+    });
+}
+
+fn failure(result: folio::Result<()>) -> Arc<Failure> {
+    match result {
+        Err(Error::Failed(failure)) => failure,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+/// ERR-02, ERR-03: a task that fails or panics fails its command and who depends on it, and nothing else.
+#[test]
+fn compile_interop_opencl_fails_like_a_kernel() {
+    each(|rt| {
+        let q = rt.queue_on(&rt.devices()[0]).unwrap();
+        let (mut x, mut other) =
+            (rt.buffer_from(&[1; 8]).unwrap(), rt.buffer_from(&[1; 8]).unwrap());
+        let calls = Arc::new(Mutex::new(0));
+        let failed = interop(&q, |g| g.read_write(&mut x), |_| Err("no luck".to_owned())).unwrap();
+        let counts = calls.clone();
+        let after = interop(
+            &q,
+            |g| g.read_write(&mut x),
+            move |_| {
+                *counts.lock().unwrap() += 1;
+                Ok(())
+            },
+        );
+        let cause = failure(failed.wait());
+        assert!(matches!(cause.cause(), Cause::Task(_)) && cause.to_string().contains("no luck"));
+        assert_eq!((cause.label(), cause.device()), ("foreign", rt.devices()[0].name()));
+        assert_eq!(failure(after.unwrap().wait()).id(), cause.id());
+        assert_eq!(failure(x.read().map(drop)).id(), cause.id());
+        let panics = interop(&q, |g| g.discard(&mut x), |_| panic!("at a loss")).unwrap();
+        let cause = failure(panics.wait());
+        assert!(
+            matches!(cause.cause(), Cause::Panic(_)) && cause.to_string().contains("at a loss")
+        );
+        q.run(8, grow(0, &mut other)).unwrap();
+        assert_eq!(other.to_vec().unwrap(), [3; 8]);
+    });
+}
+
+/// What a task does with the runtime: it cannot wait; what it submits, and what its captures submit when they
+/// go, is done, on its own lane, too.
+#[test]
+fn compile_interop_opencl_may_submit() {
+    struct Last(Queue, Arc<Mutex<Buffer<i32>>>);
+    impl Drop for Last {
+        fn drop(&mut self) {
+            let _ = self.0.run(8, grow(5, &mut *self.1.lock().unwrap()));
+        }
+    }
+    each(|rt| {
+        let q = rt.in_order_queue_on(&rt.devices()[0]).unwrap();
+        let shared = Arc::new(Mutex::new(rt.buffer_from(&[1; 8]).unwrap()));
+        let (tell, told) = channel();
+        let last = Last(q.clone(), shared.clone());
+        let task = move |_: &Native| {
+            let Last(q, buffer) = &last;
+            let submitted = q.run(8, grow(2, &mut *buffer.lock().unwrap()));
+            let waited = submitted.and_then(|event| event.wait());
+            tell.send(matches!(waited, Err(Error::WaitInKernel))).unwrap();
+            Ok(())
+        };
+        interop(&q, |_| (), task).unwrap().wait().unwrap();
+        assert!(told.recv().unwrap());
+        rt.wait().unwrap();
+        assert_eq!(shared.lock().unwrap().to_vec().unwrap(), [(3 + 2) * 3 + 5; 8]);
+    });
+}
+
+/// What cannot be is an error of the submission; the task is not called.
+#[test]
+fn compile_interop_opencl_refuses() {
+    each(|rt| {
+        let q = rt.queue_on(&rt.devices()[0]).unwrap();
+        let mut x = rt.buffer_from(&[1; 8]).unwrap();
+        let mut stolen = None;
+        q.submit(|g| {
+            stolen = Some(g.read(&x));
+            Ok(())
+        })
+        .unwrap();
+        let before = rt.counters();
+        let task = |_: &Native| unreachable!("a task that was refused");
+        let elsewhere = interop(&rt.queue_on("cpu").unwrap(), |g| g.read(&x), task);
+        assert!(matches!(&elsewhere, Err(Error::Unsupported { .. })), "{elsewhere:?}");
+        let other = q.submit(|g| {
+            // SAFETY: not called.
+            unsafe { g.interop((), |_: &folio_cuda::Native| ()) };
+            Ok(())
+        });
+        assert!(
+            matches!(&other, Err(Error::Unsupported { what, .. }) if what.contains("folio_cuda"))
+        );
+        let foreign = interop(&q, |_| stolen.unwrap(), task);
+        assert!(matches!(&foreign, Err(Error::ForeignAccess { .. })), "{foreign:?}");
+        let twice = interop(
+            &q,
+            |g| {
+                let x = g.write(&mut x);
+                (x, x)
+            },
+            task,
+        );
+        assert!(matches!(&twice, Err(Error::Aliasing { .. })), "{twice:?}");
+        assert_eq!(rt.counters(), before);
+    });
+}

@@ -1,0 +1,39 @@
+//! Interop tasks: closures of the user that enqueue commands by the driver's own functions. They are called
+//! when their lane hands them over, under its lock. So whatever they submit stays in mailboxes, which the
+//! reaper empties ([`LaneShared::drain`](super::lanes::LaneShared::drain)), and they cannot wait.
+
+use super::wait::InKernel;
+use crate::hal::HalError;
+use std::any::{Any, TypeId};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// An interop task.
+pub(crate) struct Task {
+    /// What it is called with, and the name of that.
+    pub(crate) native: TypeId,
+    pub(crate) name: &'static str,
+    pub(crate) body: Body,
+}
+
+type Body = Box<dyn FnOnce(&dyn Any) -> Result<(), HalError> + Send>;
+
+thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// True on a thread that is in an interop task, and so holds a lane's lock.
+pub(crate) fn inside() -> bool {
+    INSIDE.get()
+}
+
+impl Task {
+    /// Calls it. What it has captured is gone then.
+    pub(crate) fn call(self, native: &dyn Any) -> Result<(), HalError> {
+        let _in_kernel = InKernel::new();
+        let before = INSIDE.replace(true);
+        let result = catch_unwind(AssertUnwindSafe(|| (self.body)(native)));
+        INSIDE.set(before);
+        result.unwrap_or_else(|payload| Err(HalError::panic(payload)))
+    }
+}

@@ -1,0 +1,81 @@
+//! Interop tasks in command groups: commands of a driver's own, in Folio's order.
+
+use super::{CommandGroup, Doing, TaskResult};
+use crate::engine::foreign::Task;
+use crate::engine::launch::Launch;
+use crate::error::{Cause, Error, Result};
+use crate::hal::{Geometry, HalError, HalErrorKind};
+use crate::views::{HostArgs, Token};
+use smallvec::SmallVec;
+use std::any::{Any, TypeId};
+
+impl CommandGroup {
+    /// Calls `task` with the driver's own handles, to enqueue commands: by functions of the driver or of a library
+    /// over it, such as cuBLAS.
+    ///
+    /// `N` is what the device's backend gives: `folio_opencl::Native` or `folio_cuda::Native`. It has the queue, or
+    /// stream, of the command, and the memory of `args`, which are accesses of this group, one or a tuple. What the task
+    /// enqueues there comes after what the command waits for, and the command is done when that is done.
+    /// No one waits on the host.
+    ///
+    /// The task is called once, when the command is handed over, by some thread in a call of the runtime: often by the
+    /// one that submits, before `submit` returns. It does not block. It cannot wait for the runtime, which is
+    /// [`Error::WaitInKernel`]; what it submits goes its way when the task has ended. It may return `()` or a
+    /// `Result`; an error and a panic are failures of the command. A command of which a dependency has failed does
+    /// not call it.
+    ///
+    /// # Safety
+    /// What the task enqueues goes to this queue, or has ended when that is done. It reads no more than what is declared
+    /// as read, and writes no more than what is declared as written; handles are used in the task only, and by
+    /// what it enqueues.
+    pub unsafe fn interop<N: 'static, A: HostArgs, R: TaskResult>(
+        &mut self,
+        args: A,
+        task: impl FnOnce(&N) -> R + Send + 'static,
+    ) {
+        let mut tokens = SmallVec::new();
+        args.tokens(&mut tokens);
+        let mut launch = Launch::new(Geometry::new(1, [1; 3]));
+        if let Err(error) = tokens.into_iter().try_for_each(|token| self.lend(&mut launch, token)) {
+            launch.recycle();
+            return self.refuse(error);
+        }
+        let call = move |native: &dyn Any| match native.downcast_ref::<N>() {
+            Some(native) => task(native).into_cause().map_err(told),
+            None => Err(HalError::unsupported(std::any::type_name::<N>())),
+        };
+        let (native, name) = (TypeId::of::<N>(), std::any::type_name::<N>());
+        launch.foreign = Some(Box::new(Task { native, name, body: Box::new(call) }));
+        self.act(Doing::Kernel(Some(launch)));
+    }
+
+    /// Gives a launch an access as its next parameter.
+    fn lend(&self, launch: &mut Launch, token: Token) -> Result<()> {
+        if token.group != self.id {
+            return Err(Error::ForeignAccess { command: self.label.clone() });
+        }
+        launch.params.push(self.param(token.at));
+        launch.tokens.push(token);
+        Ok(())
+    }
+
+    /// Whether the group's device calls the task of a launch.
+    pub(super) fn check_foreign(&self, launch: &Launch) -> Result<()> {
+        let Some(foreign) = &launch.foreign else { return Ok(()) };
+        let entry = &self.core.engine.devices[usize::from(self.device)];
+        if entry.info.caps.native == Some(foreign.native) {
+            return Ok(());
+        }
+        Err(self.unsupported(format!("interop tasks with {}", foreign.name)))
+    }
+}
+
+/// What a task returned, for its lane to tell.
+fn told(cause: Cause) -> HalError {
+    let message = cause.to_string();
+    match cause {
+        Cause::Task(error) => HalError::new(HalErrorKind::Task(error), message),
+        Cause::Backend(error) => error,
+        _ => HalError::new(HalErrorKind::Driver, message),
+    }
+}

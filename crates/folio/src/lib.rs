@@ -40,6 +40,8 @@
 //! | test them | [`HostArgument`]: each has a function `host` for slices |
 //! | sort, scan, draw numbers | `algorithms`, with the feature of that name |
 //! | write kernels as closures | [`CommandGroup::host_kernel`], [`ClosureItem`], [`ClosureIn`] |
+//! | launch kernels in OpenCL C, CUDA C, PTX | [`DeviceRef::load`], [`Source`], [`OpaqueKernel`], [`OpaqueArg`], [`CommandGroup::run_opaque`] |
+//! | call libraries over a driver | [`CommandGroup::interop`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
 //! | wait for it | [`Event`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`] |
 //! | know what went wrong | [`Error`], [`Failure`], [`Violation`] |
@@ -134,6 +136,8 @@ mod documents {
     mod usm {}
     #[doc = include_str!("../../../docs/guide/errors.md")]
     mod errors {}
+    #[doc = include_str!("../../../docs/guide/opaque.md")]
+    mod opaque {}
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
 }

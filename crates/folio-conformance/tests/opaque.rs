@@ -131,7 +131,7 @@ fn twice(i: Item, x: InOut<f32>) {
     x[i] = x[i] * 2.0;
 }
 
-/// KRN-05: scalars of any size, structs among them, in any place; data goes where it is needed, and no
+/// scalars of any size, structs among them, in any place; data goes where it is needed, and no
 /// further.
 fn between_other_commands(language: &Language, rt: &Runtime) {
     let (gpu, cpu) = (rt.queue_on(&rt.devices()[0]).unwrap(), rt.queue_on("cpu").unwrap());
@@ -160,7 +160,7 @@ fn between_other_commands(language: &Language, rt: &Runtime) {
     assert_eq!(y.to_vec().unwrap(), expected);
 }
 
-/// KRN-05: a kernel finds its buffer where it begins, whatever part is accessed; what is not accessed
+/// a kernel finds its buffer where it begins, whatever part is accessed; what is not accessed
 /// is neither moved nor lost.
 fn on_parts(language: &Language, rt: &Runtime) {
     let (gpu, cpu) = (rt.queue_on(&rt.devices()[0]).unwrap(), rt.queue_on("cpu").unwrap());
@@ -186,7 +186,7 @@ fn on_parts(language: &Language, rt: &Runtime) {
     assert_eq!(all.to_vec().unwrap(), (0..48).map(expected).collect::<Vec<_>>());
 }
 
-/// KRN-05: groups, and memory that they share.
+/// groups, and memory that they share.
 fn with_local_memory(language: &Language, rt: &Runtime) {
     let q = rt.queue_on(&rt.devices()[0]).unwrap();
     let sums = language.load(rt, "sums");
@@ -206,7 +206,7 @@ fn with_local_memory(language: &Language, rt: &Runtime) {
     }
 }
 
-/// KRN-05, BUF-03: pointers, into USM and into buffers, in the order that the caller sees to.
+/// Pointers, into USM and into buffers, in the order that the caller sees to.
 fn on_pointers(language: &Language, rt: &Runtime) {
     let device = &rt.devices()[0];
     let q = rt.queue_on(device).unwrap();
@@ -241,7 +241,7 @@ fn on_pointers(language: &Language, rt: &Runtime) {
     assert!(matches!(refused, Err(Error::Freed { .. } | Error::Device { .. })), "{refused:?}");
 }
 
-/// KRN-05: what is wrong is an error of its own kind, and nothing has happened.
+/// what is wrong is an error of its own kind, and nothing has happened.
 fn refused(language: &Language, rt: &Runtime) {
     let [device, cpu] = &rt.devices()[..] else { unreachable!("a device and the CPU") };
     let source = (language.source)(&language.text);
@@ -324,16 +324,19 @@ fn refused(language: &Language, rt: &Runtime) {
 const TESTS: [fn(&Language, &Runtime); 5] =
     [between_other_commands, on_parts, with_local_memory, on_pointers, refused];
 
+/// KRN-05
 #[test]
 fn compile_opaque_opencl() {
     TESTS.iter().for_each(|test| Language::opencl().each(test));
 }
 
+/// KRN-05
 #[test]
 fn compile_opaque_opencl_without_svm() {
     TESTS.iter().for_each(|test| Language::opencl_without_svm().each(test));
 }
 
+/// KRN-05, on machines with a GPU and NVRTC.
 #[test]
 fn compile_opaque_cuda() {
     TESTS.iter().for_each(|test| Language::cuda().each(test));

@@ -243,7 +243,7 @@ fn on_pointers(language: &Language, rt: &Runtime) {
 
 /// what is wrong is an error of its own kind, and nothing has happened.
 fn refused(language: &Language, rt: &Runtime) {
-    let [device, cpu] = &rt.devices()[..] else { unreachable!("a device and the CPU") };
+    let [device, .., cpu] = &rt.devices()[..] else { unreachable!("devices and the CPU") };
     let source = (language.source)(&language.text);
     let none = device.load(source, "nobody").unwrap_err();
     let said = none.to_string();

@@ -16,9 +16,9 @@ extern \"C\" __global__ void memcheck(unsigned *at) {
     at[64 + threadIdx.x] = 1;
 }
 extern \"C\" __global__ void racecheck(unsigned *at) {
-    __shared__ unsigned one;
-    one = threadIdx.x;
-    at[threadIdx.x] = one;
+    __shared__ unsigned all[64];
+    all[threadIdx.x] = threadIdx.x;
+    at[threadIdx.x] = all[63 - threadIdx.x];
 }
 extern \"C\" __global__ void initcheck(unsigned *at) {
     at[threadIdx.x] += 1;
@@ -26,9 +26,9 @@ extern \"C\" __global__ void initcheck(unsigned *at) {
 extern \"C\" __global__ void synccheck(unsigned *at) {
     __shared__ unsigned all[64];
     all[threadIdx.x] = threadIdx.x;
-    if (threadIdx.x < 32) {
-        __syncthreads();
-        at[threadIdx.x] = all[threadIdx.x + 32];
+    if (threadIdx.x < 4) {
+        __syncwarp(0xffff0000);
+        at[threadIdx.x] = all[3 - threadIdx.x];
     }
 }
 ";

@@ -93,7 +93,7 @@ fn child() {
         [&broken].into_iter().chain(&others).zip([&mut lost].into_iter().chain(&mut theirs))
     {
         let begun = Instant::now();
-        let later = queue.run(N, add(1, buffer)).and_then(|event| event.wait_for(SECOND));
+        let later = queue.run(N, add(1, &mut *buffer)).and_then(|event| event.wait_for(SECOND));
         is_lost(&later.unwrap_err());
         is_lost(&buffer.to_vec().unwrap_err());
         assert!(begun.elapsed() < SECOND, "{:?}", queue.device().name());

@@ -48,10 +48,21 @@ pub enum Op<'a> {
     Copy(&'a [CopyRect]),
     /// [`Lane::fill`], with its pattern.
     Fill(&'a [FillRect], &'a [u8]),
-    /// [`Lane::launch`]; `None`: of a native kernel or foreign commands.
-    Launch(Option<KernelHandle>, &'a Geometry, &'a Args<'a>),
+    /// [`Lane::launch`].
+    Launch(Launched, &'a Geometry, &'a Args<'a>),
     /// [`Lane::hint`].
     Hint(MemRef, u64, Hint),
+}
+
+/// What is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launched {
+    /// Code of the host.
+    Native,
+    /// What the device has loaded.
+    Loaded(KernelHandle),
+    /// A task that enqueues commands of the driver's own.
+    Foreign,
 }
 
 /// What a layer does at each call. The defaults pass it on.
@@ -311,11 +322,12 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let loaded = match &kernel {
-            KernelRef::Loaded(handle) => Some(*handle),
-            KernelRef::Native(_) | KernelRef::Foreign(_) => None,
+        let launched = match &kernel {
+            KernelRef::Native(_) => Launched::Native,
+            KernelRef::Loaded(handle) => Launched::Loaded(*handle),
+            KernelRef::Foreign(_) => Launched::Foreign,
         };
-        let op = Op::Launch(loaded, geometry, args);
+        let op = Op::Launch(launched, geometry, args);
         self.operation(head, op, move |lane, head| lane.launch(head, kernel, geometry, args))
     }
 

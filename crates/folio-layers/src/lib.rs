@@ -20,6 +20,6 @@ mod trace;
 mod validate;
 
 pub use faults::{Fault, FaultHandle, Faults, Planned, Site};
-pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
+pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
 pub use trace::{Counts, Event, Issued, Trace, TraceHandle};
 pub use validate::{Report, Rule, Validate, Violation};

@@ -15,7 +15,7 @@ mod rule;
 
 pub use rule::{Report, Rule, Violation};
 
-use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
     KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome, Notify,
@@ -196,7 +196,7 @@ impl Validate {
                     self.report.add(Rule::Shape, what);
                 }
             }
-            Op::Launch(loaded, geometry, args) => self.check_launch(lane, loaded, geometry, args),
+            Op::Launch(what, geometry, args) => self.check_launch(lane, what, geometry, args),
             Op::Hint(_, _, hint) => {
                 if !lane.device.inner.info().caps.hints {
                     self.report
@@ -206,23 +206,15 @@ impl Validate {
         }
     }
 
-    fn check_launch(
-        &self,
-        lane: &LaneRef,
-        loaded: Option<KernelHandle>,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) {
+    fn check_launch(&self, lane: &LaneRef, what: Launched, geometry: &Geometry, args: &Args<'_>) {
         let (caps, device) = (&lane.device.inner.info().caps, lane.device.index);
-        let runs = match loaded {
-            None => caps.closures || caps.native.is_some(),
-            Some(handle) => self.lock().loaded.contains(&(device, handle)),
+        let runs = match what {
+            Launched::Native => caps.closures,
+            Launched::Loaded(handle) => self.lock().loaded.contains(&(device, handle)),
+            Launched::Foreign => caps.native.is_some(),
         };
         if !runs {
-            let what = loaded.map_or("a native kernel or foreign commands".to_owned(), |handle| {
-                format!("{handle:?}")
-            });
-            self.report.add(Rule::Caps, format!("{what} on device {device}"));
+            self.report.add(Rule::Caps, format!("{what:?} on device {device}"));
         }
         if args.params.len() > caps.max_params {
             self.report.add(Rule::Caps, format!("{} parameters", args.params.len()));

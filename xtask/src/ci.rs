@@ -195,6 +195,10 @@ mod tests {
             }
         }
         assert!(bare.contains("folio-core "), "{bare}");
+        // Few crates to build: each line names one, and says so if it has been named before.
+        let crates = cpu.lines().filter(|line| !line.trim().is_empty() && !line.ends_with("(*)"));
+        let crates: std::collections::BTreeSet<_> = crates.collect();
+        assert!((10..60).contains(&crates.len()), "{} crates: {cpu}", crates.len());
     }
 
     #[test]

@@ -141,7 +141,7 @@ pub const SUITES: &[Suite] = &[
         name: "ORDER",
         quick: share(2, 4),
         normal: share(5, 4),
-        ci: share(20, 40),
+        ci: share(20, 1_000),
         soak: 4_000,
         soak_step: 400,
     },

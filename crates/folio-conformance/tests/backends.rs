@@ -80,7 +80,8 @@ fn devices_are_chosen_in_all_ways() {
     let builder = Runtime::builder()
         .backend(SimBackend::builder().devices(11, DeviceSpec::new()).build())
         .backend(CpuBackend::builder().domains(2).threads(1).build().unwrap())
-        .backend(sim("sim", &[None]));
+        .backend(sim("sim", &[None]))
+        .backend(sim("device", &[None]));
     let rt = build(builder);
     let name = |selector: Selector| rt.device(selector).map(|d| d.name().to_owned());
     assert_eq!(name("sim:1".into()).unwrap(), "sim:1");
@@ -89,6 +90,8 @@ fn devices_are_chosen_in_all_ways() {
     // A second backend of one name.
     assert_eq!(name("sim#1:0".into()).unwrap(), "sim#1:0");
     assert_eq!(name("simulated device sim:7".to_owned().into()).unwrap(), "sim:7");
+    // All of these are simulated devices by their products' names.
+    assert_eq!(name("device".into()).unwrap(), "device:0");
     assert_eq!(name(DeviceKind::Cpu.into()).unwrap(), "cpu:0");
     assert_eq!(name(Selector::any()).unwrap(), "cpu:0", "a CPU comes before simulated devices");
     let separate = Selector::any().kind(DeviceKind::Cpu).that(|d| d.home != MemoryHome::Host);

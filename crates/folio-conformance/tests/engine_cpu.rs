@@ -26,3 +26,10 @@ fn four_domains_through_the_host_on_one_thread() {
     let build = || CpuBackend::builder().domains(4).threads(1).peer(false).build().unwrap();
     passes(build, &[]);
 }
+
+/// Domains that say that they share the host's memory, each with its own all the same.
+#[test]
+fn two_domains_in_one_memory() {
+    let build = || CpuBackend::builder().domains(2).threads(2).unified(true).build().unwrap();
+    passes(build, &[]);
+}

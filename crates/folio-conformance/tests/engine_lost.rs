@@ -258,6 +258,25 @@ fn every_wait_for_a_lost_device_ends_soon() {
     }
 }
 
+/// ERR-01: a loss names what was under way.
+#[test]
+fn a_loss_names_its_suspects() {
+    for (kind, builder) in kinds() {
+        let (rt, sim, _) = open_told(&builder);
+        KINDS.iter().for_each(|lane| sim.hold(0, *lane));
+        let x = shared(&rt);
+        let event = on(&rt, 0).submit(|cg| {
+            cg.label("culprit");
+            let x = cg.read_write(&x);
+            cg.host_kernel([1], x, |i, mut x| x[i] += 1);
+            Ok(())
+        });
+        sim.lose(0);
+        let told = event.unwrap().wait().unwrap_err().to_string();
+        assert!(told.contains("(under way: ") && told.contains("`culprit`"), "{kind}: {told}");
+    }
+}
+
 /// ERR-04: the pages of a buffer that are elsewhere too survive, the others are errors until they
 /// are written, and the other device works on.
 #[test]

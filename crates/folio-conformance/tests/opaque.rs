@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
-use folio::{OpaqueArg, OpaqueKernel, Source, UsmKind};
+use folio::{Image, OpaqueArg, OpaqueKernel, Source, UsmKind};
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
@@ -11,6 +11,9 @@ use folio_layers::Validate;
 use folio_opencl::{Cache, OpenClBackend};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
+
+// SAFETY: nobody reads it: it is refused by devices for which it is not.
+const NO_IMAGE: Image<'_> = unsafe { Image::new(&[]) };
 
 const OPENCL_C: &str = "
 #define KERNEL __kernel
@@ -261,7 +264,8 @@ fn refused(language: &Language, rt: &Runtime) {
         Source::OpenClC(_) => Source::CudaC(CUDA_C),
         _ => Source::OpenClC(OPENCL_C),
     };
-    for (device, source) in [(device, other), (device, Source::CudaBinary(&[])), (cpu, source)] {
+    for (device, source) in [(device, other), (device, Source::CudaBinary(NO_IMAGE)), (cpu, source)]
+    {
         if matches!((device.name(), source), ("cuda:0", Source::CudaBinary(_))) {
             continue;
         }
@@ -377,7 +381,7 @@ fn opaque_kernels_are_not_for_every_backend() {
         .build()
         .unwrap();
     for device in rt.devices() {
-        for source in [Source::OpenClC(OPENCL_C), Source::Ptx(""), Source::CudaBinary(&[])] {
+        for source in [Source::OpenClC(OPENCL_C), Source::Ptx(""), Source::CudaBinary(NO_IMAGE)] {
             let error = device.load(source, "affine").unwrap_err();
             assert!(matches!(&error, Error::Unsupported { .. }), "{error}");
         }

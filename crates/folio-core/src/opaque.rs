@@ -54,6 +54,9 @@ impl DeviceRef {
     }
 
     /// As [`load`](Self::load), with options for the compiler. PTX and binaries have none.
+    ///
+    /// What is kept on disk is found by text and options, not by what the text includes from files: name
+    /// a version of those in an option (`-DHEADERS=3`), or have nothing kept, with `FOLIO_CACHE=off`.
     pub fn load_with(
         &self,
         source: Source<'_>,

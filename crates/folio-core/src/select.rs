@@ -94,10 +94,15 @@ impl Selector {
             DeviceKind::Simulated => 3,
         };
         let fitting = runtime.devices().into_iter().filter(|d| self.fits(d));
-        // `sim:1` is also a part of the name of `sim:10`.
-        let other = |d: &DeviceRef| self.name.as_deref() != Some(d.name());
+        // `sim:1` is also a part of the name of `sim:10`, and `cpu` of what another backend calls one.
+        let wanted = self.name.as_deref();
+        let exact = |d: &DeviceRef| match wanted {
+            name if name == Some(d.name()) => 0,
+            name if name == d.name().split(':').next() => 1,
+            _ => 2,
+        };
         fitting
-            .min_by_key(|d| (other(d), rank(d)))
+            .min_by_key(|d| (exact(d), rank(d)))
             .ok_or_else(|| runtime.not_found(self.to_string()))
     }
 }

@@ -43,11 +43,7 @@ impl Module {
         match source {
             Source::CudaC(code) => Module::compiled(context, compiler, name, &text(code)?, options),
             Source::Ptx(code) => Module::load(context, text(code)?.as_bytes_with_nul()),
-            // The driver is told no length, so that what is nothing of the kind is not for it.
-            Source::CudaBinary(
-                code @ ([0x7f, b'E', b'L', b'F', ..] | [0x50, 0xed, 0x55, 0xba, ..]),
-            ) => Module::load(context, code),
-            Source::CudaBinary(_) => Err(build("the code is neither a cubin nor a fat binary")),
+            Source::CudaBinary(image) => Module::load(context, image.bytes()),
             _ => Err(HalError::unsupported(source.language())),
         }
     }
@@ -77,7 +73,13 @@ impl Module {
         Ok(Entry(function))
     }
 
+    /// From an image: PTX with its zero, or a whole cubin or fat binary.
     fn load(context: &Context, image: &[u8]) -> Result<Module, HalError> {
+        // The driver is told no length, so that what is nothing of the kind is not for it.
+        let binary = matches!(image, [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xed, 0x55, 0xba, ..]);
+        if !binary && image.last() != Some(&0) {
+            return Err(build("the code is neither a cubin nor a fat binary"));
+        }
         const LOG: usize = 16 << 10;
         use sys::CUjit_option as Jit;
         let (mut module, mut log) = (null_mut(), vec![0u8; LOG]);

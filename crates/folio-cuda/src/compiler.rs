@@ -59,7 +59,9 @@ impl Compiler {
     ) -> Result<T, HalError> {
         let options: Vec<&str> = options.iter().copied().chain([&*self.architecture]).collect();
         // A cubin depends on this, and runs with any driver that takes it.
-        let key = Key::new("cuda").with(options.join(" ")).with(name).with(text.to_bytes());
+        let key = Key::new("cuda").with(options.len().to_string());
+        let key = options.iter().fold(key, |key, option| key.with(option));
+        let key = key.with(name).with(text.to_bytes());
         let first =
             |bundle: &Bundle, key: &Key| bundle.matching(key).find_map(|cubin| load(cubin).ok());
         if let Some(found) = first(&self.kept.bundle, &key) {
@@ -103,6 +105,8 @@ fn version() -> Result<Version, HalError> {
 
 /// CUDA C to a cubin, with an NVRTC that is there.
 fn compile(name: &str, text: &CStr, options: &[&str]) -> Result<Vec<u8>, HalError> {
+    let strings: Result<Vec<CString>, _> = options.iter().map(|o| CString::new(*o)).collect();
+    let strings = strings.map_err(|_| build("an option has a zero byte"))?;
     let file = CString::new(format!("{name}.cu")).unwrap_or_default();
     let mut program = null_mut();
     // SAFETY: strings that end with a zero; no headers.
@@ -113,8 +117,6 @@ fn compile(name: &str, text: &CStr, options: &[&str]) -> Result<Vec<u8>, HalErro
     if made != nvrtc::nvrtcResult::NVRTC_SUCCESS {
         return Err(build(format!("nvrtcCreateProgram: {made:?}")));
     }
-    let strings = options.iter().filter_map(|option| CString::new(*option).ok());
-    let strings: Vec<CString> = strings.collect();
     let options: Vec<*const c_char> = strings.iter().map(|option| option.as_ptr()).collect();
     // SAFETY: the program is live until it is destroyed below; buffers have the sizes asked for.
     let result = unsafe {
@@ -132,6 +134,8 @@ fn compile(name: &str, text: &CStr, options: &[&str]) -> Result<Vec<u8>, HalErro
         };
         let _ = nvrtc::nvrtcDestroyProgram(&raw mut program);
         match [result, asked, got].iter().all(|r| *r == nvrtc::nvrtcResult::NVRTC_SUCCESS) {
+            // Some options ask for something else.
+            true if out.is_empty() => Err((result, b"these options give no cubin".to_vec())),
             true => Ok(out),
             false => Err((result, out)),
         }

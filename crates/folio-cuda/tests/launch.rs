@@ -3,8 +3,8 @@
 
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, FillRect, Geometry,
-    HalErrorKind, Head, HostPtr, KernelRef, KernelSource, LaneKind, MemBase, MemRef, Notify, Order,
-    Param, Source, Tick,
+    HalErrorKind, Head, HostPtr, Image, KernelRef, KernelSource, LaneKind, MemBase, MemRef, Notify,
+    Order, Param, Source, Tick,
 };
 use folio_cuda::CudaBackend;
 use std::sync::Arc;
@@ -131,7 +131,8 @@ fn cuda_says_what_is_wrong_with_code() {
         ("sub", Source::CudaC(CUDA_C), "there is no kernel `sub`"),
         ("add", Source::Ptx(".version 7.0\n.target sm_50\nnonsense"), "ptxas"),
         ("a\0b", Source::CudaC(CUDA_C), "zero byte"),
-        ("add", Source::CudaBinary(b"no cubin"), "neither a cubin nor"),
+        // SAFETY: what is no image is refused before the driver sees it.
+        ("add", Source::CudaBinary(unsafe { Image::new(b"no cubin") }), "neither a cubin nor"),
     ] {
         let error = device.load(&KernelSource::Opaque { name, source, options: &[] }).unwrap_err();
         assert!(matches!(error.kind, HalErrorKind::Build), "{error}");

@@ -41,6 +41,17 @@ const CORPUS: &[&str] = &[
     "struct NoFunction { a: f32 }",
 ];
 
+/// Arguments of the attribute.
+const ARGUMENTS: &[&str] = &["", "contract", "group = 64", "group = [8, 4], contract"];
+
+/// Structs and others to derive for.
+const STRUCTS: &[&str] = &[
+    "#[repr(C)] #[derive(Clone, Copy)] struct Body<T: Number, const N: usize> where T: Copy { pos: [T; N], pub vel: Vec3<f32>, mass: f64 }",
+    "#[repr(C)] struct Pair(f32, u64);",
+    "#[repr(transparent)] pub(crate) struct One { at: u32 } enum Kind { A(i32), B { c: u8 } } union Bits { f: f32 }",
+    "struct Nothing;",
+];
+
 /// A small generator, so that a failure can be had again.
 struct Rng(u64);
 
@@ -97,13 +108,20 @@ fn mutated_kernels_never_panic() {
     let mut pool = vec![];
     let corpus: Vec<_> = CORPUS.iter().map(|text| TokenStream::from_str(text).unwrap()).collect();
     corpus.iter().for_each(|tokens| flat(tokens.clone(), &mut pool));
+    let arguments = ARGUMENTS.iter().map(|text| TokenStream::from_str(text).unwrap());
+    let arguments: Vec<_> = arguments.collect();
     let (mut rng, mut accepted, mut refused) = (Rng(0x9e37_79b9_7f4a_7c15), 0, 0);
     for case in 0..4_000 {
         let rarity = [10, 40, 160][rng.below(3)];
         let tokens = mutated(corpus[rng.below(corpus.len())].clone(), &pool, rarity, &mut rng);
         let kind = if rng.below(2) == 0 { Kind::Kernel } else { Kind::Device };
-        let text = tokens.to_string();
-        let expanded = catch_unwind(AssertUnwindSafe(|| expand(TokenStream::new(), tokens, kind)));
+        let said = match rng.below(4) {
+            0 => mutated(arguments[rng.below(arguments.len())].clone(), &pool, 4, &mut rng),
+            1 if kind == Kind::Kernel => arguments[1].clone(),
+            _ => TokenStream::new(),
+        };
+        let text = format!("({said}) {tokens}");
+        let expanded = catch_unwind(AssertUnwindSafe(|| expand(said, tokens, kind)));
         let Ok(expanded) = expanded else { panic!("case {case} panics: {text}") };
         let shown = expanded.to_token_stream().to_string();
         match shown.contains("compile_error") {
@@ -115,5 +133,27 @@ fn mutated_kernels_never_panic() {
         assert!(file.is_ok(), "case {case}: {:?}\n{text}\n{shown}", file.err());
     }
     // Both happen often, or this tests nothing.
-    assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
+    assert!(accepted > 300 && refused > 500, "{accepted} accepted, {refused} refused");
+}
+
+#[test]
+fn mutated_structs_never_panic() {
+    let mut pool = vec![];
+    let corpus: Vec<_> = STRUCTS.iter().map(|text| TokenStream::from_str(text).unwrap()).collect();
+    corpus.iter().for_each(|tokens| flat(tokens.clone(), &mut pool));
+    let (mut rng, mut accepted, mut refused) = (Rng(0x2545_f491_4f6c_dd1d), 0, 0);
+    for case in 0..2_000 {
+        let rarity = [10, 40, 160][rng.below(3)];
+        let tokens = mutated(corpus[rng.below(corpus.len())].clone(), &pool, rarity, &mut rng);
+        let text = tokens.to_string();
+        let expanded = catch_unwind(AssertUnwindSafe(|| crate::derive::expand(tokens)));
+        let Ok(expanded) = expanded else { panic!("case {case} panics: {text}") };
+        match expanded.to_string().contains("compile_error") {
+            true => refused += 1,
+            false => accepted += 1,
+        }
+        let file = syn::parse2::<syn::File>(expanded);
+        assert!(file.is_ok(), "case {case}: {:?}\n{text}", file.err());
+    }
+    assert!(accepted > 100 && refused > 500, "{accepted} accepted, {refused} refused");
 }

@@ -50,6 +50,8 @@ pub enum Bug {
     MissingAliasCheck,
     /// A command does not wait for the events that it is to come after.
     DroppedAfter,
+    /// A scope ends before what was done in it.
+    ScopeThatDoesNotWait,
 }
 
 /// Plants a bug in every backend and runtime.
@@ -75,6 +77,10 @@ impl Wrap for Planted {
             let calls = record.steps.iter_mut().map(|s| &mut s.call);
             calls.filter(|c| **c == Outcome::Aliasing).for_each(|c| *c = Outcome::Fine);
         }
+    }
+
+    fn leaves_scopes_early(&self) -> bool {
+        self.0 == Bug::ScopeThatDoesNotWait
     }
 
     // What the model finds by itself is the question.

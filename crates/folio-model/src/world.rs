@@ -33,6 +33,10 @@ pub trait Wrap: Send + Sync {
     fn told(&self) -> bool {
         false
     }
+    /// Whether what a scope has lent is looked at before the scope has waited, as if it did not.
+    fn leaves_scopes_early(&self) -> bool {
+        false
+    }
     /// Whether the layer that validates may be there.
     fn validated(&self) -> bool {
         true

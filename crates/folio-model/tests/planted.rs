@@ -97,3 +97,8 @@ fn planted_swallowed_error_is_caught() {
 fn planted_dropped_order_of_raw_commands_is_caught() {
     caught(Bug::DroppedAfter, Target::Sim, 0, wrong_value);
 }
+
+#[test]
+fn planted_scope_that_does_not_wait_is_caught() {
+    caught(Bug::ScopeThatDoesNotWait, Target::Sim, 0, wrong_value);
+}

@@ -194,11 +194,12 @@ impl OpenClLane {
         let mut state = self.lock();
         state.issued = head.tick;
         state.unflushed = true;
-        self.core.lost()?;
+        // What a task has returned is told before anything else, and dropped by whoever is told.
         let first = called.unwrap_or_else(|error| {
             state.fail((head.tick, error));
             None
         });
+        self.core.lost()?;
         let last = match first {
             Some(_) => Some(Arc::new(state.queue.marker()?)),
             None => None,

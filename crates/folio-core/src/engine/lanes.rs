@@ -259,8 +259,13 @@ impl LaneShared {
             }
             // SAFETY: the lane lock makes us the only consumer.
             let Some(head) = (unsafe { self.mailbox.peek() }) else {
-                self.stalled.store(false, Ordering::Release);
-                return Drained::Empty;
+                if !self.stalled.load(Ordering::Acquire) {
+                    return Drained::Empty;
+                }
+                // An interop task may have put something in since, which it can only tell in this way: then
+                // this sees it.
+                self.stalled.swap(false, Ordering::AcqRel);
+                continue;
             };
             if head.tick > self.room.load(Ordering::Relaxed) {
                 let done = self.native.completed().unwrap_or(Tick::MAX / 2);

@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// How many failures a queue keeps for [`Queue::wait`](crate::Queue::wait).
 const MOST_UNTOLD: usize = 1000;
 
+/// How many operations the loss of a device names.
+const MOST_SUSPECTS: usize = 4;
+
 impl Ledger {
     /// Accounts for everything that has completed on a lane. True when there was something.
     pub(crate) fn poll(&mut self, lane: LaneId) -> bool {
@@ -215,7 +218,7 @@ impl Ledger {
         }
         let names = self.device_names.clone();
         let name = names.get(device).map_or("?", String::as_str);
-        let error = HalError::new(HalErrorKind::Lost, reason);
+        let error = HalError::new(HalErrorKind::Lost, format!("{reason}{}", self.suspects(device)));
         let failure = self.fail("device", &Label::NONE, name, Cause::Backend(error));
         let domain = self.devices[device].domain;
         if domain != DomainId::HOST {
@@ -223,6 +226,24 @@ impl Ledger {
         }
         self.device_lost[device] = Some(failure.clone());
         failure
+    }
+
+    /// What may have been the reason for a loss: the first operations on each lane that have not ended.
+    fn suspects(&self, device: usize) -> String {
+        let first = device * usize::from(super::ledger::LANES_PER_DEVICE);
+        let lanes = self.lanes.iter().skip(first).take(super::ledger::LANES_PER_DEVICE.into());
+        let named: SmallVec<[String; 4]> = lanes
+            .flat_map(|lane| lane.records.iter().take(MOST_SUSPECTS))
+            .take(MOST_SUSPECTS)
+            .map(|record| match record.label.as_str() {
+                "" => record.what.to_owned(),
+                label => format!("{} `{label}`", record.what),
+            })
+            .collect();
+        if named.is_empty() {
+            return String::new();
+        }
+        format!(" (under way: {})", named.join(", "))
     }
 
     /// A device is gone: everything on its lanes is over and has failed.

@@ -19,7 +19,8 @@ impl CommandGroup {
     /// No one waits on the host.
     ///
     /// The task is called once, when the command is handed over, by some thread in a call of the runtime: often by the
-    /// one that submits, before `submit` returns. It does not block. It cannot wait for the runtime, which is
+    /// one that submits, before `submit` returns. It does not block, nor take a lock that a thread holds while it
+    /// submits or waits, which can be a deadlock. It cannot wait for the runtime, which is
     /// [`Error::WaitInKernel`]; what it submits goes its way when the task has ended. It may return `()` or a
     /// `Result`; an error and a panic are failures of the command. A command of which a dependency has failed does
     /// not call it.

@@ -82,7 +82,7 @@ pub use mem::{
     MemoryInfo, PointerInfo,
 };
 pub use notify::Notify;
-pub use opaque::{Argument, Foreign, Source};
+pub use opaque::{Argument, Foreign, Image, Source};
 
 use std::any::Any;
 use std::sync::Arc;

@@ -17,7 +17,27 @@ pub enum Source<'a> {
     /// PTX, for devices of the backend `cuda`.
     Ptx(&'a str),
     /// A cubin or a fat binary, for devices of the backend `cuda` that it was made for.
-    CudaBinary(&'a [u8]),
+    CudaBinary(Image<'a>),
+}
+
+/// The bytes of a compiled program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Image<'a>(&'a [u8]);
+
+impl<'a> Image<'a> {
+    /// From these bytes.
+    ///
+    /// # Safety
+    /// They are what a compiler of the driver's vendor made, all of it and undamaged: the driver reads as far as
+    /// they say themselves.
+    pub const unsafe fn new(bytes: &'a [u8]) -> Image<'a> {
+        Image(bytes)
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.0
+    }
 }
 
 impl<'a> Source<'a> {
@@ -35,7 +55,7 @@ impl<'a> Source<'a> {
     pub fn code(&self) -> &'a [u8] {
         match self {
             Source::OpenClC(text) | Source::CudaC(text) | Source::Ptx(text) => text.as_bytes(),
-            Source::CudaBinary(bytes) => bytes,
+            Source::CudaBinary(image) => image.bytes(),
         }
     }
 }

@@ -1,5 +1,6 @@
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
 #pragma clang diagnostic ignored "-Wtautological-compare"
 #pragma clang diagnostic ignored "-Wconstant-logical-operand"
 #pragma clang diagnostic ignored "-Wunused-value"

@@ -313,3 +313,52 @@ pub fn eight(
     g[i] = c[i];
     h[i] = d[i] + t as i32;
 }
+
+#[kernel]
+pub fn adds_at(i: Item, at: In<i32>, n: Atomic<u32>) {
+    n.add(at[i], 1);
+}
+
+#[kernel]
+pub fn puts_at(i: Item, at: In<i32>, y: Racy<i32>) {
+    y[at[i]] = 5;
+}
+
+/// One of the slots again, which there may not be.
+#[kernel]
+pub fn slots(i: Item, at: In<i32>, y: OutChunk<i32, 3>) {
+    for k in 0..3 {
+        y[i][k] = 1;
+    }
+    y[i][at[i] as usize] = 2;
+}
+
+/// One of the columns again.
+#[kernel]
+pub fn columns(i: Item, at: usize, y: OutRow<i32>) {
+    for c in 0..y.shape()[1] {
+        y[(i, c)] = 1;
+    }
+    y[(i, at)] = 2;
+}
+
+#[kernel]
+pub fn looks_up(i: Item, at: In<[i32; 2]>, x: In<i32, 2>, y: Out<i32>) {
+    y[i] = x[(at[i][0] as usize, at[i][1] as usize)];
+}
+
+#[device_fn]
+fn tick(n: i32) -> i32 {
+    if n > 0 { tock(n - 1) } else { 0 }
+}
+
+#[device_fn]
+fn tock(n: i32) -> i32 {
+    tick(n) + 1
+}
+
+/// Functions that call each other are no device's.
+#[kernel]
+pub fn circles(i: Item, y: Out<i32>) {
+    y[i] = tick(3);
+}

@@ -7,6 +7,7 @@ mod computations;
 mod group_code;
 mod groups;
 mod language;
+mod outside;
 
 use super::rig::*;
 use super::tests;
@@ -19,8 +20,9 @@ use folio_core::ir::device::Kernel;
 use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
 use groups::*;
 use language::*;
+use outside::*;
 
-pub(super) use code::{copies, counts, forgets, neighbours};
+pub(super) use code::{circles, copies, counts, forgets, neighbours};
 
 tests![
     one_dimension,
@@ -63,6 +65,11 @@ tests![
     affine_reads_out_of_bounds,
     gathers_out_of_bounds,
     arrays_out_of_bounds,
+    atomics_out_of_bounds,
+    scattered_writes_out_of_bounds,
+    slots_out_of_bounds,
+    columns_out_of_bounds,
+    reads_by_data_in_two_dimensions,
     panics_have_messages,
     failures_poison_what_was_written_until_it_is_overwritten,
     generic_code_is_made_once,

@@ -98,7 +98,7 @@ fn interpreted() {
 }
 
 #[test]
-fn opencl() {
+fn compile_opencl() {
     if let Err(why) = OpenClBackend::new().devices() {
         println!("skipped: opencl: {}", why.reason);
         return;

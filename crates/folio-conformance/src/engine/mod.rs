@@ -74,6 +74,11 @@ pub fn names() -> Vec<&'static str> {
     all().map(|(name, _)| name).collect()
 }
 
+/// The names of those of kernel functions.
+pub fn kernel_names() -> Vec<&'static str> {
+    kernels::TESTS.iter().map(|(name, _)| *name).collect()
+}
+
 /// Runs the suite. `expected` names tests that fail on this backend, each with the reason.
 ///
 /// ```

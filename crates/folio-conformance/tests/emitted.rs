@@ -1,0 +1,149 @@
+//! The C that is made of each kernel of the suite: kept in `emitted.cl`, so that a change of it is seen and
+//! reviewed, and compiled without a warning by the compilers that are there.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+// They find compilers as the random kernels' tests do.
+#[path = "../../folio-model/tests/emit/nvrtc.rs"]
+#[allow(dead_code, reason = "more than is needed here")]
+mod nvrtc;
+#[path = "../../folio-model/tests/emit/opencl.rs"]
+#[allow(dead_code, reason = "more than is needed here")]
+mod opencl;
+
+use folio_conformance::engine::{Factory, kernel_names, run_engine_where};
+use folio_core::hal::{HalError, KernelHandle, KernelSource};
+use folio_core::ir::Kernel;
+use folio_core::ir::emit::{Capabilities, Dialect, Form, emit};
+use folio_layers::{DeviceRef, Hooks, Layer};
+use folio_model::interp::Interpreter;
+use folio_sim::{DeviceSpec, SimBackend};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// By their text, which begins with their name.
+type Kernels = BTreeMap<String, Kernel>;
+
+/// Remembers what devices load.
+#[derive(Default)]
+struct Collect(Arc<Mutex<Kernels>>);
+
+// SAFETY: it looks at kernels, and passes them on.
+unsafe impl Hooks for Collect {
+    fn load(
+        &self,
+        device: &DeviceRef,
+        source: &KernelSource<'_>,
+    ) -> Result<KernelHandle, HalError> {
+        if let KernelSource::Ir(kernel) = source {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(kernel.to_string(), (*kernel).clone());
+        }
+        device.inner.load(source)
+    }
+}
+
+/// What the suite's tests of kernels load.
+fn kernels() -> Vec<Kernel> {
+    let all: Arc<Mutex<Kernels>> = Arc::default();
+    let factory: Factory = {
+        let all = all.clone();
+        Arc::new(move || {
+            let device = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
+            let sim = Arc::new(SimBackend::builder().device(device).build());
+            Box::new(Layer::new(Collect(all.clone()), sim))
+        })
+    };
+    let names = kernel_names();
+    let summary = run_engine_where(factory, &[], &|name| names.contains(&name));
+    assert!(summary.is_ok(), "{summary}");
+    let all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(all.len() >= 100, "the suite has {} kernels", all.len());
+    all.values().cloned().collect()
+}
+
+/// The text, or that the dialect's devices cannot have it.
+fn text(kernel: &Kernel, dialect: Dialect, checked: bool) -> Option<String> {
+    let caps = match dialect {
+        Dialect::Cuda => Capabilities::CUDA,
+        Dialect::OpenCl => Capabilities { f64: true, atomics64: true, ..Capabilities::LEAST },
+    };
+    Some(emit(kernel, Form::new(dialect, checked), &caps).ok()?.text)
+}
+
+/// Without the lines that all begin with, and without the lines of the source where something stands: these
+/// change whenever something is added there.
+fn own(text: &str) -> String {
+    let head = |line: &&str| {
+        line.starts_with('#') || line.starts_with("typedef ") && !line.starts_with("typedef struct")
+    };
+    let place = |line: &str| match line.split_once(".rs:") {
+        Some((file, _)) if line.trim_start().starts_with("// ") => format!("{file}.rs\n"),
+        _ => format!("{line}\n"),
+    };
+    text.lines().skip_while(head).map(place).collect()
+}
+
+#[test]
+fn compile_suite_kernels_are_as_reviewed() {
+    let mut found = BTreeSet::new();
+    for kernel in kernels() {
+        if let Some(text) = text(&kernel, Dialect::OpenCl, true) {
+            found.insert(format!("// {}\n{}", kernel.name, own(&text)));
+        }
+    }
+    let found: String = found.into_iter().collect();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/emitted.cl");
+    if std::env::var_os("FOLIO_BLESS").is_some() {
+        std::fs::write(path, &found).unwrap();
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    let differs = kept.lines().zip(found.lines()).position(|(kept, found)| kept != found);
+    let place = differs.unwrap_or(kept.lines().count().min(found.lines().count()));
+    let line = |text: &str| text.lines().nth(place).unwrap_or("(its end)").to_owned();
+    assert!(
+        kept == found,
+        "line {} of {path} is\n{}\nand what is emitted is\n{}\nReview it, and FOLIO_BLESS=1 writes the file anew.",
+        place + 1,
+        line(&kept),
+        line(&found),
+    );
+}
+
+/// Each of them, checked and not, compiles, and the compiler has nothing to say.
+fn compiles(dialect: Dialect, compile: &dyn Fn(&str) -> Result<String, String>) {
+    let (mut done, mut wrong) = (0, Vec::new());
+    for kernel in kernels() {
+        for checked in [true, false] {
+            let Some(text) = text(&kernel, dialect, checked) else { continue };
+            match compile(&text) {
+                Ok(said) if said.is_empty() => done += 1,
+                Ok(said) | Err(said) => wrong.push(format!("{}: {said}\n{text}", kernel.name)),
+            }
+        }
+    }
+    println!("{done} texts compiled");
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), done + wrong.len(), wrong[0]);
+    assert!(done >= 200, "{done} texts");
+}
+
+#[test]
+fn compile_suite_kernels_opencl() {
+    let device = match opencl::OpenCl::first() {
+        Ok(device) => device,
+        Err(why) => return println!("skipped: opencl: {why}"),
+    };
+    let mut options = Dialect::OpenCl.options(false).to_vec();
+    options.push("-Werror");
+    compiles(Dialect::OpenCl, &|text| Ok(device.compile(text, &options)?.log.clone()));
+}
+
+#[test]
+fn compile_suite_kernels_nvrtc() {
+    let compiler = match nvrtc::Nvrtc::load() {
+        Ok(compiler) => compiler,
+        Err(why) => return println!("skipped: nvrtc: {why}"),
+    };
+    let mut options = Dialect::Cuda.options(true).to_vec();
+    options.push("--gpu-architecture=compute_80");
+    compiles(Dialect::Cuda, &|text| Ok(compiler.compile(text, &options)?.1));
+}

@@ -177,16 +177,29 @@ fn there_may_be_no_driver() {
     again("there_may_be_no_driver", &[("OCL_ICD_VENDORS", "/nowhere"), absent]);
 }
 
-/// Pages of this process in memory.
-#[cfg(target_os = "linux")]
-fn resident() -> usize {
-    let statm = fs::read_to_string("/proc/self/statm").unwrap();
-    statm.split(' ').nth(1).unwrap().parse().unwrap()
+/// Bytes that this process, its driver included, has from `malloc` and has not given back. What of the process is in
+/// memory tells less: an allocator that is asked by many threads keeps pages for each of them.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn allocated() -> usize {
+    /// glibc's `struct mallinfo2`.
+    #[repr(C)]
+    struct Info {
+        counts: [usize; 4],
+        mapped: usize,
+        fast: [usize; 2],
+        in_use: usize,
+        free: [usize; 2],
+    }
+    unsafe extern "C" {
+        safe fn mallinfo2() -> Info;
+    }
+    let Info { mapped, in_use, .. } = mallinfo2();
+    mapped + in_use
 }
 
 /// Runtimes, their buffers and kernels come and go a thousand times, compile nothing but the first time, and leave
-/// no memory behind: a page for each of them would be 800.
-#[cfg(target_os = "linux")]
+/// no memory behind: a kilobyte for each of them would be 800 of them.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn compile_once_for_a_thousand_runtimes() {
     if !there_is_one() {
@@ -194,12 +207,20 @@ fn compile_once_for_a_thousand_runtimes() {
     }
     let folder = Folder::new("cycles");
     let cache = Cache::at(&folder.0);
-    let mut pages = Vec::new();
-    for _ in 0..5 {
-        (0..200).for_each(|_| assert_eq!(run(cache.clone()), 20_000.0));
-        pages.push(resident());
-    }
-    assert!(pages[4] < pages[0] + 256, "{pages:?} pages after each 200");
+    let cycle = |_| {
+        assert_eq!(run(cache.clone()), 20_000.0);
+        allocated()
+    };
+    let before = (0..200).map(cycle).min().unwrap();
+    let mut after: Vec<_> = (0..800).map(cycle).collect();
     let Counts { found, made } = cache.counts();
     assert_eq!(found, 999 * made);
+
+    // PoCL keeps some megabytes for a while, and gives them back with a later runtime: one moment without them is
+    // enough, and with a leak there is none.
+    let is_as_before = |bytes: &usize| *bytes < before + (256 << 10);
+    after.drain(..600);
+    if !after.iter().any(is_as_before) {
+        assert!((0..1_000).map(cycle).any(|bytes| is_as_before(&bytes)), "{before} bytes, later {after:?}");
+    }
 }

@@ -8,7 +8,6 @@ use folio_conformance::engine::{Factory, run_engine_where};
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
-use folio_model::rng::Rng;
 use std::sync::Arc;
 
 fn is_there() -> bool {
@@ -46,13 +45,6 @@ fn cuda_checked_kernels() {
     let summary = run_engine_where(factory, &[], &|name| checked.contains(&name));
     println!("{summary}");
     assert!(summary.is_ok() && summary.passed.len() == checked.len(), "{summary}");
-}
-
-#[kernel]
-fn mix(i: Item, n: i32, x: In<i32>, y: InOut<i32>) {
-    let k = i.index();
-    let before = if k == 0 { x[0] } else { x[k - 1] };
-    y[i] = y[i] * 3 + x[i] - n ^ before;
 }
 
 #[kernel]
@@ -94,36 +86,8 @@ fn cuda_and_cpu_take_turns() {
     if !is_there() {
         return;
     }
-    for seed in 0..20 {
-        let mut rng = Rng::new(seed);
+    support::turns::all_take_turns(|| {
         let cpu = CpuBackend::builder().domains(2).threads(2).build().unwrap();
-        let rt = Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap();
-        let queues: Vec<Queue> =
-            rt.devices().iter().map(|device| rt.queue_on(device).unwrap()).collect();
-        let n = 1 + rng.below(5_000);
-        let mut x: Vec<i32> = (0..n).map(|_| rng.below(1 << 20) as i32).collect();
-        let mut y = vec![7i32; n];
-        let page = BufferOptions::new().page([1 + rng.below(700)]);
-        let mut a = rt.buffer_from_with(&x, [n], page.clone()).unwrap();
-        let mut b = rt.buffer_from_with(&y, [n], page).unwrap();
-        for turn in 0..60 {
-            let q = &queues[rng.below(queues.len())];
-            let (first, end) = (rng.below(n), rng.below(n) + 1);
-            let items = first.min(end)..first.max(end);
-            q.run(items.clone(), mix(turn, &a, &mut b)).unwrap();
-            for k in items {
-                let before = x[k.saturating_sub(1)];
-                y[k] = y[k].wrapping_mul(3).wrapping_add(x[k]).wrapping_sub(turn) ^ before;
-            }
-            if rng.below(3) == 0 {
-                std::mem::swap(&mut a, &mut b);
-                std::mem::swap(&mut x, &mut y);
-            }
-            if rng.below(10) == 0 {
-                assert_eq!(b.to_vec().unwrap(), y, "seed {seed}, turn {turn}");
-            }
-        }
-        assert_eq!(a.to_vec().unwrap(), x, "seed {seed}");
-        assert_eq!(b.to_vec().unwrap(), y, "seed {seed}");
-    }
+        Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap()
+    });
 }

@@ -34,15 +34,16 @@ fn opencl() -> Result<Vec<Target>, String> {
     Ok([with, without].into_iter().flat_map(both_ways).collect())
 }
 
-/// CUDA alone, beside a CPU, and beside OpenCL on the same GPU.
+/// CUDA alone, and beside a CPU.
 fn cuda() -> Result<Vec<Target>, String> {
     let machines = find(vec![Arc::new(CudaBackend::new())])?;
-    let mut targets = [false, true].map(|cpu| Target::Machines { machines, cpu }).to_vec();
-    match find(vec![Arc::new(CudaBackend::new()), Arc::new(OpenClBackend::new())]) {
-        Ok(machines) => targets.push(Target::Machines { machines, cpu: false }),
-        Err(why) => println!("CUDA with nothing beside it but CPUs: {why}"),
-    }
-    Ok(targets)
+    Ok([false, true].map(|cpu| Target::Machines { machines, cpu }).to_vec())
+}
+
+/// CUDA and OpenCL in one runtime, on the same GPU where that has both.
+fn cuda_and_opencl() -> Result<Vec<Target>, String> {
+    let machines = find(vec![Arc::new(CudaBackend::new()), Arc::new(OpenClBackend::new())])?;
+    Ok([false, true].map(|cpu| Target::Machines { machines, cpu }).to_vec())
 }
 
 /// Runs a suite where there are such devices.
@@ -101,4 +102,14 @@ fn cuda_runs_programs() {
 #[test]
 fn cuda_meets_faults() {
     on(cuda(), |targets| faults("faults_cuda", "FAULTS_CUDA", targets));
+}
+
+#[test]
+fn cuda_and_opencl_run_programs() {
+    on(cuda_and_opencl(), |targets| programs("programs_both", "PROGRAMS_CUDA", targets));
+}
+
+#[test]
+fn cuda_and_opencl_meet_faults() {
+    on(cuda_and_opencl(), |targets| faults("faults_both", "FAULTS_CUDA", targets));
 }

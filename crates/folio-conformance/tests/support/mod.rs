@@ -2,6 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 #![allow(dead_code, reason = "no test has devices of all kinds")]
 
+pub mod pair;
+pub mod turns;
+
 use folio_conformance::engine::{Factory, names, run_engine_where};
 use folio_core::hal::{Backend, DeviceKind, MemoryHome};
 use folio_layers::{Report, Validate};

@@ -1,0 +1,93 @@
+//! A GPU that is there twice, by CUDA and by OpenCL, in one runtime; and that two backends can be tested as one.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod support;
+
+use folio::prelude::*;
+use folio_core::hal::{Backend, DeviceInfo};
+use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
+use folio_opencl::OpenClBackend;
+use folio_sim::SimBackend;
+use support::pair::Pair;
+use support::turns;
+
+fn all() -> Pair<CudaBackend, OpenClBackend> {
+    Pair(CudaBackend::new(), OpenClBackend::new())
+}
+
+/// NVIDIA's devices, by CUDA and by OpenCL, where there are both.
+fn both() -> Option<[Vec<DeviceInfo>; 2]> {
+    let nvidias = |backend: &dyn Backend| match backend.devices() {
+        Ok(devices) => {
+            let theirs = |device: &DeviceInfo| device.vendor.contains("NVIDIA");
+            let devices: Vec<_> = devices.into_iter().filter(theirs).collect();
+            if devices.is_empty() { Err("no device of NVIDIA's".into()) } else { Ok(devices) }
+        }
+        Err(why) => Err(why.reason),
+    };
+    let found = [&CudaBackend::new() as &dyn Backend, &OpenClBackend::new()].map(|backend| {
+        nvidias(backend).map_err(|why| println!("skipped: {}: {why}", backend.name())).ok()
+    });
+    let [Some(cuda), Some(opencl)] = found else { return None };
+    Some([cuda, opencl])
+}
+
+/// A runtime with each GPU twice.
+fn runtime() -> Runtime {
+    let builder = Runtime::builder().backend(CudaBackend::new()).backend(OpenClBackend::new());
+    builder.keep_twins().build().unwrap()
+}
+
+/// BACK-04: both APIs say the same of who a GPU is; so it is used once, unless more is asked for.
+#[test]
+fn cuda_and_opencl_name_the_same_gpus() {
+    let Some([cuda, opencl]) = both() else { return };
+    for gpu in &cuda {
+        let twin = opencl.iter().find(|twin| twin.uuid == gpu.uuid);
+        assert!(gpu.uuid.is_some() && twin.is_some(), "{gpu:?} is not among {opencl:?}");
+        assert_eq!(twin.unwrap().name, gpu.name);
+    }
+    let once = Runtime::builder().backend(CudaBackend::new()).backend(OpenClBackend::new());
+    let once = once.build().unwrap();
+    let left_out = once.absent().iter().filter(|why| why.contains("already")).count();
+    assert_eq!(left_out, cuda.len(), "{:?}", once.absent());
+    assert_eq!(runtime().devices().len(), once.devices().len() + cuda.len());
+}
+
+/// Between the two a buffer goes as between any devices: by way of the host, and as often as needed.
+#[test]
+fn cuda_and_opencl_take_turns() {
+    if both().is_some() {
+        turns::all_take_turns(runtime);
+        turns::failures_reach_all(&runtime());
+    }
+}
+
+/// The suite, with cases of several memories over both.
+#[test]
+fn cuda_and_opencl_pass_the_suite() {
+    if both().is_some() {
+        support::passes(all, &[]);
+    }
+}
+
+/// A simulated device and CPUs, so that none of this is new where there is a GPU.
+#[test]
+fn two_backends_are_tested_as_one() {
+    // These take the devices of a backend to be of one kind.
+    let of_one_kind = [
+        "devices_are_found_by_what_they_are",
+        "a_views_own_memory_is_not_released",
+        "released_memory_holds_no_parts_of_pages",
+    ];
+    let both = || {
+        let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
+        Pair(SimBackend::builder().build(), cpu)
+    };
+    let left_out = support::left_out(&both(), &[]);
+    support::passes_where(both, &|name| !of_one_kind.contains(&name), &left_out);
+    let rt = || Runtime::builder().backend(both()).build().unwrap();
+    turns::all_take_turns(rt);
+    turns::failures_reach_all(&rt());
+}

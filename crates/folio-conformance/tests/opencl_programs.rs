@@ -221,6 +221,9 @@ fn compile_once_for_a_thousand_runtimes() {
     let is_as_before = |bytes: &usize| *bytes < before + (256 << 10);
     after.drain(..600);
     if !after.iter().any(is_as_before) {
-        assert!((0..1_000).map(cycle).any(|bytes| is_as_before(&bytes)), "{before} bytes, later {after:?}");
+        assert!(
+            (0..1_000).map(cycle).any(|bytes| is_as_before(&bytes)),
+            "{before} bytes, later {after:?}"
+        );
     }
 }

@@ -345,13 +345,26 @@ impl Signature {
         let described = self.described(name, tree, &quote!(Self::__body));
         let made =
             if kind == Kind::Kernel { self.kernel(function, walk) } else { self.plain(function) };
-        let what = match kind {
-            Kind::Kernel => quote!(),
-            Kind::Device | Kind::Method => quote! {
-                impl #params ::folio::ir::device::Inlined for #name #arguments #conditions {
-                    const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
-                }
-            },
+        // Kernels are launched: who calls one finds nothing.
+        let (at, what) = match kind {
+            Kind::Kernel => (quote!(), quote!()),
+            Kind::Device | Kind::Method => (
+                quote! {
+                    #[doc(hidden)]
+                    #[inline(always)]
+                    #[allow(missing_docs, reason = "hidden")]
+                    #vis fn __at<__M: ::folio::ir::device::Mode>(
+                        _: &::folio::ir::device::Slot<::folio::ir::device::Callee<Self>>,
+                    ) -> fn(#(#types),*) #output {
+                        Self::__body::<__M>
+                    }
+                },
+                quote! {
+                    impl #params ::folio::ir::device::Inlined for #name #arguments #conditions {
+                        const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
+                    }
+                },
+            ),
         };
         quote! {
             #[doc(hidden)]
@@ -362,14 +375,7 @@ impl Signature {
             impl #params #name #arguments #conditions {
                 #[inline(always)]
                 fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
-                #[doc(hidden)]
-                #[inline(always)]
-                #[allow(missing_docs, reason = "hidden")]
-                #vis fn __at<__M: ::folio::ir::device::Mode>(
-                    _: &::folio::ir::device::Slot<::folio::ir::device::Callee<Self>>,
-                ) -> fn(#(#types),*) #output {
-                    Self::__body::<__M>
-                }
+                #at
                 const __FUNCTION: ::folio::ir::source::Function = #described;
             }
             #what
@@ -592,7 +598,7 @@ impl Signature {
 /// What is allowed in what the macro writes.
 pub fn attributes() -> TokenStream {
     quote! {
-        #[allow(unused_mut, unused_parens, unused_braces, unused_variables, non_snake_case,
+        #[allow(unused_mut, unused_parens, unused_braces, unused_imports, unused_variables, non_snake_case,
             non_upper_case_globals, unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
             reason = "written by a macro")]
     }
@@ -674,6 +680,21 @@ fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
     }
 }
 
+/// Types that devices have not, with what to write.
+const OF_THE_HOST: &[(&str, &str)] = &[
+    ("String", "pass its bytes: `In<u8>`"),
+    ("str", "pass its bytes: `In<u8>`"),
+    ("char", "pass it as a `u32`"),
+    ("Vec", "take a view: `In<T>`, `Out<T>`"),
+    ("Box", "take the value, or a view: `In<T>`, `Out<T>`"),
+    ("Rc", "take the value, or a view: `In<T>`, `Out<T>`"),
+    ("Arc", "take the value, or a view: `In<T>`, `Out<T>`"),
+    ("Option", "pass a value that stands for none"),
+    ("Buffer", "take a view: `In<T>`, `Out<T>`"),
+    ("i128", "pass two `u64`"),
+    ("u128", "pass two `u64`"),
+];
+
 fn refuse_type(ty: &Type, walk: &mut Walk) {
     match ty {
         Type::Reference(_) => {
@@ -691,6 +712,20 @@ fn refuse_type(ty: &Type, walk: &mut Walk) {
         }
         Type::BareFn(_) | Type::TraitObject(_) => {
             walk.refuse(ty.span(), "functions as values are not supported; call a #[device_fn]");
+        }
+        Type::Array(array) => refuse_type(&array.elem, walk),
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last() else { return };
+            let name = last.ident.to_string();
+            if let Some((_, instead)) = OF_THE_HOST.iter().find(|(host, _)| *host == name) {
+                return drop(walk.refuse(ty.span(), format!("`{name}` is of the host; {instead}")));
+            }
+            let PathArguments::AngleBracketed(list) = &last.arguments else { return };
+            for argument in &list.args {
+                if let GenericArgument::Type(inner) = argument {
+                    refuse_type(inner, walk);
+                }
+            }
         }
         _ => {}
     }

@@ -14,6 +14,7 @@ mod ends;
 mod functions;
 mod group;
 mod half;
+pub mod host;
 mod launched;
 mod local;
 mod operators;

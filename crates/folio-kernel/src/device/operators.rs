@@ -1,5 +1,6 @@
 //! The operators that structs can have, too: each is a trait, with the result of the left operand's
-//! type, so that inference of literals goes both ways.
+//! type, so that inference of literals goes both ways. Slots can compute as well as tell what they are of: where
+//! both are in the same place, rustc says once what is wrong there.
 
 use super::{Mode, Slot};
 use crate::source::Entry;
@@ -24,13 +25,6 @@ macro_rules! operators {
             }
         }
 
-        #[doc = concat!("`a ", $text, " b`")]
-        #[inline(always)]
-        #[track_caller]
-        pub fn $function<M: Mode, T: $name<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
-            a.$method::<M>(b)
-        }
-
         impl<T: $name<B>, B> Slot<(T, B)> {
             #[doc = concat!("The entry of `", $text, "` between these types.")]
             pub const fn $function(&self) -> fn() -> Entry {
@@ -46,6 +40,33 @@ operators! {
     Over over div "/", "`{Self}` and `{B}` cannot be divided in a kernel";
     Modulo modulo rem "%", "`{Self}` and `{B}` cannot be divided in a kernel";
 }
+
+/// Operators that cannot fail, computed by slots.
+macro_rules! by_slots {
+    ($($name:ident $method:ident $text:literal;)*) => {$(
+        impl<T: $name<B>, B> Slot<(T, B)> {
+            #[doc = concat!("`a ", $text, " b`")]
+            #[inline(always)]
+            pub fn $method<M: Mode>(&self, a: T, b: B) -> T {
+                a.$method::<M>(b)
+            }
+        }
+    )*};
+}
+by_slots! { Plus plus "+"; Minus minus "-"; Times times "*"; }
+
+/// Operators that can, at the place of the call.
+macro_rules! by_functions {
+    ($($name:ident $method:ident $function:ident $text:literal;)*) => {$(
+        #[doc = concat!("`a ", $text, " b`")]
+        #[inline(always)]
+        #[track_caller]
+        pub fn $function<M: Mode, T: $name<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
+            a.$method::<M>(b)
+        }
+    )*};
+}
+by_functions! { Over over div "/"; Modulo modulo rem "%"; }
 
 /// What `-` before it needs.
 #[diagnostic::on_unimplemented(
@@ -64,15 +85,15 @@ pub trait Negated: Copy {
     }
 }
 
-/// `-a`
-#[inline(always)]
-pub fn neg<M: Mode, T: Negated>(_: &Slot<T>, a: T) -> T {
-    a.negated::<M>()
-}
-
 impl<T: Negated> Slot<T> {
     /// The entry of `-` before this type.
     pub const fn neg(&self) -> fn() -> Entry {
         T::entry
+    }
+
+    /// `-a`
+    #[inline(always)]
+    pub fn negated<M: Mode>(&self, a: T) -> T {
+        a.negated::<M>()
     }
 }

@@ -162,9 +162,13 @@ impl Walk {
         // A method of a struct, by `#[device_fn] impl`.
         let (slot, entry) = self.callee(method.span());
         let hidden = hidden("device_method", method);
-        let native = quote_spanned!(method.span() => #receiver.#hidden::<__M>(&#slot));
+        let span = method.span();
+        let native = quote_spanned!(span => #receiver.#hidden::<__M>(&#slot));
         let tree = quote!(__s::Expr::Call(#entry, &[#receiver_tree, #(#trees),*]));
-        (quote!((#native) #given), tree)
+        (
+            quote_spanned!(span => ({ ::folio::ir::host_function!(#hidden, self); #native }) #given),
+            tree,
+        )
     }
 
     /// `f(..)`
@@ -186,26 +190,49 @@ impl Walk {
         {
             return (quote!(#path #given), tree);
         }
-        let (slot, entry) = self.callee(last.ident.span());
-        let tree = quote!(__s::Expr::Call(#entry, &[#(#trees),*]));
-        let of_type = before.is_some_and(|b| b.ident.to_string().starts_with(char::is_uppercase));
-        if of_type || path.qself.is_some() {
-            // `Vec3::new(..)`, by `#[device_fn] impl`.
-            let mut path = path.clone();
-            if let Some(last) = path.path.segments.last_mut() {
-                last.ident = hidden("device_fn", &last.ident);
-                last.arguments = syn::PathArguments::None;
-            }
-            let callee = quote_spanned!(path.span() => #path::<__M>(&#slot));
-            return (quote!(#callee #given), tree);
-        }
-        if self.name.as_ref() == path.path.get_ident() {
-            let text = "a function cannot call itself on devices; write a loop";
+        let owner = before.map(|before| before.ident.to_string()).unwrap_or_default();
+        if let Some(text) = self.not_called(&path.path, &owner, &last.ident) {
             return self.refuse(path.span(), text);
         }
-        let at = Ident::new("__at", last.ident.span());
-        let callee = quote_spanned!(last.ident.span() => #path::#at::<__M>(&#slot));
+        let (slot, entry) = self.callee(last.ident.span());
+        let tree = quote!(__s::Expr::Call(#entry, &[#(#trees),*]));
+        if owner.starts_with(char::is_uppercase) || path.qself.is_some() {
+            // `Vec3::new(..)`, by `#[device_fn] impl`.
+            let span = path.span();
+            let hidden = Ident::new(&hidden("device_fn", &last.ident).to_string(), span);
+            let mut path = path.clone();
+            if let Some(last) = path.path.segments.last_mut() {
+                *last = syn::PathSegment::from(hidden.clone());
+            }
+            let callee = quote_spanned!(span => ({ ::folio::ir::host_function!(#hidden); #path::<__M>(&#slot) }));
+            return (quote!(#callee #given), tree);
+        }
+        // The function's type, imported. One of the host has none, and then this is what the glob has.
+        let mut imported = path.path.clone();
+        let arguments =
+            imported.segments.last_mut().map(|last| std::mem::take(&mut last.arguments));
+        let callee = quote_spanned!(last.ident.span() => ({
+            use ::folio::ir::device::host::*;
+            { use #imported as __callee; __callee #arguments::__at::<__M>(&#slot) }
+        }));
         (quote!(#callee #given), tree)
+    }
+
+    /// Why this cannot be a device function, as far as its name says.
+    fn not_called(&self, path: &syn::Path, owner: &str, name: &Ident) -> Option<&'static str> {
+        let alone = path.get_ident();
+        if self.name.is_some() && self.name.as_ref() == alone {
+            return Some("a function cannot call itself on devices; write a loop");
+        }
+        if alone.is_some_and(|name| self.scopes.find(name).is_some()) {
+            return Some("this is a variable; call a #[device_fn] by its name");
+        }
+        if FLOATS_AND_INTEGERS.contains(&owner) {
+            return Some("functions of numbers are methods here: `x.max(y)` for `f32::max(x, y)`");
+        }
+        name.to_string().starts_with(char::is_uppercase).then_some(
+            "variants and tuple structs are not supported; write a struct with named fields",
+        )
     }
 
     /// Functions of numbers that convert, as a tree.

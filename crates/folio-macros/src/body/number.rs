@@ -44,9 +44,8 @@ impl Walk {
         match unary.op {
             UnOp::Neg(token) => {
                 let (slot, entry) = self.operator(token.span, "neg");
-                let neg = quote_spanned!(token.span => ::folio::ir::device::ops::neg::<__M, _>);
                 let tree = quote!(__s::Expr::Unary('-', &#tree, #entry));
-                (quote!(#neg(&#slot, #native)), tree)
+                (quote_spanned!(slot.span() => #slot.negated::<__M>(#native)), tree)
             }
             UnOp::Not(token) => {
                 let none = none();
@@ -59,7 +58,7 @@ impl Walk {
     /// The slot of an operator that structs may have, and its entry.
     fn operator(&mut self, at: Span, function: &str) -> (Ident, TokenStream) {
         let name = self.new_slot(at);
-        let function = Ident::new(function, Span::mixed_site().located_at(at));
+        let function = Ident::new(function, name.span());
         let entry = self.entry(quote_spanned!(at => #name.#function()));
         (name, quote!(::core::option::Option::Some(#entry)))
     }
@@ -108,19 +107,25 @@ impl Walk {
         b: TokenStream,
     ) -> (TokenStream, TokenStream) {
         let span = binary.op.span();
-        let Some((name, of_structs)) = function_of(op) else {
+        let Some((name, by_slot)) = function_of(op) else {
             let token: TokenStream = op.parse().unwrap_or_default();
             let token = respanned(token, span);
             return (quote!(((#a) #token (#b))), none());
         };
         let function = Ident::new(name, span);
         let function = quote_spanned!(span => ::folio::ir::device::ops::#function);
-        if !of_structs {
-            return (quote_spanned!(binary.span() => #function(#a, #b)), none());
+        match by_slot {
+            BySlot::No => (quote_spanned!(binary.span() => #function(#a, #b)), none()),
+            BySlot::Told => {
+                let (slot, entry) = self.operator(span, name);
+                (quote_spanned!(binary.span() => #function::<__M, _, _>(&#slot, #a, #b)), entry)
+            }
+            BySlot::Computed(name_there) => {
+                let (slot, entry) = self.operator(span, name);
+                let computed = Ident::new(name_there, slot.span());
+                (quote_spanned!(slot.span() => #slot.#computed::<__M>(#a, #b)), entry)
+            }
         }
-        let (slot, entry) = self.operator(span, name);
-        let native = quote_spanned!(binary.span() => #function::<__M, _, _>(&#slot, #a, #b));
-        (native, entry)
     }
 }
 
@@ -155,17 +160,27 @@ fn is_assignment(op: &BinOp) -> bool {
     )
 }
 
-/// The function that an operator becomes, and whether structs may have it. The others mean in kernels what they
-/// mean in Rust.
-fn function_of(op: &str) -> Option<(&'static str, bool)> {
+/// What a slot has to do with an operator.
+enum BySlot {
+    /// Nothing: structs cannot have it.
+    No,
+    /// It tells the types. A function computes, since the operation may fail: its place is that of a call in
+    /// the user's tokens.
+    Told,
+    /// It computes as well, by this name, in the macro's tokens: what is wrong with the types is then said once.
+    Computed(&'static str),
+}
+
+/// The function that an operator becomes. The others mean in kernels what they mean in Rust.
+fn function_of(op: &str) -> Option<(&'static str, BySlot)> {
     match op {
-        "+" => Some(("add", true)),
-        "-" => Some(("sub", true)),
-        "*" => Some(("mul", true)),
-        "/" => Some(("div", true)),
-        "%" => Some(("rem", true)),
-        "<<" => Some(("shl", false)),
-        ">>" => Some(("shr", false)),
+        "+" => Some(("add", BySlot::Computed("plus"))),
+        "-" => Some(("sub", BySlot::Computed("minus"))),
+        "*" => Some(("mul", BySlot::Computed("times"))),
+        "/" => Some(("div", BySlot::Told)),
+        "%" => Some(("rem", BySlot::Told)),
+        "<<" => Some(("shl", BySlot::No)),
+        ">>" => Some(("shr", BySlot::No)),
         _ => None,
     }
 }

@@ -87,18 +87,18 @@ impl Walk {
             return self.expr(index);
         }
         let (name, op) = match binary.op {
-            BinOp::Add(_) => ("add", "+"),
-            BinOp::Sub(_) => ("sub", "-"),
+            BinOp::Add(_) => ("plus", "+"),
+            BinOp::Sub(_) => ("minus", "-"),
             _ => return self.expr(index),
         };
         let (native, tree) = self.expr(&binary.right);
         let (left, left_tree) = self.expr(&binary.left);
-        let name = Ident::new(name, binary.op.span());
         let slot = self.new_slot(binary.op.span());
+        let name = Ident::new(name, slot.span());
         let (line, column) = place_of(binary.op.span());
         let own = quote!(__s::Expr::Method(&#left_tree, "index", &[], (#line, #column)));
         (
-            quote_spanned!(binary.span() => ::folio::ir::device::ops::#name::<__M, _, _>(&#slot, #left.index(), #native)),
+            quote_spanned!(slot.span() => #slot.#name::<__M>(#left.index(), #native)),
             quote!(__s::Expr::Binary(#op, &#own, &#tree, ::core::option::Option::None, (#line, #column))),
         )
     }

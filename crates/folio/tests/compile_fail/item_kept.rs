@@ -1,5 +1,5 @@
 //! KRN-02: an item lives as long as its kernel's call: another item's is not to be had.
-use folio::prelude::*;
+use folio::ClosureItem;
 use std::sync::Mutex;
 
 static KEPT: Mutex<Option<ClosureItem<'static>>> = Mutex::new(None);

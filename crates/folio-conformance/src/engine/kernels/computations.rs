@@ -170,7 +170,10 @@ sixty_four! {
 }
 
 pub(super) fn linear_algebra(rig: &Rig) -> Outcome {
-    let double = |k: usize| f64::from(wave(k));
+    algebra(rig, |k| wave(k).into(), wave)
+}
+
+pub(super) fn algebra(rig: &Rig, double: fn(usize) -> f64, single: Floats) -> Outcome {
     let (b, c, a) = (data([70], double), data([70], |k| double(k + 7)), data([70], |_| 0f64));
     let args = vec![scalar(0.7f64), b.arg(), c.arg(), a.arg()];
     fine(agree::<triad>(rig, &[70], args, |rt, q| {
@@ -184,7 +187,7 @@ pub(super) fn linear_algebra(rig: &Rig) -> Outcome {
         q.run(y.range(), around(&x, &mut y))?;
         Ok(vec![contents(&y)?])
     })?)?;
-    let (a, b, y) = (data([6, 9], wave), data([9, 5], wave), data([6, 5], |_| 0f32));
+    let (a, b, y) = (data([6, 9], single), data([9, 5], single), data([6, 5], |_| 0f32));
     fine(agree::<matmul>(rig, &[6, 5], vec![a.arg(), b.arg(), y.arg()], |rt, q| {
         let (a, b, mut y) = (a.buffer(rt)?, b.buffer(rt)?, y.buffer(rt)?);
         q.run(y.range(), matmul(&a, &b, &mut y))?;

@@ -12,7 +12,11 @@ fn number(k: usize) -> u32 {
 }
 
 pub(super) fn tiles_in_local_memory(rig: &Rig) -> Outcome {
-    let (a, b) = (data([16, 24], wave), data([24, 32], |k| wave(k + 7)));
+    tiles(rig, wave)
+}
+
+pub(super) fn tiles(rig: &Rig, of: Floats) -> Outcome {
+    let (a, b) = (data([16, 24], of), data([24, 32], |k| of(k + 7)));
     let c = data([16, 32], |_| 0f32);
     let args = vec![a.arg(), b.arg(), Arg::Local, Arg::Local, c.arg()];
     fine(agree_in::<matmul>(rig, (&[16, 32], Some(&[TILE, TILE])), args, |rt, q| {
@@ -24,9 +28,18 @@ pub(super) fn tiles_in_local_memory(rig: &Rig) -> Outcome {
 
 /// semantics 8.2, 8.3
 pub(super) fn folds_of_groups(rig: &Rig) -> Outcome {
-    for size in [1, 2, 3, 7, 31, 100] {
+    folds_of(rig, &[1, 2, 3, 7, 31, 100], wave, number)
+}
+
+pub(super) fn folds_of(
+    rig: &Rig,
+    sizes: &[usize],
+    of: Floats,
+    number: fn(usize) -> u32,
+) -> Outcome {
+    for &size in sizes {
         let n = size * 5;
-        let (x, k) = (data([n], wave), data([n], number));
+        let (x, k) = (data([n], of), data([n], number));
         let (sums, most) = (data([5], |_| 0f32), data([5], |_| 0u32));
         let args = vec![x.arg(), k.arg(), sums.arg(), most.arg(), x.arg(), k.arg()];
         fine(agree_in::<folds>(rig, (&[n], Some(&[size])), args, |rt, q| {
@@ -48,7 +61,18 @@ pub(super) fn folds_of_groups(rig: &Rig) -> Outcome {
 }
 
 pub(super) fn groups_sort_and_transpose(rig: &Rig) -> Outcome {
-    let x = data([192], number);
+    sorts(rig, number)?;
+    let (x, y) = (data([8, 12], noise), data([12, 8], |_| 0));
+    let args = vec![x.arg(), Arg::Local, y.arg()];
+    fine(agree_in::<transpose>(rig, (&[12, 8], Some(&[4, 4])), args, |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(y.range(), transpose(&x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)
+}
+
+pub(super) fn sorts(rig: &Rig, of: fn(usize) -> u32) -> Outcome {
+    let x = data([192], of);
     let args = vec![x.arg(), Arg::Local, Arg::Local];
     fine(agree_in::<bitonic>(rig, (&[192], Some(&[64])), args, |rt, q| {
         let mut x = x.buffer(rt)?;
@@ -61,13 +85,7 @@ pub(super) fn groups_sort_and_transpose(rig: &Rig) -> Outcome {
     let mut wanted = x.values.clone();
     wanted.chunks_mut(64).for_each(|group| group.sort_unstable());
     ensure_eq!(sorted.to_vec()?, wanted);
-    let (x, y) = (data([8, 12], noise), data([12, 8], |_| 0));
-    let args = vec![x.arg(), Arg::Local, y.arg()];
-    fine(agree_in::<transpose>(rig, (&[12, 8], Some(&[4, 4])), args, |rt, q| {
-        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
-        q.run(y.range(), transpose(&x, &mut y))?;
-        Ok(vec![contents(&y)?])
-    })?)
+    Ok(())
 }
 
 pub(super) fn tiles_larger_than_groups(rig: &Rig) -> Outcome {
@@ -96,7 +114,11 @@ pub(super) fn groups_speak_the_language(rig: &Rig) -> Outcome {
 
 /// semantics 9
 pub(super) fn histograms(rig: &Rig) -> Outcome {
-    let (x, bins) = (data([3000], number), data([16], |k| k as u32));
+    histograms_of(rig, number)
+}
+
+pub(super) fn histograms_of(rig: &Rig, of: fn(usize) -> u32) -> Outcome {
+    let (x, bins) = (data([3000], of), data([16], |k| k as u32));
     fine(agree::<histogram>(rig, &[3000], vec![x.arg(), bins.arg()], |rt, q| {
         let (x, mut bins) = (x.buffer(rt)?, bins.buffer(rt)?);
         q.run(3000, histogram(&x, &mut bins))?;
@@ -159,16 +181,12 @@ pub(super) fn rows_move_where_they_are_owned(rig: &Rig) -> Outcome {
 
 /// semantics 8.4
 pub(super) fn launch_wide_reductions(rig: &Rig) -> Outcome {
-    for n in [1, 255, 4096, 4097, 20_000] {
-        let (x, y) = (data([n], wave), data([n], |k| wave(3 * k)));
-        let args = || vec![x.arg(), y.arg(), Arg::Reduce(vec![0; 4])];
-        fine(agree::<dot>(rig, &[n], args(), |rt, q| {
-            let (x, y, mut sum) = (x.buffer(rt)?, y.buffer(rt)?, rt.buffer(1)?);
-            q.run(n, dot(&x, &y, &mut sum))?;
-            Ok(vec![contents(&sum)?])
-        })?)?;
-    }
-    let x = data([70, 90], noise);
+    dots(rig, &[1, 255, 4096, 4097, 20_000], &[1, 3, 50], wave)?;
+    statistics_of(rig, noise)
+}
+
+pub(super) fn statistics_of(rig: &Rig, of: fn(usize) -> i32) -> Outcome {
+    let x = data([70, 90], of);
     let reduce = |len: usize| Arg::Reduce(vec![0; len]);
     let args = vec![x.arg(), reduce(4), reduce(8), reduce(8)];
     fine(agree::<statistics>(rig, &[70, 90], args, |rt, q| {
@@ -176,11 +194,24 @@ pub(super) fn launch_wide_reductions(rig: &Rig) -> Outcome {
         let call = statistics(&x.buffer(rt)?, &mut *least, &mut *odd, &mut *all);
         q.run([70, 90], call)?;
         Ok(vec![contents(least)?, contents(odd)?, contents(all)?])
-    })?)?;
-    for size in [1, 3, 50] {
+    })?)
+}
+
+/// Products of these many values, and of groups of these sizes.
+pub(super) fn dots(rig: &Rig, counts: &[usize], sizes: &[usize], of: Floats) -> Outcome {
+    let reduce = || Arg::Reduce(vec![0; 4]);
+    for &n in counts {
+        let (x, y) = (data([n], of), data([n], |k| of(3 * k)));
+        fine(agree::<dot>(rig, &[n], vec![x.arg(), y.arg(), reduce()], |rt, q| {
+            let (x, y, mut sum) = (x.buffer(rt)?, y.buffer(rt)?, rt.buffer(1)?);
+            q.run(n, dot(&x, &y, &mut sum))?;
+            Ok(vec![contents(&sum)?])
+        })?)?;
+    }
+    for &size in sizes {
         let n = size * 301;
-        let (x, y) = (data([n], wave), data([n], |k| wave(5 * k)));
-        let args = vec![x.arg(), y.arg(), reduce(4), reduce(4)];
+        let (x, y) = (data([n], of), data([n], |k| of(5 * k)));
+        let args = vec![x.arg(), y.arg(), reduce(), reduce()];
         fine(agree_in::<group_dot>(rig, (&[n], Some(&[size])), args, |rt, q| {
             let (sum, groups) = (&mut rt.buffer(1)?, &mut rt.buffer(1)?);
             let call = group_dot(&x.buffer(rt)?, &y.buffer(rt)?, &mut *sum, &mut *groups);

@@ -4,6 +4,7 @@ mod agree;
 mod borders;
 mod code;
 mod computations;
+mod edges;
 mod group_code;
 mod groups;
 mod language;
@@ -15,6 +16,7 @@ use agree::*;
 use borders::*;
 use code::*;
 use computations::*;
+use edges::*;
 use folio::prelude::*;
 use folio_core::ir::device::Kernel;
 use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
@@ -86,6 +88,10 @@ tests![
     contraction_on_request,
     hashes,
     edges_of_floats,
+    floats_at_their_edges,
+    folds_at_their_edges,
+    integers_at_their_edges,
+    the_largest_indices,
     prices,
     sixty_four_parameters,
     functions_keep_their_limits,

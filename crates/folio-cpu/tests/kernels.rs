@@ -6,7 +6,11 @@ mod common;
 
 use common::*;
 use folio_core::geom::linear;
-use folio_core::hal::{Args, Geometry, HalErrorKind, Head, KernelHandle, KernelRef, Lane};
+use folio_core::hal::{
+    Args, Block, BlockKernel, Geometry, HalErrorKind, Head, KernelHandle, KernelRef, Lane,
+    NativeKernel, ParamPtr, Verdict,
+};
+use folio_core::{Site, Violation, ViolationKind};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -136,6 +140,48 @@ fn the_first_panic_is_told_once_and_stops_the_rest() {
     }
     // Eight blocks on two threads: each thread at most one that panics.
     assert!(runs.load(Ordering::Relaxed) <= 3);
+}
+
+/// Fails in the blocks that `fails` picks, and counts how many ran.
+struct Outside<F>(Arc<AtomicUsize>, F);
+
+impl<F: Fn(&Block) -> bool + Send + Sync + 'static> BlockKernel for Outside<F> {
+    unsafe fn run(&self, _: &[ParamPtr], block: &Block) -> Verdict {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        match (self.1)(block) {
+            false => Ok(()),
+            true => Err(Box::new(Violation {
+                kernel: "outside".to_owned(),
+                site: Site { file: String::new(), line: 1, column: 1, message: None },
+                kind: ViolationKind::DivisionByZero,
+            })),
+        }
+    }
+}
+
+/// KRN-03: what has not begun when a block violates something does not begin.
+#[test]
+fn a_violation_stops_the_other_blocks() {
+    let blocks = |threads: usize, fails: fn(&Block) -> bool| {
+        let backend = backend(threads);
+        let mut script = Script::new(&device(&backend, 0));
+        let ran = Arc::new(AtomicUsize::new(0));
+        let kernel = NativeKernel::new(Outside(Arc::clone(&ran), fails));
+        script.launch_only([1, 1, 100_000], &[], kernel).unwrap();
+        script.lane.drive();
+        script.finish();
+        (ran.load(Ordering::Relaxed), script.failures().len())
+    };
+    let (all, failures) = blocks(1, |_| false);
+    assert!(all >= 4 && failures == 0, "{all} blocks");
+    assert_eq!(blocks(1, |_| true), (1, 1));
+    // The first one in the upper half.
+    assert_eq!(blocks(1, |block| block.min[2] >= 50_000), (all / 2 + 1, 1));
+    for threads in [2, 4] {
+        let (ran, failures) = blocks(threads, |_| true);
+        assert!((1..=threads).contains(&ran), "{ran} blocks on {threads} threads");
+        assert_eq!(failures, 1);
+    }
 }
 
 struct Bomb(Arc<AtomicUsize>);

@@ -302,7 +302,12 @@ fn pages_that_are_elsewhere_survive() {
         sim.lose(0);
         let part = |at: usize, n: usize| x.slice([at], [n]).unwrap().to_vec();
         assert_eq!(part(1, 3).unwrap(), [20, 30, 40], "{kind}");
-        lost(part(0, 1), kind);
+        let gone = part(0, 1);
+        assert!(
+            matches!(&gone, Err(Error::Failed(f)) if f.device() == "sim:0"),
+            "{kind}: {gone:?}"
+        );
+        lost(gone, kind);
         lost(part(0, 4), kind);
         let read = b.submit(|cg| {
             let x = cg.read(&x);

@@ -415,7 +415,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             ledger.poll_all();
             if ledger.lost.contains(raw.domain) {
                 let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
-                let doing = "write by address".to_owned();
+                let label = &ledger.storages[storage.0].label;
+                let doing = format!("write buffer {label} by address");
                 return Err(Error::Device { device: device.name().to_owned(), doing, cause });
             }
             let state = &ledger.storages[storage.0];

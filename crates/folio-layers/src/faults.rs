@@ -106,6 +106,17 @@ pub struct Planned {
     pub fault: Fault,
 }
 
+/// A fault that happened.
+#[derive(Clone, Debug)]
+pub struct Fired {
+    /// What was planned.
+    pub planned: Planned,
+    /// The place in its backend of the device that it happened to; none for [`Site::Devices`].
+    pub device: Option<u32>,
+    /// The name of the operation, or of what the memory was for; empty where there is none.
+    pub label: String,
+}
+
 struct LaneState {
     device: u32,
     inner: Weak<dyn Lane>,
@@ -119,7 +130,7 @@ struct LaneState {
 struct State {
     planned: Vec<Planned>,
     counts: BTreeMap<Site, u64>,
-    fired: Vec<Planned>,
+    fired: Vec<Fired>,
     lanes: HashMap<u32, LaneState>,
     /// Takes no more operations.
     going: BTreeMap<u32, Lost>,
@@ -161,7 +172,7 @@ impl FaultHandle {
     }
 
     /// The faults that happened.
-    pub fn fired(&self) -> Vec<Planned> {
+    pub fn fired(&self) -> Vec<Fired> {
         self.lock().fired.clone()
     }
 
@@ -191,7 +202,7 @@ impl FaultHandle {
 
     /// Counts a call that fails only by the loss of its device, which it does not wait for.
     fn count_loss(&self, site: Site, device: u32) {
-        if self.count(site).is_some() {
+        if self.count(site, Some(device), "").is_some() {
             self.begin_to_lose(device);
         }
     }
@@ -232,20 +243,21 @@ impl FaultHandle {
     }
 
     /// Counts a call; what is planned for it.
-    fn count(&self, site: Site) -> Option<Fault> {
+    fn count(&self, site: Site, device: Option<u32>, label: &str) -> Option<Fault> {
         let mut state = self.lock();
         let count = state.counts.entry(site).or_default();
         *count += 1;
         let nth = *count;
         let at = state.planned.iter().position(|p| p.site == site && p.nth == nth)?;
         let planned = state.planned.remove(at);
-        state.fired.push(planned.clone());
-        Some(planned.fault)
+        let fault = planned.fault.clone();
+        state.fired.push(Fired { planned, device, label: label.to_owned() });
+        Some(fault)
     }
 
     /// Counts a call that is no operation; the error to return in its place.
-    fn count_call(&self, site: Site, device: u32) -> Result<(), HalError> {
-        match self.count(site) {
+    fn count_call(&self, site: Site, device: u32, label: &str) -> Result<(), HalError> {
+        match self.count(site, Some(device), label) {
             Some(Fault::Now(kind) | Fault::Later(kind)) => return Err(injected(kind)),
             Some(Fault::Lose) => self.lose(device),
             None => {}
@@ -303,7 +315,7 @@ impl Faults {
 // SAFETY: passes calls on, or issues copies of nothing in their place.
 unsafe impl Hooks for Faults {
     fn devices(&self, inner: &dyn Backend) -> Result<Vec<DeviceInfo>, Unavailable> {
-        match self.0.count(Site::Devices) {
+        match self.0.count(Site::Devices, None, "") {
             Some(_) => Err(Unavailable::new("injected fault")),
             None => inner.devices(),
         }
@@ -315,7 +327,7 @@ unsafe impl Hooks for Faults {
         index: usize,
         notify: Notify,
     ) -> Result<Arc<dyn Device>, HalError> {
-        self.0.count_call(Site::Open, index as u32)?;
+        self.0.count_call(Site::Open, index as u32, "")?;
         // SAFETY: the caller's promise.
         unsafe { inner.open(index, notify) }
     }
@@ -327,7 +339,7 @@ unsafe impl Hooks for Faults {
         kind: LaneKind,
         priority: i8,
     ) -> Result<Arc<dyn Lane>, HalError> {
-        self.0.count_call(Site::Lane, device.index)?;
+        self.0.count_call(Site::Lane, device.index, "")?;
         let lane = device.inner.lane(kind, priority)?;
         let (inner, failures) = (Arc::downgrade(&lane), BTreeMap::new());
         let state = LaneState { device: device.index, inner, issued: 0, seen: 0, failures };
@@ -336,7 +348,7 @@ unsafe impl Hooks for Faults {
     }
 
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
-        self.0.count_call(Site::Alloc, device.index)?;
+        self.0.count_call(Site::Alloc, device.index, req.label)?;
         device.inner.usm().alloc(req)
     }
 
@@ -345,7 +357,7 @@ unsafe impl Hooks for Faults {
         device: &DeviceRef,
         source: &KernelSource<'_>,
     ) -> Result<KernelHandle, HalError> {
-        self.0.count_call(Site::Load, device.index)?;
+        self.0.count_call(Site::Load, device.index, "")?;
         device.inner.load(source)
     }
 
@@ -356,7 +368,7 @@ unsafe impl Hooks for Faults {
         op: Op<'_>,
         issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        let fault = self.0.count(Site::of(op));
+        let fault = self.0.count(Site::of(op), Some(lane.device.index), head.inner.label);
         if matches!(fault, Some(Fault::Lose)) {
             self.0.lose(lane.device.index);
         }

@@ -19,7 +19,7 @@ mod layer;
 mod trace;
 mod validate;
 
-pub use faults::{Fault, FaultHandle, Faults, Planned, Site};
+pub use faults::{Fault, FaultHandle, Faults, Fired, Planned, Site};
 pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
 pub use trace::{Counts, Event, Issued, Trace, TraceHandle};
 pub use validate::{Report, Rule, Validate, Violation};

@@ -1,16 +1,19 @@
 //! Programs over backends of which one call fails.
 
+use crate::blame;
 use crate::features::Tally;
 use crate::generate::{self, Menu, Target};
 use crate::oracle::{self, Leeway};
 use crate::program::{Program, What};
 use crate::rng::Rng;
-use crate::run::{self, PATIENCE};
+use crate::run::{self, Outcome, PATIENCE, Record};
 use crate::suite::kind;
 use crate::world::Wrap;
-use folio_core::hal::{Backend, HalErrorKind};
+use folio_core::Cause;
+use folio_core::hal::{Backend, HalError, HalErrorKind};
 use folio_layers::{Fault, FaultHandle, Faults, Layer, Site};
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,7 +34,67 @@ pub struct Planned {
 #[derive(Default)]
 pub struct Faulty {
     planned: Option<Planned>,
+    misnamed: Option<Misnamed>,
+    lies: AtomicUsize,
     handles: Mutex<Vec<FaultHandle>>,
+}
+
+/// A bug on purpose: what the handler was told of, or a call has returned, has a wrong name.
+#[derive(Clone, Copy, Debug)]
+pub enum Misnamed {
+    /// Another device of the program, or none.
+    Device,
+    /// What was not done.
+    Operation,
+    /// What is not there.
+    Label,
+    /// Another kind of failure.
+    Cause,
+}
+
+impl Misnamed {
+    /// Plants it in all that was seen of a failure; how often.
+    fn plant(self, record: &mut Record) -> usize {
+        let mut lies = record.told.len();
+        for told in &mut record.told {
+            match self {
+                Misnamed::Device => told.device = another(&told.device),
+                Misnamed::Operation => told.what = "barrier",
+                Misnamed::Label => told.label.push('0'),
+                Misnamed::Cause => told.cause = Cause::Backend(HalError::unsupported("this")),
+            }
+        }
+        let finals = record.finals.iter_mut().flatten().map(|(call, _)| call);
+        let calls = record.steps.iter_mut().map(|seen| &mut seen.call);
+        for call in calls.chain(&mut record.made).chain(finals) {
+            lies += 1;
+            match (call, self) {
+                (
+                    Outcome::Refused { device, .. } | Outcome::OutOfMemory { device, .. },
+                    Misnamed::Device,
+                ) => *device = another(device),
+                (Outcome::Refused { doing, .. }, Misnamed::Operation) => doing.insert(0, '?'),
+                (Outcome::Refused { doing, .. }, Misnamed::Label) if names_buffer(doing) => {
+                    *doing = doing.replace('`', "`0");
+                }
+                (Outcome::OutOfMemory { label, .. }, Misnamed::Label) => label.push('0'),
+                (Outcome::Refused { kind, .. }, Misnamed::Cause) => kind.push('0'),
+                _ => lies -= 1,
+            }
+        }
+        lies
+    }
+}
+
+/// What was being done names the buffer for which that was.
+fn names_buffer(doing: &str) -> bool {
+    doing.contains('`') && !doing.starts_with("load kernel ")
+}
+
+/// The name of a device beside this one.
+fn another(device: &str) -> String {
+    let (backend, at) = device.split_once(':').unwrap_or((device, ""));
+    format!("{backend}:{}", if at == "0" { "1" } else { "0" })
 }
 
 impl Wrap for Faulty {
@@ -41,6 +104,12 @@ impl Wrap for Faulty {
 
     fn told(&self) -> bool {
         self.handles().iter().any(FaultHandle::told_of_loss)
+    }
+
+    fn seen(&self, record: &mut Record) {
+        if let Some(misnamed) = self.misnamed {
+            self.lies.store(misnamed.plant(record), Ordering::Relaxed);
+        }
     }
 
     fn wrap(&self, backend: Arc<dyn Backend>) -> Arc<dyn Backend> {
@@ -58,7 +127,17 @@ impl Wrap for Faulty {
 impl Faulty {
     /// With this fault.
     pub fn with(planned: Planned) -> Faulty {
-        Faulty { planned: Some(planned), handles: Mutex::default() }
+        Faulty { planned: Some(planned), ..Faulty::default() }
+    }
+
+    /// Whose failures are misnamed.
+    pub fn misnamed(self, misnamed: Misnamed) -> Faulty {
+        Faulty { misnamed: Some(misnamed), ..self }
+    }
+
+    /// How many names of its failures were wrong.
+    pub fn lies(&self) -> usize {
+        self.lies.load(Ordering::Relaxed)
     }
 
     fn handles(&self) -> Vec<FaultHandle> {
@@ -115,17 +194,17 @@ pub fn plans(program: &Program) -> Result<Vec<Planned>, String> {
 
 /// Runs a program with a fault and says what is wrong.
 pub fn verdict(program: &Program, planned: &Planned, patience: Duration) -> Result<(), String> {
-    counted(program, planned, patience, &Tally::default())
+    verdict_of(program, &Arc::new(Faulty::with(planned.clone())), patience, &Tally::default())
 }
 
-/// As [`verdict`]; counts what occurred.
-fn counted(
+/// As [`verdict`], of the fault that is planned there; counts what occurred.
+pub fn verdict_of(
     program: &Program,
-    planned: &Planned,
+    faulty: &Arc<Faulty>,
     patience: Duration,
     tally: &Tally,
 ) -> Result<(), String> {
-    let faulty = Arc::new(Faulty::with(planned.clone()));
+    let Some(planned) = &faulty.planned else { return Err("no fault is planned".to_owned()) };
     let wrap: Arc<dyn Wrap> = faulty.clone();
     let Some(record) = run::run(program, &wrap, patience) else {
         return Err("it hangs".to_owned());
@@ -133,15 +212,18 @@ fn counted(
     tally.add(program, &record);
     let leeway = if matches!(planned.fault, Fault::Lose) { Leeway::Loss } else { Leeway::Fault };
     oracle::check_with(program, &record, leeway)?;
-    // What happened must have been told, at submission or to the handler.
-    let fired = faulty.handles().iter().any(|h| !h.fired().is_empty());
-    let refused =
-        |o: &run::Outcome| matches!(o, run::Outcome::Other(_) | run::Outcome::OutOfMemory { .. });
+    // What happened must have been told, at submission or to the handler, and by its name.
+    let handles = faulty.handles();
+    let fired = handles.get(planned.backend).and_then(|handle| handle.fired().pop());
+    if let Some(fired) = &fired {
+        blame::check(program, planned.backend, fired, &record)?;
+    }
+    let refused = Outcome::is_refused;
     let finals = record.finals.iter().flatten().map(|(o, _)| o);
     let calls = record.steps.iter().map(|s| &s.call);
     let seen = calls.chain(finals).chain(&record.made).any(refused);
     let tellings = tellings(program, planned, faulty.told());
-    if fired && !seen && !tellings.contains(&record.told.len()) {
+    if fired.is_some() && !seen && !tellings.contains(&record.told.len()) {
         return Err(format!("told of {:?}", record.told));
     }
     Ok(())
@@ -186,7 +268,8 @@ pub fn sweep(seed: u64, targets: &[Target], tally: &Tally) -> Result<(), String>
 
 /// Runs a program with a fault, and explains what is wrong with that by a small one.
 fn judge(program: &Program, planned: &Planned, tally: &Tally) -> Result<(), String> {
-    let Err(why) = counted(program, planned, PATIENCE, tally) else { return Ok(()) };
+    let faulty = Arc::new(Faulty::with(planned.clone()));
+    let Err(why) = verdict_of(program, &faulty, PATIENCE, tally) else { return Ok(()) };
     let hangs = why == "it hangs";
     let (patience, most) = if hangs { (Duration::from_secs(2), 60) } else { (PATIENCE, 500) };
     let fails = |p: &Program| {

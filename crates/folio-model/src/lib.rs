@@ -3,7 +3,7 @@
 //!
 //! A [`program::Program`] is plain data. [`generate`] makes one from a seed, [`run`] gives it to a
 //! runtime and records everything that can be seen, [`oracle`] replays the record one step after
-//! another and says where it is wrong, [`shrink`] makes a wrong program small. [`order`] knows which
+//! another and says where it is wrong, [`blame`] says by which names a fault may be told, [`shrink`] makes a wrong program small. [`order`] knows which
 //! steps are over before which, since raw memory is ordered by what programs say and by nothing
 //! else; [`features`] counts what programs were made of. Devices are simulated ones, CPUs, and those of the
 //! [`machine`]; where one runs no closures, kernels are [`functions`]. Nothing here depends on time, but for the
@@ -11,6 +11,7 @@
 //!
 //! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random ones as Rust source, and [`exact`] is what functions are measured by.
 
+pub mod blame;
 pub mod compute;
 pub mod exact;
 pub mod faulty;

@@ -110,6 +110,13 @@ pub enum Memory {
     Borrowed,
 }
 
+impl Memory {
+    /// The name of USM of a device, also of what a buffer is over.
+    pub fn usm_label(config: &Config, device: usize) -> String {
+        format!("usm on {}", config.device_name(device))
+    }
+}
+
 /// A buffer, or other memory that programs work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferSpec {
@@ -155,13 +162,18 @@ pub struct Config {
 }
 
 impl Config {
+    /// The backends, in their order in the runtime: names, and how many devices each has.
+    pub fn backends(&self) -> Vec<(&str, usize)> {
+        let cpu = self.cpu.map(|domains| ("cpu", domains));
+        let sim = self.sim.as_ref().map(|sim| ("sim", sim.devices));
+        let machines = self.machines.iter().map(|m| (m.name(), m.homes().len()));
+        cpu.into_iter().chain(sim).chain(machines).collect()
+    }
+
     /// The names of devices.
     pub fn names(&self) -> Vec<String> {
-        let sim = self.sim.as_ref().map_or(0, |sim| sim.devices);
-        let ours = [("cpu", self.cpu.unwrap_or(0)), ("sim", sim)];
-        let machines = self.machines.iter().map(|m| (m.name(), m.homes().len()));
         let name = |(name, devices)| (0..devices).map(move |at| format!("{name}:{at}"));
-        ours.into_iter().chain(machines).flat_map(name).collect()
+        self.backends().into_iter().flat_map(name).collect()
     }
 
     /// The name of a device.
@@ -522,6 +534,25 @@ pub enum What {
     },
 }
 
+impl What {
+    /// The buffers that it names.
+    pub fn buffers(&self) -> Vec<usize> {
+        match self {
+            What::Submit { action, .. } => action.buffers(),
+            What::Read { view }
+            | What::Write { view, .. }
+            | What::Hold { view, .. }
+            | What::Assume { view, .. } => vec![view.buffer],
+            What::Adopt { buffer }
+            | What::Enter { buffer }
+            | What::Leave { buffer }
+            | What::Drop { buffer }
+            | What::Release { buffer, .. } => vec![*buffer],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// A step, with a number that shrinking does not change: what it computes depends on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -556,7 +587,7 @@ impl Program {
     pub fn buffer_label(&self, buffer: usize) -> String {
         match self.buffers[buffer].memory {
             Memory::Own | Memory::Lent => format!("buffer {buffer}"),
-            Memory::Usm(device, _) => format!("usm on {}", self.config.device_name(device)),
+            Memory::Usm(device, _) => Memory::usm_label(&self.config, device),
             Memory::Over(_) => String::new(),
             Memory::Borrowed => "view".to_owned(),
         }

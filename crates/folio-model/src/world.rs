@@ -5,7 +5,7 @@ use crate::program::{Action, Choice, Config, Groups, QueueSpec, Sim};
 use crate::run::Record;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
 use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
-use folio_core::{Event, Queue, Runtime, RuntimeBuilder};
+use folio_core::{Cause, Event, Failure, Queue, Runtime, RuntimeBuilder};
 use folio_cpu::CpuBackend;
 use folio_layers::{Layer, Report, Validate};
 use folio_sim::{DeviceSpec, OpKind, Script, SimBackend, SimHandle};
@@ -52,8 +52,32 @@ impl Wrap for Plain {
     }
 }
 
-/// One report of a failure: its number, its command, what it was.
-pub type Told = (u64, String, String);
+/// What the handler was told of a failure.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Its number.
+    pub id: u64,
+    /// What failed.
+    pub what: &'static str,
+    /// The name of that.
+    pub label: String,
+    /// Where.
+    pub device: String,
+    /// Why.
+    pub cause: Cause,
+}
+
+impl From<&Failure> for Told {
+    fn from(failure: &Failure) -> Told {
+        Told {
+            id: failure.id(),
+            what: failure.what(),
+            label: failure.label().to_owned(),
+            device: failure.device().to_owned(),
+            cause: failure.cause().clone(),
+        }
+    }
+}
 
 /// A runtime and its watchers.
 pub struct World {
@@ -150,8 +174,7 @@ impl World {
         let sink = told.clone();
         // One physical device may be there by two backends.
         let mut builder = Runtime::builder().keep_twins().on_failure(move |failure| {
-            let one = (failure.id(), failure.label().to_owned(), failure.to_string());
-            sink.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+            sink.lock().unwrap_or_else(PoisonError::into_inner).push(Told::from(&**failure));
         });
         let mut reports = Vec::new();
         for backend in backends {

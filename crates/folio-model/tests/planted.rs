@@ -1,7 +1,10 @@
 //! For each kind of bug that the model is to find there is one that it finds.
 
+use folio_model::faulty::{self, Faulty, Misnamed};
+use folio_model::features::Tally;
 use folio_model::generate::{self, Menu, Target};
 use folio_model::planted::{Bug, Planted};
+use folio_model::run::PATIENCE;
 use folio_model::suite::verdict;
 use folio_model::world::Wrap;
 use std::sync::Arc;
@@ -101,4 +104,40 @@ fn planted_dropped_order_of_raw_commands_is_caught() {
 #[test]
 fn planted_scope_that_does_not_wait_is_caught() {
     caught(Bug::ScopeThatDoesNotWait, Target::Sim, 0, wrong_value);
+}
+
+/// ERR-01: whenever the failure of a fault has a wrong name of this kind, that is found, and nothing is
+/// found where it has none.
+fn is_named(name: Misnamed) {
+    let mut lies = 0;
+    for seed in 1..=12 {
+        let program = faulty::program(seed, faulty::USUAL);
+        for planned in faulty::plans(&program).unwrap().iter().step_by(9) {
+            let faulty = Arc::new(Faulty::with(planned.clone()).misnamed(name));
+            let verdict = faulty::verdict_of(&program, &faulty, PATIENCE, &Tally::default());
+            assert_eq!(verdict.is_err(), faulty.lies() > 0, "{planned:?} {verdict:?}\n{program:?}");
+            lies += faulty.lies();
+        }
+    }
+    assert!(lies > 20, "{lies}");
+}
+
+#[test]
+fn planted_failure_of_another_device_is_caught() {
+    is_named(Misnamed::Device);
+}
+
+#[test]
+fn planted_failure_of_another_operation_is_caught() {
+    is_named(Misnamed::Operation);
+}
+
+#[test]
+fn planted_failure_with_another_label_is_caught() {
+    is_named(Misnamed::Label);
+}
+
+#[test]
+fn planted_failure_of_another_kind_is_caught() {
+    is_named(Misnamed::Cause);
 }

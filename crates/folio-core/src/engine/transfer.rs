@@ -25,8 +25,9 @@ pub(crate) struct Outdated {
     /// The pages that it needs whole, and the numbers of those in pieces.
     runs: SmallVec<[Box3; 4]>,
     mixed: SmallVec<[usize; 4]>,
-    /// Pages that only lost devices have.
+    /// Pages that only lost devices have, and where those have them.
     pub(crate) gone: SmallVec<[Box3; 1]>,
+    gone_on: DomainSet,
 }
 
 /// Whom a transfer is for.
@@ -107,9 +108,9 @@ impl Ledger {
         who: For<'_>,
         deps: &mut Deps,
     ) {
-        let Outdated { needs, runs, mixed, gone } = self.outdated(id, pages, domain);
+        let Outdated { needs, runs, mixed, gone, gone_on } = self.outdated(id, pages, domain);
         if !gone.is_empty() {
-            return self.lose_data(id, &gone, deps);
+            return self.lose_data(id, &gone, gone_on, deps);
         }
         if needs.is_empty() {
             return;
@@ -132,6 +133,7 @@ impl Ledger {
         let storage = &self.storages[id.0];
         let mixed = storage.mixed_in(pages);
         let (mut needs, mut runs, mut gone) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
+        let mut gone_on = DomainSet::EMPTY;
         storage.tracker.visit(pages, &mut |run, set| {
             if set.is_empty() || set.contains(domain) {
                 return;
@@ -139,6 +141,7 @@ impl Ledger {
             let mut need = |pages: Box3, all: DomainSet| {
                 let sources = all.minus(lost);
                 if sources.is_empty() {
+                    gone_on = gone_on.union(all);
                     return gone.push(pages);
                 }
                 needs.push(Need { elements: storage.grid.elements_of(&pages), sources });
@@ -166,20 +169,25 @@ impl Ledger {
                 if all.is_empty() || all.contains(domain) {
                     // Nobody: who wrote it has failed, and so does this command.
                 } else if sources.is_empty() {
+                    gone_on = gone_on.union(all);
                     gone.push(Box3::cell(storage.page_at(*number)));
                 } else {
                     needs.push(Need { elements: fragment.elements, sources });
                 }
             }
         }
-        Outdated { needs, runs, mixed, gone }
+        Outdated { needs, runs, mixed, gone, gone_on }
     }
 
-    /// What these pages held was on lost devices only. That counts as written by somebody who has
-    /// failed, so that it is told once, and ends with the next write of everything.
-    fn lose_data(&mut self, id: StorageId, pages: &[Box3], deps: &mut Deps) {
+    /// What these pages held was on lost devices only, in these domains. That counts as written by
+    /// somebody who has failed, so that it is told once, and ends with the next write of everything.
+    fn lose_data(&mut self, id: StorageId, pages: &[Box3], on: DomainSet, deps: &mut Deps) {
         let label = self.storages[id.0].label.clone();
-        let failure = self.fail("buffer", &label, "a lost device", Cause::DataLost);
+        let had =
+            |at: &usize| self.device_lost[*at].is_some() && on.contains(self.devices[*at].domain);
+        let (names, device) = (self.device_names.clone(), (0..self.devices.len()).find(had));
+        let device = device.and_then(|at| names.get(at)).map_or("?", String::as_str);
+        let failure = self.fail("buffer", &label, device, Cause::DataLost);
         let stamp = self.stamp_of(failure);
         let hazards = &mut self.storages[id.0].hazards;
         pages.iter().for_each(|pages| hazards.poison(pages, stamp));

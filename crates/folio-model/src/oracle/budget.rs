@@ -39,7 +39,7 @@ impl Budget {
         let new: Vec<(usize, u64)> =
             needed.iter().copied().filter(|(at, _)| !self.there[*at]).collect();
         let sum: u64 = self.live + new.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        if let Outcome::OutOfMemory { device, bytes } = call {
+        if let Outcome::OutOfMemory { device, bytes, .. } = call {
             let [asked, in_use, limit] = *bytes;
             let named = *device == self.device && limit == self.limit;
             let real = new.iter().any(|(_, bytes)| *bytes == asked) && in_use + asked > limit;

@@ -201,15 +201,10 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// A call that has failed because a backend's has, and so has changed nothing.
+    /// A call that has failed because a backend's has, and so has changed nothing. By which names it
+    /// may fail, [`crate::blame`] knows.
     fn refused(&self, call: &Outcome) -> bool {
-        let names = self.program.config.names();
-        let named = |text: &str| names.iter().any(|name| text.contains(name));
-        self.leeway != Leeway::None
-            && match call {
-                Outcome::Other(text) | Outcome::OutOfMemory { device: text, .. } => named(text),
-                _ => false,
-            }
+        self.leeway != Leeway::None && call.is_refused()
     }
 
     /// Where a command that runs in `place` has a buffer.

@@ -84,7 +84,7 @@ impl Oracle<'_> {
 
     /// Each root once to the handler, and once from each queue that has it.
     pub(super) fn reports(&mut self, record: &Record) -> Verdict {
-        let ids: HashSet<u64> = record.told.iter().map(|t| t.0).collect();
+        let ids: HashSet<u64> = record.told.iter().map(|t| t.id).collect();
         if ids.len() != record.told.len() {
             return Err(format!("the handler was told twice: {:?}", record.told));
         }
@@ -92,7 +92,7 @@ impl Oracle<'_> {
         if self.leeway == Leeway::Loss || unasked {
             return Ok(());
         }
-        let mut told: Vec<&str> = record.told.iter().map(|(_, label, _)| label.as_str()).collect();
+        let mut told: Vec<&str> = record.told.iter().map(|t| t.label.as_str()).collect();
         let mut own: Vec<&str> = self.own.iter().map(String::as_str).collect();
         if self.leeway == Leeway::Fault {
             let unmet =

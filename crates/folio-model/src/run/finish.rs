@@ -202,7 +202,7 @@ fn await_reports(told: &Mutex<Vec<Told>>, wrap: &dyn Wrap, record: &mut Record) 
     let until = Instant::now() + Duration::from_secs(5);
     loop {
         record.told = lock(told).clone();
-        let mut all = failed.iter().all(|id| record.told.iter().any(|t| t.0 == *id));
+        let mut all = failed.iter().all(|id| record.told.iter().any(|t| t.id == *id));
         all &= !(wrap.told() && record.told.is_empty());
         if all || Instant::now() > until {
             return;

@@ -35,10 +35,21 @@ pub enum Outcome {
     OnlyCopy,
     /// The scope of a view is over.
     Ended,
+    /// A backend has failed a call.
+    Refused {
+        /// Which device did.
+        device: String,
+        /// What was being done.
+        doing: String,
+        /// The kind of failure, in words.
+        kind: String,
+    },
     /// For want of memory.
     OutOfMemory {
         /// Whose.
         device: String,
+        /// The name of what it was for.
+        label: String,
         /// Bytes that were asked for, in use, and allowed.
         bytes: [u64; 3],
     },
@@ -54,6 +65,11 @@ impl Outcome {
         }
     }
 
+    /// A backend has failed a call, or had no memory.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Outcome::Refused { .. } | Outcome::OutOfMemory { .. })
+    }
+
     fn from_error(error: &Error) -> Outcome {
         match error {
             Error::Failed(failure) => Outcome::Failed(failure.id(), failure.label().to_owned()),
@@ -63,9 +79,13 @@ impl Outcome {
             Error::InUse { .. } => Outcome::InUse,
             Error::OnlyCopy { .. } => Outcome::OnlyCopy,
             Error::ScopeEnded { .. } => Outcome::Ended,
-            Error::OutOfMemory { device, asked, in_use, limit, .. } => {
-                let bytes = [*asked, *in_use, *limit];
-                Outcome::OutOfMemory { device: device.clone(), bytes }
+            Error::Device { device, doing, cause } => {
+                let (device, doing) = (device.clone(), doing.clone());
+                Outcome::Refused { device, doing, kind: format!("{:?}", cause.kind) }
+            }
+            Error::OutOfMemory { device, label, asked, in_use, limit, .. } => {
+                let (device, label) = (device.clone(), label.as_str().to_owned());
+                Outcome::OutOfMemory { device, label, bytes: [*asked, *in_use, *limit] }
             }
             other => Outcome::Other(other.to_string()),
         }
@@ -244,14 +264,10 @@ impl Runner<'_> {
     }
 
     fn step(&self, step: &Step, mine: &mut Mine) -> Option<Doing> {
-        let named: Vec<usize> = match &step.what {
-            What::Submit { action, .. } => action.buffers(),
-            What::Read { view }
-            | What::Write { view, .. }
-            | What::Hold { view, .. }
-            | What::Assume { view, .. } => vec![view.buffer],
-            What::Adopt { buffer } | What::Release { buffer, .. } => vec![*buffer],
-            _ => Vec::new(),
+        let named = match &step.what {
+            // It may be gone.
+            What::Drop { .. } => Vec::new(),
+            what => what.buffers(),
         };
         if named.iter().any(|b| self.buffer(*b).is_none())
             || !self.typed(step)

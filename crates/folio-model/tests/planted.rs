@@ -1,4 +1,5 @@
 //! For each kind of bug that the model is to find there is one that it finds.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_model::faulty::{self, Faulty, Misnamed};
 use folio_model::features::Tally;

@@ -18,22 +18,28 @@ pub(crate) struct Task {
 
 type Body = Box<dyn FnOnce(&dyn Any) -> Result<(), HalError> + Send>;
 
+#[cfg(not(loom))]
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+// The threads of a model are one thread.
+#[cfg(loom)]
+loom::thread_local! {
+    static INSIDE: Cell<bool> = Cell::new(false);
 }
 
 /// True on a thread that is in an interop task, and so holds a lane's lock.
 pub(crate) fn inside() -> bool {
-    INSIDE.get()
+    INSIDE.with(Cell::get)
 }
 
 impl Task {
     /// Calls it. What it has captured is gone then.
     pub(crate) fn call(self, native: &dyn Any) -> Result<(), HalError> {
         let _in_kernel = InKernel::new();
-        let before = INSIDE.replace(true);
+        let before = INSIDE.with(|inside| inside.replace(true));
         let result = catch_unwind(AssertUnwindSafe(|| (self.body)(native)));
-        INSIDE.set(before);
+        INSIDE.with(|inside| inside.set(before));
         result.unwrap_or_else(|payload| Err(HalError::panic(payload)))
     }
 }

@@ -5,6 +5,9 @@
 //! What is not modelled: the starting of threads (models start the reaper themselves), and
 //! time-outs, which under loom never pass. So what is found to end here ends without them.
 
+mod loss;
+mod wakers;
+
 use super::Engine;
 use super::devices::{Budget, DeviceEntry};
 use super::host::HostThreads;
@@ -65,10 +68,25 @@ struct Native {
     completed: AtomicU64,
     /// Operations end as soon as they are given.
     at_once: bool,
+    /// The device is gone.
+    lost: AtomicBool,
     notify: Notify,
 }
 
 impl Native {
+    fn is_lost(&self) -> Result<(), Lost> {
+        match self.lost.load(Ordering::Acquire) {
+            true => Err(Lost::new("gone")),
+            false => Ok(()),
+        }
+    }
+
+    /// Nothing ends here any more.
+    fn lose(&self) {
+        self.lost.store(true, Ordering::Release);
+        self.notify.progress();
+    }
+
     fn take(&self, head: &Head<'_>) -> Result<(), HalError> {
         self.given.with_mut(|given| {
             // SAFETY: the lane lock is held (loom checks it).
@@ -81,6 +99,7 @@ impl Native {
             assert!(other.has.load(Ordering::Relaxed) >= wait.tick, "waits for what is not there");
         }
         self.has.store(head.tick, Ordering::Relaxed);
+        self.is_lost()?;
         if self.at_once {
             self.finish(head.tick);
         }
@@ -116,10 +135,12 @@ unsafe impl Lane for Native {
         self.take(head)
     }
     fn completed(&self) -> Result<Tick, Lost> {
+        self.is_lost()?;
         Ok(self.completed.load(Ordering::Acquire))
     }
     fn wait(&self, tick: Tick, _: Option<Instant>) -> Result<bool, Lost> {
         while self.completed.load(Ordering::Acquire) < tick {
+            self.is_lost()?;
             thread::yield_now();
         }
         Ok(true)
@@ -167,6 +188,7 @@ impl Rig {
                     has: AtomicU64::new(0),
                     completed: AtomicU64::new(0),
                     at_once: self.at_once[at],
+                    lost: AtomicBool::new(false),
                     notify: notify.clone(),
                 });
                 table.set(LaneShared::new(LANES[at], native.clone(), self.most_in_flight));

@@ -137,6 +137,13 @@ fn a_missing_driver_is_a_reason() {
 /// that wants it, with its name; a later attempt may do better, and others are not concerned.
 #[test]
 fn a_device_that_does_not_open_is_an_error() {
+    let lanes = {
+        let faults = Faults::new();
+        let handle = faults.handle();
+        let rt = build(Runtime::builder().backend(faults.over(sim("sim", &[None]))));
+        works(&rt, &rt.queue().unwrap());
+        handle.counts()[&Site::Lane]
+    };
     for site in [Site::Open, Site::Lane] {
         for nth in 1..=3 {
             let faults = Faults::new();
@@ -161,6 +168,9 @@ fn a_device_that_does_not_open_is_an_error() {
             assert_eq!(refused, handle.fired().len(), "{site:?} {nth}");
             works(&rt, &a);
             works(&rt, &b);
+            // No lane of an attempt that has failed belongs to the device of the next one.
+            let in_vain = if site == Site::Lane { nth } else { 0 };
+            assert_eq!(handle.counts()[&Site::Lane], 2 * lanes + in_vain, "{site:?} {nth}");
         }
     }
 }

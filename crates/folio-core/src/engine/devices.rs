@@ -1,7 +1,7 @@
 //! Devices: found when the runtime is made, opened on first use; and the memory on them.
 
 use super::kernels::Kernels;
-use super::lanes::{LaneShared, Lanes};
+use super::lanes::LaneShared;
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::staging::{host_alloc, host_free};
 use super::stamp::LaneId;
@@ -95,7 +95,10 @@ impl Engine {
         let notify = self.notifies[entry.backend].clone();
         // SAFETY: the engine keeps its part of the contract.
         let device = unsafe { backend.open(entry.index, notify) }.map_err(failed)?;
-        let alias = self.open_lanes(at, &*device).map_err(failed)?;
+        let (lanes, alias) = open_lanes(at, &*device).map_err(failed)?;
+        // All or none: after an attempt that has failed half-way the next one opens another device, which
+        // knows nothing of the kernels and lanes of this one.
+        lanes.into_iter().for_each(|lane| self.table.set(lane));
         let links = self.peer_links(entry, &*device);
         self.enter(|ledger| {
             let first = usize::from(at * LANES_PER_DEVICE);
@@ -108,32 +111,6 @@ impl Engine {
         drop(one_at_a_time);
         contain(|| tracing::debug!(target: "folio", device = entry.name, "opened"));
         Ok(device)
-    }
-
-    /// Makes the lanes of a device; says which lane does the work of which.
-    fn open_lanes(&self, at: u16, device: &dyn Device) -> Result<Vec<LaneId>, HalError> {
-        let caps = &device.info().caps;
-        let first = at * LANES_PER_DEVICE;
-        let mut alias: Vec<LaneId> = (first..first + LANES_PER_DEVICE).map(LaneId).collect();
-        let copies = [LaneKind::Upload, LaneKind::Download, LaneKind::Peer];
-        for offset in 0..LANES_PER_DEVICE {
-            let copy = offset.checked_sub(COMPUTE_LANES).and_then(|c| copies.get(usize::from(c)));
-            let kind = match copy {
-                None if offset < COMPUTE_LANES => LaneKind::Compute,
-                Some(kind) if caps.copy_lanes => *kind,
-                _ => {
-                    alias[usize::from(offset)] = LaneId(first);
-                    continue;
-                }
-            };
-            let id = LaneId(first + offset);
-            // A lane of an attempt to open that failed half-way is used again.
-            if self.table.shared(id).is_none() {
-                let native = device.lane(kind, 0)?;
-                self.table.set(LaneShared::new(id, native, caps.max_in_flight));
-            }
-        }
-        Ok(alias)
     }
 
     /// The direct ways between a device's memory and those of the opened devices of its backend.
@@ -352,4 +329,27 @@ impl Engine {
             }
         }
     }
+}
+
+/// Makes the lanes of a device; says which lane does the work of which.
+fn open_lanes(at: u16, device: &dyn Device) -> Result<(Vec<LaneShared>, Vec<LaneId>), HalError> {
+    let caps = &device.info().caps;
+    let first = at * LANES_PER_DEVICE;
+    let mut alias: Vec<LaneId> = (first..first + LANES_PER_DEVICE).map(LaneId).collect();
+    let mut lanes = Vec::new();
+    let copies = [LaneKind::Upload, LaneKind::Download, LaneKind::Peer];
+    for offset in 0..LANES_PER_DEVICE {
+        let copy = offset.checked_sub(COMPUTE_LANES).and_then(|c| copies.get(usize::from(c)));
+        let kind = match copy {
+            None if offset < COMPUTE_LANES => LaneKind::Compute,
+            Some(kind) if caps.copy_lanes => *kind,
+            _ => {
+                alias[usize::from(offset)] = LaneId(first);
+                continue;
+            }
+        };
+        let native = device.lane(kind, 0)?;
+        lanes.push(LaneShared::new(LaneId(first + offset), native, caps.max_in_flight));
+    }
+    Ok((lanes, alias))
 }

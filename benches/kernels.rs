@@ -135,3 +135,24 @@ pub fn black_scholes(i: Item, rate: f32, spot: In<f32>, strike: In<f32>, call: O
     let d1 = ((s / k).ln() + rate + 0.5 * v * v) / v;
     call[i] = s * normal(d1) - k * (-rate).exp() * normal(d1 - v);
 }
+
+/// `a += 1`, where the launch is what costs.
+#[kernel]
+pub fn one(i: Item, a: InOut<f32>) {
+    a[i] = a[i] + 1.0;
+}
+
+/// The same of four views.
+#[kernel]
+pub fn four(i: Item, a: InOut<f32>, b: InOut<f32>, c: InOut<f32>, d: InOut<f32>) {
+    a[i] = a[i] + 1.0;
+    b[i] = b[i] + 1.0;
+    c[i] = c[i] + 1.0;
+    d[i] = d[i] + 1.0;
+}
+
+/// `d = a + b + c`
+#[kernel]
+pub fn added(i: Item, a: In<f32>, b: In<f32>, c: In<f32>, d: InOut<f32>) {
+    d[i] = a[i] + b[i] + c[i];
+}

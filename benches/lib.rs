@@ -7,6 +7,7 @@
 
 pub mod baseline;
 pub mod by_hand;
+pub mod check;
 pub mod hand;
 pub mod kernels;
 pub mod pages;

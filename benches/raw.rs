@@ -1,6 +1,8 @@
-//! Raw OpenCL on a CPU (PoCL, for one): what the kernels of `raw.cl` take without us.
+//! Raw OpenCL: what the kernels of `raw.cl` take without us, on a CPU (PoCL, for one) or on a GPU.
 
-use cl3::{command_queue, context, device, kernel, memory, platform, program};
+use cl3::{
+    OpenClRuntime, command_queue, context, device, kernel, load_library, memory, platform, program,
+};
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 
@@ -25,8 +27,10 @@ pub enum Arg {
 }
 
 /// A kernel with its arguments, to be launched.
+#[derive(Clone)]
 pub struct Call {
     kernel: *mut c_void,
+    args: Vec<Arg>,
     from: Vec<usize>,
     items: Vec<usize>,
     group: Option<Vec<usize>>,
@@ -36,37 +40,50 @@ fn told<T>(what: &str, result: Result<T, i32>) -> Result<T, String> {
     result.map_err(|status| format!("{what}: {}", cl3::error_codes::error_text(status)))
 }
 
+/// OpenCL's own functions.
+fn library() -> &'static OpenClRuntime {
+    load_library().as_ref().expect("a loader, since a device was opened")
+}
+
 impl Raw {
-    /// The first CPU that OpenCL knows; or why there is none.
-    pub fn open() -> Result<Raw, String> {
-        if let Err(error) = cl3::load_library() {
+    /// The first device of this type that OpenCL knows; or why there is none.
+    pub fn open(kind: u64) -> Result<Raw, String> {
+        if let Err(error) = load_library() {
             return Err(format!("no OpenCL loader: {error}"));
         }
         let platforms = told("no OpenCL platform", platform::get_platform_ids())?;
-        let cpus = platforms.iter().filter_map(|platform| {
-            device::get_device_ids(*platform, device::CL_DEVICE_TYPE_CPU).ok()
-        });
-        let cpu = *cpus.flatten().collect::<Vec<_>>().first().ok_or("OpenCL has no CPU here")?;
-        let name = told("name", device::get_device_info(cpu, device::CL_DEVICE_NAME))?.to_string();
+        let found =
+            platforms.iter().filter_map(|platform| device::get_device_ids(*platform, kind).ok());
+        let found = found.flatten().collect::<Vec<_>>();
+        let id = *found.first().ok_or("OpenCL has no such device here")?;
+        let name = told("name", device::get_device_info(id, device::CL_DEVICE_NAME))?.to_string();
         let name = name.trim_end_matches('\0').to_owned();
-        let context = told("context", context::create_context(&[cpu], null(), None, null_mut()))?;
+        let context = told("context", context::create_context(&[id], null(), None, null_mut()))?;
         // SAFETY: the context is of this device.
-        let queue = unsafe { command_queue::create_command_queue(context, cpu, 0) };
+        let queue = unsafe { command_queue::create_command_queue(context, id, 0) };
         let queue = told("queue", queue)?;
         let made = program::create_program_with_source(context, &[include_str!("raw.cl")]);
         let program = told("program", made)?;
-        let built = program::build_program(program, &[cpu], c"", None, null_mut());
+        let built = program::build_program(program, &[id], c"", None, null_mut());
         told("building", built)?;
         Ok(Raw { name, context, queue, program })
     }
 
-    /// Memory with these values. It lives as long as the process.
+    /// Memory with these values. It lives until it is [released](Self::release).
     pub fn memory<T: Copy>(&self, values: &[T]) -> Arg {
         let flags = memory::CL_MEM_READ_WRITE | memory::CL_MEM_COPY_HOST_PTR;
         let from = values.as_ptr().cast_mut().cast();
         // SAFETY: `values` are read while this is called.
         let made = unsafe { memory::create_buffer(self.context, flags, size_of_val(values), from) };
         Arg::Memory(told("memory", made).expect("OpenCL has memory"))
+    }
+
+    /// Gives memory back.
+    pub fn release(&self, memory: Arg) {
+        if let Arg::Memory(memory) = memory {
+            // SAFETY: made by `memory`; whoever releases it uses it no more.
+            told("release", unsafe { memory::release_mem_object(memory) }).expect("it is there");
+        }
     }
 
     /// What is in memory.
@@ -94,7 +111,74 @@ impl Raw {
         let name = CString::new(name).expect("a name");
         let kernel = told("kernel", kernel::create_kernel(self.program, &name));
         let kernel = kernel.expect("`raw.cl` has it");
-        for (at, arg) in (0u32..).zip(args) {
+        let group = group.map(<[usize]>::to_vec);
+        let (args, from, items) = (args.to_vec(), from.to_vec(), items.to_vec());
+        Call { kernel, args, from, items, group }
+    }
+
+    /// A sum of `n` values: a value for each 4096, until one is left.
+    pub fn sum(&self, n: usize, x: Arg, y: Arg) -> Vec<Call> {
+        let (mut calls, mut left, mut from) = (vec![], n, x);
+        while left > 1 {
+            let groups = left.div_ceil(4096);
+            let to = if groups == 1 { y } else { self.memory(&vec![0.0f32; groups]) };
+            let args = [Arg::Count(left), from, to];
+            calls.push(self.call("sum", &args, &[0], &[groups * 256], Some(&[256])));
+            (left, from) = (groups, to);
+        }
+        calls
+    }
+
+    /// Sets arguments and launches, one after the other, without events; and waits.
+    pub fn run<'c>(&self, calls: impl IntoIterator<Item = &'c Call>) {
+        for call in calls {
+            call.set();
+            let (dims, from, items) =
+                (call.items.len() as u32, call.from.as_ptr(), call.items.as_ptr());
+            let group = call.group.as_ref().map_or(null(), Vec::as_ptr);
+            let (queue, kernel, none) = (self.queue, call.kernel, null_mut());
+            let opencl = library();
+            let launched = opencl.clEnqueueNDRangeKernel(
+                queue,
+                kernel,
+                dims,
+                from,
+                items,
+                group,
+                0,
+                null(),
+                none,
+            );
+            assert_eq!(launched, Some(0), "the launch is right");
+        }
+        self.finish();
+    }
+
+    /// Copies the first bytes of memory so many times, and waits.
+    pub fn copy(&self, [from, to]: [Arg; 2], bytes: usize, times: usize) {
+        let (Arg::Memory(from), Arg::Memory(to)) = (from, to) else { return };
+        for _ in 0..times {
+            let (queue, none) = (self.queue, null_mut());
+            let copied =
+                library().clEnqueueCopyBuffer(queue, from, to, 0, 0, bytes, 0, null(), none);
+            assert_eq!(copied, Some(0), "the copy is within both");
+        }
+        self.finish();
+    }
+
+    fn finish(&self) {
+        told("waiting", command_queue::finish(self.queue)).expect("the commands run");
+    }
+}
+
+impl Call {
+    /// The same kernel with other arguments.
+    pub fn of(&self, args: &[Arg]) -> Call {
+        Call { args: args.to_vec(), ..self.clone() }
+    }
+
+    fn set(&self) {
+        for (at, arg) in (0u32..).zip(&self.args) {
             let count;
             let (size, value): (usize, *const c_void) = match arg {
                 Arg::Float(value) => (4, (&raw const *value).cast()),
@@ -104,38 +188,8 @@ impl Raw {
                 }
                 Arg::Memory(memory) => (8, (&raw const *memory).cast()),
             };
-            // SAFETY: the value has this size, and is copied.
-            let set = unsafe { kernel::set_kernel_arg(kernel, at, size, value) };
-            told("argument", set).expect("the kernel has it");
+            let set = library().clSetKernelArg(self.kernel, at, size, value);
+            assert_eq!(set, Some(0), "the kernel has this argument");
         }
-        let group = group.map(<[usize]>::to_vec);
-        Call { kernel, from: from.to_vec(), items: items.to_vec(), group }
-    }
-
-    /// Launches them one after the other, and waits.
-    pub fn run(&self, calls: &[Call]) {
-        for call in calls {
-            let (dims, from, items) =
-                (call.items.len() as u32, call.from.as_ptr(), call.items.as_ptr());
-            let group = call.group.as_ref().map_or(null(), Vec::as_ptr);
-            // SAFETY: indices of the kernels in `raw.cl` are within the memory that they are given.
-            let launched = unsafe {
-                let (queue, kernel) = (self.queue, call.kernel);
-                command_queue::enqueue_nd_range_kernel(
-                    queue,
-                    kernel,
-                    dims,
-                    from,
-                    items,
-                    group,
-                    0,
-                    null(),
-                )
-            };
-            let event = told("launch", launched).expect("the launch is right");
-            // SAFETY: nobody else has it.
-            let _ = unsafe { cl3::event::release_event(event) };
-        }
-        told("waiting", command_queue::finish(self.queue)).expect("the kernels run");
     }
 }

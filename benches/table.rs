@@ -1,6 +1,13 @@
 //! Medians of runs that take turns, and a table of them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long something takes.
+pub fn timed(run: impl FnOnce()) -> Duration {
+    let started = Instant::now();
+    run();
+    started.elapsed()
+}
 
 /// The median time, in nanoseconds per operation.
 pub fn median(mut times: Vec<f64>) -> f64 {

@@ -2,12 +2,13 @@
 //! OpenCL on the same CPU where there is one:
 //! `cargo bench -p folio-benches --bench kernels [FILTER]`.
 
+use cl3::device::CL_DEVICE_TYPE_CPU;
 use folio::ir::device::Instructions;
 use folio::prelude::*;
+use folio_benches::check::{Floats, assert_close, values};
 use folio_benches::raw::{Arg, Call, Raw};
-use folio_benches::table::{compare, heading, line};
+use folio_benches::table::{compare, heading, line, timed};
 use folio_benches::{hand, kernels};
-use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 15;
 const HAND: &str = "rayon, same instructions";
@@ -18,43 +19,11 @@ fn ok<T>(result: folio::Result<T>) -> T {
     result.expect("the benchmark's program is right")
 }
 
-fn timed(run: impl FnOnce()) -> Duration {
-    let started = Instant::now();
-    run();
-    started.elapsed()
-}
-
-fn values(n: usize) -> Vec<f32> {
-    (0..n).map(|k| 0.5 + (k * 7919 % 1009) as f32 / 1009.0).collect()
-}
-
 struct Bench {
     rt: Runtime,
     q: Queue,
     /// OpenCL on this CPU, if there is one.
     cl: Option<Raw>,
-}
-
-/// What a value is made of.
-trait Floats {
-    fn floats(&self) -> &[f32];
-}
-impl Floats for f32 {
-    fn floats(&self) -> &[f32] {
-        std::slice::from_ref(self)
-    }
-}
-impl Floats for [f32; 4] {
-    fn floats(&self) -> &[f32] {
-        self
-    }
-}
-
-/// Both have the same values, but for rounding.
-fn assert_close(what: &str, ours: &[f32], theirs: &[f32]) {
-    assert_eq!(ours.len(), theirs.len(), "{what}");
-    let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-3 * a.abs().max(b.abs()).max(1e-3);
-    assert!(ours.iter().zip(theirs).all(near), "{what}: both sides compute the same");
 }
 
 impl Bench {
@@ -233,15 +202,7 @@ impl Bench {
             let figures = compare(ROUNDS, n / 1000, run, || timed(|| sum = hand::sum(&x)));
             line(&what, figures, HAND);
             assert_close(&what, &ok(out.to_vec()), &[sum]);
-            self.raw((&what, n), (&mut out, ours), |cl, y| {
-                let (groups, of) = (n / 4096, cl.memory(&vec![0.0f32; n / 4096]));
-                let first = [Arg::Count(n), cl.memory(&x), of];
-                let last = [Arg::Count(groups), of, y];
-                vec![
-                    cl.call("sum", &first, &[0], &[groups * 256], Some(&[256])),
-                    cl.call("sum", &last, &[0], &[256], Some(&[256])),
-                ]
-            });
+            self.raw((&what, n), (&mut out, ours), |cl, y| cl.sum(n, cl.memory(&x), y));
         }
     }
 
@@ -270,7 +231,7 @@ fn main() {
     // Cargo passes `--bench`.
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let rt = ok(folio::runtime());
-    let cl = match Raw::open() {
+    let cl = match Raw::open(CL_DEVICE_TYPE_CPU) {
         Ok(cl) => Some(cl),
         Err(reason) => {
             println!("raw OpenCL skipped: {reason}");

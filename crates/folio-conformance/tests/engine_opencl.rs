@@ -40,6 +40,15 @@ fn compile_and_pass_opencl_without_svm() {
     passes(OpenClBackend::without_svm, &ADDRESSES);
 }
 
+/// Shapes for some hundred compute units.
+#[test]
+fn opencl_computes_several_items_in_a_thread() {
+    if there_is_one() {
+        let shapes = [(1, 1 << 20), (1, (1 << 21) + 5), (700, 1024), (1001, 1002)];
+        support::items::every_item_once(OpenClBackend::new().as_gpus(), &shapes);
+    }
+}
+
 #[kernel]
 fn step(i: Item, n: i32, x: In<i32>, y: InOut<i32>) {
     y[i] = y[i] * 3 + x[i] - n;

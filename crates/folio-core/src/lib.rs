@@ -52,7 +52,7 @@ pub mod combine {
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
-pub use hal::{Image, Source, Timing};
+pub use hal::{Image, RawMemory, Source, Timing};
 pub use half::{bf16, f16};
 #[doc(hidden)]
 pub use host::HostCall;

@@ -15,7 +15,9 @@ use crate::engine::storage::{Alloc, Owner};
 use crate::engine::trace::Note;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
-use crate::hal::{AllocReq, HalError, HalErrorKind, HostPtr, MemBase, MemRef, PointerInfo};
+use crate::hal::{
+    AllocReq, HalError, HalErrorKind, HostPtr, MemBase, MemRef, PointerInfo, RawMemory,
+};
 use crate::pages::{DomainId, DomainSet};
 use crate::runtime::{Core, DeviceRef, Runtime};
 use std::marker::PhantomData;
@@ -131,13 +133,52 @@ impl Runtime {
         len: usize,
         align: usize,
     ) -> Result<Usm<T>> {
-        if !device.core.same(&self.core) {
-            let label = Label::from(device.name());
-            return Err(Error::WrongRuntime { what: "device", label });
-        }
         if !align.is_power_of_two() {
             let why = format!("{align} is not a power of two");
             return Err(Error::Configuration { what: "alignment", why });
+        }
+        self.usm_over(device, kind, len, align, None)
+    }
+
+    /// Memory of a device that somebody else has allocated, as USM of kind [`Device`](UsmKind::Device): what it
+    /// holds counts, and dropping this leaves it to them. [`Usm::into_buffer`] makes a buffer of it. It
+    /// counts against the device's budget.
+    ///
+    /// The memory is the driver's, of the context that Folio uses: what an
+    /// [interop task](crate::CommandGroup::interop) has allocated there, or in CUDA the primary context.
+    /// A backend without such memory, or one that can see that it is of another context or too small, answers
+    /// [`Error::Device`] with `Unsupported`.
+    ///
+    /// # Safety
+    /// It is memory of `device`, of `len` elements at least, all of them written; it stays valid until what
+    /// this returns, or the buffer made of it, is dropped and everything that uses it is done; and nobody else
+    /// uses it meanwhile, except as the [raw pointer](Usm::pointer) may be used.
+    pub unsafe fn usm_from_raw<T: DeviceType>(
+        &self,
+        device: &DeviceRef,
+        memory: RawMemory,
+        len: usize,
+    ) -> Result<Usm<T>> {
+        let align = align_of::<T>();
+        if let RawMemory::Address(at) = memory
+            && !at.is_multiple_of(align as u64)
+        {
+            return Err(Error::Misaligned { what: "USM", label: Label::NONE, at, align });
+        }
+        self.usm_over(device, UsmKind::Device, len, align, Some(memory))
+    }
+
+    fn usm_over<T: DeviceType>(
+        &self,
+        device: &DeviceRef,
+        kind: UsmKind,
+        len: usize,
+        align: usize,
+        import: Option<RawMemory>,
+    ) -> Result<Usm<T>> {
+        if !device.core.same(&self.core) {
+            let label = Label::from(device.name());
+            return Err(Error::WrongRuntime { what: "device", label });
         }
         let engine = &self.core.engine;
         let domain = engine.devices[usize::from(device.at)].domain;
@@ -148,16 +189,17 @@ impl Runtime {
         let bytes = len * size_of::<T>();
         let align = align.max(align_of::<T>()) as u64;
         // By way of its address it can be used before any command has a chance to zero it.
-        let (size, import, zeroed) = (bytes as u64, None, true);
+        let (size, zeroed) = (bytes as u64, import.is_none());
         let req = AllocReq { kind, size, align, import, zeroed, label: label.as_str() };
         let make = || engine.device_alloc(device.at, req, "USM allocation", &label);
-        let alloc = match make() {
+        let mut alloc = match make() {
             Err(Error::OutOfMemory { .. }) => {
                 engine.reclaim();
                 make()
             }
             other => other,
         }?;
+        alloc.clean |= import.is_some();
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
         engine.enter(|ledger| {

@@ -6,7 +6,7 @@
 use crate::lock;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
-    PointerInfo, UsmAllocator,
+    PointerInfo, RawMemory, UsmAllocator,
 };
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
@@ -94,8 +94,10 @@ impl Memory {
 // of the size and alignment asked for until `free`; `reserve` keeps the limit.
 unsafe impl UsmAllocator for Memory {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
-        if let Some(at) = req.import {
-            return self.import(req, at);
+        match req.import {
+            Some(RawMemory::Host(at)) => return self.import(req, at),
+            Some(_) => return Err(HalError::unsupported("memory that is not the host's")),
+            None => {}
         }
         if req.size == 0 || !req.align.is_power_of_two() {
             let what = format!("allocation of {} bytes aligned to {}", req.size, req.align);

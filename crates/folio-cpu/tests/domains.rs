@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, DeviceKind, FillRect, HalErrorKind,
-    HostPtr, MemBase, MemRef, MemoryHome, Notify,
+    HostPtr, MemBase, MemRef, MemoryHome, Notify, RawMemory,
 };
 use folio_cpu::{Builder, CpuBackend};
 use std::sync::Arc;
@@ -163,7 +163,7 @@ fn host_memory_can_be_adopted() {
     let [a, b] = [0, 1].map(|i| device(&backend, i));
     let mut memory = vec![7u8; 100];
     let at = HostPtr(memory.as_mut_ptr());
-    let req = AllocReq { import: Some(at), ..request(AllocKind::Device, 100) };
+    let req = AllocReq { import: Some(RawMemory::Host(at)), ..request(AllocKind::Device, 100) };
     let (first, second) = (a.usm().alloc(&req).unwrap(), a.usm().alloc(&req).unwrap());
     assert_eq!((first.host, first.zeroed, second.handle), (Some(at), false, first.handle));
     assert_eq!(a.usm().memory().in_use, 0);

@@ -151,7 +151,7 @@ impl Loaded {
     /// What a handle stands for.
     ///
     /// # Safety
-    /// [`Loaded::into_handle`] made it, and it is not unloaded for `'l`.
+    /// [`Loaded::into_handle`] made it, and [`Loaded::from_handle`] does not take it back for `'l`.
     pub(crate) unsafe fn of<'l>(handle: KernelHandle) -> &'l Loaded {
         let at = std::ptr::with_exposed_provenance::<Loaded>(handle.0 as usize);
         // SAFETY: the caller's promise.

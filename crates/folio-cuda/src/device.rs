@@ -96,15 +96,6 @@ unsafe impl Device for CudaDevice {
         }
     }
 
-    fn unload(&self, handle: KernelHandle) {
-        if lock(&self.0.loaded).remove(&handle.0) {
-            // What of a lost device cannot be unloaded is gone with it.
-            let _ = self.0.context.enter();
-            // SAFETY: it was in the list of what is loaded, and is not any more.
-            drop(unsafe { Loaded::from_handle(handle) });
-        }
-    }
-
     fn peer(&self, other: &dyn Device) -> Option<Link> {
         let other = &other.as_any().downcast_ref::<CudaDevice>()?.0;
         let (here, there) = (self.0.context.device, other.context.device);

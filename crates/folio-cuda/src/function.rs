@@ -8,8 +8,9 @@ use crate::memory::Memory;
 use cudarc::driver::sys;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, ParamPtr};
 use folio_kernel::Kernel;
-use folio_kernel::emit::{Capabilities, Dialect, Form, Grid, Lacks, Layout, Points, Threads, emit};
-use folio_kernel::tile::{items_per_thread, tile};
+use folio_kernel::emit::{
+    COMBINED, Capabilities, Cut, Dialect, Grid, LANES, Lacks, Layout, Points, Texts, Threads,
+};
 use smallvec::SmallVec;
 use std::ffi::{CString, c_void};
 use std::ops::Range;
@@ -18,31 +19,20 @@ use std::sync::Arc;
 
 /// Blocks of a grid, at most, by dimension, slowest first.
 const GRID: [u64; 3] = [65_535, 65_535, (1 << 31) - 1];
-/// Threads of a block, by the rank of the launch.
-const BLOCKS: [[u64; 3]; 3] = [[1, 1, 256], [1, 8, 32], [2, 4, 32]];
-/// Values that a block of a launch-wide reduction combines, and its threads.
-const COMBINED: u64 = 4096;
-const LANES: [u64; 3] = [1, 1, 256];
+/// Threads of a block that combines values.
+const COMBINING: [u64; 3] = [1, 1, LANES as u64];
 
-/// Threads that a multiprocessor has at a time, and as many launches of one item for each thread as
-/// one of several must be worth where it leaves a rest for another launch.
-const RESIDENT: u64 = 2048;
-const WORTH_A_REST: u64 = 4;
-
-/// A kernel, with tests of indices and without.
+/// A kernel, in all forms of its text.
 pub(crate) struct Function {
-    checked: Text,
-    /// None if the text is the same.
-    unchecked: Option<Text>,
-    /// Of several items for each thread, without tests, and in which nothing can fail.
-    tiled: Option<Text>,
-    /// Threads that the device has at a time.
-    resident: u64,
+    texts: Texts<Text>,
+    multiprocessors: u64,
 }
 
 /// One text of a kernel, compiled.
 struct Text {
     entry: Entry,
+    /// Threads of a block, where they are items and no groups.
+    block: [u64; 3],
     layout: Layout,
     points: Arc<Points>,
     reductions: Vec<Finish>,
@@ -73,24 +63,12 @@ impl Function {
         chip: &Chip,
         kernel: &Kernel,
     ) -> Result<Function, HalError> {
-        let text = |kernel: &Kernel, checked| {
-            let width = Some(BLOCKS[usize::from(kernel.shape.rank.clamp(1, 3)) - 1][2] as u32);
-            let form = Form { width, ..Form::new(Dialect::Cuda, checked) };
-            let lacks = |lacks: Lacks| HalError::new(HalErrorKind::Unsupported, lacks.to_string());
-            emit(kernel, form, &Capabilities::CUDA).map_err(lacks)
-        };
-        let (checked, unchecked) = (text(kernel, true)?, text(kernel, false)?);
-        let tiled = match items_per_thread(kernel) {
-            Some(several) if !unchecked.layout.verdict => tile(kernel, several).ok(),
-            _ => None,
-        };
-        let tiled = tiled.map(|tiled| text(&tiled, false)).transpose()?;
-        let same = checked.text == unchecked.text;
-        let load = |module| Text::new(context, &chip.compiler, kernel, module);
-        let unchecked = (!same).then(|| load(unchecked)).transpose()?;
-        let tiled = tiled.map(load).transpose()?;
-        let resident = u64::from(chip.multiprocessors) * RESIDENT;
-        Ok(Function { checked: load(checked)?, unchecked, tiled, resident })
+        let lacks = |lacks: Lacks| HalError::new(HalErrorKind::Unsupported, lacks.to_string());
+        let texts =
+            Texts::of(kernel, Dialect::Cuda, &Capabilities::CUDA, Cut::Gpu).map_err(lacks)?;
+        let block = texts.block;
+        let load = |module| Text::new(context, &chip.compiler, kernel, block, module);
+        Ok(Function { texts: texts.load(load)?, multiprocessors: u64::from(chip.multiprocessors) })
     }
 
     /// Launches it. `address` is that of the allocation of a parameter; `record` gives that of a clear
@@ -103,10 +81,7 @@ impl Function {
         address: impl Fn(usize) -> u64,
         record: impl FnOnce(&Arc<Points>) -> Result<u64, HalError>,
     ) -> Result<(), HalError> {
-        let text = match (&self.unchecked, args.proved) {
-            (Some(unchecked), true) => unchecked,
-            _ => &self.checked,
-        };
+        let text = self.texts.text(args.proved);
         let record = if text.layout.verdict { Some(record(&text.points)?) } else { None };
         let mut launch = Launch {
             to,
@@ -118,31 +93,14 @@ impl Function {
         if !text.reductions.is_empty() {
             return text.reduce(&mut launch, geometry);
         }
-        let all = 0..geometry.range[2] as u64;
-        let Some((tiled, columns)) = self.several(geometry, args.proved) else {
-            return text.run(&launch, geometry, all);
+        let range = geometry.range.map(|n| n as u64);
+        let several = self.texts.several(range, self.multiprocessors);
+        let Some((tiled, columns)) = several.filter(|_| args.proved) else {
+            return text.run(&launch, geometry, 0..range[2]);
         };
         tiled.run(&launch, geometry, 0..columns)?;
-        if columns == all.end { Ok(()) } else { text.run(&launch, geometry, columns..all.end) }
+        if columns == range[2] { Ok(()) } else { text.run(&launch, geometry, columns..range[2]) }
     }
-
-    /// The text of several items for each thread, and for how many columns of a launch, if there are
-    /// enough to occupy the device.
-    fn several(&self, geometry: &Geometry, proved: bool) -> Option<(&Text, u64)> {
-        let tiled = self.tiled.as_ref().filter(|_| proved)?;
-        let Threads::Items { tile } = tiled.layout.threads else { return None };
-        let width = block_of(geometry)[2] * u64::from(tile);
-        let columns = geometry.range[2] as u64;
-        let rest = columns % width;
-        let rows = (geometry.range[0] * geometry.range[1]) as u64;
-        let least = self.resident * u64::from(tile) * if rest == 0 { 1 } else { WORTH_A_REST };
-        (columns >= width && rows * columns >= least).then_some((tiled, columns - rest))
-    }
-}
-
-/// Threads of a block of a kernel of items.
-fn block_of(geometry: &Geometry) -> [u64; 3] {
-    BLOCKS[usize::from(geometry.rank.clamp(1, 3)) - 1]
 }
 
 /// A launch's arguments.
@@ -159,6 +117,7 @@ impl Text {
         context: &Context,
         compiler: &Compiler,
         kernel: &Kernel,
+        block: [u64; 3],
         text: folio_kernel::emit::Module,
     ) -> Result<Text, HalError> {
         if !text.layout.by_value {
@@ -179,6 +138,7 @@ impl Text {
         };
         Ok(Text {
             entry: module.entry(context, &text.entry)?,
+            block,
             reductions: text.reductions.iter().map(finish).collect::<Result<_, HalError>>()?,
             layout: text.layout,
             points: Arc::new(text.points),
@@ -194,13 +154,13 @@ impl Text {
         let block = match (self.layout.threads, geometry.group) {
             (Threads::Linear, _) => {
                 let items = range.iter().product::<u64>();
-                return Ok(([1, 1, items.div_ceil(COMBINED)], LANES));
+                return Ok(([1, 1, items.div_ceil(COMBINED)], COMBINING));
             }
             (Threads::Groups, Some(group)) => group.map(|n| n as u64),
             (Threads::Groups, None) => {
                 return Err(HalError::unsupported("a launch without groups of a kernel of groups"));
             }
-            (Threads::Items { .. }, _) => block_of(geometry),
+            (Threads::Items { .. }, _) => self.block,
         };
         let threads = block.iter().product::<u64>();
         if threads > u64::from(self.layout.most_threads) {
@@ -208,15 +168,8 @@ impl Text {
             let what = format!("a group of {threads} items (the device has {most} at most)");
             return Err(HalError::unsupported(&what));
         }
-        Ok((std::array::from_fn(|d| range[d].div_ceil(self.width(block, d))), block))
-    }
-
-    /// Items of a block in a dimension.
-    fn width(&self, block: [u64; 3], dim: usize) -> u64 {
-        match self.layout.threads {
-            Threads::Items { tile } if dim == 2 => block[2] * u64::from(tile),
-            _ => block[dim],
-        }
+        let items = self.layout.threads.items(block);
+        Ok((std::array::from_fn(|d| range[d].div_ceil(items[d])), block))
     }
 
     /// The launch, as far as it is of these columns, in as many grids as the device's limits make of it.
@@ -228,6 +181,7 @@ impl Text {
     ) -> Result<(), HalError> {
         let (blocks, block) = self.blocks(geometry, columns.end - columns.start)?;
         let (range, offset) = (geometry.range.map(|n| n as u64), geometry.offset.map(|n| n as u64));
+        let items = self.layout.threads.items(block);
         let parts: [u64; 3] = std::array::from_fn(|d| blocks[d].div_ceil(GRID[d]));
         for part in 0..parts.iter().product::<u64>() {
             let at = [part / (parts[1] * parts[2]), part / parts[2] % parts[1], part % parts[2]];
@@ -235,7 +189,7 @@ impl Text {
             let first = match self.layout.threads {
                 Threads::Items { .. } => std::array::from_fn(|d| {
                     let skipped = if d == 2 { columns.start } else { 0 };
-                    offset[d] + skipped + begin[d] * self.width(block, d)
+                    offset[d] + skipped + begin[d] * items[d]
                 }),
                 _ => begin,
             };
@@ -277,7 +231,7 @@ impl Text {
         let mut made = Ok(());
         for finish in self.reductions.iter().filter(|_| values > 1) {
             let param = &mut launch.params[finish.memory];
-            let element = start_of(param) * finish.bytes;
+            let element = param.start() * finish.bytes;
             let end = launch.pointers[finish.memory] + element;
             let room = [values, values.div_ceil(COMBINED)].map(|n| n * finish.bytes);
             let pieces = launch.to.memory.in_stream(launch.to.stream, room);
@@ -304,12 +258,6 @@ impl Text {
     }
 }
 
-/// Elements from the start of an allocation to what is accessed.
-fn start_of(param: &ParamPtr) -> u64 {
-    let ([_, rows, columns], [z, y, x]) = (param.dims, param.origin);
-    ((z * rows + y) * columns + x) as u64
-}
-
 impl Finish {
     /// Combines values until one is left, which goes to `end`.
     fn combine(
@@ -327,7 +275,7 @@ impl Finish {
             let mut arguments: SmallVec<[*const c_void; 8]> =
                 arguments.iter().map(|argument| std::ptr::from_ref(argument).cast()).collect();
             // SAFETY: two pointers and a number, as the emitter says; both pieces are large enough.
-            unsafe { start(to, self.entry, ([1, 1, next], LANES), 0, &mut arguments)? };
+            unsafe { start(to, self.entry, ([1, 1, next], COMBINING), 0, &mut arguments)? };
             (from, into) = (into, from);
             left = next;
         }

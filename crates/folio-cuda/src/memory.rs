@@ -9,7 +9,7 @@ use crate::lock;
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HostPtr, MemBase, MemRef, MemoryInfo, PointerInfo,
-    UsmAllocator,
+    RawMemory, UsmAllocator,
 };
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -236,8 +236,10 @@ pub(crate) fn location(device: sys::CUdevice) -> sys::CUmemLocation {
 unsafe impl UsmAllocator for Memory {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         self.context.enter()?;
-        if let Some(at) = req.import {
-            return self.import(req, at);
+        match req.import {
+            Some(RawMemory::Host(at)) => return self.import(req, at),
+            Some(_) => return Err(HalError::unsupported("memory of this kind")),
+            None => {}
         }
         let more = if req.align > ALIGNED { req.align } else { 0 };
         let padded = req.size.checked_add(more).and_then(|n| usize::try_from(n).ok());

@@ -106,7 +106,6 @@ fn adds(device: &Arc<dyn Device>, source: Source<'_>) {
     assert_eq!(out[..3], [5; 3]);
     assert!(out[3..].iter().all(|n| *n == 12));
     device.usm().free(memory.handle);
-    device.unload(kernel);
 }
 
 #[test]

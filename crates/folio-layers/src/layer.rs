@@ -115,11 +115,6 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         device.inner.load(source)
     }
 
-    /// [`Device::unload`].
-    fn unload(&self, device: &DeviceRef, handle: KernelHandle) {
-        device.inner.unload(handle);
-    }
-
     /// [`UsmAllocator::alloc`].
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         device.inner.usm().alloc(req)
@@ -243,10 +238,6 @@ unsafe impl<H: Hooks> Device for LayerDevice<H> {
         arguments: &[Argument],
     ) -> Result<(), HalError> {
         self.device.inner.check(handle, geometry, arguments)
-    }
-
-    fn unload(&self, handle: KernelHandle) {
-        self.hooks.unload(&self.device, handle);
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

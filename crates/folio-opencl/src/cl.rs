@@ -7,11 +7,11 @@
 use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
 use opencl_sys::{
-    CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS,
-    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_READ_WRITE, CL_OUT_OF_HOST_MEMORY,
-    CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START,
-    CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_command_queue, cl_context, cl_device_id, cl_event,
-    cl_int, cl_kernel, cl_mem, cl_program,
+    CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_MEM_CONTEXT,
+    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE,
+    CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
+    CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_command_queue,
+    cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_mem_flags, cl_program,
 };
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -156,12 +156,56 @@ impl Queue {
 impl Buffer {
     /// Memory of the driver's own. Commands that use it hold it when this is gone.
     pub(crate) fn new(context: &Context, bytes: usize) -> Result<Buffer, HalError> {
-        let (context, flags, mut status) = (context.0, CL_MEM_READ_WRITE, 0);
-        // SAFETY: a live context, and nothing of the host's.
-        let made =
-            unsafe { call!(clCreateBuffer(context, flags, bytes, null_mut(), &raw mut status)) }?;
+        // SAFETY: nothing of the host's.
+        unsafe { Buffer::over(context, CL_MEM_READ_WRITE, bytes, null_mut()) }
+    }
+
+    /// Memory as the flags say, which may be over memory that is there.
+    ///
+    /// # Safety
+    /// If the flags say so, `at` leads to so many bytes, which are copied in the call, or live as long as
+    /// the buffer and the commands that use it.
+    pub(crate) unsafe fn over(
+        context: &Context,
+        flags: cl_mem_flags,
+        bytes: usize,
+        at: *mut c_void,
+    ) -> Result<Buffer, HalError> {
+        let mut status = 0;
+        // SAFETY: a live context, and the caller's promise.
+        let made = unsafe { call!(clCreateBuffer(context.0, flags, bytes, at, &raw mut status)) }?;
         check("clCreateBuffer", status)?;
         Ok(Buffer(made))
+    }
+
+    /// A buffer of somebody else's, of so many bytes at least, which keeps it.
+    pub(crate) fn shared(
+        context: &Context,
+        object: cl_mem,
+        bytes: usize,
+    ) -> Result<Buffer, HalError> {
+        let ask = |what| -> Result<usize, HalError> {
+            let mut answer = [0u8; size_of::<usize>()];
+            let (to, room) = (answer.as_mut_ptr().cast::<c_void>(), answer.len());
+            let mut len = 0;
+            // SAFETY: a live object (who asked for this promised it); there is room for any answer.
+            unsafe { run!(clGetMemObjectInfo(object, what, room, to, &raw mut len)) }?;
+            let (number, _) = answer.split_at(len.min(room));
+            let mut word = [0; size_of::<usize>()];
+            word[..number.len()].copy_from_slice(number);
+            Ok(usize::from_ne_bytes(word))
+        };
+        if ask(CL_MEM_CONTEXT)? != context.0.addr() {
+            return Err(HalError::unsupported("a buffer of another context"));
+        }
+        let size = ask(CL_MEM_SIZE)?;
+        if ask(CL_MEM_TYPE)? != CL_MEM_OBJECT_BUFFER as usize || size < bytes {
+            let what = format!("memory that is no buffer of {bytes} bytes (it has {size})");
+            return Err(HalError::unsupported(&what));
+        }
+        // SAFETY: a live object, whose new reference is this one's.
+        unsafe { run!(clRetainMemObject(object)) }?;
+        Ok(Buffer(object))
     }
 }
 

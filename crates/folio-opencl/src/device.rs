@@ -6,10 +6,11 @@ use crate::opaque::Opaque;
 use crate::platform::{DeviceId, Found, Shared, Svm};
 use folio_cache::Cache;
 use folio_core::hal::{
-    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, HalError, HalErrorKind,
-    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo, Source,
-    UsmAllocator,
+    AllocReq, Allocation, Argument, Device, DeviceInfo, DeviceKind, Geometry, HalError,
+    HalErrorKind, KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo,
+    Source, UsmAllocator,
 };
+use folio_core::ir::emit::Cut;
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -23,6 +24,7 @@ pub(crate) struct Core {
     pub(crate) info: DeviceInfo,
     pub(crate) svm: Svm,
     pub(crate) target: Target,
+    pub(crate) cut: Cut,
     pub(crate) cache: Cache,
     kernels: Mutex<Kernels>,
     /// Why it is gone.
@@ -64,7 +66,13 @@ impl Core {
 pub(crate) struct OpenClDevice(Arc<Core>);
 
 impl OpenClDevice {
-    pub(crate) fn open(found: &Found, index: u32, cache: Cache) -> Result<OpenClDevice, HalError> {
+    pub(crate) fn open(
+        found: &Found,
+        index: u32,
+        cache: Cache,
+        as_gpu: bool,
+    ) -> Result<OpenClDevice, HalError> {
+        let gpu = as_gpu || found.info.kind == DeviceKind::Gpu;
         let shared = found.platform.shared()?;
         Ok(OpenClDevice(Arc::new(Core {
             shared,
@@ -73,6 +81,7 @@ impl OpenClDevice {
             info: found.info.clone(),
             svm: found.svm,
             target: found.target,
+            cut: if gpu { Cut::Gpu } else { Cut::Cpu },
             cache,
             kernels: Mutex::default(),
             lost: OnceLock::new(),
@@ -125,11 +134,6 @@ unsafe impl Device for OpenClDevice {
             Loaded::Opaque(kernel) => kernel.check(&self.0, geometry, arguments),
             Loaded::Function(_) => Ok(()),
         }
-    }
-
-    fn unload(&self, handle: KernelHandle) {
-        let gone = self.0.kernels().loaded.remove(&handle.0);
-        drop(gone);
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

@@ -297,9 +297,7 @@ unsafe impl Lane for OpenClLane {
             }
         };
         self.issue(head, |commands| match &*self.core.loaded(handle)? {
-            Loaded::Function(function) => {
-                function.form(args.proved).launch(commands, geometry, args)
-            }
+            Loaded::Function(function) => function.launch(&self.core, commands, geometry, args),
             Loaded::Opaque(kernel) => kernel.launch(commands, geometry, args),
         })
     }

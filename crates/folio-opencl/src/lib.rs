@@ -1,7 +1,8 @@
 //! OpenCL devices.
 //!
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work` (copies and
-//! fills), `module` (kernels; `program`, how they are built; `reduce`, how reductions end), and `cl`, the
+//! fills), `module` (kernels; `program`, how they are built; `threads`, how launches are cut; `reduce`, how
+//! reductions end), and `cl`, the
 //! driver's functions. The loader is looked for when devices are; without one, or without a platform, there
 //! are no devices, and a reason.
 //!
@@ -38,6 +39,7 @@ mod opaque;
 mod platform;
 mod program;
 mod reduce;
+mod threads;
 mod verdict;
 mod work;
 
@@ -53,6 +55,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct OpenClBackend {
     no_svm: bool,
+    as_gpus: bool,
     cache: Cache,
     found: OnceLock<Result<Vec<Found>, Unavailable>>,
 }
@@ -62,13 +65,19 @@ impl OpenClBackend {
     /// ([`Cache::from_environment`]).
     pub fn new() -> OpenClBackend {
         let cache = Cache::from_environment();
-        OpenClBackend { no_svm: false, cache, found: OnceLock::new() }
+        OpenClBackend { no_svm: false, as_gpus: false, cache, found: OnceLock::new() }
     }
 
     /// As if no device had shared virtual memory: then memory has no addresses, and the host does not
     /// reach any.
     pub fn without_svm() -> OpenClBackend {
         OpenClBackend { no_svm: true, ..OpenClBackend::new() }
+    }
+
+    /// As if all devices were GPUs, on which large launches have several items for each thread.
+    #[must_use]
+    pub fn as_gpus(self) -> OpenClBackend {
+        OpenClBackend { as_gpus: true, ..self }
     }
 
     /// With another cache of compiled programs.
@@ -103,6 +112,6 @@ unsafe impl Backend for OpenClBackend {
         let found = self.found().ok().and_then(|all| all.get(index)).ok_or_else(|| {
             HalError::new(HalErrorKind::Driver, format!("there is no device {index}"))
         })?;
-        Ok(Arc::new(OpenClDevice::open(found, index as u32, self.cache.clone())?))
+        Ok(Arc::new(OpenClDevice::open(found, index as u32, self.cache.clone(), self.as_gpus)?))
     }
 }

@@ -1,10 +1,11 @@
 //! Allocations: buffers, over shared virtual memory where the device has that.
 
-use crate::cl::{Buffer, Queue, call, check, run};
+use crate::cl::{Buffer, Queue, call, run};
 use crate::device::Core;
-use crate::platform::{Shared, Svm};
+use crate::platform::Svm;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemoryInfo, PointerInfo,
+    RawMemory,
 };
 use opencl_sys::{
     CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_USE_HOST_PTR, cl_context,
@@ -23,6 +24,8 @@ pub(crate) struct Block {
     device: u32,
     kind: AllocKind,
     size: u64,
+    /// Of it, what the device's memory is charged with: nothing if it is somebody else's.
+    charged: u64,
     /// In shared virtual memory.
     pub(crate) address: Option<u64>,
 }
@@ -81,25 +84,10 @@ impl Memory {
     }
 
     pub(crate) fn alloc(&self, core: &Core, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
-        if req.import.is_some() {
-            return Err(HalError::unsupported("importing memory of the host"));
-        }
-        if req.kind != AllocKind::Device && core.svm != Svm::Fine {
-            return Err(HalError::unsupported("memory that host and device reach"));
-        }
-        self.take(core, req.size)?;
-        let zeroed = |block: Block| match req.zeroed {
-            true => block.clear(core).map(|()| block),
-            false => Ok(block),
+        let block = match req.import {
+            Some(memory) => over(core, req, memory)?,
+            None => self.fresh(core, req)?,
         };
-        let made = make(core, req).and_then(zeroed).map_err(|error| {
-            self.give(core, req.size);
-            match error.kind {
-                HalErrorKind::OutOfMemory { .. } => self.too_much(core, req.size),
-                _ => error,
-            }
-        });
-        let block = made?;
         let host = block.svm.as_ref().filter(|_| req.kind != AllocKind::Device);
         let (address, host) = (block.address, host.and(block.address));
         let mut state = self.lock();
@@ -108,6 +96,24 @@ impl Memory {
         state.blocks.insert(handle, Arc::new(block));
         let host = host.map(|at| HostPtr(std::ptr::with_exposed_provenance_mut(at as usize)));
         Ok(Allocation { handle, address, host, zeroed: req.zeroed })
+    }
+
+    fn fresh(&self, core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
+        if req.kind != AllocKind::Device && core.svm != Svm::Fine {
+            return Err(HalError::unsupported("memory that host and device reach"));
+        }
+        self.take(core, req.size)?;
+        let zeroed = |block: Block| match req.zeroed {
+            true => block.clear(core).map(|()| block),
+            false => Ok(block),
+        };
+        make(core, req).and_then(zeroed).map_err(|error| {
+            self.give(core, req.size);
+            match error.kind {
+                HalErrorKind::OutOfMemory { .. } => self.too_much(core, req.size),
+                _ => error,
+            }
+        })
     }
 
     fn too_much(&self, core: &Core, asked: u64) -> HalError {
@@ -136,7 +142,7 @@ impl Memory {
     pub(crate) fn free(&self, core: &Core, handle: u64) {
         let block = self.lock().blocks.remove(&handle);
         if let Some(block) = block {
-            self.give(core, block.size);
+            self.give(core, block.charged);
         }
     }
 
@@ -152,7 +158,7 @@ impl Memory {
 }
 
 fn make(core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
-    let Shared { context, .. } = &*core.shared;
+    let context = &core.shared.context;
     let (mut flags, mut at) = (CL_MEM_READ_WRITE, null_mut());
     let too_much = || HalError::out_of_memory(req.size, 0, 0);
     let size = usize::try_from(req.size).map_err(|_| too_much())?;
@@ -176,14 +182,34 @@ fn make(core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
         at = start.wrapping_byte_add(ahead);
         flags |= CL_MEM_USE_HOST_PTR;
     }
-    let mut status = 0;
-    // SAFETY: a live context; without an address, the driver's own memory, and else `size` bytes
-    // that live as long as the block.
-    let buffer = unsafe { call!(clCreateBuffer(context.0, flags, size, at, &raw mut status)) }?;
-    check("clCreateBuffer", status)?;
+    // SAFETY: without an address, nothing of anybody's; else `size` bytes that live as long as the block.
+    let buffer = unsafe { Buffer::over(context, flags, size, at) }?;
     let address = svm.as_ref().map(|_| at.expose_provenance() as u64);
-    let (device, kind) = (core.index, req.kind);
-    Ok(Block { buffer: Buffer(buffer), svm, device, kind, size: req.size, address })
+    let (device, kind, size) = (core.index, req.kind, req.size);
+    Ok(Block { buffer, svm, device, kind, size, charged: size, address })
+}
+
+/// A block over memory that somebody else has allocated in the context.
+fn over(core: &Core, req: &AllocReq<'_>, memory: RawMemory) -> Result<Block, HalError> {
+    let context = &core.shared.context;
+    let beyond = |_| HalError::unsupported("memory of this size");
+    let size = usize::try_from(req.size).map_err(beyond)?;
+    let (buffer, address) = match memory {
+        _ if req.kind != AllocKind::Device => {
+            return Err(HalError::unsupported("host and shared memory of somebody else"));
+        }
+        RawMemory::Address(address) if core.svm != Svm::None => {
+            let at = std::ptr::with_exposed_provenance_mut(address as usize);
+            let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+            // SAFETY: so many bytes of the context's shared virtual memory, which whoever had this asked for
+            // keeps for as long as it is used.
+            (unsafe { Buffer::over(context, flags, size, at) }?, Some(address))
+        }
+        RawMemory::Object(object) => (Buffer::shared(context, object, size)?, None),
+        _ => return Err(HalError::unsupported("memory of this kind, of somebody else")),
+    };
+    let (svm, device, kind, size, charged) = (None, core.index, req.kind, req.size, 0);
+    Ok(Block { buffer, svm, device, kind, size, charged, address })
 }
 
 impl Block {
@@ -202,7 +228,7 @@ impl Block {
 
     /// One that no handle leads to.
     pub(crate) fn of(buffer: Buffer, size: u64) -> Block {
-        let (svm, address) = (None, None);
-        Block { buffer, svm, device: u32::MAX, kind: AllocKind::Device, size, address }
+        let (svm, address, charged) = (None, None, 0);
+        Block { buffer, svm, device: u32::MAX, kind: AllocKind::Device, size, charged, address }
     }
 }

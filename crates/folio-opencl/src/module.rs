@@ -1,27 +1,26 @@
 //! Kernels in IR: emitted as OpenCL C, built for one device, and launched with the arguments that the
-//! emitter's layout names.
+//! emitter's layout names. How a launch is cut into threads is `threads`.
 
-use crate::cl::{Buffer, Kernel, Program, call, check, run};
+use crate::cl::{Buffer, Kernel, Program, run};
 use crate::device::Core;
 use crate::memory::Block;
 use crate::platform::number;
 use crate::program::build_emitted;
-use crate::reduce::{COMBINED, Finish, LANES};
+use crate::reduce::Finish;
+use crate::threads::Threaded;
 use crate::work::Commands;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, HostPtr, MemBase, Param, ParamPtr};
 use folio_core::ir;
-use folio_core::ir::emit::{Capabilities, Dialect, Form, Grid, Module, Points, Threads, emit};
+use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts};
 use opencl_sys::{
     CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_MEM_BASE_ADDR_ALIGN, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
     CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, cl_mem,
 };
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Threads of a block along the fastest dimension, where they are the backend's choice.
-const BLOCK: usize = 64;
 
 /// What the emitter may use on this device, and whether its divisions can be exact.
 #[derive(Clone, Copy, Debug)]
@@ -56,18 +55,16 @@ impl Target {
     }
 }
 
-/// A kernel in IR, in both forms.
+/// A kernel in IR, in all forms of its text.
 #[derive(Debug)]
-pub(crate) struct Function {
-    checked: Arc<Built>,
-    /// For launches without an index out of bounds.
-    proved: Arc<Built>,
-}
+pub(crate) struct Function(Texts<Arc<Built>>);
 
 /// One text of a kernel, built.
 #[derive(Debug)]
 pub(crate) struct Built {
-    module: Module,
+    pub(crate) module: Module,
+    /// Threads of a block, where they are items and no groups.
+    pub(crate) block: [u64; 3],
     /// Their arguments are set by one thread at a time.
     entries: Mutex<Entries>,
     _program: Program,
@@ -79,33 +76,59 @@ struct Entries {
     reductions: Vec<Finish>,
 }
 
+/// What a launch passes: the parameters that are memory, their buffers, and the scalars' words.
+struct Passed<'p> {
+    params: Vec<ParamPtr>,
+    buffers: Vec<Option<&'p Buffer>>,
+    scalars: &'p [u8],
+}
+
 impl Function {
     pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<Function, HalError> {
-        let text = |checked| {
-            let form = Form::new(Dialect::OpenCl, checked);
-            let lacks =
-                |why: ir::emit::Lacks| HalError::new(HalErrorKind::Unsupported, why.to_string());
-            emit(kernel, form, &core.target.capabilities).map_err(lacks)
-        };
-        let (checked, proved) = (text(true)?, text(false)?);
-        let same = checked == proved;
-        let checked = Arc::new(Built::new(core, checked)?);
-        let proved = if same { checked.clone() } else { Arc::new(Built::new(core, proved)?) };
-        Ok(Function { checked, proved })
+        let lacks = |why: Lacks| HalError::new(HalErrorKind::Unsupported, why.to_string());
+        let capabilities = &core.target.capabilities;
+        let texts = Texts::of(kernel, Dialect::OpenCl, capabilities, core.cut).map_err(lacks)?;
+        let block = texts.block;
+        let load = |module| Built::new(core, module, block).map(Arc::new);
+        Ok(Function(texts.load(load)?))
     }
 
-    pub(crate) fn form(&self, proved: bool) -> &Arc<Built> {
-        if proved { &self.proved } else { &self.checked }
+    /// Enqueues a launch.
+    pub(crate) fn launch(
+        &self,
+        core: &Core,
+        commands: &mut Commands<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let text = self.0.text(args.proved);
+        let placed = args.params.iter().map(placed).collect::<Result<Vec<_>, _>>()?;
+        let blocks = commands.blocks(&placed)?;
+        let mut passed = Passed {
+            params: placed.iter().map(|param| param.at(null_mut())).collect(),
+            buffers: blocks.iter().map(|block| block.as_ref().map(|b| &b.buffer)).collect(),
+            scalars: args.blob,
+        };
+        let range = geometry.range.map(|n| n as u64);
+        let several = self.0.several(range, u64::from(core.info.compute_units));
+        let Some((tiled, columns)) = several.filter(|_| args.proved) else {
+            return text.launch(commands, geometry, 0..range[2], &mut passed);
+        };
+        tiled.launch(commands, geometry, 0..columns, &mut passed)?;
+        if columns == range[2] {
+            return Ok(());
+        }
+        text.launch(commands, geometry, columns..range[2], &mut passed)
     }
 }
 
 impl Built {
-    fn new(core: &Core, module: Module) -> Result<Built, HalError> {
+    fn new(core: &Core, module: Module, block: [u64; 3]) -> Result<Built, HalError> {
         let program = build_emitted(core, &module.text)?;
         let finish = |reduction| Finish::new(&program, &module, reduction);
         let reductions = module.reductions.iter().map(finish).collect::<Result<_, _>>()?;
         let entries = Entries { kernel: Kernel::new(&program, &module.entry)?, reductions };
-        Ok(Built { module, entries: Mutex::new(entries), _program: program })
+        Ok(Built { module, block, entries: Mutex::new(entries), _program: program })
     }
 
     /// What the records of its launches mean.
@@ -113,33 +136,35 @@ impl Built {
         &self.module.points
     }
 
-    /// Enqueues a launch.
-    pub(crate) fn launch(
+    /// Enqueues a launch, as far as it is of these columns.
+    fn launch(
         self: &Arc<Built>,
         commands: &mut Commands<'_>,
         geometry: &Geometry,
-        args: &Args<'_>,
+        columns: Range<u64>,
+        passed: &mut Passed<'_>,
     ) -> Result<(), HalError> {
-        let shape = self.shape(geometry)?;
-        let placed = args.params.iter().map(placed).collect::<Result<Vec<_>, _>>()?;
-        let blocks = commands.blocks(&placed)?;
+        let threads = self.threads(geometry, columns)?;
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = shape.blocks().iter().product();
-        let reductions = entries.reductions.iter().filter(|_| count > 1);
-        let rooms = reductions.map(|finish| finish.room(commands, count));
-        let rooms = rooms.collect::<Result<Vec<_>, _>>()?;
-        let mut params: Vec<_> = placed.iter().map(|param| param.at(null_mut())).collect();
-        let mut buffers: Vec<_> =
-            blocks.iter().map(|block| block.as_ref().map(|block| &block.buffer)).collect();
-        for (finish, room) in entries.reductions.iter().zip(&rooms) {
-            params[finish.memory].origin = [0; 3];
+        let count = threads.blocks().iter().product();
+        let mut finished = Vec::new();
+        let mut rooms = Vec::new();
+        for finish in entries.reductions.iter().filter(|_| count > 1) {
+            let room = finish.room(commands, count)?;
+            let param = &mut passed.params[finish.memory];
+            let place = param.start() as usize;
+            param.origin = [0; 3];
+            rooms.push(room);
+            finished.push((finish, passed.buffers[finish.memory], place));
+        }
+        let mut buffers = passed.buffers.clone();
+        for ((finish, ..), room) in finished.iter().zip(&rooms) {
             buffers[finish.memory] = Some(room.first());
         }
-        self.enqueue(commands, &entries.kernel, (geometry, &shape), &params, args.blob, &buffers)?;
-        for (finish, room) in entries.reductions.iter().zip(rooms) {
-            let place = start_of(&placed[finish.memory]);
-            let Some(block) = &blocks[finish.memory] else { continue };
-            finish.combine(commands, (room, count), self.lanes(), (&block.buffer, place))?;
+        self.enqueue(commands, &entries.kernel, &threads, passed, &buffers)?;
+        for ((finish, end, place), room) in finished.into_iter().zip(rooms) {
+            let Some(end) = end else { continue };
+            finish.combine(commands, (room, count), self.lanes(), (end, place))?;
         }
         Ok(())
     }
@@ -149,14 +174,13 @@ impl Built {
         self: &Arc<Built>,
         commands: &mut Commands<'_>,
         kernel: &Kernel,
-        (geometry, shape): (&Geometry, &Threaded),
-        params: &[ParamPtr],
-        scalars: &[u8],
+        threads: &Threaded,
+        passed: &Passed<'_>,
         buffers: &[Option<&Buffer>],
     ) -> Result<(), HalError> {
         let layout = &self.module.layout;
         let mut words: Vec<u64> = Vec::with_capacity(layout.words.len());
-        layout.fill(&self.grid(geometry, shape), params, scalars, &mut words);
+        layout.fill(&threads.grid, &passed.params, passed.scalars, &mut words);
         let mut arguments = Arguments::of(kernel);
         // Goes when its commands have ended: they hold it.
         let apart = if words.is_empty() {
@@ -177,77 +201,15 @@ impl Built {
             arguments.memory(Some(slot))?;
         }
         if layout.scratch != 0 {
-            let threads: usize = shape.local.iter().product();
+            let threads: usize = threads.local.iter().product();
             arguments.put(layout.scratch as usize * threads, null())?;
         }
-        commands.launch(kernel, shape.global, Some(shape.local))?;
+        commands.launch(kernel, threads.global, Some(threads.local))?;
         drop(apart);
         if layout.verdict {
             commands.verdicts.used(self.clone());
         }
         Ok(())
-    }
-
-    /// The threads of a launch.
-    fn shape(&self, geometry: &Geometry) -> Result<Threaded, HalError> {
-        let beyond = || HalError::unsupported("a launch of this size");
-        let most = (self.module.layout.most_threads as usize).max(1);
-        let mut range = geometry.range;
-        let local = match (self.module.layout.threads, geometry.group) {
-            (Threads::Items { tile: 1 }, _) => [1, 1, BLOCK.min(most)],
-            (Threads::Linear, _) => {
-                let items = range.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
-                let threads = self.lanes();
-                let blocks = items.ok_or_else(beyond)?.div_ceil(COMBINED);
-                range = [1, 1, blocks.checked_mul(threads).ok_or_else(beyond)?];
-                [1, 1, threads]
-            }
-            (Threads::Groups, Some(group)) => {
-                if group.iter().product::<usize>() > most {
-                    return Err(HalError::unsupported(&format!("a group of {group:?}")));
-                }
-                group
-            }
-            (Threads::Groups, None) => return Err(HalError::unsupported("groups of no size")),
-            _ => return Err(HalError::unsupported("threads of several items")),
-        };
-        let mut global = [0; 3];
-        for (d, threads) in global.iter_mut().enumerate() {
-            *threads = range[d].checked_next_multiple_of(local[d]).ok_or_else(beyond)?;
-        }
-        Ok(Threaded { global, local })
-    }
-
-    /// Threads of a block that combines.
-    fn lanes(&self) -> usize {
-        LANES.min(self.module.layout.most_threads as usize).max(1)
-    }
-
-    /// What the text is told of the launch.
-    fn grid(&self, geometry: &Geometry, shape: &Threaded) -> Grid {
-        let long = |dims: [usize; 3]| dims.map(|n| n as u64);
-        let first = match self.module.layout.threads {
-            Threads::Items { .. } => geometry.offset,
-            Threads::Groups | Threads::Linear => [0; 3],
-        };
-        Grid {
-            first: long(first),
-            range: long(geometry.range),
-            offset: long(geometry.offset),
-            groups: long(shape.blocks()),
-        }
-    }
-}
-
-/// Threads, and those of a block; the slowest dimension first.
-pub(crate) struct Threaded {
-    pub(crate) global: [usize; 3],
-    pub(crate) local: [usize; 3],
-}
-
-impl Threaded {
-    fn blocks(&self) -> [usize; 3] {
-        std::array::from_fn(|d| self.global[d] / self.local[d].max(1))
     }
 }
 
@@ -301,21 +263,12 @@ fn placed(param: &Param) -> Result<Param, HalError> {
     Ok(param)
 }
 
-/// Elements from the start of an allocation to what is accessed.
-fn start_of(param: &Param) -> usize {
-    let ([_, rows, columns], [z, y, x]) = (param.dims, param.origin);
-    (z * rows + y) * columns + x
-}
-
 /// Words that are too many for arguments by value.
 fn constant(commands: &Commands<'_>, words: &[u64]) -> Result<Buffer, HalError> {
     let flags = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
     let (bytes, from) = (size_of_val(words), words.as_ptr().cast_mut().cast::<c_void>());
-    let (context, mut status) = (commands.shared.context.0, 0);
-    // SAFETY: a live context; the words are copied in the call.
-    let made = unsafe { call!(clCreateBuffer(context, flags, bytes, from, &raw mut status)) }?;
-    check("clCreateBuffer", status)?;
-    Ok(Buffer(made))
+    // SAFETY: the words are copied in the call.
+    unsafe { Buffer::over(&commands.shared.context, flags, bytes, from) }
 }
 
 impl Commands<'_> {

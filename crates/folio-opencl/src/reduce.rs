@@ -7,12 +7,10 @@ use crate::module::Arguments;
 use crate::platform::Shared;
 use crate::work::Commands;
 use folio_core::hal::HalError;
-use folio_core::ir::emit::{Module, Reduction};
+use folio_core::ir::emit::{self, Module, Reduction};
 
-/// Values, or items, of which a block makes one.
-pub(crate) const COMBINED: usize = 4096;
-/// Threads of such a block, where the device has so many.
-pub(crate) const LANES: usize = 256;
+/// Values of which a block makes one.
+const COMBINED: usize = emit::COMBINED as usize;
 /// Bytes that a lane keeps for the next launch.
 const KEPT: usize = 4 << 20;
 

@@ -255,10 +255,6 @@ unsafe impl Device for SimDevice {
         Ok(self.core.shared.change(|world| world.load(self.index, kernel)))
     }
 
-    fn unload(&self, handle: KernelHandle) {
-        self.core.shared.change(|world| world.unload(self.index, handle));
-    }
-
     fn peer(&self, other: &dyn Device) -> Option<Link> {
         let other = other.as_any().downcast_ref::<SimDevice>()?;
         if !Arc::ptr_eq(&self.core, &other.core) {

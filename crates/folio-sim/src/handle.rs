@@ -75,8 +75,6 @@ pub struct Counters {
     pub frees: u64,
     /// Kernels loaded.
     pub loads: u64,
-    /// Kernels unloaded.
-    pub unloads: u64,
 }
 
 impl Counters {

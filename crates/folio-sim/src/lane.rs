@@ -175,7 +175,7 @@ unsafe impl Lane for SimLane {
                 let found = self.core.shared.change(|world| world.loaded(self.device, handle));
                 return match found {
                     Ok(kernel) => {
-                        let code = Code::Ir(handle, kernel, args.blob.into(), args.proved);
+                        let code = Code::Ir(kernel, args.blob.into(), args.proved);
                         self.issue(head, OpKind::Launch, &mut work(code))
                     }
                     Err(error) => self.refuse(head, error),

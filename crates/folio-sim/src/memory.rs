@@ -6,7 +6,7 @@
 
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
-    PointerInfo,
+    PointerInfo, RawMemory,
 };
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{HashMap, VecDeque};
@@ -141,7 +141,10 @@ impl Memory {
         let budget = &mut self.budgets[device as usize];
         let (block, charge) = match req.import {
             Some(_) if !budget.host_visible => return Err(HalError::unsupported("import")),
-            Some(HostPtr(base)) => (Block { base, size: req.size as usize, owned: None }, 0),
+            Some(RawMemory::Host(HostPtr(base))) => {
+                (Block { base, size: req.size as usize, owned: None }, 0)
+            }
+            Some(_) => return Err(HalError::unsupported("memory that is not the host's")),
             None => {
                 let full = || HalError::out_of_memory(req.size, budget.in_use, budget.limit);
                 let fits = budget.in_use.checked_add(req.size).is_some_and(|n| n <= budget.limit);

@@ -11,7 +11,7 @@ use crate::handle::{Counters, LogEntry, Violation};
 use crate::ir::IrKernel;
 use crate::memory::{Budget, Memory};
 use crate::script::{Random, Script};
-use crate::work::{Code, Job, Op, Outcome, Phase, Work};
+use crate::work::{Job, Op, Outcome, Phase, Work};
 use folio_core::hal::{
     HalError, HalErrorKind, KernelHandle, LaneKind, Lost, MemBase, MemoryHome, Notify, Tick, Timing,
 };
@@ -130,23 +130,6 @@ impl World {
         let handle = self.counters.loads;
         self.devices[device as usize].loaded.insert(handle, kernel);
         KernelHandle(handle)
-    }
-
-    /// Forgets a kernel, which nobody may be using.
-    pub(crate) fn unload(&mut self, device: u32, handle: KernelHandle) {
-        let launches = |op: &Op| match &op.work {
-            Work::Launch(launch) => matches!(launch.code, Code::Ir(used, ..) if used == handle),
-            _ => false,
-        };
-        let lanes = self.lanes.iter().filter(|lane| lane.device == device);
-        let used = lanes.flat_map(|lane| &lane.pending).any(launches);
-        if used && self.devices[device as usize].lost.is_none() {
-            self.violate("kernels are unloaded after their launches", format!("{handle:?}"));
-        }
-        match self.devices[device as usize].loaded.remove(&handle.0) {
-            Some(_) => self.counters.unloads += 1,
-            None => drop(self.violate("loaded kernels are unloaded", format!("{handle:?}"))),
-        }
     }
 
     /// The kernel of a handle.

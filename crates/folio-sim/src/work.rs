@@ -8,8 +8,8 @@ use crate::memory::{Block as Bytes, Memory, address};
 use crate::script::{OpKind, Random};
 use folio_core::geom::Box3;
 use folio_core::hal::{
-    Block, CopyRect, FillRect, Geometry, HalError, KernelHandle, MemRef, NativeKernel, Order,
-    Param, ParamPtr, Tick,
+    Block, CopyRect, FillRect, Geometry, HalError, MemRef, NativeKernel, Order, Param, ParamPtr,
+    Tick,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -33,8 +33,8 @@ pub(crate) struct Launch {
 /// What a launch runs.
 pub(crate) enum Code {
     Native(NativeKernel),
-    /// With its handle, the scalars, and whether its accesses are proved to be in bounds.
-    Ir(KernelHandle, Arc<dyn IrKernel>, Box<[u8]>, bool),
+    /// With the scalars, and whether its accesses are proved to be in bounds.
+    Ir(Arc<dyn IrKernel>, Box<[u8]>, bool),
 }
 
 /// Where an operation is on its way.
@@ -247,7 +247,7 @@ fn launch(what: Launch, params: &[ParamPtr], blocks: &[Block]) -> Result<(), Hal
             // timeline runs one job at a time, and the blocks partition the launch range.
             unsafe { kernel.run(params, block) }.map_err(HalError::violation)
         }),
-        Code::Ir(_, kernel, blob, proved) => {
+        Code::Ir(kernel, blob, proved) => {
             // SAFETY: as above; the engine gives the memory of the kernel's parameters in their order.
             unsafe { kernel.run(&geometry, blob, params, *proved) }
         }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 #![allow(dead_code, reason = "no test has devices of all kinds")]
 
+pub mod items;
 pub mod pair;
 pub mod turns;
 

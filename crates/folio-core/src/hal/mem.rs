@@ -1,5 +1,7 @@
 //! Memory as a backend sees it: references (allocation and offset), rectangles, requests.
 
+use std::ffi::c_void;
+
 /// An address in the host's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HostPtr(pub *mut u8);
@@ -118,6 +120,19 @@ pub enum Advice {
     Nothing,
 }
 
+/// Memory that somebody else has allocated, and keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RawMemory {
+    /// The host's.
+    Host(HostPtr),
+    /// The device's, at its address there: a `CUdeviceptr`, or a pointer to shared virtual memory of
+    /// the context of OpenCL.
+    Address(u64),
+    /// A driver's object: a `cl_mem` of the context, a buffer.
+    Object(*mut c_void),
+}
+
 /// A request for memory.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocReq<'a> {
@@ -127,8 +142,9 @@ pub struct AllocReq<'a> {
     pub size: u64,
     /// A power of two.
     pub align: u64,
-    /// Make the allocation over this host memory, of `size` bytes, if that is possible.
-    pub import: Option<HostPtr>,
+    /// Make the allocation over this memory, of `size` bytes, if that is possible. Freeing it leaves
+    /// the memory with whoever has it.
+    pub import: Option<RawMemory>,
     /// It must hold zeros when the call returns, by whatever way costs the least. Not with `import`.
     pub zeroed: bool,
     /// For people who look at the driver's objects.

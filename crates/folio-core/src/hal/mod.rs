@@ -79,7 +79,7 @@ pub use kernel::{
 };
 pub use mem::{
     Advice, AllocKind, AllocReq, Allocation, CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef,
-    MemoryInfo, PointerInfo,
+    MemoryInfo, PointerInfo, RawMemory,
 };
 pub use notify::Notify;
 pub use opaque::{Argument, Foreign, Image, Source};
@@ -125,7 +125,8 @@ pub unsafe trait Device: Send + Sync + 'static {
     fn lane(&self, kind: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError>;
 
     /// Makes code launchable: [`KernelSource::Ir`] where [`Caps::ir`] says so, [`KernelSource::Opaque`] in the
-    /// driver's languages. Code that it cannot build is [`HalErrorKind::Build`], with the log. What is loaded when the device goes, goes with it.
+    /// driver's languages. Code that it cannot build is [`HalErrorKind::Build`], with the log.
+    /// It stays loaded until the device goes.
     /// Backends that run host code only keep the default.
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         let _ = source;
@@ -143,11 +144,6 @@ pub unsafe trait Device: Send + Sync + 'static {
     ) -> Result<(), HalError> {
         let _ = (handle, geometry, arguments);
         Err(HalError::unsupported("launching opaque kernels"))
-    }
-
-    /// Forgets code; no operation uses it any more.
-    fn unload(&self, handle: KernelHandle) {
-        let _ = handle;
     }
 
     /// How this device's lanes reach the memory of `other`, a device of the same backend; `None`

@@ -20,6 +20,15 @@ pub struct ParamPtr {
     pub shape: [usize; 3],
 }
 
+impl ParamPtr {
+    /// Elements from the start of the allocation to the accessed box.
+    pub fn start(&self) -> u64 {
+        let ([_, rows, columns], [z, y, x]) = (self.dims, self.origin);
+        let row = z.wrapping_mul(rows).wrapping_add(y);
+        row.wrapping_mul(columns).wrapping_add(x) as u64
+    }
+}
+
 // SAFETY: a `ParamPtr` is an address and shapes; the kernel that dereferences it answers for it.
 unsafe impl Send for ParamPtr {}
 // SAFETY: as above.

@@ -21,6 +21,11 @@ use crate::device::ParamPtr;
 use crate::ir::{Kernel, ParamId, ParamKind, Site, SiteId};
 use crate::violation::{Violation, ViolationKind};
 
+/// Values, or items of [`Threads::Linear`], of which a block makes one.
+pub const COMBINED: u64 = 4096;
+/// Threads of such a block, where the device has so many.
+pub const LANES: u32 = 256;
+
 /// One word of the argument block. A `u8` is a dimension of three; a `u32` counts the
 /// parameters that are memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,10 +124,7 @@ impl Layout {
             Word::Range(d) => grid.range[usize::from(*d)],
             Word::Offset(d) => grid.offset[usize::from(*d)],
             Word::Groups(d) => grid.groups[usize::from(*d)],
-            Word::Start(m) => param(m).map_or(0, |p| {
-                let along = |d: usize| p.origin[d].wrapping_mul(pitch(p, d));
-                (0..3).map(along).fold(0, usize::wrapping_add) as u64
-            }),
+            Word::Start(m) => param(m).map_or(0, ParamPtr::start),
             Word::Low(m, d) => param(m).map_or(0, |p| dim(&p.index, d)),
             Word::Size(m, d) => param(m).map_or(0, |p| {
                 // A box without elements may have extents whose product overflows.

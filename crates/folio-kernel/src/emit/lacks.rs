@@ -1,6 +1,6 @@
 //! What a device can do, and what a kernel needs that a device lacks.
 
-use super::reduce::LANES;
+use super::abi::LANES;
 use crate::ir::{Kernel, Let, ParamKind, Root, Stmt, walk};
 use crate::op::Op;
 use crate::types::{Composite, Scalar, Type, Types};

@@ -10,7 +10,8 @@
 //! A kernel has up to four texts for a dialect: with checks and without them, of one item for each
 //! thread and of several. A text without checks is for launches of which
 //! [`access::of_launch`](crate::access::of_launch) proved all accesses; that of several items is the same of the
-//! kernel that [`tile`](crate::tile) makes. Divisions by zero and assertions are noticed in each.
+//! kernel that [`tile`](crate::tile) makes. Divisions by zero and assertions are noticed in each. [`Texts`] has those that a
+//! backend needs, and chooses among them.
 //!
 //! # The text
 //!
@@ -73,12 +74,14 @@ mod names;
 mod query;
 mod reduce;
 mod scalar;
+mod texts;
 mod types;
 mod writer;
 
-pub use abi::{Grid, Layout, Points, Record, Threads, Word};
+pub use abi::{COMBINED, Grid, LANES, Layout, Points, Record, Threads, Word};
 pub use dialect::Dialect;
 pub use lacks::{Capabilities, Feature, Lacks};
+pub use texts::{Cut, Texts};
 
 use crate::ir::{Kernel, ParamId};
 

@@ -3,17 +3,12 @@
 //! A second entry for each reduction makes one value of each 4096, as often as it takes.
 
 use super::Reduction;
-use super::abi::Word;
+use super::abi::{COMBINED, LANES, Word};
 use super::names;
 use super::writer::Writer;
 use crate::ir::ParamId;
 use crate::op::{Combine, Query};
 use crate::types::Scalar;
-
-/// Values of a block.
-const BLOCK: u32 = 4096;
-/// Its lanes, each a value in local memory.
-pub const LANES: u32 = 256;
 
 impl Writer<'_> {
     /// What an item contributes to each, beginning with the identity.
@@ -86,14 +81,14 @@ impl Writer<'_> {
             (0..kernel.shape.rank).map(|dim| self.query(Query::Range, dim, 0)).collect();
         self.line(format!("const u64 items = {};", ranges.join(" * ")));
         self.line(format!("const u64 number = {first} + {block};"));
-        self.line(format!("const u64 from = number * {BLOCK};"));
+        self.line(format!("const u64 from = number * {COMBINED};"));
         self.line("const u64 count = items - from;");
         self.counts();
         self.open(format!(
             "for (u32 lane = thread; lane < {LANES}u && lane < count; lane += threads) {{"
         ));
         self.open(format!(
-            "for (u32 turn = lane; turn < {BLOCK}u && turn < count; turn += {LANES}u) {{"
+            "for (u32 turn = lane; turn < {COMBINED}u && turn < count; turn += {LANES}u) {{"
         ));
         // Written with the right depth: two loops further in.
         self.lines(&body);
@@ -156,7 +151,7 @@ pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, S
         let (block, thread, count) =
             (w.form.dialect.block(0), w.form.dialect.thread(0), w.form.dialect.threads(0));
         w.line(format!("SHARED {of} lanes[{LANES}];"));
-        w.line(format!("const u64 from = (u64){block} * {BLOCK};"));
+        w.line(format!("const u64 from = (u64){block} * {COMBINED};"));
         w.line("const u64 count = values - from;");
         w.line(format!("const u32 thread = (u32){thread};"));
         w.line(format!("const u32 threads = (u32){count};"));
@@ -165,7 +160,7 @@ pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, S
         ));
         w.line(format!("{of} sum = in[from + lane];"));
         w.open(format!(
-            "for (u32 turn = lane + {LANES}u; turn < {BLOCK}u && turn < count; turn += {LANES}u) {{"
+            "for (u32 turn = lane + {LANES}u; turn < {COMBINED}u && turn < count; turn += {LANES}u) {{"
         ));
         let both = w.scalars().combine(combine, of, "sum", "in[from + turn]");
         w.line(format!("sum = {both};"));

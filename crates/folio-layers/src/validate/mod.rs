@@ -318,11 +318,6 @@ unsafe impl Hooks for Validate {
         Ok(handle)
     }
 
-    fn unload(&self, device: &DeviceRef, handle: KernelHandle) {
-        self.lock().loaded.remove(&(device.index, handle));
-        device.inner.unload(handle);
-    }
-
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         if req.size == 0 || !req.align.is_power_of_two() {
             self.report.add(Rule::Request, format!("{req:?}"));

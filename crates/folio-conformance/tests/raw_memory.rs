@@ -1,0 +1,188 @@
+//! Memory that a program has from OpenCL itself, as USM and as a buffer's memory.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use cl3::memory::{CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, create_buffer, release_mem_object};
+use cl3::memory::{svm_alloc, svm_free};
+use folio::prelude::*;
+use folio::{RawMemory, Usm};
+use folio_core::hal::{Backend, HalErrorKind};
+use folio_cpu::CpuBackend;
+use folio_layers::Validate;
+use folio_opencl::{Native, OpenClBackend};
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+const N: usize = 1000;
+
+#[kernel]
+fn grow(i: Item, by: i32, x: InOut<i32>) {
+    x[i] = x[i] * 3 + by;
+}
+
+fn values() -> Vec<i32> {
+    (0..N as i32).collect()
+}
+
+fn grown(values: &[i32], by: i32) -> Vec<i32> {
+    values.iter().map(|x| x * 3 + by).collect()
+}
+
+/// Runs a test in a runtime of an OpenCL device and the CPU, watched; not where there is no device.
+#[track_caller]
+fn on(build: fn() -> OpenClBackend, test: fn(&Runtime)) {
+    if let Err(why) = build().devices() {
+        return println!("skipped: opencl: {}", why.reason);
+    }
+    let validate = Validate::new();
+    let report = validate.report();
+    let backend: Arc<dyn Backend> = Arc::new(validate.over(build()));
+    let cpu = CpuBackend::builder().threads(1).build().unwrap();
+    let rt = Runtime::builder().shared_backend(backend).backend(cpu).build().unwrap();
+    test(&rt);
+    drop(rt);
+    assert!(report.is_silent(), "{report:?}");
+}
+
+/// Folio's context of OpenCL, and the device in it.
+fn context(rt: &Runtime) -> [*mut c_void; 2] {
+    let (tell, told) = channel();
+    let q = rt.queue_on(&rt.devices()[0]).unwrap();
+    let task = move |cl: &Native| {
+        tell.send([cl.context as usize, cl.device as usize]).unwrap();
+        Ok::<(), String>(())
+    };
+    q.submit(|g| {
+        // SAFETY: the task enqueues nothing.
+        unsafe { g.interop((), task) };
+        Ok(())
+    })
+    .unwrap()
+    .wait()
+    .unwrap();
+    told.recv().unwrap().map(|at| at as *mut c_void)
+}
+
+/// A buffer of a context, with values.
+fn object(context: *mut c_void) -> *mut c_void {
+    let (values, flags) = (values(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR);
+    let from = values.as_ptr().cast_mut().cast();
+    // SAFETY: the values are copied in the call.
+    unsafe { create_buffer(context, flags, 4 * N, from) }.unwrap()
+}
+
+fn release(object: *mut c_void) {
+    // SAFETY: ours.
+    unsafe { release_mem_object(object) }.unwrap();
+}
+
+fn adopt(rt: &Runtime, memory: RawMemory, len: usize) -> folio::Result<Usm<i32>> {
+    // SAFETY: the tests' memory, which they keep and do not use meanwhile.
+    unsafe { rt.usm_from_raw(&rt.devices()[0], memory, len) }
+}
+
+/// What memory holds counts, kernels use it where it is, other devices get copies, and it is there still when
+/// Folio has done with it.
+fn serves(rt: &Runtime, memory: impl Fn() -> RawMemory) {
+    let q = rt.queue_on(&rt.devices()[0]).unwrap();
+    let mut usm = adopt(rt, memory(), N).unwrap();
+    let before = rt.counters();
+    q.run(N, grow(1, &mut usm)).unwrap();
+    let mut buffer = usm.into_buffer();
+    q.run(N, grow(2, &mut buffer)).unwrap();
+    let after = rt.counters();
+    let bytes = |counters: &folio::Counters| {
+        [counters.host_to_device.bytes, counters.device_to_host.bytes, counters.allocated_bytes]
+    };
+    assert_eq!(bytes(&before), bytes(&after));
+    rt.queue_on("cpu").unwrap().run(N, grow(3, &mut buffer)).unwrap();
+    q.run(N, grow(4, &mut buffer)).unwrap();
+    let expected = [1, 2, 3, 4].into_iter().fold(values(), |x, by| grown(&x, by));
+    assert_eq!(buffer.to_vec().unwrap(), expected);
+    drop(buffer);
+    rt.wait().unwrap();
+    let again = adopt(rt, memory(), N).unwrap().into_buffer();
+    assert_eq!(again.to_vec().unwrap(), expected);
+}
+
+/// BUF-03, USM-01
+#[test]
+fn compile_raw_buffers_of_opencl() {
+    for build in [OpenClBackend::new, OpenClBackend::without_svm] {
+        on(build, |rt| {
+            let memory = object(context(rt)[0]);
+            serves(rt, || RawMemory::Object(memory));
+            // Folio keeps it, too.
+            let kept = adopt(rt, RawMemory::Object(memory), N).unwrap().into_buffer();
+            release(memory);
+            assert_eq!(kept.to_vec().unwrap().len(), N);
+        });
+    }
+}
+
+/// Shared virtual memory, where there is any; elsewhere its addresses are refused.
+#[test]
+fn compile_raw_addresses_of_opencl() {
+    on(OpenClBackend::new, |rt| {
+        let Some(_) =
+            rt.usm::<i32>(&rt.devices()[0], folio::UsmKind::Device, 1).unwrap().pointer().address()
+        else {
+            return println!("skipped: opencl: no shared virtual memory");
+        };
+        let context = context(rt)[0];
+        // SAFETY: a live context.
+        let at = unsafe { svm_alloc(context, CL_MEM_READ_WRITE, 4 * N, 0) }.unwrap();
+        // Whether the host reaches it or not, Folio writes it.
+        let mut usm = adopt(rt, RawMemory::Address(at as u64), N).unwrap();
+        assert_eq!(usm.pointer().address(), Some(at as u64));
+        let q = rt.queue_on(&rt.devices()[0]).unwrap();
+        let fill = q.submit(|g| {
+            g.copy_from_slice(&values(), &mut usm);
+            Ok(())
+        });
+        fill.unwrap().wait().unwrap();
+        drop(usm);
+        serves(rt, || RawMemory::Address(at as u64));
+        rt.wait().unwrap();
+        // SAFETY: ours, and nobody uses it any more.
+        unsafe { svm_free(context, at) }.unwrap();
+    });
+    on(OpenClBackend::without_svm, |rt| {
+        refused(adopt(rt, RawMemory::Address(4096), 1), "memory of this kind");
+    });
+}
+
+#[track_caller]
+fn refused(result: folio::Result<Usm<i32>>, why: &str) {
+    match result {
+        Err(Error::Device { cause, .. }) => {
+            assert!(matches!(cause.kind, HalErrorKind::Unsupported), "{cause}");
+            assert!(cause.message.contains(why), "{cause}");
+        }
+        other => unreachable!("{other:?}"),
+    }
+}
+
+/// What is seen to be wrong is an error, and changes nothing.
+#[test]
+fn raw_memory_is_refused() {
+    on(OpenClBackend::new, |rt| {
+        let [ours, device] = context(rt);
+        let memory = object(ours);
+        refused(adopt(rt, RawMemory::Object(memory), N + 1), "no buffer of 4004 bytes");
+        let other = cl3::context::create_context(&[device], null(), None, null_mut()).unwrap();
+        let theirs = object(other);
+        refused(adopt(rt, RawMemory::Object(theirs), N), "another context");
+        let odd = adopt(rt, RawMemory::Address(4097), 1);
+        assert!(matches!(&odd, Err(Error::Misaligned { at: 4097, .. })), "{odd:?}");
+        // SAFETY: the tests' memory; a CPU takes none.
+        let cpu =
+            unsafe { rt.usm_from_raw(&rt.device("cpu").unwrap(), RawMemory::Object(memory), N) };
+        refused(cpu, "not the host's");
+        release(memory);
+        release(theirs);
+        // SAFETY: ours.
+        unsafe { cl3::context::release_context(other) }.unwrap();
+    });
+}

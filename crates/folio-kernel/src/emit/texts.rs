@@ -1,0 +1,163 @@
+//! Which text a launch takes, and how it is cut into blocks of threads: for every backend that launches what
+//! is emitted.
+
+use super::{Capabilities, Dialect, Form, Lacks, Module, Threads, emit};
+use crate::ir::Kernel;
+use crate::tile::{items_per_thread, tile};
+
+/// What launches of item kernels are cut for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Many threads at a time, of which some work while others wait for memory: blocks of all
+    /// dimensions, and several items for each thread of a large launch.
+    Gpu,
+    /// One thread for all items of a block, which go one after the other or as vectors.
+    Cpu,
+}
+
+/// Threads of a block for [`Cut::Gpu`], by the kernel's rank; the slowest dimension first.
+const BLOCKS: [[u64; 3]; 3] = [[1, 1, 256], [1, 8, 32], [2, 4, 32]];
+/// The same for [`Cut::Cpu`].
+const ROW: [u64; 3] = [1, 1, 64];
+
+/// Threads that a compute unit has at a time, and as many launches of one item for each thread as
+/// one of several must be worth where it leaves a rest for another launch.
+const RESIDENT: u64 = 2048;
+const WORTH_A_REST: u64 = 4;
+
+/// The texts of a kernel, as modules or as what a backend makes of these.
+#[derive(Clone, Debug)]
+pub struct Texts<T> {
+    /// Threads of a block, where they are items and no groups; the slowest dimension first.
+    pub block: [u64; 3],
+    checked: T,
+    /// Without tests of indices; none if the text is the same.
+    proved: Option<T>,
+    /// Of so many items for each thread, without tests, and in which nothing can fail.
+    tiled: Option<(u8, T)>,
+}
+
+impl Texts<Module> {
+    /// Emits a kernel for devices with these capabilities.
+    pub fn of(
+        kernel: &Kernel,
+        dialect: Dialect,
+        capabilities: &Capabilities,
+        cut: Cut,
+    ) -> Result<Texts<Module>, Lacks> {
+        let gpu = cut == Cut::Gpu;
+        let block = block(if gpu { by_rank(kernel.shape.rank) } else { ROW }, capabilities.block);
+        let text = |kernel: &Kernel, checked| {
+            let width = gpu.then_some(block[2] as u32);
+            let form = Form { width, ..Form::new(dialect, checked) };
+            emit(kernel, form, capabilities)
+        };
+        let (checked, proved) = (text(kernel, true)?, text(kernel, false)?);
+        let several = items_per_thread(kernel).filter(|_| gpu && !proved.layout.verdict);
+        let tiled = several.and_then(|several| Some((several, tile(kernel, several).ok()?)));
+        let tiled = tiled.map(|(several, kernel)| Ok((several, text(&kernel, false)?)));
+        let proved = (checked.text != proved.text).then_some(proved);
+        Ok(Texts { block, checked, proved, tiled: tiled.transpose()? })
+    }
+}
+
+impl<T> Texts<T> {
+    /// Makes something of each of them.
+    pub fn load<U, E>(self, mut load: impl FnMut(T) -> Result<U, E>) -> Result<Texts<U>, E> {
+        let checked = load(self.checked)?;
+        let proved = self.proved.map(&mut load).transpose()?;
+        let tiled = self.tiled.map(|(items, text)| Ok((items, load(text)?))).transpose()?;
+        Ok(Texts { block: self.block, checked, proved, tiled })
+    }
+
+    /// That of a launch of which all accesses are proved, or are not.
+    pub fn text(&self, proved: bool) -> &T {
+        self.proved.as_ref().filter(|_| proved).unwrap_or(&self.checked)
+    }
+
+    /// That of several items for each thread, and for how many columns of a launch whose accesses are
+    /// proved, on a device of so many compute units: none where that would not occupy the device.
+    /// What remains of the columns is another launch, of [`text`](Self::text).
+    pub fn several(&self, range: [u64; 3], compute_units: u64) -> Option<(&T, u64)> {
+        let (items, text) = self.tiled.as_ref()?;
+        let ([slices, rows, columns], items) = (range, u64::from(*items));
+        let rest = columns % (self.block[2] * items);
+        let worth = if rest == 0 { 1 } else { WORTH_A_REST };
+        let least = RESIDENT.saturating_mul(compute_units).saturating_mul(items * worth);
+        let enough = slices.saturating_mul(rows).saturating_mul(columns) >= least;
+        (rest < columns && enough).then_some((text, columns - rest))
+    }
+}
+
+impl Threads {
+    /// Items of a block in each dimension, where each block is of so many threads.
+    pub fn items(self, block: [u64; 3]) -> [u64; 3] {
+        match self {
+            Threads::Items { tile } => [block[0], block[1], block[2] * u64::from(tile)],
+            Threads::Groups | Threads::Linear => block,
+        }
+    }
+}
+
+fn by_rank(rank: u8) -> [u64; 3] {
+    BLOCKS[usize::from(rank.clamp(1, 3)) - 1]
+}
+
+/// A block of so many threads at most.
+fn block(mut block: [u64; 3], most: u32) -> [u64; 3] {
+    for dim in 0..3 {
+        while block[dim] > 1 && block.iter().product::<u64>() > u64::from(most) {
+            block[dim] /= 2;
+        }
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(body: &str, cut: Cut) -> Texts<Module> {
+        let head = "kernel \"twice\" items 1 tile 1\nparam p0 = \"x\" view f32 1 inout item\n";
+        let kernel = crate::parse::parse(&format!("{head}body {{\n{body}\n}}")).expect("a kernel");
+        Texts::of(&kernel, Dialect::OpenCl, &Capabilities::LEAST, cut).expect("texts")
+    }
+
+    const TWICE: &str = "%0 u64 = query position 0 0
+        %1 f32 = load p0[%0]
+        %2 f32 = add %1, %1
+        store p0[%0] = %2";
+
+    /// Large launches are for threads of several items, in whole blocks; small ones and those that
+    /// leave a rest which costs more are not.
+    #[test]
+    fn large_launches_take_several_items_for_each_thread() {
+        let [texts, cpu] = [Cut::Gpu, Cut::Cpu].map(|cut| texts(TWICE, cut));
+        let columns = |n| texts.several([1, 1, n], 2).map(|(_, columns)| columns);
+        let full = 2 * 2048 * 4;
+        assert!(cpu.several([1, 1, full], 2).is_none() && cpu.block == [1, 1, 64]);
+        assert_eq!(columns(full), Some(full));
+        assert_eq!(columns(full - 1), None);
+        assert_eq!(columns(full + 1), None);
+        assert_eq!(columns(4 * full + 1023), Some(4 * full));
+        assert_eq!(texts.several([1, full, 1], 2).map(|(_, columns)| columns), None);
+        assert_eq!(texts.several([u64::MAX; 3], u64::MAX).map(|(text, _)| text.layout.threads), {
+            Some(Threads::Items { tile: 4 })
+        });
+    }
+
+    #[test]
+    fn texts_that_are_alike_are_there_once() {
+        let [nothing, twice] = ["", TWICE].map(|body| texts(body, Cut::Cpu));
+        assert!(nothing.proved.is_none() && nothing.text(true) == nothing.text(false));
+        assert!(twice.text(true) != twice.text(false));
+    }
+
+    #[test]
+    fn blocks_fit_the_device() {
+        assert_eq!(block(by_rank(2), 1024), [1, 8, 32]);
+        assert_eq!(block(by_rank(2), 64), [1, 2, 32]);
+        assert_eq!(block(by_rank(3), 16), [1, 1, 16]);
+        assert_eq!(block(ROW, 0), [1, 1, 1]);
+    }
+}

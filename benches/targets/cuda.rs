@@ -294,8 +294,13 @@ extern \"C\" __global__ void sum(const float *a, const float *b, const float *c,
 /// Launches of kernel functions over buffers with nothing to move, against the same kernels written
 /// by hand and launched by the driver's own call.
 fn engine(device: &Arc<dyn Device>) {
+    engine_with(device, CudaBackend::new(), "");
+    engine_with(device, CudaBackend::new().without_courier(), ", no courier");
+}
+
+fn engine_with(device: &Arc<dyn Device>, backend: CudaBackend, how: &str) {
     const ITEMS: usize = 256;
-    let rt = Runtime::builder().backend(CudaBackend::new()).build().expect("a runtime");
+    let rt = Runtime::builder().backend(backend).build().expect("a runtime");
     let q = rt.queue_on("cuda:0").expect("a queue");
     let buffers: Vec<Shared<f32>> =
         (0..64).map(|_| rt.buffer_from(&[1.0f32; ITEMS]).expect("a buffer").share()).collect();
@@ -324,7 +329,11 @@ fn engine(device: &Arc<dyn Device>) {
         let theirs = || by_hand.launches(function, pointers, ITEMS);
         // The first brings what is to be brought, and compiles.
         let _ = (ours(), theirs());
-        line(what, compare(151, LAUNCHES, ours, theirs), "cuLaunchKernel, by hand");
+        line(
+            &format!("{what}{how}"),
+            compare(151, LAUNCHES, ours, theirs),
+            "cuLaunchKernel, by hand",
+        );
     }
 }
 

@@ -35,6 +35,7 @@ fn kinds() -> Vec<(&'static str, Builder)> {
         ("one lane", two(DeviceSpec::new().copy_lanes(false))),
         ("batches", two(DeviceSpec::new().batch(7))),
         ("few in flight", two(DeviceSpec::new().max_in_flight(2))),
+        ("couriers", two(DeviceSpec::new().courier(Some(1)))),
         ("telling", two(DeviceSpec::new()).notifies(true)),
         ("telling, no native waits", two(DeviceSpec::new().wait_group(None)).notifies(true)),
     ]

@@ -111,6 +111,12 @@ fn few_in_flight() {
 }
 
 #[test]
+fn couriers() {
+    passes(&four(DeviceSpec::new().courier(Some(1))));
+    passes(&four(DeviceSpec::new().courier(Some(1)).max_in_flight(2)).notifies(true));
+}
+
+#[test]
 fn telling_of_progress() {
     passes(&four(DeviceSpec::new()).peers(Link::default()).notifies(true));
 }

@@ -3,6 +3,7 @@
 use crate::buffer::{Buffer, BufferOptions, StorageHandle, View, default_page, widen};
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::Engine;
+use crate::engine::courier::Courier;
 use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::kernels::Kernels;
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
@@ -248,6 +249,7 @@ fn find_devices(
                 Some(other) => other.budget.clone(),
                 None => Arc::new(Budget::new(info.memory)),
             };
+            let courier = info.caps.courier.map(Courier::new);
             devices.push(DeviceEntry {
                 backend: at,
                 index,
@@ -257,6 +259,7 @@ fn find_devices(
                 budget,
                 opened: OnceLock::new(),
                 kernels: Kernels::new(),
+                courier,
             });
         }
     }

@@ -24,13 +24,22 @@ const OWN: Link = Link { bytes_per_us: 1_000_000, op_ns: 3_000, row_ns: 0 };
 #[derive(Debug)]
 pub struct CudaBackend {
     kept: Kept,
+    courier: bool,
 }
 
 impl CudaBackend {
     /// The backend. Whether there is a driver, [`Backend::devices`] says. Compiled code is kept where the
     /// environment says ([`Cache::from_environment`]).
     pub fn new() -> CudaBackend {
-        CudaBackend { kept: Kept { cache: Cache::from_environment(), bundle: Bundle::default() } }
+        let kept = Kept { cache: Cache::from_environment(), bundle: Bundle::default() };
+        CudaBackend { kept, courier: true }
+    }
+
+    /// Has no threads that hand operations over ([`Caps::courier`]): each that submits calls the driver itself.
+    #[must_use]
+    pub fn without_courier(mut self) -> CudaBackend {
+        self.courier = false;
+        self
     }
 
     /// With another cache of compiled code.
@@ -97,7 +106,7 @@ fn name(device: sys::CUdevice) -> Result<String, HalError> {
     Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
 }
 
-fn info(index: usize, optional: Optional) -> Result<DeviceInfo, HalError> {
+fn info(index: usize, optional: Optional, courier: bool) -> Result<DeviceInfo, HalError> {
     let device = find(index)?;
     let (mut memory, mut uuid, mut version) = (0, sys::CUuuid { bytes: [0; 16] }, 0);
     // SAFETY: places for the answers.
@@ -119,6 +128,7 @@ fn info(index: usize, optional: Optional) -> Result<DeviceInfo, HalError> {
     caps.max_alloc = memory as u64;
     // The driver takes 4 KiB of arguments.
     caps.max_params = 64;
+    caps.courier = Caps::spare_courier().filter(|_| courier);
     caps.max_in_flight = IN_FLIGHT as u32;
     (caps.host_link, caps.own_link) = (HOST, OWN);
     Ok(DeviceInfo {
@@ -143,7 +153,7 @@ unsafe impl Backend for CudaBackend {
     fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
         let optional = driver::present()?;
         let all = || -> Result<Vec<_>, HalError> {
-            (0..count()? as usize).map(|index| info(index, optional)).collect()
+            (0..count()? as usize).map(|index| info(index, optional, self.courier)).collect()
         };
         let found = all().map_err(|error| Unavailable::new(error.to_string()))?;
         match found.is_empty() {
@@ -155,7 +165,7 @@ unsafe impl Backend for CudaBackend {
     unsafe fn open(&self, index: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
         let missing = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason);
         let optional = driver::present().map_err(missing)?;
-        let (device, info) = (find(index)?, info(index, optional)?);
+        let (device, info) = (find(index)?, info(index, optional, self.courier)?);
         Ok(Arc::new(CudaDevice::open(device, info, optional, self.kept.clone())?))
     }
 }

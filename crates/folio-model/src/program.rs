@@ -67,6 +67,8 @@ pub struct Sim {
     pub batch: u64,
     /// Most operations in flight.
     pub max_in_flight: u32,
+    /// Has couriers, called at once.
+    pub courier: bool,
     /// Tells of progress by a thread.
     pub notifies: bool,
     /// Runs no closures, and has kernels interpreted.

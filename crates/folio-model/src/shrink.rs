@@ -73,7 +73,7 @@ fn simplifications(program: &Program) -> Vec<Change> {
         all.push(Box::new(move |p| p.buffers[at].page = None));
     }
     if program.config.sim.is_some() {
-        let sims: [fn(&mut crate::program::Sim); 12] = [
+        let sims: [fn(&mut crate::program::Sim); 13] = [
             |s| s.notifies = false,
             |s| s.jitter = 0,
             |s| s.late = [1, 1],
@@ -81,6 +81,7 @@ fn simplifications(program: &Program) -> Vec<Change> {
             |s| s.visible_every = 1,
             |s| s.batch = 1,
             |s| s.max_in_flight = 4096,
+            |s| s.courier = false,
             |s| s.first_on_host = false,
             |s| s.groups = Groups::One,
             |s| s.copy_lanes = true,

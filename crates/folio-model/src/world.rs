@@ -119,6 +119,7 @@ fn sim_backend(sim: &Sim) -> SimBackend {
             .copy_lanes(sim.copy_lanes)
             .batch(sim.batch)
             .max_in_flight(sim.max_in_flight)
+            .courier(sim.courier.then_some(1))
             .host_link(link);
         if sim.ir {
             spec = spec.closures(false).ir(Arc::new(Interpreter));

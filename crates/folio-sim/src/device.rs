@@ -28,6 +28,7 @@ pub struct DeviceSpec {
     host_link: Link,
     own_link: Link,
     max_in_flight: u32,
+    courier: Option<u32>,
     pub(crate) memory: u64,
     pub(crate) max_alloc: u64,
     pub(crate) addresses: bool,
@@ -53,6 +54,7 @@ impl DeviceSpec {
             host_link: Link::default(),
             own_link: Link::default(),
             max_in_flight: 4096,
+            courier: None,
             memory: 1 << 30,
             max_alloc: u64::MAX,
             addresses: true,
@@ -158,6 +160,12 @@ impl DeviceSpec {
         self
     }
 
+    /// Has a courier ([`Caps::courier`]) after so many operations.
+    pub fn courier(mut self, after: Option<u32>) -> DeviceSpec {
+        self.courier = after;
+        self
+    }
+
     /// Is lost in place of ending its `n`-th operation, counted from 1.
     pub fn lose_at(mut self, n: u64) -> DeviceSpec {
         self.lose_at = Some(n);
@@ -183,6 +191,7 @@ impl DeviceSpec {
         caps.timing = self.timing;
         caps.hints = self.hints;
         caps.max_alloc = self.max_alloc;
+        caps.courier = self.courier;
         caps.max_in_flight = self.max_in_flight;
         caps.host_link = self.host_link;
         caps.own_link = self.own_link;

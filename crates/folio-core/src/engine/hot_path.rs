@@ -155,8 +155,7 @@ fn a_submission_takes_two_locks_and_no_clock() {
     let ways: [&[Submit]; 2] =
         [&[submit, discard, run::<false>, run::<true>], &[run::<false>, run::<true>]];
     for (closures, ways) in [true, false].into_iter().zip(ways) {
-        let rt =
-            Runtime::builder().backend(Null { devices: 1, closures, held: None }).build().unwrap();
+        let rt = Runtime::builder().backend(Null { closures, ..Null::new(1) }).build().unwrap();
         let queues = [rt.queue_on("null:0").unwrap(), rt.in_order_queue_on("null:0").unwrap()];
         for (q, way) in queues.iter().flat_map(|q| ways.iter().map(move |way| (q, *way))) {
             let (more, allocations) =
@@ -165,6 +164,17 @@ fn a_submission_takes_two_locks_and_no_clock() {
             assert!(allocations <= 5, "{allocations} allocations in 1000 submissions");
         }
     }
+    // Where a courier does the rest, it is one lock.
+    let rt = Runtime::builder().backend(Null { courier: Some(1), ..Null::new(1) }).build().unwrap();
+    let q = rt.queue_on("null:0").unwrap();
+    let mut all = std::array::from_fn(|_| rt.buffer(4).unwrap());
+    let takes_one_lock = |_| {
+        let before = (LOCKS.get(), CLOCKS.get());
+        submit(&q, &mut all).unwrap();
+        assert_eq!(CLOCKS.get(), before.1);
+        LOCKS.get() - before.0 == 1
+    };
+    assert!((0..1_000_000).any(takes_one_lock), "the courier takes nothing");
     let counted = (CLOCKS.get(), ALLOCATIONS.get());
     let _ = (Instant::now(), std::hint::black_box(Box::new(0u8)));
     assert_eq!(ALLOCATIONS.get(), counted.1 + 1, "the counter does not count");

@@ -22,7 +22,7 @@ use crate::hal::{
     Order, Tick, Wait,
 };
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cmp::Reverse;
@@ -61,6 +61,37 @@ pub(crate) struct LaneOp {
     pub(crate) timed: bool,
     pub(crate) payload: Payload,
 }
+
+impl LaneOp {
+    /// Another processor may have written it: it should be here when the operations before it have been
+    /// handed over.
+    fn prefetch(&self) {
+        if let Payload::Launch(Some(launch)) = &self.payload {
+            prefetch(&raw const **launch, 1);
+        }
+    }
+
+    /// What [`prefetch`](Self::prefetch) leads to.
+    fn prefetch_parameters(&self) {
+        if let Payload::Launch(Some(launch)) = &self.payload {
+            prefetch(launch.params.as_ptr(), launch.params.len());
+        }
+    }
+}
+
+/// Asks for the memory of values, to read and to write it.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+fn prefetch<T>(values: *const T, len: usize) {
+    use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+    for line in (0..size_of::<T>() * len).step_by(64) {
+        // SAFETY: a hint; it touches nothing.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(values.cast::<i8>().wrapping_byte_add(line)) };
+    }
+}
+
+/// Asks for the memory of values.
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+fn prefetch<T>(_: *const T, _: usize) {}
 
 /// What is remembered of an operation until it is done.
 pub(crate) struct Record {
@@ -197,6 +228,18 @@ impl LaneShared {
         }
     }
 
+    /// How many operations are in the mailbox.
+    pub(crate) fn backlog(&self) -> u64 {
+        // Each has the next tick.
+        let enqueued = self.enqueued();
+        self.mailbox.pushed() - enqueued
+    }
+
+    /// Operations are in the mailbox, and not held back for want of room.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.backlog() > 0 && !self.stalled.load(Ordering::Acquire)
+    }
+
     pub(crate) fn enqueued(&self) -> Tick {
         self.enqueued.load(Ordering::Acquire)
     }
@@ -265,6 +308,8 @@ impl LaneShared {
                 // An interop task may have put something in since, which it can only tell in this way: then
                 // this sees it.
                 self.stalled.swap(false, Ordering::AcqRel);
+                // A courier that has seen the lane held back has left it to this.
+                fence(Ordering::SeqCst);
                 continue;
             };
             if head.tick > self.room.load(Ordering::Relaxed) {
@@ -280,6 +325,14 @@ impl LaneShared {
                 }
             }
             let tick = head.tick;
+            // SAFETY: as above.
+            if let Some(next) = unsafe { self.mailbox.peek_ahead(1) } {
+                next.prefetch_parameters();
+            }
+            // SAFETY: as above.
+            if let Some(later) = unsafe { self.mailbox.peek_ahead(2) } {
+                later.prefetch();
+            }
             // SAFETY: as above.
             let given = unsafe { self.mailbox.pop_with(|op| self.enqueue(lanes, op, left)) };
             if let Some(Err(error)) = given {

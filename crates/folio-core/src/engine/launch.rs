@@ -1,6 +1,7 @@
 //! Kernels on their way to a lane. A launch is large, so it is written once, where the command is
 //! described, and from there on passed by pointer. Its memory is used again by the thread that has
-//! handed it over, which as a rule is the one that will submit the next.
+//! handed it over, which as a rule is the one that will submit the next; where it is a courier, it comes back by
+//! way of a depot.
 
 use super::foreign::Task;
 use super::memory::RawMem;
@@ -9,7 +10,7 @@ use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
 use crate::views::Token;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// What an opaque kernel is called with. Its parameters are first those of accesses, then those of
 /// pointers.
@@ -47,16 +48,53 @@ pub(crate) struct Launch {
 const MOST: usize = 64;
 const MOST_PARAMS: usize = 64;
 
+/// Some of them.
+#[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+type Several = Vec<Box<Launch>>;
+
 thread_local! {
-    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-    static KEPT: RefCell<Vec<Box<Launch>>> = const { RefCell::new(Vec::new()) };
+    static KEPT: RefCell<Several> = const { RefCell::new(Vec::new()) };
+}
+
+/// What threads have that hand over more than they submit, for threads that submit more: in lots of half of what
+/// one keeps.
+static DEPOT: Mutex<Vec<Several>> = Mutex::new(Vec::new());
+const MOST_LOTS: usize = 16;
+
+/// Takes a lot from the depot into `kept`.
+#[cold]
+fn fetch(kept: &mut Several) {
+    if let Ok(mut depot) = DEPOT.try_lock()
+        && let Some(lot) = depot.pop()
+    {
+        *kept = lot;
+    }
+}
+
+/// Brings half of `kept` to the depot, if there is room.
+#[cold]
+fn bring(kept: &mut Several) {
+    if let Ok(mut depot) = DEPOT.try_lock()
+        && depot.len() < MOST_LOTS
+    {
+        let mut lot = Vec::with_capacity(MOST);
+        lot.extend(kept.drain(MOST / 2..));
+        depot.push(lot);
+    }
 }
 
 impl Launch {
     /// One without kernel and parameters yet.
     pub(crate) fn new(geometry: Geometry) -> Box<Launch> {
         // A thread that is ending has none to give.
-        let kept = KEPT.try_with(|kept| kept.borrow_mut().pop()).ok().flatten();
+        let take = |kept: &RefCell<Several>| {
+            let mut kept = kept.borrow_mut();
+            if kept.is_empty() {
+                fetch(&mut kept);
+            }
+            kept.pop()
+        };
+        let kept = KEPT.try_with(take).ok().flatten();
         match kept {
             Some(mut launch) => {
                 launch.geometry = geometry;
@@ -103,6 +141,9 @@ impl Launch {
         self.tokens.clear();
         let _ = KEPT.try_with(|kept| {
             let mut kept = kept.borrow_mut();
+            if kept.len() == MOST {
+                bring(&mut kept);
+            }
             if kept.len() < MOST {
                 kept.push(self);
             }

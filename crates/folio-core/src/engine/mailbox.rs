@@ -3,7 +3,8 @@
 //! allocations once it is warm.
 //!
 //! A list of segments. The producer writes a slot and then raises `pushed`; the consumer reads
-//! `pushed` before it touches a slot. A drained segment is kept as the spare for the producer.
+//! `pushed` before it touches a slot. Drained segments are kept as spares for the producer. The two ends
+//! may be on two processors for long, so they share no cache line but that of the spares.
 
 use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -12,6 +13,9 @@ use std::ptr;
 
 /// Few enough that two segments stay in the cache.
 const SEGMENT: usize = if cfg!(loom) { 2 } else { 8 };
+
+/// So many drained segments are kept.
+const SPARES: usize = if cfg!(loom) { 1 } else { 8 };
 
 struct Segment<T> {
     slots: [UnsafeCell<MaybeUninit<T>>; SEGMENT],
@@ -34,6 +38,8 @@ struct End<T> {
     count: u64,
     /// Items whose segments lie before `segment`.
     start: u64,
+    /// The consumer has seen `pushed` to be at least this.
+    seen: u64,
 }
 
 impl<T> End<T> {
@@ -50,9 +56,19 @@ impl<T> End<T> {
 
 /// An unbounded queue with one producer and one consumer at a time.
 pub(crate) struct Mailbox<T> {
+    producer: Producer<T>,
+    consumer: Consumer<T>,
+    spares: [AtomicPtr<Segment<T>>; SPARES],
+}
+
+#[repr(align(128))]
+struct Producer<T> {
     pushed: AtomicU64,
-    spare: AtomicPtr<Segment<T>>,
     tail: UnsafeCell<End<T>>,
+}
+
+#[repr(align(128))]
+struct Consumer<T> {
     head: UnsafeCell<End<T>>,
 }
 
@@ -65,11 +81,11 @@ unsafe impl<T: Send> Sync for Mailbox<T> {}
 impl<T> Mailbox<T> {
     pub(crate) fn new() -> Mailbox<T> {
         let first = Segment::boxed();
+        let end = || UnsafeCell::new(End { segment: first, count: 0, start: 0, seen: 0 });
         Mailbox {
-            pushed: AtomicU64::new(0),
-            spare: AtomicPtr::new(ptr::null_mut()),
-            tail: UnsafeCell::new(End { segment: first, count: 0, start: 0 }),
-            head: UnsafeCell::new(End { segment: first, count: 0, start: 0 }),
+            producer: Producer { pushed: AtomicU64::new(0), tail: end() },
+            consumer: Consumer { head: end() },
+            spares: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
         }
     }
 
@@ -87,14 +103,14 @@ impl<T> Mailbox<T> {
     #[inline]
     pub(crate) unsafe fn push_with(&self, make: impl FnOnce() -> T) {
         // SAFETY: only the producer touches `tail`, and there is one at a time.
-        self.tail.with_mut(|tail| self.push_at(unsafe { &mut *tail }, make));
+        self.producer.tail.with_mut(|tail| self.push_at(unsafe { &mut *tail }, make));
     }
 
     #[inline]
     fn push_at(&self, tail: &mut End<T>, make: impl FnOnce() -> T) {
         if tail.at() == SEGMENT {
-            let spare = self.spare.swap(ptr::null_mut(), Ordering::Acquire);
-            let next = if spare.is_null() { Segment::boxed() } else { spare };
+            let spares = self.spares.iter().map(|s| s.swap(ptr::null_mut(), Ordering::Acquire));
+            let next = spares.into_iter().find(|s| !s.is_null()).unwrap_or_else(Segment::boxed);
             // SAFETY: the consumer leaves (and frees) the tail segment only after `pushed` has
             // passed its end, which happens below.
             unsafe { (*tail.segment).next.store(next, Ordering::Release) };
@@ -105,7 +121,12 @@ impl<T> Mailbox<T> {
         // SAFETY: slot `count` is not visible to the consumer yet.
         slot.with_mut(|slot| unsafe { (*slot).write(make()) });
         tail.count += 1;
-        self.pushed.store(tail.count, Ordering::Release);
+        self.producer.pushed.store(tail.count, Ordering::Release);
+    }
+
+    /// How many items have ever been added.
+    pub(crate) fn pushed(&self) -> u64 {
+        self.producer.pushed.load(Ordering::Acquire)
     }
 
     /// The oldest item, left in place.
@@ -114,9 +135,28 @@ impl<T> Mailbox<T> {
     /// No two calls of `peek` and `pop` at the same time; each happens before the next.
     pub(crate) unsafe fn peek(&self) -> Option<&T> {
         // SAFETY: only the consumer touches `head`, and there is one at a time.
-        let slot = self.head.with_mut(|head| self.oldest(unsafe { &mut *head }))?;
+        let slot = self.consumer.head.with_mut(|head| self.oldest(unsafe { &mut *head }))?;
         // SAFETY: `oldest` found the slot initialised, and it is not taken while we borrow it.
         Some(slot.with(|slot| unsafe { (*slot).assume_init_ref() }))
+    }
+
+    /// The item `n` after the oldest one, if it is already known to be there and lies in the same segment.
+    ///
+    /// # Safety
+    /// As [`Mailbox::peek`].
+    pub(crate) unsafe fn peek_ahead(&self, n: usize) -> Option<&T> {
+        self.consumer.head.with(|head| {
+            // SAFETY: only the consumer touches `head`, and there is one at a time.
+            let head = unsafe { &*head };
+            let at = head.at() + n;
+            if head.count + n as u64 >= head.seen || at >= SEGMENT {
+                return None;
+            }
+            // SAFETY: the segment is alive until the head leaves it.
+            let slot = unsafe { &(*head.segment).slots[at] };
+            // SAFETY: item `count + n` was pushed into this segment, and has not been taken.
+            Some(slot.with(|slot| unsafe { (*slot).assume_init_ref() }))
+        })
     }
 
     /// Takes the oldest item.
@@ -124,7 +164,7 @@ impl<T> Mailbox<T> {
     /// # Safety
     /// As [`Mailbox::peek`].
     pub(crate) unsafe fn pop(&self) -> Option<T> {
-        self.head.with_mut(|head| {
+        self.consumer.head.with_mut(|head| {
             // SAFETY: only the consumer touches `head`, and there is one at a time.
             let head = unsafe { &mut *head };
             let slot = self.oldest(head)?;
@@ -140,7 +180,7 @@ impl<T> Mailbox<T> {
     /// # Safety
     /// As [`Mailbox::peek`], until `f` has returned.
     pub(crate) unsafe fn pop_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
-        self.head.with_mut(|head| {
+        self.consumer.head.with_mut(|head| {
             // SAFETY: only the consumer touches `head`, and there is one at a time.
             let head = unsafe { &mut *head };
             let slot = self.oldest(head)?;
@@ -160,8 +200,11 @@ impl<T> Mailbox<T> {
     /// The slot of the oldest item, which was written before `pushed` rose above it and has not
     /// been taken since.
     fn oldest(&self, head: &mut End<T>) -> Option<&UnsafeCell<MaybeUninit<T>>> {
-        if head.count == self.pushed.load(Ordering::Acquire) {
-            return None;
+        if head.count == head.seen {
+            head.seen = self.producer.pushed.load(Ordering::Acquire);
+            if head.count == head.seen {
+                return None;
+            }
         }
         if head.at() == SEGMENT {
             self.advance(head);
@@ -170,7 +213,7 @@ impl<T> Mailbox<T> {
         Some(unsafe { &(*head.segment).slots[head.at()] })
     }
 
-    /// Moves the head to the next segment and keeps the old one as the spare.
+    /// Moves the head to the next segment and keeps the old one as a spare.
     fn advance(&self, head: &mut End<T>) {
         let old = head.segment;
         // SAFETY: `old` is alive until it is given up below; item `count` exists, so the producer
@@ -179,10 +222,12 @@ impl<T> Mailbox<T> {
         // SAFETY: the producer left `old` before it raised `pushed` past its end; nobody else
         // refers to it.
         unsafe { (*old).next.store(ptr::null_mut(), Ordering::Relaxed) };
-        let previous = self.spare.swap(old, Ordering::AcqRel);
-        if !previous.is_null() {
-            // SAFETY: a spare is owned by whoever swaps it out.
-            drop(unsafe { Box::from_raw(previous) });
+        // Only the consumer adds spares: a place that is free stays so until then.
+        let free = self.spares.iter().find(|s| s.load(Ordering::Relaxed).is_null());
+        match free {
+            Some(place) => place.store(old, Ordering::Release),
+            // SAFETY: as above, `old` is ours alone; it was made by `boxed`.
+            None => drop(unsafe { Box::from_raw(old) }),
         }
     }
 }
@@ -192,16 +237,18 @@ impl<T> Drop for Mailbox<T> {
         // SAFETY: `&mut self`: no other producer or consumer.
         while unsafe { self.pop() }.is_some() {}
         // SAFETY: as above.
-        let mut segment = self.head.with(|head| unsafe { (*head).segment });
+        let mut segment = self.consumer.head.with(|head| unsafe { (*head).segment });
         while !segment.is_null() {
             // SAFETY: each segment of the chain is owned by the queue and freed once.
             let owned = unsafe { Box::from_raw(segment) };
             segment = owned.next.load(Ordering::Relaxed);
         }
-        let spare = self.spare.load(Ordering::Relaxed);
-        if !spare.is_null() {
-            // SAFETY: the spare is in no chain.
-            drop(unsafe { Box::from_raw(spare) });
+        for spare in &self.spares {
+            let spare = spare.load(Ordering::Relaxed);
+            if !spare.is_null() {
+                // SAFETY: a spare is in no chain.
+                drop(unsafe { Box::from_raw(spare) });
+            }
         }
     }
 }

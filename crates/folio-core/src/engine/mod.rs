@@ -3,7 +3,7 @@
 //!
 //! * [`ledger`]: what is known, under one lock; [`command`], [`transfer`], [`slots`] and [`retire`]
 //!   are its verbs (submit, move, defer, end).
-//! * [`lanes`], [`mailbox`]: the way to the native lanes.
+//! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`]: opening devices, allocating; what is loaded on them.
 //! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, hold data, look after what
 //!   nobody waits for, and run host tasks.
@@ -11,6 +11,7 @@
 pub(crate) mod access;
 pub(crate) mod command;
 pub(crate) mod copies;
+pub(crate) mod courier;
 pub(crate) mod devices;
 pub(crate) mod failures;
 pub(crate) mod foreign;
@@ -139,7 +140,7 @@ impl Engine {
             self.changed.notify_all();
         }
         for lane in drain {
-            self.drain(*lane);
+            self.hand_over(*lane);
         }
     }
 
@@ -210,7 +211,7 @@ impl Engine {
             hold.end();
             if ledger.outbox.is_empty() && !ledger.failures.due() {
                 drop(ledger);
-                self.drain(lane);
+                self.hand_over(lane);
             } else {
                 ledger.outbox.drain.push(lane);
                 self.leave(ledger);

@@ -9,6 +9,7 @@ mod loss;
 mod wakers;
 
 use super::Engine;
+use super::courier::Courier;
 use super::devices::{Budget, DeviceEntry};
 use super::host::HostThreads;
 use super::kernels::Kernels;
@@ -160,9 +161,12 @@ struct Rig {
     at_once: [bool; 2],
     most_in_flight: u32,
     reaper: bool,
+    /// The first one has a courier.
+    courier: bool,
 }
 
-const RIG: Rig = Rig { waits: false, at_once: [true; 2], most_in_flight: 100, reaper: false };
+const RIG: Rig =
+    Rig { waits: false, at_once: [true; 2], most_in_flight: 100, reaper: false, courier: false };
 
 /// An engine with two devices, of which the first lanes exist.
 struct Model {
@@ -205,7 +209,7 @@ impl Rig {
             ledger: Mutex::new(ledger),
             changed: Condvar::new(),
             table,
-            devices: vec![device(), device()],
+            devices: vec![device(self.courier), device(false)],
             backends: Vec::new(),
             notifies: vec![notify],
             reapers,
@@ -225,7 +229,7 @@ impl Rig {
     }
 }
 
-fn device() -> DeviceEntry {
+fn device(courier: bool) -> DeviceEntry {
     let caps = Caps { notifies: true, ..Caps::default() };
     let info = DeviceInfo {
         name: String::new(),
@@ -247,6 +251,7 @@ fn device() -> DeviceEntry {
         budget: Arc::new(Budget::new(0)),
         opened: OnceLock::new(),
         kernels: Kernels::new(),
+        courier: courier.then(Courier::running),
     }
 }
 
@@ -360,6 +365,24 @@ fn loom_two_threads_drain_lanes_that_need_each_other() {
         drain(&model, 0);
         thread.join().unwrap();
         assert_eq!(model.outcome(Stamp::placed(LANES[1], 2)), Outcome::Fine);
+    });
+}
+
+/// A courier takes what is submitted from when it is called, and goes to sleep, again and again. Nothing is
+/// left behind, whether it is waited for or not.
+#[test]
+fn loom_a_courier_leaves_nothing_behind() {
+    check(Some(3), || {
+        let model = Arc::new(Rig { courier: true, ..RIG }.engine());
+        let engine = model.engine.clone();
+        let thread = thread::spawn(move || engine.carry(0));
+        let submit = || model.engine.enter(|ledger| ledger.submit(on_lane(0, &[])));
+        submit();
+        assert!(matches!(model.engine.wait(submit(), None), Ok(Waited::Done)));
+        submit();
+        model.engine.close();
+        thread.join().unwrap();
+        assert_eq!(model.natives[0].has.load(Ordering::Relaxed), 3);
     });
 }
 

@@ -19,11 +19,17 @@ pub(super) struct Null {
     pub(super) closures: bool,
     /// Their lanes, in the order in which they were made, if operations end when the test says so.
     pub(super) held: Option<Arc<Mutex<Vec<Arc<State>>>>>,
+    /// See [`Caps::courier`].
+    pub(super) courier: Option<u32>,
 }
 
 impl Null {
+    pub(super) fn new(devices: u32) -> Null {
+        Null { devices, closures: true, held: None, courier: None }
+    }
+
     fn info(&self, at: u32) -> DeviceInfo {
-        let (closures, ir) = (self.closures, !self.closures);
+        let (closures, ir, courier) = (self.closures, !self.closures, self.courier);
         DeviceInfo {
             name: "null".into(),
             vendor: String::new(),
@@ -33,7 +39,7 @@ impl Null {
             home: MemoryHome::Own(at),
             memory: 1 << 30,
             compute_units: 1,
-            caps: Caps { closures, ir, wait_group: Some(WaitGroup(0)), ..Caps::default() },
+            caps: Caps { closures, ir, courier, wait_group: Some(WaitGroup(0)), ..Caps::default() },
         }
     }
 

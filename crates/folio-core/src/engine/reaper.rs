@@ -186,5 +186,6 @@ impl Engine {
         for reaper in &self.reapers {
             reaper.call();
         }
+        self.devices.iter().filter_map(|d| d.courier.as_ref()).for_each(|courier| courier.call());
     }
 }

@@ -57,7 +57,7 @@ const COMMANDS: [Submit; 8] = [
 
 impl Side {
     fn new(general: bool) -> Result<Side> {
-        let null = Null { devices: 2, closures: true, held: Some(Arc::default()) };
+        let null = Null { held: Some(Arc::default()), ..Null::new(2) };
         let rt = Runtime::builder().backend(null.clone()).build()?;
         let queues = vec![
             rt.queue_on("null:0")?,

@@ -94,6 +94,10 @@ pub struct Caps {
     pub max_params: usize,
     /// Most operations that the engine hands to one lane before some end.
     pub max_in_flight: u32,
+    /// Once so many operations have been handed over and nobody has waited for any, a thread of the engine's, the
+    /// device's courier, makes these calls, and submitting takes no longer than the engine's own work. For devices
+    /// where each is microseconds in a driver ([`Caps::spare_courier`]); `None`: no such thread.
+    pub courier: Option<u32>,
     /// Copies to and from the host's memory.
     pub host_link: Link,
     /// Copies inside the device's own memory: what it costs to pack rows there.
@@ -115,9 +119,18 @@ impl Default for Caps {
             max_alloc: u64::MAX,
             max_params: 64,
             max_in_flight: 4096,
+            courier: None,
             host_link: Link::default(),
             own_link: Link::default(),
         }
+    }
+}
+
+impl Caps {
+    /// What a device's [`courier`](Caps::courier) is as a rule: there is one if the host has a processor to spare.
+    pub fn spare_courier() -> Option<u32> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        (processors >= 4).then_some(16)
     }
 }
 

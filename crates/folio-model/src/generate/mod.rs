@@ -131,6 +131,7 @@ fn sim(rng: &mut Rng, menu: Menu) -> Sim {
         visible_every: rng.pick(&[1, 1, 1, 2, 5]),
         batch: rng.pick(&[1, 1, 1, 3]),
         max_in_flight: rng.pick(&[4096, 4096, 4096, 8, 2]),
+        courier: !menu.steady && rng.chance(15),
         notifies: !menu.steady && rng.chance(15),
         ir: rng.chance(menu.functions / 2),
         seed: rng.next(),

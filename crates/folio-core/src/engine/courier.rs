@@ -1,0 +1,215 @@
+//! Threads that hand operations over where that is a call of microseconds into a driver
+//! ([`Caps::courier`](crate::hal::Caps::courier)). While a device has enough to do, whoever submits leaves
+//! its operations in the mailboxes and goes on; the device's courier empties them. So the engine's work
+//! and the driver's are done side by side, each from warm caches. A device that is waited for often is
+//! given its operations by the submitters themselves, without the way from thread to thread.
+//!
+//! A courier is *awake*, and then looks for operations again and again, or asleep. What was put into a mailbox
+//! before a submitter saw it awake is seen by it before it sleeps: each of the two writes, passes a
+//! fence, and then reads what the other one writes.
+
+use super::lanes::{LaneShared, Lanes};
+use super::ledger::LANES_PER_DEVICE;
+use super::stamp::LaneId;
+use super::{Engine, contain};
+use crate::hal::Tick;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use crate::sync::{Condvar, Mutex};
+use std::sync::Arc;
+
+/// So many operations may be in a mailbox before submitters slow down: what is on its way should
+/// stay in the caches.
+const BACKLOG: u64 = 64;
+/// How often whoever waits looks whether any further operation has been handed over, before it does so itself.
+const PATIENCE: u32 = if cfg!(loom) { 1 } else { 8 };
+/// How often a courier looks for operations before it sleeps: some 50 microseconds.
+const LOOKS: u32 = if cfg!(loom) { 1 } else { 1000 };
+
+/// A device's courier.
+#[repr(align(128))]
+pub(crate) struct Courier {
+    /// Written by it alone, but for its beginning.
+    awake: AtomicBool,
+    /// How often submitters have handed over themselves since somebody waited or it was called.
+    ahead: AtomicU64,
+    /// As often as it takes to call it.
+    most: u64,
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// The thread is there.
+    running: bool,
+    called: bool,
+}
+
+impl Courier {
+    pub(crate) fn new(most: u32) -> Courier {
+        Courier {
+            awake: AtomicBool::new(false),
+            ahead: AtomicU64::new(0),
+            most: u64::from(most),
+            state: Mutex::default(),
+            wake: Condvar::new(),
+        }
+    }
+
+    /// One whose thread is started by the model itself.
+    #[cfg(all(test, loom))]
+    pub(crate) fn running() -> Courier {
+        let state = State { running: true, called: false };
+        Courier { state: Mutex::new(state), ..Courier::new(1) }
+    }
+
+    /// True if the operations that are in the lane's mailbox may be left to it.
+    #[inline]
+    fn takes(&self, lane: &LaneShared) -> bool {
+        // After the push, which this thread has done, or the one whose lock it has had.
+        fence(Ordering::SeqCst);
+        if !self.awake.load(Ordering::Relaxed) {
+            return false;
+        }
+        // Looking takes a cache line from the courier, so it is done seldom.
+        if lane.mailbox.pushed().is_multiple_of(BACKLOG / 4) && lane.backlog() >= BACKLOG {
+            for _ in 0..BACKLOG / 4 {
+                pause();
+                if lane.backlog() <= BACKLOG / 2 {
+                    break;
+                }
+            }
+        }
+        true
+    }
+
+    /// Makes the thread look.
+    pub(crate) fn call(&self) {
+        self.state.lock().called = true;
+        self.wake.notify_all();
+    }
+
+    /// Until it is called.
+    fn sleep(&self) {
+        let mut state = self.state.lock();
+        while !std::mem::replace(&mut state.called, false) {
+            state = self.wake.wait_until(state, None);
+        }
+    }
+}
+
+/// Some microseconds, as long as a driver's call.
+fn pause() {
+    #[cfg(not(loom))]
+    (0..64).for_each(|_| std::hint::spin_loop());
+    #[cfg(loom)]
+    crate::sync::yield_now();
+}
+
+fn look_again() {
+    #[cfg(not(loom))]
+    std::hint::spin_loop();
+    #[cfg(loom)]
+    crate::sync::yield_now();
+}
+
+impl Engine {
+    /// Sees to it that a lane's operations are handed over, by this thread or by the device's courier.
+    #[inline]
+    pub(crate) fn hand_over(&self, lane: LaneId) {
+        let at = usize::from(lane.0 / LANES_PER_DEVICE);
+        match &self.devices[at].courier {
+            None => self.drain(lane),
+            Some(courier) => self.hand_over_by(courier, at, lane),
+        }
+    }
+
+    fn hand_over_by(&self, courier: &Courier, at: usize, lane: LaneId) {
+        let Some(shared) = self.table.shared(lane) else { return };
+        if courier.takes(shared) {
+            return;
+        }
+        self.drain(lane);
+        // Others may count at the same time; it need not be exact.
+        let ahead = courier.ahead.load(Ordering::Relaxed) + 1;
+        courier.ahead.store(ahead, Ordering::Relaxed);
+        if ahead >= courier.most {
+            courier.ahead.store(0, Ordering::Relaxed);
+            self.wake_courier(courier, at);
+        }
+    }
+
+    /// Somebody is going to wait for what the lane has been given up to `tick`.
+    pub(crate) fn hand_over_before_waiting(&self, lane: LaneId, tick: Tick) {
+        let at = usize::from(lane.0 / LANES_PER_DEVICE);
+        if let (Some(courier), Some(shared)) = (&self.devices[at].courier, self.table.shared(lane))
+        {
+            if courier.ahead.load(Ordering::Relaxed) > 0 {
+                courier.ahead.store(0, Ordering::Relaxed);
+            }
+            let mut before = shared.enqueued();
+            let mut patience = PATIENCE;
+            while before < tick && patience > 0 && courier.awake.load(Ordering::Relaxed) {
+                pause();
+                let now = shared.enqueued();
+                patience = if now > before { PATIENCE } else { patience - 1 };
+                before = now;
+            }
+            if before >= tick {
+                return;
+            }
+        }
+        self.drain(lane);
+    }
+
+    fn wake_courier(&self, courier: &Courier, at: usize) {
+        let mut state = courier.state.lock();
+        if self.closing.load(Ordering::SeqCst) {
+            return;
+        }
+        state.called = true;
+        let start = !std::mem::replace(&mut state.running, true);
+        drop(state);
+        courier.wake.notify_all();
+        let Some(me) = self.me.upgrade().filter(|_| start) else { return };
+        let thread = std::thread::Builder::new().name("folio courier".to_owned());
+        if thread.spawn(move || me.carry(at)).is_err() {
+            // Submitters go on by themselves; the next call tries again.
+            courier.state.lock().running = false;
+        }
+    }
+
+    /// What a courier does, until the engine closes.
+    pub(crate) fn carry(self: Arc<Self>, at: usize) {
+        let Some(courier) = &self.devices[at].courier else { return };
+        let first = at as u16 * LANES_PER_DEVICE;
+        let lanes = || (first..first + LANES_PER_DEVICE).map(LaneId);
+        let waits = |lane: LaneId| self.table.shared(lane).is_some_and(LaneShared::is_waiting);
+        loop {
+            courier.sleep();
+            loop {
+                courier.awake.store(true, Ordering::Relaxed);
+                let mut looks = 0;
+                while looks < LOOKS {
+                    looks += 1;
+                    for lane in lanes().filter(|lane| waits(*lane)) {
+                        // Whatever a driver does, submitters rely on this thread.
+                        contain(|| self.drain(lane));
+                        looks = 0;
+                    }
+                    look_again();
+                }
+                courier.awake.store(false, Ordering::Relaxed);
+                fence(Ordering::SeqCst);
+                if !lanes().any(waits) {
+                    break;
+                }
+            }
+            let mut state = courier.state.lock();
+            if self.closing.load(Ordering::SeqCst) {
+                state.running = false;
+                return;
+            }
+        }
+    }
+}

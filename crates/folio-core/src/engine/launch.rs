@@ -49,7 +49,6 @@ const MOST: usize = 64;
 const MOST_PARAMS: usize = 64;
 
 /// Some of them.
-#[expect(clippy::vec_box, reason = "the boxes are what is kept")]
 type Several = Vec<Box<Launch>>;
 
 thread_local! {

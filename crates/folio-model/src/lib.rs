@@ -21,6 +21,7 @@ pub mod generate;
 pub mod handle;
 pub mod interp;
 pub mod kernels;
+pub mod live;
 pub mod machine;
 pub mod oracle;
 pub mod order;

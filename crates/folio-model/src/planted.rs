@@ -44,6 +44,8 @@ pub enum Bug {
     LostWakeUp,
     /// An allocation is given back while operations use it.
     FreedEarly,
+    /// An allocation is not given back.
+    Leaked,
     /// A failure is not told.
     SwallowedError,
     /// Accesses of one command that overlap are not refused.
@@ -170,7 +172,7 @@ unsafe impl Hooks for Hook {
     }
 
     fn free(&self, device: &DeviceRef, handle: u64) {
-        if self.bug != Bug::FreedEarly {
+        if !matches!(self.bug, Bug::FreedEarly | Bug::Leaked) {
             device.inner.usm().free(handle);
         }
     }

@@ -49,10 +49,15 @@ pub fn verdict(program: &Program, wrap: &Arc<dyn Wrap>, patience: Duration) -> O
     }
 }
 
-/// Makes a failing program small, and describes it.
-pub fn explain(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> String {
+/// How long to wait for a program that fails so, and how many smaller ones to try.
+fn effort(why: &str) -> (Duration, usize) {
+    if why == "it hangs" { (Duration::from_secs(2), 60) } else { (PATIENCE, 1500) }
+}
+
+/// A small program that fails as this one does.
+pub fn smallest(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> Program {
     let hangs = why == "it hangs";
-    let (patience, most) = if hangs { (Duration::from_secs(2), 60) } else { (PATIENCE, 1500) };
+    let (patience, most) = effort(why);
     let fails = |p: &Program| {
         // What depends on time shows at some runs only.
         (0..3).any(|_| match verdict(p, wrap, patience) {
@@ -60,8 +65,13 @@ pub fn explain(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> String {
             None => false,
         })
     };
-    let small = shrink::shrink(program, most, &fails);
-    let now = verdict(&small, wrap, patience).unwrap_or_else(|| "(not always)".to_owned());
+    shrink::shrink(program, most, &fails)
+}
+
+/// Makes a failing program small, and describes it.
+pub fn explain(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> String {
+    let small = smallest(program, wrap, why);
+    let now = verdict(&small, wrap, effort(why).0).unwrap_or_else(|| "(not always)".to_owned());
     format!(
         "{why}\nsmallest program found: {now}\n{small:?}\nagain: the same test with \
          FOLIO_SEED={} FOLIO_SOAK_CASES=1",
@@ -70,7 +80,7 @@ pub fn explain(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> String {
 }
 
 /// What a complaint is about: its words without numbers.
-pub(crate) fn kind(why: &str) -> String {
+pub fn kind(why: &str) -> String {
     let words = why.split(|c: char| !c.is_alphabetic()).filter(|w| w.len() > 3);
     words.filter(|w| w.chars().all(char::is_alphabetic)).take(3).collect()
 }

@@ -1,6 +1,7 @@
 //! Runtimes as programs describe them, with everything that watches over them.
 
 use crate::interp::Interpreter;
+use crate::live::Live;
 use crate::program::{Action, Choice, Config, Groups, QueueSpec, Sim};
 use crate::run::Record;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
@@ -91,6 +92,8 @@ pub struct World {
     pub reports: Vec<Report>,
     /// What the handler was told.
     pub told: Arc<Mutex<Vec<Told>>>,
+    /// Memory of devices that is out, where the runtime cannot be asked for it.
+    pub live: Live,
     /// How many simulated devices there are.
     pub simulated: usize,
 }
@@ -178,7 +181,10 @@ impl World {
             sink.lock().unwrap_or_else(PoisonError::into_inner).push(Told::from(&**failure));
         });
         let mut reports = Vec::new();
-        for backend in backends {
+        let live = Live::default();
+        for (number, backend) in backends.into_iter().enumerate() {
+            let watched = config.abrupt || wrap.fails();
+            let backend = if watched { live.watch(number, backend) } else { backend };
             let mut backend = wrap.wrap(backend);
             if config.validate && wrap.validated() {
                 let validate = Validate::new();
@@ -194,7 +200,7 @@ impl World {
         let queues: Result<Vec<Queue>, String> =
             config.queues.iter().map(|q| queue(&rt, q).map_err(|e| e.to_string())).collect();
         let simulated = config.sim.as_ref().map_or(0, |s| s.devices);
-        Ok(World { rt, queues: queues?, sim, reports, told, simulated })
+        Ok(World { rt, queues: queues?, sim, reports, told, live, simulated })
     }
 
     /// Lets everything go on that [`crate::program::What::Freeze`] has stopped.

@@ -93,6 +93,11 @@ fn planted_early_free_is_caught() {
 }
 
 #[test]
+fn planted_leak_of_a_runtime_that_is_dropped_is_caught() {
+    caught(Bug::Leaked, Target::Cpu, 0, |why| why.starts_with("leaked 0 bytes, allocations: ["));
+}
+
+#[test]
 fn planted_swallowed_error_is_caught() {
     caught(Bug::SwallowedError, Target::Sim, 100, |why| why.contains("ended with Fine"));
 }

@@ -2,6 +2,7 @@
 
 use super::{Doing, Outcome, Record, Runner, Seen, lock};
 use crate::handle::Handle;
+use crate::live::Live;
 use crate::program::{Action, BufferSpec, Memory, View, What};
 use crate::typed::{self, Digest};
 use crate::world::{Told, World, Wrap};
@@ -91,7 +92,7 @@ impl Runner<'_> {
         record.steps = all.drain(..).map(|d| d.seen).collect();
         let Runner { world, buffers, events, kept, wrap, .. } = self;
         drop((buffers, events, kept));
-        leaks(world.sim.as_ref(), Some(&world.rt), record);
+        leaks(&world.live, world.sim.as_ref(), Some(&world.rt), record);
         let World { rt, queues, sim, reports, told, .. } = world;
         drop((rt, queues));
         broken(sim.as_ref(), &reports, record);
@@ -124,7 +125,7 @@ impl Runner<'_> {
         let digests = all.into_iter().map(|Doing { seen, digest, .. }| (seen, digest));
         let steps: Vec<(Seen, Option<Digest>)> = digests.collect();
         drop(events);
-        let World { rt, queues, sim, reports, told, .. } = world;
+        let World { rt, queues, sim, reports, told, live, .. } = world;
         drop((rt, queues));
         if !ends(&over, sim.as_ref()) {
             record.wrong.push("what was submitted has not ended".to_owned());
@@ -143,7 +144,7 @@ impl Runner<'_> {
             record.finals.push(read.and_then(|r| Some((Outcome::Fine, r.ok()?.0))));
         }
         drop(kept);
-        leaks(sim.as_ref(), None, record);
+        leaks(&live, sim.as_ref(), None, record);
         broken(sim.as_ref(), &reports, record);
         await_reports(&told, wrap, record);
     }
@@ -212,17 +213,17 @@ fn await_reports(told: &Mutex<Vec<Told>>, wrap: &dyn Wrap, record: &mut Record) 
 }
 
 /// All memory of devices comes back: soon, since other threads may be giving it back.
-fn leaks(handle: Option<&SimHandle>, rt: Option<&Runtime>, record: &mut Record) {
+fn leaks(live: &Live, sim: Option<&SimHandle>, rt: Option<&Runtime>, record: &mut Record) {
     let until = Instant::now() + Duration::from_secs(5);
     loop {
-        let sim = handle.map_or(0, |s| s.live_allocations().0);
+        let mut out = live.labels();
+        out.extend(sim.into_iter().flat_map(SimHandle::live_labels));
         let budgets: u64 = rt.map_or(0, |rt| rt.devices().iter().map(|d| d.budget().1).sum());
-        if sim == 0 && budgets == 0 {
+        if out.is_empty() && budgets == 0 {
             return;
         }
         if Instant::now() > until {
-            let labels = handle.map(|s| s.live_labels());
-            record.wrong.push(format!("leaked {budgets} bytes, {sim} allocations: {labels:?}"));
+            record.wrong.push(format!("leaked {budgets} bytes, allocations: {out:?}"));
             return;
         }
         std::thread::yield_now();

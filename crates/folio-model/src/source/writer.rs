@@ -269,7 +269,7 @@ impl Writer {
                     let how = if kind == Kind::In { "part" } else { "part_mut" };
                     let by = if kind == Kind::In { "&" } else { "&mut " };
                     passed.push(format!("given.{how}({at}, {by}{name})?"));
-                    read.push(format!("given.keep({at}, &{name})?;"));
+                    read.push(format!("given.keep({at}, &{name})"));
                 }
             }
         }
@@ -278,10 +278,8 @@ impl Writer {
         let groups = group.map_or_else(String::new, |size| format!(".groups({size:?})"));
         let items = format!("Items::from([{}]){groups}", ends.join(", "));
         self.line(&format!("q.run({items}, k({}))?;", passed.join(", ")));
-        for line in read {
-            self.line(&line);
-        }
-        self.line("Ok(())");
+        // All of them, also when the first one says that the kernel has failed.
+        self.line(&format!("[{}].into_iter().collect()", read.join(", ")));
         self.text += "}\n";
     }
 }

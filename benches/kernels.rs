@@ -54,6 +54,12 @@ pub fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
     y[i] = x[at[i]];
 }
 
+/// One more for each element.
+#[kernel]
+pub fn increments(i: Item, x: InOut<u64>) {
+    x[i] += 1;
+}
+
 /// `y = exp(x)`
 #[kernel]
 pub fn exp(i: Item, x: In<f32>, y: Out<f32>) {

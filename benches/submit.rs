@@ -1,5 +1,6 @@
 //! What a submission costs: tiny closures over buffers, on the CPU backend with one domain.
 
+use crate::kernels::increments;
 use folio_core::{Buffer, BufferOptions, Error, Event, Queue, Result, Runtime};
 use folio_cpu::CpuBackend;
 use std::sync::{Barrier, mpsc};
@@ -64,6 +65,18 @@ pub fn stream(n: usize, shape: Shape) -> Result<Duration> {
     let time = timed(&q, n, &mut step)?;
     let done: u64 = all.iter().map(|x| x.to_vec().map(|v| v[0])).sum::<Result<u64>>()?;
     assert_eq!(done, (n + warm) as u64);
+    Ok(time)
+}
+
+/// `n` dependent calls of a kernel function, each an increment of one element.
+pub fn kernel_chain(n: usize) -> Result<Duration> {
+    let rt = runtime()?;
+    let q = rt.queue_on("cpu:0")?;
+    let mut x = rt.buffer::<u64>(1)?;
+    let mut step = |_| q.run(1, increments(&mut x)).map(drop);
+    timed(&q, 64, &mut step)?;
+    let time = timed(&q, n, &mut step)?;
+    assert_eq!(x.to_vec()?, [n as u64 + 64]);
     Ok(time)
 }
 

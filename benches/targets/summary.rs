@@ -3,7 +3,8 @@
 use folio_benches::baseline::{fifo_chain, fifo_outstanding, page_array, rayon_chain};
 use folio_benches::pages::{Pages, Pattern, one_page};
 use folio_benches::submit::{
-    CHAIN, Shape, outstanding, outstanding_in_one_page, stream, threads, usm_chain, wide,
+    CHAIN, Shape, kernel_chain, outstanding, outstanding_in_one_page, stream, threads, usm_chain,
+    wide,
 };
 use folio_benches::table::{compare, heading, line};
 use folio_core::Result;
@@ -40,6 +41,14 @@ fn submit() {
         let ours = || ok(stream(N, shape));
         line(what, compare(ROUNDS, N, ours, || fifo_chain(N, shape.range)), fifo);
     }
+    let ours = || ok(kernel_chain(N));
+    line(
+        "chain of a kernel function, range 1",
+        compare(ROUNDS, N, ours, || fifo_chain(N, 1)),
+        fifo,
+    );
+    let closures = || ok(stream(N, CHAIN));
+    line("the same", compare(ROUNDS, N, ours, closures), "the chain of closures");
     line("chain, USM", compare(ROUNDS, N, || ok(usm_chain(N)), || fifo_chain(N, 1)), fifo);
     let against = compare(ROUNDS, N, || ok(stream(N, CHAIN)), || rayon_chain(N));
     line("chain, range 1", against, "rayon scope, each spawns the next");

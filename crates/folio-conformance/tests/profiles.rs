@@ -1,0 +1,17 @@
+//! The kernels of the suite without optimisation: like the optimised ones they leave the interpreter's bits, so
+//! both forms of builds agree (semantics 12.2).
+
+use std::process::Command;
+
+/// Compiles the suite anew, and nothing else.
+#[test]
+fn compile_the_suite_without_optimisation() {
+    let mut run = Command::new(env!("CARGO"));
+    run.current_dir(env!("CARGO_MANIFEST_DIR"));
+    run.args(["test", "--quiet", "--offline", "--test", "engine_cpu"]);
+    run.args(["--config", "profile.test.package.folio-conformance.opt-level=0"]);
+    let ran = run.args(["--", "one_domain", "--exact"]).output().expect("cargo");
+    let (said, errors) =
+        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success() && said.contains("1 passed"), "{said}\n{errors}");
+}

@@ -1,5 +1,6 @@
 //! Raw OpenCL: what the kernels of `raw.cl` take without us, on a CPU (PoCL, for one) or on a GPU.
 
+use cl3::device::CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
 use cl3::{
     OpenClRuntime, command_queue, context, device, kernel, load_library, memory, platform, program,
 };
@@ -64,7 +65,11 @@ impl Raw {
         let queue = told("queue", queue)?;
         let made = program::create_program_with_source(context, &[include_str!("raw.cl")]);
         let program = told("program", made)?;
-        let built = program::build_program(program, &[id], c"", None, null_mut());
+        // As exact as ours, where the device can be.
+        let floats = device::get_device_info(id, device::CL_DEVICE_SINGLE_FP_CONFIG);
+        let exact = told("floats", floats)?.to_ulong() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0;
+        let options = if exact { c"-cl-fp32-correctly-rounded-divide-sqrt" } else { c"" };
+        let built = program::build_program(program, &[id], options, None, null_mut());
         told("building", built)?;
         Ok(Raw { name, context, queue, program })
     }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
-use folio::sched::Locality;
+use folio::sched::{Locality, OwnerComputes, Scheduler};
 use folio_core::DeviceRef;
 use folio_core::hal::{Backend, Link, MemoryHome, Notify};
 use folio_cpu::CpuBackend;
@@ -57,22 +57,22 @@ struct Ran<T> {
     result: Vec<T>,
 }
 
-/// Runs the steps: each device its band, in turn. The last `by_locality` are submitted to a queue over all
-/// devices, last band first, so that it is the queue that finds where a band is at home.
+/// Runs the steps: each device its band, in turn. The last two are submitted to a queue over all devices, last
+/// band first, so that it is the scheduler that finds where a band is at home.
 fn steps<T>(
     rt: &Runtime,
     devices: &[DeviceRef],
-    by_locality: usize,
+    scheduler: impl Scheduler + 'static,
     mut band: impl FnMut(&Queue, usize, usize),
     result: impl FnOnce() -> Vec<T>,
 ) -> Ran<T> {
     let queues: Vec<Queue> = devices.iter().map(|device| rt.queue_on(device).unwrap()).collect();
-    let over = rt.queue_over(devices, Locality).unwrap();
+    let over = rt.queue_over(devices, scheduler).unwrap();
     let mut bytes = Vec::new();
     let mut before = rt.counters().transfers().bytes;
     for step in 0..STEPS {
         for (at, q) in queues.iter().enumerate() {
-            match step + by_locality < STEPS {
+            match step + 2 < STEPS {
                 true => band(q, step, at),
                 false => band(&over, step, devices.len() - 1 - at),
             }
@@ -103,7 +103,7 @@ fn stencil(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<f32> {
         let first = 1 + at * n;
         q.run([first..first + n, 0..columns], heat(from, to)).unwrap();
     };
-    steps(rt, devices, 2, band, || turn(STEPS).0.to_vec().unwrap())
+    steps(rt, devices, Locality, band, || turn(STEPS).0.to_vec().unwrap())
 }
 
 /// Bytes of each step by hand. `at_home` is 1 if the first device works in the host's memory, where all data is.
@@ -136,8 +136,8 @@ fn bodies(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<[f32; 4]> {
         let (from, to) = turn(step);
         q.run(at * n..(at + 1) * n, attract(1e-3, from, &speed, to)).unwrap();
     };
-    // The device that has gathered all places needs the fewest bytes for any band: not what is wanted here.
-    steps(rt, devices, 0, band, || turn(STEPS).0.to_vec().unwrap())
+    // The device that has gathered all places needs the fewest bytes for any band: so it is not by locality.
+    steps(rt, devices, OwnerComputes, band, || turn(STEPS).0.to_vec().unwrap())
 }
 
 fn bodies_by_hand(devices: usize, at_home: usize, scale: usize) -> Vec<usize> {
@@ -164,6 +164,36 @@ fn compute<B: Backend + 'static>(make: impl Fn(usize) -> Option<B>, scale: usize
         assert!(plate.result == one.0, "the stencil on {n} is not that on one");
         assert!(places.result == one.1, "the bodies on {n} are not those on one");
     }
+}
+
+/// BACK-03: what is nowhere yet is spread over the devices, evenly, and each keeps its part, though all of
+/// them read everything.
+#[test]
+fn sim_owners_share_from_the_first_step() {
+    let spec = || DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
+    let backend = SimBackend::builder().devices(4, spec()).peers(Link::default()).build();
+    let rt = Runtime::builder().backend(backend).build().unwrap();
+    let devices = rt.devices();
+    let (n, all) = (16, 64);
+    let page = || BufferOptions::new().page([n]);
+    let places = rt.buffer_from_with(&vec![[0.5f32; 4]; all], [all], page()).unwrap().share();
+    let next = rt.buffer_with::<[f32; 4], 1>([all], page()).unwrap().share();
+    let speed = rt.buffer_from_with(&vec![[0.0f32; 4]; all], [all], page()).unwrap().share();
+    let over = rt.queue_over(&devices, OwnerComputes).unwrap();
+    let mut homes = Vec::new();
+    for step in 0..STEPS {
+        let (from, to) = if step % 2 == 0 { (&places, &next) } else { (&next, &places) };
+        let band = |at: usize| {
+            let event = over.run(at * n..(at + 1) * n, attract(1e-3, from, &speed, to)).unwrap();
+            event.wait().unwrap();
+            event.device().unwrap().name().to_owned()
+        };
+        homes.push((0..4).map(band).collect::<Vec<_>>());
+    }
+    let mut first = homes[0].clone();
+    assert!(homes.iter().all(|step| *step == first), "{homes:?}");
+    first.sort();
+    assert_eq!(first, ["sim:0", "sim:1", "sim:2", "sim:3"]);
 }
 
 /// BACK-03, XFER-04, KRN-09

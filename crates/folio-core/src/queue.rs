@@ -32,6 +32,8 @@ pub(crate) struct Inner {
     in_order: bool,
     scheduler: Option<Arc<dyn Scheduler>>,
     sequence: AtomicU64,
+    /// How many commands the scheduler has given to each device.
+    placed: SmallVec<[AtomicU64; 2]>,
 }
 
 impl Drop for Inner {
@@ -50,8 +52,11 @@ impl Queue {
     ) -> Queue {
         let core = core.apart();
         let id = core.engine.enter(|ledger| ledger.new_queue());
-        let sequence = AtomicU64::new(0);
-        Queue { inner: Arc::new(Inner { core, id, devices, in_order, scheduler, sequence }) }
+        let (sequence, placed) = (AtomicU64::new(0), devices.iter().map(|_| AtomicU64::new(0)));
+        let placed = placed.collect();
+        Queue {
+            inner: Arc::new(Inner { core, id, devices, in_order, scheduler, sequence, placed }),
+        }
     }
 
     /// Its device; the first, if it has several.
@@ -79,22 +84,27 @@ impl Queue {
         let (label, range, accesses) = group.for_scheduler();
         let sequence = inner.sequence.fetch_add(1, Ordering::Relaxed);
         let task = Task { label, range, sequence };
-        let loads: SmallVec<[(u64, u64); 4]> = engine.enter(|ledger| {
+        let loads: SmallVec<[[u64; 3]; 4]> = engine.enter(|ledger| {
             (inner.devices.iter()).map(|d| ledger.residency(*d, &accesses)).collect()
         });
         let candidates: SmallVec<[Candidate<'_>; 4]> = (inner.devices.iter().zip(&loads))
-            .map(|(at, (bytes_to_move, in_flight))| {
+            .zip(&inner.placed)
+            .map(|((at, [bytes_to_move, bytes_to_take, in_flight]), placed)| {
                 let entry = &engine.devices[usize::from(*at)];
                 Candidate {
                     name: &entry.name,
                     bytes_to_move: *bytes_to_move,
+                    bytes_to_take: *bytes_to_take,
                     in_flight: *in_flight,
+                    placed: placed.load(Ordering::Relaxed),
                     compute_units: entry.info.compute_units,
                 }
             })
             .collect();
         let choice = scheduler.choose(&task, &candidates);
-        inner.devices.get(choice).copied().unwrap_or(inner.devices[0])
+        let choice = if choice < inner.devices.len() { choice } else { 0 };
+        inner.placed[choice].fetch_add(1, Ordering::Relaxed);
+        inner.devices[choice]
     }
 
     /// True when each command waits for the one before.

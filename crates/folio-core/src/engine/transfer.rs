@@ -394,22 +394,25 @@ impl Ledger {
         deps.first().map_or(Stamp::DONE, |dep| dep.stamp)
     }
 
-    /// Bytes that would have to be copied to a device for these accesses, and its load.
-    pub(crate) fn residency(&self, device: u16, accesses: &[Access]) -> (u64, u64) {
+    /// Bytes that would have to be copied to a device for these accesses; bytes that they write and that are
+    /// elsewhere; and its load.
+    pub(crate) fn residency(&self, device: u16, accesses: &[Access]) -> [u64; 3] {
         let domain = self.devices[usize::from(device)].domain;
-        let mut elements = 0;
-        for a in accesses.iter().filter(|a| !a.mode.discards()) {
+        let [mut moved, mut taken] = [0, 0];
+        for a in accesses {
             let Some(storage) = self.storages.get(a.storage.0) else { continue };
             storage.tracker.visit(&a.pages, &mut |run, set| {
                 if !set.is_empty() && !set.contains(domain) {
                     let volume = storage.grid.elements_of(&run).volume();
-                    elements += volume as u64 * storage.element_bytes as u64;
+                    let bytes = volume as u64 * storage.element_bytes as u64;
+                    moved += if a.mode.discards() { 0 } else { bytes };
+                    taken += if a.mode.writes() { bytes } else { 0 };
                 }
             });
         }
         let first = usize::from(device * LANES_PER_DEVICE);
         let lanes = &self.lanes[first..first + usize::from(LANES_PER_DEVICE)];
-        (elements, lanes.iter().map(|l| l.issued - l.retired).sum())
+        [moved, taken, lanes.iter().map(|l| l.issued - l.retired).sum()]
     }
 
     /// What a copy from one domain to another costs.

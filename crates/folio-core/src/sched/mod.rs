@@ -23,8 +23,12 @@ pub struct Candidate<'a> {
     pub name: &'a str,
     /// Bytes of the command's accesses that would have to be copied there.
     pub bytes_to_move: u64,
+    /// Bytes that the command writes and that are current elsewhere only: it would take them away from there.
+    pub bytes_to_take: u64,
     /// Operations handed to it that have not ended, as far as is known.
     pub in_flight: u64,
+    /// Commands of this queue that it was chosen for.
+    pub placed: u64,
     /// How much it does at once.
     pub compute_units: u32,
 }
@@ -36,15 +40,40 @@ pub trait Scheduler: Send + Sync {
     fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize;
 }
 
-/// Fewest bytes to move, then least load for its size, then the first.
+/// Fewest bytes to move; then least load for its size, least used by the queue for its size, the first.
+///
+/// Where all devices read the same, the one that has read it needs the fewest bytes for whatever comes next, and gets
+/// it: there [`OwnerComputes`] is the better choice.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Locality;
 
+fn by_size(candidate: &Candidate<'_>, n: u64) -> u64 {
+    n.saturating_mul(1024) / u64::from(candidate.compute_units.max(1))
+}
+
+fn cheapest<C: Ord>(candidates: &[Candidate<'_>], cost: impl Fn(&Candidate<'_>) -> C) -> usize {
+    let best = candidates.iter().enumerate().min_by_key(|(_, candidate)| cost(candidate));
+    best.map_or(0, |(at, _)| at)
+}
+
 impl Scheduler for Locality {
     fn choose(&self, _: &Task<'_>, candidates: &[Candidate<'_>]) -> usize {
-        let load = |c: &Candidate<'_>| c.in_flight * 1024 / u64::from(c.compute_units.max(1));
-        let best = candidates.iter().enumerate().min_by_key(|(_, c)| (c.bytes_to_move, load(c)));
-        best.map_or(0, |(at, _)| at)
+        cheapest(candidates, |c| (c.bytes_to_move, by_size(c, c.in_flight), by_size(c, c.placed)))
+    }
+}
+
+/// Where most of what the command writes is, whatever it has to read there. What is nowhere yet is spread: it goes to
+/// the device that the queue has used least for its size; then where the fewest bytes need to move.
+///
+/// Data that is read is copied, and is then there as well; data that is written is in one place. So each device keeps
+/// its part of what is computed, also where all of them need everything, as bodies that attract each
+/// other do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OwnerComputes;
+
+impl Scheduler for OwnerComputes {
+    fn choose(&self, _: &Task<'_>, candidates: &[Candidate<'_>]) -> usize {
+        cheapest(candidates, |c| (c.bytes_to_take, by_size(c, c.placed), c.bytes_to_move))
     }
 }
 
@@ -63,7 +92,8 @@ mod tests {
     use super::*;
 
     fn candidate(bytes_to_move: u64, in_flight: u64, compute_units: u32) -> Candidate<'static> {
-        Candidate { name: "d", bytes_to_move, in_flight, compute_units }
+        let (name, bytes_to_take, placed) = ("d", 0, 0);
+        Candidate { name, bytes_to_move, bytes_to_take, in_flight, placed, compute_units }
     }
 
     const TASK: Task<'static> = Task { label: "", range: None, sequence: 5 };
@@ -76,6 +106,36 @@ mod tests {
         assert_eq!(choose(&[candidate(4, 2, 1), candidate(4, 1, 1)]), 1);
         assert_eq!(choose(&[candidate(4, 2, 1), candidate(4, 3, 2)]), 1);
         assert_eq!(choose(&[candidate(4, 1, 1), candidate(4, 1, 1)]), 0);
+        assert_eq!(choose(&[]), 0);
+    }
+
+    #[test]
+    fn what_costs_the_same_is_spread() {
+        // BACK-03
+        let mut all = [candidate(4, 0, 1), candidate(4, 0, 2), candidate(4, 0, 1)];
+        for _ in 0..400 {
+            let chosen = Locality.choose(&TASK, &all);
+            all[chosen].placed += 1;
+        }
+        assert_eq!(all.each_ref().map(|c| c.placed), [100, 200, 100]);
+        all[0].bytes_to_move = 3;
+        assert_eq!(Locality.choose(&TASK, &all), 0);
+    }
+
+    #[test]
+    fn owners_compute_what_they_have() {
+        // BACK-03
+        let choose = |c: &[Candidate<'_>]| OwnerComputes.choose(&TASK, c);
+        let [mut here, mut there] = [candidate(0, 0, 1), candidate(1000, 9, 1)];
+        assert_eq!(choose(&[here.clone(), there.clone()]), 0);
+        here.bytes_to_take = 1;
+        assert_eq!(choose(&[here.clone(), there.clone()]), 1);
+        there.bytes_to_take = 1;
+        assert_eq!(choose(&[here.clone(), there.clone()]), 0);
+        // Nobody has more of it: whoever has been used least.
+        here.placed = 3;
+        there.placed = 2;
+        assert_eq!(choose(&[here, there]), 1);
         assert_eq!(choose(&[]), 0);
     }
 

@@ -2,12 +2,15 @@
 
 use crate::compiler::Compiler;
 use crate::driver::Context;
-use crate::function::Function;
+use crate::function::{Function, Target};
+use crate::memory::address;
 use crate::opaque::Opaque;
 use cudarc::driver::sys;
-use folio_core::hal::{HalError, HalErrorKind, KernelHandle, KernelSource, Source};
+use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, KernelHandle, KernelSource, Source};
+use folio_kernel::emit::Points;
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
+use std::sync::Arc;
 
 /// Code that the driver has loaded. It is dropped while its context is current, or lost.
 pub(crate) struct Module(sys::CUmodule);
@@ -140,6 +143,25 @@ impl Loaded {
                 Ok(Loaded::Function(Box::new(function)))
             }
             _ => Err(HalError::unsupported("code of this kind")),
+        }
+    }
+
+    /// Launches it. `record` gives the address of a clear record, for a kernel in which something can fail. The
+    /// context is current.
+    #[inline]
+    pub(crate) fn launch(
+        &self,
+        to: Target<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+        record: impl FnOnce(&Arc<Points>) -> Result<u64, HalError>,
+    ) -> Result<(), HalError> {
+        match self {
+            Loaded::Opaque(kernel) => kernel.launch(to.context, to.way, geometry, args),
+            Loaded::Function(function) => {
+                let start = |at: usize| args.params.get(at).map_or(0, |param| address(&param.mem));
+                function.launch(to, geometry, args, start, record)
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::driver::Context;
 use crate::host::{Job, Rows};
 use crate::pageable::Staging;
+use crate::way::Way;
 use cudarc::driver::sys::{self, CUmemorytype, CUresult};
 use folio_core::hal::{CopyRect, HalError, HostPtr, MemBase, MemRef};
 use std::ptr::{null, null_mut};
@@ -96,21 +97,16 @@ impl Rect {
         Rect { src, dst, extent: [1, rows, bytes], ..*self }
     }
 
-    /// Puts it into a stream of the current context.
+    /// Puts it where it goes, in the current context.
     ///
     /// # Safety
-    /// When the stream comes to it, the memory is live and nobody else uses it against its mode.
-    pub(crate) unsafe fn enqueue(
-        &self,
-        context: &Context,
-        stream: sys::CUstream,
-    ) -> Result<(), HalError> {
+    /// When it is its turn, the memory is live and nobody else uses it against its mode.
+    pub(crate) unsafe fn enqueue(&self, context: &Context, way: Way<'_>) -> Result<(), HalError> {
         let rect = self.joined();
         let [slices, rows, bytes] = rect.extent;
         if slices == 1 && rows == 1 {
             // SAFETY: the caller's promise.
-            let result = unsafe { sys::cuMemcpyAsync(rect.dst, rect.src, bytes as usize, stream) };
-            return context.check("cuMemcpyAsync", result);
+            return unsafe { way.copy(context, &rect.plain([bytes; 2], [1; 2])) };
         }
         let [src, dst] = [rect.src_pitch, rect.dst_pitch];
         if src[1].max(dst[1]) > MAX_PITCH {
@@ -118,9 +114,7 @@ impl Rect {
                 let one = rect.slice(slice);
                 let (src, dst) = (one.src + row * src[1], one.dst + row * dst[1]);
                 // SAFETY: the caller's promise, for one row.
-                unsafe {
-                    Rect { src, dst, extent: [1, 1, bytes], ..one }.enqueue(context, stream)?
-                };
+                unsafe { Rect { src, dst, extent: [1, 1, bytes], ..one }.enqueue(context, way)? };
             }
             return Ok(());
         }
@@ -128,19 +122,27 @@ impl Rect {
         let even = |pitch: [u64; 2]| pitch[0].is_multiple_of(pitch[1]);
         if slices > 1 && !(even(src) && even(dst)) {
             // SAFETY: the caller's promise, for one slice.
-            return (0..slices)
-                .try_for_each(|at| unsafe { rect.slice(at).enqueue(context, stream) });
+            return (0..slices).try_for_each(|at| unsafe { rect.slice(at).enqueue(context, way) });
         }
         let height = |pitch: [u64; 2]| if slices > 1 { pitch[0] / pitch[1] } else { rows };
-        let copy = sys::CUDA_MEMCPY3D {
+        let heights = [height(src), height(dst)];
+        // SAFETY: the caller's promise.
+        unsafe { way.copy(context, &rect.plain([src[1], dst[1]], heights)) }
+    }
+
+    /// As the driver has it: with the pitch of rows, and rows from slice to slice, at the source and at the
+    /// destination.
+    fn plain(&self, pitch: [u64; 2], height: [u64; 2]) -> sys::CUDA_MEMCPY3D {
+        let [slices, rows, bytes] = self.extent;
+        sys::CUDA_MEMCPY3D {
             srcMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
-            srcDevice: rect.src,
-            srcPitch: src[1] as usize,
-            srcHeight: height(src) as usize,
+            srcDevice: self.src,
+            srcPitch: pitch[0] as usize,
+            srcHeight: height[0] as usize,
             dstMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
-            dstDevice: rect.dst,
-            dstPitch: dst[1] as usize,
-            dstHeight: height(dst) as usize,
+            dstDevice: self.dst,
+            dstPitch: pitch[1] as usize,
+            dstHeight: height[1] as usize,
             WidthInBytes: bytes as usize,
             Height: rows as usize,
             Depth: slices as usize,
@@ -159,45 +161,49 @@ impl Rect {
             dstHost: null_mut(),
             dstArray: null_mut(),
             reserved1: null_mut(),
-        };
-        // SAFETY: the caller's promise.
-        let result = unsafe { sys::cuMemcpy3DAsync_v2(&raw const copy, stream) };
-        context.check("cuMemcpy3DAsync", result)
+        }
     }
 }
 
-/// Puts a copy into a stream of the current context, whatever memory it is between.
+/// Puts a copy where it goes, in the current context, whatever memory it is between.
 ///
 /// # Safety
-/// When the stream comes to it, the memory is live and nobody else uses it against its mode.
+/// When it is its turn, the memory is live and nobody else uses it against its mode.
 pub(crate) unsafe fn enqueue(
     context: &Context,
-    stream: sys::CUstream,
-    staging: &Staging,
+    way: Way<'_>,
+    staging: Option<&Staging>,
     copy: &CopyRect,
 ) -> Result<(), HalError> {
     let &CopyRect { src_pitch, dst_pitch, extent, .. } = copy;
     let src = Place::of(copy.src, span(src_pitch, extent));
     let dst = Place::of(copy.dst, span(dst_pitch, extent));
     let rect = |src, dst| Rect { src, src_pitch, dst, dst_pitch, extent };
+    let pageable = || {
+        let stream = way.stream("copies of memory that is not page-locked")?;
+        staging.map(|staging| (staging, stream)).ok_or_else(|| HalError::unsupported("staging"))
+    };
     // SAFETY: the caller's promise, in each case.
     unsafe {
         if let (Some(from), Some(to)) = (src.on_host(), dst.on_host()) {
             let (from, to) =
                 (Rows { at: from, pitch: src_pitch }, Rows { at: to, pitch: dst_pitch });
+            let stream = way.stream("copies within the host's memory")?;
             return Job::Copy { from, to, extent }.enqueue(context, stream);
         }
         match (src, dst) {
             (Place::Pageable(from), Place::Reached(to) | Place::Locked(to)) => {
+                let (staging, stream) = pageable()?;
                 staging.upload(stream, from, &rect(0, to).joined())
             }
             (Place::Reached(from) | Place::Locked(from), Place::Pageable(to)) => {
+                let (staging, stream) = pageable()?;
                 staging.download(stream, &rect(from, 0).joined(), to)
             }
             (
                 Place::Reached(from) | Place::Locked(from),
                 Place::Reached(to) | Place::Locked(to),
-            ) => rect(from, to).enqueue(context, stream),
+            ) => rect(from, to).enqueue(context, way),
             // Both are the host's: done above.
             (Place::Pageable(_), Place::Pageable(_)) => Ok(()),
         }

@@ -4,14 +4,15 @@ use crate::backend::attribute;
 use crate::code::{Chip, Loaded};
 use crate::compiler::{Compiler, Kept};
 use crate::driver::{Context, Optional};
+use crate::graph::CudaGraph;
 use crate::lane::CudaLane;
 use crate::lock;
 use crate::memory::Memory;
 use crate::timing::Clock;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 use folio_core::hal::{
-    Argument, Device, DeviceInfo, Geometry, HalError, KernelHandle, KernelSource, Lane, LaneKind,
-    Link, UsmAllocator,
+    Argument, Device, DeviceInfo, Geometry, Graph, HalError, KernelHandle, KernelSource, Lane,
+    LaneKind, Link, Node, UsmAllocator,
 };
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -94,6 +95,10 @@ unsafe impl Device for CudaDevice {
             Loaded::Opaque(kernel) => kernel.check(&self.0.context, geometry, arguments),
             Loaded::Function(_) => Ok(()),
         }
+    }
+
+    fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        Ok(Arc::new(CudaGraph::new(self.0.clone(), nodes)?))
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

@@ -15,6 +15,8 @@ pub(crate) struct Optional {
     pub(crate) hints: bool,
     /// What arguments a kernel has.
     pub(crate) arguments: bool,
+    /// Graphs of kernels of any context.
+    pub(crate) graphs: bool,
 }
 
 /// The driver, or why there is none. cudarc panics where a library or a function is missing, so
@@ -42,7 +44,8 @@ fn look() -> Result<Optional, Unavailable> {
     }
     let hints = has("cuMemPrefetchAsync_v2") && has("cuMemAdvise_v2");
     let arguments = has("cuFuncGetParamInfo");
-    Ok(Optional { timing: has("cuEventElapsedTime_v2"), hints, arguments })
+    let graphs = has("cuGraphAddKernelNode_v2") && has("cuGraphExecKernelNodeSetParams_v2");
+    Ok(Optional { timing: has("cuEventElapsedTime_v2"), hints, arguments, graphs })
 }
 
 /// Name and meaning of a result, in the driver's words.

@@ -3,19 +3,19 @@
 use crate::copy::{Place, Rect, span};
 use crate::driver::Context;
 use crate::host::{Job, Rows};
-use cudarc::driver::sys;
+use crate::way::{Set, Way};
 use folio_core::hal::{FillRect, HalError};
 
 /// How much is written by the driver's small fills before it is doubled.
 const SEED: u64 = 4096;
 
-/// Puts a fill into a stream of the current context.
+/// Puts a fill where it goes, in the current context.
 ///
 /// # Safety
-/// When the stream comes to it, the memory is live and nobody else uses it.
+/// When it is its turn, the memory is live and nobody else uses it.
 pub(crate) unsafe fn enqueue(
     context: &Context,
-    stream: sys::CUstream,
+    way: Way<'_>,
     fill: &FillRect,
     pattern: &[u8],
 ) -> Result<(), HalError> {
@@ -24,12 +24,13 @@ pub(crate) unsafe fn enqueue(
     let at = match Place::of(dst, span(pitch, extent)) {
         Place::Pageable(at) => {
             let job = Job::Fill { to: Rows { at, pitch }, extent, pattern: pattern.to_vec() };
+            let stream = way.stream("fills of the host's memory")?;
             // SAFETY: the caller's promise.
             return unsafe { job.enqueue(context, stream) };
         }
         Place::Reached(at) | Place::Locked(at) => at,
     };
-    let into = Fill { context, stream, pattern };
+    let into = Fill { context, way, pattern };
     // Both ends are the same: rows join as those of a copy do.
     let rect = Rect { src: at, src_pitch: pitch, dst: at, dst_pitch: pitch, extent }.joined();
     let [slices, rows, bytes] = rect.extent;
@@ -62,7 +63,7 @@ enum By {
 
 struct Fill<'f> {
     context: &'f Context,
-    stream: sys::CUstream,
+    way: Way<'f>,
     pattern: &'f [u8],
 }
 
@@ -75,29 +76,17 @@ impl Fill<'_> {
 
     /// Rows, with a pattern that the driver knows.
     unsafe fn rows(&self, at: u64, pitch: u64, bytes: u64, rows: u64) -> Result<(), HalError> {
-        let n = (bytes / self.pattern.len() as u64) as usize;
-        let (pitch, rows, stream) = (pitch as usize, rows as usize, self.stream);
-        // SAFETY: the caller's promise.
-        let result = unsafe {
-            match (self.pattern, rows) {
-                (&[a], 1) => sys::cuMemsetD8Async(at, a, n, stream),
-                (&[a], _) => sys::cuMemsetD2D8Async(at, pitch, a, n, rows, stream),
-                (&[a, b], 1) => sys::cuMemsetD16Async(at, u16::from_ne_bytes([a, b]), n, stream),
-                (&[a, b], _) => {
-                    let value = u16::from_ne_bytes([a, b]);
-                    sys::cuMemsetD2D16Async(at, pitch, value, n, rows, stream)
-                }
-                (&[a, b, c, d], 1) => {
-                    sys::cuMemsetD32Async(at, u32::from_ne_bytes([a, b, c, d]), n, stream)
-                }
-                (&[a, b, c, d], _) => {
-                    let value = u32::from_ne_bytes([a, b, c, d]);
-                    sys::cuMemsetD2D32Async(at, pitch, value, n, rows, stream)
-                }
-                _ => return Err(HalError::unsupported("this pattern at once")),
-            }
+        let value = match *self.pattern {
+            [a] => a.into(),
+            [a, b] => u16::from_ne_bytes([a, b]).into(),
+            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]),
+            _ => return Err(HalError::unsupported("this pattern at once")),
         };
-        self.context.check("cuMemsetAsync", result)
+        let size = self.pattern.len() as u32;
+        let (pitch, width) = (pitch as usize, (bytes / u64::from(size)) as usize);
+        let set = Set { at, pitch, value, size, width, rows: rows as usize };
+        // SAFETY: the caller's promise.
+        unsafe { self.way.set(self.context, &set) }
     }
 
     /// One row with any pattern.
@@ -156,7 +145,7 @@ impl Fill<'_> {
     ) -> Result<(), HalError> {
         let rect = Rect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent };
         // SAFETY: the caller's promise.
-        unsafe { rect.enqueue(self.context, self.stream) }
+        unsafe { rect.enqueue(self.context, self.way) }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::code::{Chip, Entry, Module, build};
 use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::memory::Memory;
-use cudarc::driver::sys;
+use crate::way::{Start, Way};
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, ParamPtr};
 use folio_kernel::Kernel;
 use folio_kernel::emit::{
@@ -53,7 +53,7 @@ struct Finish {
 pub(crate) struct Target<'t> {
     pub(crate) context: &'t Context,
     pub(crate) memory: &'t Memory,
-    pub(crate) stream: sys::CUstream,
+    pub(crate) way: Way<'t>,
 }
 
 impl Function {
@@ -221,8 +221,8 @@ impl Text {
         unsafe { start(launch.to, self.entry, (blocks, block), shared as u32, &mut arguments) }
     }
 
-    /// The launch of a kernel with launch-wide reductions: values go to memory that the stream
-    /// allocates and frees in its order, and are combined until there is one.
+    /// The launch of a kernel with launch-wide reductions: values go to memory that is there
+    /// for as long as the launch, and are combined until there is one.
     fn reduce(&self, launch: &mut Launch<'_>, geometry: &Geometry) -> Result<(), HalError> {
         let columns = geometry.range[2] as u64;
         let (blocks, _) = self.blocks(geometry, columns)?;
@@ -234,7 +234,7 @@ impl Text {
             let element = param.start() * finish.bytes;
             let end = launch.pointers[finish.memory] + element;
             let room = [values, values.div_ceil(COMBINED)].map(|n| n * finish.bytes);
-            let pieces = launch.to.memory.in_stream(launch.to.stream, room);
+            let pieces = launch.to.way.scratch(launch.to.memory, room);
             let pieces = match pieces {
                 Ok(pieces) => pieces,
                 Err(error) => {
@@ -251,8 +251,7 @@ impl Text {
                 finish.combine(launch.to, values, *end, *pieces)
             })
         });
-        let free =
-            |(_, pieces): (u64, [u64; 2])| launch.to.memory.free_in(launch.to.stream, pieces);
+        let free = |(_, pieces): (u64, [u64; 2])| launch.to.way.free(launch.to.memory, pieces);
         ends.into_iter().for_each(free);
         run
     }
@@ -295,23 +294,8 @@ unsafe fn start(
     shared: u32,
     arguments: &mut [*const c_void],
 ) -> Result<(), HalError> {
-    let ([gz, gy, gx], [bz, by, bx]) = (blocks.map(|n| n as u32), block.map(|n| n as u32));
-    let arguments = arguments.as_mut_ptr().cast::<*mut c_void>();
-    // SAFETY: the caller's promise; the driver copies the arguments.
-    let result = unsafe {
-        sys::cuLaunchKernel(
-            entry.0,
-            gx,
-            gy,
-            gz,
-            bx,
-            by,
-            bz,
-            shared,
-            to.stream,
-            arguments,
-            null_mut(),
-        )
-    };
-    to.context.check("cuLaunchKernel", result)
+    let forward = |[z, y, x]: [u64; 3]| [x as u32, y as u32, z as u32];
+    let start = Start { entry, blocks: forward(blocks), block: forward(block), shared };
+    // SAFETY: the caller's promise.
+    unsafe { to.way.start(to.context, &start, arguments.as_mut_ptr().cast()) }
 }

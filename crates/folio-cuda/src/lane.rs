@@ -6,15 +6,18 @@ use crate::device::Opened;
 use crate::driver::Context;
 use crate::fill;
 use crate::function::Target;
+use crate::graph::CudaGraph;
 use crate::marks::Marks;
-use crate::memory::{NON_BLOCKING, address, location};
+use crate::memory::{NON_BLOCKING, location};
 use crate::native::Native;
 use crate::pageable::Staging;
 use crate::timing::Times;
+use crate::verdicts::Replay;
+use crate::way::Way;
 use cudarc::driver::sys;
 use folio_core::hal::{
-    Advice, AllocKind, Args, CopyRect, FillRect, Geometry, HalError, Head, Hint, KernelRef, Lane,
-    Lost, MemBase, MemRef, Tick, Timing, UsmAllocator,
+    Advice, AllocKind, Args, CopyRect, FillRect, Geometry, Graph, HalError, Head, Hint, KernelRef,
+    Lane, Lost, MemBase, MemRef, Tick, Timing, UsmAllocator,
 };
 use std::any::Any;
 use std::ptr::null_mut;
@@ -54,6 +57,10 @@ impl CudaLane {
 
     fn context(&self) -> &Context {
         &self.device.context
+    }
+
+    fn way(&self) -> Way<'static> {
+        Way::Stream(self.stream)
     }
 
     pub(crate) fn marks(&self) -> &Marks {
@@ -99,9 +106,9 @@ impl CudaLane {
             } else {
                 // A mark may have to be made, in the other's context.
                 match other.context().enter() {
-                    Ok(()) => other
-                        .marks
-                        .at(wait.tick, |event| self.context().enter().map(|()| wait_event(event))),
+                    Ok(()) => other.marks.at(wait.tick, |event| {
+                        self.context().enter().map(|()| wait_event(event))
+                    }),
                     Err(lost) => Err(lost),
                 }
                 .and_then(Option::transpose)
@@ -126,7 +133,7 @@ unsafe impl Lane for CudaLane {
         self.issue(head, || {
             rects.iter().try_for_each(|rect| {
                 // SAFETY: the engine's part of the contract: live memory, ordered by this lane.
-                unsafe { copy::enqueue(self.context(), self.stream, &self.staging, rect) }
+                unsafe { copy::enqueue(self.context(), self.way(), Some(&self.staging), rect) }
             })
         })
     }
@@ -135,7 +142,7 @@ unsafe impl Lane for CudaLane {
         self.issue(head, || {
             rects.iter().try_for_each(|rect| {
                 // SAFETY: as in `copy`.
-                unsafe { fill::enqueue(self.context(), self.stream, rect, pattern) }
+                unsafe { fill::enqueue(self.context(), self.way(), rect, pattern) }
             })
         })
     }
@@ -160,23 +167,26 @@ unsafe impl Lane for CudaLane {
                     return Err(HalError::unsupported("running the host's closures"));
                 }
             };
+            let to =
+                Target { context: self.context(), memory: &self.device.memory, way: self.way() };
+            let record = |points: &_| self.marks.verdicts.record(head.tick, points);
             // SAFETY: it is loaded (the engine's part of the contract).
-            match unsafe { Loaded::of(handle) } {
-                Loaded::Opaque(kernel) => {
-                    kernel.launch(self.context(), self.stream, geometry, args)
-                }
-                Loaded::Function(function) => {
-                    let to = Target {
-                        context: self.context(),
-                        memory: &self.device.memory,
-                        stream: self.stream,
-                    };
-                    let start =
-                        |at: usize| args.params.get(at).map_or(0, |param| address(&param.mem));
-                    let record = |points: &_| self.marks.verdicts.record(head.tick, points);
-                    function.launch(to, geometry, args, start, record)
-                }
-            }
+            unsafe { Loaded::of(handle) }.launch(to, geometry, args, record)
+        })
+    }
+
+    fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {
+        self.issue(head, || {
+            let Some(ours) = graph.as_any().downcast_ref::<CudaGraph>() else {
+                return Err(HalError::unsupported("replaying another backend's graph"));
+            };
+            let said = ours.launch(self.stream)?;
+            // SAFETY: what is kept below is dropped when this tick has ended, or with the lane, whose stream has
+            // then ended.
+            let taken = said.as_ref().map_or(Ok(()), |said| unsafe { said.take_down(self.stream) });
+            let (tick, graph) = (head.tick, graph.clone());
+            self.marks.verdicts.replays(Replay { tick, graph, said });
+            taken
         })
     }
 

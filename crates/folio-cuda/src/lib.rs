@@ -11,6 +11,8 @@
 //!   has compiled is kept on disk ([`Cache`]), or goes along with a program ([`Bundle`]). Kernels in
 //!   IR become CUDA C (`function`); what they say of their launches is in `verdicts`. Those that the user
 //!   wrote are in `opaque`. An interop task gets a [`Native`].
+//! - A `graph` is made of the same commands; `way` is where they go, into a stream or into a graph, and `said`
+//!   what a replay's launches say.
 
 mod backend;
 mod code;
@@ -20,6 +22,7 @@ mod device;
 mod driver;
 mod fill;
 mod function;
+mod graph;
 mod host;
 mod lane;
 mod marks;
@@ -27,8 +30,10 @@ mod memory;
 mod native;
 mod opaque;
 mod pageable;
+mod said;
 mod timing;
 mod verdicts;
+mod way;
 
 pub use backend::CudaBackend;
 pub use folio_cache::{Bundle, Cache, Counts, NoBundle};

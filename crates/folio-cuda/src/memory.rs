@@ -19,6 +19,12 @@ use std::sync::{Arc, Mutex};
 /// What the driver aligns to by itself.
 const ALIGNED: u64 = 256;
 
+/// Bytes of an allocation for two pieces, and where the second begins, as aligned as the first.
+fn together([first, second]: [u64; 2]) -> (u64, u64) {
+    let first = first.next_multiple_of(ALIGNED);
+    (first + second, first)
+}
+
 /// The address of memory.
 pub(crate) fn address(mem: &MemRef) -> u64 {
     mem.offset
@@ -112,18 +118,34 @@ impl Memory {
         [first, second]: [u64; 2],
     ) -> Result<[u64; 2], HalError> {
         let mut at = 0;
-        // One allocation; the second piece follows, as aligned as the first.
-        let bytes = first.next_multiple_of(ALIGNED) + second;
+        let (bytes, second) = together([first, second]);
         // SAFETY: pool and stream are live.
         let result =
             unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, bytes as usize, self.pool, stream) };
         match result {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
-            other => self
-                .context
-                .check("cuMemAllocFromPoolAsync", other)
-                .map(|()| [at, at + first.next_multiple_of(ALIGNED)]),
+            other => {
+                self.context.check("cuMemAllocFromPoolAsync", other).map(|()| [at, at + second])
+            }
         }
+    }
+
+    /// Two pieces for a graph's operation, until [`Memory::free_kept`]. The context is current.
+    pub(crate) fn keep(&self, room: [u64; 2]) -> Result<[u64; 2], HalError> {
+        let (bytes, second) = together(room);
+        match self.device_memory(bytes as usize, false) {
+            Ok(at) => Ok([at, at + second]),
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => Err(self.out_of_memory(bytes)),
+            Err(other) => {
+                self.context.check("cuMemAllocFromPoolAsync", other)?;
+                Err(self.out_of_memory(bytes))
+            }
+        }
+    }
+
+    /// Gives them back; nothing uses them any more.
+    pub(crate) fn free_kept(&self, [first, _]: [u64; 2]) {
+        self.free_in(self.stream, [first, 0]);
     }
 
     /// Gives the pieces back when the stream comes here.

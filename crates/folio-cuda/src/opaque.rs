@@ -5,11 +5,11 @@ use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::lock;
 use crate::memory::address;
+use crate::way::{Start, Way};
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
 use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, Source};
 use smallvec::SmallVec;
 use std::ffi::c_void;
-use std::ptr::null_mut;
 use std::sync::Mutex;
 
 /// Threads of a block where the launch does not say.
@@ -93,13 +93,13 @@ impl Opaque {
     pub(crate) fn launch(
         &self,
         context: &Context,
-        stream: sys::CUstream,
+        way: Way<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
         let missing = || misfit("an argument without its memory or value".to_owned());
-        let ([gx, gy, gz], [bx, by, bz]) = grid(geometry)?;
-        let shared = shared(args.arguments)?;
+        let (blocks, block) = grid(geometry)?;
+        let start = Start { entry: self.entry, blocks, block, shared: shared(args.arguments)? };
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         let mut starts: SmallVec<[usize; 32]> = SmallVec::new();
         let mut values = args.blob.chunks(8);
@@ -127,12 +127,7 @@ impl Opaque {
             starts.iter().map(|at| base.wrapping_add(*at).cast()).collect();
         // SAFETY: as many arguments of as many bytes as the kernel has, which `check` has found or, where
         // the driver does not tell, the caller of `run_opaque` has promised; the driver copies them.
-        let result = unsafe {
-            let (entry, arguments) = (self.entry.0, pointers.as_mut_ptr());
-            let none = null_mut();
-            sys::cuLaunchKernel(entry, gx, gy, gz, bx, by, bz, shared, stream, arguments, none)
-        };
-        context.check("cuLaunchKernel", result)
+        unsafe { way.start(context, &start, pointers.as_mut_ptr()) }
     }
 }
 

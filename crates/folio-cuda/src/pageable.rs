@@ -10,6 +10,7 @@ use crate::host::{Job, Rows};
 use crate::lock;
 use crate::marks::new_event;
 use crate::memory::NON_BLOCKING;
+use crate::way::Way;
 use cudarc::driver::sys;
 use folio_core::hal::{HalError, HostPtr};
 use std::ptr::null_mut;
@@ -119,7 +120,8 @@ impl Staging {
             let dst_pitch = [rect.dst_pitch[1] * part.rows, rect.dst_pitch[1]];
             // SAFETY: as above.
             unsafe {
-                Rect { src, src_pitch, dst, dst_pitch, extent }.enqueue(&self.context, stream)?;
+                Rect { src, src_pitch, dst, dst_pitch, extent }
+                    .enqueue(&self.context, Way::Stream(stream))?;
             }
             self.record(piece.lane, stream)?;
         }
@@ -152,7 +154,8 @@ impl Staging {
             self.wait(piece.host, stream)?;
             // SAFETY: the caller's promise; the piece is ours, and its last user is waited for.
             unsafe {
-                Rect { src, src_pitch, dst, dst_pitch, extent }.enqueue(&self.context, stream)?;
+                Rect { src, src_pitch, dst, dst_pitch, extent }
+                    .enqueue(&self.context, Way::Stream(stream))?;
             }
             self.record(piece.lane, stream)?;
             self.wait(piece.lane, made.host)?;

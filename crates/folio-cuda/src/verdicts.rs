@@ -3,9 +3,11 @@
 
 use crate::driver::Context;
 use crate::lock;
+use crate::said::Said;
 use cudarc::driver::sys;
-use folio_core::hal::{HalError, Tick};
+use folio_core::hal::{Graph, HalError, Tick};
 use folio_kernel::emit::{Points, Record};
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +18,7 @@ use std::sync::{Arc, Mutex};
 pub(crate) const IN_FLIGHT: usize = 1024;
 
 /// A record has a line of its own.
-const STRIDE: usize = 64;
+pub(crate) const STRIDE: usize = 64;
 
 /// The records of a lane, from its first launch that can fail on.
 pub(crate) struct Verdicts {
@@ -32,7 +34,17 @@ struct State {
     launched: Vec<Option<(Tick, Arc<Points>)>>,
     /// How many of those there are.
     open: usize,
+    /// Oldest first.
+    replays: VecDeque<Replay>,
     failed: Vec<(Tick, HalError)>,
+}
+
+/// A graph at work, and what its launches say this time, where they can.
+pub(crate) struct Replay {
+    pub(crate) tick: Tick,
+    /// Nothing of it is given back before the replay has ended.
+    pub(crate) graph: Arc<dyn Graph>,
+    pub(crate) said: Option<Said>,
 }
 
 struct Records(*mut c_void);
@@ -74,8 +86,32 @@ impl Verdicts {
         Ok(address)
     }
 
-    /// Reads what was said by launches up to `done`, which have ended.
+    /// A replay is under way.
+    pub(crate) fn replays(&self, replay: Replay) {
+        lock(&self.state).replays.push_back(replay);
+    }
+
+    /// Reads what was said up to `done`, by launches and replays that have ended.
     pub(crate) fn read(&self, from: Tick, done: Tick) {
+        self.read_launches(from, done);
+        let mut state = lock(&self.state);
+        let ended = state.replays.partition_point(|replay| replay.tick <= done);
+        if ended == 0 {
+            return;
+        }
+        let ended: Vec<Replay> = state.replays.drain(..ended).collect();
+        for Replay { tick, said, graph: _held } in &ended {
+            let violation = said.as_ref().and_then(Said::read);
+            let error = violation.map(|v| (*tick, HalError::violation(Box::new(v))));
+            state.failed.extend(error);
+        }
+        state.failed.sort_by_key(|(tick, _)| *tick);
+        drop(state);
+        // The last to hold a graph gives back what it has.
+        drop(ended);
+    }
+
+    fn read_launches(&self, from: Tick, done: Tick) {
         let mut state = lock(&self.state);
         if state.open == 0 {
             return;
@@ -83,7 +119,7 @@ impl Verdicts {
         // Older ticks have been read before, or have been driven out by younger ones.
         let from = from.max(done.saturating_sub(IN_FLIGHT as u64));
         for tick in from + 1..=done {
-            let State { records, launched, open, failed } = &mut *state;
+            let State { records, launched, open, failed, .. } = &mut *state;
             let Some(records) = records else { return };
             let Some(slot) = launched.get_mut(tick as usize % IN_FLIGHT) else { return };
             if slot.as_ref().is_none_or(|(at, _)| *at != tick) {
@@ -114,7 +150,12 @@ impl Verdicts {
 
 impl Drop for Verdicts {
     fn drop(&mut self) {
-        let records = lock(&self.state).records.take();
+        let (records, replays) = {
+            let mut state = lock(&self.state);
+            (state.records.take(), std::mem::take(&mut state.replays))
+        };
+        // The lane's stream has ended.
+        drop(replays);
         if let Some(Records(at)) = records
             && self.context.enter().is_ok()
         {

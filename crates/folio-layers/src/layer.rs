@@ -168,7 +168,7 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
     }
 }
 
-/// A backend with hooks around each call.
+/// A backend with hooks around each call. It has no graphs, since hooks would not see what they do.
 pub struct Layer<H> {
     hooks: Arc<H>,
     inner: Arc<dyn Backend>,

@@ -16,7 +16,7 @@
 //! that is why [`Backend::open`], by which everything else is reached, is unsafe to call.
 //!
 //! **Ticks.** A lane is an in-order queue. Each call of [`Lane::copy`], [`Lane::fill`],
-//! [`Lane::launch`] and [`Lane::hint`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
+//! [`Lane::launch`], [`Lane::hint`] and [`Lane::replay`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
 //! at a time per lane (the engine holds the lane's lock), from changing threads. All other
 //! methods may be called at any time from any thread.
 //!
@@ -33,6 +33,14 @@
 //! [`KernelRef::Native`]. A launch that is refused leaves it there. What a closure has captured is the
 //! user's, and so is its drop, which may submit to this very lane; the engine, which holds the lane's
 //! lock during the call, drops what was left when it has let go.
+//!
+//! **Graphs.** A backend may take operations that a program repeats all at once, with their order among one another
+//! ([`Device::graph`]), and do them again in one operation of a lane ([`Lane::replay`]), which begins when its first node
+//! can and ends when all have; a failure of one is the replay's, and if several fail, that of the first in the graph's
+//! order that the backend knows of. Each node may run when those have ended that it names. What nodes refer to, memory
+//! and loaded code, is there for as long as the graph may be replayed, and the engine's promises for operations hold
+//! for the nodes of each replay: nobody else uses their memory against its mode, so that no two replays of one graph
+//! overlap. Their tick order says that, or a wait; [`Graph::update`] concerns replays that are not issued yet.
 //!
 //! **Completion.** `completed() >= t` means: every operation up to `t` has ended, what it wrote is
 //! visible to the host and to any lane that starts later, its closure and parameters are dropped,
@@ -66,6 +74,7 @@
 
 mod caps;
 mod error;
+mod graph;
 mod kernel;
 mod mem;
 mod notify;
@@ -73,6 +82,7 @@ mod opaque;
 
 pub use caps::{Caps, DeviceInfo, DeviceKind, Link, MemoryHome, WaitGroup};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
+pub use graph::{Graph, Node, NodeOp};
 pub use kernel::{
     Args, Block, BlockKernel, Geometry, KernelHandle, KernelId, KernelRef, KernelSource,
     NativeKernel, Param, ParamPtr, Verdict,
@@ -144,6 +154,13 @@ pub unsafe trait Device: Send + Sync + 'static {
     ) -> Result<(), HalError> {
         let _ = (handle, geometry, arguments);
         Err(HalError::unsupported("launching opaque kernels"))
+    }
+
+    /// Makes a graph of operations. What the device cannot have in one is [`HalErrorKind::Unsupported`]; devices
+    /// without graphs keep the default.
+    fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        let _ = nodes;
+        Err(HalError::unsupported("graphs"))
     }
 
     /// How this device's lanes reach the memory of `other`, a device of the same backend; `None`
@@ -266,6 +283,13 @@ pub unsafe trait Lane: Send + Sync + 'static {
     fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
         let _ = (head, mem, bytes, hint);
         Err(HalError::unsupported("hints"))
+    }
+
+    /// Does what the nodes of a graph do, as one operation. The graph is this device's; the lane holds it until
+    /// the operation has ended.
+    fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {
+        let _ = (head, graph);
+        Err(HalError::unsupported("graphs"))
     }
 
     /// Submits what a batching backend holds back.

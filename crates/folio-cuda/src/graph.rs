@@ -1,0 +1,410 @@
+//! Graphs: operations as nodes of the driver's, by its explicit interface, so that their parameters can be exchanged.
+//!
+//! An operation is one node or several: a copy has one for each rectangle that the driver takes, a fill one or those
+//! that double what is there, a launch those of its grids. [`Nodes`] adds them, and exchanges them later, from the
+//! same code that enqueues operations ([`Way`]).
+
+use crate::code::Loaded;
+use crate::copy;
+use crate::device::Opened;
+use crate::driver::Context;
+use crate::fill;
+use crate::function::Target;
+use crate::lock;
+use crate::said::{Said, Sheet};
+use crate::way::{Set, Start, Way};
+use cudarc::driver::sys::{self, CUresult};
+use folio_core::hal::{Graph, HalError, HalErrorKind, Node, NodeOp};
+use folio_kernel::emit::Points;
+use smallvec::SmallVec;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex};
+
+type Ids = SmallVec<[sys::CUgraphNode; 2]>;
+
+/// A graph that can be replayed.
+pub(crate) struct CudaGraph {
+    device: Arc<Opened>,
+    graph: sys::CUgraph,
+    exec: sys::CUgraphExec,
+    /// Also held in calls with either of those, which the driver wants one at a time.
+    state: Mutex<State>,
+}
+
+// SAFETY: the driver's objects may be used by any thread, one at a time.
+unsafe impl Send for CudaGraph {}
+// SAFETY: as above; `state` is locked meanwhile.
+unsafe impl Sync for CudaGraph {}
+
+#[derive(Default)]
+struct State {
+    operations: Vec<Operation>,
+    owned: Owned,
+}
+
+/// What nodes need.
+#[derive(Default)]
+struct Owned {
+    /// What launches say, from the first that can fail on.
+    sheet: Option<Arc<Sheet>>,
+    /// Memory for what launches combine.
+    kept: Vec<[u64; 2]>,
+}
+
+/// What an operation has become.
+#[derive(Default)]
+struct Operation {
+    nodes: Ids,
+    /// Those of them that what comes after the operation comes after.
+    ends: Ids,
+    /// The number of its record.
+    record: Option<usize>,
+    /// Its memory, and of what size.
+    scratch: Vec<([u64; 2], [u64; 2])>,
+}
+
+impl CudaGraph {
+    pub(crate) fn new(device: Arc<Opened>, nodes: &[Node<'_>]) -> Result<CudaGraph, HalError> {
+        let context = device.context.clone();
+        context.enter()?;
+        if !context.optional.graphs {
+            return Err(HalError::unsupported("graphs (the driver is older than CUDA 12)"));
+        }
+        let (mut graph, exec) = (null_mut(), null_mut());
+        // SAFETY: a place for the answer.
+        context.check("cuGraphCreate", unsafe { sys::cuGraphCreate(&raw mut graph, 0) })?;
+        // From here on what fails gives the graph back.
+        let mut made = CudaGraph { device, graph, exec, state: Mutex::default() };
+        for node in nodes {
+            made.add(node, nodes.len())?;
+        }
+        // SAFETY: the graph is live; a place for the answer.
+        let result = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut made.exec, made.graph, 0) };
+        context.check("cuGraphInstantiate", result)?;
+        Ok(made)
+    }
+
+    /// Adds an operation's nodes.
+    fn add(&self, node: &Node<'_>, most: usize) -> Result<(), HalError> {
+        let mut state = lock(&self.state);
+        let mut after = Ids::new();
+        for &at in node.after {
+            let before = state.operations.get(at);
+            let before = before.ok_or_else(|| HalError::unsupported("a node after a later one"))?;
+            after.extend_from_slice(&before.ends);
+        }
+        // The driver wants to be told once.
+        after.sort_unstable();
+        after.dedup();
+        let nodes = Nodes::new(self, Step::Add(&after), &mut state, Operation::default(), most);
+        let mut added = nodes.all(&node.op);
+        if added.is_ok() && nodes.count.get() == 0 {
+            added = nodes.nothing();
+        }
+        nodes.branch();
+        let operation = nodes.give_back(&mut state);
+        state.operations.push(operation);
+        added
+    }
+
+    /// Launches it; its records are to be taken down behind it. The context is current.
+    pub(crate) fn launch(&self, stream: sys::CUstream) -> Result<Option<Said>, HalError> {
+        let state = lock(&self.state);
+        let said = state.owned.sheet.as_ref().map(Sheet::next).transpose()?;
+        // SAFETY: both are live; what nodes use is so for the replay (the caller's part of the contract).
+        let result = unsafe { sys::cuGraphLaunch(self.exec, stream) };
+        self.device.context.check("cuGraphLaunch", result)?;
+        Ok(said)
+    }
+}
+
+// SAFETY: the driver runs nodes in the order of their edges; what the graph owns of them lives as long as it, and
+// lanes hold it until a replay has ended.
+unsafe impl Graph for CudaGraph {
+    fn update(&self, node: usize, op: NodeOp<'_>) -> Result<(), HalError> {
+        self.device.context.enter()?;
+        let mut state = lock(&self.state);
+        let most = state.operations.len();
+        let Some(operation) = state.operations.get_mut(node) else {
+            return Err(HalError::unsupported("a node that the graph does not have"));
+        };
+        let operation = std::mem::take(operation);
+        let before = operation.nodes.len();
+        let nodes = Nodes::new(self, Step::Exchange, &mut state, operation, most);
+        let done = nodes.all(&op);
+        // What has no command is a node without an effect.
+        let count = nodes.count.get().max(1);
+        state.operations[node] = nodes.give_back(&mut state);
+        done?;
+        match count == before {
+            true => Ok(()),
+            false => Err(other_commands(before, count)),
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cold]
+fn other_commands(before: usize, now: usize) -> HalError {
+    HalError::unsupported(&format!("exchanging {before} commands of the driver for {now}"))
+}
+
+impl Drop for CudaGraph {
+    fn drop(&mut self) {
+        if self.device.context.enter().is_err() {
+            return;
+        }
+        // SAFETY: ours, and no replay is under way: its lane would hold this.
+        unsafe {
+            if !self.exec.is_null() {
+                let _ = sys::cuGraphExecDestroy(self.exec);
+            }
+            let _ = sys::cuGraphDestroy(self.graph);
+        }
+        for pieces in std::mem::take(&mut lock(&self.state).owned.kept) {
+            self.device.memory.free_kept(pieces);
+        }
+    }
+}
+
+/// What is done with nodes.
+#[derive(Clone, Copy)]
+enum Step<'n> {
+    /// They are added, the first of each branch after these.
+    Add(&'n [sys::CUgraphNode]),
+    /// Those that are there get other parameters, one after the other.
+    Exchange,
+}
+
+/// An operation's nodes, as its commands come.
+pub(crate) struct Nodes<'n> {
+    of: &'n CudaGraph,
+    step: Step<'n>,
+    both: RefCell<(Owned, Operation)>,
+    /// Operations of the graph.
+    most: usize,
+    /// Commands that have come, and pieces of memory that were asked for.
+    count: Cell<usize>,
+    pieces: Cell<usize>,
+    /// The last node of this branch.
+    last: Cell<Option<sys::CUgraphNode>>,
+}
+
+impl<'n> Nodes<'n> {
+    fn new(
+        of: &'n CudaGraph,
+        step: Step<'n>,
+        state: &mut State,
+        operation: Operation,
+        most: usize,
+    ) -> Nodes<'n> {
+        let both = RefCell::new((std::mem::take(&mut state.owned), operation));
+        let [count, pieces] = [0, 0].map(Cell::new);
+        Nodes { of, step, both, most, count, pieces, last: Cell::new(None) }
+    }
+
+    /// Ends: what the graph owns goes back, and the operation is returned.
+    fn give_back(self, state: &mut State) -> Operation {
+        let (owned, operation) = self.both.into_inner();
+        state.owned = owned;
+        operation
+    }
+
+    /// All commands of an operation.
+    fn all(&self, op: &NodeOp<'_>) -> Result<(), HalError> {
+        let (context, way) = (&*self.of.device.context, Way::Graph(self));
+        match *op {
+            NodeOp::Copy(rects) => rects.iter().try_for_each(|rect| {
+                self.branch();
+                // SAFETY: the caller's part of the contract: live memory, ordered by edges.
+                unsafe { copy::enqueue(context, way, None, rect) }
+            }),
+            NodeOp::Fill(rects, pattern) => rects.iter().try_for_each(|rect| {
+                self.branch();
+                // SAFETY: as above.
+                unsafe { fill::enqueue(context, way, rect, pattern) }
+            }),
+            NodeOp::Launch(handle, geometry, args) => {
+                let to = Target { context, memory: &self.of.device.memory, way };
+                // SAFETY: it is loaded (the caller's part of the contract).
+                let loaded = unsafe { Loaded::of(handle) };
+                loaded.launch(to, geometry, args, |points| self.record(points))
+            }
+            NodeOp::Join => Ok(()),
+            // What later versions know.
+            _ => Err(HalError::unsupported("this node")),
+        }
+    }
+
+    /// What comes next does not come after what came last.
+    fn branch(&self) {
+        self.both.borrow_mut().1.ends.extend(self.last.take());
+    }
+
+    /// The address of a record for a launch.
+    fn record(&self, points: &Arc<Points>) -> Result<u64, HalError> {
+        let (owned, operation) = &mut *self.both.borrow_mut();
+        let sheet = match &owned.sheet {
+            Some(sheet) => sheet,
+            None => {
+                let sheet = Sheet::new(self.of.device.context.clone(), self.most)?;
+                owned.sheet.insert(Arc::new(sheet))
+            }
+        };
+        let (at, address) = sheet.record(operation.record, points)?;
+        operation.record = Some(at);
+        Ok(address)
+    }
+
+    /// Memory for what comes next: what the operation had before, if that is large enough.
+    pub(crate) fn scratch(&self, room: [u64; 2]) -> Result<[u64; 2], HalError> {
+        let (owned, operation) = &mut *self.both.borrow_mut();
+        let at = self.pieces.replace(self.pieces.get() + 1);
+        let had = operation.scratch.get_mut(at);
+        if let Some((pieces, size)) = &had
+            && size.iter().zip(room).all(|(has, wants)| *has >= wants)
+        {
+            return Ok(*pieces);
+        }
+        let pieces = self.of.device.memory.keep(room)?;
+        owned.kept.push(pieces);
+        match had {
+            Some(had) => *had = (pieces, room),
+            None => operation.scratch.push((pieces, room)),
+        }
+        Ok(pieces)
+    }
+
+    /// A command: a node that is added, or the next one that is there and gets other parameters.
+    fn command(
+        &self,
+        call: &str,
+        add: impl FnOnce(*mut sys::CUgraphNode, *const sys::CUgraphNode, usize) -> CUresult,
+        exchange: impl FnOnce(sys::CUgraphNode) -> CUresult,
+    ) -> Result<(), HalError> {
+        let context = &*self.of.device.context;
+        let operation = &mut self.both.borrow_mut().1;
+        let count = self.count.get();
+        self.count.set(count + 1);
+        match self.step {
+            Step::Add(first) => {
+                let last = self.last.get();
+                let after = last.as_ref().map_or(first, std::slice::from_ref);
+                let mut node = null_mut();
+                context.check(call, add(&raw mut node, after.as_ptr(), after.len()))?;
+                operation.nodes.push(node);
+                self.last.set(Some(node));
+                Ok(())
+            }
+            Step::Exchange => {
+                let before = operation.nodes.len();
+                let node = operation.nodes.get(count);
+                let node = *node.ok_or_else(|| other_commands(before, count + 1))?;
+                context.check(call, exchange(node)).map_err(|error| match error.kind {
+                    HalErrorKind::Lost => error,
+                    // The driver has limits of its own here.
+                    _ => HalError::unsupported(&format!("this exchange ({})", error.message)),
+                })
+            }
+        }
+    }
+
+    /// A node that does nothing.
+    fn nothing(&self) -> Result<(), HalError> {
+        let graph = self.of.graph;
+        self.command(
+            "cuGraphAddEmptyNode",
+            // SAFETY: a place for the answer; nodes of this graph.
+            |node, after, n| unsafe { sys::cuGraphAddEmptyNode(node, graph, after, n) },
+            |_| CUresult::CUDA_SUCCESS,
+        )
+    }
+
+    /// A launch.
+    ///
+    /// # Safety
+    /// As for [`Way::start`].
+    pub(crate) unsafe fn start(
+        &self,
+        context: &Context,
+        start: &Start,
+        arguments: *mut *mut c_void,
+    ) -> Result<(), HalError> {
+        let params = sys::CUDA_KERNEL_NODE_PARAMS {
+            func: start.entry.0,
+            gridDimX: start.blocks[0],
+            gridDimY: start.blocks[1],
+            gridDimZ: start.blocks[2],
+            blockDimX: start.block[0],
+            blockDimY: start.block[1],
+            blockDimZ: start.block[2],
+            sharedMemBytes: start.shared,
+            kernelParams: arguments,
+            extra: null_mut(),
+            kern: null_mut(),
+            ctx: context.raw,
+        };
+        let (graph, exec, params) = (self.of.graph, self.of.exec, &raw const params);
+        self.command(
+            "cuGraph..KernelNode",
+            // SAFETY: the caller's promise; a place for the answer; nodes of this graph.
+            |node, after, n| unsafe { sys::cuGraphAddKernelNode_v2(node, graph, after, n, params) },
+            // SAFETY: as above; made of this graph.
+            |node| unsafe { sys::cuGraphExecKernelNodeSetParams_v2(exec, node, params) },
+        )
+    }
+
+    /// A copy.
+    ///
+    /// # Safety
+    /// As for [`Way::copy`].
+    pub(crate) unsafe fn copy(
+        &self,
+        context: &Context,
+        copy: &sys::CUDA_MEMCPY3D,
+    ) -> Result<(), HalError> {
+        let (graph, exec, context) = (self.of.graph, self.of.exec, context.raw);
+        self.command(
+            "cuGraph..MemcpyNode",
+            // SAFETY: the caller's promise; a place for the answer; nodes of this graph.
+            |node, after, n| unsafe {
+                sys::cuGraphAddMemcpyNode(node, graph, after, n, copy, context)
+            },
+            // SAFETY: as above; made of this graph.
+            |node| unsafe { sys::cuGraphExecMemcpyNodeSetParams(exec, node, copy, context) },
+        )
+    }
+
+    /// A fill.
+    ///
+    /// # Safety
+    /// As for [`Way::set`].
+    pub(crate) unsafe fn set(&self, context: &Context, set: &Set) -> Result<(), HalError> {
+        let Set { at, pitch, value, size, width, rows } = *set;
+        let params = sys::CUDA_MEMSET_NODE_PARAMS {
+            dst: at,
+            pitch,
+            value,
+            elementSize: size,
+            width,
+            height: rows,
+        };
+        let (graph, exec, context) = (self.of.graph, self.of.exec, context.raw);
+        let params = &raw const params;
+        self.command(
+            "cuGraph..MemsetNode",
+            // SAFETY: the caller's promise; a place for the answer; nodes of this graph.
+            |node, after, n| unsafe {
+                sys::cuGraphAddMemsetNode(node, graph, after, n, params, context)
+            },
+            // SAFETY: as above; made of this graph.
+            |node| unsafe { sys::cuGraphExecMemsetNodeSetParams(exec, node, params, context) },
+        )
+    }
+}

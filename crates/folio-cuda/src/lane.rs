@@ -102,11 +102,11 @@ impl CudaLane {
             let wait_event = |event| unsafe { sys::cuStreamWaitEvent(self.stream, event, 0) };
             let same = std::ptr::eq(self.context(), other.context());
             let waited = if same {
-                other.marks.at(wait.tick, wait_event)
+                other.marks.at(wait.tick, false, wait_event)
             } else {
                 // A mark may have to be made, in the other's context.
                 match other.context().enter() {
-                    Ok(()) => other.marks.at(wait.tick, |event| {
+                    Ok(()) => other.marks.at(wait.tick, true, |event| {
                         self.context().enter().map(|()| wait_event(event))
                     }),
                     Err(lost) => Err(lost),

@@ -20,6 +20,9 @@ use std::time::{Duration, Instant};
 
 /// A mark for so many operations.
 const EVERY: u64 = 64;
+/// For so many operations each gets a mark after another device had to wait for more than it had asked for: one
+/// that gets a row of another's would otherwise wait for all that the other has been given meanwhile.
+const EACH: u64 = 256;
 /// How long a wait looks again and again before it sleeps in between: for a part of the time that it
 /// has waited, so that it is late by no more than that, and for no longer than so. (To be woken by the
 /// driver takes up to half a millisecond.)
@@ -39,6 +42,8 @@ pub(crate) struct Marks {
     marked: AtomicU64,
     /// Somebody was interested in what was issued up to here.
     wanted: AtomicU64,
+    /// Up to here each operation gets a mark.
+    each: AtomicU64,
     /// What launches say, which is read before they count as ended.
     pub(crate) verdicts: Verdicts,
     state: Mutex<State>,
@@ -74,19 +79,23 @@ pub(crate) fn new_event(context: &Context) -> Result<sys::CUevent, HalError> {
 
 impl Marks {
     pub(crate) fn new(context: Arc<Context>, stream: sys::CUstream) -> Marks {
-        let [issued, done, marked, wanted] = std::array::from_fn(|_| AtomicU64::new(0));
+        let [issued, done, marked, wanted, each] = std::array::from_fn(|_| AtomicU64::new(0));
         let verdicts = Verdicts::new(context.clone());
-        Marks { context, stream, issued, done, marked, wanted, verdicts, state: Mutex::default() }
+        let state = Mutex::default();
+        Marks { context, stream, issued, done, marked, wanted, each, verdicts, state }
     }
 
     /// The stream has got the operation of this tick. The context is current.
     #[inline]
     pub(crate) fn issue(&self, tick: Tick) {
         self.issued.store(tick, Ordering::Release);
-        if tick - self.marked.load(Ordering::Relaxed) >= EVERY {
+        let many = tick - self.marked.load(Ordering::Relaxed) >= EVERY;
+        if many || tick < self.each.load(Ordering::Relaxed) {
             let marked = self.mark(&mut lock(&self.state));
             // Whatever fails here fails again where somebody asks.
-            let _ = marked.and_then(|()| self.look_again());
+            if marked.is_ok() && (many || tick.is_multiple_of(EVERY)) {
+                let _ = self.look_again();
+            }
         }
     }
 
@@ -208,6 +217,7 @@ impl Marks {
     pub(crate) fn at<R>(
         &self,
         tick: Tick,
+        by_another_device: bool,
         with: impl FnOnce(sys::CUevent) -> R,
     ) -> Result<Option<R>, HalError> {
         if self.done() >= tick {
@@ -217,8 +227,12 @@ impl Marks {
         if self.marked.load(Ordering::Relaxed) < tick {
             self.mark(&mut state)?;
         }
-        let event = state.marks.iter().find(|(marked, _)| *marked >= tick);
-        Ok(event.map(|(_, event)| with(*event)))
+        let at = state.marks.partition_point(|(marked, _)| *marked < tick);
+        let Some((marked, event)) = state.marks.get(at) else { return Ok(None) };
+        if by_another_device && *marked > tick {
+            self.each.store(*marked + EACH, Ordering::Relaxed);
+        }
+        Ok(Some(with(*event)))
     }
 
     /// Waits until `tick` has ended (`true`) or `until` has passed (`false`).

@@ -603,12 +603,32 @@ impl Ledger {
         else {
             return self.nowhere(job.what, job.who.label, from.extent);
         };
+        let route = match source == target {
+            true => {
+                let of_host = [&from, &to].map(|place| self.is_of_host(accesses, place));
+                self.route_within(source, of_host, job.who.lane)
+            }
+            false => self.route(source, target),
+        };
         let (src_pitch, dst_pitch, extent) = (from.pitch, to.pitch, from.extent);
         if let End::Host(staging) = from.end {
             job.staging = Some(staging);
         }
         let rect = CopyRect { src, src_pitch, dst, dst_pitch, extent };
-        self.copy(job, source, target, smallvec![rect])
+        self.copy_by(job, route, smallvec![rect])
+    }
+
+    /// Whether a place is memory that the host has, too.
+    fn is_of_host(&self, accesses: &[Access], place: &Place) -> bool {
+        let host = |id: StorageId, domain| {
+            let alloc = self.storages.get(id.0).and_then(|storage| storage.alloc(domain));
+            alloc.is_some_and(|alloc| alloc.host.is_some())
+        };
+        match &place.end {
+            End::Access(at) => host(accesses[*at].storage, accesses[*at].domain),
+            End::Raw(raw) => raw.storage.is_none_or(|id| host(id, raw.domain)),
+            End::Host(_) => true,
+        }
     }
 
     /// Where a place is.

@@ -83,6 +83,24 @@ impl Ledger {
         way.unwrap_or(Route::Host)
     }
 
+    /// The way of a copy within a device's memory: to and from memory that is the host's, too, as if it were
+    /// the host's; else on `lane`, which was chosen for the command, if that is the memory's.
+    pub(crate) fn route_within(
+        &self,
+        domain: DomainId,
+        of_host: [bool; 2],
+        lane: Option<LaneId>,
+    ) -> Route {
+        let copies = match of_host {
+            [true, false] => self.copy_lane(domain, UPLOAD),
+            [false, true] => self.copy_lane(domain, DOWNLOAD),
+            _ => None,
+        };
+        // A device without lanes for copies has the first in their place.
+        let copies = copies.filter(|lane| lane.0 % LANES_PER_DEVICE >= COMPUTE_LANES);
+        copies.or_else(|| self.lane_of(domain, lane)).map_or(Route::Host, Route::Direct)
+    }
+
     /// Submits a copy, whichever way it takes.
     pub(crate) fn copy(
         &mut self,

@@ -436,7 +436,7 @@ impl Ledger {
     }
 
     /// A lane of a device that computes in `domain`: `lane` if that is one.
-    fn lane_of(&self, domain: DomainId, lane: Option<LaneId>) -> Option<LaneId> {
+    pub(crate) fn lane_of(&self, domain: DomainId, lane: Option<LaneId>) -> Option<LaneId> {
         if let Some(lane) = lane
             && self.devices[self.device_of(lane)].domain == domain
         {

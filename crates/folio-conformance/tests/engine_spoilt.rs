@@ -372,3 +372,42 @@ fn zeroing_waits_for_raw_commands() {
     assert_eq!(rt.counters().zero_fills, 1);
     assert_eq!(report.violations(), []);
 }
+
+/// USM-02: what a raw command writes into memory that a kernel has spoilt stays: that memory is zeroed before.
+#[test]
+fn raw_writes_of_spoilt_memory_stay() {
+    let rig = Rig::new(false, DeviceSpec::new());
+    let q = rig.on(0);
+    let mut usm = rig.rt.usm::<i32>(&q.device(), UsmKind::Shared, N).unwrap();
+    rig.fail_next(Site::Copy, 0);
+    let x = rig.fresh(N);
+    let spoils = q.submit(|cg| {
+        let (x, y) = (cg.read(&x), cg.read_write(&mut usm));
+        cg.host_kernel([N], (x, y), |i, (x, mut y)| y[i] = x[i]);
+        Ok(())
+    });
+    failed(&spoils.unwrap(), "it ran on what never came");
+    let half = usm.pointer().offset(2 * N).unwrap();
+    let raw = q.submit(|cg| {
+        // SAFETY: nobody else uses these elements.
+        unsafe { cg.fill_raw(half, [N / 2], 5) };
+        Ok(())
+    });
+    raw.unwrap().wait().unwrap();
+    let heals = q.submit(|cg| {
+        let x = cg.discard(usm.slice_mut(0, N / 2)?);
+        cg.host_kernel([N / 2], x, |i, mut x| x.put(i, NEW));
+        Ok(())
+    });
+    heals.unwrap().wait().unwrap();
+    let mut out = [0i32; N / 2];
+    let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 2 * N);
+    let shown = q.submit(|cg| {
+        // SAFETY: `out` lives until this is waited for, and nobody else uses it.
+        unsafe { cg.copy_raw(half, host, [2 * N]) };
+        Ok(())
+    });
+    shown.unwrap().wait().unwrap();
+    assert_eq!(out, [5; N / 2]);
+    rig.ends();
+}

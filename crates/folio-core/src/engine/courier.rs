@@ -16,20 +16,25 @@ use crate::hal::Tick;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Condvar, Mutex};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// So many operations may be in a mailbox before submitters slow down: what is on its way should
 /// stay in the caches.
 const BACKLOG: u64 = 64;
-/// How often whoever waits looks whether any further operation has been handed over, before it does so itself.
-const PATIENCE: u32 = if cfg!(loom) { 1 } else { 8 };
+/// With so many there, submitters hand over themselves: the courier is held up.
+const TOO_MANY: u64 = 1024;
+/// How often whoever waits finds somebody else at its lane, before it takes its turn or sleeps.
+const PATIENCE: u32 = if cfg!(loom) { 1 } else { 100 };
 /// How often a courier looks for operations before it sleeps: some 50 microseconds.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 1000 };
 
 /// A device's courier.
 #[repr(align(128))]
 pub(crate) struct Courier {
-    /// Written by it alone, but for its beginning.
+    /// Written by it alone.
     awake: AtomicBool,
+    /// Somebody waits for the device: it should sleep as soon as nothing is left to hand over.
+    rest: AtomicBool,
     /// How often submitters have handed over themselves since somebody waited or it was called.
     ahead: AtomicU64,
     /// As often as it takes to call it.
@@ -49,6 +54,7 @@ impl Courier {
     pub(crate) fn new(most: u32) -> Courier {
         Courier {
             awake: AtomicBool::new(false),
+            rest: AtomicBool::new(false),
             ahead: AtomicU64::new(0),
             most: u64::from(most),
             state: Mutex::default(),
@@ -72,13 +78,14 @@ impl Courier {
             return false;
         }
         // Looking takes a cache line from the courier, so it is done seldom.
-        if lane.mailbox.pushed().is_multiple_of(BACKLOG / 4) && lane.backlog() >= BACKLOG {
+        if lane.is_due(BACKLOG / 4) && lane.backlog() >= BACKLOG {
             for _ in 0..BACKLOG / 4 {
                 pause();
                 if lane.backlog() <= BACKLOG / 2 {
                     break;
                 }
             }
+            return lane.backlog() < TOO_MANY;
         }
         true
     }
@@ -130,6 +137,9 @@ impl Engine {
             return;
         }
         self.drain(lane);
+        if shared.stalled.load(Ordering::Relaxed) {
+            return;
+        }
         // Others may count at the same time; it need not be exact.
         let ahead = courier.ahead.load(Ordering::Relaxed) + 1;
         courier.ahead.store(ahead, Ordering::Relaxed);
@@ -139,27 +149,35 @@ impl Engine {
         }
     }
 
-    /// Somebody is going to wait for what the lane has been given up to `tick`.
-    pub(crate) fn hand_over_before_waiting(&self, lane: LaneId, tick: Tick) {
-        let at = usize::from(lane.0 / LANES_PER_DEVICE);
-        if let (Some(courier), Some(shared)) = (&self.devices[at].courier, self.table.shared(lane))
-        {
-            if courier.ahead.load(Ordering::Relaxed) > 0 {
-                courier.ahead.store(0, Ordering::Relaxed);
-            }
-            let mut before = shared.enqueued();
-            let mut patience = PATIENCE;
-            while before < tick && patience > 0 && courier.awake.load(Ordering::Relaxed) {
-                pause();
-                let now = shared.enqueued();
-                patience = if now > before { PATIENCE } else { patience - 1 };
-                before = now;
-            }
-            if before >= tick {
-                return;
+    /// Sees to it that what somebody waits for is handed over: up to `tick`, or `until` then.
+    pub(crate) fn hand_over_before_waiting(
+        &self,
+        lane: LaneId,
+        tick: Tick,
+        until: Option<Instant>,
+    ) {
+        let Some(shared) = self.table.shared(lane) else { return };
+        if let Some(courier) = &self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].courier {
+            courier.ahead.store(0, Ordering::Relaxed);
+            if courier.awake.load(Ordering::Relaxed) {
+                courier.rest.store(true, Ordering::Relaxed);
             }
         }
-        self.drain(lane);
+        // Whoever is at it makes progress with each driver's call, or is in foreign code for long.
+        for _ in 0..PATIENCE {
+            if shared.enqueued() >= tick || self.try_drain(lane) {
+                return;
+            }
+            pause();
+        }
+        let Some(until) = until else { return self.drain(lane) };
+        while shared.enqueued() < tick && !self.try_drain(lane) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(Duration::from_micros(100)));
+        }
     }
 
     fn wake_courier(&self, courier: &Courier, at: usize) {
@@ -193,9 +211,12 @@ impl Engine {
                 while looks < LOOKS {
                     looks += 1;
                     for lane in lanes().filter(|lane| waits(*lane)) {
-                        // Whatever a driver does, submitters rely on this thread.
-                        contain(|| self.drain(lane));
+                        // Whatever a driver does, submitters rely on this thread. Lanes take turns.
+                        contain(|| _ = self.try_drain(lane));
                         looks = 0;
+                    }
+                    if looks > 0 && courier.rest.swap(false, Ordering::Relaxed) {
+                        break;
                     }
                     look_again();
                 }
@@ -210,6 +231,40 @@ impl Engine {
                 state.running = false;
                 return;
             }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use crate::engine::null::{Null, PANICS};
+    use crate::error::Cause;
+    use crate::{Error, Runtime};
+
+    /// A backend that panics has failed, for whoever waits and nobody else, on the thread of a submitter and on a
+    /// courier.
+    #[test]
+    fn panics_of_backends_are_failures() {
+        for courier in [None, Some(1)] {
+            let rt = Runtime::builder().backend(Null { courier, ..Null::new(1) }).build().unwrap();
+            let q = rt.queue_on("null:0").unwrap();
+            let mut all: Vec<_> = (0..40).map(|_| rt.buffer::<u32>(4).unwrap()).collect();
+            let mut submit = |at: usize, label: &str| {
+                q.submit(|cg| {
+                    cg.label(label);
+                    let x = cg.read_write(&mut all[at]);
+                    cg.host_kernel([1], x, |_, _| {});
+                    Ok(())
+                })
+                .unwrap()
+            };
+            (0..20).for_each(|at| drop(submit(at, "")));
+            let failed = submit(20, PANICS);
+            let fine = submit(21, "");
+            let Err(Error::Failed(failure)) = failed.wait() else { panic!("it did not fail") };
+            assert!(matches!(failure.cause, Cause::Panic(_)), "{failure}");
+            fine.wait().unwrap();
+            submit(22, "").wait().unwrap();
         }
     }
 }

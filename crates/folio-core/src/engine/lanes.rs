@@ -21,12 +21,13 @@ use crate::hal::{
     Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
     Order, Tick, Wait,
 };
-use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use crate::sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -204,6 +205,10 @@ pub(crate) struct LaneShared {
     enqueued: AtomicU64,
     /// Operations are held back because the native lane has enough.
     pub(crate) stalled: AtomicBool,
+    /// What had been handed over when the reaper last looked.
+    looked: AtomicU64,
+    /// What had been submitted when a submitter last looked how far the courier is.
+    paced: AtomicU64,
     most_in_flight: u64,
     /// Up to here the native lane takes ticks, as far as known; written under the lane lock.
     room: AtomicU64,
@@ -221,6 +226,8 @@ impl LaneShared {
             lock: Mutex::new(()),
             enqueued: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
+            looked: AtomicU64::new(0),
+            paced: AtomicU64::new(0),
             most_in_flight: u64::from(most_in_flight.max(1)),
             room: AtomicU64::new(0),
             refused: Mutex::new(Vec::new()),
@@ -240,24 +247,58 @@ impl LaneShared {
         self.backlog() > 0 && !self.stalled.load(Ordering::Acquire)
     }
 
+    /// Operations are waiting, as they were when this was last asked, and none has been handed over since: whoever
+    /// was to do that is held up.
+    pub(crate) fn is_neglected(&self) -> bool {
+        let enqueued = self.enqueued();
+        let before = self.looked.swap(enqueued, Ordering::Relaxed);
+        before == enqueued && self.is_waiting()
+    }
+
+    /// True once for each `n` operations or so.
+    pub(crate) fn is_due(&self, n: u64) -> bool {
+        let (pushed, paced) = (self.mailbox.pushed(), self.paced.load(Ordering::Relaxed));
+        let due = pushed.wrapping_sub(paced) >= n;
+        if due {
+            self.paced.store(pushed, Ordering::Relaxed);
+        }
+        due
+    }
+
     pub(crate) fn enqueued(&self) -> Tick {
         self.enqueued.load(Ordering::Acquire)
     }
 
     /// Hands the mailbox's operations to the native lane, up to tick `until` unless the lane is
     /// full, then offers the thread to the backend. The bound keeps lanes that wait for each other
-    /// in turn from recursing deeper than there are lanes. True when a lane has newly stalled:
-    /// somebody must come back to it.
+    /// in turn from recursing deeper than there are lanes, and a thread from working for others that go on
+    /// submitting. True when a lane has newly stalled: somebody must come back to it.
     #[must_use]
     pub(crate) fn drain(&self, lanes: &dyn Lanes, until: Tick) -> bool {
+        self.drain_if(lanes, until, || Some(self.lock.lock())).unwrap_or(false)
+    }
+
+    /// As [`drain`](Self::drain), for what is there, if nobody else is at it.
+    pub(crate) fn try_drain(&self, lanes: &dyn Lanes) -> Option<bool> {
+        self.drain_if(lanes, self.mailbox.pushed(), || self.lock.try_lock())
+    }
+
+    fn drain_if<'l>(
+        &'l self,
+        lanes: &dyn Lanes,
+        until: Tick,
+        lock: impl FnOnce() -> Option<MutexGuard<'l, ()>>,
+    ) -> Option<bool> {
         if foreign::inside() {
             // This thread may hold the lock.
-            return self.stall();
+            return Some(self.stall());
         }
+        let mut first = Some(lock()?);
         let (mut drove, mut stalls) = (false, false);
         let mut left = Left::new();
         loop {
-            match self.drain_own(lanes, until, &mut left) {
+            let held = first.take().unwrap_or_else(|| self.lock.lock());
+            match self.drain_own(held, lanes, until, &mut left) {
                 Drained::Needs(lane, tick) => {
                     if let Some(lane) = lanes.shared(lane) {
                         stalls |= lane.drain(lanes, tick);
@@ -285,7 +326,7 @@ impl LaneShared {
         // No lock is held: what the user's captures do when they go is up to them.
         left.into_iter().for_each(|launch| contain(|| launch.recycle()));
         self.native.drive();
-        stalls
+        Some(stalls)
     }
 
     /// Operations are held back; true when they were not before.
@@ -294,12 +335,14 @@ impl LaneShared {
     }
 
     /// Launches that the native lane has refused are `left`, to be dropped without the lock.
-    fn drain_own(&self, lanes: &dyn Lanes, until: Tick, left: &mut Left) -> Drained {
-        let _held = self.lock.lock();
+    fn drain_own(
+        &self,
+        _held: MutexGuard<'_, ()>,
+        lanes: &dyn Lanes,
+        until: Tick,
+        left: &mut Left,
+    ) -> Drained {
         loop {
-            if self.enqueued() >= until {
-                return Drained::Empty;
-            }
             // SAFETY: the lane lock makes us the only consumer.
             let Some(head) = (unsafe { self.mailbox.peek() }) else {
                 if !self.stalled.load(Ordering::Acquire) {
@@ -312,6 +355,11 @@ impl LaneShared {
                 fence(Ordering::SeqCst);
                 continue;
             };
+            if head.tick > until {
+                // Who has submitted it sees to it, or has left it to a courier; or to whoever comes back to a
+                // lane that is held back.
+                return Drained::Empty;
+            }
             if head.tick > self.room.load(Ordering::Relaxed) {
                 let done = self.native.completed().unwrap_or(Tick::MAX / 2);
                 self.room.store(done + self.most_in_flight, Ordering::Relaxed);
@@ -334,13 +382,24 @@ impl LaneShared {
                 later.prefetch();
             }
             // SAFETY: as above.
-            let given = unsafe { self.mailbox.pop_with(|op| self.enqueue(lanes, op, left)) };
+            let given = unsafe { self.mailbox.pop_with(|op| self.enqueue_safely(lanes, op, left)) };
             if let Some(Err(error)) = given {
                 self.refused.lock().push((tick, error));
                 self.any_refused.store(true, Ordering::Release);
             }
             self.enqueued.store(tick, Ordering::Release);
         }
+    }
+
+    /// A backend that panics has failed.
+    fn enqueue_safely(
+        &self,
+        lanes: &dyn Lanes,
+        op: &mut LaneOp,
+        left: &mut Left,
+    ) -> Result<(), HalError> {
+        let enqueue = AssertUnwindSafe(|| self.enqueue(lanes, op, left));
+        catch_unwind(enqueue).unwrap_or_else(|payload| Err(HalError::panic(payload)))
     }
 
     fn enqueue(&self, lanes: &dyn Lanes, op: &mut LaneOp, left: &mut Left) -> Result<(), HalError> {

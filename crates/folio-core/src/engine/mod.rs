@@ -48,7 +48,7 @@ pub(crate) mod transfer;
 pub(crate) mod wait;
 
 use crate::error::{Error, Failure};
-use crate::hal::{Backend, Notify, Tick};
+use crate::hal::{Backend, Notify};
 use crate::metrics::Hold;
 use crate::pages::PageTrackerFactory;
 use crate::sync::atomic::AtomicBool;
@@ -177,11 +177,25 @@ impl Engine {
     /// Hands a lane's operations to the backend. What a full lane leaves is the reaper's.
     pub(crate) fn drain(&self, lane: LaneId) {
         let Some(shared) = self.table.shared(lane) else { return };
-        if shared.drain(&*self.table, Tick::MAX) {
-            // Lanes wait for lanes of their own backend only.
-            let device = &self.devices[usize::from(lane.0 / ledger::LANES_PER_DEVICE)];
-            self.wake_reaper(device.backend);
+        if shared.drain(&*self.table, shared.mailbox.pushed()) {
+            self.wake_reaper_of(lane);
         }
+    }
+
+    /// As [`drain`](Self::drain), if nobody else is at it.
+    pub(crate) fn try_drain(&self, lane: LaneId) -> bool {
+        let Some(shared) = self.table.shared(lane) else { return true };
+        let drained = shared.try_drain(&*self.table);
+        if drained == Some(true) {
+            self.wake_reaper_of(lane);
+        }
+        drained.is_some()
+    }
+
+    fn wake_reaper_of(&self, lane: LaneId) {
+        // Lanes wait for lanes of their own backend only.
+        let device = &self.devices[usize::from(lane.0 / ledger::LANES_PER_DEVICE)];
+        self.wake_reaper(device.backend);
     }
 
     fn report(&self, failure: &Arc<Failure>) {

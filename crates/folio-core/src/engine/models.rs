@@ -521,6 +521,26 @@ fn loom_the_reaper_places_what_nobody_waits_for() {
     });
 }
 
+/// A courier and the reaper over a lane that takes one operation at a time: what one finds held back and
+/// leaves, the other one sees.
+#[test]
+fn loom_a_courier_leaves_full_lanes_to_the_reaper() {
+    check(Some(2), || {
+        let rig = Rig { most_in_flight: 1, reaper: true, courier: true, ..RIG };
+        let model = Arc::new(rig.engine());
+        let (carrier, reaping) = (model.engine.clone(), model.engine.clone());
+        let courier = thread::spawn(move || carrier.carry(0));
+        let reaper = thread::spawn(move || reaping.reap(0));
+        let submit = || model.engine.enter(|ledger| ledger.submit(on_lane(0, &[])));
+        submit();
+        assert!(matches!(model.engine.wait(submit(), None), Ok(Waited::Done)));
+        model.engine.close();
+        courier.join().unwrap();
+        reaper.join().unwrap();
+        assert_eq!(model.natives[0].has.load(Ordering::Relaxed), 2);
+    });
+}
+
 /// A lane that takes one operation at a time is full: whoever drains leaves the second operation
 /// there, and the reaper hands it over when there is room.
 #[test]

@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+/// The label of commands at which the backend panics.
+pub(super) const PANICS: &str = "panics";
+
 /// A backend of such devices, each with memory of its own.
 #[derive(Clone)]
 pub(super) struct Null {
@@ -148,6 +151,7 @@ impl NullLane {
             self.state.ended.store(head.tick, Ordering::Release);
         }
         self.state.given.store(head.tick, Ordering::Release);
+        assert_ne!(head.label, PANICS, "a fault of the backend");
         Ok(())
     }
 }

@@ -378,6 +378,8 @@ impl Ledger {
             return;
         }
         let all = storage.grid.all();
+        // Later this would take what a raw command writes for what a failed one has left.
+        self.heal(id, &all);
         self.zero(id, (&all, &Box3::EMPTY, &Box3::EMPTY), domain, who, deps);
         self.storages[id.0].hazards.order_arrivals(&all, domain, deps);
     }

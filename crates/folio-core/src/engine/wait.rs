@@ -137,7 +137,7 @@ impl Engine {
     /// Waits for a tick and accounts for it.
     fn wait_on_lane(&self, lane: LaneId, tick: Tick, until: Option<Instant>) {
         let Some(shared) = self.table.shared(lane) else { return };
-        self.hand_over_before_waiting(lane, tick);
+        self.hand_over_before_waiting(lane, tick, until);
         // It flushes itself when it waits; the lanes that it waits for must be told.
         for other in self.table.all() {
             other.native.flush();

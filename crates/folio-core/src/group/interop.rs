@@ -18,7 +18,7 @@ impl CommandGroup {
     /// enqueues there comes after what the command waits for, and the command is done when that is done.
     /// No one waits on the host.
     ///
-    /// The task is called once, when the command is handed over, by some thread in a call of the runtime: often by the
+    /// The task is called once, when the command is handed over, by some thread in a call of the runtime or one of its own: often by the
     /// one that submits, before `submit` returns. It does not block, nor take a lock that a thread holds while it
     /// submits or waits, which can be a deadlock. It cannot wait for the runtime, which is
     /// [`Error::WaitInKernel`]; what it submits goes its way when the task has ended. It may return `()` or a

@@ -375,7 +375,11 @@ impl Ledger {
         if inside != pages {
             let mut borders: SmallVec<[Box3; 6]> = SmallVec::new();
             pages.subtract(&inside, |b| borders.push(b));
-            borders.iter().for_each(|border| self.discard_parts(a, border));
+            for border in &borders {
+                if !self.storages[a.storage.0].is_only_on(border, a.domain) {
+                    self.discard_parts(a, border);
+                }
+            }
         }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
         let storage = &mut self.storages[a.storage.0];

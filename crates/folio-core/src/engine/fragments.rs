@@ -62,6 +62,16 @@ impl StorageState {
         self.tracker.set(&page, common(fragments, Fragment::on));
     }
 
+    /// All of these pages is on `domain` and nowhere else, no copy brings any of it, and none is in pieces: a
+    /// discard of parts of them there splits nothing.
+    pub(crate) fn is_only_on(&self, pages: &Box3, domain: DomainId) -> bool {
+        let here = Some(DomainSet::of(domain));
+        self.tracker.uniform(pages) == here
+            && self.defined.uniform(pages).is_some_and(|set| set.contains(domain))
+            && !self.hazards.any_arriving(pages)
+            && self.mixed_in(pages).is_empty()
+    }
+
     /// The pages of `range` in pieces of which `domain` has some.
     pub(crate) fn pieces_on(&self, range: &Box3, domain: DomainId) -> SmallVec<[usize; 4]> {
         let mut numbers = self.mixed_in(range);
@@ -128,6 +138,12 @@ impl Ledger {
             let elements = storage.grid.elements_of(&cell);
             let covered = elements.intersect(&a.elements);
             storage.settle_page(number, known);
+            let only_here = |f: &Fragment| {
+                f.domains == here && f.arriving.is_empty() && f.elements.contains(&covered)
+            };
+            if storage.mixed.get(&number).is_some_and(|all| all.iter().any(only_here)) {
+                continue;
+            }
             let told = storage.tracker.uniform(&cell).unwrap_or(DomainSet::EMPTY);
             let set = told.intersect(storage.defined.get(page));
             let old = match storage.mixed.remove(&number) {

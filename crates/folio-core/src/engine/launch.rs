@@ -58,7 +58,7 @@ thread_local! {
 /// What threads have that hand over more than they submit, for threads that submit more: in lots of half of what
 /// one keeps.
 static DEPOT: Mutex<Vec<Several>> = Mutex::new(Vec::new());
-const MOST_LOTS: usize = 16;
+const MOST_LOTS: usize = 4;
 
 /// Takes a lot from the depot into `kept`.
 #[cold]

@@ -428,6 +428,13 @@ impl Hazards {
         live.for_each(|a| out(a.domain, a.stamp));
     }
 
+    /// Whether any of `range` holds the contents of a copy.
+    pub(crate) fn any_arriving(&self, range: &Box3) -> bool {
+        let mut any = false;
+        self.each(range, |state| any |= state.arrivals.iter().any(|a| a.live));
+        any
+    }
+
     /// What `range` holds rests on no copy any more.
     pub(crate) fn bury(&mut self, range: &Box3) {
         self.update(range, &mut |state| state.arrivals.iter_mut().for_each(|a| a.live = false));

@@ -28,7 +28,8 @@ fn both() -> Option<[Vec<DeviceInfo>; 2]> {
         Err(why) => Err(why.reason),
     };
     let found = [&CudaBackend::new() as &dyn Backend, &OpenClBackend::new()].map(|backend| {
-        nvidias(backend).map_err(|why| println!("skipped: {}: {why}", backend.name())).ok()
+        // Either backend may be there, and be required, without the other.
+        nvidias(backend).map_err(|why| println!("skipped: twins: {}: {why}", backend.name())).ok()
     });
     let [Some(cuda), Some(opencl)] = found else { return None };
     Some([cuda, opencl])

@@ -193,6 +193,10 @@ impl WaitKey {
     }
 }
 
+/// Submitters look at it each time, so it shares no cache line with what a courier writes for each operation.
+#[repr(align(128))]
+struct Apart(AtomicU64);
+
 /// A lane outside the ledger.
 #[repr(align(128))]
 pub(crate) struct LaneShared {
@@ -208,7 +212,7 @@ pub(crate) struct LaneShared {
     /// What had been handed over when the reaper last looked.
     looked: AtomicU64,
     /// What had been submitted when a submitter last looked how far the courier is.
-    paced: AtomicU64,
+    paced: Apart,
     most_in_flight: u64,
     /// Up to here the native lane takes ticks, as far as known; written under the lane lock.
     room: AtomicU64,
@@ -227,7 +231,7 @@ impl LaneShared {
             enqueued: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
             looked: AtomicU64::new(0),
-            paced: AtomicU64::new(0),
+            paced: Apart(AtomicU64::new(0)),
             most_in_flight: u64::from(most_in_flight.max(1)),
             room: AtomicU64::new(0),
             refused: Mutex::new(Vec::new()),
@@ -257,10 +261,10 @@ impl LaneShared {
 
     /// True once for each `n` operations or so.
     pub(crate) fn is_due(&self, n: u64) -> bool {
-        let (pushed, paced) = (self.mailbox.pushed(), self.paced.load(Ordering::Relaxed));
+        let (pushed, paced) = (self.mailbox.pushed(), self.paced.0.load(Ordering::Relaxed));
         let due = pushed.wrapping_sub(paced) >= n;
         if due {
-            self.paced.store(pushed, Ordering::Relaxed);
+            self.paced.0.store(pushed, Ordering::Relaxed);
         }
         due
     }

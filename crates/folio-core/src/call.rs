@@ -3,6 +3,7 @@
 use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
+use crate::engine::launch::Launch;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims};
 use crate::hal::{BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
@@ -11,8 +12,9 @@ use folio_kernel::device::{
     Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
     OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
 };
-use folio_kernel::{Owner, Param, ParamKind};
+use folio_kernel::{Owner, ParamKind};
 use smallvec::SmallVec;
+use std::cell::OnceCell;
 use std::marker::PhantomData;
 
 /// What can be passed for a parameter of type `P`. For an `In<T, D>` whatever a command can read
@@ -168,15 +170,25 @@ impl<K: Kernel, const D: usize> std::fmt::Debug for KernelCall<K, D> {
     }
 }
 
+/// Where a launch's items are.
+#[derive(Clone, Copy)]
+pub(crate) struct Places {
+    /// The first.
+    pub(crate) offset: Dims,
+    /// Items.
+    pub(crate) range: Dims,
+    /// Items of a group; ones without groups.
+    pub(crate) group: Dims,
+}
+
 /// What a launch of a call is about to access.
 pub(crate) struct Plan<'c> {
     code: &'c Code,
-    offset: Dims,
-    range: Dims,
-    group: Dims,
+    places: Places,
     rank: usize,
-    /// By parameter, as the kernel numbers dimensions; of no meaning for scalars.
-    shapes: SmallVec<[[u64; 3]; 8]>,
+    given: &'c [Passed],
+    /// By parameter, as the kernel numbers dimensions; of no meaning for scalars. Most launches need none.
+    shapes: OnceCell<SmallVec<[[u64; 3]; 8]>>,
     scalars: &'c [u64],
 }
 
@@ -184,34 +196,39 @@ impl<'c> Plan<'c> {
     pub(crate) fn new(
         code: &'c Code,
         rank: usize,
-        (offset, range, group): (Dims, Dims, Dims),
-        (given, scalars): (&[Passed], &'c [u64]),
+        places: Places,
+        (given, scalars): (&'c [Passed], &'c [u64]),
     ) -> Plan<'c> {
+        Plan { code, places, rank, given, shapes: OnceCell::new(), scalars }
+    }
+
+    fn shapes(&self) -> SmallVec<[[u64; 3]; 8]> {
         let mut shapes = SmallVec::new();
-        for Passed { param, part: Part { view, part, .. }, .. } in given {
+        for Passed { param, part: Part { view, part, .. }, .. } in self.given {
             shapes.resize(*param, [0; 3]);
             shapes.push(leading(part.extent(), usize::from(view.rank)));
         }
-        Plan { code, offset, range, group, rank, shapes, scalars }
+        shapes
     }
 
     /// Which indices of an argument the launch accesses, and whether no other can occur.
     pub(crate) fn accessed(&self, given: &Passed) -> (Box3, bool) {
-        if self.range.contains(&0) {
+        let Places { offset, range, .. } = self.places;
+        if range.contains(&0) {
             return (Box3::EMPTY, true);
         }
         if given.mode.writes() {
-            let launch = (self.offset, self.range, self.group);
-            return owned(self.code, given.param, given.part.part.extent(), launch);
+            return owned(self.code, given.param, given.part.part.extent(), &self.places);
         }
         if self.code.reads_own(given.param)
-            && let Some(own) = Box3::at(self.offset, self.range)
+            && let Some(own) = Box3::at(offset, range)
             && Box3::whole(given.part.part.extent()).contains(&own)
         {
             return (own, true);
         }
-        let (offset, range) = (leading(self.offset, self.rank), leading(self.range, self.rank));
-        let reach = Reach { offset, range, shapes: &self.shapes, scalars: self.scalars };
+        let (offset, range) = (leading(offset, self.rank), leading(range, self.rank));
+        let shapes = self.shapes.get_or_init(|| self.shapes());
+        let reach = Reach { offset, range, shapes, scalars: self.scalars };
         let Reads { ends, proved } = self.code.read_box(given.param, &reach);
         let Some(ends) = ends else { return (Box3::EMPTY, proved) };
         let rank = usize::from(given.part.view.rank);
@@ -240,7 +257,7 @@ pub(crate) fn owned(
     code: &Code,
     param: usize,
     shape: Dims,
-    (offset, range, group): (Dims, Dims, Dims),
+    &Places { offset, range, group }: &Places,
 ) -> (Box3, bool) {
     let mut proved = false;
     let owned = match code.ir.params.get(param).map(|param| &param.kind) {
@@ -265,12 +282,6 @@ pub(crate) fn owned(
     (owned.unwrap_or(Box3::EMPTY), proved)
 }
 
-/// How many of a kernel's parameters are reductions.
-pub(crate) fn reductions(code: &Code) -> usize {
-    let reduces = |param: &&Param| matches!(param.kind, ParamKind::Reduce { .. });
-    code.ir.params.iter().filter(reduces).count()
-}
-
 /// Three dimensions as a kernel of this rank numbers them: its own first.
 fn leading(dims: Dims, rank: usize) -> [u64; 3] {
     std::array::from_fn(|dim| dims.get(3 - rank + dim).map_or(0, |n| *n as u64))
@@ -280,14 +291,16 @@ fn leading(dims: Dims, rank: usize) -> [u64; 3] {
 #[derive(Clone, Copy)]
 pub(crate) struct Function {
     pub(crate) code: &'static Code,
-    /// The Rust form, of these scalars and for such a launch.
-    pub(crate) native: fn(&Code, Scalars, &Geometry) -> NativeKernel,
+    /// Gives a launch its kernel, in the Rust form, with its scalars.
+    pub(crate) native: fn(&Code, &mut Launch),
 }
 
 impl Function {
     pub(crate) fn of<K: Kernel>(code: &'static Code) -> Function {
-        let native = |code: &Code, scalars, geometry: &Geometry| {
-            NativeKernel::new(Native::<K>::new(code, scalars, geometry))
+        let native = |code: &Code, launch: &mut Launch| {
+            let scalars = std::mem::take(&mut launch.scalars);
+            let native = Native::<K>::new(code, scalars, &launch.geometry);
+            launch.kernel = Some(NativeKernel::new(native));
         };
         Function { code, native }
     }
@@ -304,8 +317,8 @@ struct Native<K> {
 
 impl<K: Kernel> Native<K> {
     fn new(code: &Code, scalars: Scalars, geometry: &Geometry) -> Native<K> {
-        let Geometry { offset, range, group, .. } = *geometry;
-        let reductions = reductions(code);
+        let &Geometry { offset, range, group, .. } = geometry;
+        let reductions = code.reductions;
         let launch = (group.is_some() || reductions > 0)
             .then(|| Box::new(Launched::new(offset, range, group.unwrap_or([1; 3]), reductions)));
         Native { scalars, offset, launch, _kernel: PhantomData }

@@ -15,28 +15,58 @@ use std::sync::Arc;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The name that a user gave a buffer or command, or nothing.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Label(Option<Arc<str>>);
+#[derive(Clone, Default)]
+pub struct Label(Name);
+
+/// Names of kernels are the program's, so that launches count no references.
+#[derive(Clone, Default)]
+enum Name {
+    #[default]
+    None,
+    OfProgram(&'static str),
+    Given(Arc<str>),
+}
 
 impl Label {
     /// No name.
-    pub const NONE: Label = Label(None);
+    pub const NONE: Label = Label(Name::None);
+
+    /// That of a kernel.
+    pub(crate) fn of(kernel: &'static str) -> Label {
+        Label(Name::OfProgram(kernel))
+    }
+
+    fn name(&self) -> Option<&str> {
+        match &self.0 {
+            Name::None => None,
+            Name::OfProgram(name) => Some(name),
+            Name::Given(name) => Some(name),
+        }
+    }
 
     /// The name, or an empty string.
     pub fn as_str(&self) -> &str {
-        self.0.as_deref().unwrap_or("")
+        self.name().unwrap_or("")
     }
 }
 
+impl PartialEq for Label {
+    fn eq(&self, other: &Label) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Label {}
+
 impl<S: Into<Arc<str>>> From<S> for Label {
     fn from(name: S) -> Label {
-        Label(Some(name.into()))
+        Label(Name::Given(name.into()))
     }
 }
 
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match self.name() {
             Some(name) => write!(f, "`{name}`"),
             None => f.write_str("(unnamed)"),
         }

@@ -6,7 +6,7 @@ mod run;
 
 pub(crate) use run::grouped;
 
-use crate::buffer::{AsPart, AsPartMut, Part};
+use crate::buffer::{AsPart, AsPartMut, Part, View};
 use crate::call::Function;
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::access::{Access, Mode};
@@ -618,16 +618,7 @@ impl CommandGroup {
     #[inline]
     fn param(&self, at: usize) -> Param {
         let Made { part: Part { view, part, .. }, mode } = &self.made[at];
-        Param {
-            mem: MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
-            size: view.element_bytes as u32,
-            write: mode.writes(),
-            dims: view.dims,
-            origin: part.min,
-            extent: part.extent(),
-            index: [0; 3],
-            shape: part.extent(),
-        }
+        param(view, part, *mode)
     }
 
     fn shape(&self, at: usize) -> Shape {
@@ -689,8 +680,7 @@ impl CommandGroup {
         let Some(Function { code, native }) = launch.function.take() else { return Ok(()) };
         let engine = &self.core.engine;
         if engine.devices[usize::from(self.device)].info.caps.closures {
-            let scalars = std::mem::take(&mut launch.scalars);
-            launch.kernel = Some(native(code, scalars, &launch.geometry));
+            native(code, launch);
         } else {
             launch.loaded = Some(engine.load(self.device, code)?);
         }
@@ -778,6 +768,21 @@ impl CommandGroup {
             extent: geometry.range.to_vec(),
             element_bytes: 1,
         })
+    }
+}
+
+/// An access of a part as a kernel gets it, of memory that is not known yet.
+#[inline]
+fn param(view: &View, part: &Box3, mode: Mode) -> Param {
+    Param {
+        mem: MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
+        size: view.element_bytes as u32,
+        write: mode.writes(),
+        dims: view.dims,
+        origin: part.min,
+        extent: part.extent(),
+        index: [0; 3],
+        shape: part.extent(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! row-major order. For unit tests, and for debuggers, which stop in the kernel under its caller.
 
 use crate::buffer::{widen, widen_at};
-use crate::call::{Scalars, owned, reductions};
+use crate::call::{Places, Scalars, owned};
 use crate::element::DeviceType;
 use crate::error::{Cause, Error, Failure, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
@@ -192,7 +192,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
                 let why = format!("{label} has {len} elements, not {shape:?}");
                 return Err(Error::Configuration { what: "slice", why });
             }
-            let (accessed, _) = owned(code, *param, dims, (offset, range, group));
+            let (accessed, _) = owned(code, *param, dims, &Places { offset, range, group });
             if !read && !range.contains(&0) && !Box3::whole(dims).contains(&accessed) {
                 return Err(Error::LaunchTooLarge {
                     command: Label::from(name),
@@ -210,7 +210,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         if range.contains(&0) {
             return Ok(());
         }
-        let launch = Launched::new(offset, range, group, reductions(code));
+        let launch = Launched::new(offset, range, group, code.reductions);
         let block = Positions { min, max };
         // SAFETY: the arguments fit the parameters (`begin`): slices that are borrowed for as long as `self`
         // lives, mutably where they are written, with as many elements as their shapes say. What owns elements by

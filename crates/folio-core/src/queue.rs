@@ -145,10 +145,11 @@ impl Queue {
     pub fn run<K: Kernel, const D: usize>(
         &self,
         items: impl Into<Items<D>>,
-        call: KernelCall<K, D>,
+        mut call: KernelCall<K, D>,
     ) -> Result<Event> {
+        let items = items.into();
         self.submit(|cg| {
-            cg.run(items, call);
+            cg.run_here(items, &mut call);
             Ok(())
         })
     }
@@ -181,7 +182,7 @@ impl Queue {
         let ready = |items: Items<D>| {
             let mut group = CommandGroup::new(&inner.core, inner.devices[0], GroupId::next());
             let mut command = Command::new(Some(inner.id), inner.in_order);
-            group.run(items, call.again());
+            group.run_here(items, &mut call.again());
             self.complete(&mut group, &mut command).map(|()| (group, command))
         };
         // The groups keep the storages alive until the ledger does.

@@ -1,7 +1,7 @@
 //! Functions: signatures, and what is made of them.
 
 use crate::body::{Special, Walk};
-use crate::{entry, methods};
+use crate::{entry, fragments, methods};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -26,6 +26,7 @@ pub enum Kind {
 
 /// Expands an attribute.
 pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStream {
+    let (arguments, item) = (fragments::opened(arguments), fragments::opened(item));
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(_) => {

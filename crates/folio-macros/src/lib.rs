@@ -16,6 +16,7 @@ mod body;
 mod derive;
 mod entry;
 mod errors;
+mod fragments;
 mod function;
 #[cfg(test)]
 mod fuzz;

@@ -1,8 +1,8 @@
 //! Kernel calls in command groups: which accesses they make.
 
-use super::{CommandGroup, Doing};
-use crate::buffer::{widen, widen_at};
-use crate::call::{Function, KernelCall, Passed, Plan};
+use super::{CommandGroup, Doing, param};
+use crate::buffer::{Part, widen, widen_at};
+use crate::call::{Function, KernelCall, Passed, Places, Plan};
 use crate::engine::launch::Launch;
 #[cfg(doc)]
 use crate::error::Cause;
@@ -58,7 +58,16 @@ impl CommandGroup {
     pub fn run<K: Kernel, const D: usize>(
         &mut self,
         items: impl Into<Items<D>>,
-        call: KernelCall<K, D>,
+        mut call: KernelCall<K, D>,
+    ) {
+        self.run_here(items.into(), &mut call);
+    }
+
+    /// The same where the call lies, since it is large; it is left without arguments.
+    pub(crate) fn run_here<K: Kernel, const D: usize>(
+        &mut self,
+        places: Items<D>,
+        call: &mut KernelCall<K, D>,
     ) {
         let code = match K::code() {
             Ok(code) => code,
@@ -67,7 +76,6 @@ impl CommandGroup {
                 return self.refuse(Error::Kernel { kernel, cause });
             }
         };
-        let places = items.into();
         let (offset, range) = (widen_at(places.offset), widen(places.range));
         let group = match grouped::<D>(K::FUNCTION, &code.ir, &places) {
             Ok(group) => group.map(widen),
@@ -77,40 +85,34 @@ impl CommandGroup {
             return self.refuse(self.too_large(range, 1));
         }
         if self.label == Label::NONE {
-            self.label = Label::from(code.name.clone());
+            self.label = Label::of(K::FUNCTION.name);
         }
         let KernelCall { scalars, given, .. } = call;
-        let plan = Plan::new(code, D, (offset, range, group.unwrap_or([1; 3])), (&given, &scalars));
+        let places = Places { offset, range, group: group.unwrap_or([1; 3]) };
+        let plan = Plan::new(code, D, places, (given, scalars));
         let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
         let mut launch = Launch::new(geometry);
         launch.proved = !code.indexes_arrays && group.is_none();
-        for given in given {
-            if let Err(error) = self.give(&mut launch, &plan, given) {
+        for (nth, passed) in given.iter().enumerate() {
+            let (accessed, proved) = plan.accessed(passed);
+            let Passed { part: part @ Part { view, part: whole, .. }, mode, .. } = passed;
+            if !Box3::whole(whole.extent()).contains(&accessed) {
+                let error = self.launch_too_large(&launch.geometry, nth, part);
                 launch.recycle();
                 return self.refuse(error);
             }
+            launch.proved &= proved;
+            let param = param(view, &accessed.shifted(whole.min), *mode);
+            launch.params.push(Param { index: accessed.min, shape: plan.shape(passed), ..param });
         }
-        drop(plan);
+        for (Passed { mut part, mode, .. }, param) in given.drain(..).zip(&launch.params) {
+            part.whole &= param.extent == part.part.extent();
+            let max = std::array::from_fn(|dim| param.origin[dim] + param.extent[dim]);
+            part.part = Box3 { min: param.origin, max };
+            launch.tokens.push(self.access(part, mode));
+        }
         launch.function = Some(Function::of::<K>(code));
-        launch.scalars = scalars;
+        launch.scalars = std::mem::take(scalars);
         self.act(Doing::Kernel(Some(launch)));
-    }
-
-    /// Accesses an argument as the kernel does.
-    fn give(&mut self, launch: &mut Launch, plan: &Plan<'_>, given: Passed) -> Result<()> {
-        let (accessed, proved) = plan.accessed(&given);
-        launch.proved &= proved;
-        let seen = plan.shape(&given);
-        let Passed { mut part, mode, .. } = given;
-        let shape = part.part.extent();
-        if !Box3::whole(shape).contains(&accessed) {
-            return Err(self.launch_too_large(&launch.geometry, launch.tokens.len(), &part));
-        }
-        part.whole &= accessed == Box3::whole(shape);
-        part.part = accessed.shifted(part.part.min);
-        let token = self.access(part, mode);
-        launch.params.push(Param { index: accessed.min, shape: seen, ..self.param(token.at) });
-        launch.tokens.push(token);
-        Ok(())
     }
 }

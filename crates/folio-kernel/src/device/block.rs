@@ -26,7 +26,13 @@ pub unsafe fn run<K: Kernel>(
         return;
     }
     // SAFETY: the caller's promise.
-    let inner = inner(block, |part| unsafe { K::unproved(scalars, memory, part) });
+    let unproved = |part: &Positions| unsafe { K::unproved(scalars, memory, part) };
+    let open = unproved(block);
+    if open == 0 {
+        // SAFETY: the caller's promise; nothing is unproved.
+        return unsafe { versions::best::<K>(scalars, memory, block, launch) };
+    }
+    let inner = inner(block, open, unproved);
     if let Some(inner) = &inner {
         // SAFETY: the caller's promise; nothing is unproved for this part.
         unsafe { versions::best::<K>(scalars, memory, inner, launch) }
@@ -37,10 +43,14 @@ pub unsafe fn run<K: Kernel>(
     }
 }
 
-/// The part of a block where nothing is unproved: edges are cut off for as long as that proves
-/// something more. None if it does not suffice.
-fn inner(block: &Positions, unproved: impl Fn(&Positions) -> usize) -> Option<Positions> {
-    let (mut inner, mut open) = (*block, unproved(block));
+/// The part of a block where nothing is unproved, where that is so of `open` indices for all of it: edges are
+/// cut off for as long as that proves something more. None if it does not suffice.
+fn inner(
+    block: &Positions,
+    mut open: usize,
+    unproved: impl Fn(&Positions) -> usize,
+) -> Option<Positions> {
+    let mut inner = *block;
     while open > 0 {
         (inner, open) = smaller(&inner).find_map(|part| {
             let left = unproved(&part);
@@ -85,10 +95,11 @@ mod tests {
     /// What is kept of a block of 2 dimensions, of which all but a border is proved, and what is cut off.
     fn cut(block: Positions, border: [usize; 4]) -> (Option<Positions>, Vec<Positions>) {
         let [top, bottom, left, right] = border;
-        let kept = inner(&block, |p: &Positions| {
+        let unproved = |p: &Positions| {
             let beyond = [p.min[1] < top, p.max[1] > bottom, p.min[2] < left, p.max[2] > right];
             beyond.iter().filter(|beyond| **beyond).count()
-        });
+        };
+        let kept = inner(&block, unproved(&block), unproved);
         (kept, around(&block, kept.as_ref()).collect())
     }
 

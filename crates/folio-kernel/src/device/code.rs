@@ -31,6 +31,8 @@ pub struct Code {
     reads_own: Vec<bool>,
     /// Arrays are indexed by values, in variables, in elements, or in local memory.
     pub indexes_arrays: bool,
+    /// How many parameters are reductions.
+    pub reductions: usize,
     /// By parameter: the first word and type of scalars that are 64-bit integers.
     scalars: Vec<Option<(usize, Scalar)>>,
 }
@@ -76,8 +78,10 @@ impl Code {
         });
         let scalars = scalars.collect();
         let indexes_arrays = indexes_arrays(&ir);
+        let reduces = |param: &&crate::Param| matches!(param.kind, ParamKind::Reduce { .. });
+        let reductions = ir.params.iter().filter(reduces).count();
         let name = Arc::from(function.name);
-        Ok(Code { name, ir, summary, own, reads_own, indexes_arrays, scalars })
+        Ok(Code { name, ir, summary, own, reads_own, indexes_arrays, reductions, scalars })
     }
 
     /// What a launch reads of a view; see [`Summary::read_box`].

@@ -26,10 +26,20 @@ pub type Verdict = Result<(), Box<Violation>>;
 
 type First = Option<(Seen, &'static Location<'static>)>;
 
+/// What this thread does.
+#[derive(Clone, Copy, PartialEq)]
+enum Watched {
+    /// No kernel runs, in [`watch`].
+    No,
+    /// One runs, and nothing is wrong so far.
+    Fine,
+    /// What went wrong first is in [`FIRST`].
+    Noted,
+}
+
 thread_local! {
     static FIRST: RefCell<First> = const { RefCell::new(None) };
-    /// A kernel runs on this thread, in [`watch`].
-    static WATCHED: Cell<bool> = const { Cell::new(false) };
+    static WATCHED: Cell<Watched> = const { Cell::new(Watched::No) };
 }
 
 /// Notes the first violation, with the place in the user's source that led here. Where a device function is
@@ -40,18 +50,20 @@ thread_local! {
 #[expect(clippy::panic, reason = "outside of kernels a device function is an ordinary function")]
 pub(super) fn note(seen: impl FnOnce() -> Seen) {
     let place = Location::caller();
-    if !WATCHED.get() {
-        match seen() {
+    match WATCHED.get() {
+        Watched::Noted => {}
+        Watched::Fine => {
+            FIRST.set(Some((seen(), place)));
+            WATCHED.set(Watched::Noted);
+        }
+        Watched::No => match seen() {
             Seen::Bounds { index, extent, .. } => {
                 panic!("index {index:?} is out of bounds of {extent:?}")
             }
             Seen::DivisionByZero => panic!("an integer is divided by zero"),
             Seen::Assertion(message) => panic!("{message}"),
-        }
+        },
     }
-    FIRST.with_borrow_mut(|first| {
-        first.get_or_insert_with(|| (seen(), place));
-    });
 }
 
 /// An assertion did not hold.
@@ -81,16 +93,15 @@ pub fn end_item<T: Given>(message: &'static str) -> T {
 
 /// Runs a block of a kernel, and says what went wrong.
 pub fn watch(function: &Function, run: impl FnOnce()) -> Verdict {
-    FIRST.take();
-    let around = WATCHED.replace(true);
+    let around = WATCHED.replace(Watched::Fine);
     // What a block leaves behind when it ends early is memory of its command, which has failed.
     let ended = catch_unwind(AssertUnwindSafe(run));
-    WATCHED.set(around);
+    let noted = WATCHED.replace(around) == Watched::Noted;
     match ended {
         Err(other) if !is_end(&*other) => resume_unwind(other),
         _ => {}
     }
-    match FIRST.take() {
+    match noted.then(|| FIRST.take()).flatten() {
         None => Ok(()),
         Some((seen, place)) => Err(Box::new(named(function, seen, place))),
     }

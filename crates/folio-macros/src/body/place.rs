@@ -37,6 +37,7 @@ impl Walk {
                 (Target::Name(native), tree)
             }
             Expr::Paren(inner) => self.target(&inner.expr),
+            Expr::Group(inner) => self.target(&inner.expr),
             Expr::Field(field) => {
                 let (base, tree) = self.target(&field.base);
                 let name = name_of(&field.member);

@@ -246,6 +246,28 @@ macro_rules! hygienic {
 }
 hygienic!(of_a_macro, a, a * 2);
 
+/// A kernel whose parts are fragments of all kinds.
+macro_rules! of_fragments {
+    ($vis:vis $name:ident $ty:ty, $function:path, $x:ident $at:expr, $of:pat, $by:expr, $least:literal, $do:block) => {
+        #[kernel]
+        $vis fn $name(i: Item, $x: In<$ty>, y: Out<$ty>) {
+            let k = match $x[$at] {
+                $of => $function($x[$at]),
+                $least => <$ty>::MAX,
+                _ => 2 * $by,
+            };
+            let n: $ty = $do;
+            y[i] = k - $by * n;
+        }
+    };
+}
+of_fragments!(pub(super) of_a_macro_of_parts i32, self::doubled, x x.len() - 1, 1..=1000, 3 + 4, -1, { 1 + 1 });
+
+#[device_fn]
+fn doubled(x: i32) -> i32 {
+    x + x
+}
+
 const ASSERTED: u32 = line!() + 4;
 
 #[device_fn]
@@ -341,6 +363,7 @@ pub(super) fn tuples_and_constants(rig: &Rig) -> Outcome {
 
 pub(super) fn names_of_all_kinds(rig: &Rig) -> Outcome {
     fine(mapped(rig, noise, 0, |x, y| of_a_macro(x, y))?)?;
+    fine(mapped(rig, noise, 0, |x, y| of_a_macro_of_parts(x, y))?)?;
     let (x, y) = (data([64], noise), data([64], |_| 0));
     let args = vec![x.arg(), scalar(3), scalar(-8), y.arg()];
     fine(agree::<r#match>(rig, &[64], args, |rt, q| {

@@ -18,28 +18,32 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Default)]
 pub struct Label(Name);
 
-/// Names of kernels are the program's, so that launches count no references.
-#[derive(Clone, Default)]
+/// Names of kernels are the program's, so that launches count no references. Two words, since labels are in
+/// errors.
+#[derive(Clone)]
 enum Name {
-    #[default]
-    None,
-    OfProgram(&'static str),
+    OfProgram(Option<&'static &'static str>),
     Given(Arc<str>),
+}
+
+impl Default for Name {
+    fn default() -> Name {
+        Name::OfProgram(None)
+    }
 }
 
 impl Label {
     /// No name.
-    pub const NONE: Label = Label(Name::None);
+    pub const NONE: Label = Label(Name::OfProgram(None));
 
     /// That of a kernel.
-    pub(crate) fn of(kernel: &'static str) -> Label {
-        Label(Name::OfProgram(kernel))
+    pub(crate) fn of(kernel: &'static &'static str) -> Label {
+        Label(Name::OfProgram(Some(kernel)))
     }
 
     fn name(&self) -> Option<&str> {
         match &self.0 {
-            Name::None => None,
-            Name::OfProgram(name) => Some(name),
+            Name::OfProgram(name) => name.copied(),
             Name::Given(name) => Some(name),
         }
     }

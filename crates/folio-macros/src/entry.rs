@@ -1,7 +1,8 @@
 //! A kernel's entry: its views, and the loop over a block's items or groups.
 
 use crate::body::{Strips, Walk};
-use crate::function::{Parameter, Role, Signature};
+use crate::function::Signature;
+use crate::parameter::{Parameter, Role};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 

@@ -81,7 +81,11 @@ mod tests {
         let (f, ty, e) = (group(quote!(a::f)), group(quote!(In<f32>)), group(quote!(i + 1)));
         let minus = group(quote!(-1));
         let seen = opened(quote!(fn k(x: #ty) { y[i] = #f(x[#e], #minus) * 2; }));
-        let wanted = quote!(fn k(x: In<f32>) { y[i] = a::f(x[i + 1], -1) * 2; });
+        let wanted = quote!(
+            fn k(x: In<f32>) {
+                y[i] = a::f(x[i + 1], -1) * 2;
+            }
+        );
         assert_eq!(seen.to_string(), wanted.to_string());
         let nested = group(quote!(#e));
         assert_eq!(opened(quote!(x[#nested])).to_string(), quote!(x[i + 1]).to_string());

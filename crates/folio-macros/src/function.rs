@@ -1,17 +1,16 @@
 //! Functions: signatures, and what is made of them.
 
 use crate::body::{Special, Walk};
-use crate::{entry, fragments, methods};
+use crate::parameter::{Parameter, Role, rank_of, role_is_plain, role_of};
+use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
+use crate::{conditions, entry, fragments, methods};
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{
-    Expr, FnArg, GenericArgument, GenericParam, ItemFn, Meta, MetaNameValue, Pat, PathArguments,
-    ReturnType, Token, Type,
-};
+use syn::{Expr, FnArg, GenericParam, ItemFn, Meta, MetaNameValue, Pat, ReturnType, Token, Type};
 
 /// What a function becomes.
 #[derive(Clone, Copy, PartialEq)]
@@ -27,7 +26,7 @@ pub enum Kind {
 /// Expands an attribute.
 pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStream {
     let (arguments, item) = (fragments::opened(arguments), fragments::opened(item));
-    let function = match syn::parse2::<ItemFn>(item.clone()) {
+    let mut function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(_) => {
             if let (Kind::Device, Ok(item)) = (kind, syn::parse2(item.clone())) {
@@ -51,6 +50,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     if let Some(error) = std::mem::take(&mut walk.errors).take() {
         return refused(&function, &error);
     }
+    conditions::add(&mut function.sig);
     parts.emit(&function, kind, &walk, &native, &tree)
 }
 
@@ -116,25 +116,6 @@ impl Asked {
     }
 }
 
-/// What a parameter is.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Role {
-    Item(u8),
-    Group(u8),
-    View,
-    Local,
-    Reduce,
-    Value,
-}
-
-pub struct Parameter {
-    pub name: Ident,
-    pub ty: Type,
-    pub role: Role,
-    /// The body may change it.
-    mutable: bool,
-}
-
 /// What a function takes.
 pub struct Signature {
     pub parameters: Vec<Parameter>,
@@ -142,57 +123,6 @@ pub struct Signature {
     pub group: Vec<Expr>,
     /// Whether it asks for contraction.
     contract: bool,
-}
-
-/// The last part of a type's path, and its const argument if that is a literal.
-fn path_of(ty: &Type) -> Option<(String, Option<u8>)> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?;
-    let mut number = None;
-    if let PathArguments::AngleBracketed(arguments) = &last.arguments {
-        for argument in &arguments.args {
-            if let GenericArgument::Const(syn::Expr::Lit(lit)) = argument
-                && let syn::Lit::Int(digits) = &lit.lit
-            {
-                number = digits.base10_parse().ok();
-            }
-        }
-    }
-    Some((last.ident.to_string(), number))
-}
-
-fn role_of(ty: &Type) -> (Role, Special) {
-    let Some((name, rank)) = path_of(ty) else { return (Role::Value, Special::None) };
-    let rank = rank.unwrap_or(1);
-    match name.as_str() {
-        "Item" => (Role::Item(rank), Special::None),
-        "Group" => (Role::Group(rank), Special::Group(rank)),
-        "In" => (Role::View, Special::None),
-        "Out" | "InOut" | "OutRow" | "InOutRow" | "Racy" => (Role::View, Special::Written),
-        "OutChunk" => (Role::View, Special::Chunk),
-        "OutGroup" | "InOutGroup" => (Role::View, Special::OfGroup),
-        "Atomic" => (Role::View, Special::Atomic),
-        "Local" => (Role::Local, Special::Local),
-        "LocalAtomic" => (Role::Local, Special::LocalAtomic),
-        "Reduce" => (Role::Reduce, Special::Reduce),
-        _ => (Role::Value, Special::None),
-    }
-}
-
-/// A view whose parameters are type and rank.
-fn role_is_plain(ty: &Type) -> bool {
-    path_of(ty).is_some_and(|(name, _)| ["In", "Out", "InOut"].contains(&name.as_str()))
-}
-
-/// The rank of a view. A name for a number is none that is known here.
-fn rank_of(ty: &Type) -> u8 {
-    let Type::Path(path) = ty else { return 0 };
-    let arguments = path.path.segments.last().map(|last| &last.arguments);
-    match (arguments, path_of(ty)) {
-        (_, Some((_, Some(rank)))) => rank,
-        (Some(PathArguments::AngleBracketed(list)), _) if list.args.len() == 1 => 1,
-        _ => 0,
-    }
 }
 
 impl Signature {
@@ -215,8 +145,18 @@ impl Signature {
             walk.refuse(token.span(), "kernels take a fixed number of parameters");
         }
         for parameter in &signature.generics.params {
-            if let GenericParam::Lifetime(lifetime) = parameter {
-                walk.refuse(lifetime.span(), "kernels cannot have lifetimes; values are copied");
+            match parameter {
+                GenericParam::Lifetime(lifetime) => {
+                    let text = "kernels cannot have lifetimes; values are copied";
+                    walk.refuse(lifetime.span(), text);
+                }
+                GenericParam::Type(ty)
+                    if kind != Kind::Method && !conditions::is_bound(ty, &signature.generics) =>
+                {
+                    let text = format!("say what `{0}` can be: `{0}: Number`", ty.ident);
+                    walk.refuse(ty.span(), text);
+                }
+                GenericParam::Type(_) | GenericParam::Const(_) => {}
             }
         }
         if let (Kind::Kernel, ReturnType::Type(_, ty)) = (kind, &signature.output) {
@@ -257,6 +197,7 @@ impl Signature {
                 walk.refuse(name.span(), text);
             }
             refuse_type(&typed.ty, walk);
+            refuse_rank(&typed.ty, walk);
             if kind == Kind::Kernel {
                 refuse_in_memory(&typed.ty, walk);
             }
@@ -369,7 +310,7 @@ impl Signature {
         };
         quote! {
             #[doc(hidden)]
-            #[allow(non_camel_case_types, missing_docs, missing_debug_implementations,
+            #[allow(non_camel_case_types, missing_docs, missing_debug_implementations, private_bounds,
                 reason = "it has the function's name, and is hidden")]
             #vis struct #name #params #conditions { __of: ::core::marker::PhantomData<(#(#markers,)*)> }
             #attributes
@@ -602,132 +543,5 @@ pub fn attributes() -> TokenStream {
         #[allow(unused_mut, unused_parens, unused_braces, unused_imports, unused_variables, non_snake_case,
             non_upper_case_globals, unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
             reason = "written by a macro")]
-    }
-}
-
-impl Parameter {
-    fn native(&self, grouped: bool) -> TokenStream {
-        let ty = &self.ty;
-        match self.role {
-            Role::View => quote_spanned! {ty.span()=>
-                <#ty as ::folio::ir::device::ViewParam>::View<'_>
-            },
-            Role::Local => quote_spanned! {ty.span()=>
-                <#ty as ::folio::ir::device::LocalParam>::Array
-            },
-            Role::Reduce => {
-                let name = if grouped { quote!(Gives) } else { quote!(Give) };
-                quote_spanned! {ty.span()=>
-                    ::folio::ir::device::#name<
-                        <#ty as ::folio::ir::device::ReduceParam>::Value,
-                        <#ty as ::folio::ir::device::ReduceParam>::Combine,
-                    >
-                }
-            }
-            _ => quote!(#ty),
-        }
-    }
-
-    fn entry(&self) -> TokenStream {
-        let ty = &self.ty;
-        let of = |name: TokenStream| quote_spanned!(ty.span() => <#ty as ::folio::ir::device::#name>::entry);
-        match self.role {
-            Role::Item(rank) => quote!(|| __s::Entry::Item(#rank)),
-            Role::Group(rank) => quote!(|| __s::Entry::Group(#rank)),
-            Role::View => of(quote!(ViewParam)),
-            Role::Local => of(quote!(LocalParam)),
-            Role::Reduce => of(quote!(ReduceParam)),
-            Role::Value => of(quote!(Slotted)),
-        }
-    }
-
-    /// A value for probing, which is not looked at.
-    fn nothing(&self, grouped: bool) -> TokenStream {
-        let ty = &self.ty;
-        match self.role {
-            Role::View => quote!(<#ty as ::folio::ir::device::ViewParam>::none()),
-            Role::Local => quote!(<#ty as ::folio::ir::device::LocalParam>::none()),
-            Role::Reduce if grouped => quote!(::folio::ir::device::Gives::none()),
-            Role::Reduce => quote!(::folio::ir::device::Gives::none().of(0)),
-            Role::Item(_) | Role::Group(_) => quote! {
-                // SAFETY: zero bytes are an item or a group, and it computes nothing.
-                unsafe { ::core::mem::zeroed::<#ty>() }
-            },
-            Role::Value => quote!(::folio::ir::device::zeroed()),
-        }
-    }
-}
-
-/// What has no layout that devices agree on; at the top, or as the element of a view.
-fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
-    match ty {
-        Type::Tuple(_) => {
-            walk.refuse(ty.span(), "a tuple cannot be in memory; pass its parts, or a struct");
-        }
-        Type::Path(path) if path.path.is_ident("bool") => {
-            walk.refuse(ty.span(), "a `bool` cannot be in memory; pass a `u32`, and compare it");
-        }
-        Type::Array(array) => refuse_in_memory(&array.elem, walk),
-        Type::Path(path) => {
-            let Some(last) = path.path.segments.last() else { return };
-            let PathArguments::AngleBracketed(list) = &last.arguments else { return };
-            for argument in &list.args {
-                if let GenericArgument::Type(inner) = argument {
-                    refuse_in_memory(inner, walk);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Types that devices have not, with what to write.
-const OF_THE_HOST: &[(&str, &str)] = &[
-    ("String", "pass its bytes: `In<u8>`"),
-    ("str", "pass its bytes: `In<u8>`"),
-    ("char", "pass it as a `u32`"),
-    ("Vec", "take a view: `In<T>`, `Out<T>`"),
-    ("Box", "take the value, or a view: `In<T>`, `Out<T>`"),
-    ("Rc", "take the value, or a view: `In<T>`, `Out<T>`"),
-    ("Arc", "take the value, or a view: `In<T>`, `Out<T>`"),
-    ("Option", "pass a value that stands for none"),
-    ("Buffer", "take a view: `In<T>`, `Out<T>`"),
-    ("i128", "pass two `u64`"),
-    ("u128", "pass two `u64`"),
-];
-
-fn refuse_type(ty: &Type, walk: &mut Walk) {
-    match ty {
-        Type::Reference(_) => {
-            let text = "references are not supported; take the value, or a view: `In<T>`, `Out<T>`";
-            walk.refuse(ty.span(), text);
-        }
-        Type::Ptr(_) => {
-            walk.refuse(ty.span(), "pointers are not supported; take a view: `In<T>`, `Out<T>`");
-        }
-        Type::Slice(_) => {
-            walk.refuse(ty.span(), "slices are not supported; take a view: `In<T>`, `Out<T>`");
-        }
-        Type::ImplTrait(_) => {
-            walk.refuse(ty.span(), "`impl Trait` is not supported; name the type parameter");
-        }
-        Type::BareFn(_) | Type::TraitObject(_) => {
-            walk.refuse(ty.span(), "functions as values are not supported; call a #[device_fn]");
-        }
-        Type::Array(array) => refuse_type(&array.elem, walk),
-        Type::Path(path) => {
-            let Some(last) = path.path.segments.last() else { return };
-            let name = last.ident.to_string();
-            if let Some((_, instead)) = OF_THE_HOST.iter().find(|(host, _)| *host == name) {
-                return drop(walk.refuse(ty.span(), format!("`{name}` is of the host; {instead}")));
-            }
-            let PathArguments::AngleBracketed(list) = &last.arguments else { return };
-            for argument in &list.args {
-                if let GenericArgument::Type(inner) = argument {
-                    refuse_type(inner, walk);
-                }
-            }
-        }
-        _ => {}
     }
 }

@@ -13,6 +13,7 @@
 //! errors of a function come at once (`errors`).
 
 mod body;
+mod conditions;
 mod derive;
 mod entry;
 mod errors;
@@ -21,7 +22,9 @@ mod function;
 #[cfg(test)]
 mod fuzz;
 mod methods;
+mod parameter;
 mod pattern;
+mod refused;
 
 use proc_macro::TokenStream;
 

@@ -85,7 +85,7 @@ impl CommandGroup {
             return self.refuse(self.too_large(range, 1));
         }
         if self.label == Label::NONE {
-            self.label = Label::of(K::FUNCTION.name);
+            self.label = Label::of(&K::FUNCTION.name);
         }
         let KernelCall { scalars, given, .. } = call;
         let places = Places { offset, range, group: group.unwrap_or([1; 3]) };

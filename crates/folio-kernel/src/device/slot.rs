@@ -44,6 +44,11 @@ pub fn stepped<R: Iterator>(range: R, by: usize) -> impl Iterator<Item = R::Item
 }
 
 /// What a slot can be of: a type, or a called function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be used in a kernel",
+    label = "no device type",
+    note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(DeviceType)]"
+)]
 pub trait Slotted {
     /// Its entry in the table.
     fn entry() -> Entry;

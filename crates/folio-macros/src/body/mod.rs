@@ -101,7 +101,7 @@ impl Walk {
     /// A new slot of a type, and its entry's number.
     pub fn slot(&mut self, at: Span) -> (Ident, u16) {
         let name = self.new_slot(at);
-        let entry = self.entry(quote!(#name.entry()));
+        let entry = self.entry(quote_spanned!(name.span() => #name.entry()));
         (name, entry)
     }
 
@@ -120,7 +120,8 @@ impl Walk {
 
     /// The entry of a type.
     pub fn type_entry(&mut self, ty: &impl ToTokens) -> u16 {
-        self.entry(quote!(<#ty as ::folio::ir::device::Slotted>::entry as fn() -> __s::Entry))
+        let entry = quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Slotted>::entry);
+        self.entry(quote!(#entry as fn() -> __s::Entry))
     }
 
     /// The entry of a constant.

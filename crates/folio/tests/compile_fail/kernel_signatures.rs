@@ -46,4 +46,12 @@ fn endless(n: i32) -> i32 {
     if n > 0 { endless(n - 1) } else { 0 }
 }
 
+#[kernel]
+fn unbound<T>(i: Item, x: In<T>, y: Out<T>) {
+    y[i] = x[i];
+}
+
+#[kernel]
+fn ranks(i: Item<4>, x: In<f32, 4>, y: Out<f32, 0>) {}
+
 fn main() {}

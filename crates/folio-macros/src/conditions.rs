@@ -1,0 +1,102 @@
+//! What is asked of the types in a function's signature: as conditions of everything that is written of it. Where
+//! a type is none for devices rustc says so once, at the user's type, and takes it for one everywhere else.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{
+    FnArg, GenericArgument, Generics, PathArguments, ReturnType, Signature, Type, TypeParam,
+    WherePredicate,
+};
+
+/// Types of which nothing has to be asked: the language's own, and what has no values in memory.
+const KNOWN: &[&str] = &[
+    "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32", "f64",
+    "f16", "bf16", "Self", "Item", "Group",
+];
+
+/// Views and others, of which the first argument is the type of an element.
+const OF_ELEMENTS: &[&str] = &[
+    "In",
+    "Out",
+    "InOut",
+    "OutRow",
+    "InOutRow",
+    "OutChunk",
+    "OutGroup",
+    "InOutGroup",
+    "Atomic",
+    "Racy",
+    "Reduce",
+    "Local",
+    "LocalAtomic",
+];
+
+/// Adds the conditions. Generic types have those that the user writes.
+pub fn add(signature: &mut Signature) {
+    let mut types = vec![];
+    for argument in &signature.inputs {
+        if let FnArg::Typed(typed) = argument {
+            collect(&typed.ty, &mut types);
+        }
+    }
+    if let ReturnType::Type(_, ty) = &signature.output {
+        collect(ty, &mut types);
+    }
+    let generic = |ty: &Type| mentions(ty.to_token_stream(), &signature.generics);
+    let conditions: Vec<WherePredicate> = types
+        .iter()
+        .filter(|ty| !generic(ty))
+        .filter_map(|ty| {
+            let condition = quote_spanned!(ty.span() => #ty: ::folio::ir::device::Shared);
+            syn::parse2(condition).ok()
+        })
+        .collect();
+    if !conditions.is_empty() {
+        signature.generics.make_where_clause().predicates.extend(conditions);
+    }
+}
+
+/// The structs that a type is made of.
+fn collect(ty: &Type, all: &mut Vec<Type>) {
+    match ty {
+        Type::Array(array) => collect(&array.elem, all),
+        Type::Paren(inner) => collect(&inner.elem, all),
+        Type::Tuple(tuple) => tuple.elems.iter().for_each(|ty| collect(ty, all)),
+        Type::Path(path) => {
+            let Some(last) = path.path.segments.last() else { return };
+            let is_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
+            if is_of(OF_ELEMENTS) {
+                let PathArguments::AngleBracketed(list) = &last.arguments else { return };
+                if let Some(GenericArgument::Type(element)) = list.args.first() {
+                    collect(element, all);
+                }
+            } else if !is_of(KNOWN) {
+                all.push(ty.clone());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A parameter of the function occurs in this.
+fn mentions(tokens: TokenStream, generics: &Generics) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(name) => {
+            let types = generics.type_params().map(|ty| &ty.ident);
+            types.chain(generics.const_params().map(|n| &n.ident)).any(|own| *own == name)
+        }
+        TokenTree::Group(group) => mentions(group.stream(), generics),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// Something is said of what this parameter can be.
+pub fn is_bound(ty: &TypeParam, generics: &Generics) -> bool {
+    let named = |predicate: &WherePredicate| match predicate {
+        WherePredicate::Type(of) => ty.ident == of.bounded_ty.to_token_stream().to_string(),
+        _ => false,
+    };
+    let conditions = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    !ty.bounds.is_empty() || conditions.into_iter().any(named)
+}

@@ -1,0 +1,130 @@
+//! Parameters: what each is, by its type, and how it is written.
+
+use crate::body::Special;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, PathArguments, Type};
+
+/// What a parameter is.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Role {
+    Item(u8),
+    Group(u8),
+    View,
+    Local,
+    Reduce,
+    Value,
+}
+
+pub struct Parameter {
+    pub name: Ident,
+    pub ty: Type,
+    pub role: Role,
+    /// The body may change it.
+    pub mutable: bool,
+}
+
+/// The last part of a type's path, and its const argument if that is a literal.
+pub fn path_of(ty: &Type) -> Option<(String, Option<u8>)> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let mut number = None;
+    if let PathArguments::AngleBracketed(arguments) = &last.arguments {
+        for argument in &arguments.args {
+            if let GenericArgument::Const(syn::Expr::Lit(lit)) = argument
+                && let syn::Lit::Int(digits) = &lit.lit
+            {
+                number = digits.base10_parse().ok();
+            }
+        }
+    }
+    Some((last.ident.to_string(), number))
+}
+
+pub fn role_of(ty: &Type) -> (Role, Special) {
+    let Some((name, rank)) = path_of(ty) else { return (Role::Value, Special::None) };
+    let rank = rank.unwrap_or(1);
+    match name.as_str() {
+        "Item" => (Role::Item(rank), Special::None),
+        "Group" => (Role::Group(rank), Special::Group(rank)),
+        "In" => (Role::View, Special::None),
+        "Out" | "InOut" | "OutRow" | "InOutRow" | "Racy" => (Role::View, Special::Written),
+        "OutChunk" => (Role::View, Special::Chunk),
+        "OutGroup" | "InOutGroup" => (Role::View, Special::OfGroup),
+        "Atomic" => (Role::View, Special::Atomic),
+        "Local" => (Role::Local, Special::Local),
+        "LocalAtomic" => (Role::Local, Special::LocalAtomic),
+        "Reduce" => (Role::Reduce, Special::Reduce),
+        _ => (Role::Value, Special::None),
+    }
+}
+
+/// A view whose parameters are type and rank.
+pub fn role_is_plain(ty: &Type) -> bool {
+    path_of(ty).is_some_and(|(name, _)| ["In", "Out", "InOut"].contains(&name.as_str()))
+}
+
+/// The rank of a view. A name for a number is none that is known here.
+pub fn rank_of(ty: &Type) -> u8 {
+    let Type::Path(path) = ty else { return 0 };
+    let arguments = path.path.segments.last().map(|last| &last.arguments);
+    match (arguments, path_of(ty)) {
+        (_, Some((_, Some(rank)))) => rank,
+        (Some(PathArguments::AngleBracketed(list)), _) if list.args.len() == 1 => 1,
+        _ => 0,
+    }
+}
+
+impl Parameter {
+    pub fn native(&self, grouped: bool) -> TokenStream {
+        let ty = &self.ty;
+        match self.role {
+            Role::View => quote_spanned! {ty.span()=>
+                <#ty as ::folio::ir::device::ViewParam>::View<'_>
+            },
+            Role::Local => quote_spanned! {ty.span()=>
+                <#ty as ::folio::ir::device::LocalParam>::Array
+            },
+            Role::Reduce => {
+                let name = if grouped { quote!(Gives) } else { quote!(Give) };
+                quote_spanned! {ty.span()=>
+                    ::folio::ir::device::#name<
+                        <#ty as ::folio::ir::device::ReduceParam>::Value,
+                        <#ty as ::folio::ir::device::ReduceParam>::Combine,
+                    >
+                }
+            }
+            _ => quote!(#ty),
+        }
+    }
+
+    pub fn entry(&self) -> TokenStream {
+        let ty = &self.ty;
+        let of = |name: TokenStream| quote_spanned!(ty.span() => <#ty as ::folio::ir::device::#name>::entry);
+        match self.role {
+            Role::Item(rank) => quote!(|| __s::Entry::Item(#rank)),
+            Role::Group(rank) => quote!(|| __s::Entry::Group(#rank)),
+            Role::View => of(quote!(ViewParam)),
+            Role::Local => of(quote!(LocalParam)),
+            Role::Reduce => of(quote!(ReduceParam)),
+            Role::Value => of(quote!(Slotted)),
+        }
+    }
+
+    /// A value for probing, which is not looked at.
+    pub fn nothing(&self, grouped: bool) -> TokenStream {
+        let ty = &self.ty;
+        match self.role {
+            Role::View => quote!(<#ty as ::folio::ir::device::ViewParam>::none()),
+            Role::Local => quote!(<#ty as ::folio::ir::device::LocalParam>::none()),
+            Role::Reduce if grouped => quote!(::folio::ir::device::Gives::none()),
+            Role::Reduce => quote!(::folio::ir::device::Gives::none().of(0)),
+            Role::Item(_) | Role::Group(_) => quote! {
+                // SAFETY: zero bytes are an item or a group, and it computes nothing.
+                unsafe { ::core::mem::zeroed::<#ty>() }
+            },
+            Role::Value => quote!(::folio::ir::device::zeroed()),
+        }
+    }
+}

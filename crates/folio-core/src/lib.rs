@@ -23,6 +23,10 @@ pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
 mod opaque;
+#[cfg(feature = "planted")]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 mod queue;
 mod report;
 mod runtime;

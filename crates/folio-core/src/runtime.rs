@@ -15,6 +15,9 @@ use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
 use crate::pages::{BlockTracker, DomainId, DomainSet, PageTrackerFactory};
+use crate::planted::Plant;
+#[cfg(feature = "planted")]
+use crate::planted::Planted;
 use crate::queue::Queue;
 use crate::report::Counters;
 use crate::sched::Scheduler;
@@ -122,9 +125,21 @@ pub struct RuntimeBuilder {
     tracker: Option<Arc<dyn PageTrackerFactory>>,
     budgets: Vec<(String, u64)>,
     keep_twins: bool,
+    plant: Plant,
 }
 
 impl RuntimeBuilder {
+    /// Plants a bug in the engine.
+    ///
+    /// # Safety
+    /// With it, safe code can do what it must not; what comes of that is the caller's.
+    #[cfg(feature = "planted")]
+    #[must_use]
+    pub unsafe fn plant(mut self, bug: Planted) -> RuntimeBuilder {
+        self.plant.bug = Some(bug);
+        self
+    }
+
     /// Adds a backend. Devices are found when the runtime is made, and opened on first use.
     #[must_use]
     pub fn backend(mut self, backend: impl Backend) -> RuntimeBuilder {
@@ -193,8 +208,7 @@ impl RuntimeBuilder {
                 }
             }
         }
-        let engine =
-            new_engine(self.backends, devices, self.handler, self.tracker, host_budget, absent);
+        let engine = new_engine(self, devices, host_budget, absent);
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Runtime { core: Core::new(engine, id) })
@@ -267,13 +281,12 @@ fn find_devices(
 }
 
 fn new_engine(
-    backends: Vec<Arc<dyn Backend>>,
+    builder: RuntimeBuilder,
     devices: Vec<DeviceEntry>,
-    handler: Option<crate::engine::Handler>,
-    tracker: Option<Arc<dyn PageTrackerFactory>>,
     host_budget: Arc<Budget>,
     absent: Vec<String>,
 ) -> Arc<Engine> {
+    let RuntimeBuilder { backends, handler, tracker, plant, .. } = builder;
     let facts = devices.iter().map(|d| DeviceFacts {
         domain: d.domain,
         key: crate::engine::lanes::WaitKey {
@@ -318,6 +331,7 @@ fn new_engine(
         closing: crate::sync::atomic::AtomicBool::new(false),
         opening: Mutex::new(()),
         allocating: Mutex::new(()),
+        plant,
         me: me.clone(),
     })
 }

@@ -16,6 +16,7 @@ use crate::geom::Box3;
 use crate::graph::hazards::{Deps, Writing, tidy};
 use crate::hal::{HostPtr, MemBase, MemRef};
 use crate::pages::{DomainId, DomainSet};
+use crate::planted::Planted;
 use crate::runtime::Runtime;
 use crate::sync::Mutex;
 use std::marker::PhantomData;
@@ -134,6 +135,9 @@ impl<'env> Scope<'env> {
             (ledger.meet(deps), ledger.failures.pin())
         });
         drop(held);
+        if engine.plant.is(Planted::ScopeWait) {
+            return Ok(());
+        }
         match engine.wait_anywhere(stamp) {
             Waited::Failed(failure) => Err(Error::Failed(failure)),
             _ => Ok(()),
@@ -143,6 +147,9 @@ impl<'env> Scope<'env> {
     /// Waits until no operation uses a storage.
     fn await_idle(&self, id: StorageId) {
         let engine = &self.runtime.core.engine;
+        if engine.plant.is(Planted::ScopeWait) {
+            return;
+        }
         loop {
             let deps = engine.enter(|ledger| {
                 ledger.poll_all();

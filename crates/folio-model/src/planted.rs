@@ -2,10 +2,9 @@
 //!
 //! Most are planted where the engine meets others, in a layer over the backend or in a page tracker
 //! that lies, and look there as the same bug in the engine would: an edge that was forgotten is a
-//! wait that is not passed on. One that shows nowhere else is planted in what was seen.
+//! wait that is not passed on. Those that show nowhere else are in the engine itself.
 
 use crate::program::Action;
-use crate::run::{Outcome, Record};
 use crate::world::Wrap;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
@@ -13,6 +12,7 @@ use folio_core::hal::{
     KernelRef, Lost, MemBase, NativeKernel, ParamPtr, Tick, Verdict, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
+use folio_core::planted::Planted as InEngine;
 use folio_core::{Event, RuntimeBuilder};
 use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use std::collections::{HashMap, HashSet};
@@ -65,19 +65,20 @@ impl Wrap for Planted {
     }
 
     fn build(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
-        builder.page_tracker(Arc::new(Liars(self.0)))
+        let builder = builder.page_tracker(Arc::new(Liars(self.0)));
+        let bug = match self.0 {
+            Bug::MissingAliasCheck => InEngine::AliasCheck,
+            Bug::ScopeThatDoesNotWait => InEngine::ScopeWait,
+            _ => return builder,
+        };
+        // SAFETY: kernels of the programs make no reference to an element that outlasts an expression, and what
+        // scopes have lent stays where it is (`leaves_scopes_early`).
+        unsafe { builder.plant(bug) }
     }
 
     fn after(&self, action: &Action, events: &mut Vec<Event>) {
         if self.0 == Bug::DroppedAfter && !action.raw().is_empty() {
             events.clear();
-        }
-    }
-
-    fn seen(&self, record: &mut Record) {
-        if self.0 == Bug::MissingAliasCheck {
-            let calls = record.steps.iter_mut().map(|s| &mut s.call);
-            calls.filter(|c| **c == Outcome::Aliasing).for_each(|c| *c = Outcome::Fine);
         }
     }
 

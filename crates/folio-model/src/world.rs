@@ -34,7 +34,7 @@ pub trait Wrap: Send + Sync {
     fn told(&self) -> bool {
         false
     }
-    /// Whether what a scope has lent is looked at before the scope has waited, as if it did not.
+    /// Whether scopes end before what was done in them.
     fn leaves_scopes_early(&self) -> bool {
         false
     }
@@ -201,6 +201,16 @@ impl World {
             config.queues.iter().map(|q| queue(&rt, q).map_err(|e| e.to_string())).collect();
         let simulated = config.sim.as_ref().map_or(0, |s| s.devices);
         Ok(World { rt, queues: queues?, sim, reports, told, live, simulated })
+    }
+
+    /// Nothing ends on simulated devices from now on.
+    pub fn freeze(&self) {
+        let Some(sim) = &self.sim else { return };
+        for device in 0..self.simulated as u32 {
+            for kind in frozen(true).iter().chain(frozen(false)) {
+                sim.hold(device, *kind);
+            }
+        }
     }
 
     /// Lets everything go on that [`crate::program::What::Freeze`] has stopped.

@@ -185,3 +185,42 @@ impl Ledger {
         }
     }
 }
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use crate::engine::null::Null;
+    use crate::pages::steps_taken;
+    use crate::{Buffer, BufferOptions, Queue, Result, Runtime};
+
+    const ROWS: usize = 1000;
+
+    /// What it takes page maps to discard all columns but the first and the last, of which each row is a page.
+    fn discard(q: &Queue, x: &mut Buffer<u32, 2>) -> Result<u64> {
+        let before = steps_taken();
+        q.submit(|cg| {
+            let x = cg.discard(x.slice_mut([0, 1], [ROWS, 6])?);
+            cg.host_kernel([ROWS, 6], x, |_, _| {});
+            Ok(())
+        })?;
+        Ok(steps_taken() - before)
+    }
+
+    /// PAGE-05, PAGE-06: parts of pages are discarded at no cost for each page where that splits none.
+    #[test]
+    fn discards_of_parts_in_one_place_look_at_no_page() {
+        let rt = Runtime::builder().backend(Null::new(2)).build().unwrap();
+        let [here, there] = ["null:0", "null:1"].map(|at| rt.queue_on(at).unwrap());
+        let mut x = rt.buffer_with([ROWS, 8], BufferOptions::new().page([1, 8])).unwrap();
+        here.submit(|cg| {
+            cg.fill(&mut x, 1u32);
+            Ok(())
+        })
+        .unwrap();
+        for _ in 0..20 {
+            let taken = discard(&here, &mut x).unwrap();
+            assert!(taken < 100, "{taken} steps for {ROWS} pages");
+        }
+        let taken = discard(&there, &mut x).unwrap();
+        assert!(taken >= ROWS as u64, "each page is split, or the steps are not counted: {taken}");
+    }
+}

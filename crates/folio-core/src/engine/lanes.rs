@@ -57,6 +57,8 @@ pub(crate) struct Hinting {
 /// An operation on its way to a native lane.
 pub(crate) struct LaneOp {
     pub(crate) tick: Tick,
+    pub(crate) order: Order,
+    /// Ticks of other lanes.
     pub(crate) waits: Waits,
     pub(crate) label: Label,
     pub(crate) timed: bool,
@@ -415,7 +417,7 @@ impl LaneShared {
         }
         let head = Head {
             tick: op.tick,
-            order: Order::AfterPrevious,
+            order: op.order,
             waits: &waits,
             label: op.label.as_str(),
             timed: op.timed,

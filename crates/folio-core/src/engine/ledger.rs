@@ -18,7 +18,7 @@ use super::trace::Note;
 use super::tracker::Tracker;
 use crate::error::{Cause, Failure, Label};
 use crate::graph::hazards::{Deps, Flow, Outcome};
-use crate::hal::{HalError, Link, Tick};
+use crate::hal::{HalError, Link, Order, Tick};
 use crate::pages::{DomainId, DomainSet, Planner, Transfer};
 use crate::report::Counters;
 use smallvec::SmallVec;
@@ -332,8 +332,9 @@ impl Ledger {
             }
             let stamp = self.resolve(dep.stamp);
             match (stamp.when(), own) {
-                (When::Placed(lane, _), Some((own, _))) if lane == own => {}
-                (When::Placed(lane, tick), Some((_, key))) if key.can_wait_for(self.key(lane)) => {
+                (When::Placed(lane, tick), Some((own, key)))
+                    if lane == own || key.can_wait_for(self.key(lane)) =>
+                {
                     waits.add(lane, tick);
                 }
                 _ => blocked = true,
@@ -398,13 +399,14 @@ impl Ledger {
         Stamp::placed(lane, self.lanes[usize::from(lane.0)].issued + 1)
     }
 
-    /// Puts an operation at the end of a lane, which is to be drained.
+    /// Puts an operation at the end of a lane, which is to be drained. If it waits for nothing there, it may
+    /// overlap with what is.
     #[inline]
     pub(crate) fn issue(
         &mut self,
         lane: LaneId,
         record: Record,
-        waits: Waits,
+        mut waits: Waits,
         timed: bool,
         payload: Payload,
     ) -> Stamp {
@@ -425,7 +427,8 @@ impl Ledger {
             self.outbox.reapers |= 1 << backend;
         }
         if let Some(shared) = self.table.shared(lane) {
-            let make = || LaneOp { tick, waits, label, timed, payload };
+            let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
+            let make = || LaneOp { tick, order, waits, label, timed, payload };
             // SAFETY: `&mut self` is the ledger under its lock: there is one producer at a time.
             unsafe { shared.mailbox.push_with(make) };
         }

@@ -51,6 +51,7 @@ use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify};
 use crate::metrics::Hold;
 use crate::pages::PageTrackerFactory;
+use crate::planted::Plant;
 use crate::sync::atomic::AtomicBool;
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use command::Command;
@@ -97,6 +98,7 @@ pub(crate) struct Engine {
     pub(crate) closing: AtomicBool,
     pub(crate) opening: Mutex<()>,
     pub(crate) allocating: Mutex<()>,
+    pub(crate) plant: Plant,
     pub(crate) me: Weak<Engine>,
 }
 

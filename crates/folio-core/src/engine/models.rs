@@ -223,6 +223,7 @@ impl Rig {
             closing: AtomicBool::new(false),
             opening: Mutex::new(()),
             allocating: Mutex::new(()),
+            plant: crate::planted::Plant::default(),
             me: Weak::new(),
         });
         Model { engine, natives, reports }

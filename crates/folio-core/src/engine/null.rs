@@ -3,7 +3,7 @@
 use crate::hal::{
     AllocReq, Allocation, Args, Backend, Caps, CopyRect, Device, DeviceInfo, DeviceKind, FillRect,
     Geometry, HalError, HalErrorKind, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
-    Lost, MemoryHome, MemoryInfo, Notify, Tick, Unavailable, UsmAllocator, Wait, WaitGroup,
+    Lost, MemoryHome, MemoryInfo, Notify, Order, Tick, Unavailable, UsmAllocator, Wait, WaitGroup,
 };
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -122,7 +122,7 @@ pub(super) struct State {
     pub(super) ended: AtomicU64,
     /// Operations that fail, if the lane is held.
     pub(super) failing: Mutex<Vec<Tick>>,
-    /// What each operation waits for, by lane, if the lane is held.
+    /// What each operation waits for, by lane, its own one included, if the lane is held.
     pub(super) waits: Mutex<Vec<Vec<(usize, Tick)>>>,
     /// Its place among the lanes.
     number: usize,
@@ -145,6 +145,9 @@ impl NullLane {
         if self.held {
             let wait = |wait: &Wait<'_>| (number(&**wait.lane), wait.tick);
             let mut waits: Vec<(usize, Tick)> = head.waits.iter().map(wait).collect();
+            if head.order == Order::AfterPrevious {
+                waits.push((self.state.number, head.tick - 1));
+            }
             waits.sort_unstable();
             self.state.waits.lock().unwrap_or_else(PoisonError::into_inner).push(waits);
         } else {

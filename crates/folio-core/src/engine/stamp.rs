@@ -98,10 +98,12 @@ impl Waits {
         }
     }
 
-    /// Need not wait for `lane`.
+    /// Need not wait for `lane`; true if it had to.
     #[inline]
-    pub(crate) fn remove(&mut self, lane: LaneId) {
+    pub(crate) fn remove(&mut self, lane: LaneId) -> bool {
+        let before = self.0.len();
         self.0.retain(|s| s.lane() != Some(lane));
+        self.0.len() < before
     }
 
     #[inline]

@@ -100,12 +100,12 @@ impl Ledger {
                 self.free_lane(device, near)
             }
         };
-        before.ticks.remove(lane);
         let key = self.key(lane);
         // Looking for a lane may tell of a failure.
         if self.failures.len() != failures
             || self.device_lost[usize::from(device)].is_some()
-            || before.ticks.iter().any(|(other, _)| !key.can_wait_for(self.key(other)))
+            || (before.ticks.iter())
+                .any(|(other, _)| other != lane && !key.can_wait_for(self.key(other)))
         {
             return None;
         }

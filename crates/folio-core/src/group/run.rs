@@ -1,6 +1,7 @@
 //! Kernel calls in command groups: which accesses they make.
 
-use super::{CommandGroup, Doing, param};
+use super::finish::param;
+use super::{CommandGroup, Doing};
 use crate::buffer::{Part, widen, widen_at};
 use crate::call::{Function, KernelCall, Passed, Places, Plan};
 use crate::engine::launch::Launch;

@@ -411,6 +411,12 @@ thread_local! {
     static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
+/// How many steps this thread has taken.
+#[cfg(test)]
+pub(crate) fn steps_taken() -> u64 {
+    STEPS.with(std::cell::Cell::get)
+}
+
 /// Counts one elementary step, in tests only.
 #[inline(always)]
 pub(super) fn step() {

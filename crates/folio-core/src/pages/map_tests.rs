@@ -140,9 +140,9 @@ fn every_two_sets_of_small_grids_equal_the_model() {
 }
 
 fn steps(f: impl FnOnce()) -> u64 {
-    let before = STEPS.with(std::cell::Cell::get);
+    let before = steps_taken();
     f();
-    STEPS.with(std::cell::Cell::get) - before
+    steps_taken() - before
 }
 
 #[test]

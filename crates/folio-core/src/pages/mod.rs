@@ -25,5 +25,7 @@ pub use block::{BlockTracker, BlockTrackers};
 pub use dense::{DenseTracker, DenseTrackers};
 pub use domains::{DomainId, DomainIter, DomainSet};
 pub use map::PageMap;
+#[cfg(all(test, not(loom), not(miri)))]
+pub(crate) use map::steps_taken;
 pub use planner::{Need, Planner, Transfer};
 pub use tracker::{PageTracker, PageTrackerFactory};

@@ -41,8 +41,8 @@ impl Runner<'_> {
     ) {
         let mut data: Vec<T> = handle::contents(at, &self.program.buffers[at]);
         let slice = data.as_mut_slice();
-        let (place, len) = (slice.as_ptr(), slice.len());
-        let (mut end, mut before, mut early) = (None, Moves::default(), None);
+        let early = self.wrap.leaves_scopes_early();
+        let (mut end, mut before) = (None, Moves::default());
         let result = self.world.rt.scope(|scope| {
             let view = scope.view_mut(slice).and_then(Handle::of_view);
             let mut doing = Doing::new(enter.id);
@@ -54,17 +54,21 @@ impl Runner<'_> {
             mine.scopes.pop();
             self.world.thaw();
             before = self.counters(at);
-            early = self.wrap.leaves_scopes_early().then(|| {
-                // SAFETY: initialised, and there for as long as the scope; simulated devices, which are
-                // all that a bug of this kind is planted over, write it when somebody waits. That it is lent is
-                // the bug.
-                unsafe { std::slice::from_raw_parts(place, len) }.to_vec()
-            });
+            if early {
+                // Nobody writes it while it is looked at below, and a scope that waits does not end.
+                self.world.freeze();
+            }
         });
+        let contents = data.iter().copied().map(T::wide).collect();
+        if early {
+            // It is written later: that is the bug.
+            std::mem::forget(data);
+            self.world.thaw();
+        }
         let Some(leave) = end else { return };
         let mut doing = Doing::new(leave.id);
         doing.seen.call = Outcome::of(&result);
-        doing.seen.data = early.unwrap_or(data).into_iter().map(T::wide).collect();
+        doing.seen.data = contents;
         doing.seen.moved.push((at, between(before, self.counters(at))));
         mine.order.note(leave, &doing.seen);
         done.push(doing);

@@ -1,0 +1,152 @@
+//! How USM becomes buffers, and buffers become USM.
+
+use super::*;
+
+/// USM-02, BUF-07: of fresh memory of a buffer only a part was written by way of the address.
+pub(super) fn what_is_beside_a_write_by_address_is_zero(rig: &Rig) -> Outcome {
+    for device in rig.rt.devices() {
+        let q = rig.rt.queue_on(&device)?;
+        let mut x = rig.rt.buffer_with::<u32, 1>([6], BufferOptions::new().page([4]))?;
+        let pointer = match x.pointer(&device) {
+            Err(Error::Unsupported { .. }) => return unsupported("addresses"),
+            other => other?,
+        };
+        let Some(start) = pointer.offset(4) else { return unsupported("offsets") };
+        fill(&q, &[], start, [1, 1, 2], 7)?.wait()?;
+        // SAFETY: the fill has written both, and nothing else uses the buffer.
+        unsafe { x.assume_written([1], [2], &device)? };
+        ensure_eq!(x.to_vec()?, [0, 7, 7, 0, 0, 0], "on {}", device.name());
+        ensure_eq!(
+            x.counters().transfers().bytes,
+            if device.info().home == MemoryHome::Host { 0 } else { 16 }
+        );
+    }
+    Ok(())
+}
+
+/// BUF-02, BUF-03: in copies, fills, queries and kernels; what it wrote is announced.
+pub(super) fn pointers_of_buffers_work_everywhere(rig: &Rig) -> Outcome {
+    for device in rig.rt.devices() {
+        let q = rig.rt.queue_on(&device)?;
+        let mut x = rig.rt.buffer_from(&[1u32, 2, 3, 4, 5, 6, 7, 8])?;
+        q.submit(|cg| {
+            cg.update(&x);
+            Ok(())
+        })?
+        .wait()?;
+        let pointer = match x.pointer(&device) {
+            Err(Error::Unsupported { .. }) => return unsupported("memory with addresses"),
+            pointer => pointer?,
+        };
+        let Some(address) = pointer.address() else {
+            return Err(Stop::Failed("a pointer without an address".into()));
+        };
+        let Some((found, info)) = rig.rt.query(address + 8) else {
+            return Err(Stop::Failed(format!("the buffer on {device:?} is not found")));
+        };
+        // Devices in one memory share its allocations.
+        ensure_eq!((found.info().home, info.offset), (device.info().home, 8));
+        let ready = x.written()?;
+        let filled = fill(&q, &[&ready], further(pointer, 4)?, [1, 1, 2], 70)?;
+        let mut own = [80u32, 81];
+        let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 8);
+        let copied = copy(&q, &[&filled], host, further(pointer, 12)?, [1, 1, 8])?;
+        let raw = if device.info().caps.closures {
+            q.submit(|cg| {
+                cg.after(&copied).host_kernel([1], (), move |_, ()| {
+                    let last = std::ptr::with_exposed_provenance_mut::<u32>(address as usize + 28);
+                    // SAFETY: the buffer has eight elements there, and the commands are ordered.
+                    unsafe { last.write(last.read() + 82) };
+                });
+                Ok(())
+            })?
+        } else {
+            fill(&q, &[&copied], further(pointer, 28)?, [1, 1, 1], 90)?
+        };
+        raw.wait()?;
+        // SAFETY: they have been written, and are in no other use.
+        unsafe { x.assume_written([1], [4], &device)? };
+        // SAFETY: as above.
+        unsafe { x.assume_written([7], [1], &device)? };
+        ensure_eq!(x.to_vec()?, [1, 70, 70, 80, 81, 6, 7, 90], "{device:?}");
+        add_one(&q, &mut x)?;
+        ensure_eq!(contents(rig, &q, &[&x.written()?], pointer, 2)?, [2, 71]);
+        ensure_eq!(x.pointer(&device)?.address(), Some(address));
+    }
+    Ok(())
+}
+
+/// BUF-03: any kind becomes the buffer's memory on its device; nothing is copied there.
+pub(super) fn usm_becomes_a_buffer(rig: &Rig) -> Outcome {
+    for device in rig.rt.devices() {
+        let q = rig.rt.queue_on(&device)?;
+        for kind in kinds(rig, &device)? {
+            let (usm, there) = filled(rig, &q, kind, &[4; 40])?;
+            let pointer = usm.pointer();
+            there.wait()?;
+            let before = rig.rt.counters();
+            let mut x = usm.into_buffer();
+            add_one(&q, &mut x)?;
+            ensure_eq!(rig.rt.counters().transfers(), before.transfers());
+            ensure_eq!(rig.rt.counters().allocations, before.allocations);
+            ensure_eq!(contents(rig, &q, &[&x.written()?], pointer, 40)?, [5; 40]);
+            if pointer.address().is_some() {
+                ensure_eq!(x.pointer(&device)?.address(), pointer.address());
+            }
+            ensure_eq!(x.to_vec()?, [5; 40], "{kind:?} on {device:?}");
+            for other in rig.rt.devices() {
+                add_one(&rig.rt.queue_on(&other)?, &mut x)?;
+            }
+            let want = 5 + rig.rt.devices().len() as u32;
+            ensure_eq!(x.to_vec()?, [want; 40]);
+        }
+    }
+    Ok(())
+}
+
+/// BUF-03: over what somebody else owns, whole or from somewhere in the middle, given as current or
+/// as empty; over the host's memory too.
+pub(super) fn buffers_over_pointers(rig: &Rig) -> Outcome {
+    for device in rig.rt.devices() {
+        let q = rig.rt.queue_on(&device)?;
+        for kind in kinds(rig, &device)? {
+            let data: Vec<u32> = (0..32).collect();
+            let (usm, there) = filled(rig, &q, kind, &data)?;
+            there.wait()?;
+            let part = further(usm.pointer(), 32)?;
+            let before = rig.rt.counters();
+            // SAFETY: `usm` lives longer, and is not used meanwhile.
+            let mut x = unsafe { rig.rt.buffer_over::<u32>(part, 16, true)? };
+            add_one(&q, &mut x)?;
+            ensure_eq!(rig.rt.counters().transfers(), before.transfers());
+            let want: Vec<u32> = (9..25).collect();
+            ensure_eq!(x.to_vec()?, want, "{kind:?} on {device:?}");
+            x.written()?.wait()?;
+            drop(x);
+            let found = contents(rig, &q, &[], usm.pointer(), 32)?;
+            ensure_eq!((found[7], found[8], found[23], found[24]), (7, 9, 24, 24));
+            // Empty: it reads as zero, wherever.
+            // SAFETY: as above.
+            let x = unsafe { rig.rt.buffer_over::<u32>(usm.pointer(), 32, false)? };
+            ensure_eq!(x.to_vec()?, [0; 32]);
+            // SAFETY: as above.
+            let mut x = unsafe { rig.rt.buffer_over::<u32>(part, 4, false)? };
+            add_one(&q, &mut x)?;
+            ensure_eq!(x.to_vec()?, [1; 4]);
+            rig.rt.wait()?;
+        }
+        let mut own = vec![5u32; 8];
+        let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 32);
+        // SAFETY: `own` lives longer, and is not used meanwhile.
+        let mut x = unsafe { rig.rt.buffer_over::<u32>(host, 8, true)? };
+        add_one(&q, &mut x)?;
+        q.submit(|cg| {
+            cg.update_host(&x);
+            Ok(())
+        })?
+        .wait()?;
+        drop(x);
+        ensure_eq!(own, [6; 8]);
+    }
+    Ok(())
+}

@@ -1,0 +1,304 @@
+//! The end of a description: what is checked without the ledger, and the command that comes of it.
+
+use super::{CommandGroup, Doing, Made, Seen};
+use crate::buffer::{Part, View};
+use crate::call::Function;
+use crate::engine::access::{Access, Mode};
+use crate::engine::command::{Action, Command, End, Place, Shape};
+use crate::engine::launch::Launch;
+use crate::error::{Error, Label, Result};
+use crate::geom::{Box3, Dims};
+use crate::hal::{Geometry, HostPtr, MemBase, MemRef, Param};
+use crate::pages::DomainId;
+use crate::planted::Planted;
+use crate::views::Token;
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering;
+
+impl CommandGroup {
+    /// Checks everything that does not need the ledger, and completes the command.
+    pub(crate) fn finish(&mut self, command: &mut Command) -> Result<()> {
+        if let Some(error) = self.wrong.take() {
+            return Err(error);
+        }
+        if self.actions > 1 {
+            return Err(Error::Actions { command: self.label.clone(), actions: self.actions });
+        }
+        let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
+        let entry = &self.core.engine.devices[usize::from(self.device)];
+        let place = if on_host { DomainId::HOST } else { entry.domain };
+        let mut homes = false;
+        for made in &self.made {
+            let storage = &*made.part.view.storage;
+            let home = storage.home();
+            homes |= home.is_some();
+            let domain = home.unwrap_or(place);
+            let which = (storage.id, &storage.grid);
+            command.accesses.push(if made.part.whole {
+                Access::whole(which, made.mode, domain)
+            } else {
+                let (elements, exact) = made.part.view.in_storage(&made.part.part);
+                let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
+                Access::new(which, elements, mode, domain)
+            });
+        }
+        self.check_aliasing(&command.accesses)?;
+        if homes {
+            self.check_homes(&command.accesses, place, on_host)?;
+        }
+        match &mut self.doing {
+            // Taken from where it lies: what is done is large.
+            Doing::Kernel(launch) => {
+                let launch = launch.take();
+                self.launch(command, launch)?;
+            }
+            _ => {
+                self.check_raw(place)?;
+                self.action(command)?;
+            }
+        }
+        command.device = (!on_host).then_some(self.device);
+        command.label = std::mem::take(&mut self.label);
+        command.timed = self.timed;
+        command.after = std::mem::take(&mut self.after);
+        Ok(())
+    }
+
+    /// Two accesses that share a byte, one of which writes, are an error (whatever the handles).
+    fn check_aliasing(&self, accesses: &[Access]) -> Result<()> {
+        if self.core.engine.plant.is(Planted::AliasCheck) {
+            return Ok(());
+        }
+        let mut seen = Seen::default();
+        for (at, access) in accesses.iter().enumerate() {
+            if seen.first(access.storage.0 as usize) {
+                continue;
+            }
+            let same = |(_, other): &(usize, &Access)| other.storage == access.storage;
+            for (before, _) in accesses[..at].iter().enumerate().filter(same) {
+                let (a, b) = (&self.made[at], &self.made[before]);
+                if (a.mode.writes() || b.mode.writes())
+                    && a.part.view.shares(&a.part.part, &b.part.view, &b.part.part)
+                {
+                    let buffer = a.part.view.storage.label.clone();
+                    return Err(Error::Aliasing { command: self.label.clone(), buffer });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Kernels reach USM only where it is, even from a device in the host's memory: it is another
+    /// backend's to find. Host tasks reach what the host does.
+    fn check_homes(&self, accesses: &[Access], place: DomainId, on_host: bool) -> Result<()> {
+        if matches!(self.doing, Doing::Copy { .. } | Doing::Upload { .. }) {
+            return Ok(());
+        }
+        for (made, access) in self.made.iter().zip(accesses) {
+            let reachable = access.domain == place
+                || (on_host && made.part.view.storage.host_reachable.load(Ordering::Relaxed));
+            if !reachable && !access.elements.is_empty() {
+                let engine = &self.core.engine;
+                return Err(Error::NotAccessible {
+                    label: made.part.view.storage.label.clone(),
+                    home: engine.domain_name(access.domain),
+                    device: engine.domain_name(place),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills and hints are for memory of the device itself.
+    fn check_raw(&self, place: DomainId) -> Result<()> {
+        let Doing::Raw(action) = &self.doing else { return Ok(()) };
+        let (Action::Fill { to: at, .. } | Action::Hint { at, .. }) = &**action else {
+            return Ok(());
+        };
+        match &at.end {
+            End::Raw(raw) if raw.domain != place => {
+                let (home, device) = (raw.domain, place);
+                let name = |domain| self.core.engine.domain_name(domain);
+                let label = Label::from("raw pointer");
+                Err(Error::NotAccessible { label, home: name(home), device: name(device) })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An access as a kernel gets it, of memory that is not known yet.
+    #[inline]
+    pub(super) fn param(&self, at: usize) -> Param {
+        let Made { part: Part { view, part, .. }, mode } = &self.made[at];
+        param(view, part, *mode)
+    }
+
+    fn shape(&self, at: usize) -> Shape {
+        let part = &self.made[at].part;
+        let (dims, element_bytes) = (part.view.dims, part.view.element_bytes);
+        Shape { dims, element_bytes, part: part.part }
+    }
+
+    fn at(&self, access: usize) -> Place {
+        Place::of(End::Access(access), &self.shape(access))
+    }
+
+    /// Where the access of a token is, given those of the tokens before it.
+    fn made_at(&self, token: &Token, before: &[Token], seen: &mut Seen) -> Result<usize> {
+        if token.group != self.id {
+            return Err(Error::ForeignAccess { command: self.label.clone() });
+        }
+        let made = &self.made[token.at];
+        let again = !seen.first(token.at) && before.iter().any(|t| t.at == token.at);
+        if again && made.mode.writes() {
+            let buffer = made.part.view.storage.label.clone();
+            return Err(Error::Aliasing { command: self.label.clone(), buffer });
+        }
+        Ok(token.at)
+    }
+
+    fn launch(&self, command: &mut Command, launch: Option<Box<Launch>>) -> Result<()> {
+        let Some(mut launch) = launch else { return Ok(()) };
+        let items = self.check_launch(&launch)?;
+        self.check_opaque(&launch)?;
+        self.check_foreign(&launch)?;
+        let Launch { tokens, params, geometry, .. } = &mut *launch;
+        let mut seen = Seen::default();
+        for (nth, token) in tokens.iter().enumerate() {
+            let at = self.made_at(token, &tokens[..nth], &mut seen)?;
+            // Those of a kernel call are there, and checked.
+            if params.len() > nth {
+                continue;
+            }
+            params.push(self.param(at));
+            let Made { part, mode } = &self.made[at];
+            let larger = |d: usize| geometry.range[d] > part.part.max[d] - part.part.min[d];
+            if mode.writes() && items > 0 && (larger(0) || larger(1) || larger(2)) {
+                return Err(self.launch_too_large(geometry, nth, part));
+            }
+        }
+        if items == 0 {
+            // Legal, without effect: also no access takes place.
+            command.accesses.clear();
+        } else {
+            self.choose_form(&mut launch)?;
+            command.action = Action::Launch(Some(launch));
+        }
+        Ok(())
+    }
+
+    /// Makes of a kernel function what its device runs.
+    fn choose_form(&self, launch: &mut Launch) -> Result<()> {
+        let Some(Function { code, native }) = launch.function.take() else { return Ok(()) };
+        let engine = &self.core.engine;
+        if engine.devices[usize::from(self.device)].info.caps.closures {
+            native(code, launch);
+        } else {
+            launch.loaded = Some(engine.load(self.device, code)?);
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, command: &mut Command) -> Result<()> {
+        let accesses = &command.accesses;
+        let empty = |at: usize| accesses[at].elements.is_empty();
+        command.action = match std::mem::replace(&mut self.doing, Doing::Nothing) {
+            Doing::Nothing | Doing::OnHost => Action::Nothing,
+            Doing::Kernel(launch) => Action::Launch(launch),
+            Doing::Copy { from, .. } if empty(from) => Action::Nothing,
+            Doing::Copy { from, to } => Action::Copy { from: self.at(from), to: self.at(to) },
+            Doing::Upload { to, .. } | Doing::Fill { to, .. } if empty(to) => Action::Nothing,
+            Doing::Upload { from, to } => {
+                let target = self.shape(to);
+                let dims = target.part.extent();
+                let source = Shape { dims, part: Box3::whole(dims), ..target };
+                Action::Copy { from: Place::of(End::Host(from), &source), to: self.at(to) }
+            }
+            Doing::Fill { to, pattern } => Action::Fill { to: self.at(to), pattern },
+            Doing::Hint { at, .. } if empty(at) => Action::Nothing,
+            Doing::Hint { at, hint } => Action::Hint { at: self.at(at), hint },
+            Doing::Raw(action) => match *action {
+                Action::Copy { to: at, .. }
+                | Action::Fill { to: at, .. }
+                | Action::Hint { at, .. }
+                    if at.extent.contains(&0) =>
+                {
+                    Action::Nothing
+                }
+                action => action,
+            },
+            Doing::Task { body, args } => {
+                let (mut params, mut seen) = (SmallVec::new(), Seen::default());
+                for (nth, token) in args.iter().enumerate() {
+                    let at = self.made_at(token, &args[..nth], &mut seen)?;
+                    params.push((at, self.shape(at)));
+                }
+                Action::Task { body, params }
+            }
+        };
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn launch_too_large(
+        &self,
+        geometry: &Geometry,
+        access: usize,
+        part: &Part,
+    ) -> Error {
+        let visible = |dims: &Dims| dims[3 - usize::from(geometry.rank)..].to_vec();
+        Error::LaunchTooLarge {
+            command: self.label.clone(),
+            launch: visible(&geometry.range),
+            offset: visible(&geometry.offset),
+            access,
+            buffer: part.view.storage.label.clone(),
+            extent: part.view.visible(part.part.extent()),
+        }
+    }
+
+    #[cold]
+    pub(super) fn unsupported(&self, what: String) -> Error {
+        let entry = &self.core.engine.devices[usize::from(self.device)];
+        let what = format!("{what} (command {})", self.label);
+        Error::Unsupported { device: entry.name.clone(), what }
+    }
+
+    /// The number of items. The device must run such a kernel, and so many parameters.
+    fn check_launch(&self, launch: &Launch) -> Result<usize> {
+        let Launch { geometry, tokens, .. } = launch;
+        let entry = &self.core.engine.devices[usize::from(self.device)];
+        let caps = &entry.info.caps;
+        // Whoever has loaded an opaque kernel runs it.
+        let runs = caps.ir && launch.function.is_some() || launch.opaque.is_some();
+        if launch.foreign.is_none() && !(caps.closures || runs) {
+            return Err(self.unsupported("kernels that are closures of the host".to_owned()));
+        }
+        let count = tokens.len() + launch.pointers().len();
+        if count > caps.max_params {
+            let most = caps.max_params;
+            return Err(self.unsupported(format!("{count} parameters, but {most}")));
+        }
+        crate::geom::checked_volume(geometry.range).ok_or_else(|| Error::TooLarge {
+            what: "launch",
+            label: self.label.clone(),
+            extent: geometry.range.to_vec(),
+            element_bytes: 1,
+        })
+    }
+}
+
+/// An access of a part as a kernel gets it, of memory that is not known yet.
+#[inline]
+pub(super) fn param(view: &View, part: &Box3, mode: Mode) -> Param {
+    Param {
+        mem: MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
+        size: view.element_bytes as u32,
+        write: mode.writes(),
+        dims: view.dims,
+        origin: part.min,
+        extent: part.extent(),
+        index: [0; 3],
+        shape: part.extent(),
+    }
+}

@@ -1,0 +1,29 @@
+//! Bugs on purpose, to test those who are to find such: where the engine does the right thing it asks here
+//! whether to leave it out. It never is without the feature `planted`, of which only tests know.
+
+/// What a runtime leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planted {
+    /// To refuse accesses of one command that overlap.
+    AliasCheck,
+    /// To wait at the end of a scope.
+    ScopeWait,
+}
+
+/// The bug of a runtime.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Plant {
+    #[cfg(feature = "planted")]
+    pub(crate) bug: Option<Planted>,
+}
+
+impl Plant {
+    /// True if the runtime has this bug.
+    #[inline(always)]
+    pub(crate) fn is(self, _bug: Planted) -> bool {
+        #[cfg(feature = "planted")]
+        return self.bug == Some(_bug);
+        #[cfg(not(feature = "planted"))]
+        false
+    }
+}

@@ -15,8 +15,9 @@ pub fn opened(tokens: TokenStream) -> TokenStream {
             continue;
         };
         let inner = self::opened(group.stream());
-        let alone = all[..at].last().is_none_or(begins) && ends(&all[at + 1..]);
-        if group.delimiter() == Delimiter::None && (alone || is_one(&inner)) {
+        let after = &all[at + 1..];
+        let alone = all[..at].last().is_none_or(begins) && ends(after);
+        if group.delimiter() == Delimiter::None && (alone || is_one(&inner, after)) {
             opened.extend(inner);
             continue;
         }
@@ -50,12 +51,19 @@ fn ends(after: &[TokenTree]) -> bool {
     }
 }
 
-/// It holds together by itself: a token, a number with its sign, a path, a type, a visibility.
-fn is_one(tokens: &TokenStream) -> bool {
+/// It holds together by itself: a token, a path, a type, a visibility, a number with its sign unless something is
+/// done with that.
+fn is_one(tokens: &TokenStream, after: &[TokenTree]) -> bool {
     let all: Vec<_> = tokens.clone().into_iter().collect();
     match &*all {
         [] | [_] => return true,
-        [TokenTree::Punct(sign), TokenTree::Literal(_)] if sign.as_char() == '-' => return true,
+        [TokenTree::Punct(sign), TokenTree::Literal(_)] if sign.as_char() == '-' => {
+            return match after.first() {
+                Some(TokenTree::Punct(mark)) => !['.', '?'].contains(&mark.as_char()),
+                Some(TokenTree::Group(_)) => false,
+                _ => true,
+            };
+        }
         [TokenTree::Ident(word), TokenTree::Group(_)] if word == "pub" => return true,
         _ => {}
     }
@@ -94,13 +102,14 @@ mod tests {
     #[test]
     fn sums_stay_together() {
         let sum = group(quote!(a + b));
-        let two = quote!(2);
+        let (two, minus) = (quote!(2), group(quote!(-1)));
         for tokens in [
             quote!(#two * #sum),
             quote!(#sum * #two),
             quote!(#sum.sqrt()),
             quote!(-#sum),
             quote!(#sum == #two),
+            quote!(#minus.abs()),
         ] {
             let inside = |token: TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::None);
             assert!(opened(tokens).into_iter().any(inside));

@@ -242,7 +242,10 @@ impl Walk {
                 let (native, tree) = self.expr(&inner.expr);
                 (quote!((#native)), tree)
             }
-            Expr::Group(inner) => self.expr(&inner.expr),
+            Expr::Group(inner) => {
+                let (native, tree) = self.expr(&inner.expr);
+                (quote!((#native)), tree)
+            }
             Expr::Path(path) => {
                 let local = path.path.get_ident().and_then(|name| self.scopes.find(name));
                 self.used.extend(local);

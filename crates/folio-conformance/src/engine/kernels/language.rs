@@ -257,11 +257,11 @@ macro_rules! of_fragments {
                 _ => 2 * $by,
             };
             let n: $ty = $do;
-            y[i] = k - $by * n;
+            y[i] = k - $by * n + $least.abs();
         }
     };
 }
-of_fragments!(pub(super) of_a_macro_of_parts i32, self::doubled, x x.len() - 1, 1..=1000, 3 + 4, -1, { 1 + 1 });
+of_fragments!(pub(super) of_a_macro_of_parts i32, self::doubled, x x.len() - 1, 1..=1000, 3 + 4, -1i32, { 1 + 1 });
 
 #[device_fn]
 fn doubled(x: i32) -> i32 {

@@ -3,7 +3,7 @@
 use crate::buffer::{Buffer, BufferOptions, StorageHandle, View, default_page, widen};
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::Engine;
-use crate::engine::courier::Courier;
+use crate::engine::courier;
 use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::kernels::Kernels;
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
@@ -263,7 +263,6 @@ fn find_devices(
                 Some(other) => other.budget.clone(),
                 None => Arc::new(Budget::new(info.memory)),
             };
-            let courier = info.caps.courier.map(Courier::new);
             devices.push(DeviceEntry {
                 backend: at,
                 index,
@@ -273,10 +272,11 @@ fn find_devices(
                 budget,
                 opened: OnceLock::new(),
                 kernels: Kernels::new(),
-                courier,
+                courier: None,
             });
         }
     }
+    courier::engage(&mut devices);
     Ok((devices, absent))
 }
 

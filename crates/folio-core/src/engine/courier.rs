@@ -4,10 +4,14 @@
 //! and the driver's are done side by side, each from warm caches. A device that is waited for often is
 //! given its operations by the submitters themselves, without the way from thread to thread.
 //!
+//! An awake courier takes a processor. So there are couriers for half of the processors at most, one for each device
+//! while they suffice, and otherwise devices share them in turn ([`engage`]).
+//!
 //! A courier is *awake*, and then looks for operations again and again, or asleep. What was put into a mailbox
 //! before a submitter saw it awake is seen by it before it sleeps: each of the two writes, passes a
 //! fence, and then reads what the other one writes.
 
+use super::devices::DeviceEntry;
 use super::lanes::{LaneShared, Lanes};
 use super::ledger::LANES_PER_DEVICE;
 use super::stamp::LaneId;
@@ -28,7 +32,7 @@ const PATIENCE: u32 = if cfg!(loom) { 1 } else { 100 };
 /// How often a courier looks for operations before it sleeps: some 50 microseconds.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 1000 };
 
-/// A device's courier.
+/// A courier, of one device or of several.
 #[repr(align(128))]
 pub(crate) struct Courier {
     /// Written by it alone.
@@ -51,7 +55,7 @@ struct State {
 }
 
 impl Courier {
-    pub(crate) fn new(most: u32) -> Courier {
+    fn new(most: u32) -> Courier {
         Courier {
             awake: AtomicBool::new(false),
             rest: AtomicBool::new(false),
@@ -102,6 +106,25 @@ impl Courier {
         while !std::mem::replace(&mut state.called, false) {
             state = self.wake.wait_until(state, None);
         }
+    }
+}
+
+/// How many couriers there are where so many devices ask for one.
+fn enough(asking: usize, processors: usize) -> usize {
+    asking.min((processors / 2).max(1))
+}
+
+/// Gives the devices that ask for them their couriers. One that is shared is called as soon as the device that
+/// asks for it the earliest would call it.
+pub(crate) fn engage(devices: &mut [DeviceEntry]) {
+    let asking: Vec<_> = devices.iter().filter_map(|device| device.info.caps.courier).collect();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let n = enough(asking.len(), processors);
+    let earliest = |at| asking.iter().skip(at).step_by(n).min().copied().unwrap_or_default();
+    let couriers: Vec<_> = (0..n).map(|at| Arc::new(Courier::new(earliest(at)))).collect();
+    let asking = devices.iter_mut().filter(|device| device.info.caps.courier.is_some());
+    for (device, courier) in asking.zip(couriers.iter().cycle()) {
+        device.courier = Some(courier.clone());
     }
 }
 
@@ -197,11 +220,16 @@ impl Engine {
         }
     }
 
-    /// What a courier does, until the engine closes.
+    /// What the courier of a device does, for that and the others that it has, until the engine closes.
     pub(crate) fn carry(self: Arc<Self>, at: usize) {
         let Some(courier) = &self.devices[at].courier else { return };
-        let first = at as u16 * LANES_PER_DEVICE;
-        let lanes = || (first..first + LANES_PER_DEVICE).map(LaneId);
+        let its = |device: &DeviceEntry| {
+            device.courier.as_ref().is_some_and(|other| Arc::ptr_eq(other, courier))
+        };
+        let its = (0u16..).zip(&self.devices).filter(|(_, device)| its(device));
+        let of = |(at, _)| (at * LANES_PER_DEVICE..(at + 1) * LANES_PER_DEVICE).map(LaneId);
+        let all: Vec<LaneId> = its.flat_map(of).collect();
+        let lanes = || all.iter().copied();
         let waits = |lane: LaneId| self.table.shared(lane).is_some_and(LaneShared::is_waiting);
         loop {
             courier.sleep();
@@ -237,9 +265,12 @@ impl Engine {
 
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests {
+    use super::enough;
     use crate::engine::null::{Null, PANICS};
     use crate::error::Cause;
     use crate::{Error, Runtime};
+    use std::collections::HashSet;
+    use std::sync::Arc;
 
     /// A backend that panics has failed, for whoever waits and nobody else, on the thread of a submitter and on a
     /// courier.
@@ -266,5 +297,41 @@ mod tests {
             fine.wait().unwrap();
             submit(22, "").wait().unwrap();
         }
+    }
+    #[test]
+    fn couriers_leave_processors_to_submitters() {
+        let all = [(1, 16), (8, 16), (8, 8), (8, 4), (2, 1), (1, 2), (0, 16)];
+        assert_eq!(
+            all.map(|(asking, processors)| enough(asking, processors)),
+            [1, 8, 4, 2, 1, 1, 0]
+        );
+    }
+
+    /// However many devices there are: each has a courier that serves it, and those are few.
+    #[test]
+    fn devices_share_couriers() {
+        const DEVICES: usize = 40;
+        let courier = Some(1);
+        let backend = Null { courier, ..Null::new(DEVICES as u32) };
+        let rt = Runtime::builder().backend(backend).build().unwrap();
+        let engine = &rt.core.engine;
+        let couriers = || engine.devices.iter().map(|device| device.courier.as_ref().unwrap());
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let different: HashSet<_> = couriers().map(Arc::as_ptr).collect();
+        assert_eq!(different.len(), enough(DEVICES, processors));
+        for at in 0..DEVICES {
+            let q = rt.queue_on(&format!("null:{at}")[..]).unwrap();
+            let mut x = rt.buffer::<u32>(4).unwrap();
+            for _ in 0..100 {
+                q.submit(|cg| {
+                    let x = cg.read_write(&mut x);
+                    cg.host_kernel([1], x, |_, _| {});
+                    Ok(())
+                })
+                .unwrap();
+            }
+            q.wait().unwrap();
+        }
+        assert!(couriers().all(|courier| courier.state.lock().running));
     }
 }

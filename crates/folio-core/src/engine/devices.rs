@@ -70,7 +70,7 @@ pub(crate) struct DeviceEntry {
     pub(crate) budget: Arc<Budget>,
     pub(crate) opened: OnceLock<Arc<dyn Device>>,
     pub(crate) kernels: Kernels,
-    pub(crate) courier: Option<Courier>,
+    pub(crate) courier: Option<Arc<Courier>>,
 }
 
 impl Engine {

@@ -252,7 +252,7 @@ fn device(courier: bool) -> DeviceEntry {
         budget: Arc::new(Budget::new(0)),
         opened: OnceLock::new(),
         kernels: Kernels::new(),
-        courier: courier.then(Courier::running),
+        courier: courier.then(|| Arc::new(Courier::running())),
     }
 }
 

@@ -96,7 +96,8 @@ pub struct Caps {
     pub max_in_flight: u32,
     /// Once so many operations have been handed over and nobody has waited for any, a thread of the engine's, the
     /// device's courier, makes these calls, and submitting takes no longer than the engine's own work. For devices
-    /// where each is microseconds in a driver ([`Caps::spare_courier`]); `None`: no such thread.
+    /// where each is microseconds in a driver ([`Caps::spare_courier`]); `None`: no such thread. Devices share couriers
+    /// where there would be more than half as many as processors.
     pub courier: Option<u32>,
     /// Copies to and from the host's memory.
     pub host_link: Link,

@@ -5,10 +5,11 @@
 //! a driver's would: the tick is consumed and reached, memory is not touched. For that the layer
 //! issues a copy of nothing in the operation's place.
 
+use crate::graph::GraphRef;
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::hal::{
-    AllocReq, Allocation, Backend, Device, DeviceInfo, HalError, HalErrorKind, Head, KernelHandle,
-    KernelSource, Lane, LaneKind, Lost, Notify, Tick, Unavailable,
+    AllocReq, Allocation, Backend, Device, DeviceInfo, Graph, HalError, HalErrorKind, Head,
+    KernelHandle, KernelSource, Lane, LaneKind, Lost, Node, NodeOp, Notify, Tick, Unavailable,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -35,6 +36,12 @@ pub enum Site {
     Launch,
     /// [`Lane::hint`].
     Hint,
+    /// [`Device::graph`].
+    Graph,
+    /// [`folio_core::hal::Graph::update`].
+    Update,
+    /// [`Lane::replay`].
+    Replay,
     /// [`Lane::flush`].
     Flush,
     /// [`Lane::completed`].
@@ -47,7 +54,7 @@ pub enum Site {
 
 impl Site {
     /// All of them.
-    pub const ALL: [Site; 13] = [
+    pub const ALL: [Site; 16] = [
         Site::Devices,
         Site::Open,
         Site::Lane,
@@ -57,6 +64,9 @@ impl Site {
         Site::Fill,
         Site::Launch,
         Site::Hint,
+        Site::Graph,
+        Site::Update,
+        Site::Replay,
         Site::Flush,
         Site::Completed,
         Site::Wait,
@@ -69,12 +79,13 @@ impl Site {
             Op::Fill(..) => Site::Fill,
             Op::Launch(..) => Site::Launch,
             Op::Hint(..) => Site::Hint,
+            Op::Replay(_) => Site::Replay,
         }
     }
 
     /// Whether a failure can show after the call.
     pub fn is_operation(self) -> bool {
-        matches!(self, Site::Copy | Site::Fill | Site::Launch | Site::Hint)
+        matches!(self, Site::Copy | Site::Fill | Site::Launch | Site::Hint | Site::Replay)
     }
 
     /// Whether the contract knows no other failure here than the loss of the device. Any fault
@@ -359,6 +370,16 @@ unsafe impl Hooks for Faults {
     ) -> Result<KernelHandle, HalError> {
         self.0.count_call(Site::Load, device.index, "")?;
         device.inner.load(source)
+    }
+
+    fn graph(&self, device: &DeviceRef, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        self.0.count_call(Site::Graph, device.index, "")?;
+        device.inner.graph(nodes)
+    }
+
+    fn update(&self, graph: &GraphRef, node: usize, op: NodeOp<'_>) -> Result<(), HalError> {
+        self.0.count_call(Site::Update, graph.device.index, "")?;
+        graph.inner.update(node, op)
     }
 
     fn operation(

@@ -3,10 +3,12 @@
 //! Objects of the wrapped backend are named by dense numbers, lanes and devices alike, so that
 //! hooks keep their state in plain maps. Lanes that an operation waits for are unwrapped here.
 
+use crate::graph::{GraphRef, LayerGraph, NodeRef};
 use folio_core::hal::{
     AllocReq, Allocation, Args, Argument, Backend, CopyRect, Device, DeviceInfo, FillRect,
-    Geometry, HalError, Head, Hint, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Link,
-    Lost, MemRef, MemoryInfo, Notify, PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
+    Geometry, Graph, HalError, Head, Hint, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
+    Link, Lost, MemRef, MemoryInfo, Node, NodeOp, Notify, PointerInfo, Tick, Timing, Unavailable,
+    UsmAllocator, Wait,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -52,6 +54,8 @@ pub enum Op<'a> {
     Launch(Launched, &'a Geometry, &'a Args<'a>),
     /// [`Lane::hint`].
     Hint(MemRef, u64, Hint),
+    /// [`Lane::replay`] of a graph with these nodes; without any, of one that is not this layer's.
+    Replay(&'a [NodeRef]),
 }
 
 /// What is launched.
@@ -115,6 +119,16 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         device.inner.load(source)
     }
 
+    /// [`Device::graph`].
+    fn graph(&self, device: &DeviceRef, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        device.inner.graph(nodes)
+    }
+
+    /// [`Graph::update`].
+    fn update(&self, graph: &GraphRef, node: usize, op: NodeOp<'_>) -> Result<(), HalError> {
+        graph.inner.update(node, op)
+    }
+
     /// [`UsmAllocator::alloc`].
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         device.inner.usm().alloc(req)
@@ -125,8 +139,8 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         device.inner.usm().free(handle);
     }
 
-    /// [`Lane::copy`], [`Lane::fill`], [`Lane::launch`] and [`Lane::hint`]: `op` says what it is, and
-    /// `issue` issues it with a head. Without being called it leaves a kernel where it is.
+    /// [`Lane::copy`], [`Lane::fill`], [`Lane::launch`], [`Lane::hint`] and [`Lane::replay`]: `op` says what it is,
+    /// and `issue` issues it with a head. Without being called it leaves a kernel where it is.
     fn operation(
         &self,
         lane: &LaneRef,
@@ -168,7 +182,7 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
     }
 }
 
-/// A backend with hooks around each call. It has no graphs, since hooks would not see what they do.
+/// A backend with hooks around each call.
 pub struct Layer<H> {
     hooks: Arc<H>,
     inner: Arc<dyn Backend>,
@@ -238,6 +252,11 @@ unsafe impl<H: Hooks> Device for LayerDevice<H> {
         arguments: &[Argument],
     ) -> Result<(), HalError> {
         self.device.inner.check(handle, geometry, arguments)
+    }
+
+    fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        let graph = LayerGraph::new(self.hooks.clone(), self.device.clone(), nodes)?;
+        Ok(Arc::new(graph))
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {
@@ -325,6 +344,15 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
     fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
         let op = Op::Hint(mem, bytes, hint);
         self.operation(head, op, |lane, head| lane.hint(head, mem, bytes, hint))
+    }
+
+    fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {
+        let Some(ours) = graph.as_any().downcast_ref::<LayerGraph<H>>() else {
+            return self.operation(head, Op::Replay(&[]), |lane, head| lane.replay(head, graph));
+        };
+        let nodes = ours.nodes();
+        let inner = &ours.graph.inner;
+        self.operation(head, Op::Replay(&nodes), |lane, head| lane.replay(head, inner))
     }
 
     fn flush(&self) {

@@ -15,11 +15,13 @@
 //! [`Layer`] with [`Hooks`] is what they are made of; a test can write its own.
 
 mod faults;
+mod graph;
 mod layer;
 mod trace;
 mod validate;
 
 pub use faults::{Fault, FaultHandle, Faults, Fired, Planned, Site};
+pub use graph::{GraphRef, NodeRef, Noted};
 pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
 pub use trace::{Counts, Event, Issued, Trace, TraceHandle};
 pub use validate::{Report, Rule, Validate, Violation};

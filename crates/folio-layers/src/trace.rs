@@ -1,5 +1,6 @@
 //! Records each call of the HAL as a plain value, counts them, and can tell `tracing`.
 
+use crate::graph::Noted;
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
@@ -85,6 +86,8 @@ pub enum Event {
     Launch(Issued, Geometry, Vec<Param>),
     /// A hint was issued.
     Hint(Issued, Hint),
+    /// A graph with these nodes was replayed.
+    Replay(Issued, Vec<Noted>),
     /// A lane was flushed.
     Flush {
         /// Which.
@@ -142,6 +145,8 @@ pub struct Counts {
     pub launches: u64,
     /// Hints.
     pub hints: u64,
+    /// Replays of graphs.
+    pub replays: u64,
     /// Waits of one lane for another that operations carried.
     pub waits: u64,
     /// Flushes.
@@ -169,6 +174,7 @@ impl Counts {
             }
             Op::Launch(..) => self.launches += 1,
             Op::Hint(..) => self.hints += 1,
+            Op::Replay(_) => self.replays += 1,
         }
     }
 }
@@ -343,6 +349,9 @@ unsafe impl Hooks for Trace {
                     Event::Launch(issued, *geometry, args.params.to_vec())
                 }
                 Op::Hint(_, _, hint) => Event::Hint(issued, hint),
+                Op::Replay(nodes) => {
+                    Event::Replay(issued, nodes.iter().map(|node| node.does.clone()).collect())
+                }
             }
         };
         self.record(|counts| counts.add(head, op), event);

@@ -212,7 +212,9 @@ unsafe impl Hooks for Hook {
                 return self.issue(lane, head, uses, issue);
             }
             Op::Launch(_, _, args) => args,
-            Op::Hint(..) => return self.issue(lane, head, Uses::default(), issue),
+            Op::Hint(..) | Op::Replay(_) => {
+                return self.issue(lane, head, Uses::default(), issue);
+            }
         };
         let part = |write| {
             let params = args.params.iter().filter(|p| p.write == write);

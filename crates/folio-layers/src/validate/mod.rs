@@ -15,6 +15,7 @@ mod rule;
 
 pub use rule::{Report, Rule, Violation};
 
+use crate::graph::{NodeRef, Noted};
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
 use folio_core::hal::{
     AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
@@ -57,11 +58,13 @@ struct Operand {
     how: How,
     /// An empty one is legal: a parameter that a launch does not touch.
     may_be_empty: bool,
+    /// Which of a graph's nodes has it.
+    node: usize,
 }
 
 impl Operand {
     fn rect(mem: MemRef, pitch: [u64; 2], extent: [u64; 3], how: How) -> Operand {
-        Operand { mem, region: Region::new(0, pitch, extent), how, may_be_empty: false }
+        Operand { mem, region: Region::new(0, pitch, extent), how, may_be_empty: false, node: 0 }
     }
 }
 
@@ -101,7 +104,14 @@ impl Validate {
         }
     }
 
-    fn begin(&self, lane: &LaneRef, head: &HeadRef<'_>, operands: Vec<Operand>) {
+    /// `before` says for each node of a graph which others have ended when it begins.
+    fn begin(
+        &self,
+        lane: &LaneRef,
+        head: &HeadRef<'_>,
+        operands: Vec<Operand>,
+        before: &[HashSet<usize>],
+    ) {
         let mut state = self.lock();
         self.check_head(&mut state, lane, head);
         let Some(clock) = state.lanes.issue(lane.id, head.inner.order, head.waits) else { return };
@@ -116,18 +126,23 @@ impl Validate {
             return;
         }
         let accesses = self.locate(&state, lane, operands);
-        for (i, a) in accesses.iter().enumerate() {
-            let clash = accesses[..i].iter().any(|b| {
-                a.how.conflicts(b.how) && a.space == b.space && a.region.overlaps(&b.region)
+        for (i, (node, a)) in accesses.iter().enumerate() {
+            let clash = accesses[..i].iter().find(|(other, b)| {
+                let ordered = before.get(*node).is_some_and(|ended| ended.contains(other));
+                let touches = a.how.conflicts(b.how) && a.space == b.space;
+                !ordered && touches && a.region.overlaps(&b.region)
             });
-            if clash || (a.how == How::Writes && a.region.overlaps_itself()) {
-                let what = format!("operand {i} of tick {tick} of lane {}", lane.id);
+            let what = format!("operand {i} of tick {tick} of lane {}", lane.id);
+            if let Some((other, _)) = clash.filter(|(other, _)| other != node) {
+                let what = format!("{what}, of node {node}, and node {other}, unordered");
+                self.report.add(Rule::Race, what);
+            } else if clash.is_some() || (a.how == How::Writes && a.region.overlaps_itself()) {
                 self.report.add(Rule::Alias, what);
             }
         }
         let State { lanes, memory, lost, .. } = &mut *state;
         let ended = |lane, tick| lanes.ended(lane, tick, lost);
-        for access in accesses {
+        for (_, access) in accesses {
             memory.touch(access, (lane.id, tick), &clock, ended, &self.report);
         }
     }
@@ -160,10 +175,15 @@ impl Validate {
         }
     }
 
-    /// Where the operands are. Reports those that are nowhere.
-    fn locate(&self, state: &State, lane: &LaneRef, operands: Vec<Operand>) -> Vec<Access> {
+    /// Where the operands are, and which node has each. Reports those that are nowhere.
+    fn locate(
+        &self,
+        state: &State,
+        lane: &LaneRef,
+        operands: Vec<Operand>,
+    ) -> Vec<(usize, Access)> {
         let mut out = Vec::with_capacity(operands.len());
-        for Operand { mem, region, how, may_be_empty } in operands {
+        for Operand { mem, region, how, may_be_empty, node } in operands {
             let Some(region) = region else {
                 if !may_be_empty {
                     self.report.add(Rule::Shape, format!("on lane {}: {mem:?}", lane.id));
@@ -179,7 +199,7 @@ impl Validate {
                 }
             }
             if let Some((space, region)) = state.memory.locate(&mem, region, &self.report) {
-                out.push(Access { space, region, how });
+                out.push((node, Access { space, region, how }));
             }
         }
         out
@@ -189,6 +209,14 @@ impl Validate {
     fn check_op(&self, lane: &LaneRef, op: Op<'_>) {
         match op {
             Op::Copy(_) => {}
+            Op::Replay(nodes) => nodes.iter().for_each(|node| match &node.does {
+                Noted::Copy(_) | Noted::Join => {}
+                Noted::Fill(rects, pattern) => self.check_op(lane, Op::Fill(rects, pattern)),
+                Noted::Launch(kernel, geometry, params) => {
+                    let (what, args) = (Launched::Loaded(*kernel), Args::new(params));
+                    self.check_launch(lane, what, geometry, &args);
+                }
+            }),
             Op::Fill(rects, pattern) => {
                 let whole = |r: &FillRect| r.extent[2].checked_rem(pattern.len() as u64) == Some(0);
                 if !rects.iter().all(whole) {
@@ -264,14 +292,37 @@ fn operands_of(op: Op<'_>) -> Vec<Operand> {
         Op::Hint(mem, bytes, _) => {
             vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], How::Names)]
         }
+        Op::Replay(nodes) => {
+            let all = nodes.iter().enumerate().flat_map(|(at, node)| {
+                let operands = match &node.does {
+                    Noted::Copy(rects) => operands_of(Op::Copy(rects)),
+                    Noted::Fill(rects, pattern) => operands_of(Op::Fill(rects, pattern)),
+                    Noted::Launch(_, _, params) => params.iter().map(operand_of).collect(),
+                    Noted::Join => Vec::new(),
+                };
+                operands.into_iter().map(move |operand| Operand { node: at, ..operand })
+            });
+            all.collect()
+        }
     }
+}
+
+/// For each node, those that have ended when it begins.
+fn before(op: Op<'_>) -> Vec<HashSet<usize>> {
+    let Op::Replay(nodes) = op else { return Vec::new() };
+    let mut before: Vec<HashSet<usize>> = Vec::with_capacity(nodes.len());
+    for NodeRef { after, .. } in nodes {
+        let ended = |at: &usize| before.get(*at).into_iter().flatten().copied().chain([*at]);
+        before.push(after.iter().flat_map(ended).collect());
+    }
+    before
 }
 
 fn operand_of(param: &folio_core::hal::Param) -> Operand {
     // Located relative to its reference, which holds the offset already.
     let region = Region::of_param(param).map(|r| r.at(r.start - param.mem.offset));
     let empty = param.extent.contains(&0) && param.size > 0;
-    Operand { mem: param.mem, region, how: How::of(param.write), may_be_empty: empty }
+    Operand { mem: param.mem, region, how: How::of(param.write), may_be_empty: empty, node: 0 }
 }
 
 // SAFETY: passes every call on as it is.
@@ -348,7 +399,7 @@ unsafe impl Hooks for Validate {
         issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         self.check_op(lane, op);
-        self.begin(lane, head, operands_of(op));
+        self.begin(lane, head, operands_of(op), &before(op));
         let out = issue(&head.inner);
         let mut state = self.lock();
         let refused = out.is_err();

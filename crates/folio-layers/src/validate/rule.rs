@@ -27,7 +27,7 @@ pub enum Rule {
     Shape,
     /// What one operation writes does not overlap what else it names.
     Alias,
-    /// Two operations on the same bytes, one of them writing, are ordered.
+    /// Two operations, or nodes of a graph, on the same bytes, one of them writing, are ordered.
     Race,
     /// Memory is freed once, after its users have ended.
     Free,

@@ -1,0 +1,94 @@
+//! Graphs below a layer. What their nodes do is noted, so that hooks see what a replay does.
+
+use crate::layer::{DeviceRef, Hooks};
+use folio_core::hal::{
+    CopyRect, FillRect, Geometry, Graph, HalError, KernelHandle, Node, NodeOp, Param,
+};
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A graph below a layer.
+pub struct GraphRef {
+    /// Its device.
+    pub device: Arc<DeviceRef>,
+    /// The graph itself.
+    pub inner: Arc<dyn Graph>,
+}
+
+/// What a node of a graph does, by now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// [`NodeOp::Copy`].
+    Copy(Vec<CopyRect>),
+    /// [`NodeOp::Fill`].
+    Fill(Vec<FillRect>, Vec<u8>),
+    /// [`NodeOp::Launch`], with its memory.
+    Launch(KernelHandle, Geometry, Vec<Param>),
+    /// [`NodeOp::Join`].
+    Join,
+}
+
+impl Noted {
+    fn of(op: NodeOp<'_>) -> Noted {
+        match op {
+            NodeOp::Copy(rects) => Noted::Copy(rects.to_vec()),
+            NodeOp::Fill(rects, pattern) => Noted::Fill(rects.to_vec(), pattern.to_vec()),
+            NodeOp::Launch(kernel, geometry, args) => {
+                Noted::Launch(kernel, *geometry, args.params.to_vec())
+            }
+            // Those of later versions touch nothing that this one knows.
+            _ => Noted::Join,
+        }
+    }
+}
+
+/// A node of a graph below a layer.
+#[derive(Clone, Debug)]
+pub struct NodeRef {
+    /// What it does.
+    pub does: Noted,
+    /// The numbers of the nodes that it comes after.
+    pub after: Vec<usize>,
+}
+
+/// A graph of a layer.
+pub(crate) struct LayerGraph<H> {
+    hooks: Arc<H>,
+    pub(crate) graph: GraphRef,
+    nodes: Mutex<Vec<NodeRef>>,
+}
+
+impl<H: Hooks> LayerGraph<H> {
+    pub(crate) fn new(
+        hooks: Arc<H>,
+        device: Arc<DeviceRef>,
+        nodes: &[Node<'_>],
+    ) -> Result<LayerGraph<H>, HalError> {
+        let inner = hooks.graph(&device, nodes)?;
+        let noted =
+            |node: &Node<'_>| NodeRef { does: Noted::of(node.op), after: node.after.to_vec() };
+        let nodes = Mutex::new(nodes.iter().map(noted).collect());
+        Ok(LayerGraph { hooks, graph: GraphRef { device, inner }, nodes })
+    }
+
+    /// What its nodes do; nobody exchanges that meanwhile.
+    pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<NodeRef>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// SAFETY: as for `Layer`.
+unsafe impl<H: Hooks> Graph for LayerGraph<H> {
+    fn update(&self, node: usize, op: NodeOp<'_>) -> Result<(), HalError> {
+        let mut nodes = self.nodes();
+        self.hooks.update(&self.graph, node, op)?;
+        if let Some(noted) = nodes.get_mut(node) {
+            noted.does = Noted::of(op);
+        }
+        Ok(())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,25 +1,19 @@
-//! Whole jobs on GPUs: copies beside kernels, buffers against managed memory, and a stencil on several devices, in
-//! turns with what bounds them: `cargo bench -p folio-benches --bench gpus`.
+//! Whole jobs on GPUs: copies beside kernels, buffers against managed memory, and a stencil and bodies on as many devices
+//! as there are, in turns with what bounds them: `cargo bench -p folio-benches --bench gpus`.
 
 use cudarc::driver::sys;
 use folio::prelude::*;
 use folio::{DeviceRef, Shared, Usm, UsmKind};
-use folio_benches::table::{compare, heading, line};
+use folio_benches::table::{compare, heading, line, timed};
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The driver's result of a call that cannot fail here.
 fn ok(result: sys::CUresult) {
     assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
-}
-
-fn timed(work: impl FnOnce()) -> Duration {
-    let begun = Instant::now();
-    work();
-    begun.elapsed()
 }
 
 /// Enough arithmetic to take about as long as bringing the element.
@@ -272,17 +266,21 @@ impl Plate {
     }
 }
 
+/// 2, 4 and so on, as many GPUs as there are.
+fn counts(devices: &[DeviceRef]) -> impl Iterator<Item = usize> {
+    if devices.len() == 1 {
+        println!("on several GPUs: there is one");
+    }
+    let all = devices.len();
+    std::iter::successors(Some(2), |n| Some(2 * n)).take_while(move |n| *n <= all)
+}
+
 /// As many rows for each device, on one and on several.
-fn stencil(rt: &Runtime) {
+fn stencil(rt: &Runtime, devices: &[DeviceRef]) {
     const STEPS: usize = 100;
-    let devices: Vec<DeviceRef> =
-        rt.devices().into_iter().filter(|device| device.name().starts_with("cuda")).collect();
     let one = Plate::new(rt, &devices[..1]);
     let _ = one.steps(4);
-    for n in [2, 4, 8] {
-        if n > devices.len() {
-            return println!("stencil on {n} GPUs: there are {}", devices.len());
-        }
+    for n in counts(devices) {
         let several = Plate::new(rt, &devices[..n]);
         let _ = several.steps(4);
         let before = rt.counters().transfers().bytes;
@@ -292,6 +290,75 @@ fn stencil(rt: &Runtime) {
         let both = compare(7, STEPS, || several.steps(STEPS), || one.steps(STEPS));
         line(&format!("a step, 16384 squared on each of {n} GPUs"), both, "one GPU");
         println!("    parallel efficiency {:.3}", 1.0 / both[2]);
+    }
+}
+
+/// A step of bodies (position and mass) that attract each other.
+#[kernel]
+fn attract(i: Item, dt: f32, p: In<[f32; 4]>, v: InOut<[f32; 4]>, out: Out<[f32; 4]>) {
+    let at = p[i];
+    let mut sum_x = 0.0;
+    let mut sum_y = 0.0;
+    let mut sum_z = 0.0;
+    for j in 0..p.len() {
+        let other = p[j];
+        let x = other[0] - at[0];
+        let y = other[1] - at[1];
+        let z = other[2] - at[2];
+        let near = 1.0 / (x * x + y * y + z * z + 1e-4).sqrt();
+        let pull = other[3] * near * near * near;
+        sum_x += x * pull;
+        sum_y += y * pull;
+        sum_z += z * pull;
+    }
+    let before = v[i];
+    let now = [before[0] + dt * sum_x, before[1] + dt * sum_y, before[2] + dt * sum_z, 0.0];
+    v[i] = now;
+    out[i] = [at[0] + dt * now[0], at[1] + dt * now[1], at[2] + dt * now[2], at[3]];
+}
+
+const BODIES: usize = 1 << 17;
+
+/// The same bodies on one device and on several, where each needs all others in each step.
+fn bodies(rt: &Runtime, devices: &[DeviceRef]) {
+    const STEPS: usize = 20;
+    let on = |devices: &[DeviceRef]| {
+        let n = BODIES / devices.len();
+        let of = |k: usize, by: usize| (k * by % 101) as f32 / 101.0;
+        let place = |k| [of(k, 7), of(k, 31), of(k, 53), 0.01 + of(k, 3)];
+        let places: Vec<[f32; 4]> = (0..BODIES).map(place).collect();
+        let make = |values: &[[f32; 4]]| {
+            let made = rt.buffer_from_with(values, [BODIES], BufferOptions::new().page([n]));
+            made.expect("bodies").share()
+        };
+        let (both, speed) = ([(); 2].map(|()| make(&places)), make(&vec![[0.0; 4]; BODIES]));
+        let queue = |device: &DeviceRef| rt.queue_on(device).expect("a queue");
+        let queues: Vec<Queue> = devices.iter().map(queue).collect();
+        move |steps: usize| {
+            timed(|| {
+                for step in 0..steps {
+                    let (from, to) = (&both[step % 2], &both[1 - step % 2]);
+                    for (at, q) in queues.iter().enumerate() {
+                        let launched = q.run(at * n..(at + 1) * n, attract(1e-6, from, &speed, to));
+                        drop(launched.expect("a launch"));
+                    }
+                }
+                queues.iter().for_each(|q| q.wait().expect("no failure"));
+            })
+        }
+    };
+    let one = on(&devices[..1]);
+    let _ = one(2);
+    for n in counts(devices) {
+        let several = on(&devices[..n]);
+        let _ = several(2);
+        let before = rt.counters().transfers().bytes;
+        let _ = several(STEPS);
+        let moved = (rt.counters().transfers().bytes - before) as usize / STEPS;
+        assert_eq!(moved, (n - 1) * BODIES * 16, "each part to all others");
+        let both = compare(7, STEPS, || several(STEPS), || one(STEPS));
+        line(&format!("a step of 131072 bodies on {n} GPUs"), both, "one GPU");
+        println!("    parallel efficiency {:.3}", 1.0 / (both[2] * n as f64));
     }
 }
 
@@ -305,5 +372,8 @@ fn main() {
     heading();
     overlap(&rt);
     residency(&rt);
-    stencil(&rt);
+    let devices: Vec<DeviceRef> =
+        rt.devices().into_iter().filter(|device| device.name().starts_with("cuda")).collect();
+    stencil(&rt, &devices);
+    bodies(&rt, &devices);
 }

@@ -22,19 +22,23 @@ failure if anything failed. On a machine with a GPU, run it where it is.
 
   GROUP   what to pack; default: all
           conformance  the suites of the HAL and of the engine
-          kernels      kernels, the compiler, random kernels and programs
+          kernels      kernels, the compiler, random kernels
+          model        random programs and faults: alone, beside CPUs, beside OpenCL
           multi        several GPUs; tests that need more than there are say so
           sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
           bench        benchmarks against hand-written code (builds for minutes)";
 
 /// The groups, in the order in which they run.
-const GROUPS: [&str; 5] = ["conformance", "kernels", "multi", "sanitizer", "bench"];
+const GROUPS: [&str; 6] = ["conformance", "kernels", "model", "multi", "sanitizer", "bench"];
 /// The script that goes along.
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
 /// What is built of the tests.
 const PACKAGES: [&str; 3] = ["folio-cuda", "folio-conformance", "folio-model"];
 /// The benchmarks.
-const BENCHES: [&str; 2] = ["cuda", "gpus"];
+const BENCHES: [&str; 3] = ["cuda", "graphs", "gpus"];
+/// Seconds and fewest cases of what is random, on GPUs.
+const RANDOM: [(&str, u64, u64); 3] =
+    [("KERNELS_CUDA", 60, 50), ("PROGRAMS_CUDA", 40, 100), ("FAULTS_CUDA", 30, 50)];
 /// The archive is to be no larger.
 const MOST: u64 = 40 << 20;
 /// Seconds for what has no limit of its own. A test on a GPU compiles its kernels first.
@@ -132,6 +136,7 @@ fn group(binary: &str) -> &'static str {
     match binary.split_once("::") {
         Some((_, name)) if name.starts_with("several") => "multi",
         Some(("folio-conformance", _)) => "conformance",
+        Some(("folio-model", "machines")) => "model",
         _ => "kernels",
     }
 }
@@ -193,8 +198,13 @@ fn plan_text(rows: &[Row]) -> String {
 
 fn variables() -> String {
     let budgets = suites::variables(Budget::Normal);
+    let random = RANDOM.into_iter().flat_map(|(name, seconds, least)| {
+        let secs = (format!("FOLIO_BUDGET_{name}_SECS"), seconds.to_string());
+        [secs, (format!("FOLIO_MIN_{name}"), least.to_string())]
+    });
     // What a test compiles, it compiles in each run.
-    let all = budgets.into_iter().chain([("FOLIO_CACHE".to_owned(), "off".to_owned())]);
+    let all = budgets.into_iter().chain(random);
+    let all = all.chain([("FOLIO_CACHE".to_owned(), "off".to_owned())]);
     all.map(|(name, value)| format!("export {name}={value}\n")).collect()
 }
 
@@ -233,7 +243,8 @@ mod tests {
     fn binaries_have_groups() {
         assert_eq!(group("folio-conformance::engine_cuda"), "conformance");
         assert_eq!(group("folio-conformance::several"), "multi");
-        assert_eq!(group("folio-model::programs"), "kernels");
+        assert_eq!(group("folio-model::emit"), "kernels");
+        assert_eq!(group("folio-model::machines"), "model");
         assert_eq!(group("folio-cuda"), "kernels");
     }
 

@@ -4,11 +4,12 @@
 mod support;
 
 use folio::prelude::*;
-use folio_conformance::engine::{Factory, run_engine_where};
+use folio_conformance::engine::{Factory, kernel_names, run_engine_where};
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use std::sync::Arc;
+use support::pair::Pair;
 
 fn is_there() -> bool {
     match CudaBackend::new().devices() {
@@ -65,4 +66,21 @@ fn cuda_and_cpu_take_turns() {
         let cpu = CpuBackend::builder().domains(2).threads(2).build().unwrap();
         Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap()
     });
+}
+
+/// The suite, with cases of several memories over GPUs and CPUs; without those of kernels, of which each needs
+/// one device.
+#[test]
+fn cuda_and_cpu_pass_the_suite() {
+    if !is_there() {
+        return;
+    }
+    let both = || {
+        let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
+        Pair(CudaBackend::new(), cpu)
+    };
+    let kernels = kernel_names();
+    // These take the devices of a backend to be of one kind.
+    let wanted = |name: &str| !kernels.contains(&name) && !support::OF_ONE_KIND.contains(&name);
+    support::passes_where(both, &wanted, &support::left_out(&both(), &[]));
 }

@@ -79,18 +79,12 @@ fn cuda_and_opencl_pass_the_suite() {
 /// A simulated device and CPUs, so that none of this is new where there is a GPU.
 #[test]
 fn two_backends_are_tested_as_one() {
-    // These take the devices of a backend to be of one kind.
-    let of_one_kind = [
-        "devices_are_found_by_what_they_are",
-        "a_views_own_memory_is_not_released",
-        "released_memory_holds_no_parts_of_pages",
-    ];
     let both = || {
         let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
         Pair(SimBackend::builder().build(), cpu)
     };
     let left_out = support::left_out(&both(), &[]);
-    support::passes_where(both, &|name| !of_one_kind.contains(&name), &left_out);
+    support::passes_where(both, &|name| !support::OF_ONE_KIND.contains(&name), &left_out);
     let rt = || Runtime::builder().backend(both()).build().unwrap();
     turns::all_take_turns(rt);
     turns::failures_reach_all(&rt());

@@ -1,12 +1,14 @@
-//! Memory that a program has from OpenCL itself, as USM and as a buffer's memory.
+//! Memory that a program has from OpenCL or CUDA itself, as USM and as a buffer's memory.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use cl3::memory::{CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use cl3::memory::{svm_alloc, svm_free};
+use cudarc::driver::sys::{self, CUresult};
 use folio::prelude::*;
 use folio::{RawMemory, Usm};
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
 use folio_layers::Validate;
 use folio_opencl::{Native, OpenClBackend};
 use std::ffi::c_void;
@@ -185,4 +187,57 @@ fn raw_memory_is_refused() {
         // SAFETY: ours.
         unsafe { cl3::context::release_context(other) }.unwrap();
     });
+}
+
+fn ok(result: CUresult) {
+    assert_eq!(result, CUresult::CUDA_SUCCESS);
+}
+
+/// USM-01, BUF-03: memory of the primary context, from the driver and from one of its pools.
+#[test]
+fn cuda_adopts_raw_addresses() {
+    let backend = CudaBackend::new();
+    if let Err(why) = backend.devices() {
+        return println!("skipped: cuda: {}", why.reason);
+    }
+    let validate = Validate::new();
+    let report = validate.report();
+    let cpu = CpuBackend::builder().threads(1).build().unwrap();
+    let watched: Arc<dyn Backend> = Arc::new(validate.over(backend));
+    let rt = Runtime::builder().shared_backend(watched).backend(cpu).build().unwrap();
+    let (mut context, mut plain, mut pooled, mut host) = (null_mut(), 0, 0, null_mut());
+    let (n, values) = (4 * N, values());
+    // SAFETY: the backend has initialised the driver; places for the answers, and as many values.
+    unsafe {
+        ok(sys::cuDevicePrimaryCtxRetain(&raw mut context, 0));
+        ok(sys::cuCtxSetCurrent(context));
+        ok(sys::cuMemAlloc_v2(&raw mut plain, n));
+        ok(sys::cuMemAllocAsync(&raw mut pooled, n, null_mut()));
+        ok(sys::cuMemHostAlloc(&raw mut host, n, 0));
+        for at in [plain, pooled] {
+            ok(sys::cuMemcpyHtoD_v2(at, values.as_ptr().cast(), n));
+        }
+    }
+    for at in [plain, pooled] {
+        let usm = adopt(&rt, RawMemory::Address(at), N).unwrap();
+        assert_eq!(usm.pointer().address(), Some(at));
+        drop(usm);
+        serves(&rt, || RawMemory::Address(at));
+        refused(adopt(&rt, RawMemory::Address(at), 64 << 20), "bytes where");
+    }
+    refused(adopt(&rt, RawMemory::Address(host.addr() as u64), N), "no device's");
+    refused(adopt(&rt, RawMemory::Address(4096), 1), "this address");
+    refused(adopt(&rt, RawMemory::Object(host), 1), "memory of this kind");
+    let odd = adopt(&rt, RawMemory::Address(plain + 1), 1);
+    assert!(matches!(&odd, Err(Error::Misaligned { .. })), "{odd:?}");
+    rt.wait().unwrap();
+    drop(rt);
+    assert!(report.is_silent(), "{report:?}");
+    // SAFETY: ours, and nobody uses it any more.
+    unsafe {
+        ok(sys::cuMemFree_v2(plain));
+        ok(sys::cuMemFreeAsync(pooled, null_mut()));
+        ok(sys::cuMemFreeHost(host));
+        ok(sys::cuDevicePrimaryCtxRelease_v2(0));
+    }
 }

@@ -158,6 +158,10 @@ fn compute<B: Backend + 'static>(make: impl Fn(usize) -> Option<B>, scale: usize
         let (plate, places) = (stencil(&rt, devices, scale), bodies(&rt, devices, scale));
         assert_eq!(plate.bytes, stencil_by_hand(n, at_home, scale), "stencil on {n}");
         assert_eq!(places.bytes, bodies_by_hand(n, at_home, scale), "bodies on {n}");
+        println!(
+            "{n} devices, bytes of each step: stencil {:?}, bodies {:?}",
+            plate.bytes, places.bytes
+        );
         let counters = rt.counters();
         assert_eq!(counters.chunks > 0, n > 1 + at_home && !peers, "by way of the host, on {n}");
         let one = one.get_or_insert((plate.result.clone(), places.result.clone()));

@@ -4,6 +4,7 @@ use crate::compiler::Kept;
 use crate::device::CudaDevice;
 use crate::driver::{self, Optional};
 use crate::native::Native;
+use crate::nvtx::{self, Ranges};
 use crate::verdicts::IN_FLIGHT;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use folio_cache::{Bundle, Cache};
@@ -25,14 +26,16 @@ const OWN: Link = Link { bytes_per_us: 1_000_000, op_ns: 3_000, row_ns: 0 };
 pub struct CudaBackend {
     kept: Kept,
     courier: bool,
+    ranges: Option<&'static Ranges>,
 }
 
 impl CudaBackend {
     /// The backend. Whether there is a driver, [`Backend::devices`] says. Compiled code is kept where the
-    /// environment says ([`Cache::from_environment`]).
+    /// environment says ([`Cache::from_environment`]). Where that says that a profiler of NVIDIA's is attached
+    /// (`NVTX_INJECTION64_PATH`, which profilers set), and NVTX is installed, that sees the labels of commands as ranges.
     pub fn new() -> CudaBackend {
         let kept = Kept { cache: Cache::from_environment(), bundle: Bundle::default() };
-        CudaBackend { kept, courier: true }
+        CudaBackend { kept, courier: true, ranges: nvtx::attached() }
     }
 
     /// Has no threads that hand operations over ([`Caps::courier`]): each that submits calls the driver itself.
@@ -166,6 +169,7 @@ unsafe impl Backend for CudaBackend {
         let missing = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason);
         let optional = driver::present().map_err(missing)?;
         let (device, info) = (find(index)?, info(index, optional, self.courier)?);
-        Ok(Arc::new(CudaDevice::open(device, info, optional, self.kept.clone())?))
+        let (kept, ranges) = (self.kept.clone(), self.ranges);
+        Ok(Arc::new(CudaDevice::open(device, info, optional, kept, ranges)?))
     }
 }

@@ -8,6 +8,7 @@ use crate::graph::CudaGraph;
 use crate::lane::CudaLane;
 use crate::lock;
 use crate::memory::Memory;
+use crate::nvtx::Ranges;
 use crate::timing::Clock;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 use folio_core::hal::{
@@ -29,6 +30,7 @@ pub(crate) struct Opened {
     pub(crate) clock: Option<Clock>,
     pub(crate) memory: Memory,
     pub(crate) context: Arc<Context>,
+    pub(crate) ranges: Option<&'static Ranges>,
     info: DeviceInfo,
     chip: Chip,
     /// What is loaded, by its handles.
@@ -41,6 +43,7 @@ impl CudaDevice {
         info: DeviceInfo,
         optional: Optional,
         kept: Kept,
+        ranges: Option<&'static Ranges>,
     ) -> Result<CudaDevice, HalError> {
         let context = Arc::new(Context::retain(device, optional)?);
         context.enter()?;
@@ -51,6 +54,7 @@ impl CudaDevice {
             clock: optional.timing.then(|| Clock::start(context.clone())).transpose()?,
             memory: Memory::new(context.clone(), info.memory)?,
             context,
+            ranges,
             chip: Chip {
                 compiler: Compiler::new((major, minor), &info.driver, kept),
                 multiprocessors: info.compute_units,

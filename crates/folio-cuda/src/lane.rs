@@ -75,6 +75,7 @@ impl CudaLane {
         head: &Head<'_>,
         work: impl FnOnce() -> Result<(), HalError>,
     ) -> Result<(), HalError> {
+        let _range = self.device.ranges.and_then(|ranges| ranges.begin(head.label));
         let entered = self.context().enter();
         let done = entered.and_then(|()| {
             self.wait_for(head)?;

@@ -13,6 +13,7 @@
 //!   wrote are in `opaque`. An interop task gets a [`Native`].
 //! - A `graph` is made of the same commands; `way` is where they go, into a stream or into a graph, and `said`
 //!   what a replay's launches say.
+//! - NVIDIA's profilers, where one is attached, see the labels of commands as ranges (`nvtx`).
 
 mod backend;
 mod code;
@@ -28,6 +29,7 @@ mod lane;
 mod marks;
 mod memory;
 mod native;
+mod nvtx;
 mod opaque;
 mod pageable;
 mod said;

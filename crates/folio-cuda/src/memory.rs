@@ -61,6 +61,35 @@ struct Entry {
     /// What the driver knows it by.
     base: u64,
     imported: bool,
+    /// Allocations of this address: the driver may give it anew while nobody has noted yet that memory which
+    /// was imported has been let go, and the same memory may be imported again.
+    users: u32,
+}
+
+impl State {
+    fn add(&mut self, address: u64, mut entry: Entry) {
+        if let Some(before) = self.entries.remove(&address) {
+            entry.users += before.users;
+            if !before.imported {
+                entry = Entry { users: entry.users, ..before };
+            }
+        }
+        self.entries.insert(address, entry);
+    }
+
+    /// One of the users has gone; what nobody uses any more.
+    fn remove(&mut self, address: u64) -> Option<Entry> {
+        let entry = self.entries.get_mut(&address)?;
+        entry.users -= 1;
+        if entry.users > 0 {
+            return None;
+        }
+        let entry = self.entries.remove(&address)?;
+        if !entry.imported {
+            self.in_use -= entry.size;
+        }
+        Some(entry)
+    }
 }
 
 impl Memory {
@@ -195,6 +224,50 @@ impl Memory {
         Ok(at)
     }
 
+    /// Memory of this device that somebody else has from the driver.
+    fn import_device(&self, req: &AllocReq<'_>, at: u64) -> Result<Allocation, HalError> {
+        use sys::CUpointer_attribute as Ask;
+        if req.kind != AllocKind::Device {
+            return Err(HalError::unsupported("host and shared memory of somebody else"));
+        }
+        let (mut kind, mut device, mut context) = (0u32, -1i32, null_mut::<c_void>());
+        let (mut start, mut size) = (0u64, 0usize);
+        let questions = [
+            (Ask::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (&raw mut kind).cast::<c_void>()),
+            (Ask::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (&raw mut device).cast()),
+            (Ask::CU_POINTER_ATTRIBUTE_CONTEXT, (&raw mut context).cast()),
+            (Ask::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (&raw mut start).cast()),
+            (Ask::CU_POINTER_ATTRIBUTE_RANGE_SIZE, (&raw mut size).cast()),
+        ];
+        for (question, answer) in questions {
+            // SAFETY: each place has the size of its answer; of what is no address the driver says so.
+            let result = unsafe { sys::cuPointerGetAttribute(answer, question, at) };
+            if let Err(error) = self.context.check("cuPointerGetAttribute", result) {
+                self.context.alive()?;
+                return Err(HalError::unsupported(&format!("this address ({})", error.message)));
+            }
+        }
+        // What comes from a pool is of no context.
+        let foreign = !context.is_null() && context != self.context.raw.cast();
+        if kind != sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32 {
+            return Err(HalError::unsupported("memory that is no device's"));
+        }
+        if device != self.context.device {
+            return Err(HalError::unsupported("another device's memory"));
+        }
+        if foreign {
+            return Err(HalError::unsupported("memory of another context"));
+        }
+        let there = (start + size as u64).saturating_sub(at);
+        if there < req.size {
+            let what = format!("{} bytes where {there} are", req.size);
+            return Err(HalError::unsupported(&what));
+        }
+        let entry = Entry { kind: req.kind, size: req.size, base: at, imported: true, users: 1 };
+        lock(&self.state).add(at, entry);
+        Ok(Allocation { handle: at, address: Some(at), host: None, zeroed: false })
+    }
+
     fn import(&self, req: &AllocReq<'_>, at: HostPtr) -> Result<Allocation, HalError> {
         if req.kind != AllocKind::Host {
             return Err(HalError::unsupported("device memory over host memory"));
@@ -218,8 +291,8 @@ impl Memory {
             }
         }
         let base = at.0.expose_provenance() as u64;
-        let entry = Entry { kind: req.kind, size: req.size, base, imported: true };
-        lock(&self.state).entries.insert(address, entry);
+        let entry = Entry { kind: req.kind, size: req.size, base, imported: true, users: 1 };
+        lock(&self.state).add(address, entry);
         Ok(Allocation { handle: address, address: Some(address), host: Some(at), zeroed: false })
     }
 
@@ -230,7 +303,8 @@ impl Memory {
         // answer other than success means that the device is lost, with its memory.
         let _ = unsafe {
             match (entry.kind, entry.imported) {
-                (AllocKind::Device, _) => sys::cuMemFreeAsync(base, self.stream),
+                (AllocKind::Device, true) => CUresult::CUDA_SUCCESS,
+                (AllocKind::Device, false) => sys::cuMemFreeAsync(base, self.stream),
                 (AllocKind::Host, false) => sys::cuMemFreeHost(pointer()),
                 (AllocKind::Host, true) => sys::cuMemHostUnregister(pointer()),
                 (AllocKind::Shared, _) => sys::cuMemFree_v2(base),
@@ -260,6 +334,7 @@ unsafe impl UsmAllocator for Memory {
         self.context.enter()?;
         match req.import {
             Some(RawMemory::Host(at)) => return self.import(req, at),
+            Some(RawMemory::Address(at)) => return self.import_device(req, at),
             Some(_) => return Err(HalError::unsupported("memory of this kind")),
             None => {}
         }
@@ -288,19 +363,14 @@ unsafe impl UsmAllocator for Memory {
         }
         let mut state = lock(&self.state);
         state.in_use += req.size;
-        let entry = Entry { kind: req.kind, size: req.size, base, imported: false };
-        state.entries.insert(address, entry);
+        let (kind, size) = (req.kind, req.size);
+        state.add(address, Entry { kind, size, base, imported: false, users: 1 });
         let zeroed = req.zeroed;
         Ok(Allocation { handle: address, address: Some(address), host, zeroed })
     }
 
     fn free(&self, handle: u64) {
-        let mut state = lock(&self.state);
-        let Some(entry) = state.entries.remove(&handle) else { return };
-        if !entry.imported {
-            state.in_use -= entry.size;
-        }
-        drop(state);
+        let Some(entry) = lock(&self.state).remove(handle) else { return };
         // Of a lost device nothing can be given back.
         if self.context.enter().is_ok() {
             self.release(&entry);
@@ -340,5 +410,41 @@ impl Drop for Memory {
             }
             let _ = sys::cuMemPoolDestroy(self.pool);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(base: u64, imported: bool) -> Entry {
+        Entry { kind: AllocKind::Device, size: 8, base, imported, users: 1 }
+    }
+
+    /// The driver gives an address anew before somebody's memory there is noted as let go: whichever of the two
+    /// goes first, ours is released when both have gone, and not before.
+    #[test]
+    fn an_address_may_be_there_twice() {
+        for ours_first in [false, true] {
+            let mut state = State { in_use: 8, ..State::default() };
+            let (first, second) = (entry(16, !ours_first), entry(16, ours_first));
+            state.add(16, first);
+            state.add(16, second);
+            assert!(state.remove(16).is_none());
+            assert_eq!(state.in_use, 8);
+            assert!(state.remove(16).is_some_and(|entry| !entry.imported));
+            assert_eq!(state.in_use, 0);
+            assert!(state.remove(16).is_none());
+        }
+    }
+
+    #[test]
+    fn memory_of_others_is_none_of_ours() {
+        let mut state = State::default();
+        state.add(16, entry(16, true));
+        state.add(16, entry(16, true));
+        assert!(state.remove(16).is_none());
+        assert!(state.remove(16).is_some_and(|entry| entry.imported));
+        assert_eq!(state.in_use, 0);
     }
 }

@@ -1,7 +1,10 @@
 //! Emitted C against the interpreter: random kernels in OpenCL C run on a device (PoCL will do) and give
-//! the same bits, functions are within their limits, and the same kernels in CUDA C++ compile (KRN-01).
+//! the same bits, functions are within their limits, and the same kernels in CUDA C++ compile (KRN-01). On GPUs they
+//! run by way of the backends, which are held against the interpreter in the same way.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+#[path = "emit/backend.rs"]
+mod backend;
 #[path = "emit/compare.rs"]
 mod compare;
 #[path = "emit/launch.rs"]
@@ -11,7 +14,10 @@ mod nvrtc;
 #[path = "emit/opencl.rs"]
 mod opencl;
 
+use backend::Machine;
 use compare::exact;
+use folio_core::hal::Backend;
+use folio_cuda::CudaBackend;
 use folio_kernel::access::of_launch;
 use folio_kernel::emit::{Capabilities, Dialect, Form, emit};
 use folio_kernel::launch::Launch;
@@ -24,6 +30,7 @@ use folio_model::interp::same;
 use folio_model::interp::{self, BLOCK, Failure, Order};
 use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
+use folio_opencl::OpenClBackend;
 use launch::{How, Ran};
 use nvrtc::Nvrtc;
 use opencl::OpenCl;
@@ -31,7 +38,10 @@ use std::time::Instant;
 
 /// Runs a suite over the seeds of a budget.
 fn suite(name: &str, case: &(dyn Fn(u64) -> Result<(), String> + Sync)) {
-    let budget = Budget::of(&name.to_uppercase());
+    suite_of(name, Budget::of(&name.to_uppercase()), case);
+}
+
+fn suite_of(name: &str, budget: Budget, case: &(dyn Fn(u64) -> Result<(), String> + Sync)) {
     let start = Instant::now();
     let (done, wrong) = cases(budget, 2, case);
     println!("{}", line(name, done, start.elapsed(), wrong.len(), budget.seed));
@@ -90,6 +100,66 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<(), String> {
         compare(&tiled, &How { block: BLOCK as usize, ..how(true) })?;
     }
     Ok(())
+}
+
+/// The machine computes what the interpreter does: with tests of indices, and without where none are needed.
+fn agrees_with(machine: &Machine, seed: u64) -> Result<(), String> {
+    let mut case = generate(seed).map_err(|error| error.to_string())?;
+    exact(&mut case.kernel);
+    let mut args = case.args.clone();
+    let Ok(ran) = interp::run(&case.kernel, &case.launch, &mut args, Order::Forward, 300_000)
+    else {
+        return Ok(());
+    };
+    let found = of_launch(&case.kernel, &case.launch);
+    let proved = found.arrays_proved && found.params.iter().all(|param| param.proved);
+    for proved in [false, true].into_iter().take(1 + usize::from(proved)) {
+        let compared = machine
+            .run(&case, seed as usize % 2, proved)
+            .and_then(|there| outcome(&case, ran.failure.as_ref(), &args, &there));
+        compared
+            .map_err(|why| format!("seed {seed}: {why}\n{}\n{:?}", case.kernel, case.launch))?;
+    }
+    Ok(())
+}
+
+/// Random kernels on a backend's device: so many `cases`, or as many as the budget KERNELS_CUDA allows.
+fn kernels_on(name: &str, backend: &dyn Backend, at: usize, cases: Option<u64>) {
+    let machine = match Machine::open(backend, at) {
+        Ok(machine) => machine,
+        Err(why) => return println!("skipped: {name}: {why}"),
+    };
+    let budget = match cases {
+        Some(_) => Budget { cases, ..Budget::of("") },
+        None => Budget::of("KERNELS_CUDA"),
+    };
+    let name = format!("kernels on {}:{at}", backend.name());
+    suite_of(&name, budget, &|seed| agrees_with(&machine, seed));
+}
+
+/// KRN-01: as the OpenCL backend launches them.
+#[test]
+fn opencl_runs_random_kernels() {
+    kernels_on("opencl", &OpenClBackend::new(), 0, Some(8));
+}
+
+/// KRN-01: on a GPU.
+#[test]
+fn cuda_runs_random_kernels() {
+    kernels_on("cuda", &CudaBackend::new(), 0, None);
+}
+
+/// KRN-01: on the same GPU by OpenCL, where there is that.
+#[test]
+fn cuda_s_twin_runs_random_kernels() {
+    let twin = OpenClBackend::new();
+    let (Ok(ours), Ok(all)) = (CudaBackend::new().devices(), twin.devices()) else {
+        return println!("skipped: twins: there are none");
+    };
+    match all.iter().position(|device| device.uuid == ours[0].uuid) {
+        Some(at) => kernels_on("opencl", &twin, at, None),
+        None => println!("skipped: twins: the GPU has no OpenCL"),
+    }
 }
 
 fn outcome(

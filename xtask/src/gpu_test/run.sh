@@ -8,7 +8,7 @@ Unpacks tests.tar.gz, which lies beside this script, runs the groups (default: a
 and prints one table. Ends with 1 if anything failed, ran out of time, or found no GPU.
 
   --log FILE        where all output goes; default: gpu-test.log
-  GROUP             conformance, kernels, multi, sanitizer, bench
+  GROUP             conformance, kernels, model, multi, sanitizer, bench
   GROUP=SECONDS     at most this long for the group; what has not run by then counts as failed"
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,8 +18,8 @@ while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) printf '%s\n' "$help"; exit 0 ;;
         --log) log=${2:?--log needs a file}; shift ;;
-        conformance | kernels | multi | sanitizer | bench) limits[$1]=1000000 ;;
-        conformance=* | kernels=* | multi=* | sanitizer=* | bench=*)
+        conformance | kernels | model | multi | sanitizer | bench) limits[$1]=1000000 ;;
+        conformance=* | kernels=* | model=* | multi=* | sanitizer=* | bench=*)
             [[ ${1#*=} =~ ^[0-9]{1,6}$ ]] || { echo "no number of seconds: $1" >&2; exit 2; }
             limits[${1%%=*}]=$((10#${1#*=})) ;;
         *) printf 'unknown: %s\n\n%s\n' "$1" "$help" >&2; exit 2 ;;

@@ -18,6 +18,13 @@ pub type LeftOut = (&'static str, usize);
 /// What devices without addresses leave out.
 pub const ADDRESSES: [LeftOut; 2] = [("addresses", 2), ("memory with addresses", 2)];
 
+/// Cases that take the devices of a backend to be of one kind.
+pub const OF_ONE_KIND: [&str; 3] = [
+    "devices_are_found_by_what_they_are",
+    "a_views_own_memory_is_not_released",
+    "released_memory_holds_no_parts_of_pages",
+];
+
 /// What the devices of a backend leave out, being such as they are, and what they do for `further` reasons.
 pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static str, usize> {
     let devices = backend.devices().unwrap();

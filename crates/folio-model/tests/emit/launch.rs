@@ -25,22 +25,22 @@ pub struct How {
 }
 
 /// Shapes that begin with ones.
-fn three(rank: u8, of: &[u64; 3]) -> [u64; 3] {
+pub fn three(rank: u8, of: &[u64; 3]) -> [u64; 3] {
     let rank = usize::from(rank);
     std::array::from_fn(|dim| if dim + rank < 3 { 1 } else { of[dim + rank - 3] })
 }
 
 /// A view in the midst of more memory.
-struct Framed {
-    ptr: ParamPtr,
-    bytes: Vec<u8>,
+pub struct Framed {
+    pub ptr: ParamPtr,
+    pub bytes: Vec<u8>,
     size: usize,
 }
 
 const FRAME: u8 = 0xa5;
 
 impl Framed {
-    fn new(rank: u8, extent: &[u64], size: usize, bytes: &[u8], margin: usize) -> Framed {
+    pub fn new(rank: u8, extent: &[u64], size: usize, bytes: &[u8], margin: usize) -> Framed {
         let mut all = [1; 3];
         all[..extent.len()].copy_from_slice(extent);
         let extent = three(rank, &all).map(|n| n as usize);
@@ -77,7 +77,7 @@ impl Framed {
     }
 
     /// What the view holds now; an error if something around it has changed.
-    fn after(mut self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    pub fn after(mut self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
         self.bytes = bytes;
         let mut inside = vec![];
         self.elements(|element| {

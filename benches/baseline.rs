@@ -1,8 +1,8 @@
 //! Hand-written equivalents: what somebody would write who knows everything beforehand.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::time::{Duration, Instant};
 
 type Task = Box<dyn FnOnce() + Send>;
@@ -74,6 +74,23 @@ pub fn fifo_chain(n: usize, range: usize) -> Duration {
     let time = started.elapsed();
     assert_eq!((fifo.done(), cells[range - 1]), (n as u64, n as u64));
     time
+}
+
+/// `n` increments by each of so many threads, each through a fifo of its own.
+pub fn fifo_threads(n: usize, count: usize) -> Duration {
+    let start = Barrier::new(count + 1);
+    std::thread::scope(|scope| {
+        for _ in 0..count {
+            scope.spawn(|| {
+                start.wait();
+                fifo_chain(n, 1)
+            });
+        }
+        start.wait();
+        // Until all have ended.
+        Instant::now()
+    })
+    .elapsed()
 }
 
 /// As [`fifo_chain`], with everything queued first: the time of queueing.

@@ -97,24 +97,24 @@ pub fn usm_chain(n: usize) -> Result<Duration> {
     timed(&q, n, &mut step)
 }
 
-/// `n` commands with 64 accesses each.
-pub fn wide(n: usize) -> Result<Duration> {
+/// `n` commands with 64 accesses each, of `range` items.
+pub fn wide(n: usize, range: usize) -> Result<Duration> {
     let rt = runtime()?;
     let q = rt.queue_on("cpu:0")?;
-    let mut all = buffers(&rt, 64, 1)?;
+    let mut all = buffers(&rt, 64, range)?;
     let mut step = |_| {
         q.submit(|cg| {
             let mut each = all.iter_mut();
             let args: [_; 64] = std::array::from_fn(|_| each.next().map(|x| cg.read_write(x)));
             let Some(args) = all_of(args) else { return Ok(()) };
-            cg.host_kernel([1], args, |i, views| views.into_iter().for_each(|mut x| x[i] += 1));
+            cg.host_kernel([range], args, |i, views| views.into_iter().for_each(|mut x| x[i] += 1));
             Ok(())
         })
         .map(drop)
     };
     timed(&q, 10, &mut step)?;
     let time = timed(&q, n, &mut step)?;
-    assert_eq!(all[63].to_vec()?, [n as u64 + 10]);
+    assert_eq!(all[63].to_vec()?, vec![n as u64 + 10; range]);
     Ok(time)
 }
 

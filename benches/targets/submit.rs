@@ -1,7 +1,7 @@
 //! What a submission costs, beside hand-written code. Each group holds both.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use folio_benches::baseline::{fifo_chain, fifo_outstanding, rayon_chain};
+use folio_benches::baseline::{fifo_chain, fifo_outstanding, fifo_threads, rayon_chain};
 use folio_benches::submit::{Shape, outstanding, stream, threads, usm_chain, wide};
 use folio_core::Result;
 use std::time::Duration;
@@ -44,9 +44,11 @@ fn others(c: &mut Criterion) {
     group.bench_function("folio, USM", |b| {
         b.iter_custom(|i| scaled(i, N, || ok(usm_chain(N))));
     });
-    group.bench_function("folio, 64 accesses", |b| {
-        b.iter_custom(|i| scaled(i, N / 20, || ok(wide(N / 20))));
-    });
+    for range in [1, 64] {
+        group.bench_function(format!("folio, 64 accesses, range {range}"), |b| {
+            b.iter_custom(|i| scaled(i, N / 20, || ok(wide(N / 20, range))));
+        });
+    }
     group.bench_function("rayon", |b| b.iter_custom(|i| scaled(i, N, || rayon_chain(N))));
     group.finish();
 }
@@ -56,6 +58,9 @@ fn from_threads(c: &mut Criterion) {
     for count in [1, 2, 4, 8] {
         group.bench_function(BenchmarkId::new("folio", count), |b| {
             b.iter_custom(|i| scaled(i, N * count, || ok(threads(N, count))));
+        });
+        group.bench_function(BenchmarkId::new("fifo each", count), |b| {
+            b.iter_custom(|i| scaled(i, N * count, || fifo_threads(N, count)));
         });
     }
     group.finish();

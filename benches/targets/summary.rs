@@ -1,6 +1,8 @@
 //! One table of ratios, quickly: `cargo bench -p folio-benches --bench summary [FILTER]`.
 
-use folio_benches::baseline::{fifo_chain, fifo_outstanding, page_array, rayon_chain};
+use folio_benches::baseline::{
+    fifo_chain, fifo_outstanding, fifo_threads, page_array, rayon_chain,
+};
 use folio_benches::pages::{Pages, Pattern, one_page};
 use folio_benches::submit::{
     CHAIN, Shape, kernel_chain, outstanding, outstanding_in_one_page, stream, threads, usm_chain,
@@ -52,11 +54,20 @@ fn submit() {
     line("chain, USM", compare(ROUNDS, N, || ok(usm_chain(N)), || fifo_chain(N, 1)), fifo);
     let against = compare(ROUNDS, N, || ok(stream(N, CHAIN)), || rayon_chain(N));
     line("chain, range 1", against, "rayon scope, each spawns the next");
-    let against = compare(ROUNDS, N / 50, || ok(wide(N / 50)), || ok(stream(N / 50, CHAIN)) * 64);
-    line("64 accesses in each command", against, "64 commands of one access");
+    for range in [1, 64] {
+        let one = || ok(stream(N / 50, shape(1, range, false))) * 64;
+        let against = compare(ROUNDS, N / 50, || ok(wide(N / 50, range)), one);
+        let what = format!("64 accesses in each command, range {range}");
+        line(&what, against, "64 commands of one access");
+    }
 }
 
 fn many_threads() {
+    for count in [1, 2, 4, 8] {
+        let fifos = || fifo_threads(N, count);
+        let against = compare(ROUNDS, N * count, || ok(threads(N, count)), fifos);
+        line(&format!("{count} threads"), against, "a locked fifo for each");
+    }
     for count in [2, 4, 8] {
         let one = || ok(threads(N, 1)) * count as u32;
         let against = compare(ROUNDS, N * count, || ok(threads(N, count)), one);

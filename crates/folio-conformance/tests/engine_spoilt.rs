@@ -411,3 +411,52 @@ fn raw_writes_of_spoilt_memory_stay() {
     assert_eq!(out, [5; N / 2]);
     rig.ends();
 }
+
+/// USM-02, BUF-07: what raw commands write between a command that spoils the memory and the news of that goes with
+/// it: the memory is zeroed, and what was spoilt is not shown. Whoever comes after the command by its event fails, too.
+#[test]
+fn raw_writes_before_a_failure_is_known_are_zeroed_with_it() {
+    for by_event in [false, true] {
+        let rig = Rig::new(false, DeviceSpec::new());
+        let q = rig.rt.in_order_queue_on(&rig.rt.devices()[0]).unwrap();
+        let mut usm = rig.rt.usm::<i32>(&q.device(), UsmKind::Shared, N).unwrap();
+        let x = rig.fresh(N);
+        rig.sim.hold(0, LaneKind::Upload);
+        rig.fail_next(Site::Copy, 0);
+        let spoils = q.submit(|cg| {
+            let (x, y) = (cg.read(&x), cg.read_write(&mut usm));
+            cg.host_kernel([N], (x, y), |i, (x, mut y)| y[i] = x[i]);
+            Ok(())
+        });
+        let spoils = spoils.unwrap();
+        let half = usm.pointer().offset(2 * N).unwrap();
+        let raw = q.submit(|cg| {
+            if by_event {
+                cg.after(&spoils);
+            }
+            // SAFETY: after the kernel, in the queue's order, nobody else uses these elements.
+            unsafe { cg.fill_raw(half, [N / 2], 5) };
+            Ok(())
+        });
+        rig.sim.release(0, LaneKind::Upload);
+        failed(&spoils, "it ran on what never came");
+        let raw = raw.unwrap().wait();
+        assert_eq!(raw.is_err(), by_event, "{raw:?}");
+        let heals = q.submit(|cg| {
+            let x = cg.discard(usm.slice_mut(0, N / 2)?);
+            cg.host_kernel([N / 2], x, |i, mut x| x.put(i, NEW));
+            Ok(())
+        });
+        heals.unwrap().wait().unwrap();
+        let mut out = [1i32; N / 2];
+        let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 2 * N);
+        let shown = q.submit(|cg| {
+            // SAFETY: `out` lives until this is waited for, and nobody else uses it.
+            unsafe { cg.copy_raw(half, host, [2 * N]) };
+            Ok(())
+        });
+        shown.unwrap().wait().unwrap();
+        assert_eq!(out, [0; N / 2]);
+        rig.ends();
+    }
+}

@@ -1,5 +1,6 @@
 //! ERR-02: a program of which a call of a backend fails leaves nothing on the host either: no staging, no
-//! temporaries, no records. Simulated devices keep their memory there, too.
+//! temporaries, no records; also if the runtime is dropped at once. Simulated devices and CPUs keep their memory there,
+//! too.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_model::faulty;
@@ -55,8 +56,12 @@ fn leaks(patience: Duration, run: impl Fn()) -> bool {
 fn faults_leave_nothing_on_the_host() {
     let forget = || std::mem::forget(black_box(vec![0_u8; 100]));
     assert!(leaks(Duration::from_millis(5), forget));
-    for seed in 1..=12 {
-        let program = faulty::program(seed, &[Target::Sim]);
+    let programs = [Target::Sim, Target::Cpu].into_iter().flat_map(|target| {
+        let all = (1..).map(move |seed| faulty::program(seed, &[target]));
+        let dropped = all.clone().filter(|program| program.config.abrupt);
+        all.take(12).chain(dropped.take(4))
+    });
+    for program in programs {
         for planned in faulty::plans(&program).unwrap().iter().step_by(17) {
             let run = || faulty::verdict(&program, planned, PATIENCE).unwrap();
             assert!(!leaks(Duration::from_secs(5), run), "{planned:?}\n{program:?}");

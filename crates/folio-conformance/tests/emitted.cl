@@ -2623,8 +2623,10 @@ ENTRY(256) folio_dot(
   const u64 count = items - from;
   const u32 thread = (u32)(get_local_id(0));
   const u32 threads = (u32)(get_local_size(0));
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
-    for (u32 turn = lane; turn < 4096u && turn < count; turn += 256u) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
+    f32 sum_p2_lane = 0.0f;
+    for (u32 turn = lane; turn < end; turn += 256u) {
       u64 rest = from + turn;
       const u64 pos0 = offset0 + rest;
       f32 sum_p2_own = (-0.0f);
@@ -2640,12 +2642,13 @@ ENTRY(256) folio_dot(
       const f32 t3 = t1 * t2;
       sum_p2_own = sum_p2_own + t3;
       }
-      sum_p2_lanes[lane] = turn == lane ? sum_p2_own : sum_p2_lanes[lane] + sum_p2_own;
+      sum_p2_lane = turn == lane ? sum_p2_own : sum_p2_lane + sum_p2_own;
     }
+    sum_p2_lanes[lane] = sum_p2_lane;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       sum_p2_lanes[lane] = sum_p2_lanes[lane] + sum_p2_lanes[lane + gap];
     }
     BARRIER;
@@ -2661,16 +2664,17 @@ ENTRY(256) folio_dot_finish_p2(
   const u64 count = values - from;
   const u32 thread = (u32)get_local_id(0);
   const u32 threads = (u32)get_local_size(0);
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
     f32 sum = in[from + lane];
-    for (u32 turn = lane + 256u; turn < 4096u && turn < count; turn += 256u) {
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
       sum = sum + in[from + turn];
     }
     lanes[lane] = sum;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       lanes[lane] = lanes[lane] + lanes[lane + gap];
     }
     BARRIER;
@@ -3842,16 +3846,17 @@ ENTRY(256) folio_group_dot_finish_p2(
   const u64 count = values - from;
   const u32 thread = (u32)get_local_id(0);
   const u32 threads = (u32)get_local_size(0);
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
     f32 sum = in[from + lane];
-    for (u32 turn = lane + 256u; turn < 4096u && turn < count; turn += 256u) {
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
       sum = sum + in[from + turn];
     }
     lanes[lane] = sum;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       lanes[lane] = lanes[lane] + lanes[lane + gap];
     }
     BARRIER;
@@ -3867,16 +3872,17 @@ ENTRY(256) folio_group_dot_finish_p3(
   const u64 count = values - from;
   const u32 thread = (u32)get_local_id(0);
   const u32 threads = (u32)get_local_size(0);
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
     u32 sum = in[from + lane];
-    for (u32 turn = lane + 256u; turn < 4096u && turn < count; turn += 256u) {
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
       sum = sum + in[from + turn];
     }
     lanes[lane] = sum;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       lanes[lane] = lanes[lane] + lanes[lane + gap];
     }
     BARRIER;
@@ -8867,8 +8873,12 @@ ENTRY(256) folio_statistics(
   const u64 count = items - from;
   const u32 thread = (u32)(get_local_id(1) * get_local_size(0) + get_local_id(0));
   const u32 threads = (u32)(get_local_size(1) * get_local_size(0));
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
-    for (u32 turn = lane; turn < 4096u && turn < count; turn += 256u) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
+    i32 least_p1_lane = 0;
+    u64 odd_p2_lane = 0ul;
+    f64 all_p3_lane = 0.0;
+    for (u32 turn = lane; turn < end; turn += 256u) {
       u64 rest = from + turn;
       const u64 pos1 = offset1 + rest % range1;
       rest /= range1;
@@ -8901,14 +8911,17 @@ ENTRY(256) folio_statistics(
       const f64 t15 = 1.0 + t14;
       all_p3_own = all_p3_own * t15;
       }
-      least_p1_lanes[lane] = turn == lane ? least_p1_own : (least_p1_lanes[lane] < least_p1_own ? least_p1_lanes[lane] : least_p1_own);
-      odd_p2_lanes[lane] = turn == lane ? odd_p2_own : odd_p2_lanes[lane] + odd_p2_own;
-      all_p3_lanes[lane] = turn == lane ? all_p3_own : all_p3_lanes[lane] * all_p3_own;
+      least_p1_lane = turn == lane ? least_p1_own : (least_p1_lane < least_p1_own ? least_p1_lane : least_p1_own);
+      odd_p2_lane = turn == lane ? odd_p2_own : odd_p2_lane + odd_p2_own;
+      all_p3_lane = turn == lane ? all_p3_own : all_p3_lane * all_p3_own;
     }
+    least_p1_lanes[lane] = least_p1_lane;
+    odd_p2_lanes[lane] = odd_p2_lane;
+    all_p3_lanes[lane] = all_p3_lane;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       least_p1_lanes[lane] = (least_p1_lanes[lane] < least_p1_lanes[lane + gap] ? least_p1_lanes[lane] : least_p1_lanes[lane + gap]);
     }
     BARRIER;
@@ -8916,7 +8929,7 @@ ENTRY(256) folio_statistics(
   if (thread == 0u) least_p1[number] = least_p1_lanes[0];
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       odd_p2_lanes[lane] = odd_p2_lanes[lane] + odd_p2_lanes[lane + gap];
     }
     BARRIER;
@@ -8924,7 +8937,7 @@ ENTRY(256) folio_statistics(
   if (thread == 0u) odd_p2[number] = odd_p2_lanes[0];
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       all_p3_lanes[lane] = all_p3_lanes[lane] * all_p3_lanes[lane + gap];
     }
     BARRIER;
@@ -8940,16 +8953,17 @@ ENTRY(256) folio_statistics_finish_p1(
   const u64 count = values - from;
   const u32 thread = (u32)get_local_id(0);
   const u32 threads = (u32)get_local_size(0);
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
     i32 sum = in[from + lane];
-    for (u32 turn = lane + 256u; turn < 4096u && turn < count; turn += 256u) {
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
       sum = (sum < in[from + turn] ? sum : in[from + turn]);
     }
     lanes[lane] = sum;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       lanes[lane] = (lanes[lane] < lanes[lane + gap] ? lanes[lane] : lanes[lane + gap]);
     }
     BARRIER;
@@ -8965,16 +8979,17 @@ ENTRY(256) folio_statistics_finish_p2(
   const u64 count = values - from;
   const u32 thread = (u32)get_local_id(0);
   const u32 threads = (u32)get_local_size(0);
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
     u64 sum = in[from + lane];
-    for (u32 turn = lane + 256u; turn < 4096u && turn < count; turn += 256u) {
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
       sum = sum + in[from + turn];
     }
     lanes[lane] = sum;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       lanes[lane] = lanes[lane] + lanes[lane + gap];
     }
     BARRIER;
@@ -8990,16 +9005,17 @@ ENTRY(256) folio_statistics_finish_p3(
   const u64 count = values - from;
   const u32 thread = (u32)get_local_id(0);
   const u32 threads = (u32)get_local_size(0);
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
     f64 sum = in[from + lane];
-    for (u32 turn = lane + 256u; turn < 4096u && turn < count; turn += 256u) {
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
       sum = sum * in[from + turn];
     }
     lanes[lane] = sum;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       lanes[lane] = lanes[lane] * lanes[lane + gap];
     }
     BARRIER;

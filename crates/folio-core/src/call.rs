@@ -6,7 +6,7 @@ use crate::engine::access::Mode;
 use crate::engine::launch::Launch;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims};
-use crate::hal::{BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
+use crate::hal::{self, BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
 use folio_kernel::access::Reads;
 use folio_kernel::device::{
     Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
@@ -213,7 +213,7 @@ impl<'c> Plan<'c> {
 
     /// Which indices of an argument the launch accesses, and whether no other can occur.
     pub(crate) fn accessed(&self, given: &Passed) -> (Box3, bool) {
-        let Places { offset, range, .. } = self.places;
+        let Places { offset, range, group } = self.places;
         if range.contains(&0) {
             return (Box3::EMPTY, true);
         }
@@ -226,9 +226,9 @@ impl<'c> Plan<'c> {
         {
             return (own, true);
         }
-        let (offset, range) = (leading(offset, self.rank), leading(range, self.rank));
+        let [offset, range, group] = [offset, range, group].map(|dims| leading(dims, self.rank));
         let shapes = self.shapes.get_or_init(|| self.shapes());
-        let reach = Reach { offset, range, shapes, scalars: self.scalars };
+        let reach = Reach { offset, range, group, shapes, scalars: self.scalars };
         let Reads { ends, proved } = self.code.read_box(given.param, &reach);
         let Some(ends) = ends else { return (Box3::EMPTY, proved) };
         let rank = usize::from(given.part.view.rank);
@@ -280,6 +280,31 @@ pub(crate) fn owned(
         _ => None,
     };
     (owned.unwrap_or(Box3::EMPTY), proved)
+}
+
+/// No access of a launch can be out of bounds. `params` are those that are memory, in their order.
+pub(crate) fn proves(
+    code: &Code,
+    geometry: &Geometry,
+    params: &[hal::Param],
+    scalars: &[u64],
+) -> bool {
+    let mut shapes: SmallVec<[[u64; 3]; 8]> = SmallVec::new();
+    let mut params = params.iter();
+    for param in &code.ir.params {
+        let shape = match param.kind {
+            ParamKind::View { rank, .. } => {
+                params.next().map(|param| leading(param.shape, usize::from(rank)))
+            }
+            ParamKind::Reduce { .. } => params.next().map(|_| [1; 3]),
+            ParamKind::Scalar(_) | ParamKind::Local { .. } => None,
+        };
+        shapes.push(shape.unwrap_or_default());
+    }
+    let rank = usize::from(geometry.rank);
+    let [offset, range] = [geometry.offset, geometry.range].map(|dims| leading(dims, rank));
+    let group = geometry.group.map_or([0; 3], |group| leading(group, rank));
+    code.proves(&Reach { offset, range, group, shapes: &shapes, scalars })
 }
 
 /// Three dimensions as a kernel of this rank numbers them: its own first.

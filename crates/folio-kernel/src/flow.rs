@@ -419,7 +419,30 @@ impl<'k> Flow<'k> {
             let known = &mut state.vars[var.index()];
             *known = known.meet(to)?;
         }
-        Some(())
+        // What it was computed from, where that did not wrap.
+        let exact = |a: &Value, by: i128, state: &State| {
+            let all = self.scalar(value).map_or(Interval::exactly(0), Interval::of);
+            all.contains(state.values[a.index()].plus(by))
+        };
+        match self.definitions[value.index()] {
+            Some(Op::Binary(Binary::Add, a, b)) => {
+                for (a, b) in [(a, b), (b, a)] {
+                    let by = state.values[b.index()].single();
+                    if let Some(by) = by.filter(|by| exact(a, *by, state)) {
+                        self.narrow(*a, to.plus(-by), state)?;
+                    }
+                }
+                Some(())
+            }
+            Some(Op::Binary(Binary::Sub, a, b)) => {
+                let by = state.values[b.index()].single();
+                match by.filter(|by| exact(a, -by, state)) {
+                    Some(by) => self.narrow(*a, to.plus(by), state),
+                    None => Some(()),
+                }
+            }
+            _ => Some(()),
+        }
     }
 
     /// Notes the accesses of a statement that nothing reaches.

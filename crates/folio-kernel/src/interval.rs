@@ -42,6 +42,12 @@ impl Interval {
         (lo <= hi).then_some(Interval { lo, hi })
     }
 
+    /// Each number of it, and so much more.
+    #[must_use]
+    pub fn plus(self, by: i128) -> Interval {
+        Interval { lo: self.lo + by, hi: self.hi + by }
+    }
+
     /// Contains all of `other`.
     pub fn contains(self, other: Interval) -> bool {
         self.lo <= other.lo && other.hi <= self.hi

@@ -154,3 +154,24 @@ fn failed_assertions_end_their_phase_only() {
     assert_eq!(used.params[1].scope, Scope::Anywhere);
     assert!(used.params[1].written && !used.params[0].read);
 }
+
+/// What is said of a sum with a constant is known of what is added to: `if i + 1 != n { .. x[i + 1] .. }`.
+#[test]
+fn conditions_on_sums_prove_what_they_guard() {
+    let kernel = read(
+        r#"kernel "next" items 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "y" view f32 1 inout item
+body {
+  %0 u64 = query position 0 0 %1 u64 = const u64 1 %2 u64 = extent p0 0
+  %3 u64 = add %0, %1
+  %4 bool = ne %3, %2
+  if %4 { %5 u64 = add %1, %0 %6 f32 = load p0[%5] store p1[%0] = %6 }
+}"#,
+    );
+    assert!(of_launch(&kernel, &launch(0, 9, &[9, 9])).params[0].proved);
+    assert!(!of_launch(&kernel, &launch(0, 10, &[9, 10])).params[0].proved);
+    // From the greatest position the sum wraps, and says nothing of it.
+    let last = launch(u64::MAX - 3, 4, &[9, 9]);
+    assert!(!of_launch(&kernel, &last).params[0].proved);
+}

@@ -2,7 +2,7 @@
 
 use super::{CommandGroup, Doing, Made, Seen};
 use crate::buffer::{Part, View};
-use crate::call::Function;
+use crate::call::{Function, proves};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, Place, Shape};
 use crate::engine::launch::Launch;
@@ -195,6 +195,8 @@ impl CommandGroup {
             native(code, launch);
         } else {
             launch.loaded = Some(engine.load(self.device, code)?);
+            let Launch { geometry, params, scalars, .. } = &*launch;
+            launch.proved = launch.proved || proves(code, geometry, params, scalars);
         }
         Ok(())
     }

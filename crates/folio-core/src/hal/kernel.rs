@@ -79,7 +79,7 @@ pub struct Args<'a> {
     /// The memory parameters in their order; local memory is not among them.
     pub params: &'a [Param],
     /// In this launch no index can be out of bounds: those of memory parameters are inside of the
-    /// accessed boxes, and arrays are not indexed by values. Nobody needs to test that. Otherwise a
+    /// accessed boxes, those of arrays and of local memory inside of these. Nobody needs to test that. Otherwise a
     /// kernel in IR tests what it has no proof for itself.
     pub proved: bool,
     /// What an opaque kernel takes, in its order; others have their own.

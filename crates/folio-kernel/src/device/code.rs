@@ -1,6 +1,7 @@
 //! What is made of a kernel once, and looked at in each launch.
 
 use super::Kernel;
+use super::proofs::Proofs;
 use crate::access::{self, Pattern, Reads, Summary};
 use crate::contract::contract;
 use crate::flow::Use;
@@ -35,6 +36,8 @@ pub struct Code {
     pub reductions: usize,
     /// By parameter: the first word and type of scalars that are 64-bit integers.
     scalars: Vec<Option<(usize, Scalar)>>,
+    /// Of launches that forms alone do not prove.
+    proofs: Proofs,
 }
 
 /// The code, or why there is none.
@@ -47,6 +50,8 @@ pub struct Reach<'l> {
     pub offset: [u64; 3],
     /// Items.
     pub range: [u64; 3],
+    /// Items of a group, for kernels of groups.
+    pub group: [u64; 3],
     /// By parameter: the extents of views.
     pub shapes: &'l [[u64; 3]],
     /// The words of the scalars.
@@ -81,7 +86,8 @@ impl Code {
         let reduces = |param: &&crate::Param| matches!(param.kind, ParamKind::Reduce { .. });
         let reductions = ir.params.iter().filter(reduces).count();
         let name = Arc::from(function.name);
-        Ok(Code { name, ir, summary, own, reads_own, indexes_arrays, reductions, scalars })
+        let proofs = Proofs::default();
+        Ok(Code { name, ir, summary, own, reads_own, indexes_arrays, reductions, scalars, proofs })
     }
 
     /// What a launch reads of a view; see [`Summary::read_box`].
@@ -101,6 +107,12 @@ impl Code {
     /// Whether each item reads of a view the element at its own position, and none reads another.
     pub fn reads_own(&self, param: usize) -> bool {
         self.reads_own.get(param).is_some_and(|own| *own)
+    }
+
+    /// No access of a launch can be out of bounds, as an analysis along the flow of control finds: for
+    /// what forms alone do not prove, such as kernels of groups and indices behind conditions.
+    pub fn proves(&self, launch: &Reach<'_>) -> bool {
+        self.proofs.hold(&self.ir, launch)
     }
 
     fn symbol(&self, symbol: Symbol, launch: &Reach<'_>) -> Option<Interval> {

@@ -21,6 +21,7 @@ mod operators;
 pub mod ops;
 mod owned;
 mod param;
+mod proofs;
 mod reduce;
 mod shared;
 mod slot;

@@ -84,21 +84,26 @@ impl Writer<'_> {
         self.line(format!("const u64 from = number * {COMBINED};"));
         self.line("const u64 count = items - from;");
         self.counts();
-        self.open(format!(
-            "for (u32 lane = thread; lane < {LANES}u && lane < count; lane += threads) {{"
-        ));
-        self.open(format!(
-            "for (u32 turn = lane; turn < {COMBINED}u && turn < count; turn += {LANES}u) {{"
-        ));
+        self.end_of_block();
+        self.each_lane();
+        for (param, of, _) in &reduces {
+            let (name, zero) = (names::param(kernel, *param), self.literal(*of, 0));
+            self.line(format!("{of} {name}_lane = {zero};"));
+        }
+        self.open(format!("for (u32 turn = lane; turn < end; turn += {LANES}u) {{"));
         // Written with the right depth: two loops further in.
         self.lines(&body);
         for (param, of, combine) in &reduces {
             let name = names::param(kernel, *param);
-            let (lane, own) = (format!("{name}_lanes[lane]"), format!("{name}_own"));
+            let (lane, own) = (format!("{name}_lane"), format!("{name}_own"));
             let both = self.scalars().combine(*combine, *of, &lane, &own);
             self.line(format!("{lane} = turn == lane ? {own} : {both};"));
         }
         self.close("}");
+        for (param, ..) in &reduces {
+            let name = names::param(kernel, *param);
+            self.line(format!("{name}_lanes[lane] = {name}_lane;"));
+        }
         self.close("}");
         for (param, of, combine) in &reduces {
             let name = names::param(kernel, *param);
@@ -129,13 +134,25 @@ impl Writer<'_> {
         }
     }
 
-    /// The tree over the lanes that have values, of which there are `count` at most.
+    /// How many values a block has. One end for its loops, which compilers can then unroll.
+    fn end_of_block(&mut self) {
+        self.line(format!("const u32 end = count < {COMBINED} ? (u32)count : {COMBINED}u;"));
+    }
+
+    /// A loop over the lanes that have values, each of one thread.
+    fn each_lane(&mut self) {
+        self.open(format!(
+            "for (u32 lane = thread; lane < {LANES}u && lane < end; lane += threads) {{"
+        ));
+    }
+
+    /// The tree over the lanes that have values, of which there are `end` at most.
     fn lanes(&mut self, lanes: &str, of: Scalar, combine: Combine) {
         self.line("BARRIER;");
         let (a, b) = (format!("{lanes}[lane]"), format!("{lanes}[lane + gap]"));
         let both = self.scalars().combine(combine, of, &a, &b);
         self.open(format!("for (u32 gap = {}u; gap > 0u; gap >>= 1) {{", LANES / 2));
-        self.open("for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {");
+        self.open("for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {");
         self.line(format!("{a} = {both};"));
         self.close("}");
         self.line("BARRIER;");
@@ -155,13 +172,10 @@ pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, S
         w.line("const u64 count = values - from;");
         w.line(format!("const u32 thread = (u32){thread};"));
         w.line(format!("const u32 threads = (u32){count};"));
-        w.open(format!(
-            "for (u32 lane = thread; lane < {LANES}u && lane < count; lane += threads) {{"
-        ));
+        w.end_of_block();
+        w.each_lane();
         w.line(format!("{of} sum = in[from + lane];"));
-        w.open(format!(
-            "for (u32 turn = lane + {LANES}u; turn < {COMBINED}u && turn < count; turn += {LANES}u) {{"
-        ));
+        w.open(format!("for (u32 turn = lane + {LANES}u; turn < end; turn += {LANES}u) {{"));
         let both = w.scalars().combine(combine, of, "sum", "in[from + turn]");
         w.line(format!("sum = {both};"));
         w.close("}");

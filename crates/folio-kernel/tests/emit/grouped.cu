@@ -92,16 +92,17 @@ ENTRY(1024) folio_grouped_finish_p2(
   const u64 count = values - from;
   const u32 thread = (u32)threadIdx.x;
   const u32 threads = (u32)blockDim.x;
-  for (u32 lane = thread; lane < 256u && lane < count; lane += threads) {
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
     f32 sum = in[from + lane];
-    for (u32 turn = lane + 256u; turn < 4096u && turn < count; turn += 256u) {
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
       sum = sum + in[from + turn];
     }
     lanes[lane] = sum;
   }
   BARRIER;
   for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < count; lane += threads) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
       lanes[lane] = lanes[lane] + lanes[lane + gap];
     }
     BARRIER;

@@ -288,6 +288,10 @@ impl Lower {
             Expr::Method(a, _, args, _) => {
                 self.is_plain(a) && args.iter().all(|arg| self.is_plain(arg))
             }
+            Expr::Index(of, at, _) => {
+                let extent = matches!(**of, Expr::Method(_, "shape", ..));
+                extent && matches!(**at, Expr::Number(..)) && self.is_plain(of)
+            }
             _ => false,
         }
     }

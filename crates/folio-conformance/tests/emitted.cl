@@ -6639,6 +6639,81 @@ ENTRY(256) folio_of_a_macro(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t5;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// of_a_macro_of_parts
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_of_a_macro_of_parts(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_shape0 = block.words[0];
+  const u64 x_p0_low0 = block.words[1];
+  const u64 x_p0_size0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  i32 doubled_v0 = 0;
+  i32 if_v1 = 0;
+  i32 if_v2 = 0;
+  const u64 t2 = x_p0_shape0 - 1ul;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t3 = 0;
+  if (t2 - x_p0_low0 < x_p0_size0) t3 = x_p0[t2 - x_p0_low0];
+  else outside(verdict, 1u, t2, 0, 0, x_p0_shape0, 0, 0);
+  const bool t5 = t3 >= 1;
+  const bool t7 = t3 <= 1000;
+  const bool t8 = (t5 && t7);
+  if (t8) {
+    const u64 t10 = x_p0_shape0 - 1ul;
+    i32 t11 = 0;
+    if (t10 - x_p0_low0 < x_p0_size0) t11 = x_p0[t10 - x_p0_low0];
+    else outside(verdict, 2u, t10, 0, 0, x_p0_shape0, 0, 0);
+    {
+      const i32 t12 = (i32)((u32)t11 + (u32)t11);
+      doubled_v0 = t12;
+    }
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const i32 t13 = doubled_v0;
+    if_v1 = t13;
+  } else {
+    const bool t15 = t3 == (-0 - 1);
+    if (t15) {
+      if_v2 = 2147483647;
+    } else {
+      const i32 t20 = (i32)((u32)3 + (u32)4);
+      const i32 t21 = (i32)((u32)2 * (u32)t20);
+      if_v2 = t21;
+    }
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const i32 t22 = if_v2;
+    if_v1 = t22;
+  }
+  const i32 t23 = if_v1;
+  const i32 t26 = (i32)((u32)1 + (u32)1);
+  const i32 t29 = (i32)((u32)3 + (u32)4);
+  const i32 t30 = (i32)((u32)t29 * (u32)t26);
+  const i32 t31 = (i32)((u32)t23 - (u32)t30);
+  const i32 t33 = ((-0 - 1) < 0 ? (i32)((u32)0 - (u32)(-0 - 1)) : (-0 - 1));
+  const i32 t34 = (i32)((u32)t31 + (u32)t33);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t34;
+  else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // panics
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }

@@ -8,6 +8,7 @@ use folio::prelude::*;
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_opencl::OpenClBackend;
+use support::pair::Pair;
 use support::{ADDRESSES, LeftOut};
 
 /// Whether there is a device.
@@ -38,6 +39,25 @@ fn compile_and_pass_opencl() {
 #[test]
 fn compile_and_pass_opencl_without_svm() {
     passes(OpenClBackend::without_svm, &ADDRESSES);
+}
+
+/// The suite over both in one runtime: each kernel on each device, and buffers that go between them.
+#[test]
+fn compile_and_pass_opencl_and_cpu() {
+    // These take the devices of a backend to be of one kind.
+    let of_one_kind = [
+        "devices_are_found_by_what_they_are",
+        "a_views_own_memory_is_not_released",
+        "released_memory_holds_no_parts_of_pages",
+    ];
+    if there_is_one() {
+        let both = || {
+            let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
+            Pair(cpu, OpenClBackend::new())
+        };
+        let left_out = support::left_out(&both(), &[]);
+        support::passes_where(both, &|name| !of_one_kind.contains(&name), &left_out);
+    }
 }
 
 /// Shapes for some hundred compute units.

@@ -340,6 +340,23 @@ fn compile_opaque_opencl_without_svm() {
     TESTS.iter().for_each(|test| Language::opencl_without_svm().each(test));
 }
 
+/// Options and names that a driver would end at a zero are errors.
+#[test]
+fn compile_opaque_opencl_has_no_zeros() {
+    Language::opencl().each(|language, rt| {
+        let cases: [(&str, &[&str]); 2] = [("affine", &["-DX=1\0-DY=2"]), ("aff\0ine", &[])];
+        for (name, options) in cases {
+            let source = (language.source)(&language.text);
+            let loaded = rt.devices()[0].load_with(source, name, options);
+            assert!(
+                matches!(&loaded, Err(Error::Device { cause, .. })
+                    if matches!(cause.kind, HalErrorKind::Build) && cause.message.contains("NUL")),
+                "{loaded:?}"
+            );
+        }
+    });
+}
+
 /// KRN-05, on machines with a GPU and NVRTC.
 #[test]
 fn compile_opaque_cuda() {

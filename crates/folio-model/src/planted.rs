@@ -8,8 +8,7 @@ use crate::program::Action;
 use crate::world::Wrap;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Geometry, HalError, Head,
-    KernelRef, Lost, MemBase, NativeKernel, ParamPtr, Tick, Verdict, Wait,
+    AllocReq, Allocation, Backend, CopyRect, HalError, Head, Lost, MemBase, Tick, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::planted::Planted as InEngine;
@@ -105,14 +104,6 @@ struct Hook {
     seen: AtomicU64,
 }
 
-struct Nothing;
-
-impl BlockKernel for Nothing {
-    unsafe fn run(&self, _: &[ParamPtr], _: &Box3) -> Verdict {
-        Ok(())
-    }
-}
-
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -161,7 +152,8 @@ impl Hook {
 }
 
 // SAFETY: it breaks the contract on purpose, over simulated devices and the CPU backend, whose memory
-// is the host's and stays allocated; the bugs show as wrong values there, and as violations.
+// is the host's and stays allocated, or by copies that are left out; the bugs show as wrong values there, and as
+// violations.
 unsafe impl Hooks for Hook {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         let mut made = device.inner.usm().alloc(req)?;
@@ -198,12 +190,7 @@ unsafe impl Hooks for Hook {
                     _ => false,
                 };
                 if lost {
-                    let mut kernel = Some(NativeKernel::new(Nothing));
-                    let kernel = KernelRef::Native(&mut kernel);
-                    let geometry = Geometry::new(1, [1; 3]);
-                    let args = Args::new(&[]);
-                    let blank = |h: &Head<'_>| lane.inner.launch(h, kernel, &geometry, &args);
-                    return self.issue(lane, head, uses, blank);
+                    return self.issue(lane, head, uses, |head| lane.inner.copy(head, &[]));
                 }
                 return self.issue(lane, head, uses, issue);
             }

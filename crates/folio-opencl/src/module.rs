@@ -20,7 +20,7 @@ use opencl_sys::{
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What the emitter may use on this device, and whether its divisions can be exact.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +57,20 @@ impl Target {
 
 /// A kernel in IR, in all forms of its text.
 #[derive(Debug)]
-pub(crate) struct Function(Texts<Arc<Built>>);
+pub(crate) struct Function(Texts<Text>);
+
+/// One text of a kernel, which is built when a launch takes it.
+#[derive(Debug)]
+struct Text {
+    module: Arc<Module>,
+    block: [u64; 3],
+    built: OnceLock<Arc<Built>>,
+}
 
 /// One text of a kernel, built.
 #[derive(Debug)]
 pub(crate) struct Built {
-    pub(crate) module: Module,
+    pub(crate) module: Arc<Module>,
     /// Threads of a block, where they are items and no groups.
     pub(crate) block: [u64; 3],
     /// Their arguments are set by one thread at a time.
@@ -89,8 +97,11 @@ impl Function {
         let capabilities = &core.target.capabilities;
         let texts = Texts::of(kernel, Dialect::OpenCl, capabilities, core.cut).map_err(lacks)?;
         let block = texts.block;
-        let load = |module| Built::new(core, module, block).map(Arc::new);
-        Ok(Function(texts.load(load)?))
+        let text = |module| Text { module: Arc::new(module), block, built: OnceLock::new() };
+        let texts = texts.load(|module| Ok::<_, HalError>(text(module)))?;
+        // One is built at once, so that what the compiler refuses is refused where the kernel is loaded.
+        texts.text(true).built(core)?;
+        Ok(Function(texts))
     }
 
     /// Enqueues a launch.
@@ -112,18 +123,29 @@ impl Function {
         let range = geometry.range.map(|n| n as u64);
         let several = self.0.several(range, u64::from(core.info.compute_units));
         let Some((tiled, columns)) = several.filter(|_| args.proved) else {
-            return text.launch(commands, geometry, 0..range[2], &mut passed);
+            return text.built(core)?.launch(commands, geometry, 0..range[2], &mut passed);
         };
-        tiled.launch(commands, geometry, 0..columns, &mut passed)?;
+        tiled.built(core)?.launch(commands, geometry, 0..columns, &mut passed)?;
         if columns == range[2] {
             return Ok(());
         }
-        text.launch(commands, geometry, columns..range[2], &mut passed)
+        text.built(core)?.launch(commands, geometry, columns..range[2], &mut passed)
+    }
+}
+
+impl Text {
+    fn built(&self, core: &Core) -> Result<&Arc<Built>, HalError> {
+        if let Some(built) = self.built.get() {
+            return Ok(built);
+        }
+        let built = Arc::new(Built::new(core, self.module.clone(), self.block)?);
+        // If another thread was quicker, all take what it has built.
+        Ok(self.built.get_or_init(|| built))
     }
 }
 
 impl Built {
-    fn new(core: &Core, module: Module, block: [u64; 3]) -> Result<Built, HalError> {
+    fn new(core: &Core, module: Arc<Module>, block: [u64; 3]) -> Result<Built, HalError> {
         let program = build_emitted(core, &module.text)?;
         let finish = |reduction| Finish::new(&program, &module, reduction);
         let reductions = module.reductions.iter().map(finish).collect::<Result<_, _>>()?;

@@ -1,6 +1,7 @@
 //! A device: its lanes and its allocator.
 
 use crate::lane::OpenClLane;
+use crate::memory::is_memory_of_buffers;
 use crate::module::{Function, Target};
 use crate::opaque::Opaque;
 use crate::platform::{DeviceId, Found, Shared, Svm};
@@ -74,12 +75,13 @@ impl OpenClDevice {
     ) -> Result<OpenClDevice, HalError> {
         let gpu = as_gpu || found.info.kind == DeviceKind::Gpu;
         let shared = found.platform.shared()?;
+        let usable = found.svm != Svm::None && is_memory_of_buffers(&shared.context, found.id.0);
         Ok(OpenClDevice(Arc::new(Core {
             shared,
             id: found.id,
             index,
             info: found.info.clone(),
-            svm: found.svm,
+            svm: if usable { found.svm } else { Svm::None },
             target: found.target,
             cut: if gpu { Cut::Gpu } else { Cut::Cpu },
             cache,

@@ -31,6 +31,7 @@
 
 mod cl;
 mod device;
+mod downloads;
 mod lane;
 mod memory;
 mod module;

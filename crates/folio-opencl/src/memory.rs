@@ -1,6 +1,6 @@
 //! Allocations: buffers, over shared virtual memory where the device has that.
 
-use crate::cl::{Buffer, Queue, call, run};
+use crate::cl::{Buffer, Context, Queue, call, run};
 use crate::device::Core;
 use crate::platform::Svm;
 use folio_core::hal::{
@@ -8,7 +8,8 @@ use folio_core::hal::{
     RawMemory,
 };
 use opencl_sys::{
-    CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_USE_HOST_PTR, cl_context,
+    CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_USE_HOST_PTR, CL_TRUE, cl_context,
+    cl_device_id, cl_mem_flags,
 };
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -42,12 +43,78 @@ unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
 
+/// NVIDIA's driver (580) loses its count of shared virtual memory when two threads ask for some at once:
+/// allocations fail, and commands of other queues go wrong from then on.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+impl Region {
+    fn new(
+        context: &Context,
+        kind: cl_mem_flags,
+        bytes: usize,
+    ) -> Result<Option<Region>, HalError> {
+        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: a live context.
+        let start = unsafe { call!(clSVMAlloc(context.0, kind, bytes, 0)) }?;
+        Ok((!start.is_null()).then_some(Region { start, context: context.0 }))
+    }
+}
+
 impl Drop for Region {
     fn drop(&mut self) {
+        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: allocated in this context, which outlives the memory (`Shared`); the engine frees what
         // no operation uses any more.
         let _ = unsafe { call!(clSVMFree(self.context, self.start)) };
     }
+}
+
+/// Whether a buffer over shared virtual memory is that memory. OpenCL means it so; on NVIDIA's driver (580) it
+/// is a copy, where a context has several devices.
+pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> bool {
+    const ROOM: usize = 64;
+    let look = || -> Result<bool, HalError> {
+        let queue = Queue::new(context, device)?;
+        let Some(region) = Region::new(context, CL_MEM_READ_WRITE, ROOM)? else { return Ok(false) };
+        let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+        // SAFETY: so many bytes, which live longer than the buffer.
+        let buffer = unsafe { Buffer::over(context, flags, ROOM, region.start) }?;
+        let (mut seen, none) = ([0u8; ROOM], null());
+        for value in [0x5au8, 0xa5] {
+            let (pattern, to) = ((&raw const value).cast::<c_void>(), seen.as_mut_ptr().cast());
+            // SAFETY: all of a live buffer, and of the memory; the pattern is copied in the call, and the
+            // second command has ended when it returns.
+            unsafe {
+                run!(clEnqueueFillBuffer(
+                    queue.0,
+                    buffer.0,
+                    pattern,
+                    1,
+                    0,
+                    ROOM,
+                    0,
+                    none,
+                    null_mut()
+                ))?;
+                queue.marker()?.wait()?;
+                run!(clEnqueueSVMMemcpy(
+                    queue.0,
+                    CL_TRUE,
+                    to,
+                    region.start,
+                    ROOM,
+                    0,
+                    none,
+                    null_mut()
+                ))?;
+            }
+            if seen != [value; ROOM] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    look().unwrap_or(false)
 }
 
 /// The allocations of a platform's devices.
@@ -172,14 +239,10 @@ fn make(core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
     if core.svm != Svm::None {
         let fine = if req.kind == AllocKind::Device { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
         let kind = CL_MEM_READ_WRITE | fine;
-        // SAFETY: a live context; null means that there is not enough.
-        let start = unsafe { call!(clSVMAlloc(context.0, kind, room, 0)) }?;
-        if start.is_null() {
-            return Err(too_much());
-        }
-        svm = Some(Region { start, context: context.0 });
-        let ahead = start.expose_provenance().wrapping_neg() & (req.align as usize - 1);
-        at = start.wrapping_byte_add(ahead);
+        let region = Region::new(context, kind, room)?.ok_or_else(too_much)?;
+        let ahead = region.start.expose_provenance().wrapping_neg() & (req.align as usize - 1);
+        at = region.start.wrapping_byte_add(ahead);
+        svm = Some(region);
         flags |= CL_MEM_USE_HOST_PTR;
     }
     // SAFETY: without an address, nothing of anybody's; else `size` bytes that live as long as the block.

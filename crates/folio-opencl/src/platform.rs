@@ -1,6 +1,7 @@
 //! Platforms and their devices: what there is, before anything is opened.
 
 use crate::cl::{Context, call, check, run};
+use crate::downloads::Downloads;
 use crate::memory::Memory;
 use crate::module::Target;
 use crate::native::Native;
@@ -34,6 +35,7 @@ pub(crate) struct Shared {
     /// Goes first: it is of the context.
     pub(crate) memory: Memory,
     pub(crate) context: Context,
+    pub(crate) downloads: Downloads,
 }
 
 /// A device's name in OpenCL; valid as long as the process.
@@ -73,7 +75,8 @@ impl Platform {
         }
         let ids: Vec<_> = self.devices.iter().map(|id| id.0).collect();
         let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = Arc::new(Shared { memory: Memory::new(), context: Context::new(&ids)? });
+        let (memory, downloads) = (Memory::new(), Downloads::default());
+        let made = Arc::new(Shared { memory, context: Context::new(&ids)?, downloads });
         Ok(shared.insert(made).clone())
     }
 }

@@ -8,6 +8,7 @@ use crate::verdict::Verdicts;
 use folio_core::hal::{CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef};
 use opencl_sys::{CL_FALSE, cl_event};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
@@ -54,6 +55,11 @@ struct Plane {
     rows: usize,
     bytes: usize,
     pitch: [usize; 2],
+}
+
+/// The addresses of rows, and of what is between them.
+fn addresses(at: *mut u8, rows: usize, pitch: usize, bytes: usize) -> Range<usize> {
+    at.addr()..at.addr() + (rows - 1) * pitch + bytes
 }
 
 /// Where a rectangle starts, as OpenCL counts: bytes in a row, and rows.
@@ -191,11 +197,12 @@ impl<'q> Commands<'q> {
         let &Plane { rows, bytes, pitch: [from_pitch, to_pitch] } = plane;
         let (region, zero) = ([bytes, rows, 1], [0usize; 3]);
         match (from, to) {
-            (Place::Host(from), Place::Device(to, offset)) => self.command(|event| {
+            (Place::Host(from), Place::Device(to, offset)) => {
+                self.after_downloads(addresses(from, rows, from_pitch, bytes));
                 let origin = [offset, 0, 0];
                 // SAFETY: a rectangle within the buffer; the host's memory lives until the tick is
-                // reached (the HAL's contract).
-                unsafe {
+                // reached (the HAL's contract), and nothing writes it any more.
+                self.command(|event| unsafe {
                     run!(clEnqueueWriteBufferRect(
                         queue,
                         to.buffer.0,
@@ -212,12 +219,13 @@ impl<'q> Commands<'q> {
                         null(),
                         event
                     ))
-                }
-            }),
-            (Place::Device(from, offset), Place::Host(to)) => self.command(|event| {
+                })
+            }
+            (Place::Device(from, offset), Place::Host(to)) => {
                 let origin = [offset, 0, 0];
-                // SAFETY: as above.
-                unsafe {
+                // SAFETY: a rectangle within the buffer; the host's memory lives until the tick is
+                // reached (the HAL's contract).
+                self.command(|event| unsafe {
                     run!(clEnqueueReadBufferRect(
                         queue,
                         from.buffer.0,
@@ -234,13 +242,25 @@ impl<'q> Commands<'q> {
                         null(),
                         event
                     ))
-                }
-            }),
+                })?;
+                // So that whoever waits for it waits for something that is on its way.
+                self.queue.flush()?;
+                let written = addresses(to, rows, to_pitch, bytes);
+                let event = self.last.iter().cloned();
+                event.for_each(|event| self.shared.downloads.note(written.clone(), event));
+                Ok(())
+            }
             (Place::Device(from, at), Place::Device(to, offset)) => {
                 self.inside((&from, at), (&to, offset), plane)
             }
             (Place::Host(from), Place::Host(to)) => self.inside_the_host(from, to, plane),
         }
+    }
+
+    /// Waits until nothing that was enqueued writes these addresses any more.
+    fn after_downloads(&self, from: Range<usize>) {
+        // Of one that fails its lane tells.
+        self.shared.downloads.that_write(&from).iter().for_each(|event| drop(event.wait()));
     }
 
     /// Between buffers, or parts of one that do not overlap.

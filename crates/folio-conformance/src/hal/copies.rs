@@ -13,6 +13,7 @@ pub(super) const TESTS: &[Test] = &[
     ("copies_inside_a_device", copies_inside_a_device),
     ("copies_between_devices", copies_between_devices),
     ("copies_inside_the_host", copies_inside_the_host),
+    ("uploads_take_what_downloads_bring", uploads_take_what_downloads_bring),
     ("fills_with_patterns_of_1_to_32_bytes", fills_with_patterns_of_1_to_32_bytes),
     ("fills_pitched_rectangles", fills_pitched_rectangles),
 ];
@@ -186,6 +187,30 @@ fn copies_inside_the_host(rig: &Rig) -> Outcome {
         queue.copy(&[], &[line(host(&src), host_mut(&mut dst), SIZE)])?;
         queue.finish()?;
         ensure!(src == dst, "host to host");
+        Ok(())
+    })
+}
+
+/// Memory of the host is read when the copy's turn has come, and not when it is issued.
+fn uploads_take_what_downloads_bring(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        for size in [16, SIZE, 8 * SIZE] {
+            let (a, b) = (seat.memory(size)?, seat.memory(size)?);
+            let mut hosts = vec![vec![0; size as usize]; 8];
+            let mut queue = seat.queue(LaneKind::Compute)?;
+            for (round, host) in hosts.iter_mut().enumerate() {
+                queue.fill(&[run(a.at(0), size)], &[round as u8 + 1])?;
+                queue.copy(&[], &[line(a.at(0), host_mut(host), size)])?;
+                queue.copy(&[], &[line(host_mut(host), b.at(0), size)])?;
+                queue.copy(&[], &[line(b.at(0), a.at(0), size)])?;
+                queue.copy(&[], &[line(a.at(0), host_mut(host), size)])?;
+            }
+            queue.finish()?;
+            for (round, host) in hosts.iter().enumerate() {
+                let expect = vec![round as u8 + 1; size as usize];
+                ensure!(*host == expect, "{size} bytes, round {round}: {}", host[0]);
+            }
+        }
         Ok(())
     })
 }

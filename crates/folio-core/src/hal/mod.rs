@@ -257,7 +257,8 @@ pub struct Timing {
 /// # Safety
 /// Keeps the contract of this module.
 pub unsafe trait Lane: Send + Sync + 'static {
-    /// Copies rectangles, all of which may run at once.
+    /// Copies rectangles, all of which may run at once. Memory of the host is read and written in the lane's order,
+    /// too: what an operation ahead brings there is what is copied.
     fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError>;
 
     /// Fills rectangles with `pattern`, repeated; rows are multiples of its length.

@@ -1,0 +1,46 @@
+//! Memory of the host that commands are about to write.
+//!
+//! A driver may read what is uploaded when it is told to, or any time until that has ended: OpenCL does not let
+//! the memory change in between, and NVIDIA's driver (580) reads little of it at once. So what a download is
+//! still to write is uploaded once it has.
+
+use crate::cl::Event;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Downloads among which those that have ended are looked for.
+const MANY: usize = 64;
+
+/// What is under way, oldest first; some of it may have ended.
+#[derive(Debug, Default)]
+pub(crate) struct Downloads(Mutex<VecDeque<(Range<usize>, Arc<Event>)>>);
+
+impl Downloads {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Range<usize>, Arc<Event>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These addresses are written by the time of the event, whose queue has been flushed.
+    pub(crate) fn note(&self, to: Range<usize>, written: Arc<Event>) {
+        let mut all = self.lock();
+        while all.pop_front_if(|(_, event)| is_over(event)).is_some() {}
+        if all.len() >= MANY && all.len().is_power_of_two() {
+            all.retain(|(_, event)| !is_over(event));
+        }
+        all.push_back((to, written));
+    }
+
+    /// What is still to write some of these addresses.
+    pub(crate) fn that_write(&self, from: &Range<usize>) -> Vec<Arc<Event>> {
+        let meets = |to: &Range<usize>| to.start < from.end && from.start < to.end;
+        let all = self.lock();
+        let met = all.iter().filter(|(to, event)| meets(to) && !is_over(event));
+        met.map(|(_, event)| event.clone()).collect()
+    }
+}
+
+/// Ended, or failed.
+fn is_over(event: &Event) -> bool {
+    event.ended().unwrap_or(true)
+}

@@ -158,3 +158,80 @@ fn not_every_new_launch_is_analysed() {
     let proved = told.since(&q).into_iter().filter(|proved| *proved).count();
     assert!(proved > 900, "{proved} of 1000");
 }
+
+#[kernel]
+fn scaled(i: Item, by: f32, least: usize, x: In<f32>, y: Out<f32>) {
+    y[i] = 0.0;
+    if i.index() >= least && i.index() < x.len() {
+        y[i] = by * x[i.index() - least];
+    }
+}
+
+/// Floats are nothing that a proof depends on, so launches that differ in these only are one.
+#[test]
+fn other_floats_are_no_other_launch() {
+    let (rt, q, told) = open();
+    let (x, mut y) = (rt.buffer_from(&[1.0f32; 16]).unwrap(), rt.buffer::<f32>(20).unwrap());
+    for by in 0..300 {
+        q.run(20, scaled(by as f32, 1, &x, &mut y)).unwrap();
+    }
+    assert_eq!(told.since(&q), [true; 300]);
+}
+
+#[kernel]
+fn doubled(i: Item, n: usize, x: In<f32>, y: Out<f32>) {
+    let n1 = n + n;
+    let n2 = n1 + n1;
+    let n3 = n2 + n2;
+    let n4 = n3 + n3;
+    let n5 = n4 + n4;
+    let n6 = n5 + n5;
+    let n7 = n6 + n6;
+    let n8 = n7 + n7;
+    let n9 = n8 + n8;
+    let n10 = n9 + n9;
+    let n11 = n10 + n10;
+    let n12 = n11 + n11;
+    let n13 = n12 + n12;
+    let n14 = n13 + n13;
+    let n15 = n14 + n14;
+    let n16 = n15 + n15;
+    let n17 = n16 + n16;
+    let n18 = n17 + n17;
+    let n19 = n18 + n18;
+    let n20 = n19 + n19;
+    let n21 = n20 + n20;
+    let n22 = n21 + n21;
+    let n23 = n22 + n22;
+    let n24 = n23 + n23;
+    let n25 = n24 + n24;
+    let n26 = n25 + n25;
+    let n27 = n26 + n26;
+    let n28 = n27 + n27;
+    let n29 = n28 + n28;
+    let n30 = n29 + n29;
+    let n31 = n30 + n30;
+    let n32 = n31 + n31;
+    let n33 = n32 + n32;
+    let n34 = n33 + n33;
+    let n35 = n34 + n34;
+    let n36 = n35 + n35;
+    let n37 = n36 + n36;
+    let n38 = n37 + n37;
+    let n39 = n38 + n38;
+    let n40 = n39 + n39;
+    y[i] = 0.0;
+    if i.index() < n40 && i.index() + 1 < x.len() {
+        y[i] = x[i.index() + 1];
+    }
+}
+
+/// What a condition says is followed back through sums, once for each.
+#[test]
+fn sums_of_sums_are_looked_at_once() {
+    let (rt, q, told) = open();
+    let (x, mut y) = (rt.buffer_from(&[1.0f32; 16]).unwrap(), rt.buffer::<f32>(20).unwrap());
+    q.run(20, doubled(1, &x, &mut y)).unwrap();
+    assert_eq!(told.since(&q), [true]);
+    assert_eq!(y.to_vec().unwrap()[13..17], [1.0, 1.0, 0.0, 0.0]);
+}

@@ -70,7 +70,9 @@ impl State {
     fn add(&mut self, address: u64, mut entry: Entry) {
         if let Some(before) = self.entries.remove(&address) {
             entry.users += before.users;
-            if !before.imported {
+            if before.imported {
+                entry.size = entry.size.max(before.size);
+            } else {
                 entry = Entry { users: entry.users, ..before };
             }
         }

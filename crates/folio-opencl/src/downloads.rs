@@ -5,6 +5,7 @@
 //! still to write is uploaded once it has.
 
 use crate::cl::Event;
+use folio_core::hal::{CopyRect, HostPtr, MemBase};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,8 +32,20 @@ impl Downloads {
         all.push_back((to, written));
     }
 
+    /// Waits until nothing that was enqueued writes any more what a rectangle is copied from. Of a download that
+    /// fails its lane tells.
+    pub(crate) fn wait_before(&self, rect: &CopyRect) {
+        if let MemBase::Host(HostPtr(base)) = rect.src.base {
+            let start = base.addr() + rect.src.offset as usize;
+            let ([slices, rows, bytes], [slice, row]) = (rect.extent, rect.src_pitch);
+            let length = (slices - 1) * slice + (rows - 1) * row + bytes;
+            let under_way = self.that_write(&(start..start + length as usize));
+            under_way.iter().for_each(|event| drop(event.wait()));
+        }
+    }
+
     /// What is still to write some of these addresses.
-    pub(crate) fn that_write(&self, from: &Range<usize>) -> Vec<Arc<Event>> {
+    fn that_write(&self, from: &Range<usize>) -> Vec<Arc<Event>> {
         let meets = |to: &Range<usize>| to.start < from.end && from.start < to.end;
         let all = self.lock();
         let met = all.iter().filter(|(to, event)| meets(to) && !is_over(event));

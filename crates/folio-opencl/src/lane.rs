@@ -57,7 +57,6 @@ struct State {
     scratch: Scratch,
     /// What was enqueued since the last flush.
     unflushed: bool,
-    failures: VecDeque<(Tick, HalError)>,
     timed: VecDeque<Timed>,
 }
 
@@ -67,6 +66,9 @@ pub(crate) struct OpenClLane {
     state: Mutex<State>,
     /// Everything up to here has ended, as far as seen.
     done: AtomicU64,
+    /// Rising. Apart from the state, which whoever enqueues may hold for as long as a driver takes to compile;
+    /// taken within it, and holding nothing else.
+    failures: Mutex<VecDeque<(Tick, HalError)>>,
 }
 
 impl OpenClLane {
@@ -80,14 +82,25 @@ impl OpenClLane {
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),
             unflushed: false,
-            failures: VecDeque::new(),
             timed: VecDeque::new(),
         };
-        Ok(OpenClLane { core, state: Mutex::new(state), done: AtomicU64::new(0) })
+        let (state, done) = (Mutex::new(state), AtomicU64::new(0));
+        Ok(OpenClLane { core, state, done, failures: Mutex::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failed(&self) -> MutexGuard<'_, VecDeque<(Tick, HalError)>> {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a failure until its tick has ended.
+    fn fail(&self, failure: (Tick, HalError)) {
+        let mut failures = self.failed();
+        let at = failures.partition_point(|(tick, _)| *tick <= failure.0);
+        failures.insert(at, failure);
     }
 
     /// The device works no more.
@@ -105,9 +118,7 @@ impl OpenClLane {
                 Err(error) => return Err(self.lose(&error)),
             }
             let Some(mark) = state.marks.pop_front() else { break };
-            for failure in mark.told.into_iter().flat_map(Told::failures) {
-                state.fail(failure);
-            }
+            mark.told.into_iter().flat_map(Told::failures).for_each(|failure| self.fail(failure));
             self.done.store(mark.tick, Ordering::Release);
         }
         Ok(self.done.load(Ordering::Acquire))
@@ -173,7 +184,7 @@ impl OpenClLane {
         });
         let Commands { first, last, .. } = commands;
         if let Err(error) = result {
-            state.fail((head.tick, error));
+            self.fail((head.tick, error));
         }
         state.note(head, first, last)
     }
@@ -196,7 +207,7 @@ impl OpenClLane {
         state.unflushed = true;
         // What a task has returned is told before anything else, and dropped by whoever is told.
         let first = called.unwrap_or_else(|error| {
-            state.fail((head.tick, error));
+            self.fail((head.tick, error));
             None
         });
         self.core.lost()?;
@@ -226,12 +237,6 @@ impl OpenClLane {
 }
 
 impl State {
-    /// Keeps a failure until its tick has ended.
-    fn fail(&mut self, failure: (Tick, HalError)) {
-        let at = self.failures.partition_point(|(tick, _)| *tick <= failure.0);
-        self.failures.insert(at, failure);
-    }
-
     fn flush(&mut self) -> Result<(), HalError> {
         if std::mem::take(&mut self.unflushed) { self.queue.flush() } else { Ok(()) }
     }
@@ -274,6 +279,8 @@ impl State {
 // for; a tick shows when its commands, and all before, have ended.
 unsafe impl Lane for OpenClLane {
     fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
+        // It may take long, so nothing is locked.
+        rects.iter().for_each(|rect| self.core.shared.downloads.wait_before(rect));
         self.issue(head, |commands| rects.iter().try_for_each(|rect| commands.copy(rect)))
     }
 
@@ -296,10 +303,17 @@ unsafe impl Lane for OpenClLane {
                 return Err(HalError::unsupported("a kernel of the host"));
             }
         };
-        self.issue(head, |commands| match &*self.core.loaded(handle)? {
-            Loaded::Function(function) => function.launch(&self.core, commands, geometry, args),
-            Loaded::Opaque(kernel) => kernel.launch(commands, geometry, args),
-        })
+        match self.core.loaded(handle).as_deref() {
+            Ok(Loaded::Function(function)) => {
+                // What has to be compiled for it is, while nothing is locked.
+                let texts = function.texts(&self.core, geometry, args.proved);
+                self.issue(head, |commands| texts?.launch(commands, geometry, args))
+            }
+            Ok(Loaded::Opaque(kernel)) => {
+                self.issue(head, |commands| kernel.launch(commands, geometry, args))
+            }
+            Err(error) => self.issue(head, |_| Err(error.clone())),
+        }
     }
 
     fn hint(&self, head: &Head<'_>, _: MemRef, _: u64, _: Hint) -> Result<(), HalError> {
@@ -363,11 +377,11 @@ unsafe impl Lane for OpenClLane {
     fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
         let done = self.done.load(Ordering::Acquire);
         let mut ended = Vec::new();
-        let mut state = self.lock();
-        while let Some(failure) = state.failures.pop_front_if(|(tick, _)| *tick <= done) {
+        let mut failures = self.failed();
+        while let Some(failure) = failures.pop_front_if(|(tick, _)| *tick <= done) {
             ended.push(failure);
         }
-        drop(state);
+        drop(failures);
         ended.into_iter().for_each(|(tick, error)| sink(tick, error));
     }
 

@@ -14,8 +14,8 @@
 //!   for launches that need none. What a launch did wrong is in a record, which is read with the
 //!   lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
 //! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`].
-//! * Memory is a buffer; where the device has shared virtual memory, over that, so that it has an
-//!   address. Host and shared USM need the fine-grained kind.
+//! * Memory is a buffer; where the device has shared virtual memory, and a buffer over that is that memory, over
+//!   that, so that it has an address. Host and shared USM need the fine-grained kind.
 //!
 //! ```
 //! use folio_core::Runtime;

@@ -64,7 +64,13 @@ pub(crate) struct Function(Texts<Text>);
 struct Text {
     module: Arc<Module>,
     block: [u64; 3],
-    built: OnceLock<Arc<Built>>,
+    built: OnceLock<Result<Arc<Built>, HalError>>,
+}
+
+/// The texts that a launch takes, built: up to a column the one for several items, then the one for each.
+pub(crate) struct Chosen<'f> {
+    tiled: Option<(&'f Arc<Built>, u64)>,
+    rest: Option<&'f Arc<Built>>,
 }
 
 /// One text of a kernel, built.
@@ -104,15 +110,32 @@ impl Function {
         Ok(Function(texts))
     }
 
-    /// Enqueues a launch.
-    pub(crate) fn launch(
+    /// What a launch takes, built now where that has not been needed before.
+    pub(crate) fn texts(
         &self,
         core: &Core,
+        geometry: &Geometry,
+        proved: bool,
+    ) -> Result<Chosen<'_>, HalError> {
+        let range = geometry.range.map(|n| n as u64);
+        let several = self.0.several(range, u64::from(core.info.compute_units));
+        // A driver that refuses the larger text may take the other one.
+        let several = several.filter(|_| proved);
+        let tiled = several.and_then(|(text, columns)| Some((text.built(core).ok()?, columns)));
+        let whole = tiled.is_some_and(|(_, columns)| columns == range[2]);
+        let rest = if whole { None } else { Some(self.0.text(proved).built(core)?) };
+        Ok(Chosen { tiled, rest })
+    }
+}
+
+impl Chosen<'_> {
+    /// Enqueues the launch.
+    pub(crate) fn launch(
+        &self,
         commands: &mut Commands<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let text = self.0.text(args.proved);
         let placed = args.params.iter().map(placed).collect::<Result<Vec<_>, _>>()?;
         let blocks = commands.blocks(&placed)?;
         let mut passed = Passed {
@@ -120,27 +143,21 @@ impl Function {
             buffers: blocks.iter().map(|block| block.as_ref().map(|b| &b.buffer)).collect(),
             scalars: args.blob,
         };
-        let range = geometry.range.map(|n| n as u64);
-        let several = self.0.several(range, u64::from(core.info.compute_units));
-        let Some((tiled, columns)) = several.filter(|_| args.proved) else {
-            return text.built(core)?.launch(commands, geometry, 0..range[2], &mut passed);
-        };
-        tiled.built(core)?.launch(commands, geometry, 0..columns, &mut passed)?;
-        if columns == range[2] {
-            return Ok(());
+        let mut from = 0;
+        if let Some((tiled, columns)) = self.tiled {
+            tiled.launch(commands, geometry, 0..columns, &mut passed)?;
+            from = columns;
         }
-        text.built(core)?.launch(commands, geometry, columns..range[2], &mut passed)
+        let columns = from..geometry.range[2] as u64;
+        self.rest.map_or(Ok(()), |rest| rest.launch(commands, geometry, columns, &mut passed))
     }
 }
 
 impl Text {
+    /// Compiled by the first who asks; what the compiler says of it stays.
     fn built(&self, core: &Core) -> Result<&Arc<Built>, HalError> {
-        if let Some(built) = self.built.get() {
-            return Ok(built);
-        }
-        let built = Arc::new(Built::new(core, self.module.clone(), self.block)?);
-        // If another thread was quicker, all take what it has built.
-        Ok(self.built.get_or_init(|| built))
+        let build = || Built::new(core, self.module.clone(), self.block).map(Arc::new);
+        self.built.get_or_init(build).as_ref().map_err(Clone::clone)
     }
 }
 

@@ -198,10 +198,9 @@ impl<'q> Commands<'q> {
         let (region, zero) = ([bytes, rows, 1], [0usize; 3]);
         match (from, to) {
             (Place::Host(from), Place::Device(to, offset)) => {
-                self.after_downloads(addresses(from, rows, from_pitch, bytes));
                 let origin = [offset, 0, 0];
                 // SAFETY: a rectangle within the buffer; the host's memory lives until the tick is
-                // reached (the HAL's contract), and nothing writes it any more.
+                // reached (the HAL's contract), and nothing writes it any more (`Downloads::wait_before`).
                 self.command(|event| unsafe {
                     run!(clEnqueueWriteBufferRect(
                         queue,
@@ -255,12 +254,6 @@ impl<'q> Commands<'q> {
             }
             (Place::Host(from), Place::Host(to)) => self.inside_the_host(from, to, plane),
         }
-    }
-
-    /// Waits until nothing that was enqueued writes these addresses any more.
-    fn after_downloads(&self, from: Range<usize>) {
-        // Of one that fails its lane tells.
-        self.shared.downloads.that_write(&from).iter().for_each(|event| drop(event.wait()));
     }
 
     /// Between buffers, or parts of one that do not overlap.

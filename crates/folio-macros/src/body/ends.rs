@@ -7,10 +7,22 @@
 //! with which ends compute.
 
 use super::Walk;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use std::collections::HashMap;
 use syn::{BinOp, Expr, ExprMethodCall, Lit, Member, Pat, Type};
+
+/// Tokens of what is known of a name. It is written wherever the name is, so that names made of names would grow
+/// without end.
+const LONGEST: usize = 400;
+
+fn length(tokens: &TokenStream) -> usize {
+    let of = |token| match token {
+        TokenTree::Group(group) => 2 + length(&group.stream()),
+        _ => 1,
+    };
+    tokens.clone().into_iter().map(of).sum()
+}
 
 /// What is known of names, and the indices that are looked at.
 #[derive(Default)]
@@ -182,7 +194,9 @@ impl Walk {
             Pat::Type(typed) => self.learn_as(&typed.pat, ends),
             Pat::Paren(inner) => self.learn_as(&inner.pat, ends),
             Pat::Ident(name) if name.mutability.is_none() => {
-                if let Some(at) = self.scopes.find(&name.ident) {
+                if let Some(at) = self.scopes.find(&name.ident)
+                    && length(&ends) <= LONGEST
+                {
                     self.known.ends.insert(at, ends);
                 }
             }

@@ -35,7 +35,7 @@ pub(crate) struct Core {
 /// What a handle stands for.
 #[derive(Debug)]
 pub(crate) enum Loaded {
-    Function(Function),
+    Function(Box<Function>),
     /// A kernel of the user's.
     Opaque(Opaque),
 }
@@ -109,7 +109,7 @@ unsafe impl Device for OpenClDevice {
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.0.lost()?;
         let made = Arc::new(match source {
-            KernelSource::Ir(kernel) => Loaded::Function(Function::new(&self.0, kernel)?),
+            KernelSource::Ir(kernel) => Loaded::Function(Box::new(Function::new(&self.0, kernel)?)),
             KernelSource::Opaque { name, source: Source::OpenClC(text), options } => {
                 Loaded::Opaque(Opaque::new(&self.0, name, text, options)?)
             }

@@ -66,8 +66,8 @@ pub(crate) struct OpenClLane {
     state: Mutex<State>,
     /// Everything up to here has ended, as far as seen.
     done: AtomicU64,
-    /// Rising. Apart from the state, which whoever enqueues may hold for as long as a driver takes to compile;
-    /// taken within it, and holding nothing else.
+    /// Rising. Apart from the state, which whoever enqueues holds during the driver's calls, while these are asked
+    /// for under the engine's lock. Taken within the state, and nothing within it.
     failures: Mutex<VecDeque<(Tick, HalError)>>,
 }
 

@@ -4,6 +4,7 @@
 use cudarc::driver::sys;
 use folio::prelude::*;
 use folio::{Event, Shared};
+use folio_benches::driver::{self, Code, ok};
 use folio_benches::table::{compare, heading, line};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, Geometry, Head, HostPtr,
@@ -11,8 +12,7 @@ use folio_core::hal::{
 };
 use folio_cuda::CudaBackend;
 use std::cell::Cell;
-use std::ffi::{CString, c_void};
-use std::ptr::null_mut;
+use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ const BYTES: u64 = 256 << 20;
 /// Of each piece of memory of a program by hand that streams.
 const STREAM: u64 = 4 << 28;
 
-const EMPTY: &str = "
+const EMPTY: &CStr = c"
 .version 7.0
 .target sm_50
 .address_size 64
@@ -29,11 +29,6 @@ const EMPTY: &str = "
     ret;
 }
 ";
-
-/// The driver's result of a call that cannot fail here.
-fn ok(result: sys::CUresult) {
-    assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
-}
 
 /// A lane that counts its ticks.
 struct Line {
@@ -81,23 +76,23 @@ fn memory_of(device: &Arc<dyn Device>, index: u32, kind: AllocKind, size: u64) -
     (MemRef { base, offset: 0 }, made.address.unwrap_or(0))
 }
 
-fn raw_stream() -> sys::CUstream {
-    let mut stream = null_mut();
-    // SAFETY: a place for the answer; a context is current.
-    ok(unsafe { sys::cuStreamCreateWithPriority(&raw mut stream, 1, 0) });
-    stream
-}
+/// Of a program by hand.
+struct Stream(sys::CUstream);
 
-fn timed(stream: sys::CUstream, work: impl FnOnce()) -> Duration {
-    let begun = Instant::now();
-    work();
-    // SAFETY: a live stream.
-    ok(unsafe { sys::cuStreamSynchronize(stream) });
-    begun.elapsed()
+impl Stream {
+    fn new() -> Stream {
+        Stream(driver::stream())
+    }
+
+    fn timed(&self, work: impl FnOnce()) -> Duration {
+        // SAFETY: it is live: nobody destroys it.
+        unsafe { driver::timed(self.0, work) }
+    }
 }
 
 fn launches(device: &Arc<dyn Device>) {
-    let code = KernelSource::Opaque { name: "nothing", source: Source::Ptx(EMPTY), options: &[] };
+    let source = Source::Ptx(EMPTY.to_str().expect("text"));
+    let code = KernelSource::Opaque { name: "nothing", source, options: &[] };
     let handle = device.load(&code).expect("a kernel");
     let arguments = [0, 1, 2, 3].map(Argument::Memory);
     let (mem, address) = memory(device, 0, AllocKind::Device);
@@ -126,24 +121,14 @@ fn launches(device: &Arc<dyn Device>) {
         lane.finish();
         begun.elapsed()
     };
-    let (mut module, mut function, stream) = (null_mut(), null_mut(), raw_stream());
-    let (text, name) = (CString::new(EMPTY), CString::new("nothing"));
-    let (text, name) = (text.expect("text"), name.expect("a name"));
-    // SAFETY: text and name end with zeros; places for the answers.
-    unsafe {
-        ok(sys::cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
-        ok(sys::cuModuleGetFunction(&raw mut function, module, name.as_ptr()));
-    }
+    let (function, stream) = (Code::loaded(EMPTY).function(c"nothing"), Stream::new());
     let theirs = || {
-        timed(stream, || {
+        stream.timed(|| {
             for _ in 0..LAUNCHES {
                 let mut given = [address; 4];
                 let mut args: [*mut c_void; 4] = given.each_mut().map(|a| (&raw mut *a).cast());
-                let args = args.as_mut_ptr();
                 // SAFETY: the arguments are what the kernel has.
-                ok(unsafe {
-                    sys::cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, args, null_mut())
-                });
+                unsafe { driver::launch(function, [[1, 1], [32, 1]], stream.0, &mut args) };
             }
         })
     };
@@ -157,19 +142,19 @@ fn transfers(device: &Arc<dyn Device>) {
     let at = plain.as_mut_ptr();
     let pageable = MemRef { base: MemBase::Host(HostPtr(at)), offset: 0 };
     let (up, down) = (Line::new(device, LaneKind::Upload), Line::new(device, LaneKind::Download));
-    let (stream, bytes) = (raw_stream(), BYTES as usize);
+    let (stream, bytes) = (Stream::new(), BYTES as usize);
     // SAFETY: live memory of this size, in each of the closures.
     let raw = |to: u64, from: u64| {
-        timed(stream, || ok(unsafe { sys::cuMemcpyAsync(to, from, bytes, stream) }))
+        stream.timed(|| ok(unsafe { sys::cuMemcpyAsync(to, from, bytes, stream.0) }))
     };
     let plain_up = || {
-        timed(stream, || {
+        stream.timed(|| {
             // SAFETY: as above.
             ok(unsafe { sys::cuMemcpyHtoD_v2(address, at.cast(), bytes) })
         })
     };
     let plain_down = || {
-        timed(stream, || {
+        stream.timed(|| {
             // SAFETY: as above.
             ok(unsafe { sys::cuMemcpyDtoH_v2(at.cast(), address, bytes) })
         })
@@ -211,12 +196,12 @@ fn peers(here: &Arc<dyn Device>, there: &Arc<dyn Device>) {
     };
     let (mem, address) = memory(here, 0, AllocKind::Device);
     let (other, other_at) = memory(there, 1, AllocKind::Device);
-    let (lane, stream) = (Line::new(here, LaneKind::Peer), raw_stream());
+    let (lane, stream) = (Line::new(here, LaneKind::Peer), Stream::new());
     let ours = || lane.copy(other, mem);
     let theirs = || {
-        timed(stream, || {
+        stream.timed(|| {
             // SAFETY: live memory of this size.
-            ok(unsafe { sys::cuMemcpyAsync(address, other_at, BYTES as usize, stream) })
+            ok(unsafe { sys::cuMemcpyAsync(address, other_at, BYTES as usize, stream.0) })
         })
     };
     let both = compare(15, 256, ours, theirs);
@@ -307,19 +292,19 @@ fn engine_with(device: &Arc<dyn Device>, backend: CudaBackend, how: &str) {
     let by_hand = ByHand::new(device, BY_HAND, BYTES);
     let (a, b, c, d) = (&buffers[0], &buffers[1], &buffers[2], &buffers[3]);
     type Ours<'o> = Box<dyn Fn(usize) -> folio::Result<Event> + 'o>;
-    let cases: [(&str, &str, usize, Ours<'_>); 4] = [
-        ("one buffer, dependent", "one", 1, Box::new(|_| q.run(ITEMS, one(a)))),
-        ("four buffers, dependent", "four", 4, Box::new(|_| q.run(ITEMS, four(a, b, c, d)))),
-        ("one written, three read", "sum", 4, Box::new(|_| q.run(ITEMS, sum(a, b, c, d)))),
+    let cases: [(&str, &CStr, usize, Ours<'_>); 4] = [
+        ("one buffer, dependent", c"one", 1, Box::new(|_| q.run(ITEMS, one(a)))),
+        ("four buffers, dependent", c"four", 4, Box::new(|_| q.run(ITEMS, four(a, b, c, d)))),
+        ("one written, three read", c"sum", 4, Box::new(|_| q.run(ITEMS, sum(a, b, c, d)))),
         (
             "independent over 64 buffers",
-            "one",
+            c"one",
             1,
             Box::new(|k| q.run(ITEMS, one(&buffers[k % 64]))),
         ),
     ];
     for (what, name, pointers, launch) in cases {
-        let function = by_hand.function(name);
+        let function = by_hand.code.function(name);
         let ours = || {
             let begun = Instant::now();
             (0..LAUNCHES).for_each(|k| drop(launch(k).expect("a launch")));
@@ -396,19 +381,20 @@ fn streams(device: &Arc<dyn Device>) {
             begun.elapsed()
         };
         for first in [true, false] {
-            let (name, words) = if first { ("saxpy", 3) } else { ("triad", 3) };
-            let function = by_hand.function(name);
+            let name = if first { c"saxpy" } else { c"triad" };
+            let function = by_hand.code.function(name);
             let theirs = || by_hand.streams(function, n, TURNS, !first);
             let _ = (ours(first), theirs());
             let both = compare(15, TURNS, || ours(first), theirs);
-            rate(format!("{name} of 2^{power} f32"), words, both, "by hand, four items a thread");
+            let what = format!("{} of 2^{power} f32", name.to_string_lossy());
+            rate(what, 3, both, "by hand, four items a thread");
         }
         let copies = || {
-            timed(by_hand.stream, || {
+            by_hand.stream.timed(|| {
                 for _ in 0..TURNS {
                     let [to, from, ..] = by_hand.memory;
                     // SAFETY: live memory of this size.
-                    ok(unsafe { sys::cuMemcpyAsync(to, from, 4 * n, by_hand.stream) });
+                    ok(unsafe { sys::cuMemcpyAsync(to, from, 4 * n, by_hand.stream.0) });
                 }
             })
         };
@@ -419,60 +405,41 @@ fn streams(device: &Arc<dyn Device>) {
 
 /// What a program by hand has.
 struct ByHand {
-    module: sys::CUmodule,
-    stream: sys::CUstream,
+    code: Code,
+    stream: Stream,
     memory: [u64; 4],
 }
 
 impl ByHand {
     fn new(device: &Arc<dyn Device>, text: &str, bytes: u64) -> ByHand {
-        let ptx = cudarc::nvrtc::compile_ptx(text).expect("it compiles");
-        let text = CString::new(ptx.to_src()).expect("text");
-        let mut module = null_mut();
-        // SAFETY: text that ends with a zero; a place for the answer.
-        ok(unsafe { sys::cuModuleLoadData(&raw mut module, text.as_ptr().cast()) });
         let memory = std::array::from_fn(|_| memory_of(device, 0, AllocKind::Device, bytes).1);
-        ByHand { module, stream: raw_stream(), memory }
-    }
-
-    fn function(&self, name: &str) -> sys::CUfunction {
-        let (name, mut function) = (CString::new(name).expect("a name"), null_mut());
-        // SAFETY: a name that ends with a zero; a place for the answer.
-        ok(unsafe { sys::cuModuleGetFunction(&raw mut function, self.module, name.as_ptr()) });
-        function
+        ByHand { code: Code::compiled(text), stream: Stream::new(), memory }
     }
 
     fn launches(&self, function: sys::CUfunction, pointers: usize, items: usize) -> Duration {
-        timed(self.stream, || {
+        self.stream.timed(|| {
             for _ in 0..LAUNCHES {
                 let (mut given, mut n) = (self.memory, items as i32);
                 let mut args: Vec<*mut c_void> =
                     given[..pointers].iter_mut().map(|a| (&raw mut *a).cast()).collect();
                 args.push((&raw mut n).cast());
-                let args = args.as_mut_ptr();
                 // SAFETY: the arguments are what the kernel has.
-                ok(unsafe {
-                    let stream = self.stream;
-                    sys::cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, stream, args, null_mut())
-                });
+                unsafe { driver::launch(function, [[1, 1], [256, 1]], self.stream.0, &mut args) };
             }
         })
     }
 
     /// Launches that pass over `n` elements of two arrays, or of three.
     fn streams(&self, function: sys::CUfunction, n: usize, turns: usize, three: bool) -> Duration {
-        let (blocks, stream) = ((n / 1024) as u32, self.stream);
-        timed(stream, || {
+        let shape = [[(n / 1024) as u32, 1], [256, 1]];
+        self.stream.timed(|| {
             for _ in 0..turns {
                 let (mut scalar, mut memory) = (0.5f32, self.memory);
                 let mut args = vec![(&raw mut scalar).cast::<c_void>()];
                 let used = if three { 3 } else { 2 };
                 args.extend(memory[..used].iter_mut().map(|at| (&raw mut *at).cast::<c_void>()));
-                let (args, none) = (args.as_mut_ptr(), null_mut());
                 // SAFETY: the arguments are what the kernel has, over memory of this size.
-                ok(unsafe {
-                    sys::cuLaunchKernel(function, blocks, 1, 1, 256, 1, 1, 0, stream, args, none)
-                });
+                unsafe { driver::launch(function, shape, self.stream.0, &mut args) };
             }
         })
     }

@@ -3,18 +3,13 @@
 
 use cudarc::driver::sys;
 use folio::prelude::*;
-use folio::{DeviceRef, Shared, Usm, UsmKind};
+use folio::{DeviceRef, Event, Shared, Usm, UsmKind};
+use folio_benches::driver::{self, Code, ok};
 use folio_benches::table::{compare, heading, line, timed};
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;
-use std::ffi::{CString, c_void};
-use std::ptr::null_mut;
+use std::ffi::c_void;
 use std::time::Duration;
-
-/// The driver's result of a call that cannot fail here.
-fn ok(result: sys::CUresult) {
-    assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
-}
 
 /// Enough arithmetic to take about as long as bringing the element.
 #[kernel]
@@ -107,21 +102,10 @@ struct Managed {
 impl Managed {
     /// `n` floats, on the first device.
     fn new(n: usize) -> Managed {
-        let ptx = cudarc::nvrtc::compile_ptx(PASS).expect("it compiles");
-        let text = CString::new(ptx.to_src()).expect("text");
-        let (mut module, mut function, mut stream) = (null_mut(), null_mut(), null_mut());
-        let (mut context, mut at) = (null_mut(), 0);
-        // SAFETY: strings that end with zeros; places for the answers. 1: for every stream, not ordered with the
-        // default one.
-        unsafe {
-            ok(sys::cuDevicePrimaryCtxRetain(&raw mut context, 0));
-            ok(sys::cuCtxSetCurrent(context));
-            ok(sys::cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
-            ok(sys::cuModuleGetFunction(&raw mut function, module, c"pass".as_ptr()));
-            ok(sys::cuStreamCreateWithPriority(&raw mut stream, 1, 0));
-            ok(sys::cuMemAllocManaged(&raw mut at, 4 * n, 1));
-        }
-        Managed { function, stream, at }
+        let (function, mut at) = (Code::compiled(PASS).function(c"pass"), 0);
+        // SAFETY: a place for the answer. 1: for every stream.
+        ok(unsafe { sys::cuMemAllocManaged(&raw mut at, 4 * n, 1) });
+        Managed { function, stream: driver::stream(), at }
     }
 
     /// Moves a part to the first device, or to the host.
@@ -138,13 +122,10 @@ impl Managed {
     }
 
     fn pass(&self, n: usize) {
-        let (mut at, blocks, none) = (self.at, (n / 1024) as u32, null_mut());
-        let mut arguments = [(&raw mut at).cast::<c_void>()];
-        let (arguments, stream) = (arguments.as_mut_ptr(), self.stream);
+        let (mut at, shape) = (self.at, [[(n / 1024) as u32, 1], [256, 1]]);
+        let mut args = [(&raw mut at).cast::<c_void>()];
         // SAFETY: the kernel's argument, over memory of this size.
-        ok(unsafe {
-            sys::cuLaunchKernel(self.function, blocks, 1, 1, 256, 1, 1, 0, stream, arguments, none)
-        });
+        unsafe { driver::launch(self.function, shape, self.stream, &mut args) };
     }
 
     /// The host's view of a part, when the device has ended.
@@ -252,6 +233,25 @@ impl Plate {
         plate
     }
 
+    /// Microseconds for each step on the first device: of the kernels, by its clock, and of their submission.
+    fn clock(&self, n: usize) -> [f64; 2] {
+        let (q, mut events) = (&self.queues[0], Vec::new());
+        let submitted = timed(|| {
+            for step in 0..n {
+                let (old, new) = (&self.both[step % 2], &self.both[1 - step % 2]);
+                let submitted = q.submit(|g| {
+                    g.timed().run([1..1 + SIDE, 0..SIDE], heat(old, new));
+                    Ok(())
+                });
+                events.push(submitted.expect("a launch"));
+            }
+        });
+        q.wait().expect("no failure");
+        let each = |event: &Event| event.timing().map_or(0, |timing| timing.ended - timing.started);
+        let kernels: u64 = events.iter().map(each).sum();
+        [kernels as f64, submitted.as_nanos() as f64].map(|ns| ns / 1e3 / n as f64)
+    }
+
     fn steps(&self, n: usize) -> Duration {
         timed(|| {
             for step in 0..n {
@@ -275,11 +275,50 @@ fn counts(devices: &[DeviceRef]) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(2), |n| Some(2 * n)).take_while(move |n| *n <= all)
 }
 
-/// As many rows for each device, on one and on several.
+/// The same by hand, on one device.
+const HEAT: &str = "
+extern \"C\" __global__ void heat(const float *__restrict__ x, float *__restrict__ y, unsigned side) {
+    unsigned c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y * blockDim.y + threadIdx.y + 1;
+    size_t i = (size_t)r * side + c;
+    y[i] = c == 0 || c + 1 == side ? x[i] : 0.25f * (x[i - side] + x[i + side] + x[i - 1] + x[i + 1]);
+}
+";
+
+/// So many steps by hand.
+fn heat_by_hand() -> impl Fn(usize) -> Duration {
+    let (function, stream) = (Code::compiled(HEAT).function(c"heat"), driver::stream());
+    let both = [(); 2].map(|()| {
+        let mut at = 0;
+        // SAFETY: a place for the answer.
+        ok(unsafe { sys::cuMemAlloc_v2(&raw mut at, 4 * (SIDE + 2) * SIDE) });
+        at
+    });
+    move |steps| {
+        let work = || {
+            for step in 0..steps {
+                let (mut x, mut y, mut side) = (both[step % 2], both[1 - step % 2], SIDE as u32);
+                let mut args: [*mut c_void; 3] =
+                    [(&raw mut x).cast(), (&raw mut y).cast(), (&raw mut side).cast()];
+                let shape = [[side / 64, side / 4], [64, 4]];
+                // SAFETY: the kernel's arguments, over memory of `SIDE + 2` rows.
+                unsafe { driver::launch(function, shape, stream, &mut args) };
+            }
+        };
+        // SAFETY: nobody destroys the stream.
+        unsafe { driver::timed(stream, work) }
+    }
+}
+
+/// As many rows for each device, on one and on several; on one also against the same by hand, and by its own clock.
 fn stencil(rt: &Runtime, devices: &[DeviceRef]) {
     const STEPS: usize = 100;
     let one = Plate::new(rt, &devices[..1]);
-    let _ = one.steps(4);
+    let by_hand = heat_by_hand();
+    let _ = (one.steps(4), by_hand(4));
+    let both = compare(7, STEPS, || one.steps(STEPS), || by_hand(STEPS));
+    line("a step, 16384 squared on one GPU", both, "by hand");
+    let [clock, submitted] = one.clock(STEPS);
+    println!("    {clock:.0} us each by the GPU's clock, {submitted:.0} us each to submit");
     for n in counts(devices) {
         let several = Plate::new(rt, &devices[..n]);
         let _ = several.steps(4);

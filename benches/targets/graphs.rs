@@ -3,20 +3,26 @@
 
 use cudarc::driver::sys;
 use folio::prelude::*;
+use folio_benches::driver::{self, Code, ok};
 use folio_benches::table::{compare, heading, line, timed};
 use folio_core::hal::{
-    AllocKind, AllocReq, Args, Argument, Backend, Device, Geometry, Graph, Head, KernelSource,
-    Lane, LaneKind, MemBase, MemRef, Node, NodeOp, Notify, Order, Param, Source,
+    AllocKind, AllocReq, Args, Argument, Backend, Device, Geometry, Graph, Head, KernelRef,
+    KernelSource, Lane, LaneKind, MemBase, MemRef, Node, NodeOp, Notify, Order, Param, Source,
+    Tick, Wait,
 };
 use folio_cuda::CudaBackend;
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Items of each launch.
 const ITEMS: usize = 256;
 /// Launches, updates and replays of a turn.
 const TURN: usize = 2_000;
+
+/// How that is done by hand.
+const TWO: &str = "two streams and events";
 
 const BY_HAND: &str = "
 extern \"C\" __global__ void one(float *a, int n) {
@@ -44,15 +50,9 @@ fn meet(i: Item, a: InOut<f32>, b: InOut<f32>) {
     b[i] = 0.5;
 }
 
-/// The driver's result of a call that cannot fail here.
-fn ok(result: sys::CUresult) {
-    assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
-}
-
 /// What a program by hand has: the primary context, two streams, two pieces of memory, events.
 struct ByHand {
-    context: sys::CUcontext,
-    module: sys::CUmodule,
+    code: Code,
     streams: [sys::CUstream; 2],
     memory: [u64; 2],
     events: [sys::CUevent; 2],
@@ -60,24 +60,10 @@ struct ByHand {
 
 impl ByHand {
     fn new() -> ByHand {
-        let ptx = cudarc::nvrtc::compile_ptx(BY_HAND).expect("it compiles");
-        let text = CString::new(ptx.to_src()).expect("text");
-        let (mut context, mut module) = (null_mut(), null_mut());
-        // SAFETY: the backend has initialised the driver; text that ends with a zero; a place for each answer.
-        unsafe {
-            ok(sys::cuDevicePrimaryCtxRetain(&raw mut context, 0));
-            ok(sys::cuCtxSetCurrent(context));
-            ok(sys::cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
-        }
-        let stream = |_| {
-            let mut stream = null_mut();
-            // SAFETY: a place for the answer. 1: not ordered with the default stream.
-            ok(unsafe { sys::cuStreamCreateWithPriority(&raw mut stream, 1, 0) });
-            stream
-        };
+        let code = Code::compiled(BY_HAND);
         let memory = |_| {
             let mut at = 0;
-            // SAFETY: as above.
+            // SAFETY: a place for the answer.
             ok(unsafe { sys::cuMemAlloc_v2(&raw mut at, 4 * ITEMS) });
             at
         };
@@ -87,15 +73,8 @@ impl ByHand {
             ok(unsafe { sys::cuEventCreate(&raw mut event, 2) });
             event
         };
-        let streams = [0, 1].map(stream);
-        ByHand { context, module, streams, memory: [0, 1].map(memory), events: [0, 1].map(event) }
-    }
-
-    fn function(&self, name: &str) -> sys::CUfunction {
-        let (name, mut function) = (CString::new(name).expect("a name"), null_mut());
-        // SAFETY: a name that ends with a zero; a place for the answer.
-        ok(unsafe { sys::cuModuleGetFunction(&raw mut function, self.module, name.as_ptr()) });
-        function
+        let streams = [0, 1].map(|_| driver::stream());
+        ByHand { code, streams, memory: [0, 1].map(memory), events: [0, 1].map(event) }
     }
 
     fn launch(&self, function: sys::CUfunction, stream: usize, memory: &[u64]) {
@@ -103,10 +82,7 @@ impl ByHand {
         let mut args: Vec<*mut c_void> = given.iter_mut().map(|a| (&raw mut *a).cast()).collect();
         args.push((&raw mut n).cast());
         // SAFETY: the arguments are what the kernel has.
-        ok(unsafe {
-            let args = args.as_mut_ptr();
-            sys::cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, stream, args, null_mut())
-        });
+        unsafe { driver::launch(function, [[1, 1], [256, 1]], stream, &mut args) };
     }
 
     /// Lets the stream `to` go on behind what the stream `from` has.
@@ -118,19 +94,34 @@ impl ByHand {
         }
     }
 
+    /// Two launches side by side, and one behind both, again and again, over two streams with an event at each end.
+    fn meetings(&self) -> Duration {
+        let ([single, both], [first, second]) = ([c"one", c"meet"], self.memory);
+        let [single, both] = [single, both].map(|name| self.code.function(name));
+        timed(|| {
+            for _ in 0..TURN / 3 {
+                self.launch(single, 0, &[first]);
+                self.launch(single, 1, &[second]);
+                self.behind(1, 0);
+                self.launch(both, 0, &[first, second]);
+                self.behind(0, 1);
+            }
+            self.finish();
+        })
+    }
+
     fn finish(&self) {
         // SAFETY: live streams.
         self.streams.iter().for_each(|stream| ok(unsafe { sys::cuStreamSynchronize(*stream) }));
     }
 }
 
-/// Two launches side by side, and one behind both: by hand over two streams, with an event at each end.
+/// Two launches side by side, and one behind both, through the engine.
 fn meetings(backend: CudaBackend, how: &str) {
     let rt = Runtime::builder().backend(backend).build().expect("a runtime");
     let q = rt.queue_on("cuda:0").expect("a queue");
     let buffer = || rt.buffer_from(&[0.5f32; ITEMS]).expect("a buffer").share();
     let (a, b, by_hand) = (buffer(), buffer(), ByHand::new());
-    let [single, both] = ["one", "meet"].map(|name| by_hand.function(name));
     let ours = || {
         timed(|| {
             for _ in 0..TURN / 3 {
@@ -141,38 +132,64 @@ fn meetings(backend: CudaBackend, how: &str) {
             q.wait().expect("no failure");
         })
     };
-    let theirs = || {
-        timed(|| {
-            let [first, second] = by_hand.memory;
-            for _ in 0..TURN / 3 {
-                by_hand.launch(single, 0, &[first]);
-                by_hand.launch(single, 1, &[second]);
-                by_hand.behind(1, 0);
-                by_hand.launch(both, 0, &[first, second]);
-                by_hand.behind(0, 1);
-            }
-            by_hand.finish();
-        })
-    };
+    let theirs = || by_hand.meetings();
     // The first brings what is to be brought, and compiles.
     let _ = (ours(), theirs());
     let both = compare(101, TURN / 3 * 3, ours, theirs);
-    line(&format!("two launches and one behind both{how}"), both, "two streams and events");
+    line(&format!("two launches and one behind both{how}"), both, TWO);
 }
 
-/// A graph of one launch: exchanging its scalar, and replaying it.
-fn graphs(device: &Arc<dyn Device>) {
-    let by_hand = ByHand::new();
-    let source = Source::CudaC(BY_HAND);
-    let kernel = device.load(&KernelSource::Opaque { name: "add", source, options: &[] });
-    let kernel = kernel.expect("a kernel");
+/// The same by lanes of the HAL, told as the engine tells it: what a wait between lanes costs, wherever the engine
+/// would place these launches.
+fn lanes(device: &Arc<dyn Device>) {
+    let (by_hand, source) = (ByHand::new(), Source::CudaC(BY_HAND));
+    let load = |name| device.load(&KernelSource::Opaque { name, source, options: &[] });
+    let [single, both] = ["one", "meet"].map(|name| load(name).expect("a kernel"));
+    let [a, b] = [(); 2].map(|()| param(&**device));
+    let lanes = [(); 2].map(|()| device.lane(LaneKind::Compute, 0).expect("a lane"));
+    let mut ticks = [0; 2];
+    let blob = (ITEMS as u64).to_le_bytes();
+    let geometry = Geometry { group: Some([1, 1, 256]), ..Geometry::new(1, [1, 1, ITEMS]) };
+    // Behind a tick of the other lane.
+    let mut launch = |at: usize, kernel, params: &[Param], behind: Tick| {
+        let other = [Wait { lane: &lanes[1 - at], tick: behind }];
+        let waits = if behind > 0 { &other[..] } else { &[] };
+        ticks[at] += 1;
+        let (tick, order) = (ticks[at], Order::AfterPrevious);
+        let head = Head { tick, order, waits, label: "", timed: false };
+        let memory = (0..params.len()).map(|at| Argument::Memory(at as u16));
+        let arguments: Vec<_> = memory.chain([Argument::Value(4)]).collect();
+        let args = Args { blob: &blob, arguments: &arguments, ..Args::new(params) };
+        let launched = lanes[at].launch(&head, KernelRef::Loaded(kernel), &geometry, &args);
+        launched.expect("a launch");
+        tick
+    };
+    let mut last = 0;
+    let ours = || {
+        timed(|| {
+            for _ in 0..TURN / 3 {
+                launch(0, single, &[a], 0);
+                let one = launch(1, single, &[b], last);
+                lanes[1].awaited(one);
+                last = launch(0, both, &[a, b], one);
+                lanes[0].awaited(last);
+            }
+            assert_eq!(lanes[0].wait(last, None), Ok(true));
+        })
+    };
+    let theirs = || by_hand.meetings();
+    line("the same by two lanes of the HAL", compare(101, TURN / 3 * 3, ours, theirs), TWO);
+}
+
+/// Memory of a device, for all items.
+fn param(device: &dyn Device) -> Param {
     let (size, align) = (4 * ITEMS as u64, 256);
     let (kind, import) = (AllocKind::Device, None);
     let req = AllocReq { kind, size, align, import, zeroed: true, label: "" };
     let handle = device.usm().alloc(&req).expect("memory").handle;
     let mem = MemRef { base: MemBase::Device { device: 0, handle }, offset: 0 };
     let (all, none) = ([1, 1, ITEMS], [0; 3]);
-    let param = Param {
+    Param {
         mem,
         size: 4,
         write: true,
@@ -181,10 +198,18 @@ fn graphs(device: &Arc<dyn Device>) {
         extent: all,
         index: none,
         shape: all,
-    };
+    }
+}
+
+/// A graph of one launch: exchanging its scalar, and replaying it.
+fn graphs(device: &Arc<dyn Device>) {
+    let by_hand = ByHand::new();
+    let source = Source::CudaC(BY_HAND);
+    let kernel = device.load(&KernelSource::Opaque { name: "add", source, options: &[] });
+    let kernel = kernel.expect("a kernel");
     let (params, arguments) =
-        ([param], [Argument::Memory(0), Argument::Value(4), Argument::Value(4)]);
-    let geometry = Geometry { group: Some([1, 1, 256]), ..Geometry::new(1, all) };
+        ([param(&**device)], [Argument::Memory(0), Argument::Value(4), Argument::Value(4)]);
+    let geometry = Geometry { group: Some([1, 1, 256]), ..Geometry::new(1, [1, 1, ITEMS]) };
     let with = |by: f32, then: &mut dyn FnMut(NodeOp<'_>)| {
         let blob = [ITEMS as u64, u64::from(by.to_bits())].map(u64::to_le_bytes).concat();
         let args = Args { blob: &blob, arguments: &arguments, ..Args::new(&params) };
@@ -195,7 +220,7 @@ fn graphs(device: &Arc<dyn Device>) {
     let graph: Arc<dyn Graph> = made.expect("a graph");
 
     let (function, mut raw, mut exec, mut node) =
-        (by_hand.function("add"), null_mut(), null_mut(), null_mut());
+        (by_hand.code.function(c"add"), null_mut(), null_mut(), null_mut());
     let set = |by: f32, call: &mut dyn FnMut(*const sys::CUDA_KERNEL_NODE_PARAMS)| {
         let (mut at, mut n, mut by) = (by_hand.memory[0], ITEMS as u32, by);
         let mut args: [*mut c_void; 3] =
@@ -212,7 +237,7 @@ fn graphs(device: &Arc<dyn Device>) {
             kernelParams: args.as_mut_ptr(),
             extra: null_mut(),
             kern: null_mut(),
-            ctx: by_hand.context,
+            ctx: by_hand.code.context,
         });
     };
     // SAFETY: places for the answers; the arguments are what the kernel has.
@@ -276,5 +301,6 @@ fn main() {
     heading();
     meetings(CudaBackend::new(), "");
     meetings(CudaBackend::new().without_courier(), ", no courier");
+    lanes(&device);
     graphs(&device);
 }

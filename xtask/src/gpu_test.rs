@@ -21,15 +21,28 @@ there; `bash run.sh --help` says how it is told what to run. It prints one table
 failure if anything failed. On a machine with a GPU, run it where it is.
 
   GROUP   what to pack; default: all
-          conformance  the suites of the HAL and of the engine
-          kernels      kernels, the compiler, random kernels
+          conformance  the suites of the HAL and of the engine over GPUs alone
+          beside       those of the engine over GPUs and CPUs, and over GPUs by CUDA and by OpenCL
+          kernels      kernels, the compiler, graphs
+          random       random kernels
           model        random programs and faults: alone, beside CPUs, beside OpenCL
+          bundle       a program where NVRTC is not, by what one where it is has compiled
           multi        several GPUs; tests that need more than there are say so
           sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
           bench        benchmarks against hand-written code (builds for minutes)";
 
 /// The groups, in the order in which they run.
-const GROUPS: [&str; 6] = ["conformance", "kernels", "model", "multi", "sanitizer", "bench"];
+const GROUPS: [&str; 9] = [
+    "conformance",
+    "beside",
+    "kernels",
+    "random",
+    "model",
+    "bundle",
+    "multi",
+    "sanitizer",
+    "bench",
+];
 /// The script that goes along.
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
 /// What is built of the tests.
@@ -41,8 +54,8 @@ const RANDOM: [(&str, u64, u64); 3] =
     [("KERNELS_CUDA", 60, 50), ("PROGRAMS_CUDA", 40, 100), ("FAULTS_CUDA", 30, 50)];
 /// The archive is to be no larger.
 const MOST: u64 = 40 << 20;
-/// Seconds for what has no limit of its own. A test on a GPU compiles its kernels first.
-const LIMIT: u64 = 300;
+/// Seconds for each test and benchmark. A test on a GPU compiles its kernels first.
+const LIMIT: u64 = 240;
 /// Seconds that compute-sanitizer has for each entry of `CHECKED`.
 const CHECKING: u64 = 180;
 /// What compute-sanitizer ends with when it has found something.
@@ -117,8 +130,8 @@ fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
         }
         let command =
             format!("{} --exact {} --nocapture", in_archive(&file_name(&binary.id)), job.test);
-        let limit = job.limit.as_secs().max(LIMIT);
-        rows.push(Row { group: group(&binary.id), name: full, limit, status: 0, command });
+        let group = group(&binary.id, &job.test);
+        rows.push(Row { group, name: full, limit: LIMIT, status: 0, command });
     }
     let binary = |id: &str| plan.each().any(|(binary, _)| binary.id == id);
     for id in CHECKED.map(|(id, _)| id).into_iter().chain([PLANTED]) {
@@ -131,11 +144,14 @@ fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The group of a binary's tests.
-fn group(binary: &str) -> &'static str {
+/// The group of a test of a binary.
+fn group(binary: &str, test: &str) -> &'static str {
     match binary.split_once("::") {
         Some((_, name)) if name.starts_with("several") => "multi",
-        Some(("folio-conformance", _)) => "conformance",
+        Some((_, "bundle")) => "bundle",
+        Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
+        Some(("folio-conformance", "hal_cuda" | "engine_cuda")) => "conformance",
+        Some(("folio-model", "emit")) => "random",
         Some(("folio-model", "machines")) => "model",
         _ => "kernels",
     }
@@ -176,13 +192,7 @@ fn benches(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
         let word = format!("bench.{name}");
         let command = format!("{} --bench", in_archive(&word));
         files.insert(word, file);
-        Row {
-            group: "bench",
-            name: format!("benches {name}"),
-            limit: 2 * LIMIT,
-            status: 0,
-            command,
-        }
+        Row { group: "bench", name: format!("benches {name}"), limit: LIMIT, status: 0, command }
     };
     Ok(found.map(row).collect())
 }
@@ -202,9 +212,7 @@ fn variables() -> String {
         let secs = (format!("FOLIO_BUDGET_{name}_SECS"), seconds.to_string());
         [secs, (format!("FOLIO_MIN_{name}"), least.to_string())]
     });
-    // What a test compiles, it compiles in each run.
     let all = budgets.into_iter().chain(random);
-    let all = all.chain([("FOLIO_CACHE".to_owned(), "off".to_owned())]);
     all.map(|(name, value)| format!("export {name}={value}\n")).collect()
 }
 
@@ -241,11 +249,14 @@ mod tests {
 
     #[test]
     fn binaries_have_groups() {
-        assert_eq!(group("folio-conformance::engine_cuda"), "conformance");
-        assert_eq!(group("folio-conformance::several"), "multi");
-        assert_eq!(group("folio-model::emit"), "kernels");
-        assert_eq!(group("folio-model::machines"), "model");
-        assert_eq!(group("folio-cuda"), "kernels");
+        assert_eq!(group("folio-conformance::engine_cuda", "cuda_passes"), "conformance");
+        assert_eq!(group("folio-conformance::engine_cuda", "cuda_and_cpu_pass"), "beside");
+        assert_eq!(group("folio-conformance::opaque", "compile_opaque_cuda"), "kernels");
+        assert_eq!(group("folio-conformance::bundle", "cuda_runs"), "bundle");
+        assert_eq!(group("folio-conformance::several", "cuda_gpus"), "multi");
+        assert_eq!(group("folio-model::emit", "cuda_runs"), "random");
+        assert_eq!(group("folio-model::machines", "cuda_and_opencl_run"), "model");
+        assert_eq!(group("folio-cuda", "launch"), "kernels");
     }
 
     fn row(group: &'static str, name: &str, limit: u64, status: u8, command: &str) -> Row {
@@ -290,6 +301,9 @@ mod tests {
         let (status, late) = run(&["conformance=0"]);
         assert_eq!(status, Some(1), "{late}");
         assert!(late.contains("no-time"), "{late}");
+        let (status, one) = run(&["--only", "bad", "conformance"]);
+        assert_eq!(status, Some(1), "{one}");
+        assert!(one.contains("0 passed, 1 failed, 0 skipped"), "{one}");
         assert_eq!(run(&["nonsense"]).0, Some(2));
         fs::remove_dir_all(folder).unwrap();
     }

@@ -5,35 +5,35 @@ mod support;
 
 use folio::prelude::*;
 use folio_conformance::engine::{Factory, kernel_names, run_engine_where};
-use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use std::sync::Arc;
+use support::gpus::are_there;
 use support::pair::Pair;
-
-fn is_there() -> bool {
-    match CudaBackend::new().devices() {
-        Ok(_) => true,
-        Err(why) => {
-            println!("skipped: cuda: {}", why.reason);
-            false
-        }
-    }
-}
 
 /// KRN-01, KRN-03, KRN-04: the suite, but for what is about closures.
 #[test]
 fn cuda_passes_the_suite() {
-    if !is_there() {
+    if !are_there() {
         return;
     }
-    support::passes(CudaBackend::new, &[]);
+    let left_out = support::left_out(&CudaBackend::new(), &[]);
+    support::passes_bare(CudaBackend::new, &|_| true, &left_out);
+}
+
+#[test]
+fn cuda_passes_the_suite_validated() {
+    if !are_there() {
+        return;
+    }
+    let left_out = support::left_out(&CudaBackend::new(), &[]);
+    support::passes_validated(CudaBackend::new, &|_| true, &left_out);
 }
 
 /// A part of the suite that is small enough for compute-sanitizer: local memory, barriers, atomics, reductions.
 #[test]
 fn cuda_checked_kernels() {
-    if !is_there() {
+    if !are_there() {
         return;
     }
     let checked = [
@@ -50,7 +50,7 @@ fn cuda_checked_kernels() {
 
 #[test]
 fn cuda_computes_several_items_in_a_thread() {
-    if is_there() {
+    if are_there() {
         let shapes = [(1, 1 << 21), (1, (1 << 23) + 5), (2048, 1024), (3001, 3002)];
         support::items::every_item_once(CudaBackend::new(), &shapes);
     }
@@ -59,7 +59,7 @@ fn cuda_computes_several_items_in_a_thread() {
 /// Buffers go from device to device, GPUs and CPUs, and are always right.
 #[test]
 fn cuda_and_cpu_take_turns() {
-    if !is_there() {
+    if !are_there() {
         return;
     }
     support::turns::all_take_turns(|| {
@@ -68,19 +68,28 @@ fn cuda_and_cpu_take_turns() {
     });
 }
 
+fn with_cpus() -> Pair<CudaBackend, CpuBackend> {
+    Pair(CudaBackend::new(), CpuBackend::builder().domains(2).threads(1).build().unwrap())
+}
+
 /// The suite, with cases of several memories over GPUs and CPUs; without those of kernels, of which each needs
-/// one device.
+/// one device, and those that take the devices of a backend to be of one kind.
+fn is_of_several(name: &str) -> bool {
+    !kernel_names().contains(&name) && !support::OF_ONE_KIND.contains(&name)
+}
+
 #[test]
 fn cuda_and_cpu_pass_the_suite() {
-    if !is_there() {
-        return;
+    if are_there() {
+        let left_out = support::left_out(&with_cpus(), &[]);
+        support::passes_bare(with_cpus, &is_of_several, &left_out);
     }
-    let both = || {
-        let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
-        Pair(CudaBackend::new(), cpu)
-    };
-    let kernels = kernel_names();
-    // These take the devices of a backend to be of one kind.
-    let wanted = |name: &str| !kernels.contains(&name) && !support::OF_ONE_KIND.contains(&name);
-    support::passes_where(both, &wanted, &support::left_out(&both(), &[]));
+}
+
+#[test]
+fn cuda_and_cpu_pass_the_suite_validated() {
+    if are_there() {
+        let left_out = support::left_out(&with_cpus(), &[]);
+        support::passes_validated(with_cpus, &is_of_several, &left_out);
+    }
 }

@@ -10,6 +10,7 @@ use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use folio_opencl::OpenClBackend;
 use folio_sim::SimBackend;
+use support::gpus::are_there;
 use support::pair::Pair;
 use support::turns;
 
@@ -69,11 +70,20 @@ fn cuda_and_opencl_take_turns() {
 /// The suite, with cases of several memories over both; without those of kernels, of which each needs one device.
 #[test]
 fn cuda_and_opencl_pass_the_suite() {
-    if both().is_some() {
-        let kernels = kernel_names();
-        let wanted = |name: &str| !kernels.contains(&name);
-        support::passes_where(all, &wanted, &support::left_out(&all(), &[]));
+    if both().is_some() && are_there() {
+        support::passes_bare(all, &is_of_several, &support::left_out(&all(), &[]));
     }
+}
+
+#[test]
+fn cuda_and_opencl_pass_the_suite_validated() {
+    if both().is_some() && are_there() {
+        support::passes_validated(all, &is_of_several, &support::left_out(&all(), &[]));
+    }
+}
+
+fn is_of_several(name: &str) -> bool {
+    !kernel_names().contains(&name)
 }
 
 /// A simulated device and CPUs, so that none of this is new where there is a GPU.

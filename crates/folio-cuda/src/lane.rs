@@ -241,6 +241,13 @@ unsafe impl Lane for CudaLane {
         })
     }
 
+    fn awaited(&self, _: Tick) {
+        if self.context().enter().is_ok() {
+            // Whoever waits makes the mark otherwise.
+            let _ = self.marks.mark_last();
+        }
+    }
+
     fn flush(&self) {
         if self.context().enter().is_ok() {
             // A loss is told by `completed`; any other trouble comes again in `wait`.

@@ -15,6 +15,7 @@
 //!   what a replay's launches say.
 //! - NVIDIA's profilers, where one is attached, see the labels of commands as ranges (`nvtx`).
 
+mod allocations;
 mod backend;
 mod code;
 mod compiler;

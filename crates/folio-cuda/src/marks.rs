@@ -40,6 +40,8 @@ pub(crate) struct Marks {
     done: AtomicU64,
     /// The last tick with a mark.
     marked: AtomicU64,
+    /// The last tick at which somebody looked how far the stream is, because it was given so many.
+    looked: AtomicU64,
     /// Somebody was interested in what was issued up to here.
     wanted: AtomicU64,
     /// Up to here each operation gets a mark.
@@ -79,24 +81,31 @@ pub(crate) fn new_event(context: &Context) -> Result<sys::CUevent, HalError> {
 
 impl Marks {
     pub(crate) fn new(context: Arc<Context>, stream: sys::CUstream) -> Marks {
-        let [issued, done, marked, wanted, each] = std::array::from_fn(|_| AtomicU64::new(0));
+        let [issued, done, marked, looked, wanted, each] =
+            std::array::from_fn(|_| AtomicU64::new(0));
         let verdicts = Verdicts::new(context.clone());
         let state = Mutex::default();
-        Marks { context, stream, issued, done, marked, wanted, each, verdicts, state }
+        Marks { context, stream, issued, done, marked, looked, wanted, each, verdicts, state }
     }
 
     /// The stream has got the operation of this tick. The context is current.
     #[inline]
     pub(crate) fn issue(&self, tick: Tick) {
         self.issued.store(tick, Ordering::Release);
-        let many = tick - self.marked.load(Ordering::Relaxed) >= EVERY;
-        if many || tick < self.each.load(Ordering::Relaxed) {
-            let marked = self.mark(&mut lock(&self.state));
-            // Whatever fails here fails again where somebody asks.
-            if marked.is_ok() && (many || tick.is_multiple_of(EVERY)) {
-                let _ = self.look_again();
+        let due = tick - self.looked.load(Ordering::Relaxed) >= EVERY;
+        if due || tick < self.each.load(Ordering::Relaxed) {
+            let marked = self.mark_last();
+            if due {
+                self.looked.store(tick, Ordering::Relaxed);
+                // Whatever fails here fails again where somebody asks.
+                let _ = marked.and_then(|()| self.look_again());
             }
         }
+    }
+
+    /// Marks what is issued. The context is current.
+    pub(crate) fn mark_last(&self) -> Result<(), HalError> {
+        self.mark(&mut lock(&self.state))
     }
 
     /// The operation of tick `own`, which is about to be issued, waits for a tick of another lane.
@@ -128,7 +137,7 @@ impl Marks {
     /// another one may be.
     pub(crate) fn look(&self) -> Result<(), HalError> {
         self.wanted.store(self.issued.load(Ordering::Acquire), Ordering::Relaxed);
-        self.mark(&mut lock(&self.state))?;
+        self.mark_last()?;
         let _advance = lock(&ADVANCE);
         self.advance()
     }
@@ -164,17 +173,26 @@ impl Marks {
     fn sweep(&self) -> Result<Tick, HalError> {
         self.context.enter()?;
         let mut state = lock(&self.state);
-        while let Some((tick, event)) = state.marks.front().copied() {
+        let State { marks, spare, passed, .. } = &mut *state;
+        // The first has been passed or not; which is the last that has, few questions tell.
+        let (mut least, mut asked) = (0, 0);
+        let mut most = marks.len();
+        while least < most {
             // SAFETY: live until the lane's end.
-            match unsafe { sys::cuEventQuery(event) } {
-                CUresult::CUDA_ERROR_NOT_READY => break,
-                result => self.context.check("cuEventQuery", result)?,
+            match unsafe { sys::cuEventQuery(marks[asked].1) } {
+                CUresult::CUDA_ERROR_NOT_READY => most = asked,
+                result => {
+                    self.context.check("cuEventQuery", result)?;
+                    least = asked + 1;
+                }
             }
-            state.marks.pop_front();
-            state.spare.push(event);
-            state.passed = tick;
+            asked = least.midpoint(most);
         }
-        Ok(state.passed)
+        for (tick, event) in marks.drain(..least) {
+            *passed = tick;
+            spare.push(event);
+        }
+        Ok(*passed)
     }
 
     /// Lets everybody see that what the stream has passed has ended, up to `tick`: tick by tick, each

@@ -4,6 +4,7 @@
 //! allocation costs some microseconds, and nothing of the device is waited for. Handles are
 //! addresses.
 
+use crate::allocations::{Allocations, Entry};
 use crate::driver::Context;
 use crate::lock;
 use cudarc::driver::sys::{self, CUresult};
@@ -11,7 +12,6 @@ use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HostPtr, MemBase, MemRef, MemoryInfo, PointerInfo,
     RawMemory, UsmAllocator,
 };
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
@@ -40,59 +40,13 @@ pub(crate) struct Memory {
     pool: sys::CUmemoryPool,
     /// Orders the pool's allocations; nothing else runs there.
     stream: sys::CUstream,
-    state: Mutex<State>,
+    live: Mutex<Allocations>,
 }
 
 // SAFETY: the driver's objects may be used by any thread.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
-
-#[derive(Default)]
-struct State {
-    in_use: u64,
-    /// By address.
-    entries: BTreeMap<u64, Entry>,
-}
-
-struct Entry {
-    kind: AllocKind,
-    size: u64,
-    /// What the driver knows it by.
-    base: u64,
-    imported: bool,
-    /// Allocations of this address: the driver may give it anew while nobody has noted yet that memory which
-    /// was imported has been let go, and the same memory may be imported again.
-    users: u32,
-}
-
-impl State {
-    fn add(&mut self, address: u64, mut entry: Entry) {
-        if let Some(before) = self.entries.remove(&address) {
-            entry.users += before.users;
-            if before.imported {
-                entry.size = entry.size.max(before.size);
-            } else {
-                entry = Entry { users: entry.users, ..before };
-            }
-        }
-        self.entries.insert(address, entry);
-    }
-
-    /// One of the users has gone; what nobody uses any more.
-    fn remove(&mut self, address: u64) -> Option<Entry> {
-        let entry = self.entries.get_mut(&address)?;
-        entry.users -= 1;
-        if entry.users > 0 {
-            return None;
-        }
-        let entry = self.entries.remove(&address)?;
-        if !entry.imported {
-            self.in_use -= entry.size;
-        }
-        Some(entry)
-    }
-}
 
 impl Memory {
     pub(crate) fn new(context: Arc<Context>, total: u64) -> Result<Memory, HalError> {
@@ -117,7 +71,7 @@ impl Memory {
                 total,
                 pool,
                 stream,
-                state: Mutex::default(),
+                live: Mutex::default(),
             };
             let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
             let kept = (&raw mut keep).cast::<c_void>();
@@ -186,7 +140,7 @@ impl Memory {
     }
 
     fn out_of_memory(&self, asked: u64) -> HalError {
-        HalError::out_of_memory(asked, lock(&self.state).in_use, self.total)
+        HalError::out_of_memory(asked, lock(&self.live).in_use(), self.total)
     }
 
     fn device_memory(&self, bytes: usize, zeroed: bool) -> Result<u64, CUresult> {
@@ -216,7 +170,7 @@ impl Memory {
 
     /// Managed memory never exceeds the device's: beyond, the driver would move pages for ever.
     fn managed_memory(&self, bytes: usize) -> Result<u64, CUresult> {
-        let used = lock(&self.state).in_use;
+        let used = lock(&self.live).in_use();
         if used.saturating_add(bytes as u64) > self.total {
             return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
         }
@@ -265,8 +219,8 @@ impl Memory {
             let what = format!("{} bytes where {there} are", req.size);
             return Err(HalError::unsupported(&what));
         }
-        let entry = Entry { kind: req.kind, size: req.size, base: at, imported: true, users: 1 };
-        lock(&self.state).add(at, entry);
+        let entry = Entry { kind: req.kind, size: req.size, base: at, imported: true };
+        lock(&self.live).add(at, entry);
         Ok(Allocation { handle: at, address: Some(at), host: None, zeroed: false })
     }
 
@@ -293,8 +247,8 @@ impl Memory {
             }
         }
         let base = at.0.expose_provenance() as u64;
-        let entry = Entry { kind: req.kind, size: req.size, base, imported: true, users: 1 };
-        lock(&self.state).add(address, entry);
+        let entry = Entry { kind: req.kind, size: req.size, base, imported: true };
+        lock(&self.live).add(address, entry);
         Ok(Allocation { handle: address, address: Some(address), host: Some(at), zeroed: false })
     }
 
@@ -363,16 +317,14 @@ unsafe impl UsmAllocator for Memory {
             // SAFETY: the host reaches all of it, and nobody uses it yet.
             unsafe { at.write_bytes(0, req.size as usize) };
         }
-        let mut state = lock(&self.state);
-        state.in_use += req.size;
-        let (kind, size) = (req.kind, req.size);
-        state.add(address, Entry { kind, size, base, imported: false, users: 1 });
+        let entry = Entry { kind: req.kind, size: req.size, base, imported: false };
+        lock(&self.live).add(address, entry);
         let zeroed = req.zeroed;
         Ok(Allocation { handle: address, address: Some(address), host, zeroed })
     }
 
     fn free(&self, handle: u64) {
-        let Some(entry) = lock(&self.state).remove(handle) else { return };
+        let Some(entry) = lock(&self.live).remove(handle) else { return };
         // Of a lost device nothing can be given back.
         if self.context.enter().is_ok() {
             self.release(&entry);
@@ -380,19 +332,11 @@ unsafe impl UsmAllocator for Memory {
     }
 
     fn memory(&self) -> MemoryInfo {
-        MemoryInfo { total: self.total, in_use: lock(&self.state).in_use }
+        MemoryInfo { total: self.total, in_use: lock(&self.live).in_use() }
     }
 
     fn query(&self, address: u64) -> Option<PointerInfo> {
-        let state = lock(&self.state);
-        let (start, entry) = state.entries.range(..=address).next_back()?;
-        let offset = address - start;
-        (offset < entry.size).then_some(PointerInfo {
-            kind: entry.kind,
-            handle: *start,
-            offset,
-            size: entry.size,
-        })
+        lock(&self.live).around(address)
     }
 }
 
@@ -401,8 +345,8 @@ impl Drop for Memory {
         if self.context.enter().is_err() {
             return;
         }
-        let entries = std::mem::take(&mut lock(&self.state).entries);
-        entries.values().for_each(|entry| self.release(entry));
+        let live = std::mem::take(&mut *lock(&self.live));
+        live.each().for_each(|entry| self.release(entry));
         // SAFETY: no lane is left (each holds the device), so nothing uses pool and stream; a null
         // stream was never made. The frees come first.
         unsafe {
@@ -412,41 +356,5 @@ impl Drop for Memory {
             }
             let _ = sys::cuMemPoolDestroy(self.pool);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(base: u64, imported: bool) -> Entry {
-        Entry { kind: AllocKind::Device, size: 8, base, imported, users: 1 }
-    }
-
-    /// The driver gives an address anew before somebody's memory there is noted as let go: whichever of the two
-    /// goes first, ours is released when both have gone, and not before.
-    #[test]
-    fn an_address_may_be_there_twice() {
-        for ours_first in [false, true] {
-            let mut state = State { in_use: 8, ..State::default() };
-            let (first, second) = (entry(16, !ours_first), entry(16, ours_first));
-            state.add(16, first);
-            state.add(16, second);
-            assert!(state.remove(16).is_none());
-            assert_eq!(state.in_use, 8);
-            assert!(state.remove(16).is_some_and(|entry| !entry.imported));
-            assert_eq!(state.in_use, 0);
-            assert!(state.remove(16).is_none());
-        }
-    }
-
-    #[test]
-    fn memory_of_others_is_none_of_ours() {
-        let mut state = State::default();
-        state.add(16, entry(16, true));
-        state.add(16, entry(16, true));
-        assert!(state.remove(16).is_none());
-        assert!(state.remove(16).is_some_and(|entry| entry.imported));
-        assert_eq!(state.in_use, 0);
     }
 }

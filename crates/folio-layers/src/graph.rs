@@ -49,6 +49,30 @@ pub struct NodeRef {
     pub does: Noted,
     /// The numbers of the nodes that it comes after.
     pub after: Vec<usize>,
+    /// Those of all that have ended when it begins, as bits.
+    ended: Vec<u64>,
+}
+
+impl NodeRef {
+    /// Nodes as they are given, each of which knows those before it.
+    fn all(nodes: &[Node<'_>]) -> Vec<NodeRef> {
+        let mut all: Vec<NodeRef> = Vec::with_capacity(nodes.len());
+        for (at, node) in nodes.iter().enumerate() {
+            let mut ended = vec![0; at.div_ceil(64)];
+            for before in node.after.iter().filter_map(|before| Some((*before, all.get(*before)?)))
+            {
+                ended[before.0 / 64] |= 1 << (before.0 % 64);
+                ended.iter_mut().zip(&before.1.ended).for_each(|(all, its)| *all |= its);
+            }
+            all.push(NodeRef { does: Noted::of(node.op), after: node.after.to_vec(), ended });
+        }
+        all
+    }
+
+    /// True if that node has ended when this one begins, because it says so or others in between do.
+    pub fn comes_after(&self, other: usize) -> bool {
+        self.ended.get(other / 64).is_some_and(|bits| bits >> (other % 64) & 1 == 1)
+    }
 }
 
 /// A graph of a layer.
@@ -65,9 +89,7 @@ impl<H: Hooks> LayerGraph<H> {
         nodes: &[Node<'_>],
     ) -> Result<LayerGraph<H>, HalError> {
         let inner = hooks.graph(&device, nodes)?;
-        let noted =
-            |node: &Node<'_>| NodeRef { does: Noted::of(node.op), after: node.after.to_vec() };
-        let nodes = Mutex::new(nodes.iter().map(noted).collect());
+        let nodes = Mutex::new(NodeRef::all(nodes));
         Ok(LayerGraph { hooks, graph: GraphRef { device, inner }, nodes })
     }
 

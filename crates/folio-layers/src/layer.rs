@@ -151,6 +151,11 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         issue(&head.inner)
     }
 
+    /// [`Lane::awaited`].
+    fn awaited(&self, lane: &LaneRef, tick: Tick) {
+        lane.inner.awaited(tick);
+    }
+
     /// [`Lane::flush`].
     fn flush(&self, lane: &LaneRef) {
         lane.inner.flush();
@@ -353,6 +358,10 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
         let nodes = ours.nodes();
         let inner = &ours.graph.inner;
         self.operation(head, Op::Replay(&nodes), |lane, head| lane.replay(head, inner))
+    }
+
+    fn awaited(&self, tick: Tick) {
+        self.hooks.awaited(&self.lane, tick);
     }
 
     fn flush(&self) {

@@ -5,21 +5,26 @@ set -u
 help="bash run.sh [--log FILE] [GROUP[=SECONDS]]..
 
 Unpacks tests.tar.gz, which lies beside this script, runs the groups (default: all that are packed)
-and prints one table. Ends with 1 if anything failed, ran out of time, or found no GPU.
+and prints one table, whose lines it writes to standard error as they come. Ends with 1 if anything failed, ran out of time, or found no GPU.
 
   --log FILE        where all output goes; default: gpu-test.log
-  GROUP             conformance, kernels, model, multi, sanitizer, bench
+  --only TEXT       of the groups only what has this in its name
+  GROUP             conformance, beside, kernels, random, model, bundle, multi, sanitizer, bench
   GROUP=SECONDS     at most this long for the group; what has not run by then counts as failed"
 
 here=$(cd "$(dirname "$0")" && pwd)
 log=gpu-test.log
+only=
 declare -A limits=()
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) printf '%s\n' "$help"; exit 0 ;;
         --log) log=${2:?--log needs a file}; shift ;;
-        conformance | kernels | model | multi | sanitizer | bench) limits[$1]=1000000 ;;
-        conformance=* | kernels=* | model=* | multi=* | sanitizer=* | bench=*)
+        --only) only=${2:?--only needs a text}; shift ;;
+        conformance | beside | kernels | random | model | bundle | multi | sanitizer | bench)
+            limits[$1]=1000000 ;;
+        conformance=* | beside=* | kernels=* | random=* | model=* | bundle=* | multi=* | \
+        sanitizer=* | bench=*)
             [[ ${1#*=} =~ ^[0-9]{1,6}$ ]] || { echo "no number of seconds: $1" >&2; exit 2; }
             limits[${1%%=*}]=$((10#${1#*=})) ;;
         *) printf 'unknown: %s\n\n%s\n' "$1" "$help" >&2; exit 2 ;;
@@ -34,6 +39,8 @@ case $log in /*) ;; *) log=$PWD/$log ;; esac
 : > "$log" || exit 2
 cd "$scratch/tests" || exit 2
 . "$scratch/tests/environment"
+# What this run compiles once.
+export FOLIO_CACHE_DIR=$scratch/cache
 # Where NVIDIA's installer puts compute-sanitizer and NVRTC, after what is set.
 cuda=${CUDA_HOME:-/usr/local/cuda}
 export PATH=$PATH:$cuda/bin
@@ -43,6 +50,7 @@ table= passed=0 failed=0 skipped=0
 declare -A used=()
 while IFS=$'\t' read -r group limit status name command; do
     [ ${#limits[@]} -eq 0 ] || [ -n "${limits[$group]:-}" ] || continue
+    [[ $name == *"$only"* ]] || continue
     left=$((${limits[$group]:-1000000} - ${used[$group]:-0}))
     begun=$(date +%s%N)
     if [ "$left" -le 0 ]; then
@@ -79,7 +87,10 @@ while IFS=$'\t' read -r group limit status name command; do
         printf -- '--- %s: %s, the last lines\n' "$name" "$result"
         tail -n 30 "$scratch/output"
     fi
-    table+=$(printf '%-12s %-8s %8d.%03d  %s' "$group" "$result" $((took / 1000)) $((took % 1000)) "$name")$'\n'
+    row=$(printf '%-12s %-8s %8d.%03d  %s' "$group" "$result" $((took / 1000)) $((took % 1000)) "$name")
+    # For who watches, or stops it.
+    printf '%s\n' "$row" >&2
+    table+=$row$'\n'
 done < "$scratch/tests/plan"
 
 printf '\n%-12s %-8s %12s  %s\n%s' group result seconds name "$table"

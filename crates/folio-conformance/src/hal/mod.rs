@@ -7,6 +7,7 @@
 //! Tests keep to the engine's side of the contract, so a validation layer stays silent under them.
 
 mod copies;
+mod graphs;
 mod launches;
 mod memory;
 mod order;
@@ -24,7 +25,8 @@ pub type Factory<'a> = &'a dyn Fn() -> Box<dyn Backend>;
 type Test = (&'static str, fn(&Rig) -> Outcome);
 
 /// All tests, by name.
-const TESTS: &[&[Test]] = &[order::TESTS, copies::TESTS, launches::TESTS, memory::TESTS];
+const TESTS: &[&[Test]] =
+    &[order::TESTS, copies::TESTS, launches::TESTS, graphs::TESTS, memory::TESTS];
 
 /// The names of all tests.
 pub fn names() -> Vec<&'static str> {

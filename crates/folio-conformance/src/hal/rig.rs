@@ -4,8 +4,8 @@ pub(super) use crate::suite::{Outcome, Stop, ensure, unsupported};
 use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, FillRect,
-    Geometry, HalError, Head, Hint, HostPtr, KernelRef, Lane, LaneKind, Lost, MemBase, MemRef,
-    NativeKernel, Notify, Order, Param, ParamPtr, Tick, Verdict, Wait,
+    Geometry, Graph, HalError, Head, Hint, HostPtr, KernelRef, Lane, LaneKind, Lost, MemBase,
+    MemRef, NativeKernel, Notify, Order, Param, ParamPtr, Tick, Verdict, Wait,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -188,6 +188,16 @@ impl Queue {
         let waits = to_waits(waits);
         let head = self.head(&waits, Order::AfterPrevious);
         self.lane.launch(&head, kernel, geometry, &Args::new(params))
+    }
+
+    pub(super) fn replay(
+        &mut self,
+        waits: &[(&Queue, Tick)],
+        graph: &Arc<dyn Graph>,
+    ) -> Result<(), HalError> {
+        let waits = to_waits(waits);
+        let head = self.head(&waits, Order::AfterPrevious);
+        self.lane.replay(&head, graph)
     }
 
     pub(super) fn hint(&mut self, at: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 #![allow(dead_code, reason = "no test has devices of all kinds")]
 
+pub mod gpus;
 pub mod items;
 pub mod pair;
 pub mod turns;
@@ -67,28 +68,54 @@ pub fn passes_where<B: Backend>(
     wanted: &dyn Fn(&str) -> bool,
     left_out: &BTreeMap<&'static str, usize>,
 ) {
+    passes_bare(build.clone(), wanted, left_out);
+    passes_validated(build, wanted, left_out);
+}
+
+/// As [`passes_where`], only bare.
+#[track_caller]
+pub fn passes_bare<B: Backend>(
+    build: impl Fn() -> B + Clone + Send + Sync + 'static,
+    wanted: &dyn Fn(&str) -> bool,
+    left_out: &BTreeMap<&'static str, usize>,
+) {
+    passes_by(Arc::new(move || -> Box<dyn Backend> { Box::new(build()) }), wanted, left_out);
+}
+
+/// As [`passes_where`], only validated.
+#[track_caller]
+pub fn passes_validated<B: Backend>(
+    build: impl Fn() -> B + Clone + Send + Sync + 'static,
+    wanted: &dyn Fn(&str) -> bool,
+    left_out: &BTreeMap<&'static str, usize>,
+) {
     let reports: Arc<Mutex<Vec<Report>>> = Arc::default();
-    let validated: Factory = {
-        let (build, reports) = (build.clone(), reports.clone());
-        Arc::new(move || -> Box<dyn Backend> {
-            let validate = Validate::new();
-            reports.lock().unwrap().push(validate.report());
-            Box::new(validate.over(build()))
-        })
+    let all = reports.clone();
+    let validated = move || -> Box<dyn Backend> {
+        let validate = Validate::new();
+        all.lock().unwrap().push(validate.report());
+        Box::new(validate.over(build()))
     };
-    for factory in [Arc::new(move || -> Box<dyn Backend> { Box::new(build()) }), validated] {
-        let summary = run_engine_where(factory, &[], wanted);
-        println!("{summary}");
-        assert!(summary.is_ok(), "{summary}");
-        let mut reasons = BTreeMap::new();
-        for (_, why) in &summary.unsupported {
-            *reasons.entry(why.as_str()).or_insert(0) += 1;
-        }
-        assert_eq!(&reasons, left_out, "{summary}");
-        let wanted = names().into_iter().filter(|name| wanted(name)).count();
-        assert_eq!(summary.passed.len() + summary.unsupported.len(), wanted, "{summary}");
-    }
+    passes_by(Arc::new(validated), wanted, left_out);
     for report in &*reports.lock().unwrap() {
         assert!(report.is_silent(), "{report:?}");
     }
+}
+
+#[track_caller]
+fn passes_by(
+    factory: Factory,
+    wanted: &dyn Fn(&str) -> bool,
+    left_out: &BTreeMap<&'static str, usize>,
+) {
+    let summary = run_engine_where(factory, &[], wanted);
+    println!("{summary}");
+    assert!(summary.is_ok(), "{summary}");
+    let mut reasons = BTreeMap::new();
+    for (_, why) in &summary.unsupported {
+        *reasons.entry(why.as_str()).or_insert(0) += 1;
+    }
+    assert_eq!(&reasons, left_out, "{summary}");
+    let wanted = names().into_iter().filter(|name| wanted(name)).count();
+    assert_eq!(summary.passed.len() + summary.unsupported.len(), wanted, "{summary}");
 }

@@ -17,7 +17,7 @@ use crate::error::{Cause, Error, Label};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Dep, Deps, Flow, Outcome, Writing, add_dep, tidy};
 use crate::hal::{
-    CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr,
+    CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr, Tick,
 };
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -430,7 +430,7 @@ impl Ledger {
                 return self.tail_of(lane);
             }
             if near.is_none() && self.outcome(stamp) == Outcome::Pending {
-                near = Some(lane);
+                near = Some((lane, tick));
             }
         }
         self.free_lane(device, near)
@@ -452,10 +452,9 @@ impl Ledger {
         lane
     }
 
-    /// An idle lane for a kernel of a device; else `near`, the lane of something that it has to wait
-    /// for, unless much is queued there: a wait between lanes costs a driver two calls. Else the
-    /// shortest.
-    pub(crate) fn free_lane(&mut self, device: u16, near: Option<LaneId>) -> LaneId {
+    /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait for, unless much is
+    /// queued behind that: a wait between lanes costs a driver two calls. Else the shortest.
+    pub(crate) fn free_lane(&mut self, device: u16, near: Option<(LaneId, Tick)>) -> LaneId {
         const MUCH: usize = 64;
         let first = device * LANES_PER_DEVICE;
         let mut best = (usize::MAX, LaneId(first));
@@ -473,8 +472,9 @@ impl Ledger {
             }
             best = best.min((length, lane));
         }
-        let queued = |lane: &LaneId| self.lanes[usize::from(lane.0)].records.len();
-        near.filter(|lane| queued(lane) < best.0 + MUCH).unwrap_or(best.1)
+        let behind = |lane: LaneId, tick| self.lanes[usize::from(lane.0)].issued - tick;
+        let near = near.filter(|&(lane, tick)| behind(lane, tick) < (best.0 + MUCH) as u64);
+        near.map_or(best.1, |(lane, _)| lane)
     }
 
     /// True for a command that is to write everything where nothing is, or over somebody who may

@@ -37,12 +37,8 @@ const LOOKS: u32 = if cfg!(loom) { 1 } else { 1000 };
 pub(crate) struct Courier {
     /// Written by it alone.
     awake: AtomicBool,
-    /// Somebody waits for the device: it should sleep as soon as nothing is left to hand over.
+    /// Somebody waits for its only device: it should sleep as soon as nothing is left to hand over.
     rest: AtomicBool,
-    /// How often submitters have handed over themselves since somebody waited or it was called.
-    ahead: AtomicU64,
-    /// As often as it takes to call it.
-    most: u64,
     state: Mutex<State>,
     wake: Condvar,
 }
@@ -55,22 +51,13 @@ struct State {
 }
 
 impl Courier {
-    fn new(most: u32) -> Courier {
+    fn new() -> Courier {
         Courier {
             awake: AtomicBool::new(false),
             rest: AtomicBool::new(false),
-            ahead: AtomicU64::new(0),
-            most: u64::from(most),
             state: Mutex::default(),
             wake: Condvar::new(),
         }
-    }
-
-    /// One whose thread is started by the model itself.
-    #[cfg(all(test, loom))]
-    pub(crate) fn running() -> Courier {
-        let state = State { running: true, called: false };
-        Courier { state: Mutex::new(state), ..Courier::new(1) }
     }
 
     /// True if the operations that are in the lane's mailbox may be left to it.
@@ -114,17 +101,41 @@ fn enough(asking: usize, processors: usize) -> usize {
     asking.min((processors / 2).max(1))
 }
 
-/// Gives the devices that ask for them their couriers. One that is shared is called as soon as the device that
-/// asks for it the earliest would call it.
+/// What a device has of its courier.
+#[repr(align(128))]
+pub(crate) struct Engaged {
+    pub(crate) courier: Arc<Courier>,
+    /// It is no other device's.
+    alone: bool,
+    /// How often submitters have handed over themselves since somebody waited or the courier was called.
+    ahead: AtomicU64,
+    /// As often as it takes to call it.
+    most: u64,
+}
+
+impl Engaged {
+    /// One whose thread is started by the model itself.
+    #[cfg(all(test, loom))]
+    pub(crate) fn running() -> Engaged {
+        let state = Mutex::new(State { running: true, called: false });
+        let courier = Arc::new(Courier { state, ..Courier::new() });
+        Engaged { courier, alone: true, ahead: AtomicU64::new(0), most: 1 }
+    }
+}
+
+/// Gives the devices that ask for them their couriers.
 pub(crate) fn engage(devices: &mut [DeviceEntry]) {
-    let asking: Vec<_> = devices.iter().filter_map(|device| device.info.caps.courier).collect();
+    let asking = devices.iter_mut().filter_map(|device| Some((device.info.caps.courier?, device)));
+    let asking: Vec<_> = asking.collect();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let n = enough(asking.len(), processors);
-    let earliest = |at| asking.iter().skip(at).step_by(n).min().copied().unwrap_or_default();
-    let couriers: Vec<_> = (0..n).map(|at| Arc::new(Courier::new(earliest(at)))).collect();
-    let asking = devices.iter_mut().filter(|device| device.info.caps.courier.is_some());
-    for (device, courier) in asking.zip(couriers.iter().cycle()) {
-        device.courier = Some(courier.clone());
+    let (all, n) = (asking.len(), enough(asking.len(), processors));
+    let couriers: Vec<_> = (0..n).map(|_| Arc::new(Courier::new())).collect();
+    for (at, ((most, device), courier)) in
+        asking.into_iter().zip(couriers.iter().cycle()).enumerate()
+    {
+        let (courier, alone) = (courier.clone(), at % n + n >= all);
+        let (ahead, most) = (AtomicU64::new(0), u64::from(most));
+        device.courier = Some(Engaged { courier, alone, ahead, most });
     }
 }
 
@@ -150,13 +161,13 @@ impl Engine {
         let at = usize::from(lane.0 / LANES_PER_DEVICE);
         match &self.devices[at].courier {
             None => self.drain(lane),
-            Some(courier) => self.hand_over_by(courier, at, lane),
+            Some(engaged) => self.hand_over_by(engaged, at, lane),
         }
     }
 
-    fn hand_over_by(&self, courier: &Courier, at: usize, lane: LaneId) {
+    fn hand_over_by(&self, engaged: &Engaged, at: usize, lane: LaneId) {
         let Some(shared) = self.table.shared(lane) else { return };
-        if courier.takes(shared) {
+        if engaged.courier.takes(shared) {
             return;
         }
         self.drain(lane);
@@ -164,11 +175,11 @@ impl Engine {
             return;
         }
         // Others may count at the same time; it need not be exact.
-        let ahead = courier.ahead.load(Ordering::Relaxed) + 1;
-        courier.ahead.store(ahead, Ordering::Relaxed);
-        if ahead >= courier.most {
-            courier.ahead.store(0, Ordering::Relaxed);
-            self.wake_courier(courier, at);
+        let ahead = engaged.ahead.load(Ordering::Relaxed) + 1;
+        engaged.ahead.store(ahead, Ordering::Relaxed);
+        if ahead >= engaged.most {
+            engaged.ahead.store(0, Ordering::Relaxed);
+            self.wake_courier(&engaged.courier, at);
         }
     }
 
@@ -180,10 +191,11 @@ impl Engine {
         until: Option<Instant>,
     ) {
         let Some(shared) = self.table.shared(lane) else { return };
-        if let Some(courier) = &self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].courier {
-            courier.ahead.store(0, Ordering::Relaxed);
-            if courier.awake.load(Ordering::Relaxed) {
-                courier.rest.store(true, Ordering::Relaxed);
+        if let Some(engaged) = &self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].courier {
+            engaged.ahead.store(0, Ordering::Relaxed);
+            // What other devices have of theirs is no business of who waits for this one.
+            if engaged.alone && engaged.courier.awake.load(Ordering::Relaxed) {
+                engaged.courier.rest.store(true, Ordering::Relaxed);
             }
         }
         // Whoever is at it makes progress with each driver's call, or is in foreign code for long.
@@ -222,9 +234,9 @@ impl Engine {
 
     /// What the courier of a device does, for that and the others that it has, until the engine closes.
     pub(crate) fn carry(self: Arc<Self>, at: usize) {
-        let Some(courier) = &self.devices[at].courier else { return };
+        let Some(Engaged { courier, .. }) = &self.devices[at].courier else { return };
         let its = |device: &DeviceEntry| {
-            device.courier.as_ref().is_some_and(|other| Arc::ptr_eq(other, courier))
+            device.courier.as_ref().is_some_and(|other| Arc::ptr_eq(&other.courier, courier))
         };
         let its = (0u16..).zip(&self.devices).filter(|(_, device)| its(device));
         let of = |(at, _)| (at * LANES_PER_DEVICE..(at + 1) * LANES_PER_DEVICE).map(LaneId);
@@ -315,10 +327,16 @@ mod tests {
         let backend = Null { courier, ..Null::new(DEVICES as u32) };
         let rt = Runtime::builder().backend(backend).build().unwrap();
         let engine = &rt.core.engine;
-        let couriers = || engine.devices.iter().map(|device| device.courier.as_ref().unwrap());
+        let couriers =
+            || engine.devices.iter().map(|device| &device.courier.as_ref().unwrap().courier);
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let different: HashSet<_> = couriers().map(Arc::as_ptr).collect();
         assert_eq!(different.len(), enough(DEVICES, processors));
+        for device in &engine.devices {
+            let engaged = device.courier.as_ref().unwrap();
+            let users = couriers().filter(|other| Arc::ptr_eq(other, &engaged.courier)).count();
+            assert_eq!(engaged.alone, users == 1);
+        }
         for at in 0..DEVICES {
             let q = rt.queue_on(&format!("null:{at}")[..]).unwrap();
             let mut x = rt.buffer::<u32>(4).unwrap();

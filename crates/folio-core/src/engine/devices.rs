@@ -1,6 +1,6 @@
 //! Devices: found when the runtime is made, opened on first use; and the memory on them.
 
-use super::courier::Courier;
+use super::courier::Engaged;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
@@ -70,7 +70,7 @@ pub(crate) struct DeviceEntry {
     pub(crate) budget: Arc<Budget>,
     pub(crate) opened: OnceLock<Arc<dyn Device>>,
     pub(crate) kernels: Kernels,
-    pub(crate) courier: Option<Arc<Courier>>,
+    pub(crate) courier: Option<Engaged>,
 }
 
 impl Engine {

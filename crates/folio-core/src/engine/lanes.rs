@@ -195,9 +195,21 @@ impl WaitKey {
     }
 }
 
-/// Submitters look at it each time, so it shares no cache line with what a courier writes for each operation.
+/// Written by submitters, so it shares no cache line with what a courier writes for each operation.
 #[repr(align(128))]
 struct Apart(AtomicU64);
+
+/// Ticks for which other lanes will wait, a bit for each of the next 256: of more than those, some are taken for
+/// others, which costs a mark too many or too late. Apart for the same reason.
+#[derive(Default)]
+#[repr(align(128))]
+struct Awaited([AtomicU64; 4]);
+
+impl Awaited {
+    fn of(&self, tick: Tick) -> (&AtomicU64, u64) {
+        (&self.0[(tick / 64 % 4) as usize], 1 << (tick % 64))
+    }
+}
 
 /// A lane outside the ledger.
 #[repr(align(128))]
@@ -218,6 +230,7 @@ pub(crate) struct LaneShared {
     most_in_flight: u64,
     /// Up to here the native lane takes ticks, as far as known; written under the lane lock.
     room: AtomicU64,
+    awaited: Awaited,
     /// Failures of calls, for the ledger.
     refused: Mutex<Vec<(Tick, HalError)>>,
     any_refused: AtomicBool,
@@ -236,8 +249,17 @@ impl LaneShared {
             paced: Apart(AtomicU64::new(0)),
             most_in_flight: u64::from(most_in_flight.max(1)),
             room: AtomicU64::new(0),
+            awaited: Awaited::default(),
             refused: Mutex::new(Vec::new()),
             any_refused: AtomicBool::new(false),
+        }
+    }
+
+    /// Another lane will wait for this tick.
+    pub(crate) fn expect_wait_for(&self, tick: Tick) {
+        if self.enqueued() < tick {
+            let (word, bit) = self.awaited.of(tick);
+            word.fetch_or(bit, Ordering::Relaxed);
         }
     }
 
@@ -393,6 +415,11 @@ impl LaneShared {
                 self.refused.lock().push((tick, error));
                 self.any_refused.store(true, Ordering::Release);
             }
+            let (word, bit) = self.awaited.of(tick);
+            if word.load(Ordering::Relaxed) & bit != 0 {
+                word.fetch_and(!bit, Ordering::Relaxed);
+                contain(|| self.native.awaited(tick));
+            }
             self.enqueued.store(tick, Ordering::Release);
         }
     }
@@ -484,3 +511,7 @@ enum Drained {
 pub(crate) trait Lanes {
     fn shared(&self, id: LaneId) -> Option<&LaneShared>;
 }
+
+#[cfg(all(test, not(loom)))]
+#[path = "lanes_tests.rs"]
+mod tests;

@@ -428,6 +428,11 @@ impl Ledger {
         }
         if let Some(shared) = self.table.shared(lane) {
             let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
+            for (other, tick) in waits.iter() {
+                if let Some(other) = self.table.shared(other) {
+                    other.expect_wait_for(tick);
+                }
+            }
             let make = || LaneOp { tick, order, waits, label, timed, payload };
             // SAFETY: `&mut self` is the ledger under its lock: there is one producer at a time.
             unsafe { shared.mailbox.push_with(make) };

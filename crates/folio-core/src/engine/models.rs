@@ -9,7 +9,7 @@ mod loss;
 mod wakers;
 
 use super::Engine;
-use super::courier::Courier;
+use super::courier::Engaged;
 use super::devices::{Budget, DeviceEntry};
 use super::host::HostThreads;
 use super::kernels::Kernels;
@@ -252,7 +252,7 @@ fn device(courier: bool) -> DeviceEntry {
         budget: Arc::new(Budget::new(0)),
         opened: OnceLock::new(),
         kernels: Kernels::new(),
-        courier: courier.then(|| Arc::new(Courier::running())),
+        courier: courier.then(Engaged::running),
     }
 }
 

@@ -188,6 +188,7 @@ impl Engine {
         for reaper in &self.reapers {
             reaper.call();
         }
-        self.devices.iter().filter_map(|d| d.courier.as_ref()).for_each(|courier| courier.call());
+        let engaged = self.devices.iter().filter_map(|device| device.courier.as_ref());
+        engaged.for_each(|engaged| engaged.courier.call());
     }
 }

@@ -95,8 +95,7 @@ impl Ledger {
         let lane = match before.ticks.iter().find(|at| is_tail(at)) {
             Some((lane, _)) => self.tail_of(lane),
             None => {
-                let mut lanes = before.ticks.iter().map(|(lane, _)| lane);
-                let near = lanes.find(|lane| self.computes(device, *lane));
+                let near = before.ticks.iter().find(|(lane, _)| self.computes(device, *lane));
                 self.free_lane(device, near)
             }
         };

@@ -289,8 +289,16 @@ pub unsafe trait Lane: Send + Sync + 'static {
     /// Does what the nodes of a graph do, as one operation. The graph is this device's; the lane holds it until
     /// the operation has ended.
     fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {
-        let _ = (head, graph);
+        let _ = graph;
+        // The tick is reached.
+        self.copy(head, &[])?;
         Err(HalError::unsupported("graphs"))
+    }
+
+    /// Another lane is about to wait for this tick, the last that was handed over. A backend that knows the ends of
+    /// some ticks only should know that of this one: otherwise the other lane would wait for what comes behind it, too.
+    fn awaited(&self, tick: Tick) {
+        let _ = tick;
     }
 
     /// Submits what a batching backend holds back.

@@ -104,14 +104,8 @@ impl Validate {
         }
     }
 
-    /// `before` says for each node of a graph which others have ended when it begins.
-    fn begin(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        operands: Vec<Operand>,
-        before: &[HashSet<usize>],
-    ) {
+    /// Operands may be of the nodes of a graph.
+    fn begin(&self, lane: &LaneRef, head: &HeadRef<'_>, operands: Vec<Operand>, nodes: &[NodeRef]) {
         let mut state = self.lock();
         self.check_head(&mut state, lane, head);
         let Some(clock) = state.lanes.issue(lane.id, head.inner.order, head.waits) else { return };
@@ -128,7 +122,7 @@ impl Validate {
         let accesses = self.locate(&state, lane, operands);
         for (i, (node, a)) in accesses.iter().enumerate() {
             let clash = accesses[..i].iter().find(|(other, b)| {
-                let ordered = before.get(*node).is_some_and(|ended| ended.contains(other));
+                let ordered = nodes.get(*node).is_some_and(|node| node.comes_after(*other));
                 let touches = a.how.conflicts(b.how) && a.space == b.space;
                 !ordered && touches && a.region.overlaps(&b.region)
             });
@@ -307,17 +301,6 @@ fn operands_of(op: Op<'_>) -> Vec<Operand> {
     }
 }
 
-/// For each node, those that have ended when it begins.
-fn before(op: Op<'_>) -> Vec<HashSet<usize>> {
-    let Op::Replay(nodes) = op else { return Vec::new() };
-    let mut before: Vec<HashSet<usize>> = Vec::with_capacity(nodes.len());
-    for NodeRef { after, .. } in nodes {
-        let ended = |at: &usize| before.get(*at).into_iter().flatten().copied().chain([*at]);
-        before.push(after.iter().flat_map(ended).collect());
-    }
-    before
-}
-
 fn operand_of(param: &folio_core::hal::Param) -> Operand {
     // Located relative to its reference, which holds the offset already.
     let region = Region::of_param(param).map(|r| r.at(r.start - param.mem.offset));
@@ -399,7 +382,8 @@ unsafe impl Hooks for Validate {
         issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         self.check_op(lane, op);
-        self.begin(lane, head, operands_of(op), &before(op));
+        let nodes = if let Op::Replay(nodes) = op { nodes } else { &[] };
+        self.begin(lane, head, operands_of(op), nodes);
         let out = issue(&head.inner);
         let mut state = self.lock();
         let refused = out.is_err();

@@ -1,0 +1,170 @@
+//! Graphs: what their replays do, in the order of everything else; and what happens where there are none.
+
+use super::Test;
+use super::rig::{Memory, Outcome, Queue, Rig, Seat, Stop, ensure, host, line, noise, run};
+use folio_core::hal::{Graph, HalError, HalErrorKind, LaneKind, Node, NodeOp};
+use std::any::Any;
+use std::sync::Arc;
+
+pub(super) const TESTS: &[Test] = &[
+    ("replays_do_what_their_nodes_do", replays_do_what_their_nodes_do),
+    ("replays_are_operations_of_their_lane", replays_are_operations_of_their_lane),
+    ("lanes_wait_for_replays", lanes_wait_for_replays),
+    ("updates_hold_from_the_next_replay_on", updates_hold_from_the_next_replay_on),
+    ("a_refused_replay_has_its_tick", a_refused_replay_has_its_tick),
+];
+
+/// Long enough that a replay is under way when what follows is issued.
+const BYTES: u64 = 4 << 20;
+
+/// Each device that has graphs.
+fn each(rig: &Rig, test: impl Fn(Seat<'_>) -> Outcome) -> Outcome {
+    let mut some = false;
+    rig.each(|seat| {
+        if has_graphs(&seat)? {
+            some = true;
+            test(seat)?;
+        }
+        Ok(())
+    })?;
+    if some { Ok(()) } else { Err(Stop::Unsupported("graphs".into())) }
+}
+
+fn has_graphs(seat: &Seat<'_>) -> Result<bool, Stop> {
+    match seat.device.graph(&[Node { op: NodeOp::Join, after: &[] }]) {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind, HalErrorKind::Unsupported) => Ok(false),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Copies all of `from` to `to`.
+fn copies(seat: &Seat<'_>, from: &Memory<'_>, to: &Memory<'_>) -> Result<Arc<dyn Graph>, Stop> {
+    let rect = [line(from.at(0), to.at(0), from.size)];
+    Ok(seat.device.graph(&[Node { op: NodeOp::Copy(&rect), after: &[] }])?)
+}
+
+fn replays_do_what_their_nodes_do(rig: &Rig) -> Outcome {
+    each(rig, |seat| {
+        let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        let first = [run(a.at(0), BYTES)];
+        let second = [run(b.at(0), BYTES / 2)];
+        let half = [line(a.at(0), b.at(BYTES / 2), BYTES / 2)];
+        let all = [line(b.at(0), c.at(0), BYTES)];
+        let nodes = [
+            Node { op: NodeOp::Fill(&first, &[1, 2]), after: &[] },
+            Node { op: NodeOp::Fill(&second, &[3]), after: &[] },
+            Node { op: NodeOp::Copy(&half), after: &[0] },
+            Node { op: NodeOp::Join, after: &[1, 2] },
+            Node { op: NodeOp::Copy(&all), after: &[3] },
+        ];
+        let graph = seat.device.graph(&nodes)?;
+        let half = BYTES as usize / 2;
+        let expected: Vec<u8> =
+            (0..2 * half).map(|k| if k < half { 3 } else { 1 + (k % 2) as u8 }).collect();
+        for _ in 0..3 {
+            queue.fill(&[run(b.at(0), BYTES), run(c.at(0), BYTES)], &[0])?;
+            queue.replay(&[], &graph)?;
+            ensure!(queue.read(&c)? == expected, "the nodes' effect is not there");
+        }
+        ensure!(queue.failures().is_empty(), "{:?}", queue.failures());
+        Ok(())
+    })
+}
+
+/// What is ahead is done by then, and what follows comes after all of it, whether it is another replay or not.
+fn replays_are_operations_of_their_lane(rig: &Rig) -> Outcome {
+    each(rig, |seat| {
+        let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        let [there, on] = [copies(&seat, &a, &b)?, copies(&seat, &b, &c)?];
+        for turn in 0..20 {
+            queue.fill(&[run(a.at(0), BYTES)], &[turn])?;
+            queue.replay(&[], &there)?;
+            queue.fill(&[run(a.at(0), BYTES)], &[99])?;
+            queue.replay(&[], &on)?;
+            queue.replay(&[], &there)?;
+            ensure!(queue.read(&c)?.iter().all(|byte| *byte == turn), "turn {turn}: what is ahead");
+            ensure!(queue.read(&b)?.iter().all(|byte| *byte == 99), "turn {turn}: what follows");
+        }
+        Ok(())
+    })
+}
+
+fn lanes_wait_for_replays(rig: &Rig) -> Outcome {
+    each(rig, |seat| {
+        let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
+        if seat.device.info().caps.wait_group.is_none() {
+            return Ok(());
+        }
+        let [mut one, mut other] = [seat.queue(LaneKind::Compute)?, seat.queue(LaneKind::Compute)?];
+        let [there, on] = [copies(&seat, &a, &b)?, copies(&seat, &b, &c)?];
+        for turn in 0..20 {
+            one.fill(&[run(a.at(0), BYTES)], &[turn])?;
+            one.replay(&[], &there)?;
+            let waits = [(&one, one.last)];
+            other.replay(&waits, &on)?;
+            ensure!(other.read(&c)?.iter().all(|byte| *byte == turn), "turn {turn}");
+        }
+        Ok(())
+    })
+}
+
+fn updates_hold_from_the_next_replay_on(rig: &Rig) -> Outcome {
+    each(rig, |seat| {
+        let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
+        let (data, more) = (noise(BYTES, 1), noise(BYTES, 2));
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        queue.write(&a, &data)?;
+        let graph = copies(&seat, &a, &b)?;
+        queue.replay(&[], &graph)?;
+        let other = [line(a.at(0), c.at(0), BYTES)];
+        match graph.update(0, NodeOp::Copy(&other)) {
+            // Such a graph is made anew.
+            Err(error) if matches!(error.kind, HalErrorKind::Unsupported) => return Ok(()),
+            updated => updated?,
+        }
+        queue.copy(&[], &[line(host(&more), a.at(0), BYTES)])?;
+        queue.replay(&[], &graph)?;
+        ensure!(queue.read(&b)? == data, "the replay that was under way");
+        ensure!(queue.read(&c)? == more, "the next one");
+        Ok(())
+    })
+}
+
+/// No graph of anybody's.
+struct Nobodys;
+
+// SAFETY: it touches nothing.
+unsafe impl Graph for Nobodys {
+    fn update(&self, _: usize, _: NodeOp<'_>) -> Result<(), HalError> {
+        Err(HalError::unsupported("this"))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Where there are no graphs, none is made, and what is replayed is refused; its tick is reached all the same, after
+/// what is ahead, and those that follow are what they are.
+fn a_refused_replay_has_its_tick(rig: &Rig) -> Outcome {
+    rig.each(|seat| {
+        if has_graphs(&seat)? {
+            return Ok(());
+        }
+        let (memory, graph) = (seat.memory(64)?, Arc::new(Nobodys) as Arc<dyn Graph>);
+        let mut queue: Queue = seat.queue(LaneKind::Compute)?;
+        queue.fill(&[run(memory.at(0), 64)], &[1])?;
+        let refused = queue.replay(&[], &graph);
+        let unsupported =
+            refused.is_err_and(|error| matches!(error.kind, HalErrorKind::Unsupported));
+        ensure!(unsupported, "it was replayed");
+        queue.finish()?;
+        queue.fill(&[run(memory.at(0), 32)], &[2])?;
+        let read = queue.read(&memory)?;
+        ensure!(read == [[2; 32], [1; 32]].concat(), "{read:?}");
+        Ok(())
+    })
+}

@@ -1,0 +1,76 @@
+//! What native lanes are told.
+
+use super::*;
+use crate::hal::{Geometry, Lost};
+use std::time::Instant;
+
+/// Which ticks it was told that others wait for, each with how many it had been given.
+#[derive(Default)]
+struct Told {
+    given: AtomicU64,
+    awaited: Mutex<Vec<(Tick, Tick)>>,
+}
+
+// SAFETY: it does nothing, and touches no memory.
+unsafe impl Lane for Told {
+    fn copy(&self, head: &Head<'_>, _: &[CopyRect]) -> Result<(), HalError> {
+        self.given.store(head.tick, Ordering::Relaxed);
+        Ok(())
+    }
+    fn fill(&self, head: &Head<'_>, _: &[FillRect], _: &[u8]) -> Result<(), HalError> {
+        self.copy(head, &[])
+    }
+    fn launch(
+        &self,
+        head: &Head<'_>,
+        _: KernelRef<'_>,
+        _: &Geometry,
+        _: &Args<'_>,
+    ) -> Result<(), HalError> {
+        self.copy(head, &[])
+    }
+    fn awaited(&self, tick: Tick) {
+        self.awaited.lock().push((tick, self.given.load(Ordering::Relaxed)));
+    }
+    fn completed(&self) -> Result<Tick, Lost> {
+        Ok(self.given.load(Ordering::Relaxed))
+    }
+    fn wait(&self, _: Tick, _: Option<Instant>) -> Result<bool, Lost> {
+        Ok(true)
+    }
+    fn failures(&self, _: &mut dyn FnMut(Tick, HalError)) {}
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+struct Nobody;
+
+impl Lanes for Nobody {
+    fn shared(&self, _: LaneId) -> Option<&LaneShared> {
+        None
+    }
+}
+
+/// A lane hears of a tick for which others wait when it has that tick, and not those behind it; of one that it
+/// has already, it does not.
+#[test]
+fn lanes_are_told_what_is_waited_for() {
+    let told = Arc::new(Told::default());
+    let lane = LaneShared::new(LaneId(0), told.clone(), 1000);
+    let push = |tick| {
+        let (order, waits, label) = (Order::Free, Waits::default(), Label::default());
+        let payload = Payload::Copy(Vec::new());
+        let op = || LaneOp { tick, order, waits, label, timed: false, payload };
+        // SAFETY: this thread is the only one.
+        unsafe { lane.mailbox.push_with(op) };
+    };
+    (1..=100).for_each(push);
+    [3, 4, 80].into_iter().for_each(|tick| lane.expect_wait_for(tick));
+    assert!(!lane.drain(&Nobody, 2));
+    assert!(told.awaited.lock().is_empty());
+    assert!(!lane.drain(&Nobody, 70));
+    lane.expect_wait_for(70);
+    assert!(!lane.drain(&Nobody, 100));
+    assert_eq!(*told.awaited.lock(), [(3, 3), (4, 4), (80, 80)]);
+}

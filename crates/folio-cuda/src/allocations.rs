@@ -1,0 +1,145 @@
+//! Which memory of a device is in use, by its addresses.
+
+use folio_core::hal::{AllocKind, PointerInfo};
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub(crate) struct Allocations {
+    /// Bytes, without what is imported.
+    in_use: u64,
+    /// By address. What is not imported is apart from all else that is not.
+    all: BTreeMap<u64, (Entry, Users)>,
+}
+
+/// Allocations of one address: the same memory may be imported again, and the driver may give an address anew while
+/// nobody has noted yet that memory which was imported from there has been let go.
+type Users = u32;
+
+/// Memory at an address.
+pub(crate) struct Entry {
+    pub(crate) kind: AllocKind,
+    pub(crate) size: u64,
+    /// What the driver knows it by.
+    pub(crate) base: u64,
+    pub(crate) imported: bool,
+}
+
+impl Allocations {
+    pub(crate) fn in_use(&self) -> u64 {
+        self.in_use
+    }
+
+    /// Of an address that is in use already, what is ours stays what it is; of two imports the longer one stands for
+    /// both until both are gone.
+    pub(crate) fn add(&mut self, address: u64, entry: Entry) {
+        if !entry.imported {
+            self.in_use += entry.size;
+        }
+        let Some((known, users)) = self.all.get_mut(&address) else {
+            self.all.insert(address, (entry, 1));
+            return;
+        };
+        *users += 1;
+        if known.imported && (!entry.imported || entry.size > known.size) {
+            *known = entry;
+        }
+    }
+
+    /// One of the users has gone; what nobody uses any more.
+    pub(crate) fn remove(&mut self, address: u64) -> Option<Entry> {
+        let (_, users) = self.all.get_mut(&address)?;
+        *users -= 1;
+        if *users > 0 {
+            return None;
+        }
+        let (entry, _) = self.all.remove(&address)?;
+        if !entry.imported {
+            self.in_use -= entry.size;
+        }
+        Some(entry)
+    }
+
+    /// The memory around an address: of several, one inside another, that which begins the latest.
+    pub(crate) fn around(&self, address: u64) -> Option<PointerInfo> {
+        for (start, (Entry { kind, size, imported, .. }, _)) in self.all.range(..=address).rev() {
+            let (offset, size) = (address - start, *size);
+            if offset < size {
+                return Some(PointerInfo { kind: *kind, handle: *start, offset, size });
+            }
+            if !imported {
+                // Imports are within what is one's own, or apart from it.
+                return None;
+            }
+        }
+        None
+    }
+
+    pub(crate) fn each(&self) -> impl Iterator<Item = &Entry> {
+        self.all.values().map(|(entry, _)| entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(size: u64, imported: bool) -> Entry {
+        Entry { kind: AllocKind::Device, size, base: 16, imported }
+    }
+
+    /// What is ours is given back, whoever came first and whoever goes last, and counts with its own size.
+    #[test]
+    fn an_address_is_given_back_by_its_last_user() {
+        for sizes in [[8, 8], [8, 100], [100, 8]] {
+            for imported in [[false, true], [true, false]] {
+                let mut live = Allocations::default();
+                let all = [0, 1].map(|at| entry(sizes[at], imported[at]));
+                let own = if imported[0] { sizes[1] } else { sizes[0] };
+                all.into_iter().for_each(|entry| live.add(16, entry));
+                assert_eq!(live.in_use(), own);
+                assert_eq!(live.around(16).map(|found| found.size), Some(own));
+                assert!(live.remove(16).is_none());
+                assert!(live.remove(16).is_some_and(|entry| !entry.imported));
+                assert_eq!(live.in_use(), 0);
+                assert!(live.remove(16).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_imports_the_longer_stands_for_both() {
+        for sizes in [[8, 100], [100, 8]] {
+            let mut live = Allocations::default();
+            sizes.into_iter().for_each(|size| live.add(16, entry(size, true)));
+            assert_eq!(live.around(50).map(|found| (found.handle, found.size)), Some((16, 100)));
+            assert!(live.remove(16).is_none());
+            assert!(live.remove(16).is_some_and(|entry| entry.imported));
+            assert!(live.around(16).is_none());
+            assert_eq!(live.in_use(), 0);
+        }
+    }
+
+    /// An import within an allocation hides no more of that than it is long; nor does one within another.
+    #[test]
+    fn addresses_are_found_around_imports() {
+        let mut live = Allocations::default();
+        live.add(1000, entry(1000, false));
+        live.add(1100, entry(200, true));
+        live.add(1150, entry(10, true));
+        live.add(3000, entry(10, true));
+        let found = |at| live.around(at).map(|found| (found.handle, found.offset));
+        let expected = [
+            (999, None),
+            (1000, Some((1000, 0))),
+            (1100, Some((1100, 0))),
+            (1155, Some((1150, 5))),
+            (1160, Some((1100, 60))),
+            (1300, Some((1000, 300))),
+            (1999, Some((1000, 999))),
+            (2000, None),
+            (3009, Some((3000, 9))),
+            (3010, None),
+        ];
+        assert_eq!(expected.map(|(at, _)| (at, found(at))), expected);
+    }
+}

@@ -45,6 +45,8 @@ pub(crate) const unsafe fn foreign() {}
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         $crate::cl::foreign();
+        #[cfg(test)]
+        $crate::tests::called(stringify!($function));
         $crate::cl::library().and_then(|library| {
             let absent = || folio_core::hal::HalError::unsupported(stringify!($function));
             library.$function($($argument),*).ok_or_else(absent)

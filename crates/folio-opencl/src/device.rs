@@ -7,9 +7,9 @@ use crate::opaque::Opaque;
 use crate::platform::{DeviceId, Found, Shared, Svm};
 use folio_cache::Cache;
 use folio_core::hal::{
-    AllocReq, Allocation, Argument, Device, DeviceInfo, DeviceKind, Geometry, HalError,
-    HalErrorKind, KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo,
-    Source, UsmAllocator,
+    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, HalError, HalErrorKind,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo, Source,
+    UsmAllocator,
 };
 use folio_core::ir::emit::Cut;
 use std::any::Any;
@@ -64,16 +64,15 @@ impl Core {
 }
 
 /// An opened device.
-pub(crate) struct OpenClDevice(Arc<Core>);
+pub(crate) struct OpenClDevice(pub(crate) Arc<Core>);
 
 impl OpenClDevice {
     pub(crate) fn open(
         found: &Found,
         index: u32,
+        (target, cut): (Target, Cut),
         cache: Cache,
-        as_gpu: bool,
     ) -> Result<OpenClDevice, HalError> {
-        let gpu = as_gpu || found.info.kind == DeviceKind::Gpu;
         let shared = found.platform.shared()?;
         let usable = found.svm != Svm::None && is_memory_of_buffers(&shared.context, found.id.0);
         Ok(OpenClDevice(Arc::new(Core {
@@ -82,8 +81,8 @@ impl OpenClDevice {
             index,
             info: found.info.clone(),
             svm: if usable { found.svm } else { Svm::None },
-            target: found.target,
-            cut: if gpu { Cut::Gpu } else { Cut::Cpu },
+            target,
+            cut,
             cache,
             kernels: Mutex::default(),
             lost: OnceLock::new(),

@@ -44,11 +44,18 @@ mod threads;
 mod verdict;
 mod work;
 
+#[cfg(test)]
+mod tests;
+
 pub use folio_cache::{Cache, Counts};
+pub use folio_core::ir::emit::Capabilities;
 pub use native::{Native, Place};
 
 use device::OpenClDevice;
-use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};
+use folio_core::hal::{
+    Backend, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Notify, Unavailable,
+};
+use folio_core::ir::emit::Cut;
 use platform::{Found, find};
 use std::sync::{Arc, OnceLock};
 
@@ -57,6 +64,7 @@ use std::sync::{Arc, OnceLock};
 pub struct OpenClBackend {
     no_svm: bool,
     as_gpus: bool,
+    limit: Option<Capabilities>,
     cache: Cache,
     found: OnceLock<Result<Vec<Found>, Unavailable>>,
 }
@@ -66,7 +74,8 @@ impl OpenClBackend {
     /// ([`Cache::from_environment`]).
     pub fn new() -> OpenClBackend {
         let cache = Cache::from_environment();
-        OpenClBackend { no_svm: false, as_gpus: false, cache, found: OnceLock::new() }
+        let found = OnceLock::new();
+        OpenClBackend { no_svm: false, as_gpus: false, limit: None, cache, found }
     }
 
     /// As if no device had shared virtual memory: then memory has no addresses, and the host does not
@@ -79,6 +88,12 @@ impl OpenClBackend {
     #[must_use]
     pub fn as_gpus(self) -> OpenClBackend {
         OpenClBackend { as_gpus: true, ..self }
+    }
+
+    /// As if no device could do more than this. What a kernel needs beyond it is an error that names it.
+    #[must_use]
+    pub fn limited_to(self, limit: Capabilities) -> OpenClBackend {
+        OpenClBackend { limit: Some(limit), ..self }
     }
 
     /// With another cache of compiled programs.
@@ -113,6 +128,10 @@ unsafe impl Backend for OpenClBackend {
         let found = self.found().ok().and_then(|all| all.get(index)).ok_or_else(|| {
             HalError::new(HalErrorKind::Driver, format!("there is no device {index}"))
         })?;
-        Ok(Arc::new(OpenClDevice::open(found, index as u32, self.cache.clone(), self.as_gpus)?))
+        let target = self.limit.map_or(found.target, |limit| found.target.limited_to(limit));
+        let gpu = self.as_gpus || found.info.kind == DeviceKind::Gpu;
+        let cut = if gpu { Cut::Gpu } else { Cut::Cpu };
+        let cache = self.cache.clone();
+        Ok(Arc::new(OpenClDevice::open(found, index as u32, (target, cut), cache)?))
     }
 }

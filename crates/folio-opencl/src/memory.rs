@@ -45,7 +45,7 @@ unsafe impl Sync for Region {}
 
 /// NVIDIA's driver (580) loses its count of shared virtual memory when two threads ask for some at once:
 /// allocations fail, and commands of other queues go wrong from then on.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+static ONE_ALLOCATES: Mutex<()> = Mutex::new(());
 
 impl Region {
     fn new(
@@ -53,7 +53,7 @@ impl Region {
         kind: cl_mem_flags,
         bytes: usize,
     ) -> Result<Option<Region>, HalError> {
-        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: a live context.
         let start = unsafe { call!(clSVMAlloc(context.0, kind, bytes, 0)) }?;
         Ok((!start.is_null()).then_some(Region { start, context: context.0 }))
@@ -62,7 +62,7 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: allocated in this context, which outlives the memory (`Shared`); the engine frees what
         // no operation uses any more.
         let _ = unsafe { call!(clSVMFree(self.context, self.start)) };

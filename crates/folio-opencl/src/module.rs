@@ -37,6 +37,19 @@ impl Target {
         self.capabilities.local_memory
     }
 
+    /// The same device, as if it could do no more than this.
+    pub(crate) fn limited_to(self, limit: Capabilities) -> Target {
+        let has = self.capabilities;
+        let capabilities = Capabilities {
+            f64: has.f64 && limit.f64,
+            atomics64: has.atomics64 && limit.atomics64,
+            local_memory: has.local_memory.min(limit.local_memory),
+            argument_bytes: has.argument_bytes.min(limit.argument_bytes),
+            block: has.block.min(limit.block).max(1),
+        };
+        Target { capabilities, ..self }
+    }
+
     pub(crate) fn of(id: crate::platform::DeviceId, extensions: &str) -> Target {
         let ask = |what| number(id, what).unwrap_or(0);
         let has = |name: &str| extensions.split(' ').any(|found| found == name);
@@ -57,14 +70,14 @@ impl Target {
 
 /// A kernel in IR, in all forms of its text.
 #[derive(Debug)]
-pub(crate) struct Function(Texts<Text>);
+pub(crate) struct Function(pub(crate) Texts<Text>);
 
 /// One text of a kernel, which is built when a launch takes it.
 #[derive(Debug)]
-struct Text {
+pub(crate) struct Text {
     module: Arc<Module>,
     block: [u64; 3],
-    built: OnceLock<Result<Arc<Built>, HalError>>,
+    pub(crate) built: OnceLock<Result<Arc<Built>, HalError>>,
 }
 
 /// The texts that a launch takes, built: up to a column the one for several items, then the one for each.

@@ -1,0 +1,158 @@
+//! An OpenCL device that can do less: what a kernel needs beyond it is an error that names it, everything else
+//! is right in another form, and the device goes on.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod support;
+
+use folio::prelude::*;
+use folio_core::hal::{Backend, HalErrorKind};
+use folio_opencl::{Capabilities, OpenClBackend};
+
+/// What nearly every device can do, and more than is asked of it here.
+const PLENTY: Capabilities = Capabilities {
+    f64: true,
+    atomics64: true,
+    local_memory: 32 << 10,
+    argument_bytes: 1024,
+    block: 256,
+};
+
+/// A runtime with such a device; none if there is no device.
+fn limited_to(limit: Capabilities) -> Option<(Runtime, Queue)> {
+    let backend = OpenClBackend::new().limited_to(limit);
+    if let Err(why) = backend.devices() {
+        println!("skipped: opencl: {}", why.reason);
+        return None;
+    }
+    let rt = Runtime::builder().backend(backend).build().unwrap();
+    let q = rt.queue().unwrap();
+    Some((rt, q))
+}
+
+#[kernel]
+fn halves(i: Item, x: InOut<f64>) {
+    x[i] = x[i] / 2.0;
+}
+
+#[kernel]
+fn doubles(i: Item, x: InOut<u32>) {
+    x[i] = x[i] * 2;
+}
+
+#[kernel]
+fn counts(_i: Item, n: Atomic<u64>) {
+    n.add(0, 1);
+}
+
+#[kernel]
+fn counts_narrow(_i: Item, n: Atomic<u32>) {
+    n.add(0, 1);
+}
+
+/// Each group turns its items round.
+#[kernel(group = [64])]
+fn turns(g: Group, room: Local<u32, 64>, x: InOut<u32>) {
+    g.each(|i| room[i] = x[i]);
+    g.each(|i| x[i] = room[63 - i.local_index()]);
+}
+
+#[kernel]
+fn total(i: Item, x: In<u32>, sum: Reduce<u32, Add>) {
+    sum.give(x[i]);
+}
+
+#[kernel]
+fn four(i: Item, k: u32, a: In<u32>, b: In<u32>, c: In<u32>, d: InOut<u32>) {
+    d[i] = k * (a[i] + b[i] + c[i] + d[i]);
+}
+
+/// What is refused, in the call.
+#[track_caller]
+fn unsupported(result: folio::Result<folio::Event>) -> String {
+    match result {
+        Err(Error::Device { device, doing, cause }) => {
+            assert!(matches!(cause.kind, HalErrorKind::Unsupported), "{cause}");
+            format!("{device}: {doing}: {}", cause.message)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_device_lacks_is_named_and_it_goes_on() {
+    let limit = Capabilities { f64: false, atomics64: false, ..PLENTY };
+    let Some((rt, q)) = limited_to(limit) else { return };
+    let mut x = rt.buffer_from(&[1.0f64; 100]).unwrap();
+    let error = unsupported(q.run(100, halves(&mut x)));
+    assert!(
+        error.starts_with("opencl:0: ") && error.contains("kernel `halves` needs `f64`"),
+        "{error}"
+    );
+    assert!(error.contains("parameter `x`"), "{error}");
+    let mut n = rt.buffer_from(&[0u64]).unwrap();
+    let error = unsupported(q.run(100, counts(&mut n)));
+    assert!(error.contains("kernel `counts` needs atomic operations on 64 bits"), "{error}");
+    // Nothing has been done, and nothing is in the way of what comes next.
+    assert_eq!(x.to_vec().unwrap(), [1.0; 100]);
+    let mut n = rt.buffer_from(&[0u32]).unwrap();
+    q.run(100, counts_narrow(&mut n)).unwrap();
+    assert_eq!(n.to_vec().unwrap(), [100]);
+}
+
+#[test]
+fn local_memory_has_a_limit() {
+    for (bytes, fits) in [(255, false), (256, true)] {
+        let Some((rt, q)) = limited_to(Capabilities { local_memory: bytes, ..PLENTY }) else {
+            return;
+        };
+        let mut x = rt.buffer_from(&(0..64).collect::<Vec<u32>>()).unwrap();
+        let run = q.run(64, turns(&mut x));
+        if fits {
+            run.unwrap();
+            assert_eq!(x.to_vec().unwrap(), (0..64).rev().collect::<Vec<_>>());
+        } else {
+            let error = unsupported(run);
+            assert!(error.contains("256 bytes of local memory (the device has 255)"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn groups_have_a_limit() {
+    for (block, fits) in [(63, false), (64, true)] {
+        let Some((rt, q)) = limited_to(Capabilities { block, ..PLENTY }) else { return };
+        let mut x = rt.buffer_from(&(0..128).collect::<Vec<u32>>()).unwrap();
+        let ended = q.run(128, turns(&mut x)).and_then(|event| event.wait());
+        if fits {
+            ended.unwrap();
+            let turned: Vec<u32> = (0..64).rev().chain((64..128).rev()).collect();
+            assert_eq!(x.to_vec().unwrap(), turned);
+        } else {
+            let error = ended.unwrap_err().to_string();
+            assert!(error.contains("a group of [1, 1, 64]"), "{error}");
+            // The device goes on.
+            let mut y = rt.buffer_from(&[3u32; 500]).unwrap();
+            q.run(500, doubles(&mut y)).unwrap();
+            assert_eq!(y.to_vec().unwrap(), [6; 500]);
+        }
+    }
+}
+
+/// Items, reductions, and many arguments on a device whose groups and arguments are small.
+#[test]
+fn small_groups_and_few_arguments_do_all_the_same() {
+    for block in [1, 7, 16] {
+        let limit = Capabilities { block, argument_bytes: 64, ..PLENTY };
+        let Some((rt, q)) = limited_to(limit) else { return };
+        let values: Vec<u32> = (0..10_000).collect();
+        let (a, b, c) = (rt.buffer_from(&values), rt.buffer_from(&values), rt.buffer_from(&values));
+        let mut d = rt.buffer_from(&values).unwrap();
+        q.run(10_000, four(3, &a.unwrap(), &b.unwrap(), &c.unwrap(), &mut d)).unwrap();
+        let mut sum = rt.buffer(1).unwrap();
+        q.run(10_000, total(&d, &mut sum)).unwrap();
+        assert_eq!(d.to_vec().unwrap(), values.iter().map(|k| 12 * k).collect::<Vec<_>>());
+        assert_eq!(sum.to_vec().unwrap(), [12 * 9_999 * 5_000], "groups of {block}");
+        let backend = OpenClBackend::new().limited_to(limit).as_gpus();
+        support::items::every_item_once(backend, &[(1, 5_000), (31, 33)]);
+    }
+}

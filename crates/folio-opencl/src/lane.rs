@@ -4,6 +4,10 @@
 //! somebody asks for it, or has not asked for long. What commands still use of the host, and what
 //! nobody else keeps, stays with the mark that comes after them. A lane's state has a lock of its own, so that
 //! other lanes can take events from it; nobody holds two of them.
+//!
+//! How far it is, is in `progress`.
+
+mod progress;
 
 use crate::cl::{Event, Queue};
 use crate::device::{Core, Loaded};
@@ -19,11 +23,13 @@ use opencl_sys::cl_command_queue;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Operations after which the tail is marked, so that what they use is given back.
 const MARK_EVERY: u64 = 64;
+/// Operations after which whoever has handed them over looks how far the queue is.
+const LOOK_EVERY: u64 = 16;
 /// Timestamps that are kept for [`Lane::timing`].
 const TIMINGS: usize = 4096;
 /// Between two looks of a wait with a deadline, which OpenCL has no call for.
@@ -51,6 +57,13 @@ struct State {
     issued: Tick,
     /// Rising.
     marks: VecDeque<Mark>,
+    /// The last mark, and the last one that the queue has passed.
+    marked: Tick,
+    passed: Tick,
+    /// What was issued when somebody last looked for marks that it has passed.
+    looked: Tick,
+    /// Ticks that waited for those of other lanes, rising.
+    waits: VecDeque<(Tick, Weak<dyn Lane>, Tick)>,
     /// Of commands after the last mark.
     kept: Kept,
     verdicts: Verdicts,
@@ -66,6 +79,8 @@ pub(crate) struct OpenClLane {
     state: Mutex<State>,
     /// Everything up to here has ended, as far as seen.
     done: AtomicU64,
+    /// Somebody is interested in what was issued up to here.
+    wanted: AtomicU64,
     /// Rising. Apart from the state, which whoever enqueues holds during the driver's calls, while these are asked
     /// for under the engine's lock. Taken within the state, and nothing within it.
     failures: Mutex<VecDeque<(Tick, HalError)>>,
@@ -78,14 +93,19 @@ impl OpenClLane {
             queue,
             issued: 0,
             marks: VecDeque::new(),
+            marked: 0,
+            passed: 0,
+            looked: 0,
+            waits: VecDeque::new(),
             kept: Kept::default(),
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),
             unflushed: false,
             timed: VecDeque::new(),
         };
-        let (state, done) = (Mutex::new(state), AtomicU64::new(0));
-        Ok(OpenClLane { core, state, done, failures: Mutex::default() })
+        let (done, wanted) = (AtomicU64::new(0), AtomicU64::new(0));
+        let (state, failures) = (Mutex::new(state), Mutex::default());
+        Ok(OpenClLane { core, state, done, wanted, failures })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -108,25 +128,9 @@ impl OpenClLane {
         self.core.lost.get_or_init(|| Lost::new(error.message.clone())).clone()
     }
 
-    /// Looks how far the queue is.
-    fn look(&self, state: &mut State) -> Result<Tick, Lost> {
-        while let Some(mark) = state.marks.front() {
-            // A command that fails leaves its queue, and on most drivers its context, unusable.
-            match mark.event.ended() {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => return Err(self.lose(&error)),
-            }
-            let Some(mark) = state.marks.pop_front() else { break };
-            mark.told.into_iter().flat_map(Told::failures).for_each(|failure| self.fail(failure));
-            self.done.store(mark.tick, Ordering::Release);
-        }
-        Ok(self.done.load(Ordering::Acquire))
-    }
-
-    /// An event for a tick, or for one after it; none if it has been seen to have ended.
+    /// An event for a tick, or for one after it; none if the queue has been seen to have passed it.
     fn event(&self, state: &mut State, tick: Tick) -> Result<Option<Arc<Event>>, HalError> {
-        if self.done.load(Ordering::Acquire) >= tick {
+        if state.passed >= tick {
             return Ok(None);
         }
         if let Some(mark) = state.marks.iter().find(|mark| mark.tick >= tick) {
@@ -152,6 +156,10 @@ impl OpenClLane {
             if let Some(event) = other.event(&mut state, wait.tick)? {
                 state.flush()?;
                 events.push(event);
+            }
+            drop(state);
+            if other.done() < wait.tick {
+                self.lock().waits.push_back((head.tick, Arc::downgrade(wait.lane), wait.tick));
             }
         }
         Ok(events)
@@ -186,7 +194,13 @@ impl OpenClLane {
         if let Err(error) = result {
             self.fail((head.tick, error));
         }
-        state.note(head, first, last)
+        let noted = state.note(head, first, last);
+        let due = state.issued - state.looked >= LOOK_EVERY && !state.marks.is_empty();
+        drop(state);
+        if due {
+            self.try_look();
+        }
+        noted
     }
 }
 
@@ -250,6 +264,7 @@ impl State {
         };
         self.unflushed = true;
         let _kept = std::mem::take(&mut self.kept);
+        self.marked = self.issued;
         self.marks.push_back(Mark { tick: self.issued, event, _kept, told });
         Ok(())
     }
@@ -261,8 +276,7 @@ impl State {
         first: Option<Arc<Event>>,
         last: Option<Arc<Event>>,
     ) -> Result<(), HalError> {
-        let marked = self.marks.back().map_or(0, |mark| mark.tick);
-        if last.is_some() || self.issued - marked >= MARK_EVERY {
+        if last.is_some() || self.issued - self.marked >= MARK_EVERY {
             self.mark(last.clone())?;
         }
         if let (true, Some(first), Some(last)) = (head.timed, first, last) {
@@ -321,38 +335,42 @@ unsafe impl Lane for OpenClLane {
     }
 
     fn flush(&self) {
-        // What it says, the next look says too.
-        let _ = self.lock().flush();
+        let mut state = self.lock();
+        if self.done() >= state.issued || self.core.lost().is_err() {
+            return;
+        }
+        self.wanted.store(state.issued, Ordering::Relaxed);
+        let marked = if state.marks.is_empty() { state.mark(None) } else { Ok(()) };
+        let flushed = marked.and_then(|()| state.flush());
+        drop(state);
+        match flushed {
+            // A loss is told by `completed`.
+            Ok(()) => drop(self.look()),
+            Err(error) => drop(self.lose(&error)),
+        }
     }
 
     fn drive(&self) {
-        self.flush();
+        // What it says, the next look says too.
+        let _ = self.lock().flush();
+        if self.wanted.load(Ordering::Relaxed) > self.done() {
+            self.try_look();
+        }
     }
 
     fn completed(&self) -> Result<Tick, Lost> {
         self.core.lost()?;
-        let mut state = match self.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(state)) => state.into_inner(),
-            // Somebody enqueues: what was seen last is true.
-            Err(TryLockError::WouldBlock) => return Ok(self.done.load(Ordering::Acquire)),
-        };
-        let done = self.look(&mut state)?;
-        if state.marks.is_empty() && done < state.issued {
-            let marked = state.mark(None).and_then(|()| state.flush());
-            marked.map_err(|error| self.lose(&error))?;
-        }
-        Ok(done)
+        Ok(self.done())
     }
 
     fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
         loop {
             self.core.lost()?;
+            if self.look()? >= tick {
+                return Ok(true);
+            }
             let event = {
                 let mut state = self.lock();
-                if self.look(&mut state)? >= tick {
-                    return Ok(true);
-                }
                 let event = self.event(&mut state, tick).and_then(|event| {
                     state.flush()?;
                     Ok(event)

@@ -1,6 +1,6 @@
 //! An OpenCL device that can do less: what a kernel needs beyond it is an error that names it, everything else
 //! is right in another form, and the device goes on.
-#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod support;
 

@@ -27,6 +27,8 @@ use std::time::{Duration, Instant};
 const BACKLOG: u64 = 64;
 /// With so many there, submitters hand over themselves: the courier is held up.
 const TOO_MANY: u64 = 1024;
+/// The same of a courier that may be held up by another device.
+const TOO_MANY_SHARED: u64 = 2 * BACKLOG;
 /// How often whoever waits finds somebody else at its lane, before it takes its turn or sleeps.
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { 100 };
 /// How often a courier looks for operations before it sleeps: some 50 microseconds.
@@ -58,27 +60,6 @@ impl Courier {
             state: Mutex::default(),
             wake: Condvar::new(),
         }
-    }
-
-    /// True if the operations that are in the lane's mailbox may be left to it.
-    #[inline]
-    fn takes(&self, lane: &LaneShared) -> bool {
-        // After the push, which this thread has done, or the one whose lock it has had.
-        fence(Ordering::SeqCst);
-        if !self.awake.load(Ordering::Relaxed) {
-            return false;
-        }
-        // Looking takes a cache line from the courier, so it is done seldom.
-        if lane.is_due(BACKLOG / 4) && lane.backlog() >= BACKLOG {
-            for _ in 0..BACKLOG / 4 {
-                pause();
-                if lane.backlog() <= BACKLOG / 2 {
-                    break;
-                }
-            }
-            return lane.backlog() < TOO_MANY;
-        }
-        true
     }
 
     /// Makes the thread look.
@@ -114,6 +95,28 @@ pub(crate) struct Engaged {
 }
 
 impl Engaged {
+    /// True if the operations that are in the lane's mailbox may be left to the courier.
+    #[inline]
+    fn takes(&self, lane: &LaneShared) -> bool {
+        // After the push, which this thread has done, or the one whose lock it has had.
+        fence(Ordering::SeqCst);
+        if !self.courier.awake.load(Ordering::Relaxed) {
+            return false;
+        }
+        // Looking takes a cache line from the courier, so it is done seldom.
+        if lane.is_due(BACKLOG / 4) && lane.backlog() >= BACKLOG {
+            for _ in 0..BACKLOG / 4 {
+                pause();
+                if lane.backlog() <= BACKLOG / 2 {
+                    break;
+                }
+            }
+            let too_many = if self.alone { TOO_MANY } else { TOO_MANY_SHARED };
+            return lane.backlog() < too_many;
+        }
+        true
+    }
+
     /// One whose thread is started by the model itself.
     #[cfg(all(test, loom))]
     pub(crate) fn running() -> Engaged {
@@ -167,7 +170,7 @@ impl Engine {
 
     fn hand_over_by(&self, engaged: &Engaged, at: usize, lane: LaneId) {
         let Some(shared) = self.table.shared(lane) else { return };
-        if engaged.courier.takes(shared) {
+        if engaged.takes(shared) {
             return;
         }
         self.drain(lane);

@@ -211,6 +211,8 @@ impl Signature {
             if kind == Kind::Kernel {
                 match role {
                     Role::Item(rank) => walk.known.item(at, rank),
+                    Role::Group(rank) => walk.known.group(at, rank),
+                    Role::Local if special == Special::Local => walk.known.local(at, &typed.ty),
                     Role::View if role_is_plain(&typed.ty) => {
                         walk.known.view(at, rank_of(&typed.ty));
                     }
@@ -403,6 +405,8 @@ impl Signature {
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
         let unproved = &walk.known.unproved;
+        let in_groups =
+            self.grouped().then(|| quote!(let __in = __launch.in_groups::<#rank>(__block);));
         let made = entry::made(self);
         let strips = walk.strips().map(|strips| entry::strips(self, walk, &strips));
         let each = entry::each(self, strips.is_some());
@@ -433,10 +437,12 @@ impl Signature {
                     __scalars: &[u64],
                     __memory: &[::folio::ir::device::ParamPtr],
                     __block: &::folio::ir::device::Positions,
+                    __launch: &::folio::ir::device::Launched,
                 ) -> usize {
                     use ::folio::ir::device::Ends as __Ends;
                     #(#made)*
                     let __at = __Ends::positions::<#rank>(__block);
+                    #in_groups
                     0 #(+ #unproved)*
                 }
                 #[allow(unused_variables, clippy::indexing_slicing, reason = "written by a macro")]

@@ -46,7 +46,10 @@ fn operations(assembly: &str, kernel: &str, set: &str, register: &str) -> usize 
 fn compile_loops_over_items_to_vectors() {
     let assembly = assembly();
     for (set, register) in [("avx2", "%ymm"), ("avx512", "%zmm")] {
-        for kernel in ["saxpy", "smooth", "heat", "waves", "product", "pulls", "prices", "sum"] {
+        for kernel in [
+            "saxpy", "smooth", "heat", "waves", "product", "pulls", "prices", "sum", "tiled",
+            "nearby",
+        ] {
             let count = operations(&assembly, kernel, set, register);
             println!("{kernel}, {set}: {count} operations on vectors");
             assert!(count >= 2, "{kernel}, {set}: {count} operations on vectors");

@@ -108,7 +108,7 @@ unsafe impl<const GENERIC: bool> Kernel for Adds<GENERIC> {
         static CODE: OnceLock<Built> = OnceLock::new();
         if GENERIC { code_of::<Self>() } else { CODE.get_or_init(|| Code::of(&Self::FUNCTION)) }
     }
-    unsafe fn unproved(_: &[u64], _: &[ParamPtr], _: &Positions) -> usize {
+    unsafe fn unproved(_: &[u64], _: &[ParamPtr], _: &Positions, _: &Launched) -> usize {
         0
     }
     unsafe fn items<M: Mode>(_: &[u64], _: &[ParamPtr], _: &Positions, _: &Launched) {}

@@ -8,8 +8,7 @@ const SMALL: usize = 64;
 /// How much is tried to cut off at a time: halos are narrow.
 const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// Computes the items of a block, or its groups, which are whole: of such a block nothing is cut off, since
-/// the indices of groups have checks.
+/// Computes the items of a block, or its groups, which are whole: of such a block nothing is cut off.
 ///
 /// # Safety
 /// `scalars` has the words of the scalar parameters, and `memory` an entry for each view and reduction, in
@@ -26,13 +25,13 @@ pub unsafe fn run<K: Kernel>(
         return;
     }
     // SAFETY: the caller's promise.
-    let unproved = |part: &Positions| unsafe { K::unproved(scalars, memory, part) };
+    let unproved = |part: &Positions| unsafe { K::unproved(scalars, memory, part, launch) };
     let open = unproved(block);
     if open == 0 {
         // SAFETY: the caller's promise; nothing is unproved.
         return unsafe { versions::best::<K>(scalars, memory, block, launch) };
     }
-    let inner = inner(block, open, unproved);
+    let inner = if launch.group == [1; 3] { inner(block, open, unproved) } else { None };
     if let Some(inner) = &inner {
         // SAFETY: the caller's promise; nothing is unproved for this part.
         unsafe { versions::best::<K>(scalars, memory, inner, launch) }

@@ -2,7 +2,8 @@
 //! loop variables and what does not change, the same sum of ends; if they are within a view, so is every
 //! index between them, and none needs a check of its own.
 
-use super::Positions;
+use super::param::last;
+use super::{Launched, Positions};
 use std::any::TypeId;
 
 /// The least and greatest value of an expression, as exact integers; natively it is computed modulo 2 to
@@ -98,6 +99,25 @@ impl Ends {
         Ends::new(lo, hi, self.limit.min(b.limit))
     }
 
+    /// `a / b`
+    #[must_use]
+    pub fn over(self, b: Ends) -> Ends {
+        self.by(b, |by| Ends::new(self.lo / by.hi, self.hi / by.lo, by.limit))
+    }
+
+    /// `a % b`
+    #[must_use]
+    pub fn modulo(self, b: Ends) -> Ends {
+        self.by(b, |by| Ends::new(0, self.hi.min(by.hi - 1), by.limit))
+    }
+
+    /// What `of` says, of a divisor of which all is known, and of the type of both.
+    fn by(self, b: Ends, of: impl FnOnce(Ends) -> Ends) -> Ends {
+        let limit = self.limit.min(b.limit);
+        let known = [self, b].iter().all(|of| Ends { limit, ..*of }.is_exact());
+        if known && b.lo > 0 { of(Ends { limit, ..b }) } else { UNKNOWN }
+    }
+
     /// `a as usize`
     #[must_use]
     pub fn as_usize(self) -> Ends {
@@ -117,6 +137,38 @@ impl Ends {
     }
 }
 
+/// What a block has of groups: the ends of what their items are within them, and of what they are.
+#[derive(Debug)]
+pub struct InGroups<const D: usize> {
+    /// Of an item's position in its group.
+    pub local: [Ends; D],
+    /// Of its number there.
+    pub number: Ends,
+    /// Of a group's index.
+    pub index: [Ends; D],
+    /// Items of a group.
+    pub size: [Ends; D],
+    /// Groups of the launch.
+    pub count: [Ends; D],
+}
+
+impl Launched {
+    /// Those of a block, of whole groups.
+    #[must_use]
+    pub fn in_groups<const D: usize>(&self, block: &Positions) -> InGroups<D> {
+        let (size, places) = (self.group.map(|size| size.max(1)), self.places(block));
+        let all = |max: [usize; 3]| Positions { min: [0; 3], max };
+        let [number] = Ends::positions(&all([1, 1, size.iter().product()]));
+        InGroups {
+            local: Ends::positions(&all(size)),
+            number,
+            index: Ends::positions(&places),
+            size: last(size).map(Ends::of),
+            count: last(self.grid()).map(Ends::of),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +185,11 @@ mod tests {
         assert!(at.minus(three).plus(three).within(2, 4));
         assert!(Ends::of(7usize).minus(at).within(2, 4));
         assert!(at.times(three).plus(at.times(one)).within(8, 13));
+        assert!(at.over(three).within(0, 2) && at.modulo(three).within(0, 3));
+        assert!(!at.over(three.minus(three)).within(0, usize::MAX));
+        // 2 - 3 is no small number to divide.
+        assert!(!at.minus(three).over(Ends::of(usize::MAX)).within(0, 2));
+        assert!(!at.minus(three).modulo(three).within(0, 3));
         // Too far to be told, also when it comes back.
         let far = Ends::of(usize::MAX);
         assert!(!far.minus(far).within(0, 1) && !far.times(far).within(0, usize::MAX));
@@ -152,6 +209,20 @@ mod tests {
         // The literal may be a `u8` that has wrapped.
         assert!(!Ends::literal(200).plus(Ends::literal(200)).as_usize().within(0, 500));
         assert!(Ends::of(5u32).as_usize().minus(one).within(4, 1));
+    }
+
+    #[test]
+    fn groups_are_of_the_launch() {
+        let (offset, range, group) = ([0, 8, 30], [1, 8, 60], [1, 2, 10]);
+        let launch = Launched::new(offset, range, group, 0);
+        let block = Positions { min: [0, 12, 40], max: [1, 16, 70] };
+        let of = launch.in_groups::<2>(&block);
+        assert!(of.local[0].within(0, 2) && of.local[1].within(0, 10) && of.number.within(0, 20));
+        assert!(!of.local[0].within(0, 1) && !of.number.within(0, 19));
+        assert!(of.index[0].within(2, 2) && of.index[1].within(1, 3));
+        assert!(!of.index[0].within(2, 1) && !of.index[1].within(1, 2));
+        let [rows, columns] = of.count;
+        assert!(rows.within(4, 1) && columns.within(6, 1) && of.size[1].within(10, 1));
     }
 
     #[test]

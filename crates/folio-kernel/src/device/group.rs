@@ -6,8 +6,14 @@ use super::combine::{Combine, scan, tree};
 use super::launched::Launched;
 use super::param::last;
 use super::reduce::{Folding, Gives};
-use super::{At, Elements, Item, Positions, Put, Shared};
+use super::strip::most;
+use super::{At, Elements, Item, Lane, Positions, Put, Shared, Strip};
 use std::cell::Cell;
+
+/// A loop of so many turns at most is unrolled by rustc, if their number is known: it is left to the items.
+const UNROLLED: usize = 16;
+/// Rows of fewer items are no vectors.
+const LEAST: usize = 8;
 
 /// A work-group that a kernel computes.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +56,25 @@ impl<const D: usize> Group<D> {
     #[inline(always)]
     pub fn each(self, body: impl Fn(GroupItem<D>)) {
         self.items(body);
+    }
+
+    /// The items of a phase in strips, if that is worth it: for loops of so many turns, and with such room for
+    /// variables.
+    #[inline(always)]
+    pub fn strips(
+        self,
+        turns: usize,
+        variables: &[usize],
+    ) -> Option<impl Iterator<Item = GroupStrip<D>>> {
+        let most = most(variables)?;
+        let size = three(self.size);
+        if turns <= UNROLLED || size[2] < LEAST {
+            return None;
+        }
+        let items = Positions { min: [0; 3], max: size };
+        // SAFETY: what runs the launch has made this group, and each item is computed once in a phase.
+        let strips = unsafe { items.strips::<D>(most) };
+        Some(strips.map(move |strip| GroupStrip { group: self, strip }))
     }
 
     /// A phase of one item, the first.
@@ -194,6 +219,31 @@ impl GroupItem<1> {
     #[inline(always)]
     pub fn index(self) -> usize {
         self.item.index()
+    }
+}
+
+/// Neighbours of a group in the last dimension.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupStrip<const D: usize> {
+    group: Group<D>,
+    strip: Strip<D>,
+}
+
+impl<const D: usize> GroupStrip<D> {
+    /// Its items.
+    #[inline(always)]
+    pub fn lanes(self) -> impl Iterator<Item = Lane> {
+        self.strip.lanes()
+    }
+
+    /// An item.
+    #[inline(always)]
+    pub fn item(self, lane: Lane) -> GroupItem<D> {
+        let Group { size, first, .. } = self.group;
+        let Item { at: local } = self.strip.item(lane);
+        let at = std::array::from_fn(|dim| first[dim].wrapping_add(local[dim]));
+        let row = |row: usize, dim: usize| row.wrapping_mul(size[dim]).wrapping_add(local[dim]);
+        GroupItem { item: Item { at }, local, number: (0..D).fold(0, row) }
     }
 }
 

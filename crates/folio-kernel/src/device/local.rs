@@ -3,7 +3,7 @@
 
 use super::atomic::{Atom, Atoms};
 use super::view::outside;
-use super::{At, Elements, Group, GroupItem, Local, LocalAtomic, Put, Shared};
+use super::{At, Elements, Ends, Group, GroupItem, Local, LocalAtomic, Put, Shared};
 use crate::source::Entry;
 use std::marker::PhantomData;
 
@@ -17,6 +17,13 @@ pub trait LocalParam {
     fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array;
     /// An array of nothing, for probing.
     fn none() -> Self::Array;
+    /// Number of slots.
+    const SLOTS: usize;
+    /// Whether an index may be none of a slot, as 1.
+    #[must_use]
+    fn unproved(index: Ends) -> usize {
+        usize::from(!index.within(0, Self::SLOTS))
+    }
 }
 
 /// An array of a group. `P` says what may be done with it.
@@ -55,6 +62,7 @@ pub enum Counts {}
 
 impl<T: Shared, const N: usize> LocalParam for Local<T, N> {
     type Array = Array<Reads, T, N>;
+    const SLOTS: usize = N;
     fn entry() -> Entry {
         Entry::Local(T::describe, N as u32)
     }
@@ -69,6 +77,7 @@ impl<T: Shared, const N: usize> LocalParam for Local<T, N> {
 
 impl<T: Atom, const N: usize> LocalParam for LocalAtomic<T, N> {
     type Array = Array<Held, T, N>;
+    const SLOTS: usize = N;
     fn entry() -> Entry {
         Entry::Local(T::describe, N as u32)
     }
@@ -158,10 +167,10 @@ impl<T: Shared, const N: usize> Array<Reads, T, N> {
 
     /// A phase: each slot is computed by one item.
     #[inline(always)]
-    #[track_caller]
     pub fn fill(self, of: impl Fn(usize) -> T) {
         for at in 0..N {
-            self.store(at, of(at));
+            // SAFETY: one of the N slots; else as in `load`.
+            unsafe { self.first.wrapping_add(at).write(of(at)) };
         }
     }
 }
@@ -189,6 +198,11 @@ macro_rules! access {
             fn at(&self, $at: $index) -> T {
                 self.load($slot)
             }
+            #[inline(always)]
+            unsafe fn at_proved(&self, $at: $index) -> T {
+                // SAFETY: the caller's promise: a slot; else as in `load`.
+                unsafe { self.first.wrapping_add($slot).read() }
+            }
         }
     };
     (@ $what:ident Put [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
@@ -197,6 +211,11 @@ macro_rules! access {
             #[track_caller]
             fn put(&mut self, $at: $index, value: T) {
                 self.store($slot, value);
+            }
+            #[inline(always)]
+            unsafe fn put_proved(&mut self, $at: $index, value: T) {
+                // SAFETY: the caller's promise: a slot; else as in `load`.
+                unsafe { self.first.wrapping_add($slot).write(value) };
             }
         }
     };

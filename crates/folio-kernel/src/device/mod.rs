@@ -36,7 +36,7 @@ pub use block::run;
 pub use cast::{Cast, CastFrom, cast};
 pub use code::{Built, Code, Reach, code_of};
 pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
-pub use ends::Ends;
+pub use ends::{Ends, InGroups};
 pub use group::{Group, GroupItem, Private, Room};
 pub use launched::Launched;
 pub use local::{Array, LocalParam};
@@ -174,7 +174,12 @@ pub unsafe trait Kernel: 'static {
     ///
     /// # Safety
     /// That of [`run`].
-    unsafe fn unproved(scalars: &[u64], memory: &[ParamPtr], block: &Positions) -> usize;
+    unsafe fn unproved(
+        scalars: &[u64],
+        memory: &[ParamPtr],
+        block: &Positions,
+        launch: &Launched,
+    ) -> usize;
 
     /// Computes the items or groups of a block, in a loop that is inlined into a version for each
     /// instruction set.

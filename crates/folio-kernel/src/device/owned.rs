@@ -37,10 +37,6 @@ macro_rules! access {
     };
 }
 access! {
-    At [const D: usize] In<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
-    At [const D: usize] InOut<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
-    Put [const D: usize] InOut<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
-    Put [const D: usize] Out<T, D>, T, D, GroupItem<D>, |view, item| view.own(item.item());
     Put [const D: usize] OutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
 
     At [const D: usize] InOutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
@@ -60,6 +56,37 @@ access! {
     Put [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, GroupItem<D>,
         |view, item| view.own(item.item());
 }
+
+// An item of a group has the same elements as an item.
+macro_rules! as_items {
+    ($(At $at:ident;)* $(Put $put:ident;)*) => {
+        $(impl<T: Shared, const D: usize> At<GroupItem<D>> for View<'_, $at<T, D>, T, D> {
+            #[inline(always)]
+            #[track_caller]
+            fn at(&self, item: GroupItem<D>) -> T {
+                At::at(self, item.item())
+            }
+            #[inline(always)]
+            unsafe fn at_proved(&self, item: GroupItem<D>) -> T {
+                // SAFETY: the caller's promise.
+                unsafe { At::at_proved(self, item.item()) }
+            }
+        })*
+        $(impl<T: Shared, const D: usize> Put<GroupItem<D>> for View<'_, $put<T, D>, T, D> {
+            #[inline(always)]
+            #[track_caller]
+            fn put(&mut self, item: GroupItem<D>, value: T) {
+                Put::put(self, item.item(), value);
+            }
+            #[inline(always)]
+            unsafe fn put_proved(&mut self, item: GroupItem<D>, value: T) {
+                // SAFETY: the caller's promise.
+                unsafe { Put::put_proved(self, item.item(), value) };
+            }
+        })*
+    };
+}
+as_items! { At In; At InOut; Put InOut; Put Out; }
 
 /// What is written slot by slot.
 #[diagnostic::on_unimplemented(

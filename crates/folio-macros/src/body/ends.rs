@@ -29,10 +29,18 @@ fn length(tokens: &TokenStream) -> usize {
 pub struct Known {
     /// By local: the ends of its value, an expression of those of positions and parameters.
     ends: HashMap<u16, TokenStream>,
-    /// The item, and its rank.
+    /// The item, and its rank: a kernel's, or a phase's.
     item: Option<(u16, u8)>,
+    /// The group, and its rank.
+    group: Option<(u16, u8)>,
     /// Views, and their ranks.
     views: HashMap<u16, u8>,
+    /// Local arrays, and their types.
+    locals: HashMap<u16, TokenStream>,
+    /// In kernels of groups: not all items get here, nor has the walk come out of what only some get to.
+    perhaps: bool,
+    /// Some may have left before: a loop, or the phase.
+    skipped: bool,
     /// Counts what may be outside, for each view and index.
     pub unproved: Vec<TokenStream>,
 }
@@ -41,6 +49,16 @@ impl Known {
     /// A kernel's item.
     pub fn item(&mut self, at: u16, rank: u8) {
         self.item = Some((at, rank));
+    }
+
+    /// A kernel's group.
+    pub fn group(&mut self, at: u16, rank: u8) {
+        self.group = Some((at, rank));
+    }
+
+    /// A kernel's local array.
+    pub fn local(&mut self, at: u16, ty: &Type) {
+        self.locals.insert(at, quote!(<#ty as ::folio::ir::device::LocalParam>));
     }
 
     /// A kernel's view.
@@ -54,7 +72,59 @@ impl Known {
     }
 }
 
+/// What a phase began with, of which nothing is known after it.
+pub(super) struct Before {
+    item: Option<(u16, u8)>,
+    skipped: bool,
+}
+
+/// It gives a tuple, if it is a method that gives a part for each dimension; else an array.
+fn is_tuple(call: &ExprMethodCall) -> bool {
+    call.method == "pos" || call.method == "local_pos"
+}
+
+/// Whether ends are those of something that changes from item to item, or from turn to turn.
+fn varies(ends: &TokenStream) -> bool {
+    ends.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => varies(&group.stream()),
+        TokenTree::Ident(name) => ["__at", "__in", "turns"].iter().any(|of| name == of),
+        _ => false,
+    })
+}
+
 impl Walk {
+    /// A phase of this item begins; or of these slots of a local array.
+    pub(super) fn enter_phase(&mut self, item: Option<u16>, filled: Option<u16>) -> Before {
+        let known = &mut self.known;
+        let before = Before { item: known.item, skipped: known.skipped };
+        if let (Some(slot), Some(filled)) = (item, filled) {
+            let slots = known.locals.get(&filled).map(|of| quote!(__Ends::of(#of::SLOTS)));
+            let ends = slots.map(|slots| quote!(__Ends::turns(__Ends::literal(0), #slots, false)));
+            known.ends.extend(ends.map(|ends| (slot, ends)));
+        } else if let (Some(item), Some((_, rank))) = (item, known.group) {
+            known.item = Some((item, rank));
+        }
+        before
+    }
+
+    /// It ends.
+    pub(super) fn leave_phase(&mut self, before: Before) {
+        (self.known.item, self.known.skipped) = (before.item, before.skipped);
+    }
+
+    /// Walks what perhaps no item comes to.
+    pub(super) fn perhaps<T>(&mut self, walk: impl FnOnce(&mut Walk) -> T) -> T {
+        let before = std::mem::replace(&mut self.known.perhaps, true);
+        let result = walk(self);
+        self.known.perhaps = before;
+        result
+    }
+
+    /// Who has come here may not come to what follows.
+    pub(super) fn skips(&mut self) {
+        self.known.skipped = true;
+    }
+
     /// The variable that an expression surely is.
     fn local_of(&self, expr: &Expr) -> Option<u16> {
         match expr {
@@ -73,8 +143,39 @@ impl Walk {
         (self.local_of(expr)? == at).then_some(rank)
     }
 
+    /// The rank of the group, if that is what the expression is.
+    fn rank_of_group(&self, expr: &Expr) -> Option<u8> {
+        let (at, rank) = self.known.group?;
+        (self.local_of(expr)? == at).then_some(rank)
+    }
+
+    /// What a call gives that has a part for each dimension, and how many.
+    fn parts_of_call(&self, call: &ExprMethodCall) -> Option<(TokenStream, usize)> {
+        let of = &call.receiver;
+        let (item, group) = (self.rank_of_item(of), self.rank_of_group(of));
+        let (parts, rank) = match (call.method.to_string().as_str(), item, group) {
+            ("pos", Some(rank), _) => (quote!(__at), rank),
+            ("local_pos", Some(rank), _) => (quote!(__in.local), rank),
+            ("pos", _, Some(rank)) => (quote!(__in.index), rank),
+            ("size", _, Some(rank)) => (quote!(__in.size), rank),
+            ("count", _, Some(rank)) => (quote!(__in.count), rank),
+            _ => return None,
+        };
+        call.args.is_empty().then_some((parts, rank.into()))
+    }
+
     pub(super) fn is_view(&self, expr: &Expr) -> bool {
         self.local_of(expr).is_some_and(|at| self.known.views.contains_key(&at))
+    }
+
+    pub(super) fn is_known_view(&self, local: u16) -> bool {
+        self.known.views.contains_key(&local)
+    }
+
+    /// What a group is asked that is the same for all of its items.
+    pub(super) fn asks_group(&self, call: &ExprMethodCall) -> bool {
+        let asks = ["index", "pos", "size", "count"].iter().any(|name| call.method == name);
+        asks && call.args.is_empty() && self.rank_of_group(&call.receiver).is_some()
     }
 
     /// Ends are known of a variable.
@@ -84,18 +185,22 @@ impl Walk {
 
     /// An index that is not looked at for a whole block: strips would not become vectors.
     pub(super) fn unproved(&mut self, view: &Expr) {
-        if self.is_view(view) {
+        let array = self.local_of(view).is_some_and(|at| self.known.locals.contains_key(&at));
+        if array || self.is_view(view) {
             self.plan.give_up();
         }
     }
 
-    /// Whether a name may be that of a kernel's view or item. Those are not assigned to: all that is said
-    /// of them is said of what they are at the beginning.
+    /// Whether a name may be that of a kernel's view, local array, group or item. Those are not assigned to:
+    /// all that is said of them is said of what they are at the beginning.
     pub(super) fn may_be_parameter(&self, expr: &Expr) -> bool {
         let Expr::Path(path) = expr else { return false };
         let Some(name) = path.path.get_ident() else { return false };
-        let item = self.known.item.map(|(at, _)| at);
-        let is = |at: u16| Some(at) == item || self.known.views.contains_key(&at);
+        let Known { item, group, views, locals, .. } = &self.known;
+        let places = [item, group].map(|of| of.map(|(at, _)| at));
+        let is = |at: u16| {
+            places.contains(&Some(at)) || views.contains_key(&at) || locals.contains_key(&at)
+        };
         self.scopes.named(name).any(|(_, at)| is(*at))
     }
 
@@ -120,17 +225,21 @@ impl Walk {
                 let (a, b) = (self.ends(&binary.left)?, self.ends(&binary.right)?);
                 match binary.op {
                     BinOp::Add(_) => Some(quote!(#a.plus(#b))),
+                    // Of two that change together, the difference would be too far to be of use.
+                    BinOp::Sub(_) if self.known.group.is_some() && varies(&a) && varies(&b) => None,
                     BinOp::Sub(_) => Some(quote!(#a.minus(#b))),
                     BinOp::Mul(_) => Some(quote!(#a.times(#b))),
+                    BinOp::Div(_) => Some(quote!(#a.over(#b))),
+                    BinOp::Rem(_) => Some(quote!(#a.modulo(#b))),
                     _ => None,
                 }
             }
             Expr::MethodCall(call) => self.ends_of_call(call),
             Expr::Field(field) => match (&*field.base, &field.member) {
-                (Expr::MethodCall(call), Member::Unnamed(dim)) if call.method == "pos" => {
-                    let rank = self.rank_of_item(&call.receiver)?;
+                (Expr::MethodCall(call), Member::Unnamed(dim)) if is_tuple(call) => {
+                    let (parts, rank) = self.parts_of_call(call)?;
                     let dim = dim.index as usize;
-                    (dim < usize::from(rank)).then(|| quote!(__at[#dim]))
+                    (dim < rank).then(|| quote!(#parts[#dim]))
                 }
                 _ => None,
             },
@@ -138,6 +247,12 @@ impl Walk {
                 (Expr::MethodCall(call), Expr::Lit(dim)) if call.method == "shape" => {
                     let view = &call.receiver;
                     self.is_view(view).then(|| quote!(__Ends::of(#view.shape()[#dim])))
+                }
+                (Expr::MethodCall(call), Expr::Lit(dim)) if !is_tuple(call) => {
+                    let (parts, rank) = self.parts_of_call(call)?;
+                    let Lit::Int(number) = &dim.lit else { return None };
+                    let dim = number.base10_parse::<usize>().ok()?;
+                    (dim < rank).then(|| quote!(#parts[#dim]))
                 }
                 _ => None,
             },
@@ -156,6 +271,8 @@ impl Walk {
         let view = &call.receiver;
         match (call.method.to_string().as_str(), call.args.first()) {
             ("index", None) if self.rank_of_item(view) == Some(1) => Some(quote!(__at[0])),
+            ("index", None) if self.rank_of_group(view) == Some(1) => Some(quote!(__in.index[0])),
+            ("local_index", None) => self.rank_of_item(view).map(|_| quote!(__in.number)),
             ("len", None) if self.is_view(view) => Some(quote!(__Ends::of(#view.len()))),
             ("wrapping_add", Some(b)) => {
                 let (a, b) = (self.ends(view)?, self.ends(b)?);
@@ -171,20 +288,30 @@ impl Walk {
 
     /// `let pattern = value;`, whose names are bound already.
     pub(super) fn learn(&mut self, pattern: &Pat, value: &Expr) {
+        // First all of them: what a name was is not what it is.
+        let mut learnt = vec![];
+        self.learnt(pattern, value, &mut learnt);
+        for (name, ends) in learnt {
+            self.learn_as(name, ends);
+        }
+    }
+
+    fn learnt<'p>(&self, pattern: &'p Pat, value: &Expr, all: &mut Vec<(&'p Pat, TokenStream)>) {
         match (pattern, value) {
-            (Pat::Tuple(names), Expr::MethodCall(call)) if call.method == "pos" => {
-                let Some(rank) = self.rank_of_item(&call.receiver) else { return };
-                if names.elems.len() == usize::from(rank) {
-                    for (dim, name) in names.elems.iter().enumerate() {
-                        self.learn_as(name, quote!(__at[#dim]));
-                    }
+            (Pat::Tuple(names), Expr::Tuple(values)) if names.elems.len() == values.elems.len() => {
+                for (name, value) in names.elems.iter().zip(&values.elems) {
+                    self.learnt(name, value, all);
                 }
             }
-            _ => {
-                if let Some(ends) = self.ends(value) {
-                    self.learn_as(pattern, ends);
+            (Pat::Tuple(names), Expr::MethodCall(call)) if is_tuple(call) => {
+                if let Some((parts, rank)) = self.parts_of_call(call)
+                    && names.elems.len() == rank
+                {
+                    let dims = names.elems.iter().enumerate();
+                    all.extend(dims.map(|(dim, name)| (name, quote!(#parts[#dim]))));
                 }
             }
+            _ => all.extend(self.ends(value).map(|ends| (pattern, ends))),
         }
     }
 
@@ -216,6 +343,18 @@ impl Walk {
     }
 
     fn proof(&self, view: &Expr, index: &Expr) -> Option<TokenStream> {
+        let array = self.known.locals.get(&self.local_of(view)?);
+        if let (Some(of), Some(_)) = (array, self.rank_of_item(index)) {
+            return Some(quote!(#of::unproved(__in.number)));
+        }
+        // Blocks of groups are not taken apart, so what is looked at has to be what is done.
+        if self.known.group.is_some() && (self.known.perhaps || self.known.skipped) {
+            return None;
+        }
+        if let Some(of) = array {
+            let ends = self.ends(index)?;
+            return Some(quote!(#of::unproved(#ends)));
+        }
         let rank = usize::from(*self.known.views.get(&self.local_of(view)?)?);
         if let Some(of_item) = self.rank_of_item(index) {
             return (usize::from(of_item) == rank).then(|| quote!(#view.unproved(__at)));

@@ -42,6 +42,9 @@ impl Walk {
         if !matches!(expr, Expr::ForLoop(_)) {
             self.plan.give_up();
         }
+        if matches!(expr, Expr::Break(_) | Expr::Continue(_) | Expr::Return(_)) {
+            self.skips();
+        }
         match expr {
             Expr::While(repeat) => {
                 if let Expr::Let(condition) = &*repeat.cond {
@@ -174,17 +177,19 @@ impl Walk {
         let inclusive = matches!(range.limits, RangeLimits::Closed(_));
         self.scopes.enter();
         let pattern = self.scopes.pattern(&repeat.pat, &mut self.errors);
+        let known = from.is_some() && to.is_some();
         if let (Some(start), Some(end)) = (from, to) {
             self.learn_as(&repeat.pat, quote!(__Ends::turns(#start, #end, #inclusive)));
         }
         if spine {
             self.enter_spine_loop(&repeat.pat);
         }
-        let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
+        let body = |walk: &mut Walk| walk.inside(repeat.label.as_ref(), true, &repeat.body);
+        let (number, body, tree) = if known { body(self) } else { self.perhaps(body) };
         self.scopes.leave();
         let (pat, label) = (&repeat.pat, &repeat.label);
         if spine {
-            self.leave_spine_loop(quote!(for #pat in #over));
+            self.leave_spine_loop(quote!(#pat), over.clone());
         }
         let step = match step {
             Some((_, tree)) => quote!(::core::option::Option::Some(&#tree)),

@@ -5,8 +5,9 @@
 //! its own copies of the views that it names, and of local arrays what the phase may do with them:
 //! each item writes its own slot, and nobody reads others in a phase that writes.
 
+use super::strip::Plan;
 use super::subgroup::is_together;
-use super::{Both, Walk, place_of};
+use super::{Both, Strips, Walk, place_of};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -53,6 +54,8 @@ struct Closure {
     item: Option<(Ident, u16)>,
     copies: Vec<TokenStream>,
     body: Both,
+    /// The body for strips of items, if it has such a form.
+    strips: Option<Strips>,
 }
 
 impl Walk {
@@ -244,14 +247,28 @@ impl Walk {
 
     fn each(&mut self, call: &ExprMethodCall) -> Both {
         let Some(closure) = self.closure(call, Zone::Items, "|i| ..") else { return nothing() };
-        let (Closure { item: Some((item, number)), copies, body: (body, tree) }, (group, _)) =
-            (closure, self.expr(&call.receiver))
+        let (
+            Closure { item: Some((item, number)), copies, body: (body, tree), strips },
+            (group, _),
+        ) = (closure, self.expr(&call.receiver))
         else {
             return nothing();
         };
         let method = &call.method;
-        let native =
-            quote_spanned!(method.span() => #group.#method(|#item| { #(#copies)* #body; }));
+        let each = quote_spanned!(method.span() => #group.#method(|#item| { #(#copies)* #body; }));
+        let native = match strips {
+            None => each,
+            Some(Strips { strip, kept, each: lanes, turns, .. }) => quote! {{
+                #(let mut #kept = ::folio::ir::device::Lanes::new();)*
+                match #group.strips(#turns, &[#(#kept.most()),*]) {
+                    ::core::option::Option::Some(__strips) if __M::PROVED => {
+                        #(#copies)*
+                        for #strip in __strips { #lanes }
+                    }
+                    _ => #each,
+                }
+            }},
+        };
         (native, quote!(__s::Expr::Each(#number, &#tree)))
     }
 
@@ -288,7 +305,7 @@ impl Walk {
             return self.refuse(call.method.span(), text);
         };
         let Some(closure) = self.closure(call, Zone::Gives, "|i| ..") else { return nothing() };
-        let (Closure { item: Some((item, number)), copies, body: (body, tree) }, (group, _)) =
+        let (Closure { item: Some((item, number)), copies, body: (body, tree), .. }, (group, _)) =
             (closure, self.expr(&call.receiver))
         else {
             return nothing();
@@ -311,7 +328,7 @@ impl Walk {
         let Some(closure) = self.closure_of(call, Zone::Gives, "|k| ..", filled) else {
             return nothing();
         };
-        let (Closure { item: Some((slot, number)), copies, body: (body, tree) }, (array, of)) =
+        let (Closure { item: Some((slot, number)), copies, body: (body, tree), .. }, (array, of)) =
             (closure, self.expr(&call.receiver))
         else {
             return nothing();
@@ -320,6 +337,26 @@ impl Walk {
         let native =
             quote_spanned!(method.span() => #array.#method(|#slot: usize| { #(#copies)* #body }));
         (native, quote!(__s::Expr::Fill(&#of, #number, &#tree)))
+    }
+
+    /// Whatever the phase has used, it used at its items' own places, or read it.
+    fn is_apart(&self) -> bool {
+        self.used.iter().all(|number| {
+            match self.params.get(usize::from(*number)).map(|(_, special)| special) {
+                Some(Special::Written) => self.is_known_view(*number),
+                Some(special) => {
+                    matches!(special, Special::None | Special::Local | Special::Group(_))
+                }
+                None => true,
+            }
+        })
+    }
+
+    /// A variable of the group that is the same for all of its items: a number, for one.
+    pub(super) fn is_uniform(&self, number: u16) -> bool {
+        let special = self.params.get(usize::from(number)).map(|(_, special)| *special);
+        let kept = self.privates.iter().any(|(kept, _)| *kept == number);
+        !kept && special.is_none_or(|special| special == Special::None)
     }
 
     fn closure(&mut self, call: &ExprMethodCall, zone: Zone, form: &str) -> Option<Closure> {
@@ -371,10 +408,18 @@ impl Walk {
         let line = self.params.iter().any(|(_, special)| *special == Special::Group(1));
         let number = item.as_ref().map(|(_, number)| *number);
         self.item = number.filter(|_| line && filled.is_none());
+        let before = self.enter_phase(number, filled);
+        let whole = std::mem::take(&mut self.plan);
+        if let (Zone::Items, Some((name, number)), Expr::Block(_)) = (zone, &item, &*closure.body) {
+            self.plan = Plan::of_phase(name, *number);
+        }
         self.zone = zone;
         (self.together, self.left) = (zone != Zone::Once && filled.is_none(), false);
         let body = self.expr(&closure.body);
         self.together = false;
+        self.leave_phase(before);
+        let strips = self.strips().filter(|_| self.is_apart());
+        self.plan = whole;
         self.refuse_elsewhere(filled);
         self.zone = Zone::Uniform;
         self.item = None;
@@ -382,7 +427,7 @@ impl Walk {
         self.scopes.leave();
         let copies = self.copies(zone, item.as_ref().map(|(name, _)| name), filled);
         (self.used, self.written) = outer;
-        Some(Closure { item, copies, body })
+        Some(Closure { item, copies, body, strips })
     }
 
     /// What a phase's closure begins with.

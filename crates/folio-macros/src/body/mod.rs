@@ -260,7 +260,7 @@ impl Walk {
             }
             Expr::Unary(unary) => self.unary(unary),
             Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
-                self.apart(|walk| walk.binary(binary))
+                self.apart(|walk| walk.perhaps(|walk| walk.binary(binary)))
             }
             Expr::Binary(binary) => self.binary(binary),
             Expr::Assign(assign) => self.assign(&assign.left, &assign.right, assign.eq_token.span),
@@ -310,19 +310,19 @@ impl Walk {
             },
             Expr::Call(call) => self.call(call),
             Expr::Macro(mac) => self.macro_call(&mac.mac),
-            Expr::If(branch) => self.apart(|walk| walk.branch(branch)),
-            Expr::Match(choice) => self.apart(|walk| walk.choice(choice)),
+            Expr::If(branch) => self.apart(|walk| walk.perhaps(|walk| walk.branch(branch))),
+            Expr::Match(choice) => self.apart(|walk| walk.perhaps(|walk| walk.choice(choice))),
             Expr::Block(block) if block.label.is_none() => {
                 let (native, tree) = self.block(&block.block);
                 (native, quote!(__s::Expr::Block(&#tree)))
             }
-            Expr::Block(_)
-            | Expr::While(_)
-            | Expr::Loop(_)
-            | Expr::ForLoop(_)
-            | Expr::Break(_)
-            | Expr::Continue(_)
-            | Expr::Return(_) => self.apart(|walk| walk.flow(expr)),
+            Expr::ForLoop(_) => self.apart(|walk| walk.flow(expr)),
+            Expr::Block(_) | Expr::While(_) | Expr::Loop(_) => {
+                self.apart(|walk| walk.perhaps(|walk| walk.flow(expr)))
+            }
+            Expr::Break(_) | Expr::Continue(_) | Expr::Return(_) => {
+                self.apart(|walk| walk.flow(expr))
+            }
             other => self.unsupported(other),
         }
     }

@@ -6,6 +6,8 @@
 //! statement is one of these: a loop; a `let` of what is the same for all items; a `let` of positions, which
 //! is repeated wherever it is needed; or anything else, which is done by each lane. A kernel with anything
 //! whose meaning could depend on where it is (a way out, an index that is checked, other views) has none.
+//!
+//! Phases of groups have such a form as kernels have it, with what the group has for what is the same for all.
 
 use super::Walk;
 use crate::pattern::context;
@@ -37,6 +39,8 @@ pub struct Plan {
     left: Vec<Step>,
     /// Variables that are the same for all items.
     same: BTreeSet<u16>,
+    /// Of a phase: the number of its item. What is the group's has a lower one.
+    phase: Option<u16>,
     /// Names of the spine's other variables that are visible, and whether those are `mut`.
     visible: Vec<(Ident, bool)>,
 }
@@ -49,8 +53,8 @@ enum Step {
     Again(Vec<Ident>, TokenStream),
     /// For each lane; the names that it binds, and whether those are `mut`.
     Each(Vec<(Ident, bool)>, TokenStream),
-    /// `for .. in ..`, and its body.
-    Loop(TokenStream, Vec<Step>),
+    /// `for .. in ..`, its pattern and its range; and its body.
+    Loop(TokenStream, TokenStream, Vec<Step>),
 }
 
 /// A variable of the spine, while code is written.
@@ -65,6 +69,13 @@ impl Plan {
     pub fn begin(&mut self, item: &Ident) {
         (self.item, self.next) = (Some(item.clone()), true);
         self.visible.push((item.clone(), false));
+    }
+
+    /// So may a phase's, of this item.
+    pub(super) fn of_phase(item: &Ident, number: u16) -> Plan {
+        let mut plan = Plan { phase: Some(number), ..Plan::default() };
+        plan.begin(item);
+        plan
     }
 
     /// A parameter that nobody assigns to.
@@ -176,9 +187,9 @@ impl Walk {
     }
 
     /// It was walked.
-    pub(super) fn leave_spine_loop(&mut self, head: TokenStream) {
+    pub(super) fn leave_spine_loop(&mut self, pattern: TokenStream, over: TokenStream) {
         let steps = std::mem::take(&mut self.plan.left);
-        self.plan.push(Step::Loop(head, steps));
+        self.plan.push(Step::Loop(pattern, over, steps));
     }
 
     fn is_same_range(&self, expr: &Expr) -> bool {
@@ -206,16 +217,22 @@ impl Walk {
             Expr::Cast(cast) => self.is_same(&cast.expr),
             Expr::Path(path) => match path.path.get_ident() {
                 Some(name) => match self.scopes.find(name) {
-                    Some(at) => self.scopes.is_plain(name) && self.plan.same.contains(&at),
+                    Some(at) => {
+                        let known = self.plan.same.contains(&at) || self.is_of_group(at);
+                        known && self.scopes.is_plain(name)
+                    }
                     None => true,
                 },
                 None => true,
             },
             Expr::Binary(binary) => {
-                let plain = matches!(binary.op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_));
+                let plain = matches!(
+                    binary.op,
+                    BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_)
+                );
                 plain && self.is_same(&binary.left) && self.is_same(&binary.right)
             }
-            Expr::MethodCall(call) => self.is_extent(call, "len"),
+            Expr::MethodCall(call) => self.is_extent(call, "len") || self.asks_group(call),
             Expr::Index(index) => match (&*index.expr, &*index.index) {
                 (Expr::MethodCall(call), Expr::Lit(_)) => self.is_extent(call, "shape"),
                 // Only an `In` can be read at anything but the item.
@@ -230,6 +247,11 @@ impl Walk {
         }
     }
 
+    /// In a phase, a variable of the group, or a parameter that is a value.
+    fn is_of_group(&self, at: u16) -> bool {
+        self.plan.phase.is_some_and(|item| at < item) && self.is_uniform(at)
+    }
+
     fn is_extent(&self, call: &ExprMethodCall, name: &str) -> bool {
         call.method == name && call.args.is_empty() && self.is_view(&call.receiver)
     }
@@ -239,7 +261,17 @@ impl Walk {
         let plan = &self.plan;
         let item = plan.item.as_ref().filter(|_| plan.loops && !plan.unfit)?;
         let [strip, lane] = ["__strip", "__lane"].map(|name| Ident::new(name, Span::mixed_site()));
+        let is_loop = |step: &&Step| !matches!(step, Step::Loop(..));
+        let before = plan.left.iter().take_while(is_loop).filter_map(|step| match step {
+            Step::Same(native) => Some(native),
+            _ => None,
+        });
+        let over = plan.left.iter().find_map(|step| match step {
+            Step::Loop(_, over, _) => Some(over),
+            _ => None,
+        })?;
         let mut strips = Strips {
+            turns: quote!({ #(#before)* ::core::iter::Iterator::size_hint(&#over).0 }),
             item: quote!(let #item = #strip.item(#lane);),
             strip,
             lane,
@@ -262,6 +294,8 @@ pub struct Strips {
     pub kept: Vec<Ident>,
     /// What is done for a strip.
     pub each: TokenStream,
+    /// How many turns the first loop has.
+    pub turns: TokenStream,
 }
 
 impl Strips {
@@ -275,9 +309,9 @@ impl Strips {
                 Step::Again(names, native) => {
                     variables.push(Variable::Again(names.clone(), native.clone()));
                 }
-                Step::Loop(head, body) => {
+                Step::Loop(pattern, over, body) => {
                     let body = self.block(body, variables);
-                    written.push(quote!(#head { #body }));
+                    written.push(quote!(for #pattern in #over { #body }));
                 }
                 Step::Each(..) => {
                     let is_lanes = |step: &Step| matches!(step, Step::Each(..) | Step::Again(..));
@@ -384,8 +418,9 @@ impl Step {
             Step::Same(native) | Step::Again(_, native) | Step::Each(_, native) => {
                 words(native, into)
             }
-            Step::Loop(head, steps) => {
-                words(head, into);
+            Step::Loop(pattern, over, steps) => {
+                words(pattern, into);
+                words(over, into);
                 steps.iter().for_each(|step| step.names(into));
             }
         }

@@ -33,6 +33,7 @@ impl Walk {
     /// From here on, items may have left the phase.
     pub(super) fn may_be_gone(&mut self) {
         (self.together, self.left) = (false, true);
+        self.skips();
     }
 
     /// A call of such a method.

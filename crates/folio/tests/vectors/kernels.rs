@@ -73,6 +73,54 @@ fn sum(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {
     sum.give(x[i] * 2.0);
 }
 
+/// Vectors over the items of a group, in each phase.
+#[kernel(group = [16, 16])]
+fn tiled(
+    g: Group<2>,
+    a: In<f32, 2>,
+    b: In<f32, 2>,
+    ta: Local<f32, 256>,
+    tb: Local<f32, 256>,
+    y: Out<f32, 2>,
+) {
+    let acc = g.private(0.0);
+    for t in 0..a.shape()[1] / 16 {
+        g.each(|i| {
+            let ((r, k), (row, column)) = (i.local_pos(), i.pos());
+            ta[i] = a[(row, t * 16 + k)];
+            tb[i] = b[(t * 16 + r, column)];
+        });
+        g.each(|i| {
+            let (r, k) = i.local_pos();
+            let mut sum = acc[i];
+            for j in 0..16 {
+                sum += ta[r * 16 + j] * tb[j * 16 + k];
+            }
+            acc[i] = sum;
+        });
+    }
+    g.each(|i| y[i] = acc[i]);
+}
+
+/// The same, with a loop that is not unrolled.
+#[kernel(group = 256)]
+fn nearby(g: Group, x: In<f32>, tile: Local<f32, 256>, y: Out<f32>) {
+    let acc = g.private(0.0);
+    for t in 0..g.count()[0] {
+        g.each(|i| tile[i] = x[t * 256 + i.local_index()]);
+        g.each(|i| {
+            let own = x[i];
+            let mut sum = acc[i];
+            for j in 0..256 {
+                let far = tile[j] - own;
+                sum += far * far;
+            }
+            acc[i] = sum;
+        });
+    }
+    g.each(|i| y[i] = acc[i]);
+}
+
 /// No vectors: whether an index is inside decides item by item.
 #[kernel]
 fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
@@ -114,6 +162,10 @@ fn launch() -> folio::Result<()> {
     let mut next = rt.buffer_with([10, 10], BufferOptions::new())?;
     q.run([1..9, 1..9], heat(0.1, &square, &mut next))?;
     q.run([10, 10], product(&square, &square, &mut next))?;
+    let side = rt.buffer_with([32, 32], BufferOptions::new())?;
+    let mut tiles = rt.buffer_with([32, 32], BufferOptions::new())?;
+    q.run(Items::from([32, 32]).groups([16, 16]), tiled(&side, &side, &mut tiles))?;
+    q.run(Items::from(512).groups([256]), nearby(&rt.buffer(512)?, &mut rt.buffer(512)?))?;
     q.run(100, pulls(&rt.buffer(100)?, &mut y))?;
     let (ones, mut out) = (rt.buffer_from(&[1; 100])?, rt.buffer(100)?);
     q.run(100, may_not_end(&ones, &mut out))?;

@@ -1,0 +1,153 @@
+//! Phases whose items are computed in strips, and without tests of indices where those of a block cannot be
+//! outside, give what their items give one by one; and a block with indices outside says so.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use folio::prelude::*;
+
+fn values(n: usize) -> Vec<f32> {
+    (0..n).map(|k| 0.5 + (k * 7919 % 1009) as f32 / 1009.0).collect()
+}
+
+/// Bits, so that NaNs are equal.
+fn bits(of: &[f32]) -> Vec<u32> {
+    of.iter().map(|x| x.to_bits()).collect()
+}
+
+/// Loops in loops, what is kept from one to the next and from phase to phase, and names that hide names.
+#[kernel]
+fn folds(g: Group, n: usize, x: In<f32>, tile: Local<f32, 200>, y: InOut<f32>) {
+    let acc = g.private(1.0);
+    let turns = n + g.size()[0] / 2;
+    for t in 0..g.count()[0] {
+        g.each(|i| {
+            let (own, at) = (x[i], i.local_index());
+            tile[i] = own + x[t * g.size()[0] + at];
+        });
+        g.each(|i| {
+            let own = tile[i];
+            let mut sum = acc[i];
+            let twice = 2 * turns;
+            for j in 0..turns {
+                let other = x[j] - own;
+                for k in (0..n + 17).rev() {
+                    sum = sum * 0.5 + x[k] * other;
+                }
+                let own = sum;
+                if own > 1.0 {
+                    sum = own - 1.0;
+                }
+            }
+            for j in 0..twice {
+                sum += x[j % 7];
+            }
+            acc[i] = sum;
+        });
+    }
+    g.each(|i| y[i] = y[i] + acc[i]);
+}
+
+#[test]
+fn phases_compute_what_items_do_one_by_one() {
+    let rt = folio::runtime().unwrap();
+    let q = rt.queue().unwrap();
+    for (groups, size, n) in [(1, 200, 0), (3, 130, 5), (4, 8, 20), (2, 17, 1), (5, 3, 9)] {
+        let (items, turns) = (groups * size, n + size / 2);
+        let x = values(items.max(turns).max(n + 17));
+        let mut expected = values(items);
+        for (i, y) in expected.iter_mut().enumerate() {
+            let mut sum = 1.0f32;
+            for t in 0..groups {
+                let own = x[i] + x[t * size + i % size];
+                for j in 0..turns {
+                    (0..n + 17).rev().for_each(|k| sum = sum * 0.5 + x[k] * (x[j] - own));
+                    if sum > 1.0 {
+                        sum -= 1.0;
+                    }
+                }
+                (0..2 * turns).for_each(|j| sum += x[j % 7]);
+            }
+            *y += sum;
+        }
+        let (on_device, mut y) =
+            (rt.buffer_from(&x).unwrap(), rt.buffer_from(&values(items)).unwrap());
+        q.run(Items::from(items).groups([size]), folds(n, &on_device, &mut y)).unwrap();
+        assert_eq!(bits(&y.to_vec().unwrap()), bits(&expected), "{groups} of {size}, n {n}");
+    }
+}
+
+/// In three dimensions, of which the last is the strips'.
+#[kernel]
+fn places(g: Group<3>, n: usize, x: In<f32>, tile: Local<f32, 120>, y: Out<f32, 3>) {
+    g.each(|i| {
+        let ((a, b, c), (z, r, k)) = (i.local_pos(), i.pos());
+        tile[i] = (100 * a + 10 * b + c) as f32 + x[(z + r + k) % 64];
+    });
+    let (first, _, last) = g.pos();
+    g.each(|i| {
+        let (z, _, c) = i.local_pos();
+        let mut sum = 0.0;
+        for k in 0..n {
+            let (across, down) = ((k + c) % 10, k % 3);
+            sum = sum * 0.5 + tile[(z * 3 + down) * 10 + across];
+        }
+        y[i] = sum + (first * 1000 + last) as f32;
+    });
+}
+
+#[test]
+fn phases_know_positions_in_three_dimensions() {
+    let (rt, size, groups) = (folio::runtime().unwrap(), [4, 3, 10], [2, 2, 3]);
+    let range: [usize; 3] = std::array::from_fn(|dim| size[dim] * groups[dim]);
+    let (x, n) = (values(64), 40);
+    let on_device = rt.buffer_from(&x).unwrap();
+    let mut y = rt.buffer_with::<f32, 3>(range, BufferOptions::new()).unwrap();
+    let q = rt.queue().unwrap();
+    q.run(Items::from(range).groups(size), places(n, &on_device, &mut y)).unwrap();
+    let y = y.to_vec().unwrap();
+    for (at, y) in y.iter().enumerate() {
+        let (z, r, c) = (at / range[2] / range[1], at / range[2] % range[1], at % range[2]);
+        let (first, last) = (z / 4, c / 10);
+        let mut sum = 0.0f32;
+        for k in 0..n {
+            let (a, b, d) = (z % 4, k % 3, (k + c % 10) % 10);
+            let row = r / 3 * 3 + b;
+            let place = x[(first * 4 + a + row + last * 10 + d) % 64];
+            sum = sum * 0.5 + ((100 * a + 10 * b + d) as f32 + place);
+        }
+        assert_eq!(*y, sum + (first * 1000 + last) as f32, "{z} {r} {c}");
+    }
+}
+
+/// The last group looks behind the end of `x`, and all of them behind that of `tile` if `n` is large.
+#[kernel(group = 32)]
+fn ahead(g: Group, n: usize, x: In<f32>, tile: Local<f32, 64>, y: Out<f32>) {
+    g.each(|i| tile[i] = x[i + 32]);
+    g.each(|i| {
+        let own = i.local_index();
+        let mut sum = 0.0;
+        for k in 0..n {
+            sum += tile[own + k];
+        }
+        y[i] = sum;
+    });
+}
+
+#[test]
+fn what_is_outside_is_said_and_nothing_else_is_touched() {
+    let rt = folio::runtime().unwrap();
+    let q = rt.queue().unwrap();
+    let launch = |items: usize, n: usize, len: usize| {
+        let x = rt.buffer_from(&values(len)).unwrap();
+        let mut y = rt.buffer::<f32>(items).unwrap();
+        let ran = q.run(Items::from(items).groups([32]), ahead(n, &x, &mut y)).unwrap().wait();
+        ran.map(|()| y.to_vec().unwrap())
+    };
+    let x = values(128);
+    let expected = |i: usize| (i % 32..32).fold(0.0, |sum, k| sum + x[i / 32 * 32 + k + 32]);
+    let expected: Vec<f32> = (0..96).map(expected).collect();
+    assert_eq!(launch(96, 33, 128).unwrap(), expected);
+    let error = launch(96, 33, 127).unwrap_err().to_string();
+    assert!(error.contains("`x`") && error.contains("127"), "{error}");
+    let error = launch(96, 34, 128).unwrap_err().to_string();
+    assert!(error.contains("`tile`") && error.contains("64"), "{error}");
+}

@@ -39,6 +39,7 @@ pub(crate) fn made(signature: &Signature) -> Vec<TokenStream> {
 pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     let (mut foldings, mut open, mut close) = (vec![], vec![], vec![]);
     let (mut given, mut memory) = (vec![], 0usize);
+    let (mut begin, mut end) = (vec![], vec![]);
     for (number, parameter) in signature.parameters.iter().enumerate() {
         let (name, ty) = (&parameter.name, &parameter.ty);
         let k = memory;
@@ -67,9 +68,12 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
                     close.push(quote!(__grid.close(&mut #folding, #gives);));
                     given.push(quote!(#gives));
                 } else {
+                    let value = format_ident!("__value{nth}");
                     open.push(quote!(let #gives = #folding.open(&__row);));
+                    begin.push(quote!(let mut #value = #gives.value();));
+                    given.push(quote!(#gives.give(&mut #value)));
+                    end.push(quote!(#gives.take(__number, #value);));
                     close.push(quote!(#folding.close(&__row);));
-                    given.push(quote!(#gives.of(__number)));
                 }
             }
         }
@@ -92,7 +96,7 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
         quote! {
             for __row in __launch.rows(__block) {
                 #(#open)*
-                __row.each(|__grid, __number| #body);
+                __row.each(|__grid, __number| { #(#begin)* #body; #(#end)* });
                 #(#close)*
             }
         }

@@ -43,7 +43,7 @@ pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};
 pub use owned::PutSlot;
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
-pub use reduce::{Folding, Give, Gives, ReduceParam, Row};
+pub use reduce::{Folding, Give, Gives, ReduceParam, Row, Takes};
 pub use shared::Shared;
 pub use slot::{
     Called, Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped,

@@ -147,12 +147,48 @@ impl<T: Shared, O: Combine<T>> Give<T, O> {
     /// One more value.
     #[inline(always)]
     pub fn give(&self, value: T) {
-        // SAFETY: the item's own value, in a row or group of values that is there while it runs.
+        // SAFETY: the item's own value, which is there while it runs.
         unsafe { self.value.write(O::combine(self.value.read(), value)) };
     }
 }
 
-/// The values of several items: of a row of them, or of a group.
+/// What takes the values of a row's items.
+#[derive(Debug)]
+pub struct Takes<T, O> {
+    first: *mut T,
+    _combine: std::marker::PhantomData<O>,
+}
+
+impl<T, O> Clone for Takes<T, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T, O> Copy for Takes<T, O> {}
+
+impl<T: Shared, O: Combine<T>> Takes<T, O> {
+    /// An item's value, which has not been contributed to.
+    #[inline(always)]
+    pub fn value(self) -> T {
+        O::IDENTITY
+    }
+
+    /// What contributes to it, while it is there.
+    #[inline(always)]
+    pub fn give(self, value: &mut T) -> Give<T, O> {
+        Give { value, _combine: std::marker::PhantomData }
+    }
+
+    /// The value of an item, which has run, by its number in the row.
+    #[inline(always)]
+    pub fn take(self, item: usize, value: T) {
+        let to = self.first.wrapping_add(item);
+        // SAFETY: of the row that it was opened for, to which nobody else adds.
+        unsafe { to.write(O::combine(to.read(), value)) };
+    }
+}
+
+/// The values of a group's items.
 #[derive(Debug)]
 pub struct Gives<T, O> {
     first: *mut T,
@@ -257,11 +293,19 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         }
     }
 
-    /// Values that have not been contributed to, for the items of a row.
+    /// What takes the values of a row's items: the lanes, or a row for those who put a chunk together. A lane
+    /// begins as what changes no item's value, since those have begun so, too.
     #[inline(always)]
-    pub fn open(&mut self, row: &Row) -> Gives<T, O> {
-        self.row[..row.len].fill(O::IDENTITY);
-        Gives::new(self.row.as_mut_ptr())
+    pub fn open(&mut self, row: &Row) -> Takes<T, O> {
+        let at = row.first % CHUNK;
+        let to = match self.alone.contains(&(row.first / CHUNK)) {
+            true => &mut self.lanes.0[at % LANES..][..row.len],
+            false => &mut self.row[..row.len],
+        };
+        if at < LANES || !self.alone.contains(&(row.first / CHUNK)) {
+            to.fill(O::IDENTITY);
+        }
+        Takes { first: to.as_mut_ptr(), _combine: std::marker::PhantomData }
     }
 
     /// The row's items have run.
@@ -275,7 +319,6 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
             }
             return;
         }
-        self.lanes.add::<O>(at, &self.row[..row.len]);
         let len = reduction.len(chunk);
         if at + row.len == len {
             let result = self.lanes.result::<O>(len);
@@ -285,8 +328,9 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
 
     /// The value of a group, by its number.
     pub(super) fn group(&mut self, number: usize, value: T) {
-        self.row[0] = value;
-        self.close(&Row { first: number, len: 1, at: [0; 3] });
+        let row = Row { first: number, len: 1, at: [0; 3] };
+        self.open(&row).take(0, value);
+        self.close(&row);
     }
 
     fn finish(&self, reduction: &Reduction, chunk: usize, result: T) {
@@ -318,7 +362,8 @@ impl Row {
     pub unsafe fn each<const D: usize>(&self, mut body: impl FnMut(super::Item<D>, usize)) {
         let [z, y, x] = self.at;
         for k in 0..self.len {
-            body(super::Item { at: super::param::last([z, y, x + k]) }, k);
+            // A test of this sum, in profiles that have it, would cost the vectors.
+            body(super::Item { at: super::param::last([z, y, x.wrapping_add(k)]) }, k);
         }
     }
 }

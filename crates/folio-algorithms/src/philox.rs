@@ -78,14 +78,18 @@ pub fn normal_f64(a: u64, b: u64) -> f64 {
 
 #[device_fn]
 fn word(seed: u64, at: u64) -> u32 {
-    random(seed, at >> 2)[(at & 3) as usize]
+    let words = random(seed, at >> 2);
+    // Chosen without an index, items become vectors.
+    let (odd, second) = (at & 1 != 0, at & 2 != 0);
+    let (a, b) = if odd { (words[1], words[3]) } else { (words[0], words[2]) };
+    if second { b } else { a }
 }
 
 #[device_fn]
 fn double_word(seed: u64, at: u64) -> u64 {
     let words = random(seed, at >> 1);
-    let first = (at & 1) as usize * 2;
-    words[first] as u64 | (words[first + 1] as u64) << 32
+    let (a, b) = if at & 1 != 0 { (words[2], words[3]) } else { (words[0], words[1]) };
+    a as u64 | (b as u64) << 32
 }
 
 #[kernel]

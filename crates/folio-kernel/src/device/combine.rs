@@ -132,15 +132,22 @@ pub(super) fn tree<O: Combine<T>, T: Shared>(values: &mut [T]) -> T {
     values.first().copied().unwrap_or(O::IDENTITY)
 }
 
-/// The inclusive scan of Hillis and Steele (semantics 8.3), in place.
+/// The inclusive scan of Hillis and Steele (semantics 8.3), from one row into the other and back: so a step
+/// becomes vectors, which in place it does not. Gives the row with the result, and the other one.
 #[inline(always)]
-pub(super) fn scan<O: Combine<T>, T: Shared>(values: &mut [T]) {
+pub(super) fn scan<'v, O: Combine<T>, T: Shared>(
+    mut from: &'v mut [T],
+    mut to: &'v mut [T],
+) -> (&'v mut [T], &'v mut [T]) {
     let mut by = 1;
-    while by < values.len() {
-        // From the end, so that what is read is still of the step before.
-        for at in (by..values.len()).rev() {
-            values[at] = O::combine(values[at - by], values[at]);
+    while by < from.len() {
+        let (low, high) = to.split_at_mut(by);
+        low.copy_from_slice(&from[..by]);
+        for (to, (a, b)) in high.iter_mut().zip(from.iter().zip(&from[by..])) {
+            *to = O::combine(*a, *b);
         }
+        (from, to) = (to, from);
         by *= 2;
     }
+    (from, to)
 }

@@ -299,9 +299,14 @@ type Values<'v, T> = &'v mut [T];
 /// What the macro makes of the group's methods that need memory.
 impl<const D: usize> Group<D> {
     #[inline(always)]
-    fn values<T: Shared>(self, room: &Room<T>, of: impl Fn(GroupItem<D>) -> T) -> *mut T {
+    fn values<T: Shared>(
+        self,
+        room: &Room<T>,
+        rows: usize,
+        of: impl Fn(GroupItem<D>) -> T,
+    ) -> *mut T {
         if room.0.get().is_null() {
-            room.0.set(self.room(self.len()));
+            room.0.set(self.room(rows * self.len()));
         }
         let first = room.0.get();
         // SAFETY: room for a value of each item.
@@ -309,18 +314,30 @@ impl<const D: usize> Group<D> {
         first
     }
 
+    /// The inclusive scan of what items give, and as many further values.
     #[inline(always)]
-    fn slice<'v, T: Shared>(self, room: &Room<T>, of: impl Fn(GroupItem<D>) -> T) -> Values<'v, T> {
-        let first = self.values(room, of);
-        // SAFETY: written above, as many. A room is of one place in the source; who still has what was
-        // there before has a `Private`, which is not used while this is.
-        unsafe { std::slice::from_raw_parts_mut(first, self.len()) }
+    fn scanned<'v, O: Combine<T>, T: Shared>(
+        self,
+        room: &Room<T>,
+        of: impl Fn(GroupItem<D>) -> T,
+    ) -> (Values<'v, T>, Values<'v, T>) {
+        let (first, len) = (self.values(room, 2, of), self.len());
+        let second = first.wrapping_add(len);
+        // SAFETY: room for two rows, of which the first was written above, and so is the second here: zero
+        // bytes are a value (`Shared`). A room is of one place in the source; who still has what was there
+        // before has a `Private`, which is not used while these are.
+        let (from, to) = unsafe {
+            second.write_bytes(0, len);
+            let row = |first| std::slice::from_raw_parts_mut(first, len);
+            (row(first), row(second))
+        };
+        scan::<O, T>(from, to)
     }
 
     /// A value for each item.
     #[inline(always)]
     pub fn private<T: Shared>(self, room: &Room<T>, value: T) -> Private<T> {
-        Private { first: self.values(room, |_| value) }
+        Private { first: self.values(room, 1, |_| value) }
     }
 
     /// The items' values as one (semantics 8.2).
@@ -330,7 +347,9 @@ impl<const D: usize> Group<D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<D>) -> T,
     ) -> T {
-        tree::<O, T>(self.slice(room, of))
+        let first = self.values(room, 1, of);
+        // SAFETY: written above, as many. A room is of one place in the source, which has no values now.
+        tree::<O, T>(unsafe { std::slice::from_raw_parts_mut(first, self.len()) })
     }
 
     /// For each item the values up to and with its own as one (semantics 8.3).
@@ -340,8 +359,7 @@ impl<const D: usize> Group<D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<D>) -> T,
     ) -> Private<T> {
-        let values = self.slice(room, of);
-        scan::<O, T>(values);
+        let (values, _) = self.scanned::<O, T>(room, of);
         Private { first: values.as_mut_ptr() }
     }
 
@@ -352,13 +370,12 @@ impl<const D: usize> Group<D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<D>) -> T,
     ) -> Private<T> {
-        let values = self.slice(room, of);
-        scan::<O, T>(values);
-        values.rotate_right(1);
-        if let Some(start) = values.first_mut() {
-            *start = O::IDENTITY;
+        let (values, before) = self.scanned::<O, T>(room, of);
+        if let ([first, rest @ ..], [values @ .., _]) = (&mut *before, values) {
+            *first = O::IDENTITY;
+            rest.copy_from_slice(values);
         }
-        Private { first: values.as_mut_ptr() }
+        Private { first: before.as_mut_ptr() }
     }
 }
 

@@ -135,6 +135,12 @@ impl Box3 {
         Box3 { min: moved(self.min), max: moved(self.max) }
     }
 
+    /// The box as it is counted from `origin`, which is before it.
+    pub fn counted_from(&self, origin: Dims) -> Box3 {
+        let from = |at: Dims| [at[0] - origin[0], at[1] - origin[1], at[2] - origin[2]];
+        Box3 { min: from(self.min), max: from(self.max) }
+    }
+
     /// Every cell, in row-major order.
     pub fn cells(self) -> impl Iterator<Item = Dims> {
         (self.min[0]..self.max[0]).flat_map(move |z| {
@@ -250,6 +256,49 @@ impl Grid {
         }
         if out.is_empty() { Box3::EMPTY } else { out }
     }
+
+    /// Calls `out` with boxes of pages (27 at most) that together are `pages`, all of which overlap
+    /// `elements`: the pages of a box are of one size, and `elements` has the same part of each.
+    pub fn alike(&self, pages: &Box3, elements: &Box3, out: &mut dyn FnMut(Box3)) {
+        let ends = [0, 1, 2].map(|d| {
+            let (page, first, last) = (self.page[d], pages.min[d], pages.max[d]);
+            // The first and the last page are others if they are cut, by an end of the shape, too.
+            let [low, high] = [elements.min[d], elements.max[d]];
+            let from = if low.is_multiple_of(page) { first } else { low / page + 1 };
+            let to = if high.is_multiple_of(page) { last } else { high / page };
+            let from = from.clamp(first, last);
+            [first, from, to.clamp(from, last), last]
+        });
+        for cell in Box3::whole([3; 3]).cells() {
+            let part = Box3 {
+                min: [0, 1, 2].map(|d| ends[d][cell[d]]),
+                max: [0, 1, 2].map(|d| ends[d][cell[d] + 1]),
+            };
+            if !part.is_empty() {
+                out(part);
+            }
+        }
+    }
+
+    /// Calls `out` with boxes of elements that together are `part` of each of `pages`, which are of
+    /// one size; `part` counts from a page's first element. Where it reaches through a page, it is one
+    /// box with its neighbour's.
+    pub fn parts_of(&self, pages: &Box3, part: &Box3, out: &mut dyn FnMut(Box3)) {
+        if pages.is_empty() {
+            return;
+        }
+        let through = |d: usize| part.min[d] == 0 && part.max[d] == self.page[d];
+        // How many pages a box has of each dimension, and how many boxes there are.
+        let many = [0, 1, 2].map(|d| if through(d) { pages.extent()[d] } else { 1 });
+        let boxes = [0, 1, 2].map(|d| pages.extent()[d] / many[d]);
+        for at in Box3::whole(boxes).cells() {
+            let first = [0, 1, 2].map(|d| pages.min[d] + at[d] * many[d]);
+            out(Box3 {
+                min: [0, 1, 2].map(|d| first[d] * self.page[d] + part.min[d]),
+                max: [0, 1, 2].map(|d| (first[d] + many[d] - 1) * self.page[d] + part.max[d]),
+            });
+        }
+    }
 }
 
 #[cfg(test)]
@@ -295,6 +344,38 @@ mod tests {
                 assert_eq!(inside.contains(&page), b.contains(&elements), "{b:?} {page:?}");
             }
         }
+    }
+
+    #[test]
+    fn pages_are_cut_alike() {
+        let grid = Grid::new([1, 5, 7], [1, 2, 3]);
+        for elements in small_boxes() {
+            let pages = grid.pages_of(&elements);
+            let mut told = Vec::new();
+            grid.alike(&pages, &elements, &mut |part| {
+                let cut = |page: Dims| {
+                    let all = grid.elements_of(&Box3::cell(page));
+                    (all.extent(), all.intersect(&elements).counted_from(all.min))
+                };
+                let (_, covered) = cut(part.min);
+                part.cells().for_each(|page| assert_eq!(cut(page), cut(part.min), "{elements:?}"));
+                told.extend(part.cells());
+                let mut parts = Vec::new();
+                grid.parts_of(&part, &covered, &mut |b| parts.push(b));
+                let inside = grid.elements_of(&part).intersect(&elements);
+                assert_eq!(parts.iter().map(Box3::volume).sum::<usize>(), inside.volume());
+                assert!(parts.iter().all(|b| inside.contains(b)), "{parts:?} of {inside:?}");
+                let apart = |(at, b): (usize, &Box3)| parts[..at].iter().all(|a| !a.overlaps(b));
+                assert!(parts.iter().enumerate().all(apart));
+            });
+            told.sort_unstable();
+            assert_eq!(told, pages.cells().collect::<Vec<_>>(), "{elements:?}");
+        }
+        let mut rows = Vec::new();
+        let grid = Grid::new([1, 100, 8], [1, 1, 8]);
+        let (pages, column) = (Box3::whole([1, 100, 1]), Box3 { min: [0; 3], max: [1, 1, 3] });
+        grid.parts_of(&pages, &column, &mut |b| rows.push(b));
+        assert_eq!(rows, [Box3::whole([1, 100, 3])]);
     }
 
     #[test]

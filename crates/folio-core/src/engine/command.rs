@@ -383,11 +383,7 @@ impl Ledger {
         }
         let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
         let storage = &mut self.storages[a.storage.0];
-        if !storage.mixed.is_empty() && !inside.is_empty() {
-            for number in storage.mixed_in(&inside) {
-                storage.mixed.remove(&number);
-            }
-        }
+        storage.pieces.clear(&inside);
         let known = &mut |s| outcome(lanes, slots, failures, s);
         if !inside.is_empty() {
             storage.tracker.set(&inside, DomainSet::of(a.domain));

@@ -139,8 +139,8 @@ impl Ledger {
             .flat_map(|r| r.sources.iter())
             .for_each(&mut look);
         self.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut look);
-        let mixed = self.storages.iter().flat_map(|storage| storage.mixed.values().flatten());
-        mixed.flat_map(|f| &f.arriving).for_each(|(_, stamp)| look(*stamp));
+        let pieces = self.storages.iter().flat_map(|storage| storage.pieces.all());
+        pieces.flat_map(|f| &f.arriving).for_each(|(_, stamp)| look(*stamp));
         for queue in self.queues.iter() {
             [queue.last, queue.fence].into_iter().for_each(&mut look);
             queue.unplaced.iter().for_each(|stamp| look(*stamp));

@@ -68,20 +68,22 @@ impl Ledger {
         // Of a lost domain, too: without it the data would not be lost but never have been.
         let alone =
             |set: DomainSet| set.contains(domain) && set.minus(lost).without(domain).is_empty();
-        let mut only = storage.mixed.values().flatten().any(|fragment| alone(fragment.on()));
+        let mut only = storage.pieces.all().any(|fragment| alone(fragment.on()));
         // What a page in pieces is as a whole does not count: each piece may have others.
         let whole = |pages: &Box3| {
-            pages.cells().any(|page| !storage.mixed.contains_key(&storage.page_number(page)))
+            let mut any = false;
+            storage.pieces.visit(pages, &mut |_, fragments| any |= fragments.is_empty());
+            any
         };
         storage.tracker.visit(&all, &mut |pages, set| only |= alone(set) && whole(&pages));
         if only {
             return Err(Error::OnlyCopy { buffer: storage.label.clone() });
         }
         storage.tracker.remove(&all, domain);
-        for fragment in storage.mixed.values_mut().flatten() {
+        storage.pieces.update(&all, &mut |fragment| {
             fragment.domains = fragment.domains.without(domain);
             fragment.arriving.retain(|(to, _)| *to != domain);
-        }
+        });
         storage.defined.update(&all, &mut |_, set: DomainSet| set.without(domain));
         if let Some(place) = storage.allocs.get_mut(usize::from(domain.0)) {
             *place = None;

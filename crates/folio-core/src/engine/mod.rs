@@ -31,6 +31,7 @@ pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
 mod null;
 pub(crate) mod packed;
+pub(crate) mod pieces;
 pub(crate) mod queues;
 pub(crate) mod reaper;
 pub(crate) mod retire;

@@ -1,16 +1,15 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
-use super::fragments::Fragment;
+use super::pieces::Pieces;
 use super::stamp::Stamp;
 use super::tracker::Tracker;
 use crate::error::Label;
-use crate::geom::{Box3, Dims, Grid};
+use crate::geom::{Box3, Grid};
 use crate::graph::hazards::Hazards;
 use crate::hal::{CopyRect, HostPtr, MemRef};
 use crate::pages::{DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 
 /// Index of a storage in the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -80,9 +79,9 @@ pub(crate) struct StorageState {
     /// A copy or fill has failed: who failed for it may be at work still, on memory that holds
     /// nothing any more.
     pub(crate) broken: bool,
-    /// Pages that discards of parts have split between domains, by linear page number; also those
-    /// that copies make whole again, as long as they are not written.
-    pub(crate) mixed: BTreeMap<usize, Vec<Fragment>>,
+    /// Pages that discards of parts have split between domains; also those that copies make whole
+    /// again, as long as they are not written.
+    pub(crate) pieces: Pieces,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
     /// The only domain on which it exists: USM.
     pub(crate) home: Option<DomainId>,
@@ -116,7 +115,7 @@ impl StorageState {
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
             broken: false,
-            mixed: BTreeMap::new(),
+            pieces: Pieces::new(grid.pages),
             allocs: SmallVec::new(),
             home,
             guards: SmallVec::new(),
@@ -199,42 +198,5 @@ impl StorageState {
     /// True when nothing refers to it any more.
     pub(crate) fn over(&self) -> bool {
         self.dropped && self.in_use == 0
-    }
-
-    /// The linear number of a page.
-    pub(crate) fn page_number(&self, page: Dims) -> usize {
-        crate::geom::linear(self.grid.pages, page)
-    }
-
-    /// The page of a linear number.
-    pub(crate) fn page_at(&self, number: usize) -> Dims {
-        let [_, rows, columns] = self.grid.pages;
-        [number / (rows * columns), number / columns % rows, number % columns]
-    }
-
-    /// The pages of `run` that are not among `numbers`, in boxes.
-    pub(crate) fn without(&self, run: Box3, numbers: &[usize], out: &mut dyn FnMut(Box3)) {
-        let mut boxes: SmallVec<[Box3; 4]> = SmallVec::from_slice(&[run]);
-        for number in numbers {
-            let page = Box3::cell(self.page_at(*number));
-            let mut left: SmallVec<[Box3; 4]> = SmallVec::new();
-            boxes.iter().for_each(|b| b.subtract(&page, |rest| left.push(rest)));
-            boxes = left;
-        }
-        boxes.into_iter().for_each(out);
-    }
-
-    /// The pages in `range` of which there are fragments.
-    pub(crate) fn mixed_in(&self, range: &Box3) -> SmallVec<[usize; 4]> {
-        if self.mixed.is_empty() || range.is_empty() {
-            return SmallVec::new();
-        }
-        let first = self.page_number(range.min);
-        let last = self.page_number([range.max[0] - 1, range.max[1] - 1, range.max[2] - 1]);
-        self.mixed
-            .range(first..=last)
-            .map(|(&number, _)| number)
-            .filter(|&number| range.contains(&Box3::cell(self.page_at(number))))
-            .collect()
     }
 }

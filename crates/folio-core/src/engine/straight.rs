@@ -37,7 +37,7 @@ impl StorageState {
         let fine = all
             && !self.closed
             && self.guards.is_empty()
-            && self.mixed.is_empty()
+            && self.pieces.is_empty()
             && self.tracker.flat().is_some_and(here)
             && self.defined.flat().is_some_and(here);
         if fine { self.hazards.settled() } else { None }

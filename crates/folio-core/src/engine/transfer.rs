@@ -8,6 +8,7 @@ use super::access::{Access, Mode};
 use super::copies::CopyJob;
 use super::lanes::{Filling, Payload};
 use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
+use super::pieces::Fragment;
 use super::stamp::{LaneId, Stamp};
 use super::storage::StorageId;
 use super::trace::Note;
@@ -22,9 +23,8 @@ use std::collections::HashSet;
 /// What is outdated in a memory.
 pub(crate) struct Outdated {
     pub(crate) needs: SmallVec<[Need; 4]>,
-    /// The pages that it needs whole, and the numbers of those in pieces.
+    /// The pages that it needs whole.
     runs: SmallVec<[Box3; 4]>,
-    mixed: SmallVec<[usize; 4]>,
     /// Pages that only lost devices have, and where those have them.
     pub(crate) gone: SmallVec<[Box3; 1]>,
     gone_on: DomainSet,
@@ -75,13 +75,18 @@ impl Ledger {
             true => storage.grid.pages_inside(&a.elements),
             false => Box3::EMPTY,
         };
-        for number in storage.pieces_on(pages, domain) {
-            let storage = &self.storages[a.storage.0];
-            let page = Box3::cell(storage.page_at(number));
-            let defined = storage.defined.get(page.min).contains(domain);
-            if defined || discarded.contains(&page) {
-                continue;
+        let (mut undefined, on) = (Vec::new(), |f: &Fragment| f.on().contains(domain));
+        storage.pieces.visit(pages, &mut |run, fragments| {
+            if fragments.iter().any(on) {
+                storage.defined.visit(&run, &mut |run, set: DomainSet| {
+                    if !set.contains(domain) {
+                        run.subtract(&discarded, |run| undefined.extend(run.cells()));
+                    }
+                });
             }
+        });
+        for page in undefined {
+            let (storage, page) = (&self.storages[a.storage.0], Box3::cell(page));
             let mut writers: Deps = SmallVec::new();
             storage.hazards.read_deps(&page, domain, &mut writers);
             if writers.iter().any(|d| self.outcome(d.stamp) == Outcome::Failed) {
@@ -108,7 +113,7 @@ impl Ledger {
         who: For<'_>,
         deps: &mut Deps,
     ) {
-        let Outdated { needs, runs, mixed, gone, gone_on } = self.outdated(id, pages, domain);
+        let Outdated { needs, runs, gone, gone_on } = self.outdated(id, pages, domain);
         if !gone.is_empty() {
             return self.lose_data(id, &gone, gone_on, deps);
         }
@@ -122,16 +127,13 @@ impl Ledger {
             storage.tracker.insert(run, domain);
             storage.hazards.replaced(run, domain);
         }
-        for number in mixed {
-            self.gather(id, number, domain, &stamps);
-        }
+        self.gather(id, pages, domain, &stamps);
     }
 
     /// What `domain` lacks of `pages`.
     pub(crate) fn outdated(&self, id: StorageId, pages: &Box3, domain: DomainId) -> Outdated {
         let lost = self.lost;
         let storage = &self.storages[id.0];
-        let mixed = storage.mixed_in(pages);
         let (mut needs, mut runs, mut gone) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
         let mut gone_on = DomainSet::EMPTY;
         storage.tracker.visit(pages, &mut |run, set| {
@@ -147,7 +149,10 @@ impl Ledger {
                 needs.push(Need { elements: storage.grid.elements_of(&pages), sources });
                 runs.push(pages);
             };
-            storage.without(run, &mixed, &mut |run| {
+            storage.pieces.visit(&run, &mut |run, fragments| {
+                if !fragments.is_empty() {
+                    return;
+                }
                 if !storage.tracker.is_foreign() {
                     return need(run, set);
                 }
@@ -162,21 +167,23 @@ impl Ledger {
         });
         // Of pages in pieces only what is missing is written, even if some domain has all of it:
         // should the copies that brought it there fail, nothing is lost.
-        for number in &mixed {
-            for fragment in storage.mixed.get(number).into_iter().flatten() {
+        storage.pieces.visit(pages, &mut |run, fragments| {
+            for fragment in fragments {
                 let all = fragment.on();
                 let sources = all.minus(lost);
                 if all.is_empty() || all.contains(domain) {
                     // Nobody: who wrote it has failed, and so does this command.
                 } else if sources.is_empty() {
                     gone_on = gone_on.union(all);
-                    gone.push(Box3::cell(storage.page_at(*number)));
+                    gone.push(run);
                 } else {
-                    needs.push(Need { elements: fragment.elements, sources });
+                    let part = &fragment.elements;
+                    let need = &mut |elements| needs.push(Need { elements, sources });
+                    storage.grid.parts_of(&run, part, need);
                 }
             }
-        }
-        Outdated { needs, runs, mixed, gone, gone_on }
+        });
+        Outdated { needs, runs, gone, gone_on }
     }
 
     /// What these pages held was on lost devices only, in these domains. That counts as written by

@@ -421,11 +421,14 @@ impl Hazards {
         });
     }
 
-    /// The copies whose contents `page` holds, as long as they have not failed.
-    pub(crate) fn arriving(&self, page: Dims, mut out: impl FnMut(DomainId, Stamp)) {
-        let state = self.states.get(self.map.get(page) as usize);
-        let live = state.into_iter().flat_map(|s| &s.arrivals).filter(|a| a.live);
-        live.for_each(|a| out(a.domain, a.stamp));
+    /// The copies whose contents the pages of `range` hold, as long as they have not failed.
+    pub(crate) fn arriving(&self, range: &Box3, mut out: impl FnMut(Box3, &[(DomainId, Stamp)])) {
+        self.map.visit(range, &mut |run, id| {
+            let state = self.states.get(id as usize);
+            let live = state.into_iter().flat_map(|s| &s.arrivals).filter(|a| a.live);
+            let live: SmallVec<[_; 2]> = live.map(|a| (a.domain, a.stamp)).collect();
+            out(run, &live);
+        });
     }
 
     /// Whether any of `range` holds the contents of a copy.

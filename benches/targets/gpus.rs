@@ -361,8 +361,9 @@ const BODIES: usize = 1 << 17;
 /// The same bodies on one device and on several, where each needs all others in each step.
 fn bodies(rt: &Runtime, devices: &[DeviceRef]) {
     const STEPS: usize = 20;
-    let on = |devices: &[DeviceRef]| {
-        let n = BODIES / devices.len();
+    // Each device does one of so many parts.
+    let on = |devices: &[DeviceRef], parts: usize| {
+        let n = BODIES / parts;
         let of = |k: usize, by: usize| (k * by % 101) as f32 / 101.0;
         let place = |k| [of(k, 7), of(k, 31), of(k, 53), 0.01 + of(k, 3)];
         let places: Vec<[f32; 4]> = (0..BODIES).map(place).collect();
@@ -386,11 +387,11 @@ fn bodies(rt: &Runtime, devices: &[DeviceRef]) {
             })
         }
     };
-    let one = on(&devices[..1]);
+    let one = on(&devices[..1], 1);
     let _ = one(2);
     for n in counts(devices) {
-        let several = on(&devices[..n]);
-        let _ = several(2);
+        let (several, part) = (on(&devices[..n], n), on(&devices[..1], n));
+        let _ = (several(2), part(2));
         let before = rt.counters().transfers().bytes;
         let _ = several(STEPS);
         let moved = (rt.counters().transfers().bytes - before) as usize / STEPS;
@@ -398,6 +399,8 @@ fn bodies(rt: &Runtime, devices: &[DeviceRef]) {
         let both = compare(7, STEPS, || several(STEPS), || one(STEPS));
         line(&format!("a step of 131072 bodies on {n} GPUs"), both, "one GPU");
         println!("    parallel efficiency {:.3}", 1.0 / (both[2] * n as f64));
+        let both = compare(7, STEPS, || several(STEPS), || part(STEPS));
+        line(&format!("the same, on {n} GPUs"), both, "the part of one of them, alone");
     }
 }
 

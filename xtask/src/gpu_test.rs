@@ -22,7 +22,8 @@ failure if anything failed. On a machine with a GPU, run it where it is.
 
   GROUP   what to pack; default: all
           conformance  the suites of the HAL and of the engine over GPUs alone
-          beside       those of the engine over GPUs and CPUs, and over GPUs by CUDA and by OpenCL
+          beside       those of the engine over GPUs and CPUs
+          twins        those of the engine over GPUs by CUDA and by OpenCL
           kernels      kernels, the compiler, graphs
           random       random kernels
           model        random programs and faults: alone, beside CPUs, beside OpenCL
@@ -32,9 +33,10 @@ failure if anything failed. On a machine with a GPU, run it where it is.
           bench        benchmarks against hand-written code (builds for minutes)";
 
 /// The groups, in the order in which they run.
-const GROUPS: [&str; 9] = [
+const GROUPS: [&str; 10] = [
     "conformance",
     "beside",
+    "twins",
     "kernels",
     "random",
     "model",
@@ -149,6 +151,7 @@ fn group(binary: &str, test: &str) -> &'static str {
     match binary.split_once("::") {
         Some((_, name)) if name.starts_with("several") => "multi",
         Some((_, "bundle")) => "bundle",
+        Some(("folio-conformance", "engine_twins")) => "twins",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
         Some(("folio-conformance", "hal_cuda" | "engine_cuda")) => "conformance",
         Some(("folio-model", "emit")) => "random",
@@ -251,6 +254,7 @@ mod tests {
     fn binaries_have_groups() {
         assert_eq!(group("folio-conformance::engine_cuda", "cuda_passes"), "conformance");
         assert_eq!(group("folio-conformance::engine_cuda", "cuda_and_cpu_pass"), "beside");
+        assert_eq!(group("folio-conformance::engine_twins", "cuda_and_opencl_pass"), "twins");
         assert_eq!(group("folio-conformance::opaque", "compile_opaque_cuda"), "kernels");
         assert_eq!(group("folio-conformance::bundle", "cuda_runs"), "bundle");
         assert_eq!(group("folio-conformance::several", "cuda_gpus"), "multi");

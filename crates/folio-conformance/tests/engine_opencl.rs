@@ -5,7 +5,7 @@
 mod support;
 
 use folio::prelude::*;
-use folio_core::hal::{AllocKind, AllocReq, Backend, Notify};
+use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_opencl::OpenClBackend;
 use support::pair::Pair;
@@ -22,21 +22,6 @@ fn there_is_one() -> bool {
     }
 }
 
-/// Whether memory has addresses there; so it is where buffers can be over shared virtual memory.
-fn has_addresses() -> bool {
-    if !there_is_one() {
-        return false;
-    }
-    // SAFETY: one allocation, which nobody uses.
-    let device = unsafe { OpenClBackend::new().open(0, Notify::none()) }.unwrap();
-    let kind = AllocKind::Device;
-    let wanted =
-        AllocReq { kind, size: 64, align: 64, import: None, zeroed: false, label: "probe" };
-    let made = device.usm().alloc(&wanted).unwrap();
-    device.usm().free(made.handle);
-    made.address.is_some()
-}
-
 /// The suite, but for what is about closures.
 #[track_caller]
 fn passes(build: fn() -> OpenClBackend, further: &[LeftOut]) {
@@ -48,8 +33,11 @@ fn passes(build: fn() -> OpenClBackend, further: &[LeftOut]) {
 /// KRN-04, KRN-08
 #[test]
 fn compile_and_pass_opencl() {
-    let further: &[LeftOut] = if has_addresses() { &[] } else { &ADDRESSES };
-    passes(OpenClBackend::new, further);
+    if there_is_one() {
+        // They have them where buffers can be over shared virtual memory.
+        let all = support::has_addresses(&OpenClBackend::new());
+        passes(OpenClBackend::new, if all { &[] } else { &ADDRESSES });
+    }
 }
 
 #[test]
@@ -65,7 +53,8 @@ fn compile_and_pass_opencl_and_cpu() {
             let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
             Pair(cpu, OpenClBackend::new())
         };
-        let left_out = support::left_out(&both(), &[]);
+        let all = support::has_addresses(&OpenClBackend::new());
+        let left_out = support::left_out(&both(), support::some_addresses(all));
         support::passes_where(both, &|name| !support::OF_ONE_KIND.contains(&name), &left_out);
     }
 }

@@ -8,7 +8,7 @@ pub mod pair;
 pub mod turns;
 
 use folio_conformance::engine::{Factory, names, run_engine_where};
-use folio_core::hal::{Backend, DeviceKind, MemoryHome};
+use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceKind, MemoryHome, Notify};
 use folio_layers::{Report, Validate};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -18,6 +18,22 @@ pub type LeftOut = (&'static str, usize);
 
 /// What devices without addresses leave out.
 pub const ADDRESSES: [LeftOut; 2] = [("addresses", 2), ("memory with addresses", 2)];
+
+/// What devices leave out of which some have addresses, by whether all have.
+pub fn some_addresses(all: bool) -> &'static [LeftOut] {
+    if all { &[] } else { &[("addresses", 1), ("memory with addresses", 2)] }
+}
+
+/// Whether memory of the first device has addresses.
+pub fn has_addresses(backend: &dyn Backend) -> bool {
+    // SAFETY: one allocation, which nobody uses.
+    let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
+    let (kind, size, align) = (AllocKind::Device, 64, 64);
+    let wanted = AllocReq { kind, size, align, import: None, zeroed: false, label: "probe" };
+    let made = device.usm().alloc(&wanted).unwrap();
+    device.usm().free(made.handle);
+    made.address.is_some()
+}
 
 /// Cases that take the devices of a backend to be of one kind.
 pub const OF_ONE_KIND: [&str; 3] = [

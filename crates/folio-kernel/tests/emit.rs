@@ -6,7 +6,7 @@ mod common;
 use common::{GROUPED, GUARDED, SAXPY, read};
 use folio_kernel::device::ParamPtr;
 use folio_kernel::emit::{
-    Capabilities, Dialect, Feature, Form, Grid, Module, Record, Threads, Word, emit,
+    Capabilities, Cut, Dialect, Feature, Form, Grid, Module, Record, Texts, Threads, Word, emit,
 };
 use folio_kernel::parse::parse;
 use folio_kernel::tile::{items_per_thread, tile};
@@ -53,6 +53,45 @@ fn several_items_of_a_thread() {
     assert!(at("= x_p1[") < text.find("y_p2[pos0_0 - y_p2_low0] = ").unwrap(), "{text}");
     assert_eq!(items_per_thread(&read(GROUPED)), None, "of a kernel of groups");
     assert_eq!(items_per_thread(&tiled), None, "twice");
+}
+
+/// Loops that load and are short; in what GPUs are given without tests, and nowhere else.
+#[test]
+fn short_loops_that_load_are_unrolled() {
+    let unrolled = |turn: &str, cut, proved| {
+        let kernel = read(&format!(
+            r#"kernel "sums" items 1 tile 1
+            param p0 = "x" view f32 1 in item
+            param p1 = "y" view f32 1 inout item
+            var v0 = "sum" f32
+            body {{
+              %0 u64 = query position 0 0
+              %1 f32 = const f32 0
+              store v0 = %1
+              %2 u64 = const u64 0
+              %3 u64 = const u64 64
+              for l0 %4 in %2, %3 {{
+                %5 f32 = load p0[%4]
+                %6 f32 = load v0
+                %7 f32 = add %5, %6
+                {turn}
+              }}
+              %8 f32 = load v0
+              store p1[%0] = %8
+            }}"#
+        ));
+        let texts = Texts::of(&kernel, Dialect::Cuda, &Capabilities::CUDA, cut).unwrap();
+        texts.text(proved).text.matches("#pragma unroll 16\n").count()
+    };
+    let turn = "store v0 = %7";
+    assert_eq!(unrolled(turn, Cut::Gpu, true), 1);
+    assert_eq!(unrolled(turn, Cut::Gpu, false), 0);
+    assert_eq!(unrolled(turn, Cut::Cpu, true), 0);
+    for long in ["%9 f32 = sin %7", "%9 bool = lt %5, %6 if %9 { store v0 = %7 } else { }"] {
+        assert_eq!(unrolled(long, Cut::Gpu, true), 0, "{long}");
+    }
+    let adds: String = (4..70).map(|k| format!("%{} f32 = add %7, %7 ", 100 + k)).collect();
+    assert_eq!(unrolled(&adds, Cut::Gpu, true), 0);
 }
 
 #[test]

@@ -5,8 +5,14 @@ use super::names;
 use super::types;
 use super::writer::{Open, Writer};
 use crate::ir::{Body, Label, Let, ParamKind, SiteId, Stmt, Value};
-use crate::op::{Binary, Op};
+use crate::op::{Binary, Op, Unary};
 use crate::types::Scalar;
+
+/// Turns of a short loop that are to be one. What was measured of a product of matrices is in docs/ARCHITECTURE.md: with
+/// 8 by OpenCL, and with 32 by CUDA, it gains nothing.
+const UNROLL: usize = 16;
+/// Statements of such a loop, at most.
+const SHORT: usize = 64;
 
 impl Writer<'_> {
     /// A body in braces that are there; true if its end can be reached.
@@ -94,6 +100,9 @@ impl Writer<'_> {
                 let (from, to) = (self.atom(*start), self.atom(*end));
                 let (ty, i) = (self.type_name(self.ty(*index)), format!("k{}", index.0));
                 self.is(*index, i.clone());
+                if self.form.unroll && is_worth_unrolling(body) {
+                    self.line(format!("#pragma unroll {UNROLL}"));
+                }
                 let head = format!("for ({ty} {i} = {from}; {i} < {to}; {i}++) {{");
                 self.repeated(*label, &head, |w| write(w, body))
             }
@@ -299,4 +308,23 @@ impl Writer<'_> {
             _ => self.literal(scalar(self, &value), 0),
         }
     }
+}
+
+/// A loop without another one and without branches, which loads something, and is short enough for a compiler to
+/// write it down so many times: mathematical functions are long.
+fn is_worth_unrolling(body: &Body) -> bool {
+    let short = |op: &Op| match op {
+        Op::Unary(op, _) => {
+            matches!(op, Unary::Neg | Unary::Not | Unary::Abs | Unary::Sqrt | Unary::Rsqrt)
+        }
+        Op::Binary(op, ..) => !matches!(op, Binary::Pow | Binary::Atan2 | Binary::Hypot),
+        Op::Atomic(..) | Op::Subgroup(..) | Op::SubgroupFold(..) => false,
+        _ => true,
+    };
+    let straight = |stmt: &Stmt| match stmt {
+        Stmt::Let(define) => short(&define.op),
+        other => matches!(other, Stmt::Store { .. }),
+    };
+    let loads = |stmt: &Stmt| matches!(stmt, Stmt::Let(Let { op: Op::Load(_), .. }));
+    body.len() <= SHORT && body.iter().all(straight) && body.iter().any(loads)
 }

@@ -95,12 +95,15 @@ pub struct Form {
     /// Threads of a block along the last dimension, where items are launched in blocks of always the
     /// same width: the distances between a thread's items are then constants of the text.
     pub width: Option<u32>,
+    /// Compilers are told to unroll short loops that load, as GPUs want it: then several loads are under way, and
+    /// the threads of a block do not drift apart.
+    pub unroll: bool,
 }
 
 impl Form {
     /// A text for blocks of any width.
     pub const fn new(dialect: Dialect, checked: bool) -> Form {
-        Form { dialect, checked, width: None }
+        Form { dialect, checked, width: None, unroll: false }
     }
 }
 

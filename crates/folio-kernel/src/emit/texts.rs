@@ -47,9 +47,10 @@ impl Texts<Module> {
     ) -> Result<Texts<Module>, Lacks> {
         let gpu = cut == Cut::Gpu;
         let block = block(if gpu { by_rank(kernel.shape.rank) } else { ROW }, capabilities.block);
-        let text = |kernel: &Kernel, checked| {
+        let text = |kernel: &Kernel, checked: bool| {
             let width = gpu.then_some(block[2] as u32);
-            let form = Form { width, ..Form::new(dialect, checked) };
+            let unroll = gpu && !checked;
+            let form = Form { width, unroll, ..Form::new(dialect, checked) };
             emit(kernel, form, capabilities)
         };
         let (checked, proved) = (text(kernel, true)?, text(kernel, false)?);

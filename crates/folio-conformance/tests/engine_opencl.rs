@@ -69,6 +69,33 @@ fn opencl_computes_several_items_in_a_thread() {
 }
 
 #[kernel]
+fn row_sums(i: Item, x: In<f32, 2>, y: Out<f32>) {
+    let mut sum = 0.0;
+    for k in 0..x.shape()[1] {
+        sum += x[(i.index(), k)];
+    }
+    y[i] = sum;
+}
+
+/// Loops of which compilers are told to make several turns one, of any number of turns.
+#[test]
+fn opencl_unrolls_loops() {
+    if !there_is_one() {
+        return;
+    }
+    let rt = Runtime::builder().backend(OpenClBackend::new().as_gpus()).build().unwrap();
+    let q = rt.queue().unwrap();
+    for columns in [1, 15, 16, 17, 100] {
+        let x: Vec<f32> = (0..50 * columns).map(|k| (k % 1000) as f32).collect();
+        let from = rt.buffer_from_with(&x, [50, columns], BufferOptions::new()).unwrap();
+        let mut sums = rt.buffer(50).unwrap();
+        q.run(50, row_sums(&from, &mut sums)).unwrap();
+        let wanted: Vec<f32> = x.chunks(columns).map(|row| row.iter().sum()).collect();
+        assert_eq!(sums.to_vec().unwrap(), wanted, "{columns} columns");
+    }
+}
+
+#[kernel]
 fn step(i: Item, n: i32, x: In<i32>, y: InOut<i32>) {
     y[i] = y[i] * 3 + x[i] - n;
 }

@@ -361,4 +361,8 @@ impl<K: Kernel> BlockKernel for Native<K> {
         // what is written (`CommandGroup::run`), and its blocks are disjoint and of whole groups.
         watch(K::FUNCTION, || unsafe { run::<K>(&self.scalars, params, &block, launch) })
     }
+
+    fn grain(&self) -> usize {
+        self.launch.as_ref().map_or(1, |launch| launch.grain())
+    }
 }

@@ -236,7 +236,8 @@ fn run_kernel(
     if class != Class::Wide {
         return run(Block::whole(launch.geometry.range)).map(|()| 1);
     }
-    let blocks = Blocks::new(&launch.geometry, machine.threads * BLOCKS_PER_THREAD);
+    let wanted = machine.threads * BLOCKS_PER_THREAD;
+    let blocks = Blocks::new(&launch.geometry, kernel.grain(), wanted);
     let first: Mutex<Option<HalError>> = Mutex::new(None);
     machine.for_each(blocks.count(), &|index| {
         let Err(error) = run(blocks.get(index)) else { return true };

@@ -18,9 +18,14 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// About `wanted` blocks, at least one and fewer than twice as many: the slowest dimension is
-    /// cut first, and the next one only where that gave too few.
-    pub(crate) fn new(geometry: &Geometry, wanted: usize) -> Blocks {
-        let mut unit = geometry.group.unwrap_or([1; 3]);
+    /// cut first, and the next one only where that gave too few. What has one dimension is cut at
+    /// multiples of `grain`.
+    pub(crate) fn new(geometry: &Geometry, grain: usize, wanted: usize) -> Blocks {
+        let mut unit = match (geometry.group, geometry.range) {
+            (Some(group), _) => group,
+            (None, [1, 1, _]) => [1, 1, grain],
+            (None, _) => [1; 3],
+        };
         let (mut units, mut parts) = ([1; 3], [1; 3]);
         let mut missing = wanted.max(1);
         for d in 0..3 {
@@ -62,7 +67,7 @@ mod tests {
     use folio_core::geom::{Box3, linear};
 
     fn blocks(range: Dims, group: Option<Dims>, wanted: usize) -> Vec<Block> {
-        let blocks = Blocks::new(&Geometry { group, ..Geometry::new(3, range) }, wanted);
+        let blocks = Blocks::new(&Geometry { group, ..Geometry::new(3, range) }, 1, wanted);
         (0..blocks.count()).map(|i| blocks.get(i)).collect()
     }
 
@@ -94,6 +99,22 @@ mod tests {
                 assert_eq!((block.min[d] % [2, 3, 8][d], extent[d] % [2, 3, 8][d]), (0, 0));
             }
         }
+    }
+
+    #[test]
+    fn one_dimension_is_cut_where_the_kernel_wants() {
+        for (items, count) in [(4096, 1), (4097, 2), (1 << 16, 16), ((1 << 22) + 5, 32)] {
+            let blocks = Blocks::new(&Geometry::new(1, [1, 1, items]), 4096, 32);
+            assert_eq!(blocks.count(), count);
+            let mut next = 0;
+            for block in (0..count).map(|at| blocks.get(at)) {
+                assert_eq!((block.min[2], next % 4096), (next, 0), "{items}");
+                next = block.max[2];
+            }
+            assert_eq!(next, items);
+        }
+        let rows = Blocks::new(&Geometry::new(2, [1, 8, 100]), 4096, 8);
+        assert_eq!(rows.count(), 8);
     }
 
     #[test]

@@ -140,6 +140,11 @@ pub trait BlockKernel: Send + Sync + 'static {
     /// writes what the kernel declared as read, nor touches what it declared as written, other
     /// than this kernel's own other blocks.
     unsafe fn run(&self, params: &[ParamPtr], block: &Block) -> Verdict;
+
+    /// Where a launch has one dimension, blocks that begin at multiples of this are the quickest.
+    fn grain(&self) -> usize {
+        1
+    }
 }
 
 /// Which code a native kernel is: equal for all launches of one closure or function.
@@ -153,6 +158,7 @@ type Store = MaybeUninit<[u64; INLINE / 8]>;
 struct VTable {
     id: fn() -> TypeId,
     run: unsafe fn(*const u8, &[ParamPtr], &Block) -> Verdict,
+    grain: unsafe fn(*const u8) -> usize,
     drop: unsafe fn(*mut u8),
 }
 
@@ -176,6 +182,8 @@ impl<K: BlockKernel> Make<K> {
         id: TypeId::of::<K>,
         // SAFETY: the store holds a `K` (see `NativeKernel::new`); the rest is `run`'s contract.
         run: |store, params, block| unsafe { (*store.cast::<K>()).run(params, block) },
+        // SAFETY: the store holds a `K`.
+        grain: |store| unsafe { (*store.cast::<K>()).grain() },
         // SAFETY: the store holds a `K`, dropped once, by `NativeKernel::drop`.
         drop: |store| unsafe { store.cast::<K>().drop_in_place() },
     };
@@ -184,6 +192,8 @@ impl<K: BlockKernel> Make<K> {
         id: TypeId::of::<K>,
         // SAFETY: the store holds a `Box<K>`; the rest is `run`'s contract.
         run: |store, params, block| unsafe { (**store.cast::<Box<K>>()).run(params, block) },
+        // SAFETY: the store holds a `Box<K>`.
+        grain: |store| unsafe { (**store.cast::<Box<K>>()).grain() },
         // SAFETY: the store holds a `Box<K>`, dropped once, by `NativeKernel::drop`.
         drop: |store| unsafe { store.cast::<Box<K>>().drop_in_place() },
     };
@@ -218,6 +228,12 @@ impl NativeKernel {
         // SAFETY: the vtable was made for what the store holds; the caller keeps `run`'s contract.
         unsafe { (self.vtable.run)(self.store.as_ptr().cast(), params, block) }
     }
+
+    /// See [`BlockKernel::grain`].
+    pub fn grain(&self) -> usize {
+        // SAFETY: the vtable was made for what the store holds.
+        unsafe { (self.vtable.grain)(self.store.as_ptr().cast()) }
+    }
 }
 
 impl Drop for NativeKernel {
@@ -245,6 +261,10 @@ mod tests {
             self.0.fetch_add(block.volume() * usize::from(self.1[N - 1]), Ordering::Relaxed);
             Ok(())
         }
+
+        fn grain(&self) -> usize {
+            N
+        }
     }
 
     fn runs_and_drops<const N: usize>() {
@@ -254,7 +274,7 @@ mod tests {
         let moved = Box::new(kernel);
         // SAFETY: this kernel touches no memory.
         unsafe { moved.run(&[], &Block::whole([1, 2, 3])).unwrap() };
-        assert_eq!(hits.load(Ordering::Relaxed), 12);
+        assert_eq!((hits.load(Ordering::Relaxed), moved.grain()), (12, N));
         assert_eq!(id, NativeKernel::new(Counts(hits.clone(), [1; N])).id());
         assert_eq!(Arc::strong_count(&hits), 2);
         drop(moved);

@@ -1,7 +1,7 @@
 //! What a launch is to the kernel that computes it: where it begins, its groups, its reductions.
 
 use super::Positions;
-use super::reduce::Reduction;
+use super::reduce::{CHUNK, Reduction};
 
 /// A launch. Three dimensions, the slowest first; ones where a launch has fewer.
 #[derive(Debug, Default)]
@@ -39,6 +39,12 @@ impl Launched {
     /// Groups; items for item kernels.
     pub(super) fn grid(&self) -> [usize; 3] {
         std::array::from_fn(|dim| self.range[dim] / self.group[dim].max(1))
+    }
+
+    /// Where blocks of items in one dimension should begin: so that no two share what is reduced together.
+    pub fn grain(&self) -> usize {
+        let alone = !self.reductions.is_empty() && self.group == [1; 3];
+        if alone { CHUNK } else { 1 }
     }
 
     /// One of its reductions.

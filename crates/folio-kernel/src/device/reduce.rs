@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Values of a chunk.
-const CHUNK: usize = 4096;
+pub(super) const CHUNK: usize = 4096;
 /// Values that are folded beside each other.
 const LANES: usize = 256;
 

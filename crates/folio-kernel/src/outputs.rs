@@ -259,10 +259,18 @@ impl<'k> Outputs<'k> {
     }
 }
 
-/// A statement after which the next one may not be reached.
+/// A statement after which the next one may not be reached: a way leads out of all of it.
 fn leaves(stmt: &Stmt) -> bool {
-    match stmt {
-        Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return => true,
-        _ => stmt.bodies().into_iter().flatten().any(leaves),
+    fn out(stmt: &Stmt, inside: &mut Vec<Label>) -> bool {
+        match stmt {
+            Stmt::Break(label) | Stmt::Continue(label) => return !inside.contains(label),
+            Stmt::Return => return true,
+            Stmt::For { label, .. } | Stmt::Loop { label, .. } | Stmt::Block { label, .. } => {
+                inside.push(*label);
+            }
+            _ => {}
+        }
+        stmt.bodies().into_iter().flatten().any(|stmt| out(stmt, inside))
     }
+    out(stmt, &mut vec![])
 }

@@ -169,6 +169,16 @@ fn every_out_is_written() {
     missing(Y, &CHUNKS.replace("%4 {", "%3 {"), ROWS, "chunks");
     missing(Y, &CHUNKS.replace("{ store", "{ if %8 { break l8 } store"), ROWS, "chunks");
     missing(Y, &CHUNKS.replace("{ store", "{ if %8 { continue l8 } store"), ROWS, "chunks");
+    // What leaves a block or a loop inside of the turn does not end the turn.
+    fine(Y, &CHUNKS.replace("{ store", "{ block l0 { if %8 { break l0 } } store"), ROWS);
+    fine(
+        Y,
+        &CHUNKS.replace("{ store", "{ for l0 %70 in %2, %4 { if %8 { continue l0 } } store"),
+        ROWS,
+    );
+    let inside = "{ block l0 { if %8 { continue l8 } } store";
+    missing(Y, &CHUNKS.replace("{ store", inside), ROWS, "chunks");
+    missing(Y, &CHUNKS.replace("{ store", "{ block l0 { if %8 { return } } store"), ROWS, "chunks");
     // Rows as wide as the view.
     missing(Y, CHUNKS, &ROWS.replace("%5 {", "%4 {"), "rows");
     missing(Y, CHUNKS, &ROWS.replace("%0, %90", "%0, %3"), "rows");

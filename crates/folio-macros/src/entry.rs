@@ -39,14 +39,19 @@ pub(crate) fn made(signature: &Signature) -> Vec<TokenStream> {
 pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     let (mut foldings, mut open, mut close) = (vec![], vec![], vec![]);
     let (mut given, mut memory) = (vec![], 0usize);
-    let (mut begin, mut end) = (vec![], vec![]);
+    let (mut begin, mut end, mut views) = (vec![], vec![], vec![]);
     for (number, parameter) in signature.parameters.iter().enumerate() {
         let (name, ty) = (&parameter.name, &parameter.ty);
         let k = memory;
         memory += usize::from(matches!(parameter.role, Role::View | Role::Reduce));
         match parameter.role {
             Role::Item(_) | Role::Group(_) => {}
-            Role::View | Role::Value => given.push(quote!(#name)),
+            Role::View | Role::Value => {
+                if parameter.role == Role::View {
+                    views.push(name);
+                }
+                given.push(quote!(#name));
+            }
             Role::Local => given.push(quote! {
                 <#ty as ::folio::ir::device::LocalParam>::array(__grid, #number)
             }),
@@ -95,6 +100,9 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     } else {
         quote! {
             for __row in __launch.rows(__block) {
+                // Copies whose addresses nobody knows: so what lanes take cannot change them, and they stay
+                // in registers also where not all that made them was inlined.
+                #(let #views = #views;)*
                 #(#open)*
                 __row.each(|__grid, __number| { #(#begin)* #body; #(#end)* });
                 #(#close)*

@@ -323,6 +323,8 @@ impl Walk {
             Pat::Ident(name) if name.mutability.is_none() => {
                 if let Some(at) = self.scopes.find(&name.ident)
                     && length(&ends) <= LONGEST
+                    // The last number is that of all variables from there on.
+                    && at != u16::MAX
                 {
                     self.known.ends.insert(at, ends);
                 }

@@ -43,6 +43,8 @@ pub struct Plan {
     phase: Option<u16>,
     /// Names of the spine's other variables that are visible, and whether those are `mut`.
     visible: Vec<(Ident, bool)>,
+    /// By open block of the spine: all words of what is repeated there.
+    again: Vec<BTreeSet<String>>,
 }
 
 /// A statement of the spine.
@@ -94,7 +96,19 @@ impl Plan {
         all.find(|(have, _)| have.unraw() == name.unraw()).map(|(_, mutable)| *mutable)
     }
 
+    /// A statement of the spine binds these names. What is repeated behind it must not mean them.
+    fn binds(&mut self, names: &[(Ident, bool)]) {
+        let means =
+            |name: &Ident| self.again.iter().any(|all| all.contains(&name.unraw().to_string()));
+        if names.iter().any(|(name, _)| means(name)) {
+            self.give_up();
+        }
+    }
+
     fn push(&mut self, step: Step) {
+        if let (Step::Again(_, native), Some(all)) = (&step, self.again.last_mut()) {
+            words(native, all);
+        }
         if let Some(block) = self.open.last_mut() {
             block.push(step);
         }
@@ -108,6 +122,7 @@ impl Walk {
         plan.statement = false;
         std::mem::take(&mut plan.next).then(|| {
             plan.open.push(vec![]);
+            plan.again.push(BTreeSet::new());
             plan.visible.len()
         })
     }
@@ -117,6 +132,7 @@ impl Walk {
         if let Some(visible) = spine {
             self.plan.left = self.plan.open.pop().unwrap_or_default();
             self.plan.visible.truncate(visible);
+            self.plan.again.pop();
         }
     }
 
@@ -145,6 +161,10 @@ impl Walk {
             // The lanes would have to tell the one from the other.
             self.plan.give_up();
         }
+        self.plan.binds(&names);
+        if !is_known(&local.pat) {
+            self.plan.give_up();
+        }
         let fixed = names.iter().all(|(_, mutable)| !mutable);
         if fixed && hides.is_empty() && is_name(&local.pat) && self.is_same(&init.expr) {
             self.plan.same.extend(numbers);
@@ -152,6 +172,10 @@ impl Walk {
         }
         self.plan.visible.extend(names.iter().cloned());
         let positions = fixed && numbers.iter().all(|at| self.has_ends(*at));
+        if !positions && numbers.iter().any(|at| self.has_ends(*at)) {
+            // What is repeated could be made of a part that only lanes have.
+            self.plan.give_up();
+        }
         self.plan.push(match positions && !names.is_empty() {
             true => Step::Again(names.into_iter().map(|(name, _)| name).collect(), native.clone()),
             false => Step::Each(names, native.clone()),
@@ -181,6 +205,7 @@ impl Walk {
     pub(super) fn enter_spine_loop(&mut self, pattern: &Pat) {
         let mut names = vec![];
         bound(pattern, &mut names);
+        self.plan.binds(&names);
         let same = names.iter().filter_map(|(name, _)| self.scopes.find(name));
         self.plan.same.extend(same);
         self.plan.next = true;
@@ -459,6 +484,17 @@ fn is_name(pattern: &Pat) -> bool {
     match pattern {
         Pat::Ident(_) => true,
         Pat::Type(typed) => is_name(&typed.pat),
+        _ => false,
+    }
+}
+
+/// A pattern of which [`bound`] finds all names.
+fn is_known(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(_) | Pat::Wild(_) => true,
+        Pat::Type(typed) => is_known(&typed.pat),
+        Pat::Paren(inner) => is_known(&inner.pat),
+        Pat::Tuple(parts) => parts.elems.iter().all(is_known),
         _ => false,
     }
 }

@@ -2658,7 +2658,8 @@ ENTRY(256) folio_dot(
 ENTRY(256) folio_dot_finish_p2(
     GLOBAL const f32 *RESTRICT in,
     GLOBAL f32 *RESTRICT out,
-    const u64 values) {
+    const u64 values,
+    const u64 place) {
   SHARED f32 lanes[256];
   const u64 from = (u64)get_group_id(0) * 4096;
   const u64 count = values - from;
@@ -2679,7 +2680,7 @@ ENTRY(256) folio_dot_finish_p2(
     }
     BARRIER;
   }
-  if (thread == 0u) out[(u64)get_group_id(0)] = lanes[0];
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }
 // eight
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -3840,7 +3841,8 @@ ENTRY(256) folio_group_dot(
 ENTRY(256) folio_group_dot_finish_p2(
     GLOBAL const f32 *RESTRICT in,
     GLOBAL f32 *RESTRICT out,
-    const u64 values) {
+    const u64 values,
+    const u64 place) {
   SHARED f32 lanes[256];
   const u64 from = (u64)get_group_id(0) * 4096;
   const u64 count = values - from;
@@ -3861,12 +3863,13 @@ ENTRY(256) folio_group_dot_finish_p2(
     }
     BARRIER;
   }
-  if (thread == 0u) out[(u64)get_group_id(0)] = lanes[0];
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }
 ENTRY(256) folio_group_dot_finish_p3(
     GLOBAL const u32 *RESTRICT in,
     GLOBAL u32 *RESTRICT out,
-    const u64 values) {
+    const u64 values,
+    const u64 place) {
   SHARED u32 lanes[256];
   const u64 from = (u64)get_group_id(0) * 4096;
   const u64 count = values - from;
@@ -3887,7 +3890,7 @@ ENTRY(256) folio_group_dot_finish_p3(
     }
     BARRIER;
   }
-  if (thread == 0u) out[(u64)get_group_id(0)] = lanes[0];
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }
 // guarded
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -9022,7 +9025,8 @@ ENTRY(256) folio_statistics(
 ENTRY(256) folio_statistics_finish_p1(
     GLOBAL const i32 *RESTRICT in,
     GLOBAL i32 *RESTRICT out,
-    const u64 values) {
+    const u64 values,
+    const u64 place) {
   SHARED i32 lanes[256];
   const u64 from = (u64)get_group_id(0) * 4096;
   const u64 count = values - from;
@@ -9043,12 +9047,13 @@ ENTRY(256) folio_statistics_finish_p1(
     }
     BARRIER;
   }
-  if (thread == 0u) out[(u64)get_group_id(0)] = lanes[0];
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }
 ENTRY(256) folio_statistics_finish_p2(
     GLOBAL const u64 *RESTRICT in,
     GLOBAL u64 *RESTRICT out,
-    const u64 values) {
+    const u64 values,
+    const u64 place) {
   SHARED u64 lanes[256];
   const u64 from = (u64)get_group_id(0) * 4096;
   const u64 count = values - from;
@@ -9069,12 +9074,13 @@ ENTRY(256) folio_statistics_finish_p2(
     }
     BARRIER;
   }
-  if (thread == 0u) out[(u64)get_group_id(0)] = lanes[0];
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }
 ENTRY(256) folio_statistics_finish_p3(
     GLOBAL const f64 *RESTRICT in,
     GLOBAL f64 *RESTRICT out,
-    const u64 values) {
+    const u64 values,
+    const u64 place) {
   SHARED f64 lanes[256];
   const u64 from = (u64)get_group_id(0) * 4096;
   const u64 count = values - from;
@@ -9095,7 +9101,7 @@ ENTRY(256) folio_statistics_finish_p3(
     }
     BARRIER;
   }
-  if (thread == 0u) out[(u64)get_group_id(0)] = lanes[0];
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }
 // stencil
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;

@@ -114,6 +114,7 @@ fn few_in_flight() {
 fn couriers() {
     passes(&four(DeviceSpec::new().courier(Some(1))));
     passes(&four(DeviceSpec::new().courier(Some(1)).max_in_flight(2)).notifies(true));
+    passes(&four(DeviceSpec::new().courier(Some(1)).one_at_a_time(true)));
 }
 
 #[test]

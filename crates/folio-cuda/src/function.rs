@@ -270,10 +270,10 @@ impl Finish {
         while left > 1 {
             let (n, next) = (left, left.div_ceil(COMBINED));
             let target = if next == 1 { end } else { into };
-            let arguments = [from, target, n];
+            let arguments = [from, target, n, 0];
             let mut arguments: SmallVec<[*const c_void; 8]> =
                 arguments.iter().map(|argument| std::ptr::from_ref(argument).cast()).collect();
-            // SAFETY: two pointers and a number, as the emitter says; both pieces are large enough.
+            // SAFETY: two pointers and two numbers, as the emitter says; both pieces are large enough.
             unsafe { start(to, self.entry, ([1, 1, next], COMBINING), 0, &mut arguments)? };
             (from, into) = (into, from);
             left = next;

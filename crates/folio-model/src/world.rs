@@ -123,6 +123,7 @@ fn sim_backend(sim: &Sim) -> SimBackend {
             .batch(sim.batch)
             .max_in_flight(sim.max_in_flight)
             .courier(sim.courier.then_some(1))
+            .one_at_a_time(device == 0)
             .host_link(link);
         if sim.ir {
             spec = spec.closures(false).ir(Arc::new(Interpreter));

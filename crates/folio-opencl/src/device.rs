@@ -13,7 +13,6 @@ use folio_core::hal::{
 };
 use folio_core::ir::emit::Cut;
 use std::any::Any;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What a device and its lanes share.
@@ -27,7 +26,8 @@ pub(crate) struct Core {
     pub(crate) target: Target,
     pub(crate) cut: Cut,
     pub(crate) cache: Cache,
-    kernels: Mutex<Kernels>,
+    /// What is loaded, by the numbers of handles.
+    kernels: Mutex<Vec<Arc<Loaded>>>,
     /// Why it is gone.
     pub(crate) lost: OnceLock<Lost>,
 }
@@ -40,20 +40,13 @@ pub(crate) enum Loaded {
     Opaque(Opaque),
 }
 
-/// What is loaded, by the numbers of handles.
-#[derive(Debug, Default)]
-struct Kernels {
-    last: u64,
-    loaded: HashMap<u64, Arc<Loaded>>,
-}
-
 impl Core {
-    fn kernels(&self) -> MutexGuard<'_, Kernels> {
+    fn kernels(&self) -> MutexGuard<'_, Vec<Arc<Loaded>>> {
         self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<Arc<Loaded>, HalError> {
-        let found = self.kernels().loaded.get(&handle.0).cloned();
+        let found = self.kernels().get(handle.0 as usize).cloned();
         let unknown = || HalError::new(HalErrorKind::Driver, "a kernel that is not loaded");
         found.ok_or_else(unknown)
     }
@@ -118,10 +111,8 @@ unsafe impl Device for OpenClDevice {
             _ => return Err(HalError::unsupported("code of this kind")),
         });
         let mut kernels = self.0.kernels();
-        kernels.last += 1;
-        let handle = kernels.last;
-        kernels.loaded.insert(handle, made);
-        Ok(KernelHandle(handle))
+        kernels.push(made);
+        Ok(KernelHandle(kernels.len() as u64 - 1))
     }
 
     fn check(

@@ -4,12 +4,12 @@ use crate::cl::{Buffer, Context, Queue, call, run};
 use crate::device::Core;
 use crate::platform::Svm;
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemoryInfo, PointerInfo,
-    RawMemory,
+    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemoryInfo, Param,
+    PointerInfo, RawMemory,
 };
 use opencl_sys::{
     CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_USE_HOST_PTR, CL_TRUE, cl_context,
-    cl_device_id, cl_mem_flags,
+    cl_device_id, cl_mem, cl_mem_flags,
 };
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -129,6 +129,14 @@ struct State {
     in_use: HashMap<u32, u64>,
 }
 
+impl State {
+    fn find(&self, handle: u64) -> Result<&Arc<Block>, HalError> {
+        let unknown = || format!("there is no allocation {handle}");
+        let found = self.blocks.get(&handle);
+        found.ok_or_else(|| HalError::new(HalErrorKind::Driver, unknown()))
+    }
+}
+
 impl Memory {
     pub(crate) fn new() -> Memory {
         Memory(Mutex::default())
@@ -140,9 +148,19 @@ impl Memory {
 
     /// The allocation of a handle.
     pub(crate) fn find(&self, handle: u64) -> Result<Arc<Block>, HalError> {
-        let found = self.lock().blocks.get(&handle).cloned();
-        let unknown = || format!("there is no allocation {handle}");
-        found.ok_or_else(|| HalError::new(HalErrorKind::Driver, unknown()))
+        self.lock().find(handle).cloned()
+    }
+
+    /// The buffers of parameters, none where nothing is accessed. They live as long as the launch that is given
+    /// them: the engine frees what no operation uses.
+    pub(crate) fn buffers<B: FromIterator<cl_mem>>(&self, params: &[Param]) -> Result<B, HalError> {
+        let state = self.lock();
+        let find = |param: &Param| match param.mem.base {
+            MemBase::Device { handle, .. } => Ok(state.find(handle)?.buffer.0),
+            MemBase::Host(HostPtr(at)) if at.is_null() => Ok(null_mut()),
+            _ => Err(HalError::unsupported("a parameter in the host's memory")),
+        };
+        params.iter().map(find).collect()
     }
 
     pub(crate) fn info(&self, core: &Core) -> MemoryInfo {

@@ -3,13 +3,12 @@
 
 use crate::cl::{Buffer, Kernel, Program, run};
 use crate::device::Core;
-use crate::memory::Block;
 use crate::platform::number;
 use crate::program::build_emitted;
 use crate::reduce::Finish;
 use crate::threads::Threaded;
 use crate::work::Commands;
-use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, HostPtr, MemBase, Param, ParamPtr};
+use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, Param, ParamPtr};
 use folio_core::ir;
 use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts};
 use opencl_sys::{
@@ -17,6 +16,7 @@ use opencl_sys::{
     CL_DEVICE_MEM_BASE_ADDR_ALIGN, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
     CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, cl_mem,
 };
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
@@ -103,10 +103,11 @@ struct Entries {
     reductions: Vec<Finish>,
 }
 
-/// What a launch passes: the parameters that are memory, their buffers, and the scalars' words.
+/// What a launch passes: the parameters that are memory, their buffers (null where nothing is accessed), and the
+/// scalars' words.
 struct Passed<'p> {
-    params: Vec<ParamPtr>,
-    buffers: Vec<Option<&'p Buffer>>,
+    params: SmallVec<[ParamPtr; 4]>,
+    buffers: SmallVec<[cl_mem; 8]>,
     scalars: &'p [u8],
 }
 
@@ -149,11 +150,9 @@ impl Chosen<'_> {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let placed = args.params.iter().map(placed).collect::<Result<Vec<_>, _>>()?;
-        let blocks = commands.blocks(&placed)?;
         let mut passed = Passed {
-            params: placed.iter().map(|param| param.at(null_mut())).collect(),
-            buffers: blocks.iter().map(|block| block.as_ref().map(|b| &b.buffer)).collect(),
+            params: args.params.iter().map(placed).collect::<Result<_, _>>()?,
+            buffers: commands.shared.memory.buffers(args.params)?,
             scalars: args.blob,
         };
         let mut from = 0;
@@ -200,23 +199,17 @@ impl Built {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let count = threads.blocks().iter().product();
         let mut finished = Vec::new();
-        let mut rooms = Vec::new();
         for finish in entries.reductions.iter().filter(|_| count > 1) {
             let room = finish.room(commands, count)?;
             let param = &mut passed.params[finish.memory];
             let place = param.start() as usize;
             param.origin = [0; 3];
-            rooms.push(room);
-            finished.push((finish, passed.buffers[finish.memory], place));
+            let end = std::mem::replace(&mut passed.buffers[finish.memory], room.first().0);
+            finished.push((finish, room, (end, place)));
         }
-        let mut buffers = passed.buffers.clone();
-        for ((finish, ..), room) in finished.iter().zip(&rooms) {
-            buffers[finish.memory] = Some(room.first());
-        }
-        self.enqueue(commands, &entries.kernel, &threads, passed, &buffers)?;
-        for ((finish, end, place), room) in finished.into_iter().zip(rooms) {
-            let Some(end) = end else { continue };
-            finish.combine(commands, (room, count), self.lanes(), (end, place))?;
+        self.enqueue(commands, &entries.kernel, &threads, passed)?;
+        for (finish, room, end) in finished.into_iter().filter(|(_, _, (end, _))| !end.is_null()) {
+            finish.combine(commands, (room, count), self.lanes(), end)?;
         }
         Ok(())
     }
@@ -228,10 +221,9 @@ impl Built {
         kernel: &Kernel,
         threads: &Threaded,
         passed: &Passed<'_>,
-        buffers: &[Option<&Buffer>],
     ) -> Result<(), HalError> {
         let layout = &self.module.layout;
-        let mut words: Vec<u64> = Vec::with_capacity(layout.words.len());
+        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         layout.fill(&threads.grid, &passed.params, passed.scalars, &mut words);
         let mut arguments = Arguments::of(kernel);
         // Goes when its commands have ended: they hold it.
@@ -242,15 +234,15 @@ impl Built {
             None
         } else {
             let buffer = constant(commands, &words)?;
-            arguments.memory(Some(&buffer))?;
+            arguments.memory(buffer.0)?;
             Some(buffer)
         };
-        for buffer in buffers {
+        for buffer in &passed.buffers {
             arguments.memory(*buffer)?;
         }
         if layout.verdict {
             let slot = commands.verdicts.slot(commands.shared, commands.queue)?;
-            arguments.memory(Some(slot))?;
+            arguments.memory(slot.0)?;
         }
         if layout.scratch != 0 {
             let threads: usize = threads.local.iter().product();
@@ -288,9 +280,9 @@ impl<'k> Arguments<'k> {
         unsafe { run!(clSetKernelArg(self.kernel.0, number, bytes, at)) }
     }
 
-    pub(crate) fn memory(&mut self, buffer: Option<&Buffer>) -> Result<(), HalError> {
-        let raw: cl_mem = buffer.map_or(null_mut(), |buffer| buffer.0);
-        self.put(size_of::<cl_mem>(), (&raw const raw).cast())
+    /// A buffer, or null for none.
+    pub(crate) fn memory(&mut self, buffer: cl_mem) -> Result<(), HalError> {
+        self.put(size_of::<cl_mem>(), (&raw const buffer).cast())
     }
 
     /// A place in shared virtual memory.
@@ -305,14 +297,16 @@ impl<'k> Arguments<'k> {
 
 /// A parameter whose origin has what lies before its memory in the allocation, too: kernels are given
 /// allocations, and no addresses.
-fn placed(param: &Param) -> Result<Param, HalError> {
+fn placed(param: &Param) -> Result<ParamPtr, HalError> {
+    let mut placed = param.at(null_mut());
     let (before, size) = (param.mem.offset, u64::from(param.size));
-    if !before.is_multiple_of(size) {
-        return Err(HalError::unsupported("a parameter that begins within an element's size"));
+    if before != 0 {
+        if !before.is_multiple_of(size) {
+            return Err(HalError::unsupported("a parameter that begins within an element's size"));
+        }
+        placed.origin[2] += (before / size) as usize;
     }
-    let mut param = *param;
-    param.origin[2] += (before / size) as usize;
-    Ok(param)
+    Ok(placed)
 }
 
 /// Words that are too many for arguments by value.
@@ -321,16 +315,4 @@ fn constant(commands: &Commands<'_>, words: &[u64]) -> Result<Buffer, HalError> 
     let (bytes, from) = (size_of_val(words), words.as_ptr().cast_mut().cast::<c_void>());
     // SAFETY: the words are copied in the call.
     unsafe { Buffer::over(&commands.shared.context, flags, bytes, from) }
-}
-
-impl Commands<'_> {
-    /// The memory of parameters; none where nothing is accessed.
-    pub(crate) fn blocks(&self, params: &[Param]) -> Result<Vec<Option<Arc<Block>>>, HalError> {
-        let find = |param: &Param| match param.mem.base {
-            MemBase::Device { handle, .. } => self.shared.memory.find(handle).map(Some),
-            MemBase::Host(HostPtr(at)) if at.is_null() => Ok(None),
-            _ => Err(HalError::unsupported("a parameter in the host's memory")),
-        };
-        params.iter().map(find).collect()
-    }
 }

@@ -135,7 +135,7 @@ impl Opaque {
                 return Err(misfit(format!("argument {nth} of the kernel is {}", param.words())));
             }
             let put = match argument {
-                Argument::Memory(_) => set.memory(None),
+                Argument::Memory(_) => set.memory(null_mut()),
                 Argument::Value(bytes) => {
                     let zeros = vec![0u8; *bytes as usize];
                     set.put(zeros.len(), zeros.as_ptr().cast())
@@ -189,13 +189,13 @@ impl Commands<'_> {
     fn place_argument(&self, set: &mut Arguments<'_>, param: &Param) -> Result<(), HalError> {
         let MemBase::Device { handle, .. } = param.mem.base else {
             return match param.extent.contains(&0) {
-                true => set.memory(None),
+                true => set.memory(null_mut()),
                 false => Err(HalError::unsupported("a parameter in the host's memory")),
             };
         };
         let block = self.shared.memory.find(handle)?;
         match (param.mem.offset.wrapping_add_signed(param.ahead()), block.address) {
-            (0, _) => set.memory(Some(&block.buffer)),
+            (0, _) => set.memory(block.buffer.0),
             (ahead, Some(address)) => set.address(address.wrapping_add(ahead)),
             (ahead, None) => {
                 let what = format!(

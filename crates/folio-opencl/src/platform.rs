@@ -197,6 +197,7 @@ fn describe(id: DeviceId, home: MemoryHome, group: WaitGroup) -> Result<DeviceIn
     caps.copy_lanes = true;
     caps.timing = true;
     caps.courier = Caps::spare_courier().filter(|_| kind == DeviceKind::Gpu);
+    caps.one_at_a_time = true;
     caps.max_alloc = ask(CL_DEVICE_MAX_MEM_ALLOC_SIZE)?;
     Ok(DeviceInfo {
         name: text(id, CL_DEVICE_NAME)?,

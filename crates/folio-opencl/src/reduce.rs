@@ -1,5 +1,5 @@
 //! Launch-wide reductions. A kernel's blocks or groups leave one value each in memory of the lane; further
-//! launches combine them until one is left, which is copied to where it belongs. A lane is in order, so the
+//! launches combine them until one is left, where it belongs. A lane is in order, so the
 //! next launch uses the same memory.
 
 use crate::cl::{Buffer, Kernel, Program};
@@ -8,6 +8,7 @@ use crate::platform::Shared;
 use crate::work::Commands;
 use folio_core::hal::HalError;
 use folio_core::ir::emit::{self, Module, Reduction};
+use opencl_sys::cl_mem;
 
 /// Values of which a block makes one.
 const COMBINED: usize = emit::COMBINED as usize;
@@ -77,26 +78,27 @@ impl Finish {
         Ok(Values([take(values)?, take(values.div_ceil(COMBINED))?]))
     }
 
-    /// Combines so many values until one is left, and copies that to the element `place` of a buffer.
+    /// Combines so many values until one is left, which is the element `place` of a buffer.
     pub(crate) fn combine(
         &self,
         commands: &mut Commands<'_>,
         (Values([mut from, mut into]), mut left): (Values, usize),
         threads: usize,
-        (end, place): (&Buffer, usize),
+        (end, place): (cl_mem, usize),
     ) -> Result<(), HalError> {
         while left > 1 {
             let next = left.div_ceil(COMBINED);
+            let (target, at) = if next == 1 { (end, place) } else { (into.buffer.0, 0) };
             let mut arguments = Arguments::of(&self.kernel);
-            arguments.memory(Some(&from.buffer))?;
-            arguments.memory(Some(&into.buffer))?;
+            arguments.memory(from.buffer.0)?;
+            arguments.memory(target)?;
             arguments.word(left as u64)?;
+            arguments.word(at as u64)?;
             let local = [1, 1, threads];
             commands.launch(&self.kernel, [1, 1, next * threads], Some(local))?;
             (from, into) = (into, from);
             left = next;
         }
-        commands.copy_value(&from.buffer, (end, place * self.bytes), self.bytes)?;
         commands.scratch.keep(from);
         commands.scratch.keep(into);
         Ok(())

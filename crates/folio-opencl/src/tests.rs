@@ -155,7 +155,7 @@ fn verdicts_cost_no_synchronisation() {
     // What the lane needs once.
     bench.launch(256, false);
     bench.finish();
-    for (proved, reads) in [(true, 0), (false, 10)] {
+    for (proved, reads) in [(true, 0), (false, 9)] {
         let before = bench.last.get();
         let calls = calls_of(|| {
             for launch in 0..640 {

@@ -27,8 +27,9 @@ pub(crate) struct Commands<'q> {
     kept: &'q mut Kept,
     pub(crate) verdicts: &'q mut Verdicts,
     pub(crate) scratch: &'q mut Scratch,
-    timed: bool,
-    /// The first command's end, if it is timed.
+    /// Launches have events.
+    told: bool,
+    /// The first command's end, if launches have events.
     pub(crate) first: Option<Arc<Event>>,
     /// The last command's.
     pub(crate) last: Option<Arc<Event>>,
@@ -88,9 +89,9 @@ impl<'q> Commands<'q> {
         shared: &'q Shared,
         queue: &'q Queue,
         (kept, verdicts, scratch): (&'q mut Kept, &'q mut Verdicts, &'q mut Scratch),
-        timed: bool,
+        told: bool,
     ) -> Commands<'q> {
-        Commands { shared, queue, kept, verdicts, scratch, timed, first: None, last: None }
+        Commands { shared, queue, kept, verdicts, scratch, told, first: None, last: None }
     }
 
     /// Enqueues threads, in groups of a size or in the driver's; the slowest dimension first.
@@ -123,29 +124,8 @@ impl<'q> Commands<'q> {
                 ))
             }
         };
-        self.part_of_launch(enqueue)
-    }
-
-    /// Copies the start of a buffer to a place in another, as a part of a launch.
-    pub(crate) fn copy_value(
-        &mut self,
-        from: &Buffer,
-        (to, place): (&Buffer, usize),
-        bytes: usize,
-    ) -> Result<(), HalError> {
-        let (queue, from, to) = (self.queue.0, from.0, to.0);
-        self.part_of_launch(|event| {
-            // SAFETY: so many bytes of both, which are two; commands hold buffers.
-            unsafe { run!(clEnqueueCopyBuffer(queue, from, to, 0, place, bytes, 0, null(), event)) }
-        })
-    }
-
-    /// Enqueues a command of a launch. An event costs more than that, so only timed ones have theirs.
-    fn part_of_launch(
-        &mut self,
-        enqueue: impl FnOnce(*mut cl_event) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
-        if self.timed { self.command(enqueue) } else { enqueue(null_mut()) }
+        // An event costs more than that, so only few have theirs.
+        if self.told { self.command(enqueue) } else { enqueue(null_mut()) }
     }
 
     /// Enqueues one command, whose event is kept.
@@ -156,7 +136,7 @@ impl<'q> Commands<'q> {
         let mut event = null_mut();
         enqueue(&raw mut event)?;
         let event = Arc::new(Event(event));
-        if self.timed && self.first.is_none() {
+        if self.told && self.first.is_none() {
             self.first = Some(event.clone());
         }
         self.last = Some(event);

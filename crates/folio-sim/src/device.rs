@@ -29,6 +29,7 @@ pub struct DeviceSpec {
     own_link: Link,
     max_in_flight: u32,
     courier: Option<u32>,
+    one_at_a_time: bool,
     pub(crate) memory: u64,
     pub(crate) max_alloc: u64,
     pub(crate) addresses: bool,
@@ -55,6 +56,7 @@ impl DeviceSpec {
             own_link: Link::default(),
             max_in_flight: 4096,
             courier: None,
+            one_at_a_time: false,
             memory: 1 << 30,
             max_alloc: u64::MAX,
             addresses: true,
@@ -167,6 +169,12 @@ impl DeviceSpec {
         self
     }
 
+    /// Whoever waits leaves its lanes to the courier ([`Caps::one_at_a_time`]).
+    pub fn one_at_a_time(mut self, yes: bool) -> DeviceSpec {
+        self.one_at_a_time = yes;
+        self
+    }
+
     /// Is lost in place of ending its `n`-th operation, counted from 1.
     pub fn lose_at(mut self, n: u64) -> DeviceSpec {
         self.lose_at = Some(n);
@@ -193,6 +201,7 @@ impl DeviceSpec {
         caps.hints = self.hints;
         caps.max_alloc = self.max_alloc;
         caps.courier = self.courier;
+        caps.one_at_a_time = self.one_at_a_time;
         caps.max_in_flight = self.max_in_flight;
         caps.host_link = self.host_link;
         caps.own_link = self.own_link;

@@ -29,6 +29,9 @@ const BACKLOG: u64 = 64;
 const TOO_MANY: u64 = 1024;
 /// The same of a courier that may be held up by another device.
 const TOO_MANY_SHARED: u64 = 2 * BACKLOG;
+/// What a courier hands over of a lane, at most, before it offers the backend its thread and turns to the next lane:
+/// also what comes in the meantime.
+const TURN: u64 = 256;
 /// How often whoever waits finds somebody else at its lane, before it takes its turn or sleeps.
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { 100 };
 /// How often a courier looks for operations before it sleeps: some 50 microseconds.
@@ -95,12 +98,17 @@ pub(crate) struct Engaged {
 }
 
 impl Engaged {
+    #[inline]
+    fn is_awake(&self) -> bool {
+        self.courier.awake.load(Ordering::Relaxed)
+    }
+
     /// True if the operations that are in the lane's mailbox may be left to the courier.
     #[inline]
     fn takes(&self, lane: &LaneShared) -> bool {
         // After the push, which this thread has done, or the one whose lock it has had.
         fence(Ordering::SeqCst);
-        if !self.courier.awake.load(Ordering::Relaxed) {
+        if !self.is_awake() {
             return false;
         }
         // Looking takes a cache line from the courier, so it is done seldom.
@@ -194,16 +202,34 @@ impl Engine {
         until: Option<Instant>,
     ) {
         let Some(shared) = self.table.shared(lane) else { return };
-        if let Some(engaged) = &self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].courier {
+        let at = usize::from(lane.0 / LANES_PER_DEVICE);
+        let device = &self.devices[at];
+        if let Some(engaged) = &device.courier {
             engaged.ahead.store(0, Ordering::Relaxed);
             // What other devices have of theirs is no business of who waits for this one.
-            if engaged.alone && engaged.courier.awake.load(Ordering::Relaxed) {
+            if engaged.alone && engaged.is_awake() {
                 engaged.courier.rest.store(true, Ordering::Relaxed);
             }
         }
-        // Whoever is at it makes progress with each driver's call, or is in foreign code for long.
-        for _ in 0..PATIENCE {
-            if shared.enqueued() >= tick || self.try_drain(lane) {
+        // Whoever is at it makes progress with each driver's call, or is in foreign code for long. So does a courier
+        // that is at another lane of the device.
+        let courier = device.courier.as_ref().filter(|_| device.info.caps.one_at_a_time);
+        let is_carried = || courier.is_some_and(Engaged::is_awake) && shared.is_waiting();
+        let (mut looks, mut seen) = (0, 0);
+        while looks < PATIENCE {
+            if shared.enqueued() >= tick {
+                return;
+            }
+            looks += 1;
+            if is_carried() {
+                let enqueued = self.enqueued(at);
+                if enqueued != seen {
+                    (looks, seen) = (0, enqueued);
+                }
+            } else if self.try_drain(lane) {
+                return;
+            }
+            if until.is_some_and(|until| until <= Instant::now()) {
                 return;
             }
             pause();
@@ -216,6 +242,14 @@ impl Engine {
             }
             std::thread::sleep(left.min(Duration::from_micros(100)));
         }
+    }
+
+    /// How many operations the native lanes of a device have been given, all together.
+    fn enqueued(&self, device: usize) -> Tick {
+        let lanes = (0..LANES_PER_DEVICE).map(|nth| LaneId(device as u16 * LANES_PER_DEVICE + nth));
+        lanes
+            .filter_map(|lane| Some(self.table.shared(lane)?.enqueued()))
+            .fold(0, Tick::wrapping_add)
     }
 
     fn wake_courier(&self, courier: &Courier, at: usize) {
@@ -255,7 +289,7 @@ impl Engine {
                     looks += 1;
                     for lane in lanes().filter(|lane| waits(*lane)) {
                         // Whatever a driver does, submitters rely on this thread. Lanes take turns.
-                        contain(|| _ = self.try_drain(lane));
+                        contain(|| _ = self.try_drain_until(lane, |lane| lane.enqueued() + TURN));
                         looks = 0;
                     }
                     if looks > 0 && courier.rest.swap(false, Ordering::Relaxed) {

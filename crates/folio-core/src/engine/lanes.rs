@@ -306,9 +306,9 @@ impl LaneShared {
         self.drain_if(lanes, until, || Some(self.lock.lock())).unwrap_or(false)
     }
 
-    /// As [`drain`](Self::drain), for what is there, if nobody else is at it.
-    pub(crate) fn try_drain(&self, lanes: &dyn Lanes) -> Option<bool> {
-        self.drain_if(lanes, self.mailbox.pushed(), || self.lock.try_lock())
+    /// As [`drain`](Self::drain), if nobody else is at it.
+    pub(crate) fn try_drain(&self, lanes: &dyn Lanes, until: Tick) -> Option<bool> {
+        self.drain_if(lanes, until, || self.lock.try_lock())
     }
 
     fn drain_if<'l>(

@@ -49,7 +49,7 @@ pub(crate) mod transfer;
 pub(crate) mod wait;
 
 use crate::error::{Error, Failure};
-use crate::hal::{Backend, Notify};
+use crate::hal::{Backend, Notify, Tick};
 use crate::metrics::Hold;
 use crate::pages::PageTrackerFactory;
 use crate::planted::Plant;
@@ -58,7 +58,7 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 use command::Command;
 use devices::DeviceEntry;
 use host::HostThreads;
-use lanes::Lanes;
+use lanes::{LaneShared, Lanes};
 use ledger::{LaneTable, Ledger, Outbox};
 use reaper::Reaper;
 use stamp::{LaneId, Stamp};
@@ -187,8 +187,12 @@ impl Engine {
 
     /// As [`drain`](Self::drain), if nobody else is at it.
     pub(crate) fn try_drain(&self, lane: LaneId) -> bool {
+        self.try_drain_until(lane, |shared| shared.mailbox.pushed())
+    }
+
+    fn try_drain_until(&self, lane: LaneId, until: impl Fn(&LaneShared) -> Tick) -> bool {
         let Some(shared) = self.table.shared(lane) else { return true };
-        let drained = shared.try_drain(&*self.table);
+        let drained = shared.try_drain(&*self.table, until(shared));
         if drained == Some(true) {
             self.wake_reaper_of(lane);
         }

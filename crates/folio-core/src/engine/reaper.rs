@@ -150,7 +150,8 @@ impl Engine {
                 let _ = shared.drain(&*self.table, shared.mailbox.pushed());
                 stalled |= shared.stalled.load(Ordering::Acquire);
             } else if shared.is_neglected() {
-                stalled |= shared.try_drain(&*self.table) == Some(true);
+                let until = shared.mailbox.pushed();
+                stalled |= shared.try_drain(&*self.table, until) == Some(true);
             }
             shared.native.flush();
         }

@@ -99,6 +99,9 @@ pub struct Caps {
     /// where each is microseconds in a driver ([`Caps::spare_courier`]); `None`: no such thread. Devices share couriers
     /// where there would be more than half as many as processors.
     pub courier: Option<u32>,
+    /// Calls for two lanes of the device by two threads take longer than one after the other. Whoever waits then leaves
+    /// what is to be handed over to the courier, while that gets on.
+    pub one_at_a_time: bool,
     /// Copies to and from the host's memory.
     pub host_link: Link,
     /// Copies inside the device's own memory: what it costs to pack rows there.
@@ -121,6 +124,7 @@ impl Default for Caps {
             max_params: 64,
             max_in_flight: 4096,
             courier: None,
+            one_at_a_time: false,
             host_link: Link::default(),
             own_link: Link::default(),
         }

@@ -160,7 +160,7 @@ impl Writer<'_> {
     }
 }
 
-/// For each reduction an entry that makes one value of each 4096.
+/// For each reduction an entry that makes one value of each 4096, the first at a place in `out`.
 pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, String)> {
     let before = w.take();
     let entries = super::group::reductions(w.kernel).into_iter().map(|(param, of, combine)| {
@@ -182,13 +182,14 @@ pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, S
         w.line("lanes[lane] = sum;");
         w.close("}");
         w.lanes("lanes", of, combine);
-        w.line(format!("if (thread == 0u) out[(u64){block}] = lanes[0];"));
+        w.line(format!("if (thread == 0u) out[place + (u64){block}] = lanes[0];"));
         let code = w.take();
         let text = format!(
             "ENTRY({threads}) {entry}(
     GLOBAL const {of} *RESTRICT in,
     GLOBAL {of} *RESTRICT out,
-    const u64 values) {{
+    const u64 values,
+    const u64 place) {{
 {code}}}
 "
         );

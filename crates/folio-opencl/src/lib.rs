@@ -64,6 +64,7 @@ use std::sync::{Arc, OnceLock};
 pub struct OpenClBackend {
     no_svm: bool,
     as_gpus: bool,
+    apart: bool,
     limit: Option<Capabilities>,
     cache: Cache,
     found: OnceLock<Result<Vec<Found>, Unavailable>>,
@@ -75,7 +76,7 @@ impl OpenClBackend {
     pub fn new() -> OpenClBackend {
         let cache = Cache::from_environment();
         let found = OnceLock::new();
-        OpenClBackend { no_svm: false, as_gpus: false, limit: None, cache, found }
+        OpenClBackend { no_svm: false, as_gpus: false, apart: false, limit: None, cache, found }
     }
 
     /// As if no device had shared virtual memory: then memory has no addresses, and the host does not
@@ -88,6 +89,13 @@ impl OpenClBackend {
     #[must_use]
     pub fn as_gpus(self) -> OpenClBackend {
         OpenClBackend { as_gpus: true, ..self }
+    }
+
+    /// As if each device were a platform of its own: with a context for each, so that copies between devices
+    /// go by way of the host.
+    #[must_use]
+    pub fn apart(self) -> OpenClBackend {
+        OpenClBackend { apart: true, ..self }
     }
 
     /// As if no device could do more than this. What a kernel needs beyond it is an error that names it.
@@ -103,7 +111,7 @@ impl OpenClBackend {
     }
 
     fn found(&self) -> Result<&[Found], Unavailable> {
-        let found = self.found.get_or_init(|| find(!self.no_svm));
+        let found = self.found.get_or_init(|| find(!self.no_svm, self.apart));
         found.as_ref().map(Vec::as_slice).map_err(Clone::clone)
     }
 }

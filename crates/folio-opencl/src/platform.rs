@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// `CL_DEVICE_UUID_KHR`, of the extension `cl_khr_device_uuid`.
 const DEVICE_UUID: u32 = 0x106A;
 
-/// A driver's devices.
+/// A driver's devices, which share a context.
 #[derive(Debug)]
 pub(crate) struct Platform {
     devices: Vec<DeviceId>,
@@ -84,13 +84,18 @@ impl Platform {
 /// Drivers come up when they are first asked, and not all of them can be asked by two threads then.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The devices of all platforms.
-pub(crate) fn find(svm: bool) -> Result<Vec<Found>, Unavailable> {
+/// The devices of all platforms; each as one of its own if they are to be `apart`.
+pub(crate) fn find(svm: bool, apart: bool) -> Result<Vec<Found>, Unavailable> {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let why = |error: HalError| Unavailable::new(error.message.to_string());
-    let mut found = Vec::new();
-    for (group, platform) in platforms().map_err(why)?.into_iter().enumerate() {
+    let mut contexts = Vec::new();
+    for platform in platforms().map_err(why)? {
         let ids = devices(platform).map_err(why)?;
+        let together = if apart { 1 } else { ids.len().max(1) };
+        contexts.extend(ids.chunks(together).map(<[DeviceId]>::to_vec));
+    }
+    let mut found = Vec::new();
+    for (group, ids) in contexts.into_iter().enumerate() {
         let platform = Arc::new(Platform { devices: ids.clone(), shared: Mutex::new(None) });
         for id in ids {
             let home = MemoryHome::Own(found.len() as u32);

@@ -38,6 +38,7 @@ mod module;
 mod native;
 mod opaque;
 mod platform;
+mod pool;
 mod program;
 mod reduce;
 mod threads;

@@ -1,8 +1,10 @@
-//! Allocations: buffers, over shared virtual memory where the device has that.
+//! Allocations: buffers, over shared virtual memory where the device has that. What is freed of the latter is kept for the
+//! next who asks ([`Pool`]).
 
 use crate::cl::{Buffer, Context, Queue, call, run};
 use crate::device::Core;
 use crate::platform::Svm;
+use crate::pool::Pool;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemoryInfo, Param,
     PointerInfo, RawMemory,
@@ -35,6 +37,7 @@ pub(crate) struct Block {
 #[derive(Debug)]
 struct Region {
     start: *mut c_void,
+    bytes: u64,
     context: cl_context,
 }
 
@@ -48,15 +51,17 @@ unsafe impl Sync for Region {}
 static ONE_ALLOCATES: Mutex<()> = Mutex::new(());
 
 impl Region {
-    fn new(
-        context: &Context,
-        kind: cl_mem_flags,
-        bytes: usize,
-    ) -> Result<Option<Region>, HalError> {
+    fn new(context: &Context, kind: cl_mem_flags, bytes: u64) -> Result<Option<Region>, HalError> {
+        let Ok(size) = usize::try_from(bytes) else { return Ok(None) };
+        #[cfg(test)]
+        if crate::tests::is_refused() {
+            return Ok(None);
+        }
         let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: a live context.
-        let start = unsafe { call!(clSVMAlloc(context.0, kind, bytes, 0)) }?;
-        Ok((!start.is_null()).then_some(Region { start, context: context.0 }))
+        let start = unsafe { call!(clSVMAlloc(context.0, kind, size, 0)) }?;
+        let made = || Region { start, bytes, context: context.0 };
+        Ok((!start.is_null()).then(made))
     }
 }
 
@@ -75,7 +80,9 @@ pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> b
     const ROOM: usize = 64;
     let look = || -> Result<bool, HalError> {
         let queue = Queue::new(context, device)?;
-        let Some(region) = Region::new(context, CL_MEM_READ_WRITE, ROOM)? else { return Ok(false) };
+        let Some(region) = Region::new(context, CL_MEM_READ_WRITE, ROOM as u64)? else {
+            return Ok(false);
+        };
         let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
         // SAFETY: so many bytes, which live longer than the buffer.
         let buffer = unsafe { Buffer::over(context, flags, ROOM, region.start) }?;
@@ -125,8 +132,8 @@ pub(crate) struct Memory(Mutex<State>);
 struct State {
     last: u64,
     blocks: HashMap<u64, Arc<Block>>,
-    /// Bytes, by device.
-    in_use: HashMap<u32, u64>,
+    /// By device, whose memory is for that device alone.
+    pools: HashMap<u32, Pool<Region>>,
 }
 
 impl State {
@@ -163,8 +170,13 @@ impl Memory {
         params.iter().map(find).collect()
     }
 
+    /// Does something with what is known of a device's memory.
+    fn pool<T>(&self, core: &Core, run: impl FnOnce(&mut Pool<Region>) -> T) -> T {
+        run(self.lock().pools.entry(core.index).or_default())
+    }
+
     pub(crate) fn info(&self, core: &Core) -> MemoryInfo {
-        let in_use = self.lock().in_use.get(&core.index).copied().unwrap_or(0);
+        let in_use = self.pool(core, |pool| pool.in_use());
         MemoryInfo { total: core.info.memory, in_use }
     }
 
@@ -187,48 +199,85 @@ impl Memory {
         if req.kind != AllocKind::Device && core.svm != Svm::Fine {
             return Err(HalError::unsupported("memory that host and device reach"));
         }
-        self.take(core, req.size)?;
+        // Drivers align to what a type of OpenCL needs, at most; for more there must be room. Where memory has
+        // no addresses nobody sees how it is aligned.
+        let room = req.size.saturating_add(req.align);
+        if req.size > core.info.caps.max_alloc || room > core.info.memory {
+            return Err(self.too_much(core, req));
+        }
+        let svm = match core.svm {
+            Svm::None => None,
+            _ => Some(self.region(core, req, room)?),
+        };
+        let charged = svm.as_ref().map_or(req.size, |region| region.bytes);
+        if svm.is_none() {
+            self.take(core, req, charged)?;
+        }
         let zeroed = |block: Block| match req.zeroed {
             true => block.clear(core).map(|()| block),
             false => Ok(block),
         };
-        make(core, req).and_then(zeroed).map_err(|error| {
-            self.give(core, req.size);
-            match error.kind {
-                HalErrorKind::OutOfMemory { .. } => self.too_much(core, req.size),
-                _ => error,
-            }
-        })
+        let made = Block::new(core, req, svm, charged).and_then(zeroed);
+        made.map_err(|error| self.failed(core, req, charged, error))
     }
 
-    fn too_much(&self, core: &Core, asked: u64) -> HalError {
+    /// After so many bytes were taken.
+    fn failed(&self, core: &Core, req: &AllocReq<'_>, taken: u64, error: HalError) -> HalError {
+        self.pool(core, |pool| pool.give(taken));
+        match error.kind {
+            HalErrorKind::OutOfMemory { .. } => self.too_much(core, req),
+            _ => error,
+        }
+    }
+
+    fn too_much(&self, core: &Core, req: &AllocReq<'_>) -> HalError {
         let MemoryInfo { total, in_use } = self.info(core);
-        HalError::out_of_memory(asked, in_use, total)
+        HalError::out_of_memory(req.size, in_use, total)
     }
 
     /// Drivers allocate late, and say that there is too little only when it is used.
-    fn take(&self, core: &Core, size: u64) -> Result<(), HalError> {
-        let fits = {
-            let mut state = self.lock();
-            let in_use = state.in_use.entry(core.index).or_default();
-            let sum = in_use.checked_add(size).filter(|sum| *sum <= core.info.memory);
-            let sum = sum.filter(|_| size <= core.info.caps.max_alloc);
-            sum.map(|sum| *in_use = sum).is_some()
-        };
-        if fits { Ok(()) } else { Err(self.too_much(core, size)) }
+    fn take(&self, core: &Core, req: &AllocReq<'_>, bytes: u64) -> Result<(), HalError> {
+        let taken = self.pool(core, |pool| pool.take(bytes, core.info.memory));
+        if taken { Ok(()) } else { Err(self.too_much(core, req)) }
     }
 
-    fn give(&self, core: &Core, size: u64) {
-        if let Some(in_use) = self.lock().in_use.get_mut(&core.index) {
-            *in_use -= size;
+    /// Shared virtual memory of so many bytes, and perhaps some more, all of which are taken: what was freed, or else
+    /// the driver's.
+    fn region(&self, core: &Core, req: &AllocReq<'_>, bytes: u64) -> Result<Region, HalError> {
+        let (limit, plain) = (core.info.memory, req.kind == AllocKind::Device);
+        let kept = plain.then(|| self.pool(core, |pool| pool.take_kept(bytes, limit)));
+        if let Some(region) = kept.flatten() {
+            return Ok(region);
         }
+        self.take(core, req, bytes)?;
+        // Nothing is locked while the driver frees.
+        drop(self.pool(core, Pool::beyond));
+        let fine = if plain { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
+        let ask = || Region::new(&core.shared.context, CL_MEM_READ_WRITE | fine, bytes);
+        let made = ask().and_then(|made| match made {
+            Some(region) => Ok(region),
+            None => {
+                drop(self.all_kept());
+                ask()?.ok_or_else(|| HalError::out_of_memory(bytes, 0, 0))
+            }
+        });
+        made.map_err(|error| self.failed(core, req, bytes, error))
+    }
+
+    fn all_kept(&self) -> Vec<Region> {
+        self.lock().pools.values_mut().flat_map(Pool::all).collect()
     }
 
     pub(crate) fn free(&self, core: &Core, handle: u64) {
-        let block = self.lock().blocks.remove(&handle);
-        if let Some(block) = block {
-            self.give(core, block.charged);
-        }
+        let Some(block) = self.lock().blocks.remove(&handle) else { return };
+        let charged = block.charged;
+        // What somebody still has, and what a lost device may still use, is for the driver to free.
+        let region = Arc::into_inner(block).and_then(Block::into_region);
+        let region = region.filter(|_| core.lost().is_ok());
+        self.pool(core, |pool| {
+            pool.give(charged);
+            region.into_iter().for_each(|region| pool.keep(region.bytes, region));
+        });
     }
 
     pub(crate) fn query(&self, core: &Core, address: u64) -> Option<PointerInfo> {
@@ -240,34 +289,6 @@ impl Memory {
             inside.then_some(PointerInfo { kind, handle: *handle, offset, size })
         })
     }
-}
-
-fn make(core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
-    let context = &core.shared.context;
-    let (mut flags, mut at) = (CL_MEM_READ_WRITE, null_mut());
-    let too_much = || HalError::out_of_memory(req.size, 0, 0);
-    let size = usize::try_from(req.size).map_err(|_| too_much())?;
-    // Drivers align to what a type of OpenCL needs, at most; for more there must be room. Where memory has
-    // no addresses nobody sees how it is aligned.
-    let room = size.saturating_add(req.align as usize);
-    if room as u64 > core.info.memory {
-        return Err(too_much());
-    }
-    let mut svm = None;
-    if core.svm != Svm::None {
-        let fine = if req.kind == AllocKind::Device { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
-        let kind = CL_MEM_READ_WRITE | fine;
-        let region = Region::new(context, kind, room)?.ok_or_else(too_much)?;
-        let ahead = region.start.expose_provenance().wrapping_neg() & (req.align as usize - 1);
-        at = region.start.wrapping_byte_add(ahead);
-        svm = Some(region);
-        flags |= CL_MEM_USE_HOST_PTR;
-    }
-    // SAFETY: without an address, nothing of anybody's; else `size` bytes that live as long as the block.
-    let buffer = unsafe { Buffer::over(context, flags, size, at) }?;
-    let address = svm.as_ref().map(|_| at.expose_provenance() as u64);
-    let (device, kind, size) = (core.index, req.kind, req.size);
-    Ok(Block { buffer, svm, device, kind, size, charged: size, address })
 }
 
 /// A block over memory that somebody else has allocated in the context.
@@ -294,6 +315,34 @@ fn over(core: &Core, req: &AllocReq<'_>, memory: RawMemory) -> Result<Block, Hal
 }
 
 impl Block {
+    fn new(
+        core: &Core,
+        req: &AllocReq<'_>,
+        svm: Option<Region>,
+        charged: u64,
+    ) -> Result<Block, HalError> {
+        let (mut flags, mut at) = (CL_MEM_READ_WRITE, null_mut());
+        if let Some(region) = &svm {
+            let ahead = region.start.expose_provenance().wrapping_neg() & (req.align as usize - 1);
+            at = region.start.wrapping_byte_add(ahead);
+            flags |= CL_MEM_USE_HOST_PTR;
+        }
+        let beyond = |_| HalError::out_of_memory(req.size, 0, 0);
+        let bytes = usize::try_from(req.size).map_err(beyond)?;
+        // SAFETY: without an address, nothing of anybody's; else so many bytes that live as long as the block.
+        let buffer = unsafe { Buffer::over(&core.shared.context, flags, bytes, at) }?;
+        let address = svm.as_ref().map(|_| at.expose_provenance() as u64);
+        let (device, kind, size) = (core.index, req.kind, req.size);
+        Ok(Block { buffer, svm, device, kind, size, charged, address })
+    }
+
+    /// What can be allocated again.
+    fn into_region(self) -> Option<Region> {
+        let Block { buffer, svm, kind, .. } = self;
+        drop(buffer);
+        svm.filter(|_| kind == AllocKind::Device)
+    }
+
     /// Makes it all zeros, and waits for that.
     fn clear(&self, core: &Core) -> Result<(), HalError> {
         let queue = Queue::new(&core.shared.context, core.id.0)?;

@@ -4,10 +4,11 @@
 use crate::device::{Loaded, OpenClDevice};
 use crate::module::Text;
 use crate::{Cache, OpenClBackend};
+use folio_core::Runtime;
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Backend, CopyRect, Device, Geometry, HalError, HalErrorKind, Head,
-    HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order,
-    Param, Tick, Wait,
+    HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost, MemBase, MemRef, Notify,
+    Order, Param, Tick, Wait,
 };
 use folio_core::ir::parse::parse;
 use std::cell::{Cell, RefCell};
@@ -17,6 +18,15 @@ use std::sync::Arc;
 thread_local! {
     /// How often this thread has called each of the driver's functions.
     static CALLS: RefCell<BTreeMap<&'static str, usize>> = RefCell::default();
+    /// So often the driver has no memory for this thread.
+    static REFUSALS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether the driver is to say that it has no memory.
+pub(crate) fn is_refused() -> bool {
+    let left = REFUSALS.get();
+    REFUSALS.set(left.saturating_sub(1));
+    left > 0
 }
 
 /// The driver's function of this name is called.
@@ -41,6 +51,11 @@ body {
     %2 f32 = add %1, %1
     store p0[%0] = %2
 }";
+
+fn request(size: u64) -> AllocReq<'static> {
+    let kind = AllocKind::Device;
+    AllocReq { kind, size, align: 64, import: None, zeroed: false, label: "x" }
+}
 
 /// A device with a lane, memory for so many `f32`, and the kernel.
 struct Bench {
@@ -71,10 +86,7 @@ impl Bench {
         let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
         let lane = device.lane(LaneKind::Compute, 0).unwrap();
         let twice = device.load(&KernelSource::Ir(&parse(TWICE).unwrap())).unwrap();
-        let size = 4 * len as u64;
-        let kind = AllocKind::Device;
-        let wanted = AllocReq { kind, size, align: 64, import: None, zeroed: false, label: "x" };
-        let made = device.usm().alloc(&wanted).unwrap();
+        let made = device.usm().alloc(&request(4 * len as u64)).unwrap();
         let base = MemBase::Device { device: 0, handle: made.handle };
         let memory = MemRef { base, offset: 0 };
         Some(Bench { device, lane, last: Cell::new(0), memory, len, twice })
@@ -229,4 +241,143 @@ fn lanes_are_seen_after_those_that_they_waited_for() {
         let failures = first.failures();
         assert!(matches!(failures[..], [(tick, _)] if tick == first.last.get()), "{failures:?}");
     }
+}
+
+/// Calls of `clSVMAlloc` and of `clSVMFree` meanwhile.
+fn svm(run: impl FnOnce()) -> [usize; 2] {
+    let calls = calls_of(run);
+    ["clSVMAlloc", "clSVMFree"].map(|function| calls.get(function).copied().unwrap_or(0))
+}
+
+/// A device on which nothing is in use, if its memory has addresses.
+fn with_addresses() -> Option<Arc<OpenClDevice>> {
+    let backend = OpenClBackend::new();
+    if let Err(why) = backend.devices() {
+        println!("skipped: opencl: {}", why.reason);
+        return None;
+    }
+    // SAFETY: the tests keep the HAL's contract.
+    let core = unsafe { backend.open(0, Notify::none()) }.unwrap();
+    let core = core.as_any().downcast_ref::<OpenClDevice>().unwrap().0.clone();
+    let device = Arc::new(OpenClDevice(core));
+    if device.0.svm == crate::platform::Svm::None {
+        println!("skipped: opencl memory: it has no addresses");
+        return None;
+    }
+    Some(device)
+}
+
+const MIB: u64 = 1 << 20;
+
+/// Of what is allocated and freed again and again the driver hears once, and in the end it has all of it back.
+#[test]
+fn freed_memory_is_allocated_again() {
+    let Some(device) = with_addresses() else { return };
+    let usm = device.usm();
+    let again = |sizes: &[u64]| {
+        svm(|| {
+            for _ in 0..100 {
+                let made = sizes.iter().map(|size| usm.alloc(&request(*size)).unwrap().handle);
+                let made: Vec<_> = made.collect();
+                made.into_iter().for_each(|handle| usm.free(handle));
+            }
+        })
+    };
+    assert_eq!(again(&[MIB]), [1, 0]);
+    assert_eq!(again(&[MIB, 3 * MIB, 7]), [2, 0]);
+    // A little less is done with what is there.
+    assert_eq!(again(&[3 * MIB - MIB / 4]), [0, 0]);
+    assert_eq!(usm.memory().in_use, 0);
+    // No more than the 4 MiB and something that were in use at once: both large pieces go.
+    let all = svm(|| assert!(usm.alloc(&request(3 * MIB + MIB / 2)).is_ok()));
+    assert_eq!(all, [1, 2]);
+    assert_eq!(svm(|| drop(device)), [0, 2]);
+}
+
+/// What is asked for as zeros is zeros, also where something else was before.
+#[test]
+fn memory_that_is_allocated_again_is_zeroed() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    let MemBase::Device { handle, .. } = bench.memory.base else { unreachable!() };
+    bench.device.usm().free(handle);
+    let request = AllocReq { zeroed: true, ..request(4 * 256) };
+    let mut made = None;
+    let asked = svm(|| made = Some(bench.device.usm().alloc(&request).unwrap()));
+    let made = made.unwrap();
+    assert!(made.address.is_none() || asked == [0, 0]);
+    let base = MemBase::Device { device: 0, handle: made.handle };
+    let bench = Bench { memory: MemRef { base, offset: 0 }, ..bench };
+    let mut values = [2.0; 256];
+    bench.copy(&mut values, false);
+    assert_eq!(values, [0.0; 256]);
+}
+
+/// What a command still holds that is being enqueued, and what a lost device has left, nobody else gets.
+#[test]
+fn memory_that_is_held_is_not_allocated_again() {
+    let Some(device) = with_addresses() else { return };
+    let usm = device.usm();
+    let first = usm.alloc(&request(MIB)).unwrap();
+    let held = device.0.shared.memory.find(first.handle).unwrap();
+    let mut second = None;
+    let again = svm(|| {
+        usm.free(first.handle);
+        second = Some(usm.alloc(&request(MIB)).unwrap());
+    });
+    let second = second.unwrap();
+    assert_eq!(again, [1, 0]);
+    assert_ne!(first.address, second.address);
+    assert_eq!(svm(|| drop(held)), [0, 1]);
+    device.0.lost.set(Lost::new("a test")).unwrap();
+    assert_eq!(svm(|| usm.free(second.handle)), [0, 1]);
+}
+
+/// A driver that has no more memory is asked again when nothing is kept; what fails then leaves no trace.
+#[test]
+fn what_is_kept_is_given_back_where_memory_is_short() {
+    let Some(device) = with_addresses() else { return };
+    let usm = device.usm();
+    let some = [8, 2].map(|size| usm.alloc(&request(size * MIB)).unwrap().handle);
+    assert_eq!(svm(|| some.iter().for_each(|handle| usm.free(*handle))), [0, 0]);
+    // The larger piece goes so that no more is held than was in use; the other one, because it is refused.
+    REFUSALS.set(1);
+    let mut made = None;
+    assert_eq!(svm(|| made = Some(usm.alloc(&request(3 * MIB)).unwrap())), [1, 2]);
+    let before = usm.memory();
+    REFUSALS.set(2);
+    let error = usm.alloc(&request(3 * MIB)).unwrap_err();
+    assert!(matches!(error.kind, HalErrorKind::OutOfMemory { asked, .. } if asked == 3 * MIB));
+    assert_eq!(usm.memory(), before);
+    usm.free(made.unwrap().handle);
+    assert_eq!(usm.memory().in_use, 0);
+}
+
+/// The same by buffers of a runtime, which read as zero each time.
+#[test]
+fn buffers_come_and_go() {
+    if with_addresses().is_none() {
+        return;
+    }
+    let rt = Runtime::builder().backend(OpenClBackend::new()).build().unwrap();
+    let q = rt.queue().unwrap();
+    let asked = svm(|| {
+        for turn in 0..100 {
+            let mut x = rt.buffer::<u32>(10_000).unwrap();
+            q.submit(|g| {
+                g.fill(x.slice_mut([1], [500])?, turn);
+                Ok(())
+            })
+            .unwrap();
+            let values = x.to_vec().unwrap();
+            assert_eq!(values[..2], [0, turn]);
+            assert!(values[501..].iter().all(|value| *value == 0));
+            drop(x);
+            while q.device().budget().1 > 0 {
+                std::thread::yield_now();
+            }
+        }
+    });
+    // One more to see what buffers over such memory are, in each context.
+    assert_eq!(asked[0], 2);
 }

@@ -2,19 +2,12 @@
 //! reviewed, and compiled without a warning by the compilers that are there.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-// They find compilers as the random kernels' tests do.
-#[path = "../../folio-model/tests/emit/nvrtc.rs"]
-#[allow(dead_code, reason = "more than is needed here")]
-mod nvrtc;
-#[path = "../../folio-model/tests/emit/opencl.rs"]
-#[allow(dead_code, reason = "more than is needed here")]
-mod opencl;
-
 use folio_conformance::engine::{Factory, kernel_names, run_engine_where};
 use folio_core::hal::{HalError, KernelHandle, KernelSource};
 use folio_core::ir::Kernel;
 use folio_core::ir::emit::{Capabilities, Dialect, Form, emit};
 use folio_layers::{DeviceRef, Hooks, Layer};
+use folio_model::compilers::{nvrtc, opencl};
 use folio_model::interp::Interpreter;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::collections::{BTreeMap, BTreeSet};

@@ -9,9 +9,10 @@
 //! [`machine`]; where one runs no closures, kernels are [`functions`]. Nothing here depends on time, but for the
 //! patience after which a program counts as hanging.
 //!
-//! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random ones as Rust source, and [`exact`] is what functions are measured by.
+//! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random ones as Rust source, and [`exact`] is what functions are measured by. [`compilers`] are those of the machine.
 
 pub mod blame;
+pub mod compilers;
 pub mod compute;
 pub mod exact;
 pub mod faulty;

@@ -9,10 +9,6 @@ mod backend;
 mod compare;
 #[path = "emit/launch.rs"]
 mod launch;
-#[path = "emit/nvrtc.rs"]
-mod nvrtc;
-#[path = "emit/opencl.rs"]
-mod opencl;
 
 use backend::Machine;
 use compare::exact;
@@ -26,14 +22,14 @@ use folio_kernel::{
     Access, Builder, Combine, Kernel, Op, Owner, ParamKind, Scalar, Stmt, Unary, Violation,
     ViolationKind,
 };
+use folio_model::compilers::nvrtc::Nvrtc;
+use folio_model::compilers::opencl::OpenCl;
 use folio_model::interp::same;
 use folio_model::interp::{self, BLOCK, Failure, Order};
 use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
 use folio_opencl::OpenClBackend;
 use launch::{How, Ran};
-use nvrtc::Nvrtc;
-use opencl::OpenCl;
 use std::time::Instant;
 
 /// Runs a suite over the seeds of a budget.

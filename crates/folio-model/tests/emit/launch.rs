@@ -1,11 +1,11 @@
 //! Launches of emitted kernels over OpenCL, with arguments as the interpreter has them: what a
 //! backend does, for tests.
 
-use super::opencl::{Argument, Memory, OpenCl, Program};
 use folio_kernel::device::ParamPtr;
 use folio_kernel::emit::{Capabilities, Dialect, Form, Grid, Module, Record, Threads, emit};
 use folio_kernel::launch::Launch;
 use folio_kernel::{Kernel, ParamKind, Violation};
+use folio_model::compilers::opencl::{Argument, Memory, OpenCl, Program};
 use folio_model::interp::Arg;
 
 /// What became of a launch.

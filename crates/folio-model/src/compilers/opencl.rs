@@ -51,8 +51,9 @@ pub struct OpenCl {
     device: Id,
     context: Id,
     queue: Id,
-    /// Its name, and the extensions that it has.
+    /// Its name.
     pub name: String,
+    /// The extensions that it has.
     pub extensions: String,
     _library: Library,
 }
@@ -90,6 +91,10 @@ pub enum Argument<'a> {
 
 fn fine(what: &str, code: i32) -> Result<(), String> {
     if code == 0 { Ok(()) } else { Err(format!("{what}: OpenCL error {code}")) }
+}
+
+fn ended(text: &str) -> Result<CString, String> {
+    CString::new(text).map_err(|error| error.to_string())
 }
 
 impl OpenCl {
@@ -164,7 +169,7 @@ impl OpenCl {
 
     /// Compiles a text.
     pub fn compile(&self, text: &str, options: &[&str]) -> Result<Program<'_>, String> {
-        let options = CString::new(options.join(" ")).unwrap();
+        let options = ended(&options.join(" "))?;
         let (start, len) = (text.as_ptr().cast::<c_char>(), text.len());
         let mut code = 0;
         // SAFETY: one text of this length.
@@ -236,7 +241,7 @@ impl Program<'_> {
         block: [usize; 3],
     ) -> Result<(), String> {
         let call = &self.device.call;
-        let name = CString::new(entry).unwrap();
+        let name = ended(entry)?;
         let mut code = 0;
         // SAFETY: the program was built.
         let kernel = unsafe { (call.clCreateKernel)(self.program, name.as_ptr(), &mut code) };

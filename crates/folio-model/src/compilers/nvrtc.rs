@@ -78,8 +78,10 @@ impl Nvrtc {
 
     /// Compiles a text to PTX; with it comes what the compiler said.
     pub fn compile(&self, text: &str, options: &[&str]) -> Result<(String, String), String> {
-        let text = CString::new(text).map_err(|error| error.to_string())?;
-        let options: Vec<_> = options.iter().map(|option| CString::new(*option).unwrap()).collect();
+        let ended = |text: &str| CString::new(text).map_err(|error| error.to_string());
+        let text = ended(text)?;
+        let options = options.iter().map(|option| ended(option));
+        let options = options.collect::<Result<Vec<_>, _>>()?;
         let options: Vec<_> = options.iter().map(|option| option.as_ptr()).collect();
         let mut program = std::ptr::null_mut();
         // SAFETY: texts that end with a zero; no headers.

@@ -6,6 +6,7 @@ mod support;
 
 use folio::prelude::*;
 use folio_core::hal::{Backend, HalErrorKind};
+use folio_cpu::CpuBackend;
 use folio_opencl::{Capabilities, OpenClBackend};
 
 /// What nearly every device can do, and more than is asked of it here.
@@ -122,20 +123,50 @@ fn groups_have_a_limit() {
     for (block, fits) in [(63, false), (64, true)] {
         let Some((rt, q)) = limited_to(Capabilities { block, ..PLENTY }) else { return };
         let mut x = rt.buffer_from(&(0..128).collect::<Vec<u32>>()).unwrap();
-        let ended = q.run(128, turns(&mut x)).and_then(|event| event.wait());
+        let run = q.run(128, turns(&mut x));
         if fits {
-            ended.unwrap();
+            run.unwrap();
             let turned: Vec<u32> = (0..64).rev().chain((64..128).rev()).collect();
             assert_eq!(x.to_vec().unwrap(), turned);
         } else {
-            let error = ended.unwrap_err().to_string();
-            assert!(error.contains("a group of [1, 1, 64]"), "{error}");
-            // The device goes on.
+            let error = unsupported(run);
+            let why =
+                "launch kernel `turns`: a group of [1, 1, 64] (of this kernel, 63 items at most)";
+            assert!(error.contains(why), "{error}");
+            // Nothing has been done, and the device goes on.
+            assert_eq!(x.to_vec().unwrap(), (0..128).collect::<Vec<_>>());
             let mut y = rt.buffer_from(&[3u32; 500]).unwrap();
             q.run(500, doubles(&mut y)).unwrap();
             assert_eq!(y.to_vec().unwrap(), [6; 500]);
         }
     }
+}
+
+#[kernel]
+fn each_once(g: Group, x: InOut<u32>) {
+    g.each(|i| x[i] = x[i] + 1);
+}
+
+/// Groups as large as no device of OpenCL has them are refused in the call; a CPU has them.
+#[test]
+fn groups_beyond_any_device() {
+    let backend = OpenClBackend::new();
+    if let Err(why) = backend.devices() {
+        return println!("skipped: opencl: {}", why.reason);
+    }
+    let cpu = CpuBackend::builder().threads(1).build().unwrap();
+    let rt = Runtime::builder().backend(backend).backend(cpu).build().unwrap();
+    let n = 1 << 17;
+    let mut x = rt.buffer_from(&vec![0u32; n]).unwrap();
+    let mut run = |q: &Queue, group| q.run(Items::from(n).groups([group]), each_once(&mut x));
+    let (device, cpu) = (rt.queue_on("opencl:0").unwrap(), rt.queue_on("cpu").unwrap());
+    run(&device, 32).unwrap();
+    let before = rt.counters();
+    let error = unsupported(run(&device, n / 2));
+    assert!(error.contains("launch kernel `each_once`: a group of [1, 1, 65536]"), "{error}");
+    assert_eq!(rt.counters(), before);
+    run(&cpu, n / 2).unwrap();
+    assert_eq!(x.to_vec().unwrap(), vec![2; n]);
 }
 
 /// Items, reductions, and many arguments on a device whose groups and arguments are small.

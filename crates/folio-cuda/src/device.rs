@@ -93,11 +93,13 @@ unsafe impl Device for CudaDevice {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
-        self.0.context.enter()?;
         // SAFETY: it is loaded (the engine's part of the contract).
         match unsafe { Loaded::of(handle) } {
-            Loaded::Opaque(kernel) => kernel.check(&self.0.context, geometry, arguments),
-            Loaded::Function(_) => Ok(()),
+            Loaded::Opaque(kernel) => {
+                self.0.context.enter()?;
+                kernel.check(&self.0.context, geometry, arguments)
+            }
+            Loaded::Function(function) => function.check(geometry),
         }
     }
 

@@ -71,6 +71,11 @@ impl Function {
         Ok(Function { texts: texts.load(load)?, multiprocessors: u64::from(chip.multiprocessors) })
     }
 
+    /// Whether the device runs groups of this size.
+    pub(crate) fn check(&self, geometry: &Geometry) -> Result<(), HalError> {
+        self.texts.text(true).blocks(geometry, geometry.range[2] as u64).map(drop)
+    }
+
     /// Launches it. `address` is that of the allocation of a parameter; `record` gives that of a clear
     /// record, for a text in which something can fail. The context is current.
     pub(crate) fn launch(

@@ -121,10 +121,12 @@ unsafe impl Device for OpenClDevice {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
-        self.0.lost()?;
         match &*self.0.loaded(handle)? {
-            Loaded::Opaque(kernel) => kernel.check(&self.0, geometry, arguments),
-            Loaded::Function(_) => Ok(()),
+            Loaded::Opaque(kernel) => {
+                self.0.lost()?;
+                kernel.check(&self.0, geometry, arguments)
+            }
+            Loaded::Function(function) => function.check(&self.0, geometry),
         }
     }
 

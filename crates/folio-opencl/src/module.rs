@@ -3,6 +3,7 @@
 
 use crate::cl::{Buffer, Kernel, Program, run};
 use crate::device::Core;
+use crate::opaque::{fits, most_items};
 use crate::platform::number;
 use crate::program::build_emitted;
 use crate::reduce::Finish;
@@ -92,6 +93,8 @@ pub(crate) struct Built {
     pub(crate) module: Arc<Module>,
     /// Threads of a block, where they are items and no groups.
     pub(crate) block: [u64; 3],
+    /// Items of a group, at most.
+    pub(crate) most: usize,
     /// Their arguments are set by one thread at a time.
     entries: Mutex<Entries>,
     _program: Program,
@@ -122,6 +125,12 @@ impl Function {
         // One is built at once, so that what the compiler refuses is refused where the kernel is loaded.
         texts.text(true).built(core)?;
         Ok(Function(texts))
+    }
+
+    /// Whether the device runs groups of this size. Of a text that is not built yet its launch tells.
+    pub(crate) fn check(&self, core: &Core, geometry: &Geometry) -> Result<(), HalError> {
+        let built = self.0.text(true).built(core)?;
+        geometry.group.map_or(Ok(()), |group| fits(group, built.most))
     }
 
     /// What a launch takes, built now where that has not been needed before.
@@ -178,8 +187,10 @@ impl Built {
         let program = build_emitted(core, &module.text)?;
         let finish = |reduction| Finish::new(&program, &module, reduction);
         let reductions = module.reductions.iter().map(finish).collect::<Result<_, _>>()?;
-        let entries = Entries { kernel: Kernel::new(&program, &module.entry)?, reductions };
-        Ok(Built { module, block, entries: Mutex::new(entries), _program: program })
+        let kernel = Kernel::new(&program, &module.entry)?;
+        let most = most_items(core, &kernel)?.min(module.layout.most_threads as usize);
+        let entries = Mutex::new(Entries { kernel, reductions });
+        Ok(Built { module, block, most, entries, _program: program })
     }
 
     /// What the records of its launches mean.

@@ -5,6 +5,7 @@ use crate::device::Core;
 use crate::module::Arguments;
 use crate::program::build;
 use crate::work::Commands;
+use folio_core::geom::Dims;
 use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase, Param};
 use opencl_sys::{
     CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
@@ -99,15 +100,8 @@ impl Opaque {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
-        if let Some(group) = geometry.group
-            && group
-                .iter()
-                .try_fold(1, |n: usize, d| n.checked_mul(*d))
-                .is_none_or(|n| n > self.most)
-        {
-            let what =
-                format!("a group of {group:?} (of this kernel, {} items at most)", self.most);
-            return Err(HalError::unsupported(&what));
+        if let Some(group) = geometry.group {
+            fits(group, self.most)?;
         }
         let mut entry = self.entry();
         if entry.checked.as_deref() == Some(arguments) {
@@ -230,7 +224,17 @@ fn kind(kernel: &Kernel, nth: u32) -> Kind {
     }
 }
 
-fn most_items(core: &Core, kernel: &Kernel) -> Result<usize, HalError> {
+/// Whether a kernel of so many items at most runs in such groups.
+pub(crate) fn fits(group: Dims, most: usize) -> Result<(), HalError> {
+    let items = group.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
+    if items.is_some_and(|items| items <= most) {
+        return Ok(());
+    }
+    let what = format!("a group of {group:?} (of this kernel, {most} items at most)");
+    Err(HalError::unsupported(&what))
+}
+
+pub(crate) fn most_items(core: &Core, kernel: &Kernel) -> Result<usize, HalError> {
     let (what, mut most) = (CL_KERNEL_WORK_GROUP_SIZE, 0usize);
     let (device, to) = (core.id.0, (&raw mut most).cast::<c_void>());
     let bytes = size_of::<usize>();

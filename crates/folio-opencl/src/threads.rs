@@ -1,6 +1,7 @@
 //! How a launch of an emitted text is cut into threads.
 
 use crate::module::Built;
+use crate::opaque::fits;
 use folio_core::hal::{Geometry, HalError};
 use folio_core::ir::emit::{COMBINED, Grid, LANES, Threads};
 use std::ops::Range;
@@ -43,9 +44,7 @@ impl Built {
                 ([1, 1, lanes], [1, 1, blocks.checked_mul(lanes).ok_or_else(beyond)?])
             }
             (Threads::Groups, Some(group)) => {
-                if group.iter().product::<usize>() > self.module.layout.most_threads as usize {
-                    return Err(HalError::unsupported(&format!("a group of {group:?}")));
-                }
+                fits(group, self.most)?;
                 (group.map(|n| n as u64), part)
             }
             (Threads::Groups, None) => return Err(HalError::unsupported("groups of no size")),

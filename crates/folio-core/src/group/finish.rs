@@ -194,7 +194,12 @@ impl CommandGroup {
         if engine.devices[usize::from(self.device)].info.caps.closures {
             native(code, launch);
         } else {
-            launch.loaded = Some(engine.load(self.device, code)?);
+            let handle = engine.load(self.device, code)?;
+            if launch.geometry.group.is_some() {
+                let checked = engine.open(self.device)?.check(handle, &launch.geometry, &[]);
+                checked.map_err(|cause| self.refused(self.device, &code.name, cause))?;
+            }
+            launch.loaded = Some(handle);
             let Launch { geometry, params, scalars, .. } = &*launch;
             launch.proved = launch.proved || proves(code, geometry, params, scalars);
         }

@@ -150,7 +150,7 @@ impl CommandGroup {
         checked.map_err(|cause| self.refused(opaque.device, &opaque.name, cause))
     }
 
-    fn refused(&self, device: u16, kernel: &str, cause: HalError) -> Error {
+    pub(super) fn refused(&self, device: u16, kernel: &str, cause: HalError) -> Error {
         let device = self.core.engine.devices[usize::from(device)].name.clone();
         Error::Device { device, doing: format!("launch kernel `{kernel}`"), cause }
     }

@@ -143,9 +143,10 @@ pub unsafe trait Device: Send + Sync + 'static {
         Err(HalError::unsupported("loading kernels"))
     }
 
-    /// What speaks against launching an opaque kernel like this, as far as the driver tells: arguments that
+    /// What speaks against launching a loaded kernel like this, as far as the driver tells: arguments that
     /// are not the kernel's ([`HalErrorKind::Arguments`]), or more than the device has. Asked before
-    /// each launch of one.
+    /// each launch of an opaque kernel, and, without arguments, before each launch in groups.
+    /// Devices without limits keep the default.
     fn check(
         &self,
         handle: KernelHandle,
@@ -153,7 +154,7 @@ pub unsafe trait Device: Send + Sync + 'static {
         arguments: &[Argument],
     ) -> Result<(), HalError> {
         let _ = (handle, geometry, arguments);
-        Err(HalError::unsupported("launching opaque kernels"))
+        Ok(())
     }
 
     /// Makes a graph of operations. What the device cannot have in one is [`HalErrorKind::Unsupported`]; devices

@@ -5,13 +5,15 @@ use cl3::command_queue::enqueue_copy_buffer;
 use cl3::event::release_event;
 use folio::prelude::*;
 use folio::{Cause, Failure, HostArgs};
-use folio_core::hal::Backend;
+use folio_core::hal::{Backend, HalErrorKind};
 use folio_cpu::CpuBackend;
-use folio_layers::Validate;
+use folio_layers::{Fault, FaultHandle, Faults, Site, Validate};
 use folio_opencl::{Native, OpenClBackend};
 use std::ptr::null;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Runs a test in runtimes of an OpenCL device and the CPU, bare and watched, with shared virtual memory and
 /// without; not at all where there is no device.
@@ -222,4 +224,151 @@ fn compile_interop_opencl_refuses() {
         assert!(matches!(&twice, Err(Error::Aliasing { .. })), "{twice:?}");
         assert_eq!(rt.counters(), before);
     });
+}
+
+/// Within this everything has ended, or hangs.
+const LONG: Duration = Duration::from_secs(20);
+
+/// How often a task was called, and what it had captured was dropped.
+#[derive(Default)]
+struct Fate {
+    calls: AtomicUsize,
+    drops: AtomicUsize,
+}
+
+struct Captured(Arc<Fate>);
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        self.0.drops.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What became of a task: its command's end, calls, and drops.
+struct Watched(folio::Result<Event>, Arc<Fate>);
+
+/// Copies from one buffer to the other on a queue, after an event if there is one.
+fn watched(q: &Queue, from: &Buffer<i32>, to: &mut Buffer<i32>, after: Option<&Event>) -> Watched {
+    let fate = Arc::<Fate>::default();
+    let captured = Captured(fate.clone());
+    let accesses = |g: &mut CommandGroup| {
+        if let Some(event) = after {
+            g.after(event);
+        }
+        (g.read(from), g.write(to))
+    };
+    let event = interop(q, accesses, move |cl| {
+        captured.0.calls.fetch_add(1, Ordering::Relaxed);
+        copies(cl)
+    });
+    Watched(event, fate)
+}
+
+/// The loss of the device, or of data that was there only.
+#[track_caller]
+fn is_lost(error: &Error) {
+    let lost = match error {
+        Error::Failed(failure) => match failure.cause() {
+            Cause::Backend(error) => matches!(error.kind, HalErrorKind::Lost),
+            cause => matches!(cause, Cause::DataLost),
+        },
+        Error::Device { cause, .. } => matches!(cause.kind, HalErrorKind::Lost),
+        _ => false,
+    };
+    assert!(lost, "{error:?}");
+}
+
+impl Watched {
+    /// What it captured has gone once; it was called, or its command has failed by the loss. Whether it was called.
+    #[track_caller]
+    fn ends(self) -> bool {
+        let ended = self.0.and_then(|event| event.wait_for(LONG));
+        let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+        let start = Instant::now();
+        while count(&self.1.drops) == 0 && start.elapsed() < LONG {
+            std::thread::yield_now();
+        }
+        let (calls, drops) = (count(&self.1.calls), count(&self.1.drops));
+        assert!(drops == 1 && calls <= 1, "called {calls} times, dropped {drops} times");
+        match ended {
+            Ok(ended) => assert!(ended && calls == 1, "in time: {ended}, called {calls} times"),
+            Err(error) => is_lost(&error),
+        }
+        calls == 1
+    }
+}
+
+/// A runtime of the first OpenCL device, which can be lost, and a CPU; none if there is no device.
+fn that_can_be_lost() -> Option<(Runtime, FaultHandle)> {
+    if let Err(why) = OpenClBackend::new().devices() {
+        println!("skipped: opencl: {}", why.reason);
+        return None;
+    }
+    let (faults, cpu) = (Faults::new(), CpuBackend::builder().threads(1).build().unwrap());
+    let plan = faults.handle();
+    let opencl = faults.over(OpenClBackend::new());
+    Some((Runtime::builder().backend(opencl).backend(cpu).build().unwrap(), plan))
+}
+
+/// ERR-04: a task that is queued when its device is lost is not called.
+#[test]
+fn compile_interop_opencl_queued_at_a_loss() {
+    let Some((rt, faults)) = that_can_be_lost() else { return };
+    let q = rt.queue_on("opencl:0").unwrap();
+    let (x, mut y) = (rt.buffer_from(&[1; 8]).unwrap(), rt.buffer_from(&[2; 8]).unwrap());
+    assert!(watched(&q, &x, &mut y, None).ends());
+    let (open, gate) = channel();
+    let held = rt.queue_on("cpu").unwrap().submit(|g| {
+        g.host_task((), move |()| gate.recv());
+        Ok(())
+    });
+    let held = held.unwrap();
+    let queued = watched(&q, &x, &mut y, Some(&held));
+    let behind = watched(&q, &x, &mut y, None);
+    faults.lose(0);
+    let late = watched(&q, &x, &mut y, None);
+    open.send(()).unwrap();
+    assert_eq!([queued, behind, late].map(Watched::ends), [false; 3]);
+    held.wait().unwrap();
+    is_lost(&y.read().map(drop).unwrap_err());
+    assert_eq!(x.to_vec().unwrap(), [1; 8]);
+    rt.shutdown(LONG).unwrap();
+}
+
+/// Kernels and tasks in turn, of which the device reads what the CPU has written; which tasks were called.
+fn lost_on_the_way(rt: &Runtime) -> Vec<bool> {
+    let [gpu, cpu] = ["opencl:0", "cpu"].map(|name| rt.queue_on(name));
+    let (Ok(gpu), Ok(cpu)) = (gpu, cpu) else { return Vec::new() };
+    let (mut x, mut y) = (rt.buffer_from(&[1; 8]).unwrap(), rt.buffer_from(&[2; 8]).unwrap());
+    let mut tasks = Vec::new();
+    for turn in 0..4 {
+        let ran = if turn == 2 { &cpu } else { &gpu }.run(8, grow(turn, &mut x));
+        ran.map(drop).unwrap_or_else(|error| is_lost(&error));
+        tasks.push(watched(&gpu, &x, &mut y, None));
+    }
+    let tasks = tasks.into_iter().map(Watched::ends).collect();
+    let mut fine = rt.buffer_from(&[1; 8]).unwrap();
+    cpu.run(8, grow(1, &mut fine)).unwrap();
+    assert_eq!(fine.to_vec().unwrap(), [4; 8]);
+    tasks
+}
+
+/// ERR-04: the device is lost at each call that a program makes of it.
+#[test]
+fn compile_interop_opencl_lost_at_each_call() {
+    let Some((rt, faults)) = that_can_be_lost() else { return };
+    assert_eq!(lost_on_the_way(&rt), [true; 4]);
+    drop(rt);
+    let (mut called, mut refused) = (0, 0);
+    let sites = faults.counts().into_iter().filter(|(site, _)| *site != Site::Devices);
+    for (site, nth) in sites.flat_map(|(site, calls)| (1..=calls).map(move |nth| (site, nth))) {
+        let Some((rt, faults)) = that_can_be_lost() else { return };
+        faults.inject(site, nth, Fault::Lose);
+        let tasks = lost_on_the_way(&rt);
+        called += tasks.iter().filter(|called| **called).count();
+        refused += tasks.iter().filter(|called| !**called).count();
+        rt.shutdown(LONG).unwrap();
+    }
+    println!("{called} tasks called, {refused} not");
+    assert!(called > 10 && refused > 10, "{called} called, {refused} not");
 }

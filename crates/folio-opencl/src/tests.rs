@@ -6,9 +6,9 @@ use crate::module::Text;
 use crate::{Cache, OpenClBackend};
 use folio_core::Runtime;
 use folio_core::hal::{
-    AllocKind, AllocReq, Args, Backend, CopyRect, Device, Geometry, HalError, HalErrorKind, Head,
-    HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost, MemBase, MemRef, Notify,
-    Order, Param, Tick, Wait,
+    AllocKind, AllocReq, Args, Backend, CopyRect, Device, Foreign, Geometry, HalError,
+    HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost,
+    MemBase, MemRef, Notify, Order, Param, Tick, Wait,
 };
 use folio_core::ir::parse::parse;
 use std::cell::{Cell, RefCell};
@@ -380,4 +380,27 @@ fn buffers_come_and_go() {
     });
     // One more to see what buffers over such memory are, in each context.
     assert_eq!(asked[0], 2);
+}
+
+/// A task is called while its device is there; on one that is lost it is not.
+#[test]
+fn no_task_is_called_on_a_lost_device() {
+    let Some(bench) = Bench::open(256) else { return };
+    let mut calls = 0;
+    let mut launch = || {
+        let mut task = |_: &dyn std::any::Any| {
+            calls += 1;
+            Ok(())
+        };
+        let (kernel, geometry) =
+            (KernelRef::Foreign(Foreign::new(&mut task)), Geometry::new(1, [1; 3]));
+        let launched = bench.lane.launch(&bench.head(&[]), kernel, &geometry, &Args::new(&[]));
+        (launched, calls)
+    };
+    assert!(matches!(launch(), (Ok(()), 1)));
+    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+    device.0.lost.set(Lost::new("a test")).unwrap();
+    let (refused, calls) = launch();
+    assert!(matches!(refused, Err(error) if matches!(error.kind, HalErrorKind::Lost)));
+    assert_eq!(calls, 1);
 }

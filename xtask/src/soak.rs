@@ -20,7 +20,7 @@ saved under target/soak/, and the next call goes on from there. A failure stops 
 the output, and is tried again by the next call. Writes target/soak/report.md.
 
   --suite NAME      only this suite (programs, faults, programs_opencl, faults_opencl,
-                    emit, nvrtc, kernels, source, math, order, loom); may be repeated
+                    cycles_opencl, emit, nvrtc, kernels, source, math, order, loom); may be repeated
   --cases N         instead of the suites' own big counts
   --step N          cases of one step
   --minutes N       start no further step after so long; for loom, the time of all models

@@ -94,6 +94,15 @@ pub const SUITES: &[Suite] = &[
         soak: 4_000,
         soak_step: 50,
     },
+    // A case is a runtime that comes and goes; a thousand in one process, or a soak's.
+    Suite {
+        name: "CYCLES_OPENCL",
+        quick: share(10, 1_000),
+        normal: share(10, 1_000),
+        ci: share(10, 1_000),
+        soak: 10_000,
+        soak_step: 10_000,
+    },
     Suite {
         name: "EMIT",
         quick: share(2, 1),

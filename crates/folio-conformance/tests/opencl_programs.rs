@@ -6,10 +6,12 @@ use folio::prelude::*;
 use folio_core::hal::Backend;
 use folio_core::ir::ContentHash;
 use folio_cpu::CpuBackend;
+use folio_model::suite::{Budget, line};
 use folio_opencl::{Cache, Counts, OpenClBackend};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
 /// Whether there is a device.
 fn there_is_one() -> bool {
@@ -197,33 +199,39 @@ fn allocated() -> usize {
     mapped + in_use
 }
 
-/// Runtimes, their buffers and kernels come and go a thousand times, compile nothing but the first time, and leave
-/// no memory behind: a kilobyte for each of them would be 800 of them.
+/// Runtimes, their buffers and kernels come and go a thousand times, or as often as a soak says, compile nothing but the
+/// first time, and leave no memory behind, not a kilobyte for each of them.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
-fn compile_once_for_a_thousand_runtimes() {
+fn suite_cycles_opencl() {
     if !there_is_one() {
         return;
     }
+    let (budget, start) = (Budget::of("CYCLES_OPENCL"), Instant::now());
+    let cycles = budget.cases.unwrap_or(1_000);
     let folder = Folder::new("cycles");
     let cache = Cache::at(&folder.0);
     let cycle = |_| {
         assert_eq!(run(cache.clone()), 20_000.0);
         allocated()
     };
-    let before = (0..200).map(cycle).min().unwrap();
-    let mut after: Vec<_> = (0..800).map(cycle).collect();
+    let first = cycles.div_ceil(5);
+    let before = (0..first).map(cycle).min().unwrap();
+    let mut after: Vec<_> = (first..cycles).map(cycle).collect();
     let Counts { found, made } = cache.counts();
-    assert_eq!(found, 999 * made);
+    assert_eq!(found, (cycles - 1) * made);
+    println!("{before} bytes are allocated, later {:?}", after.iter().min());
 
     // PoCL keeps some megabytes for a while, and gives them back with a later runtime: one moment without them is
     // enough, and with a leak there is none.
-    let is_as_before = |bytes: &usize| *bytes < before + (256 << 10);
-    after.drain(..600);
+    let most = before + 256 * cycles as usize;
+    let is_as_before = |bytes: &usize| *bytes < most;
+    after.drain(..after.len() * 3 / 4);
     if !after.iter().any(is_as_before) {
         assert!(
             (0..1_000).map(cycle).any(|bytes| is_as_before(&bytes)),
             "{before} bytes, later {after:?}"
         );
     }
+    println!("{}", line("cycles_opencl", cycles, start.elapsed(), 0, budget.seed));
 }

@@ -46,7 +46,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     walk.name = Some(function.sig.ident.clone());
     let asked = Asked::read(arguments, kind, &mut walk);
     let parts = Signature::read(&function.sig, kind, asked, &mut walk);
-    let (native, tree) = walk.body(&function.block);
+    let (native, tree) = walk.whole(&function.sig, &function.block);
     if let Some(error) = std::mem::take(&mut walk.errors).take() {
         return refused(&function, &error);
     }
@@ -266,7 +266,7 @@ impl Signature {
             walk.plan.begin(&item.name);
         }
         // The table has the parameters and the result first.
-        walk.first = parameters.len() as u16 + 1;
+        walk.first = parameters.len() + 1;
         Signature { parameters, group, contract }
     }
 
@@ -434,11 +434,11 @@ impl Signature {
                 }
                 #[allow(unused_variables, clippy::all, reason = "written by a macro")]
                 unsafe fn unproved(
-                    __scalars: &[u64],
+                    __scalars: &[::core::primitive::u64],
                     __memory: &[::folio::ir::device::ParamPtr],
                     __block: &::folio::ir::device::Positions,
                     __launch: &::folio::ir::device::Launched,
-                ) -> usize {
+                ) -> ::core::primitive::usize {
                     use ::folio::ir::device::Ends as __Ends;
                     #(#made)*
                     let __at = __Ends::positions::<#rank>(__block);
@@ -448,7 +448,7 @@ impl Signature {
                 #[allow(unused_variables, clippy::indexing_slicing, reason = "written by a macro")]
                 #[inline(always)]
                 unsafe fn items<__M: ::folio::ir::device::Mode>(
-                    __scalars: &[u64],
+                    __scalars: &[::core::primitive::u64],
                     __memory: &[::folio::ir::device::ParamPtr],
                     __block: &::folio::ir::device::Positions,
                     __launch: &::folio::ir::device::Launched,

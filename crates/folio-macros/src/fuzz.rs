@@ -157,3 +157,34 @@ fn mutated_structs_never_panic() {
     }
     assert!(accepted > 100 && refused > 500, "{accepted} accepted, {refused} refused");
 }
+
+/// What the tree has no numbers for is refused, and not numbered as something else.
+#[test]
+fn what_is_too_large_is_refused() {
+    let refused = |count: usize, part: &str| {
+        let text = format!("fn k(i: Item) {{ {} }}", part.repeat(count));
+        let tokens = TokenStream::from_str(&text).unwrap();
+        expand(TokenStream::new(), tokens, Kind::Kernel).to_string().contains("more than 65,000")
+    };
+    for part in ["{ let a = true; }", "loop {}", "1;"] {
+        assert!(!refused(1000, part) && refused(1 << 16, part), "{part}");
+    }
+}
+
+/// An attribute that would do nothing is an error, wherever it is.
+#[test]
+fn attributes_within_are_refused() {
+    let refused = |text: &str| {
+        let tokens = TokenStream::from_str(text).unwrap();
+        expand(TokenStream::new(), tokens, Kind::Kernel).to_string().contains("do nothing")
+    };
+    assert!(!refused("#[cfg(x)] fn k(i: Item) { #[allow(y)] { let a = [C]; } }"));
+    for text in [
+        "fn k(i: Item) { #[cfg(x)] return; }",
+        "fn k(i: Item) { loop { match 1 { #[cfg(x)] 1 => {} _ => {} } } }",
+        "fn k(i: Item, #[cfg(x)] y: f32) {}",
+        "fn k(i: Item) { let a = f([#[cfg_attr(x, y)] 1]); }",
+    ] {
+        assert!(refused(text), "{text}");
+    }
+}

@@ -51,7 +51,7 @@ fn read(function: &ImplItemFn, errors: &mut Errors) -> Read {
             "views and items are for free functions; write a free #[device_fn]",
         );
     }
-    let (native, tree) = walk.body(&function.block);
+    let (native, tree) = walk.whole(&function.sig, &function.block);
     *errors = std::mem::take(&mut walk.errors);
     Read { signature, walk, native, tree }
 }

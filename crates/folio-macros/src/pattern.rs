@@ -39,6 +39,11 @@ impl Scopes {
         at
     }
 
+    /// No number is left: the last one would be that of all that follow.
+    pub fn is_full(&self) -> bool {
+        self.next == u16::MAX
+    }
+
     /// Another name of a variable.
     pub fn bind_to(&mut self, name: &Ident, at: u16) {
         if let Some(scope) = self.open.last_mut() {

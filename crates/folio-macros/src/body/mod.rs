@@ -3,6 +3,7 @@
 //! what is indexed and written, `ends` for what indices can be, `flow` for branches and loops, `call` for
 //! functions, methods and macros.
 
+mod attributes;
 pub mod call;
 mod choice;
 mod ends;
@@ -54,7 +55,7 @@ pub struct Walk {
     /// The form for strips of items.
     pub plan: Plan,
     /// The number of the first of them.
-    pub first: u16,
+    pub first: usize,
     /// The function is a kernel, not called by one.
     pub ends_items: bool,
     /// The name of the function, which may not call itself.
@@ -114,8 +115,21 @@ impl Walk {
 
     /// A new entry, from an expression that gives a function that gives it.
     pub fn entry(&mut self, tokens: TokenStream) -> u16 {
+        let at = self.first + self.entries.len();
         self.entries.push(tokens);
-        self.first + (self.entries.len() - 1) as u16
+        // Beyond the last number nothing is written.
+        u16::try_from(at).unwrap_or(u16::MAX)
+    }
+
+    /// Refuses a function for whose parts there are not enough numbers.
+    fn refuse_excess(&mut self, at: Span) {
+        let entries = self.first + self.entries.len();
+        let full = self.scopes.is_full() || self.loops == u16::MAX;
+        if full || entries > usize::from(u16::MAX) {
+            let text = "this has more than 65,000 variables, loops, or literals and operators; write loops, or \
+                several functions";
+            self.refuse(at, text);
+        }
     }
 
     /// The entry of a type.
@@ -139,8 +153,16 @@ impl Walk {
         at
     }
 
-    /// The body of a function.
-    pub fn body(&mut self, block: &Block) -> Both {
+    /// The body of a function with this signature, which was read.
+    pub fn whole(&mut self, signature: &syn::Signature, block: &Block) -> Both {
+        attributes::refuse(signature.to_token_stream(), &mut self.errors);
+        attributes::refuse(block.to_token_stream(), &mut self.errors);
+        let both = self.body(block);
+        self.refuse_excess(signature.ident.span());
+        both
+    }
+
+    fn body(&mut self, block: &Block) -> Both {
         let mut before = vec![];
         for (name, given) in std::mem::take(&mut self.mutable) {
             let at = self.scopes.bind(&name);

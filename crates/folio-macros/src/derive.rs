@@ -100,7 +100,7 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
                 #(let #idents = #each;)*
                 #table.structure(#text, &[#((#names, #idents)),*])
             }
-            fn bits(self, #all: &mut ::std::vec::Vec<u64>) {
+            fn bits(self, #all: &mut ::std::vec::Vec<::core::primitive::u64>) {
                 #(::folio::ir::device::Shared::bits(self.#idents, #all);)*
             }
         }

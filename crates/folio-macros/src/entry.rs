@@ -133,7 +133,9 @@ pub(crate) fn strips(signature: &Signature, walk: &Walk, strips: &Strips) -> Tok
         ) {
             #(#slots)*
             #(let mut #kept = ::folio::ir::device::Lanes::new();)*
-            let Some(__most) = ::folio::ir::device::most(&[#(#kept.most()),*]) else {
+            let ::core::option::Option::Some(__most) =
+                ::folio::ir::device::most(&[#(::folio::ir::device::Lanes::most(&#kept)),*])
+            else {
                 // SAFETY: the caller's promise.
                 return unsafe { __block.each(|__grid| Self::__body::<__M>(__grid #(, #names)*)) };
             };

@@ -65,6 +65,8 @@ fn is_one(tokens: &TokenStream, after: &[TokenTree]) -> bool {
             };
         }
         [TokenTree::Ident(word), TokenTree::Group(_)] if word == "pub" => return true,
+        // A label.
+        [TokenTree::Punct(quote), TokenTree::Ident(_)] if quote.as_char() == '\'' => return true,
         _ => {}
     }
     syn::parse::Parser::parse2(Type::without_plus, tokens.clone()).is_ok_and(|ty| is_closed(&ty))

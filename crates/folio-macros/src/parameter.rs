@@ -1,7 +1,7 @@
 //! Parameters: what each is, by its type, and how it is written.
 
 use crate::body::Special;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
@@ -95,8 +95,20 @@ impl Parameter {
                     >
                 }
             }
-            _ => quote!(#ty),
+            Role::Item(_) | Role::Group(_) => self.place(),
+            Role::Value => quote!(#ty),
         }
+    }
+
+    /// The type of an item or group of the rank that was read, whatever the user's name for it means: what is given
+    /// for it where the body is probed is of the user's, so rustc says where the two differ.
+    fn place(&self) -> TokenStream {
+        let (name, rank) = match self.role {
+            Role::Item(rank) => (quote!(Item), usize::from(rank)),
+            Role::Group(rank) => (quote!(Group), usize::from(rank)),
+            _ => return TokenStream::new(),
+        };
+        quote_spanned!(self.ty.span() => ::folio::ir::device::#name<#rank>)
     }
 
     pub fn entry(&self) -> TokenStream {
@@ -120,10 +132,14 @@ impl Parameter {
             Role::Local => quote!(<#ty as ::folio::ir::device::LocalParam>::none()),
             Role::Reduce if grouped => quote!(::folio::ir::device::Gives::none()),
             Role::Reduce => quote!(::folio::ir::device::Gives::none().of(0)),
-            Role::Item(_) | Role::Group(_) => quote! {
-                // SAFETY: zero bytes are an item or a group, and it computes nothing.
-                unsafe { ::core::mem::zeroed::<#ty>() }
-            },
+            Role::Item(_) | Role::Group(_) => {
+                let at = Span::mixed_site().located_at(ty.span());
+                quote_spanned! {at=>
+                    // SAFETY: zero bytes are an item or a group, and it computes nothing. That it is one is
+                    // what rustc finds where it is given to the body.
+                    unsafe { ::core::mem::zeroed::<#ty>() }
+                }
+            }
             Role::Value => quote!(::folio::ir::device::zeroed()),
         }
     }

@@ -32,10 +32,22 @@ pub fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
 pub fn refuse_rank(ty: &Type, walk: &mut Walk) {
     const OF_RANK: [&str; 9] =
         ["Item", "Group", "In", "Out", "InOut", "OutGroup", "InOutGroup", "Atomic", "Racy"];
-    let Some((name, Some(rank))) = path_of(ty) else { return };
+    let Some((name, rank)) = path_of(ty) else { return };
+    let Some(rank) = rank else {
+        let says = ["Item", "Group"].contains(&name.as_str()) && has_arguments(ty);
+        if says {
+            walk.refuse(ty.span(), "write how many dimensions it has as a number: `Item<2>`");
+        }
+        return;
+    };
     if OF_RANK.contains(&name.as_str()) && !(1..=3).contains(&rank) {
         walk.refuse(ty.span(), "there are one, two or three dimensions");
     }
+}
+
+fn has_arguments(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| !last.arguments.is_empty())
 }
 
 /// Types that devices have not, with what to write.

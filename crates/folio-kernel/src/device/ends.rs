@@ -118,10 +118,11 @@ impl Ends {
         if known && b.lo > 0 { of(Ends { limit, ..b }) } else { UNKNOWN }
     }
 
-    /// `a as usize`
+    /// `a as T`; unknown if `T` is not `usize`, of which a cast changes nothing that is known.
     #[must_use]
-    pub fn as_usize(self) -> Ends {
+    pub fn cast<T: 'static>(self) -> Ends {
         let known = self.limit != LITERAL && self.is_exact();
+        let known = known && TypeId::of::<T>() == TypeId::of::<usize>();
         if known { Ends { limit: usize::MAX as i128, ..self } } else { UNKNOWN }
     }
 
@@ -202,13 +203,17 @@ mod tests {
         assert!(!top.plus(one).within(0, usize::MAX) && top.within(0, usize::MAX));
         assert!(!Ends::of(i32::MAX).plus(one).within(0, usize::MAX));
         assert!(!Ends::of(-1i32).within(0, usize::MAX));
-        assert!(!Ends::of(-1i32).as_usize().plus(one).within(0, 1));
+        assert!(!Ends::of(-1i32).cast::<usize>().plus(one).within(0, 1));
         // `2000000000 + 2000000000` is an `i32`, and below 0.
         let large = Ends::literal(2_000_000_000);
         assert!(large.within(0, usize::MAX) && !large.plus(large).within(0, usize::MAX));
         // The literal may be a `u8` that has wrapped.
-        assert!(!Ends::literal(200).plus(Ends::literal(200)).as_usize().within(0, 500));
-        assert!(Ends::of(5u32).as_usize().minus(one).within(4, 1));
+        assert!(!Ends::literal(200).plus(Ends::literal(200)).cast::<usize>().within(0, 500));
+        assert!(Ends::of(5u32).cast::<usize>().minus(one).within(4, 1));
+        assert!(
+            !Ends::of(5u32).cast::<i32>().within(5, 1),
+            "what is called `usize` may be another type"
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! `f16` and `bf16`: each operation computes as `f32`, and rounds (semantics 2.2).
 
 use super::cast::{Cast, CastFrom};
-use super::ops::{Arith, Float, Minus, Modulo, Negated, Number, Over, Plus, Times};
+use super::ops::{
+    Arith, Bits, Float, Half, Minus, Modulo, Negated, Number, Over, Plus, Times, bits,
+};
 use super::{Functions, Mode, Shared};
 use crate::math::{narrow, single};
 use crate::types::{Scalar, Type, Types};
@@ -93,6 +95,25 @@ macro_rules! formats {
         from! { $ty: f16 bf16, |x| f64::from(x.wide()) }
         into! { $ty: i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64 }
         impl Cast for $ty {}
+        impl Half for $ty {
+            #[inline(always)]
+            fn single(self) -> f32 {
+                self.wide()
+            }
+            #[inline(always)]
+            fn double(self) -> f64 {
+                self.wide().into()
+            }
+            #[inline(always)]
+            fn of_single(x: f32) -> $ty {
+                $ty::of(x)
+            }
+            #[inline(always)]
+            fn of_double(x: f64) -> $ty {
+                $ty::cast_from(x)
+            }
+        }
+        bits! { $ty u16 }
     )*};
 }
 

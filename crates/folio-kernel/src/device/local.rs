@@ -26,6 +26,12 @@ pub trait LocalParam {
     }
 }
 
+/// How many slots an array has, as the IR counts them.
+fn slots<const N: usize>() -> u32 {
+    const { assert!(N > 0 && N <= u32::MAX as usize, "local memory has 1 to 2^32 - 1 slots") };
+    N as u32
+}
+
 /// An array of a group. `P` says what may be done with it.
 #[derive(Debug)]
 pub struct Array<P, T, const N: usize> {
@@ -64,7 +70,7 @@ impl<T: Shared, const N: usize> LocalParam for Local<T, N> {
     type Array = Array<Reads, T, N>;
     const SLOTS: usize = N;
     fn entry() -> Entry {
-        Entry::Local(T::describe, N as u32)
+        Entry::Local(T::describe, slots::<N>())
     }
     #[inline(always)]
     fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array {
@@ -79,7 +85,7 @@ impl<T: Atom, const N: usize> LocalParam for LocalAtomic<T, N> {
     type Array = Array<Held, T, N>;
     const SLOTS: usize = N;
     fn entry() -> Entry {
-        Entry::Local(T::describe, N as u32)
+        Entry::Local(T::describe, slots::<N>())
     }
     #[inline(always)]
     fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array {
@@ -103,7 +109,7 @@ impl<P, T: Shared, const N: usize> Array<P, T, N> {
     /// Number of slots.
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "kernels compare the length")]
-    pub fn len(&self) -> usize {
+    pub fn len(self) -> usize {
         N
     }
 

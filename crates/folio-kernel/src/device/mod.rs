@@ -5,6 +5,7 @@
 //! a [`Mode`]: run, or asked for its types.
 
 mod arena;
+pub mod asks;
 pub mod atomic;
 mod block;
 mod cast;

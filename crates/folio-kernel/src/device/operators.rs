@@ -27,7 +27,7 @@ macro_rules! operators {
 
         impl<T: $name<B>, B> Slot<(T, B)> {
             #[doc = concat!("The entry of `", $text, "` between these types.")]
-            pub const fn $function(&self) -> fn() -> Entry {
+            pub const fn $function(self) -> fn() -> Entry {
                 T::entry
             }
         }
@@ -47,7 +47,7 @@ macro_rules! by_slots {
         impl<T: $name<B>, B> Slot<(T, B)> {
             #[doc = concat!("`a ", $text, " b`")]
             #[inline(always)]
-            pub fn $method<M: Mode>(&self, a: T, b: B) -> T {
+            pub fn $method<M: Mode>(self, a: T, b: B) -> T {
                 a.$method::<M>(b)
             }
         }
@@ -87,13 +87,13 @@ pub trait Negated: Copy {
 
 impl<T: Negated> Slot<T> {
     /// The entry of `-` before this type.
-    pub const fn neg(&self) -> fn() -> Entry {
+    pub const fn neg(self) -> fn() -> Entry {
         T::entry
     }
 
     /// `-a`
     #[inline(always)]
-    pub fn negated<M: Mode>(&self, a: T) -> T {
+    pub fn negated<M: Mode>(self, a: T) -> T {
         a.negated::<M>()
     }
 }

@@ -39,6 +39,10 @@ pub trait Number: Arith + Cast {
 }
 
 /// An integer.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer in a kernel",
+    label = "no integer"
+)]
 pub trait Int: Arith {
     /// `self << by`, by the low bits of `by`.
     #[must_use]
@@ -54,6 +58,80 @@ pub trait Int: Arith {
     /// `self` to the power of `n`, wrapping.
     #[must_use]
     fn power(self, n: u32) -> Self;
+}
+
+/// The functions of integers that generic kernels have only where they ask for them: so a trait of the user's can have
+/// others of these names.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer that has this in a kernel",
+    label = "no integer"
+)]
+pub trait IntFunctions: Int {
+    /// The type of a distance between two.
+    type Distance: Shared;
+    /// `self + b`, within the type.
+    #[must_use]
+    fn added(self, b: Self) -> Self;
+    /// `self - b`, within the type.
+    #[must_use]
+    fn without(self, b: Self) -> Self;
+    /// Its bits, `n` places further up; the upper ones come below.
+    #[must_use]
+    fn turned(self, n: u32) -> Self;
+    /// All of its bits are others.
+    #[must_use]
+    fn inverse(self) -> Self;
+    /// Its bits in the other order.
+    #[must_use]
+    fn reversed(self) -> Self;
+    /// Its bytes in the other order.
+    #[must_use]
+    fn swapped(self) -> Self;
+    /// How many bits are ones.
+    fn ones(self) -> u32;
+    /// How many of the upper bits are zeros, before a one.
+    fn upper_zeros(self) -> u32;
+    /// How many of the lower bits are zeros, before a one.
+    fn lower_zeros(self) -> u32;
+    /// How far it is from the other.
+    fn distance(self, b: Self) -> Self::Distance;
+}
+
+/// An integer with a sign.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer with a sign in a kernel",
+    label = "no integer with a sign"
+)]
+pub trait Signed: IntFunctions {
+    /// Its distance from 0.
+    fn size(self) -> Self::Distance;
+}
+
+/// What has bits of the same width.
+#[diagnostic::on_unimplemented(message = "`{Self}` is no float in a kernel", label = "no float")]
+pub trait Bits: Shared {
+    /// The integer that they are.
+    type Bits: Shared;
+    /// They.
+    fn bits_of(self) -> Self::Bits;
+    /// The number with these bits.
+    fn of_bits(bits: Self::Bits) -> Self;
+}
+
+/// A float that is made of wider ones, and made one, by functions of its own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither `f16` nor `bf16`",
+    label = "no such float"
+)]
+pub trait Half: Float {
+    /// As `f32`.
+    fn single(self) -> f32;
+    /// As `f64`.
+    fn double(self) -> f64;
+    /// The nearest one.
+    fn of_single(x: f32) -> Self;
+    /// The nearest one.
+    fn of_double(x: f64) -> Self;
 }
 
 /// A float.
@@ -79,7 +157,7 @@ fn by_zero() {
 }
 
 macro_rules! ints {
-    ($($ty:ident $wide:ident $abs:expr;)*) => {$(
+    ($($ty:ident $wide:ident $distance:ident $abs:expr;)*) => {$(
         impl Plus for $ty {
             #[inline(always)]
             fn plus<M: Mode>(self, b: $ty) -> $ty {
@@ -172,15 +250,70 @@ macro_rules! ints {
                 self.wrapping_pow(n)
             }
         }
+        impl IntFunctions for $ty {
+            type Distance = $distance;
+            #[inline(always)]
+            fn added(self, b: $ty) -> $ty {
+                self.saturating_add(b)
+            }
+            #[inline(always)]
+            fn without(self, b: $ty) -> $ty {
+                self.saturating_sub(b)
+            }
+            #[inline(always)]
+            fn turned(self, n: u32) -> $ty {
+                self.rotate_left(n)
+            }
+            #[inline(always)]
+            fn inverse(self) -> $ty {
+                !self
+            }
+            #[inline(always)]
+            fn reversed(self) -> $ty {
+                self.reverse_bits()
+            }
+            #[inline(always)]
+            fn swapped(self) -> $ty {
+                self.swap_bytes()
+            }
+            #[inline(always)]
+            fn ones(self) -> u32 {
+                self.count_ones()
+            }
+            #[inline(always)]
+            fn upper_zeros(self) -> u32 {
+                self.leading_zeros()
+            }
+            #[inline(always)]
+            fn lower_zeros(self) -> u32 {
+                self.trailing_zeros()
+            }
+            #[inline(always)]
+            fn distance(self, b: $ty) -> $distance {
+                self.abs_diff(b)
+            }
+        }
     )*};
 }
 ints! {
-    i8 i16 i8::wrapping_abs; u8 u16 std::convert::identity;
-    i16 i32 i16::wrapping_abs; u16 u32 std::convert::identity;
-    i32 i64 i32::wrapping_abs; u32 u64 std::convert::identity;
-    i64 i128 i64::wrapping_abs; u64 u128 std::convert::identity;
-    isize i128 isize::wrapping_abs; usize u128 std::convert::identity;
+    i8 i16 u8 i8::wrapping_abs; u8 u16 u8 std::convert::identity;
+    i16 i32 u16 i16::wrapping_abs; u16 u32 u16 std::convert::identity;
+    i32 i64 u32 i32::wrapping_abs; u32 u64 u32 std::convert::identity;
+    i64 i128 u64 i64::wrapping_abs; u64 u128 u64 std::convert::identity;
+    isize i128 usize isize::wrapping_abs; usize u128 usize std::convert::identity;
 }
+
+macro_rules! signed {
+    ($($ty:ident)*) => {$(
+        impl Signed for $ty {
+            #[inline(always)]
+            fn size(self) -> Self::Distance {
+                self.unsigned_abs()
+            }
+        }
+    )*};
+}
+signed! { i8 i16 i32 i64 isize }
 
 macro_rules! floats {
     ($($ty:ident)*) => {$(
@@ -265,6 +398,24 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
+macro_rules! bits {
+    ($($ty:ident $bits:ident)*) => {$(
+        impl Bits for $ty {
+            type Bits = $bits;
+            #[inline(always)]
+            fn bits_of(self) -> $bits {
+                self.to_bits()
+            }
+            #[inline(always)]
+            fn of_bits(bits: $bits) -> $ty {
+                $ty::from_bits(bits)
+            }
+        }
+    )*};
+}
+pub(super) use bits;
+bits! { f32 u32 f64 u64 }
+
 /// `a << b`
 #[inline(always)]
 pub fn shl<T: Int, S: Int>(a: T, b: S) -> T {
@@ -304,6 +455,131 @@ pub fn mul_hi<T: Int>(a: T, b: T) -> T {
 #[inline(always)]
 pub fn pow<T: Int>(a: T, n: u32) -> T {
     a.power(n)
+}
+/// `a + b`
+#[inline(always)]
+pub fn wrapping_add<T: Int>(a: T, b: T) -> T {
+    a.plus::<Checked>(b)
+}
+/// `a - b`
+#[inline(always)]
+pub fn wrapping_sub<T: Int>(a: T, b: T) -> T {
+    a.minus::<Checked>(b)
+}
+/// `a * b`
+#[inline(always)]
+pub fn wrapping_mul<T: Int>(a: T, b: T) -> T {
+    a.times::<Checked>(b)
+}
+/// `-a`
+#[inline(always)]
+pub fn wrapping_neg<T: Int>(a: T) -> T {
+    a.negated::<Checked>()
+}
+/// `a` to the power of `n`, wrapping.
+#[inline(always)]
+pub fn wrapping_pow<T: Int>(a: T, n: u32) -> T {
+    a.power(n)
+}
+/// `a + b`, within the type.
+#[inline(always)]
+pub fn saturating_add<T: IntFunctions>(a: T, b: T) -> T {
+    a.added(b)
+}
+/// `a - b`, within the type.
+#[inline(always)]
+pub fn saturating_sub<T: IntFunctions>(a: T, b: T) -> T {
+    a.without(b)
+}
+/// Its bits, `n` places further up; the upper ones come below.
+#[inline(always)]
+pub fn rotate_left<T: IntFunctions>(a: T, n: u32) -> T {
+    a.turned(n)
+}
+/// Its bits, `n` places further down; the lower ones come above.
+#[inline(always)]
+pub fn rotate_right<T: IntFunctions>(a: T, n: u32) -> T {
+    a.turned(n.wrapping_neg())
+}
+/// How far one is from the other.
+#[inline(always)]
+pub fn abs_diff<T: IntFunctions>(a: T, b: T) -> T::Distance {
+    a.distance(b)
+}
+/// Its distance from 0.
+#[inline(always)]
+pub fn unsigned_abs<T: Signed>(a: T) -> T::Distance {
+    a.size()
+}
+/// How many bits are ones.
+#[inline(always)]
+pub fn count_ones<T: IntFunctions>(a: T) -> u32 {
+    a.ones()
+}
+/// How many bits are zeros.
+#[inline(always)]
+pub fn count_zeros<T: IntFunctions>(a: T) -> u32 {
+    a.inverse().ones()
+}
+/// How many of the upper bits are ones, before a zero.
+#[inline(always)]
+pub fn leading_ones<T: IntFunctions>(a: T) -> u32 {
+    a.inverse().upper_zeros()
+}
+/// How many of the upper bits are zeros, before a one.
+#[inline(always)]
+pub fn leading_zeros<T: IntFunctions>(a: T) -> u32 {
+    a.upper_zeros()
+}
+/// How many of the lower bits are ones, before a zero.
+#[inline(always)]
+pub fn trailing_ones<T: IntFunctions>(a: T) -> u32 {
+    a.inverse().lower_zeros()
+}
+/// How many of the lower bits are zeros, before a one.
+#[inline(always)]
+pub fn trailing_zeros<T: IntFunctions>(a: T) -> u32 {
+    a.lower_zeros()
+}
+/// Its bits in the other order.
+#[inline(always)]
+pub fn reverse_bits<T: IntFunctions>(a: T) -> T {
+    a.reversed()
+}
+/// Its bytes in the other order.
+#[inline(always)]
+pub fn swap_bytes<T: IntFunctions>(a: T) -> T {
+    a.swapped()
+}
+/// The bits of a float.
+#[inline(always)]
+pub fn to_bits<T: Bits>(a: T) -> T::Bits {
+    a.bits_of()
+}
+/// The float with these bits.
+#[inline(always)]
+pub fn from_bits<T: Bits>(bits: T::Bits) -> T {
+    T::of_bits(bits)
+}
+/// As `f32`.
+#[inline(always)]
+pub fn to_f32<T: Half>(a: T) -> f32 {
+    a.single()
+}
+/// As `f64`.
+#[inline(always)]
+pub fn to_f64<T: Half>(a: T) -> f64 {
+    a.double()
+}
+/// The nearest one.
+#[inline(always)]
+pub fn from_f32<T: Half>(x: f32) -> T {
+    T::of_single(x)
+}
+/// The nearest one.
+#[inline(always)]
+pub fn from_f64<T: Half>(x: f64) -> T {
+    T::of_double(x)
 }
 /// The remainder that is not negative.
 #[inline(always)]

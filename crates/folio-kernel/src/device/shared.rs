@@ -59,6 +59,7 @@ scalars! {
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {
     const IN_MEMORY: bool = T::IN_MEMORY;
     fn describe(types: &mut Types) -> Type {
+        const { assert!(N <= u32::MAX as usize, "an array has at most 2^32 - 1 elements") };
         let element = T::describe(types);
         types.array(element, N as u32)
     }

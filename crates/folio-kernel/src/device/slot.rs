@@ -5,9 +5,17 @@ use crate::source::{Entry, Function};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
-/// Learns a type from what it is compared with.
+/// Learns a type from what it is compared with. Its methods take it by value: so they come before those of any
+/// trait of the user's.
 #[derive(Debug)]
 pub struct Slot<T>(PhantomData<fn() -> T>);
+
+impl<T> Clone for Slot<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Slot<T> {}
 
 impl<T> Slot<T> {
     /// Nothing is known yet.
@@ -19,17 +27,17 @@ impl<T> Slot<T> {
 
     /// The slot has this value's type.
     #[inline(always)]
-    pub fn is(&self, _: &T) {}
+    pub fn is(self, _: &T) {}
 
     /// A range of this type.
     #[inline(always)]
-    pub fn range<R: Iterator<Item = T>>(&self, range: R) -> R {
+    pub fn range<R: Iterator<Item = T>>(self, range: R) -> R {
         range
     }
 
     /// What the table says of the slot.
     #[inline(always)]
-    pub const fn entry(&self) -> fn() -> Entry
+    pub const fn entry(self) -> fn() -> Entry
     where
         T: Slotted,
     {
@@ -85,7 +93,7 @@ impl<F: Inlined> Called for F {
 impl<F: Called> Slot<Callee<F>> {
     /// What the table says of the slot.
     #[inline(always)]
-    pub const fn callee(&self) -> fn() -> Entry {
+    pub const fn callee(self) -> fn() -> Entry {
         F::called
     }
 }

@@ -146,7 +146,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     /// How many dimensions of an index are not shown to be inside of what is accessed.
     #[inline(always)]
     #[must_use]
-    pub fn unproved(&self, index: [Ends; D]) -> usize {
+    pub fn unproved(self, index: [Ends; D]) -> usize {
         let dims = index.iter().zip(self.low.iter().zip(&self.size));
         dims.map(|(ends, (low, size))| usize::from(!ends.within(*low, *size))).sum()
     }
@@ -164,7 +164,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
 
     /// The extent.
     #[inline(always)]
-    pub fn shape(&self) -> [usize; D] {
+    pub fn shape(self) -> [usize; D] {
         self.shape
     }
 }
@@ -191,7 +191,7 @@ impl<P, T: Shared> View<'_, P, T, 1> {
     /// Number of elements.
     #[inline(always)]
     #[expect(clippy::len_without_is_empty, reason = "kernels compare the length")]
-    pub fn len(&self) -> usize {
+    pub fn len(self) -> usize {
         self.shape[0]
     }
 }

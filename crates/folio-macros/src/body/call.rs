@@ -54,21 +54,6 @@ const NUMBERS: &[&str] = &[
     "is_nan",
     "is_infinite",
     "is_finite",
-];
-
-/// Methods that are what they are in Rust.
-const PLAIN: &[&str] = &[
-    "pos",
-    "index",
-    "local_pos",
-    "local_index",
-    "size",
-    "count",
-    "subgroup_size",
-    "subgroup_index",
-    "subgroup_lane",
-    "len",
-    "shape",
     "wrapping_add",
     "wrapping_sub",
     "wrapping_mul",
@@ -91,6 +76,21 @@ const PLAIN: &[&str] = &[
     "to_bits",
     "to_f32",
     "to_f64",
+];
+
+/// What items, groups and views are asked, by functions of `device::asks`.
+const QUESTIONS: &[&str] = &[
+    "pos",
+    "index",
+    "local_pos",
+    "local_index",
+    "size",
+    "count",
+    "subgroup_size",
+    "subgroup_index",
+    "subgroup_lane",
+    "len",
+    "shape",
 ];
 
 /// Types whose functions convert.
@@ -125,7 +125,7 @@ const NOT_HERE: &[(&str, &str)] = &[
 pub fn is_taken(name: &str) -> bool {
     is_together(name)
         || NUMBERS.contains(&name)
-        || PLAIN.contains(&name)
+        || QUESTIONS.contains(&name)
         || NOT_HERE.iter().any(|(not, _)| *not == name)
 }
 
@@ -146,15 +146,18 @@ impl Walk {
         let (line, column) = place_of(method.span());
         let tree =
             quote!(__s::Expr::Method(&#receiver_tree, #name, &[#(#trees),*], (#line, #column)));
-        if NUMBERS.contains(&name.as_str()) {
-            let function = quote_spanned!(method.span() => ::folio::ir::device::ops::#method);
+        // Not as methods: a trait of the user's may have others of these names.
+        let function = match name.as_str() {
+            of if NUMBERS.contains(&of) => Some(quote!(ops)),
+            of if QUESTIONS.contains(&of) => Some(quote!(asks)),
+            _ => None,
+        };
+        if let Some(module) = function {
+            let function = quote_spanned!(method.span() => ::folio::ir::device::#module::#method);
             let given = arguments(call.paren_token.span.join(), quote!(#receiver #(, #natives)*));
             return (quote!(#function #given), tree);
         }
         let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
-        if PLAIN.contains(&name.as_str()) {
-            return (quote!(#receiver.#method #given), tree);
-        }
         if let Some((_, instead)) = NOT_HERE.iter().find(|(not, _)| *not == name) {
             let text = format!("method `{name}` is not known on devices; {instead}");
             return self.refuse(method.span(), text);
@@ -186,9 +189,10 @@ impl Walk {
         let before = segments.len().checked_sub(2).and_then(|at| segments.get(at));
         let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
         if let (Some(owner), [tree]) = (before, &trees[..])
-            && let Some(tree) = self.conversion(&path.path, &owner.ident, &last.ident, tree)
+            && let Some((function, tree)) =
+                self.conversion(&path.path, &owner.ident, &last.ident, tree)
         {
-            return (quote!(#path #given), tree);
+            return (quote!(#function #given), tree);
         }
         let owner = before.map(|before| before.ident.to_string()).unwrap_or_default();
         if let Some(text) = self.not_called(&path.path, &owner, &last.ident) {
@@ -235,28 +239,34 @@ impl Walk {
         )
     }
 
-    /// Functions of numbers that convert, as a tree.
+    /// Functions of numbers that convert: which one it is in Rust, also where a trait of the user's has another of
+    /// this name; and the tree.
     fn conversion(
         &mut self,
         path: &syn::Path,
         owner: &Ident,
         name: &Ident,
         tree: &TokenStream,
-    ) -> Option<TokenStream> {
+    ) -> Option<Both> {
         let is_number = FLOATS_AND_INTEGERS.contains(&owner.to_string().as_str());
         let mut ty = path.clone();
         ty.segments.pop();
         ty.segments.pop_punct();
-        if is_number && name == "from_bits" {
-            let entry = self.type_entry(&ty);
-            return Some(quote!(__s::Expr::FromBits(&#tree, #entry)));
-        }
-        let converts = is_number && ["from", "from_f32", "from_f64"].iter().any(|f| name == f);
-        if converts || name == "lit" {
-            let entry = self.type_entry(&ty);
-            return Some(quote!(__s::Expr::Cast(&#tree, #entry)));
-        }
-        None
+        let (at, of) = (name.span(), name.to_string());
+        let function = match of.as_str() {
+            "lit" => quote_spanned!(at => <#ty as ::folio::ir::device::Number>::#name),
+            "from" if is_number => quote_spanned!(at => <#ty as ::core::convert::From<_>>::#name),
+            "from_bits" | "from_f32" | "from_f64" if is_number => {
+                quote_spanned!(at => ::folio::ir::device::ops::#name::<#ty>)
+            }
+            _ => return None,
+        };
+        let entry = self.type_entry(&ty);
+        let tree = match of.as_str() {
+            "from_bits" => quote!(__s::Expr::FromBits(&#tree, #entry)),
+            _ => quote!(__s::Expr::Cast(&#tree, #entry)),
+        };
+        Some((function, tree))
     }
 
     /// `assert!`, `panic!`

@@ -10,7 +10,7 @@ use super::Walk;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use std::collections::HashMap;
-use syn::{BinOp, Expr, ExprMethodCall, Lit, Member, Pat, Type};
+use syn::{BinOp, Expr, ExprLit, ExprMethodCall, Lit, Member, Pat, Type};
 
 /// Tokens of what is known of a name. It is written wherever the name is, so that names made of names would grow
 /// without end.
@@ -81,6 +81,12 @@ pub(super) struct Before {
 /// It gives a tuple, if it is a method that gives a part for each dimension; else an array.
 fn is_tuple(call: &ExprMethodCall) -> bool {
     call.method == "pos" || call.method == "local_pos"
+}
+
+/// A literal index.
+fn number_of(dim: &ExprLit) -> Option<usize> {
+    let Lit::Int(number) = &dim.lit else { return None };
+    number.base10_parse().ok()
 }
 
 /// Whether ends are those of something that changes from item to item, or from turn to turn.
@@ -164,8 +170,12 @@ impl Walk {
         call.args.is_empty().then_some((parts, rank.into()))
     }
 
+    fn rank_of_view(&self, expr: &Expr) -> Option<u8> {
+        self.known.views.get(&self.local_of(expr)?).copied()
+    }
+
     pub(super) fn is_view(&self, expr: &Expr) -> bool {
-        self.local_of(expr).is_some_and(|at| self.known.views.contains_key(&at))
+        self.rank_of_view(expr).is_some()
     }
 
     pub(super) fn is_known_view(&self, local: u16) -> bool {
@@ -246,20 +256,23 @@ impl Walk {
             Expr::Index(index) => match (&*index.expr, &*index.index) {
                 (Expr::MethodCall(call), Expr::Lit(dim)) if call.method == "shape" => {
                     let view = &call.receiver;
-                    self.is_view(view).then(|| quote!(__Ends::of(#view.shape()[#dim])))
+                    let (rank, dim) = (self.rank_of_view(view)?, number_of(dim)?);
+                    let shape = quote!(::folio::ir::device::asks::shape(#view));
+                    let there = rank == 0 || dim < rank.into();
+                    there.then(|| quote!(__Ends::of(#shape[#dim])))
                 }
                 (Expr::MethodCall(call), Expr::Lit(dim)) if !is_tuple(call) => {
                     let (parts, rank) = self.parts_of_call(call)?;
-                    let Lit::Int(number) = &dim.lit else { return None };
-                    let dim = number.base10_parse::<usize>().ok()?;
+                    let dim = number_of(dim)?;
                     (dim < rank).then(|| quote!(#parts[#dim]))
                 }
                 _ => None,
             },
             Expr::Cast(cast) => match (&*cast.ty, &*cast.expr) {
                 (Type::Path(ty), value) if ty.path.is_ident("usize") => {
+                    // The name may be that of another type.
                     let ends = self.ends(value)?;
-                    Some(quote!(#ends.as_usize()))
+                    Some(quote!(#ends.cast::<#ty>()))
                 }
                 _ => None,
             },
@@ -273,7 +286,9 @@ impl Walk {
             ("index", None) if self.rank_of_item(view) == Some(1) => Some(quote!(__at[0])),
             ("index", None) if self.rank_of_group(view) == Some(1) => Some(quote!(__in.index[0])),
             ("local_index", None) => self.rank_of_item(view).map(|_| quote!(__in.number)),
-            ("len", None) if self.is_view(view) => Some(quote!(__Ends::of(#view.len()))),
+            ("len", None) if self.rank_of_view(view) == Some(1) => {
+                Some(quote!(__Ends::of(::folio::ir::device::asks::len(#view))))
+            }
             ("wrapping_add", Some(b)) => {
                 let (a, b) = (self.ends(view)?, self.ends(b)?);
                 Some(quote!(#a.plus(#b)))
@@ -323,8 +338,6 @@ impl Walk {
             Pat::Ident(name) if name.mutability.is_none() => {
                 if let Some(at) = self.scopes.find(&name.ident)
                     && length(&ends) <= LONGEST
-                    // The last number is that of all variables from there on.
-                    && at != u16::MAX
                 {
                     self.known.ends.insert(at, ends);
                 }
@@ -357,7 +370,7 @@ impl Walk {
             let ends = self.ends(index)?;
             return Some(quote!(#of::unproved(#ends)));
         }
-        let rank = usize::from(*self.known.views.get(&self.local_of(view)?)?);
+        let rank = usize::from(self.rank_of_view(view)?);
         if let Some(of_item) = self.rank_of_item(index) {
             return (usize::from(of_item) == rank).then(|| quote!(#view.unproved(__at)));
         }

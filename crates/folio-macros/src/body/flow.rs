@@ -1,6 +1,7 @@
 //! Branches, loops, and ways out.
 
 use super::{Both, Walk, Zone};
+use crate::pattern::context;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -12,6 +13,13 @@ pub struct Around {
     number: u16,
     /// `break` and `continue` without label are for loops.
     is_loop: bool,
+}
+
+impl Around {
+    /// Its label reads like this one.
+    fn is(&self, label: &Lifetime) -> bool {
+        self.label.as_ref() == Some(label)
+    }
 }
 
 impl Walk {
@@ -125,10 +133,18 @@ impl Walk {
 
     /// The number of what a `break` or `continue` names.
     fn named(&mut self, label: Option<&Lifetime>, at: Span) -> Option<u16> {
-        let found = self.around.iter().rev().find(|around| match label {
-            None => around.is_loop,
-            Some(label) => around.label.as_ref() == Some(label),
-        });
+        let found = match label {
+            None => self.around.iter().rev().find(|around| around.is_loop),
+            Some(label) => {
+                let same = self.around.iter().rev().filter(|around| around.is(label));
+                // Of those that come from the same macro, if there are any.
+                let of = context(&label.ident);
+                let own = |around: &&Around| {
+                    around.label.as_ref().is_some_and(|have| context(&have.ident) == of)
+                };
+                same.clone().find(own).or_else(|| same.clone().next())
+            }
+        };
         if let Some(around) = found {
             return Some(around.number);
         }

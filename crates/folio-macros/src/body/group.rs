@@ -240,9 +240,11 @@ impl Walk {
         let (of, of_tree) = self.expr(&call.receiver);
         let (natives, trees): (Vec<_>, Vec<_>) = call.args.iter().map(|arg| self.expr(arg)).unzip();
         let (method, (line, column)) = (&call.method, place_of(call.method.span()));
-        let given = super::call::arguments(call.paren_token.span.join(), quote!(#(#natives),*));
+        let function = quote_spanned!(method.span() => ::folio::ir::device::Give::#method);
+        let given =
+            super::call::arguments(call.paren_token.span.join(), quote!(&#of #(, #natives)*));
         let tree = quote!(__s::Expr::Method(&#of_tree, "give", &[#(#trees),*], (#line, #column)));
-        (quote!(#of.#method #given), tree)
+        (quote!(#function #given), tree)
     }
 
     fn each(&mut self, call: &ExprMethodCall) -> Both {
@@ -260,7 +262,7 @@ impl Walk {
             None => each,
             Some(Strips { strip, kept, each: lanes, turns, .. }) => quote! {{
                 #(let mut #kept = ::folio::ir::device::Lanes::new();)*
-                match #group.strips(#turns, &[#(#kept.most()),*]) {
+                match #group.strips(#turns, &[#(::folio::ir::device::Lanes::most(&#kept)),*]) {
                     ::core::option::Option::Some(__strips) if __M::PROVED => {
                         #(#copies)*
                         for #strip in __strips { #lanes }
@@ -334,8 +336,7 @@ impl Walk {
             return nothing();
         };
         let method = &call.method;
-        let native =
-            quote_spanned!(method.span() => #array.#method(|#slot: usize| { #(#copies)* #body }));
+        let native = quote_spanned!(method.span() => #array.#method(|#slot: ::core::primitive::usize| { #(#copies)* #body }));
         (native, quote!(__s::Expr::Fill(&#of, #number, &#tree)))
     }
 

@@ -25,7 +25,8 @@ impl Walk {
         let minus = negative.then(|| Token![-](span));
         if !suffix.is_empty() {
             let ty = Ident::new(&suffix, span);
-            let entry = self.type_entry(&ty);
+            // A suffix names the language's type, whatever has its name here.
+            let entry = self.type_entry(&quote_spanned!(span => ::core::primitive::#ty));
             return (quote!((#minus #lit)), quote!(__s::Expr::Number(#digits, #entry)));
         }
         let (slot, entry) = self.slot(span);

@@ -49,12 +49,14 @@ impl Walk {
         let (of, of_tree) = self.expr(&call.receiver);
         let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
-        let given = super::call::arguments(call.paren_token.span.join(), quote!(#(#natives),*));
+        let given = quote!(#of #(, #natives)*);
+        let given = super::call::arguments(call.paren_token.span.join(), given);
+        let function = quote_spanned!(method.span() => ::folio::ir::device::GroupItem::#method);
         let Some((_, fold)) = FOLDS.iter().find(|(fold, _)| *fold == name) else {
             let (line, column) = place_of(method.span());
             let tree =
                 quote!(__s::Expr::Method(&#of_tree, #name, &[#(#trees),*], (#line, #column)));
-            return (quote!(#of.#method #given), tree);
+            return (quote!(#function #given), tree);
         };
         let generics = call.turbofish.as_ref().and_then(|generics| generics.args.first());
         let (Some(GenericArgument::Type(combine)), Some(tree)) = (generics, trees.first()) else {
@@ -65,7 +67,7 @@ impl Walk {
         let entry = self.entry(quote_spanned! {combine.span()=>
             <#combine as ::folio::ir::device::Combining>::entry as fn() -> __s::Entry
         });
-        let native = quote_spanned!(method.span() => #of.#method::<#combine, _>);
+        let native = quote_spanned!(method.span() => #function::<#combine, _>);
         (
             quote!(#native #given),
             quote!(__s::Expr::SubgroupFold(::folio::ir::Fold::#fold, #entry, &#tree)),

@@ -1,0 +1,72 @@
+//! What kernels ask of items, groups and views. Each question is a function, and not a method: one that a trait of the
+//! user's adds under the same name would answer in the Rust form alone.
+
+use super::{Array, Group, GroupItem, Item, Shared, View};
+
+macro_rules! questions {
+    ($($trait:ident $name:ident, $text:literal, $message:literal;)*) => {$(
+        #[doc = concat!("What has ", $text, ".")]
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = "cannot be asked for this"
+        )]
+        pub trait $trait<A> {
+            #[doc = concat!("Gives ", $text, ".")]
+            fn $name(self) -> A;
+        }
+
+        #[doc = concat!("Gives ", $text, ".")]
+        #[inline(always)]
+        pub fn $name<A, T: $trait<A>>(of: T) -> A {
+            of.$name()
+        }
+    )*};
+}
+questions! {
+    Index index, "a position in one dimension", "`{Self}` has no `index` in a kernel";
+    Pos pos, "a position in several dimensions", "`{Self}` has no `pos` in a kernel";
+    LocalIndex local_index, "a number in a group", "`{Self}` has no `local_index` in a kernel";
+    LocalPos local_pos, "a position in a group", "`{Self}` has no `local_pos` in a kernel";
+    Size size, "a number of items in each dimension", "`{Self}` has no `size` in a kernel";
+    Count count, "a number of groups in each dimension", "`{Self}` has no `count` in a kernel";
+    SubgroupSize subgroup_size, "sub-groups of a size", "`{Self}` has no `subgroup_size` in a kernel";
+    SubgroupIndex subgroup_index, "a sub-group of a number", "`{Self}` has no `subgroup_index` in a kernel";
+    SubgroupLane subgroup_lane, "a number in a sub-group", "`{Self}` has no `subgroup_lane` in a kernel";
+    Len len, "a number of elements", "`{Self}` has no `len` in a kernel";
+    Shape shape, "an extent in each dimension", "`{Self}` has no `shape` in a kernel";
+}
+
+/// The answers, by the methods of these types.
+macro_rules! answers {
+    ($([$($g:tt)*] $of:ty, $trait:ident $name:ident -> $answer:ty;)*) => {$(
+        impl<$($g)*> $trait<$answer> for $of {
+            #[inline(always)]
+            fn $name(self) -> $answer {
+                <$of>::$name(self)
+            }
+        }
+    )*};
+}
+answers! {
+    [] Item<1>, Index index -> usize;
+    [] Item<2>, Pos pos -> (usize, usize);
+    [] Item<3>, Pos pos -> (usize, usize, usize);
+    [] Group<1>, Index index -> usize;
+    [] Group<2>, Pos pos -> (usize, usize);
+    [] Group<3>, Pos pos -> (usize, usize, usize);
+    [const D: usize] Group<D>, Size size -> [usize; D];
+    [const D: usize] Group<D>, Count count -> [usize; D];
+    [const D: usize] Group<D>, SubgroupSize subgroup_size -> usize;
+    [] GroupItem<1>, Index index -> usize;
+    [] GroupItem<2>, Pos pos -> (usize, usize);
+    [] GroupItem<3>, Pos pos -> (usize, usize, usize);
+    [] GroupItem<2>, LocalPos local_pos -> (usize, usize);
+    [] GroupItem<3>, LocalPos local_pos -> (usize, usize, usize);
+    [const D: usize] GroupItem<D>, LocalIndex local_index -> usize;
+    [const D: usize] GroupItem<D>, SubgroupSize subgroup_size -> usize;
+    [const D: usize] GroupItem<D>, SubgroupIndex subgroup_index -> usize;
+    [const D: usize] GroupItem<D>, SubgroupLane subgroup_lane -> usize;
+    [P, T: Shared] View<'_, P, T, 1>, Len len -> usize;
+    [P, T: Shared, const D: usize] View<'_, P, T, D>, Shape shape -> [usize; D];
+    [P, T: Shared, const N: usize] Array<P, T, N>, Len len -> usize;
+}

@@ -21,7 +21,7 @@ macro_rules! both {
         fn $kernel($i: Item, $n: usize, $x: In<f32>, $y: InOut<f32>) {
             $($body)*
         }
-        #[allow(clippy::all, clippy::pedantic, reason = "it has to be the kernel's body")]
+        #[allow(unused_variables, clippy::all, clippy::pedantic, reason = "it has to be the kernel's body")]
         fn $plain($i: usize, $n: usize, $x: &[f32], $y: &mut [f32]) {
             $($body)*
         }
@@ -120,6 +120,19 @@ both!(hides_changed, plain_hides_changed: |i, n, x, y| {
     y[i] += sum;
 });
 
+// Positions that no lane needs.
+both!(idles, plain_idles: |i, n, x, y| {
+    let mut sum = 0.0;
+    for k in 0..n {
+        sum += x[k];
+    }
+    y[i] = sum;
+    for k in 0..n {
+        let at = i.index() + k;
+    }
+    let last = i.index() + n;
+});
+
 /// Names that a macro has brought are others than the user's of the same text.
 macro_rules! with_own_name {
     ($kernel:ident, $plain:ident: |$i:ident, $n:ident, $x:ident, $y:ident| $sum:ident) => {
@@ -164,6 +177,7 @@ fn strips_compute_what_items_do_one_by_one() {
         hides_changed plain_hides_changed
         nests plain_nests
         places plain_places
+        idles plain_idles
         wide plain_wide
         names plain_names
     }

@@ -9,13 +9,14 @@ mod choice;
 mod ends;
 mod flow;
 mod group;
+mod lanes;
 mod number;
 mod place;
 mod strip;
 mod subgroup;
 
 pub use group::{Special, Zone};
-pub use strip::Strips;
+pub use lanes::Strips;
 
 use self::ends::Known;
 use self::strip::Plan;

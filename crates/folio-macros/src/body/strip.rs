@@ -10,9 +10,9 @@
 //! Phases of groups have such a form as kernels have it, with what the group has for what is the same for all.
 
 use super::Walk;
-use crate::pattern::context;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use super::lanes::{Step, Strips, words};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::{BinOp, Expr, ExprForLoop, ExprMethodCall, Lit, Local, Pat, RangeLimits};
@@ -45,25 +45,6 @@ pub struct Plan {
     visible: Vec<(Ident, bool)>,
     /// By open block of the spine: all words of what is repeated there.
     again: Vec<BTreeSet<String>>,
-}
-
-/// A statement of the spine.
-enum Step {
-    /// What is the same for all.
-    Same(TokenStream),
-    /// Positions, by this name or these.
-    Again(Vec<Ident>, TokenStream),
-    /// For each lane; the names that it binds, and whether those are `mut`.
-    Each(Vec<(Ident, bool)>, TokenStream),
-    /// `for .. in ..`, its pattern and its range; and its body.
-    Loop(TokenStream, TokenStream, Vec<Step>),
-}
-
-/// A variable of the spine, while code is written.
-#[derive(Clone)]
-enum Variable {
-    Again(Vec<Ident>, TokenStream),
-    Kept { name: Ident, lanes: Ident, mutable: bool },
 }
 
 impl Plan {
@@ -305,177 +286,6 @@ impl Walk {
         };
         strips.each = strips.block(&plan.left, &mut vec![]);
         Some(strips)
-    }
-}
-
-/// The form, as it is written.
-pub struct Strips {
-    /// `let` of the item.
-    item: TokenStream,
-    lane: Ident,
-    /// The name of the strip.
-    pub strip: Ident,
-    /// Names of what lanes keep.
-    pub kept: Vec<Ident>,
-    /// What is done for a strip.
-    pub each: TokenStream,
-    /// How many turns the first loop has.
-    pub turns: TokenStream,
-}
-
-impl Strips {
-    fn block(&mut self, steps: &[Step], variables: &mut Vec<Variable>) -> TokenStream {
-        let outer = variables.len();
-        let mut written = vec![];
-        let mut rest = steps;
-        while let Some((step, after)) = rest.split_first() {
-            match step {
-                Step::Same(native) => written.push(native.clone()),
-                Step::Again(names, native) => {
-                    variables.push(Variable::Again(names.clone(), native.clone()));
-                }
-                Step::Loop(pattern, over, body) => {
-                    let body = self.block(body, variables);
-                    written.push(quote!(for #pattern in #over { #body }));
-                }
-                Step::Each(..) => {
-                    let is_lanes = |step: &Step| matches!(step, Step::Each(..) | Step::Again(..));
-                    let count = rest.iter().take_while(|step| is_lanes(step)).count();
-                    let (together, after) = rest.split_at(count);
-                    written.push(self.lanes(together, after, variables));
-                    rest = after;
-                    continue;
-                }
-            }
-            rest = after;
-        }
-        variables.truncate(outer);
-        quote!(#(#written)*)
-    }
-
-    /// Statements that each lane does one after the other.
-    fn lanes(
-        &mut self,
-        steps: &[Step],
-        after: &[Step],
-        variables: &mut Vec<Variable>,
-    ) -> TokenStream {
-        let (mut named, mut later) = (BTreeSet::new(), BTreeSet::new());
-        steps.iter().for_each(|step| step.names(&mut named));
-        after.iter().for_each(|step| step.names(&mut later));
-        let (lane, item) = (self.lane.clone(), &self.item);
-        let (mut before, mut natives, mut set) = (vec![], vec![], vec![]);
-        for (at, variable) in variables.iter().enumerate() {
-            match variable {
-                Variable::Again(_, native) => before.push(native.clone()),
-                Variable::Kept { name, lanes, mutable } => {
-                    let hidden = variables.iter().skip(at + 1).any(|other| other.is(name));
-                    if hidden || !named.contains(&name.unraw().to_string()) {
-                        continue;
-                    }
-                    let token = mutable.then(|| quote!(mut));
-                    before.push(quote! {
-                        // SAFETY: each lane has set it where it is declared.
-                        let #token #name = unsafe { #lanes.get(#lane) };
-                    });
-                    if *mutable {
-                        set.push((name.clone(), lanes.clone()));
-                    }
-                }
-            }
-        }
-        let item = item.clone();
-        for (at, step) in steps.iter().enumerate() {
-            match step {
-                Step::Again(names, native) => {
-                    natives.push(native.clone());
-                    variables.push(Variable::Again(names.clone(), native.clone()));
-                }
-                Step::Each(names, native) => {
-                    natives.push(native.clone());
-                    for (nth, (name, mutable)) in names.iter().enumerate() {
-                        let hidden = names.iter().skip(nth + 1).any(|(other, _)| same(other, name))
-                            || steps.iter().skip(at + 1).any(|step| step.binds(name));
-                        if hidden || !later.contains(&name.unraw().to_string()) {
-                            continue;
-                        }
-                        let lanes = format_ident!("__lanes{}", self.kept.len(), span = lane.span());
-                        self.kept.push(lanes.clone());
-                        set.push((name.clone(), lanes.clone()));
-                        let (name, mutable) = (name.clone(), *mutable);
-                        variables.push(Variable::Kept { name, lanes, mutable });
-                    }
-                }
-                Step::Same(_) | Step::Loop(..) => {}
-            }
-        }
-        let strip = &self.strip;
-        let set = set.iter().map(|(name, lanes)| {
-            quote! {
-                // SAFETY: a strip has no more lanes than there is memory for in each variable.
-                unsafe { #lanes.set(#lane, #name) };
-            }
-        });
-        quote! {
-            for #lane in #strip.lanes() {
-                #item
-                #(#before)*
-                #(#natives)*
-                #(#set)*
-            }
-        }
-    }
-}
-
-impl Step {
-    /// It binds this name.
-    fn binds(&self, name: &Ident) -> bool {
-        match self {
-            Step::Again(names, _) => names.iter().any(|own| same(own, name)),
-            Step::Each(names, _) => names.iter().any(|(own, _)| same(own, name)),
-            Step::Same(_) | Step::Loop(..) => false,
-        }
-    }
-
-    /// All names that are in it.
-    fn names(&self, into: &mut BTreeSet<String>) {
-        match self {
-            Step::Same(native) | Step::Again(_, native) | Step::Each(_, native) => {
-                words(native, into)
-            }
-            Step::Loop(pattern, over, steps) => {
-                words(pattern, into);
-                words(over, into);
-                steps.iter().for_each(|step| step.names(into));
-            }
-        }
-    }
-}
-
-impl Variable {
-    /// It has this name.
-    fn is(&self, name: &Ident) -> bool {
-        match self {
-            Variable::Again(names, _) => names.iter().any(|own| same(own, name)),
-            Variable::Kept { name: own, .. } => same(own, name),
-        }
-    }
-}
-
-/// One name, of one macro.
-fn same(a: &Ident, b: &Ident) -> bool {
-    a.unraw() == b.unraw() && context(a) == context(b)
-}
-
-fn words(tokens: &TokenStream, into: &mut BTreeSet<String>) {
-    for token in tokens.clone() {
-        match token {
-            TokenTree::Ident(name) => {
-                into.insert(name.unraw().to_string());
-            }
-            TokenTree::Group(group) => words(&group.stream(), into),
-            _ => {}
-        }
     }
 }
 

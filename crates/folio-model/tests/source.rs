@@ -147,6 +147,11 @@ fn random_source_has_all_kinds_of_things() {
         ".sin()",
         ".give(",
         ".load(",
+        // Positions, in part as well; names that hide others; loops without label.
+        "let (d",
+        "let s0 = ",
+        "for s0 in 0..",
+        "(s0 % 24) {",
     ];
     for thing in things {
         assert!(with(thing) > 0, "nothing has `{thing}`");

@@ -76,7 +76,7 @@ impl Writer {
     fn known(&self, ty: &Ty) -> Vec<String> {
         let mut found = vec![];
         let items = self.zone == Zone::Items || self.zone == Zone::Gives;
-        for var in self.vars.iter().filter(|var| !var.kept || items) {
+        for var in self.visible().filter(|var| !var.kept || items) {
             let name = if var.kept { format!("{}[i]", var.name) } else { var.name.clone() };
             if var.ty == *ty {
                 found.push(name.clone());
@@ -91,7 +91,7 @@ impl Writer {
     /// What of this type can be assigned to.
     pub fn targets(&self) -> Vec<(String, Ty)> {
         let mut found = vec![];
-        for var in self.vars.iter().filter(|var| var.mutable) {
+        for var in self.visible().filter(|var| var.mutable) {
             if var.kept && self.zone != Zone::Items {
                 continue;
             }
@@ -229,7 +229,7 @@ impl Writer {
     fn choice(&mut self, ty: &Ty) -> String {
         match self.rng.below(6) {
             0 => {
-                let (name, inner) = (self.name("t"), self.any_type());
+                let (name, inner) = (self.again("t"), self.any_type());
                 let value = self.expr(&inner);
                 let all = self.vars.len();
                 self.var(&name, inner, false);
@@ -237,7 +237,7 @@ impl Writer {
                 self.vars.truncate(all);
                 format!("({{ let {name} = {value}; {result} }})")
             }
-            1 => {
+            1 if !self.fit => {
                 let (label, early, cond) = (self.name("'l"), self.expr(ty), self.condition());
                 let late = self.expr(ty);
                 format!("({label}: {{ if {cond} {{ break {label} {early}; }} {late} }})")
@@ -261,7 +261,7 @@ impl Writer {
                 "(match {of} {{ {low} | {high} => {a}, {least}..=7 => {b}, 8..12 => {c}, _ => {d} }})"
             ),
             1 => {
-                let name = self.name("n");
+                let name = self.again("n");
                 let all = self.vars.len();
                 self.var(&name, Ty::Num(num), false);
                 let (guarded, guard) = (self.expr(ty), self.condition());
@@ -325,7 +325,7 @@ impl Writer {
     }
 
     fn float_operation(&mut self, num: Num) -> String {
-        if self.inexact && self.rng.chance(40) {
+        if self.inexact && self.rng.chance(60) {
             return self.float_method(num);
         }
         let ty = Ty::Num(num);
@@ -400,95 +400,5 @@ impl Writer {
             }
             false => format!("{name}({})", args.join(", ")),
         })
-    }
-
-    /// A load of a value of this type from a parameter, if there is one.
-    fn load(&mut self, ty: &Ty) -> Option<String> {
-        if self.zone == Zone::Function {
-            return None;
-        }
-        let has = |param: &Param| {
-            param.element == *ty
-                || param.element.parts().iter().any(|(_, num)| Ty::Num(*num) == *ty)
-        };
-        let params = self.params_of(has);
-        let param = self.some(&params)?;
-        let element = self.element(&param)?;
-        if param.element == *ty {
-            return Some(element);
-        }
-        let mut parts = param.element.parts();
-        parts.retain(|(_, num)| Ty::Num(*num) == *ty);
-        match (self.some(&parts)?, &param.element) {
-            (_, Ty::Array(_, n)) if self.rng.chance(50) => {
-                let at = self.index(&n.to_string(), *n);
-                Some(format!("{element}[{at}]"))
-            }
-            ((part, _), _) => Some(format!("{element}{part}")),
-        }
-    }
-
-    /// An element that may be read here.
-    fn element(&mut self, param: &Param) -> Option<String> {
-        let name = &param.name;
-        match param.kind {
-            Kind::In => {
-                let at = self.place(param);
-                Some(format!("{name}[{at}]"))
-            }
-            Kind::InOut if self.has_item() => Some(format!("{name}[i]")),
-            Kind::InOutRow if self.has_item() => {
-                let at = self.index(&format!("{name}.shape()[1]"), param.extent[1]);
-                Some(format!("{name}[(i, {at})]"))
-            }
-            Kind::Local(_) if self.written.contains(name) => {
-                (self.zone == Zone::Items).then(|| format!("{name}[i]"))
-            }
-            Kind::Local(n) => {
-                let at = self.index(&n.to_string(), n);
-                Some(format!("{name}[{at}]"))
-            }
-            Kind::LocalAtomic(n) if self.zone == Zone::Once => {
-                let at = self.index(&n.to_string(), n);
-                Some(format!("{name}.load({at})"))
-            }
-            _ => None,
-        }
-    }
-
-    /// Where a view is read: at the item, beside it, or anywhere.
-    fn place(&mut self, view: &Param) -> String {
-        let rank = view.rank();
-        let near =
-            self.has_item() && rank == self.rank && view.extent.iter().all(|n| *n > 6 || rank > 1);
-        if near && self.rng.chance(60) {
-            if self.rng.chance(60) {
-                return "i".to_owned();
-            }
-            let by: Vec<_> =
-                (0..rank).map(|_| self.rng.pick(&["", "", "", " + 1", " - 1"])).collect();
-            return match rank {
-                1 if self.groups => format!("at0{}", by[0]),
-                1 => format!("i{}", by[0]),
-                2 => format!("(at0{}, at1{})", by[0], by[1]),
-                _ => format!("(at0{}, at1{}, at2{})", by[0], by[1], by[2]),
-            };
-        }
-        let all: Vec<_> =
-            (0..rank).map(|dim| self.index(&self.extent(view, dim), view.extent[dim])).collect();
-        if rank == 1 { all[0].clone() } else { format!("({})", all.join(", ")) }
-    }
-
-    /// An index, mostly below the extent; seldom anything.
-    pub fn index(&mut self, extent: &str, known: usize) -> String {
-        match self.rng.below(90) {
-            0 => self.expr(&Ty::Num(USIZE)),
-            1..=12 => self.rng.below(known).to_string() + "usize",
-            13..=36 => {
-                let any = self.integer();
-                format!("({} as usize % {extent})", self.expr(&Ty::Num(any)))
-            }
-            _ => format!("{}.min({extent} - 1)", self.expr(&Ty::Num(USIZE))),
-        }
     }
 }

@@ -83,10 +83,11 @@ impl Writer {
             name,
             ty,
             kept: false,
+            place: false,
         });
         let outer = std::mem::replace(&mut self.vars, inner.collect());
         let zone = std::mem::replace(&mut self.zone, Zone::Function);
-        let result = fill(self);
+        let result = self.apart(fill);
         self.zone = zone;
         self.vars = outer;
         result

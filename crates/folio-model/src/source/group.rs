@@ -88,7 +88,9 @@ impl Writer {
         }
         self.zone = zone;
         self.nested += 1;
+        let spine = std::mem::replace(&mut self.spine, zone == Zone::Items);
         let result = fill(self);
+        self.spine = spine;
         self.nested -= 1;
         self.zone = Zone::Uniform;
         self.written.clear();
@@ -112,9 +114,11 @@ impl Writer {
                     writer.line(&format!("{name}[i] = {value};"));
                 }
             }
-            for _ in 0..writer.rng.within(1, 2).min(writer.left) {
+            let most = if writer.fit { 5 } else { 2 };
+            for _ in 0..writer.rng.within(1, most).min(writer.left) {
                 writer.statement();
             }
+            writer.write_what_is_known();
         });
         self.line("});");
     }

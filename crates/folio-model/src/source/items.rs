@@ -18,6 +18,16 @@ impl Writer {
         while self.left > 0 {
             self.statement();
         }
+        self.write_what_is_known();
+    }
+
+    /// In a kernel that is fit for strips, what there is in variables at its end.
+    pub fn write_what_is_known(&mut self) {
+        let outputs = self.params_of(|p| self.fit && matches!(p.kind, Kind::Out | Kind::InOut));
+        for param in outputs {
+            let value = self.leaf(&param.element);
+            self.line(&format!("{}[i] = {value};", param.name));
+        }
     }
 
     /// Names for the parts of the position.
@@ -79,6 +89,15 @@ impl Writer {
     /// Any statement of an item.
     pub fn statement(&mut self) {
         self.left = self.left.saturating_sub(1);
+        if self.fit {
+            return match self.rng.below(20) {
+                0..=5 => self.simple(),
+                6..=9 => self.effect(),
+                10 | 11 if self.nested < 3 => self.branch(),
+                _ if self.nested < 4 => self.swept(),
+                _ => self.simple(),
+            };
+        }
         match self.rng.below(20) {
             0..=6 => self.simple(),
             7..=9 => self.effect(),
@@ -104,7 +123,10 @@ impl Writer {
     }
 
     fn declared(&mut self) {
-        let (name, ty) = (self.name("v"), self.any_type());
+        if self.fit && self.rng.chance(40) {
+            return self.placed();
+        }
+        let (name, ty) = (self.again("v"), self.any_type());
         match self.rng.below(10) {
             0 => {
                 let (other, second) = (self.name("v"), self.any_type());
@@ -113,13 +135,14 @@ impl Writer {
                 self.var(&other, second, true);
                 self.var(&name, ty, false);
             }
-            1 => {
+            1 if !self.fit => {
                 let (cond, a, b) = (self.condition(), self.expr(&ty), self.expr(&ty));
+                let name = self.name("v");
                 self.line(&format!("let {name};"));
                 self.line(&format!("if {cond} {{ {name} = {a}; }} else {{ {name} = {b}; }}"));
                 self.var(&name, ty, false);
             }
-            2 => {
+            2 if !self.fit => {
                 let count = self.name("n");
                 let inner = self.vars.len();
                 self.var(&count, Ty::Num(U32), false);
@@ -142,6 +165,20 @@ impl Writer {
                 self.var(&name, ty, mutable);
             }
         }
+    }
+
+    /// Positions, or what is made of them, alone or in part.
+    fn placed(&mut self) {
+        let (name, place) = (self.again("d"), self.place_sum());
+        if self.rng.chance(70) {
+            self.line(&format!("let {name} = {place};"));
+            return self.place_var(&name);
+        }
+        let (other, ty) = (self.name("v"), self.any_type());
+        let value = self.expr(&ty);
+        self.line(&format!("let ({name}, {other}) = ({place}, {value});"));
+        self.place_var(&name);
+        self.var(&other, ty, false);
     }
 
     fn assign(&mut self, target: &str, ty: &Ty) {
@@ -209,7 +246,8 @@ impl Writer {
 
     pub fn block(&mut self) {
         self.scope(|writer| {
-            for _ in 0..writer.rng.within(1, 2).min(writer.left.max(1)) {
+            let most = if writer.fit && writer.spine { 4 } else { 2 };
+            for _ in 0..writer.rng.within(1, most).min(writer.left.max(1)) {
                 writer.statement();
             }
         });
@@ -217,8 +255,12 @@ impl Writer {
 
     fn branch(&mut self) {
         if self.rng.chance(25) {
-            return self.chosen();
+            return self.apart(Writer::chosen);
         }
+        self.apart(Writer::branches);
+    }
+
+    fn branches(&mut self) {
         let cond = self.condition();
         self.line(&format!("if {cond} {{"));
         self.block();
@@ -252,7 +294,36 @@ impl Writer {
         self.line("}");
     }
 
+    /// A loop without label: where it can be one for strips of items, of many turns, the same for all.
+    fn swept(&mut self) {
+        let (name, few) = (self.again("k"), self.rng.within(1, 6));
+        let wide = self.params_of(|param| param.name == "s0" && param.element == Ty::Num(USIZE));
+        let seen = self.vars.iter().filter(|var| var.name == "s0").count() == 1;
+        let end = match self.rng.below(3) {
+            _ if !self.spine || self.nested > 1 => format!("{few}usize"),
+            0 if seen && !wide.is_empty() => "(s0 % 24)".to_owned(),
+            1 => format!("{}usize", self.rng.within(17, 24)),
+            _ => {
+                let views = self.params_of(|param| param.kind == Kind::In);
+                self.some(&views).map_or("17usize".to_owned(), |view| self.extent(&view, 0))
+            }
+        };
+        let how = self.rng.pick(&["", "", "", ".rev()", ".step_by(2)"]);
+        self.line(&match how {
+            "" => format!("for {name} in 0..{end} {{"),
+            how => format!("for {name} in (0..{end}){how} {{"),
+        });
+        let inner = self.vars.len();
+        self.place_var(&name);
+        self.block();
+        self.line("}");
+        self.vars.truncate(inner);
+    }
+
     fn repeat(&mut self) {
+        if self.rng.chance(20) {
+            return self.swept();
+        }
         let label = self.name("'l");
         if self.rng.chance(25) {
             let count = self.name("n");
@@ -263,7 +334,7 @@ impl Writer {
             self.line(&format!("{count} += 1u32;"));
             return self.inside(label, true);
         }
-        let (name, num) = (self.name("k"), self.integer());
+        let (name, num) = (self.again("k"), self.integer());
         let (first, last) = (self.rng.below(3), self.rng.within(1, 5));
         let any = self.leaf(&Ty::Num(num));
         let ty = num.name;

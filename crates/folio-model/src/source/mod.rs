@@ -6,6 +6,7 @@ mod functions;
 mod group;
 mod harness;
 mod items;
+mod loads;
 mod types;
 mod writer;
 

@@ -27,6 +27,8 @@ pub(super) struct Var {
     pub mutable: bool,
     /// It is read only in the code of items.
     pub kept: bool,
+    /// A position, or what is made of such.
+    pub place: bool,
 }
 
 /// A device function.
@@ -59,6 +61,10 @@ pub(super) struct Writer {
     pub written: Vec<String>,
     /// What has to be written has been.
     pub complete: bool,
+    /// There is only what loops that run for strips of items can have around and in them.
+    pub fit: bool,
+    /// Here is such a loop, or could be.
+    pub spine: bool,
     pub depth: usize,
     /// Loops and branches around.
     pub nested: usize,
@@ -76,8 +82,8 @@ impl Writer {
         let fits: Vec<_> =
             nums.iter().copied().filter(|n| n.scalar.size() == first.scalar.size()).collect();
         let second = rng.pick(&fits);
-        let left = rng.within(1, 7);
-        let inexact = rng.chance(12);
+        let (inexact, fit) = (rng.chance(12), rng.chance(30));
+        let left = if fit { rng.within(6, 14) } else { rng.within(1, 7) };
         let zone = if groups { Zone::Uniform } else { Zone::Items };
         Writer {
             rng,
@@ -95,6 +101,8 @@ impl Writer {
             zone,
             written: vec![],
             complete: false,
+            fit,
+            spine: !groups,
             depth: 0,
             nested: 0,
             left,
@@ -106,6 +114,27 @@ impl Writer {
     pub fn line(&mut self, text: &str) {
         let indent = "    ".repeat(self.nested + 1);
         self.text += &format!("{indent}{text}\n");
+    }
+
+    /// A name: sometimes one that a variable has, which is then hidden.
+    pub fn again(&mut self, first: &str) -> String {
+        let names = self.vars.iter().map(|var| var.name.clone()).filter(|name| name != "self");
+        let names: Vec<_> = names.collect();
+        match self.some(&names) {
+            Some(name) if self.rng.chance(25) => name,
+            _ => self.name(first),
+        }
+    }
+
+    /// The variables that nothing hides.
+    pub fn visible(&self) -> impl Iterator<Item = &Var> {
+        let hidden =
+            |at: usize, name: &str| self.vars[at + 1..].iter().any(|other| other.name == name);
+        self.vars
+            .iter()
+            .enumerate()
+            .filter(move |(at, var)| !hidden(*at, &var.name))
+            .map(|(_, v)| v)
     }
 
     /// A name that nothing else has.
@@ -145,7 +174,15 @@ impl Writer {
     }
 
     pub fn var(&mut self, name: &str, ty: Ty, mutable: bool) {
-        self.vars.push(Var { name: name.to_owned(), ty, mutable, kept: false });
+        self.vars.push(Var { name: name.to_owned(), ty, mutable, kept: false, place: false });
+    }
+
+    /// A variable that is a position, or made of such.
+    pub fn place_var(&mut self, name: &str) {
+        self.var(name, Ty::Num(USIZE), false);
+        if let Some(var) = self.vars.last_mut() {
+            var.place = true;
+        }
     }
 
     /// Code that is an item's own.
@@ -163,11 +200,20 @@ impl Writer {
         result
     }
 
+    /// What is not run by all items, or not as a loop for strips of them is.
+    pub fn apart<R>(&mut self, fill: impl FnOnce(&mut Writer) -> R) -> R {
+        let spine = std::mem::replace(&mut self.spine, false);
+        let result = fill(self);
+        self.spine = spine;
+        result
+    }
+
     /// Parameters for this launch.
     pub fn declare(&mut self, offset: &[usize], range: &[usize], group: Option<&[usize]>) {
         let ends: Vec<_> = offset.iter().zip(range).map(|(a, b)| a + b).collect();
         for at in 0..self.rng.below(3) {
             let element = match self.memory_type() {
+                _ if self.fit && at == 0 => Ty::Num(USIZE),
                 Ty::Array(num, _) => Ty::Num(num),
                 other => other,
             };
@@ -183,6 +229,9 @@ impl Writer {
             self.param(&format!("x{at}"), Kind::In, element, extent);
         }
         self.outputs(&ends, range, group);
+        if self.fit {
+            return self.local_arrays();
+        }
         if self.rng.chance(20) {
             let wide = ["i32", "u32", "i64", "u64"];
             let all: Vec<_> =
@@ -195,13 +244,17 @@ impl Writer {
             let (element, by) = self.combining();
             self.param("sum", Kind::Reduce(by), element, vec![1]);
         }
+        self.local_arrays();
+        if self.groups && self.rng.chance(25) {
+            self.param("counts", Kind::LocalAtomic(8), Ty::Num(U32), vec![1]);
+        }
+    }
+
+    fn local_arrays(&mut self) {
         if self.groups {
             for at in 0..self.rng.within(0, 2) {
                 let element = self.memory_type();
                 self.param(&format!("tile{at}"), Kind::Local(16), element, vec![1]);
-            }
-            if self.rng.chance(25) {
-                self.param("counts", Kind::LocalAtomic(8), Ty::Num(U32), vec![1]);
             }
         }
     }
@@ -211,6 +264,7 @@ impl Writer {
             let (name, element) = (format!("y{at}"), self.memory_type());
             let kind = self.rng.pick(&[Kind::Out, Kind::InOut]);
             match self.rng.below(10) {
+                _ if self.fit => self.param(&name, kind, element, ends.to_vec()),
                 0 | 1 if self.rank == 1 && !self.groups => {
                     let kind = self.rng.pick(&[Kind::Row, Kind::InOutRow]);
                     self.param(&name, kind, element, vec![ends[0], self.rng.clone().within(1, 5)]);

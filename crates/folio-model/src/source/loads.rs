@@ -1,0 +1,123 @@
+//! What random kernels read of parameters, and at which indices.
+
+use super::types::{Ty, USIZE};
+use super::writer::{Writer, Zone};
+use super::{Kind, Param};
+
+impl Writer {
+    /// A load of a value of this type from a parameter, if there is one.
+    pub(super) fn load(&mut self, ty: &Ty) -> Option<String> {
+        if self.zone == Zone::Function {
+            return None;
+        }
+        let has = |param: &Param| {
+            param.element == *ty
+                || param.element.parts().iter().any(|(_, num)| Ty::Num(*num) == *ty)
+        };
+        let params = self.params_of(has);
+        let param = self.some(&params)?;
+        let element = self.element(&param)?;
+        if param.element == *ty {
+            return Some(element);
+        }
+        let mut parts = param.element.parts();
+        parts.retain(|(_, num)| Ty::Num(*num) == *ty);
+        match (self.some(&parts)?, &param.element) {
+            (_, Ty::Array(_, n)) if self.rng.chance(50) => {
+                let at = self.index(&n.to_string(), *n);
+                Some(format!("{element}[{at}]"))
+            }
+            ((part, _), _) => Some(format!("{element}{part}")),
+        }
+    }
+
+    /// An element that may be read here.
+    fn element(&mut self, param: &Param) -> Option<String> {
+        let name = &param.name;
+        match param.kind {
+            Kind::In => {
+                let at = self.place(param);
+                Some(format!("{name}[{at}]"))
+            }
+            Kind::InOut if self.has_item() => Some(format!("{name}[i]")),
+            Kind::InOutRow if self.has_item() => {
+                let at = self.index(&format!("{name}.shape()[1]"), param.extent[1]);
+                Some(format!("{name}[(i, {at})]"))
+            }
+            Kind::Local(_) if self.written.contains(name) => {
+                (self.zone == Zone::Items).then(|| format!("{name}[i]"))
+            }
+            Kind::Local(n) => {
+                let at = self.index(&n.to_string(), n);
+                Some(format!("{name}[{at}]"))
+            }
+            Kind::LocalAtomic(n) if self.zone == Zone::Once => {
+                let at = self.index(&n.to_string(), n);
+                Some(format!("{name}.load({at})"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where a view is read: at the item, beside it, or anywhere.
+    fn place(&mut self, view: &Param) -> String {
+        let rank = view.rank();
+        let near =
+            self.has_item() && rank == self.rank && view.extent.iter().all(|n| *n > 6 || rank > 1);
+        if near && self.rng.chance(60) {
+            if self.rng.chance(60) {
+                return "i".to_owned();
+            }
+            let by: Vec<_> = (0..rank).map(|_| self.rng.pick(&["", "", " + 1", " - 1"])).collect();
+            return match rank {
+                1 if self.groups => format!("at0{}", by[0]),
+                1 => format!("i{}", by[0]),
+                2 => format!("(at0{}, at1{})", by[0], by[1]),
+                _ => format!("(at0{}, at1{}, at2{})", by[0], by[1], by[2]),
+            };
+        }
+        let all: Vec<_> =
+            (0..rank).map(|dim| self.index(&self.extent(view, dim), view.extent[dim])).collect();
+        if rank == 1 { all[0].clone() } else { format!("({})", all.join(", ")) }
+    }
+
+    /// A sum of positions and what does not change.
+    pub fn place_sum(&mut self) -> String {
+        let places: Vec<_> =
+            self.visible().filter(|var| var.place).map(|var| var.name.clone()).collect();
+        let mut text = String::new();
+        for _ in 0..self.rng.within(1, 3) {
+            let literal = format!("{}usize", self.rng.within(1, 9));
+            let term = match self.some(&places) {
+                Some(name) if self.rng.chance(70) => name,
+                _ if self.has_item() => format!("at{}", self.rng.below(self.rank)),
+                _ => literal.clone(),
+            };
+            text = match (text.is_empty(), self.rng.below(16)) {
+                (true, _) => term,
+                (_, 0) => format!("({text} - {term})"),
+                (_, 1 | 2) => format!("({text} * {literal})"),
+                (_, 3) => format!("({text} / {literal})"),
+                (_, 4) => format!("({text} % {literal})"),
+                _ => format!("({text} + {term})"),
+            };
+        }
+        text
+    }
+
+    /// An index, mostly below the extent; seldom anything.
+    pub fn index(&mut self, extent: &str, known: usize) -> String {
+        if self.rng.chance(if self.fit { 95 } else { 20 }) {
+            return format!("({} % {extent})", self.place_sum());
+        }
+        match self.rng.below(90) {
+            0 => self.expr(&Ty::Num(USIZE)),
+            1..=12 => self.rng.below(known).to_string() + "usize",
+            13..=36 => {
+                let any = self.integer();
+                format!("({} as usize % {extent})", self.expr(&Ty::Num(any)))
+            }
+            _ => format!("{}.min({extent} - 1)", self.expr(&Ty::Num(USIZE))),
+        }
+    }
+}

@@ -12,8 +12,8 @@ typedef struct { u64 words[28]; } Block;
 ENTRY(256) folio_accumulates(
     const Block block,
     GLOBAL const i32 *RESTRICT x_p0_base,
-    GLOBAL i32 *RESTRICT sums_p1_base,
-    GLOBAL i32 *RESTRICT seen_p2_base,
+    GLOBAL i32 *sums_p1_base,
+    GLOBAL i32 *seen_p2_base,
     GLOBAL Record *verdict,
     LOCAL u64 *scratch) {
   const u64 x_p0_low0 = block.words[0];
@@ -195,7 +195,7 @@ typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_adds_at(
     const Block block,
     GLOBAL const i32 *RESTRICT at_p0_base,
-    GLOBAL u32 *RESTRICT n_p1_base,
+    GLOBAL u32 *n_p1_base,
     GLOBAL Record *verdict) {
   const u64 at_p0_low0 = block.words[0];
   const u64 at_p0_size0 = block.words[1];
@@ -758,8 +758,8 @@ typedef struct { u64 words[23]; } Block;
 ENTRY(256) folio_atomics(
     const Block block,
     GLOBAL const i64 *RESTRICT x_p0_base,
-    GLOBAL i64 *RESTRICT bits_p1_base,
-    GLOBAL f32 *RESTRICT f_p2_base,
+    GLOBAL i64 *bits_p1_base,
+    GLOBAL f32 *f_p2_base,
     GLOBAL i64 *RESTRICT old_p3_base,
     GLOBAL Record *verdict) {
   const u64 x_p0_low0 = block.words[0];
@@ -3340,8 +3340,8 @@ ENTRY(256) folio_folds(
     const Block block,
     GLOBAL const f32 *RESTRICT x_p0_base,
     GLOBAL const u32 *RESTRICT n_p1_base,
-    GLOBAL f32 *RESTRICT sums_p2_base,
-    GLOBAL u32 *RESTRICT most_p3_base,
+    GLOBAL f32 *sums_p2_base,
+    GLOBAL u32 *most_p3_base,
     GLOBAL f32 *RESTRICT scans_p4_base,
     GLOBAL u32 *RESTRICT before_p5_base,
     GLOBAL Record *verdict,
@@ -4364,7 +4364,7 @@ typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_histogram(
     const Block block,
     GLOBAL const u32 *RESTRICT x_p0_base,
-    GLOBAL u32 *RESTRICT bins_p1_base,
+    GLOBAL u32 *bins_p1_base,
     GLOBAL Record *verdict) {
   const u64 bins_p1_shape0 = block.words[0];
   const u64 x_p0_low0 = block.words[1];
@@ -5041,7 +5041,7 @@ typedef struct { u64 words[10]; } Block;
 ENTRY(256) folio_local_histogram(
     const Block block,
     GLOBAL const u32 *RESTRICT x_p0_base,
-    GLOBAL u32 *RESTRICT bins_p2_base,
+    GLOBAL u32 *bins_p2_base,
     GLOBAL Record *verdict) {
   const u64 x_p0_low0 = block.words[0];
   const u64 x_p0_size0 = block.words[1];
@@ -6947,7 +6947,7 @@ typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_puts_at(
     const Block block,
     GLOBAL const i32 *RESTRICT at_p0_base,
-    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL i32 *y_p1_base,
     GLOBAL Record *verdict) {
   const u64 at_p0_low0 = block.words[0];
   const u64 at_p0_size0 = block.words[1];
@@ -7239,7 +7239,7 @@ typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_scatter(
     const Block block,
     GLOBAL const u32 *RESTRICT at_p0_base,
-    GLOBAL u32 *RESTRICT y_p1_base,
+    GLOBAL u32 *y_p1_base,
     GLOBAL Record *verdict) {
   const u64 at_p0_low0 = block.words[0];
   const u64 at_p0_size0 = block.words[1];

@@ -5,7 +5,7 @@ use super::group::reductions;
 use super::lacks::{Capabilities, Lacks, Needs};
 use super::writer::Writer;
 use super::{Dialect, Form, Module, live, names, reduce, types};
-use crate::ir::{Access, Kernel, ParamId, ParamKind, VarId};
+use crate::ir::{Access, Kernel, Owner, ParamId, ParamKind, VarId};
 use crate::types::{Scalar, Type};
 
 /// Threads of a block of an item kernel, at most.
@@ -130,8 +130,8 @@ impl Writer<'_> {
         }
         for param in &layout.pointers {
             let name = names::param(self.kernel, *param);
-            let (ty, constant) = self.pointee(*param);
-            arguments.push(format!("GLOBAL {constant}{ty} *RESTRICT {name}_base"));
+            let (ty, constant, restrict) = self.pointee(*param);
+            arguments.push(format!("GLOBAL {constant}{ty} *{restrict}{name}_base"));
         }
         if layout.verdict {
             self.helpers.fixed("fail");
@@ -145,13 +145,18 @@ impl Writer<'_> {
     }
 
     /// The type of what a parameter points to, and `const` if it is only read.
-    fn pointee(&self, param: ParamId) -> (String, &'static str) {
+    /// What a parameter points to, whether it is read only, and whether nobody else writes there. Of a pointer
+    /// with the last a compiler takes what a thread has read for what is there, also after a barrier: elements
+    /// that several threads share have it only where none writes.
+    fn pointee(&self, param: ParamId) -> (String, &'static str, &'static str) {
         match self.kernel.params.get(param.index()).map(|p| &p.kind) {
-            Some(ParamKind::View { element, access, .. }) => {
-                (self.type_name(*element), if *access == Access::In { "const " } else { "" })
+            Some(ParamKind::View { element, access, owner, .. }) => {
+                let constant = if *access == Access::In { "const " } else { "" };
+                let own = *access == Access::In || matches!(owner, Owner::Item | Owner::Row);
+                (self.type_name(*element), constant, if own { "RESTRICT " } else { "" })
             }
-            Some(ParamKind::Reduce { element, .. }) => (self.type_name(*element), ""),
-            _ => (self.type_name(Scalar::U8), ""),
+            Some(ParamKind::Reduce { element, .. }) => (self.type_name(*element), "", "RESTRICT "),
+            _ => (self.type_name(Scalar::U8), "", "RESTRICT "),
         }
     }
 
@@ -172,7 +177,7 @@ impl Writer<'_> {
                     let param =
                         layout.pointers.iter().find(|p| Word::Start(self.number(**p)) == *word);
                     let Some(param) = param.copied() else { continue };
-                    let (ty, constant) = self.pointee(param);
+                    let (ty, constant, _) = self.pointee(param);
                     let own = names::param(self.kernel, param);
                     self.line(format!(
                         "GLOBAL {constant}{ty} *{own} = {own}_base + {};",

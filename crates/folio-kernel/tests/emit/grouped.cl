@@ -25,7 +25,7 @@ typedef struct { u64 words[7]; } Block;
 ENTRY(256) folio_grouped(
     const Block block,
     GLOBAL const f32 *RESTRICT x_p0_base,
-    GLOBAL f32 *RESTRICT sums_p1_base,
+    GLOBAL f32 *sums_p1_base,
     GLOBAL f32 *RESTRICT all_p2_base,
     LOCAL u64 *scratch) {
   const u64 x_p0_low0 = block.words[0];

@@ -93,7 +93,8 @@ ENTRY(256) folio_grouped(
 ENTRY(256) folio_grouped_finish_p2(
     GLOBAL const f32 *RESTRICT in,
     GLOBAL f32 *RESTRICT out,
-    const u64 values) {
+    const u64 values,
+    const u64 place) {
   SHARED f32 lanes[256];
   const u64 from = (u64)get_group_id(0) * 4096;
   const u64 count = values - from;
@@ -114,5 +115,5 @@ ENTRY(256) folio_grouped_finish_p2(
     }
     BARRIER;
   }
-  if (thread == 0u) out[(u64)get_group_id(0)] = lanes[0];
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }

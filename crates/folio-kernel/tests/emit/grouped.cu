@@ -86,7 +86,8 @@ ENTRY(1024) folio_grouped(
 ENTRY(1024) folio_grouped_finish_p2(
     GLOBAL const f32 *RESTRICT in,
     GLOBAL f32 *RESTRICT out,
-    const u64 values) {
+    const u64 values,
+    const u64 place) {
   SHARED f32 lanes[256];
   const u64 from = (u64)blockIdx.x * 4096;
   const u64 count = values - from;
@@ -107,5 +108,5 @@ ENTRY(1024) folio_grouped_finish_p2(
     }
     BARRIER;
   }
-  if (thread == 0u) out[(u64)blockIdx.x] = lanes[0];
+  if (thread == 0u) out[place + (u64)blockIdx.x] = lanes[0];
 }

@@ -253,10 +253,16 @@ fn finish(
         let mut left = values;
         while left > 1 {
             let next = left.div_ceil(4096);
-            let (from, to) = (device.memory(&now)?, device.memory(&vec![0; next as usize * size])?);
-            let count = left.to_le_bytes();
-            let arguments =
-                [Argument::Memory(&from), Argument::Memory(&to), Argument::Bytes(&count)];
+            // Behind something else.
+            let (count, place) = (left.to_le_bytes(), 1u64.to_le_bytes());
+            let room = vec![0; (1 + next as usize) * size];
+            let (from, to) = (device.memory(&now)?, device.memory(&room)?);
+            let arguments = [
+                Argument::Memory(&from),
+                Argument::Memory(&to),
+                Argument::Bytes(&count),
+                Argument::Bytes(&place),
+            ];
             // SAFETY: what the entry of a reduction takes.
             unsafe {
                 program.run(
@@ -266,7 +272,7 @@ fn finish(
                     [wide, 1, 1],
                 )?;
             }
-            now = to.read()?;
+            now = to.read()?.split_off(size);
             left = next;
         }
         now.truncate(size);

@@ -183,7 +183,7 @@ impl OpenClLane {
         let State { queue, kept, verdicts, scratch, marked, .. } = &mut *state;
         verdicts.begin(head.tick);
         let uses = (kept, verdicts, scratch);
-        // The event of a launch is cheaper than a marker after it.
+        // A launch that is to be marked has an event, and no marker after it.
         let told = head.timed || head.tick - *marked >= MARK_EVERY;
         let mut commands = Commands::new(&self.core.shared, queue, uses, told);
         let result = room.and(waits).and_then(|waits| {

@@ -144,9 +144,8 @@ impl Writer<'_> {
         format!("ENTRY({}) {name}(\n    {list}) {{\n", layout.most_threads)
     }
 
-    /// The type of what a parameter points to, and `const` if it is only read.
-    /// What a parameter points to, whether it is read only, and whether nobody else writes there. Of a pointer
-    /// with the last a compiler takes what a thread has read for what is there, also after a barrier: elements
+    /// The type of what a parameter points to, `const` if it is only read, and `RESTRICT` if nobody else writes there:
+    /// of such a pointer a compiler takes what a thread has read for what is there, also after a barrier: elements
     /// that several threads share have it only where none writes.
     fn pointee(&self, param: ParamId) -> (String, &'static str, &'static str) {
         match self.kernel.params.get(param.index()).map(|p| &p.kind) {

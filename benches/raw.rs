@@ -83,6 +83,14 @@ impl Raw {
         Arg::Memory(told("memory", made).expect("OpenCL has memory"))
     }
 
+    /// Allocates shared virtual memory, and frees it.
+    pub fn allocate(&self, bytes: usize) {
+        let opencl = library();
+        let at = opencl.clSVMAlloc(self.context, memory::CL_MEM_READ_WRITE, bytes, 0);
+        let at = at.filter(|at| !at.is_null()).expect("OpenCL has memory");
+        opencl.clSVMFree(self.context, at);
+    }
+
     /// Gives memory back.
     pub fn release(&self, memory: Arg) {
         if let Arg::Memory(memory) = memory {

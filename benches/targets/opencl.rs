@@ -8,7 +8,7 @@ use folio_benches::check::{Floats, assert_close, values};
 use folio_benches::kernels;
 use folio_benches::raw::{Arg, Call, Raw};
 use folio_benches::table::{compare, heading, line, timed};
-use folio_core::hal::DeviceKind;
+use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceKind, Notify};
 use folio_opencl::OpenClBackend;
 
 const LAUNCHES: usize = 2_000;
@@ -95,6 +95,31 @@ impl Bench {
             // The first brings what is to be brought, and compiles.
             let _ = (ours(), theirs());
             line(what, compare(self.sizes(101, 21), LAUNCHES, ours, theirs), "enqueued by hand");
+        }
+    }
+
+    /// Memory that comes and goes.
+    fn allocations(&self) {
+        // SAFETY: devices of this backend keep the HAL's contract; nothing is told to anybody.
+        let device = unsafe { OpenClBackend::new().open(0, Notify::none()) };
+        let device = device.expect("the first device opens");
+        for (what, bytes) in [("4 KiB", 1 << 12), ("16 MiB", 1 << 24), ("1 GiB", 1 << 30)] {
+            let (n, kind) = (if bytes < 1 << 30 { 50 } else { 3 }, AllocKind::Device);
+            let req =
+                AllocReq { kind, size: bytes, align: 256, import: None, zeroed: false, label: "" };
+            let ours = || {
+                timed(|| {
+                    for _ in 0..n {
+                        let made = device.usm().alloc(&req).expect("memory");
+                        device.usm().free(made.handle);
+                    }
+                })
+            };
+            let theirs = || timed(|| (0..n).for_each(|_| self.cl.allocate(bytes as usize)));
+            // The first is the driver's.
+            let _ = (ours(), theirs());
+            let what = format!("allocate and free {what}");
+            line(&what, compare(15, n, ours, theirs), "clSVMAlloc, clSVMFree");
         }
     }
 
@@ -227,7 +252,8 @@ fn main() {
     };
     println!("{}", bench.cl.name);
     heading();
-    let groups: [Group; 6] = [
+    let groups: [Group; 7] = [
+        ("allocations", Bench::allocations),
         ("launches", Bench::launches),
         ("streams", Bench::streams),
         ("stencils", Bench::stencils),

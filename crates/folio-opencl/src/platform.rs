@@ -11,7 +11,7 @@ use opencl_sys::{
     CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND,
     CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
     CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
-    CL_DEVICE_VENDOR, CL_DRIVER_VERSION, cl_device_id, cl_platform_id,
+    CL_DEVICE_VENDOR, CL_DEVICE_VENDOR_ID, CL_DRIVER_VERSION, cl_device_id, cl_platform_id,
 };
 use std::any::TypeId;
 use std::ffi::c_void;
@@ -96,6 +96,7 @@ pub(crate) fn find(svm: bool, apart: bool) -> Result<Vec<Found>, Unavailable> {
     }
     let mut found = Vec::new();
     for (group, ids) in contexts.into_iter().enumerate() {
+        let svm = svm && !is_svm_useless(&ids);
         let platform = Arc::new(Platform { devices: ids.clone(), shared: Mutex::new(None) });
         for id in ids {
             let home = MemoryHome::Own(found.len() as u32);
@@ -171,6 +172,14 @@ pub(crate) fn number(id: DeviceId, what: u32) -> Result<u64, String> {
 fn text(id: DeviceId, what: u32) -> Result<String, HalError> {
     let bytes = bytes(id, what)?;
     Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
+}
+
+/// Whether these devices together are better off without shared virtual memory: NVIDIA's driver (580) never gives
+/// back a context of several devices in which some was ever allocated, with 260 MB of each device, and buffers
+/// over it are copies there.
+fn is_svm_useless(ids: &[DeviceId]) -> bool {
+    const NVIDIA: u64 = 0x10DE;
+    ids.len() > 1 && ids.iter().any(|id| number(*id, CL_DEVICE_VENDOR_ID) == Ok(NVIDIA))
 }
 
 fn svm_of(id: DeviceId) -> Svm {

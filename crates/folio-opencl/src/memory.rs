@@ -3,7 +3,6 @@
 
 use crate::cl::{Buffer, Context, Queue, call, run};
 use crate::device::Core;
-use crate::module::Passing;
 use crate::platform::Svm;
 use crate::pool::Pool;
 use folio_core::hal::{
@@ -12,7 +11,7 @@ use folio_core::hal::{
 };
 use opencl_sys::{
     CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_USE_HOST_PTR, CL_TRUE, cl_context,
-    cl_device_id, cl_mem_flags,
+    cl_device_id, cl_mem, cl_mem_flags,
 };
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -161,14 +160,11 @@ impl Memory {
 
     /// The buffers of parameters, none where nothing is accessed. They live as long as the launch that is given
     /// them: the engine frees what no operation uses.
-    pub(crate) fn buffers<B: FromIterator<Passing>>(
-        &self,
-        params: &[Param],
-    ) -> Result<B, HalError> {
+    pub(crate) fn buffers<B: FromIterator<cl_mem>>(&self, params: &[Param]) -> Result<B, HalError> {
         let state = self.lock();
         let find = |param: &Param| match param.mem.base {
-            MemBase::Device { handle, .. } => Ok((state.find(handle)?.buffer.0, Some(handle))),
-            MemBase::Host(HostPtr(at)) if at.is_null() => Ok((null_mut(), Some(0))),
+            MemBase::Device { handle, .. } => Ok(state.find(handle)?.buffer.0),
+            MemBase::Host(HostPtr(at)) if at.is_null() => Ok(null_mut()),
             _ => Err(HalError::unsupported("a parameter in the host's memory")),
         };
         params.iter().map(find).collect()

@@ -103,28 +103,14 @@ pub(crate) struct Built {
 #[derive(Debug)]
 struct Entries {
     kernel: Kernel,
-    set: Set,
     reductions: Vec<Finish>,
 }
 
-/// What the kernel's arguments have been set to: a launch sets those that are others.
-#[derive(Debug, Default)]
-struct Set {
-    /// By value.
-    words: Words,
-    /// Allocations by their handles, of which no two have the same.
-    memory: SmallVec<[Option<u64>; 8]>,
-}
-
-type Words = SmallVec<[u64; 16]>;
-
-/// A buffer and its allocation's handle: null and 0 where nothing is accessed, none for what is no allocation.
-pub(crate) type Passing = (cl_mem, Option<u64>);
-
-/// What a launch passes: the parameters that are memory, their buffers, and the scalars' words.
+/// What a launch passes: the parameters that are memory, their buffers (null where nothing is accessed), and the
+/// scalars' words.
 struct Passed<'p> {
     params: SmallVec<[ParamPtr; 4]>,
-    buffers: SmallVec<[Passing; 8]>,
+    buffers: SmallVec<[cl_mem; 8]>,
     scalars: &'p [u8],
 }
 
@@ -203,7 +189,7 @@ impl Built {
         let reductions = module.reductions.iter().map(finish).collect::<Result<_, _>>()?;
         let kernel = Kernel::new(&program, &module.entry)?;
         let most = most_items(core, &kernel)?.min(module.layout.most_threads as usize);
-        let entries = Mutex::new(Entries { kernel, set: Set::default(), reductions });
+        let entries = Mutex::new(Entries { kernel, reductions });
         Ok(Built { module, block, most, entries, _program: program })
     }
 
@@ -221,20 +207,18 @@ impl Built {
         passed: &mut Passed<'_>,
     ) -> Result<(), HalError> {
         let threads = self.threads(geometry, columns)?;
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let Entries { kernel, set, reductions } = &mut *entries;
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let count = threads.blocks().iter().product();
         let mut finished = Vec::new();
-        for finish in reductions.iter().filter(|_| count > 1) {
+        for finish in entries.reductions.iter().filter(|_| count > 1) {
             let room = finish.room(commands, count)?;
             let param = &mut passed.params[finish.memory];
             let place = param.start() as usize;
             param.origin = [0; 3];
-            let values = (room.first().0, None);
-            let (end, _) = std::mem::replace(&mut passed.buffers[finish.memory], values);
+            let end = std::mem::replace(&mut passed.buffers[finish.memory], room.first().0);
             finished.push((finish, room, (end, place)));
         }
-        self.enqueue(commands, (kernel, set), &threads, passed)?;
+        self.enqueue(commands, &entries.kernel, &threads, passed)?;
         for (finish, room, end) in finished.into_iter().filter(|(_, _, (end, _))| !end.is_null()) {
             finish.combine(commands, (room, count), self.lanes(), end)?;
         }
@@ -245,35 +229,27 @@ impl Built {
     fn enqueue(
         self: &Arc<Built>,
         commands: &mut Commands<'_>,
-        (kernel, set): (&Kernel, &mut Set),
+        kernel: &Kernel,
         threads: &Threaded,
         passed: &Passed<'_>,
     ) -> Result<(), HalError> {
         let layout = &self.module.layout;
-        // Unknown, if this fails.
-        let before = std::mem::take(set);
-        let mut words = Words::new();
+        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         layout.fill(&threads.grid, &passed.params, passed.scalars, &mut words);
         let mut arguments = Arguments::of(kernel);
         // Goes when its commands have ended: they hold it.
         let apart = if words.is_empty() {
             None
         } else if layout.by_value {
-            match words == before.words {
-                true => arguments.stays(),
-                false => arguments.put(words.len() * 8, words.as_ptr().cast())?,
-            }
+            arguments.put(words.len() * 8, words.as_ptr().cast())?;
             None
         } else {
             let buffer = constant(commands, &words)?;
             arguments.memory(buffer.0)?;
             Some(buffer)
         };
-        for (nth, (buffer, handle)) in passed.buffers.iter().enumerate() {
-            match handle.is_some() && before.memory.get(nth) == Some(handle) {
-                true => arguments.stays(),
-                false => arguments.memory(*buffer)?,
-            }
+        for buffer in &passed.buffers {
+            arguments.memory(*buffer)?;
         }
         if layout.verdict {
             let slot = commands.verdicts.slot(commands.shared, commands.queue)?;
@@ -288,8 +264,6 @@ impl Built {
         if layout.verdict {
             commands.verdicts.used(self.clone());
         }
-        let memory = passed.buffers.iter().map(|(_, handle)| *handle).collect();
-        *set = Set { words, memory };
         Ok(())
     }
 }
@@ -304,11 +278,6 @@ impl<'k> Arguments<'k> {
     /// Of a kernel whose arguments nobody else sets now.
     pub(crate) fn of(kernel: &'k Kernel) -> Arguments<'k> {
         Arguments { kernel, next: 0 }
-    }
-
-    /// The next is what it is.
-    fn stays(&mut self) {
-        self.next += 1;
     }
 
     pub(crate) fn word(&mut self, word: u64) -> Result<(), HalError> {

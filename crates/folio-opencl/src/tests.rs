@@ -57,12 +57,6 @@ fn request(size: u64) -> AllocReq<'static> {
     AllocReq { kind, size, align: 64, import: None, zeroed: false, label: "x" }
 }
 
-/// Memory for so many `f32`.
-fn floats(device: &dyn Device, len: usize) -> MemRef {
-    let handle = device.usm().alloc(&request(4 * len as u64)).unwrap().handle;
-    MemRef { base: MemBase::Device { device: 0, handle }, offset: 0 }
-}
-
 /// A device with a lane, memory for so many `f32`, and the kernel.
 struct Bench {
     device: Arc<dyn Device>,
@@ -92,7 +86,9 @@ impl Bench {
         let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
         let lane = device.lane(LaneKind::Compute, 0).unwrap();
         let twice = device.load(&KernelSource::Ir(&parse(TWICE).unwrap())).unwrap();
-        let memory = floats(&*device, len);
+        let made = device.usm().alloc(&request(4 * len as u64)).unwrap();
+        let base = MemBase::Device { device: 0, handle: made.handle };
+        let memory = MemRef { base, offset: 0 };
         Some(Bench { device, lane, last: Cell::new(0), memory, len, twice })
     }
 
@@ -198,32 +194,6 @@ fn verdicts_cost_no_synchronisation() {
         let ticks: Vec<_> = failures.iter().map(|(tick, _)| tick - before).collect();
         assert_eq!(ticks, if proved { vec![] } else { vec![334] }, "{failures:?}");
     }
-}
-
-/// Of a kernel's arguments those are set that are others than before. Memory where another was is another.
-#[test]
-fn what_stays_is_not_set_again() {
-    let Some(mut bench) = Bench::open(256) else { return };
-    let set = |bench: &Bench| {
-        let calls = calls_of(|| bench.launch(256, true));
-        calls.get("clSetKernelArg").copied().unwrap_or(0)
-    };
-    bench.copy(&mut [1.0; 256], true);
-    assert_eq!([set(&bench), set(&bench), set(&bench)], [2, 0, 0]);
-    bench.holds(3);
-    for _ in 0..20 {
-        let MemBase::Device { handle, .. } = bench.memory.base else { panic!("a device's") };
-        bench.device.usm().free(handle);
-        bench.memory = floats(&*bench.device, 256);
-        bench.copy(&mut [1.0; 256], true);
-        assert_eq!([set(&bench), set(&bench)], [1, 0]);
-        bench.holds(2);
-    }
-    let other = Bench { memory: floats(&*bench.device, 256), ..bench.beside() };
-    other.copy(&mut [1.0; 256], true);
-    assert_eq!([set(&other), set(&bench), set(&bench), set(&other)], [1, 1, 0, 1]);
-    other.holds(2);
-    bench.holds(4);
 }
 
 /// What launches use is given back with each 256th of them, whose own event says that it has ended.

@@ -15,6 +15,7 @@ use opencl_sys::{
 };
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -131,9 +132,28 @@ pub(crate) struct Memory(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     last: u64,
-    blocks: HashMap<u64, Arc<Block>>,
+    blocks: HashMap<u64, Arc<Block>, BuildHasherDefault<Itself>>,
     /// By device, whose memory is for that device alone.
     pools: HashMap<u32, Pool<Region>>,
+}
+
+/// Of handles, which are numbers in a row.
+#[derive(Debug, Default)]
+struct Itself(u64);
+
+impl Hasher for Itself {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
+    }
+
+    /// Tables look at the highest bits, too.
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl State {
@@ -160,14 +180,20 @@ impl Memory {
 
     /// The buffers of parameters, none where nothing is accessed. They live as long as the launch that is given
     /// them: the engine frees what no operation uses.
-    pub(crate) fn buffers<B: FromIterator<cl_mem>>(&self, params: &[Param]) -> Result<B, HalError> {
+    pub(crate) fn buffers(
+        &self,
+        params: &[Param],
+        mut each: impl FnMut(cl_mem),
+    ) -> Result<(), HalError> {
         let state = self.lock();
-        let find = |param: &Param| match param.mem.base {
-            MemBase::Device { handle, .. } => Ok(state.find(handle)?.buffer.0),
-            MemBase::Host(HostPtr(at)) if at.is_null() => Ok(null_mut()),
-            _ => Err(HalError::unsupported("a parameter in the host's memory")),
-        };
-        params.iter().map(find).collect()
+        for param in params {
+            each(match param.mem.base {
+                MemBase::Device { handle, .. } => state.find(handle)?.buffer.0,
+                MemBase::Host(HostPtr(at)) if at.is_null() => null_mut(),
+                _ => return Err(HalError::unsupported("a parameter in the host's memory")),
+            });
+        }
+        Ok(())
     }
 
     /// Does something with what is known of a device's memory.

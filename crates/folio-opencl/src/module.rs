@@ -109,8 +109,8 @@ struct Entries {
 /// What a launch passes: the parameters that are memory, their buffers (null where nothing is accessed), and the
 /// scalars' words.
 struct Passed<'p> {
-    params: SmallVec<[ParamPtr; 4]>,
-    buffers: SmallVec<[cl_mem; 8]>,
+    params: &'p mut [ParamPtr],
+    buffers: &'p mut [cl_mem],
     scalars: &'p [u8],
 }
 
@@ -159,11 +159,15 @@ impl Chosen<'_> {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let mut passed = Passed {
-            params: args.params.iter().map(placed).collect::<Result<_, _>>()?,
-            buffers: commands.shared.memory.buffers(args.params)?,
-            scalars: args.blob,
-        };
+        // Filled where they are: to move them takes longer.
+        let mut params: SmallVec<[ParamPtr; 4]> = SmallVec::new();
+        for param in args.params {
+            params.push(placed(param)?);
+        }
+        let mut buffers: SmallVec<[cl_mem; 8]> = SmallVec::new();
+        commands.shared.memory.buffers(args.params, |buffer| buffers.push(buffer))?;
+        let (params, buffers) = (&mut *params, &mut *buffers);
+        let mut passed = Passed { params, buffers, scalars: args.blob };
         let mut from = 0;
         if let Some((tiled, columns)) = self.tiled {
             tiled.launch(commands, geometry, 0..columns, &mut passed)?;
@@ -235,7 +239,7 @@ impl Built {
     ) -> Result<(), HalError> {
         let layout = &self.module.layout;
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
-        layout.fill(&threads.grid, &passed.params, passed.scalars, &mut words);
+        layout.fill(&threads.grid, passed.params, passed.scalars, &mut words);
         let mut arguments = Arguments::of(kernel);
         // Goes when its commands have ended: they hold it.
         let apart = if words.is_empty() {
@@ -248,7 +252,7 @@ impl Built {
             arguments.memory(buffer.0)?;
             Some(buffer)
         };
-        for buffer in &passed.buffers {
+        for buffer in &*passed.buffers {
             arguments.memory(*buffer)?;
         }
         if layout.verdict {

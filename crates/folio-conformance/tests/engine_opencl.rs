@@ -5,11 +5,11 @@
 mod support;
 
 use folio::prelude::*;
-use folio_core::hal::Backend;
+use folio_core::hal::{AllocKind, Backend};
 use folio_cpu::CpuBackend;
 use folio_opencl::OpenClBackend;
 use support::pair::Pair;
-use support::{ADDRESSES, LeftOut};
+use support::{ADDRESSES, LeftOut, OF_THE_HOST};
 
 /// Whether there is a device.
 fn there_is_one() -> bool {
@@ -30,13 +30,29 @@ fn passes(build: fn() -> OpenClBackend, further: &[LeftOut]) {
     }
 }
 
+/// What is left out where memory has no addresses, or none that the host reaches.
+fn addresses(build: fn() -> OpenClBackend) -> &'static [LeftOut] {
+    let has = |kind| support::has_addresses_of(kind, &build());
+    match (has(AllocKind::Device), has(AllocKind::Host)) {
+        (true, true) => &[],
+        (true, false) => &OF_THE_HOST,
+        (false, _) => &ADDRESSES,
+    }
+}
+
 /// KRN-04, KRN-08
 #[test]
 fn compile_and_pass_opencl() {
     if there_is_one() {
-        // They have them where buffers can be over shared virtual memory.
-        let all = support::has_addresses(&OpenClBackend::new());
-        passes(OpenClBackend::new, if all { &[] } else { &ADDRESSES });
+        passes(OpenClBackend::new, addresses(OpenClBackend::new));
+    }
+}
+
+/// As many GPUs are, whose memory the host does not reach.
+#[test]
+fn compile_and_pass_opencl_without_fine_svm() {
+    if there_is_one() {
+        passes(OpenClBackend::without_fine_svm, addresses(OpenClBackend::without_fine_svm));
     }
 }
 

@@ -57,13 +57,14 @@ use folio_core::hal::{
     Backend, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Notify, Unavailable,
 };
 use folio_core::ir::emit::Cut;
-use platform::{Found, find};
+use platform::{Found, Svm, find};
 use std::sync::{Arc, OnceLock};
 
 /// All OpenCL devices of the machine.
 #[derive(Debug)]
 pub struct OpenClBackend {
-    no_svm: bool,
+    /// At most.
+    svm: Svm,
     as_gpus: bool,
     apart: bool,
     limit: Option<Capabilities>,
@@ -77,13 +78,20 @@ impl OpenClBackend {
     pub fn new() -> OpenClBackend {
         let cache = Cache::from_environment();
         let found = OnceLock::new();
-        OpenClBackend { no_svm: false, as_gpus: false, apart: false, limit: None, cache, found }
+        let (svm, limit) = (Svm::Fine, None);
+        OpenClBackend { svm, as_gpus: false, apart: false, limit, cache, found }
     }
 
     /// As if no device had shared virtual memory: then memory has no addresses, and the host does not
     /// reach any.
     pub fn without_svm() -> OpenClBackend {
-        OpenClBackend { no_svm: true, ..OpenClBackend::new() }
+        OpenClBackend { svm: Svm::None, ..OpenClBackend::new() }
+    }
+
+    /// As if no device had shared virtual memory that the host reaches: then memory of devices has addresses, and
+    /// there is no other.
+    pub fn without_fine_svm() -> OpenClBackend {
+        OpenClBackend { svm: Svm::Coarse, ..OpenClBackend::new() }
     }
 
     /// As if all devices were GPUs, on which large launches have several items for each thread.
@@ -112,7 +120,7 @@ impl OpenClBackend {
     }
 
     fn found(&self) -> Result<&[Found], Unavailable> {
-        let found = self.found.get_or_init(|| find(!self.no_svm, self.apart));
+        let found = self.found.get_or_init(|| find(self.svm, self.apart));
         found.as_ref().map(Vec::as_slice).map_err(Clone::clone)
     }
 }

@@ -84,8 +84,9 @@ impl Platform {
 /// Drivers come up when they are first asked, and not all of them can be asked by two threads then.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The devices of all platforms; each as one of its own if they are to be `apart`.
-pub(crate) fn find(svm: bool, apart: bool) -> Result<Vec<Found>, Unavailable> {
+/// The devices of all platforms, with no more of shared virtual memory than this; each as one of its own if they are
+/// to be `apart`.
+pub(crate) fn find(most: Svm, apart: bool) -> Result<Vec<Found>, Unavailable> {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let why = |error: HalError| Unavailable::new(error.message.to_string());
     let mut contexts = Vec::new();
@@ -96,11 +97,11 @@ pub(crate) fn find(svm: bool, apart: bool) -> Result<Vec<Found>, Unavailable> {
     }
     let mut found = Vec::new();
     for (group, ids) in contexts.into_iter().enumerate() {
-        let svm = svm && !is_svm_useless(&ids);
+        let most = if is_svm_useless(&ids) { Svm::None } else { most };
         let platform = Arc::new(Platform { devices: ids.clone(), shared: Mutex::new(None) });
         for id in ids {
             let home = MemoryHome::Own(found.len() as u32);
-            let svm = if svm { svm_of(id) } else { Svm::None };
+            let svm = svm_of(id).min(most);
             let extensions = text(id, CL_DEVICE_EXTENSIONS).map_err(why)?;
             let target = Target::of(id, &extensions);
             let mut info = describe(id, home, WaitGroup(group as u32)).map_err(why)?;

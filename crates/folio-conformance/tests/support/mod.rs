@@ -17,7 +17,11 @@ use std::sync::{Arc, Mutex};
 pub type LeftOut = (&'static str, usize);
 
 /// What devices without addresses leave out.
-pub const ADDRESSES: [LeftOut; 2] = [("addresses", 2), ("memory with addresses", 2)];
+pub const ADDRESSES: [LeftOut; 3] =
+    [("addresses", 1), ("addresses that the host reaches", 1), ("memory with addresses", 2)];
+
+/// What devices leave out whose memory has addresses, and is out of the host's reach.
+pub const OF_THE_HOST: [LeftOut; 1] = [("addresses that the host reaches", 1)];
 
 /// What devices leave out of which some have addresses, by whether all have.
 pub fn some_addresses(all: bool) -> &'static [LeftOut] {
@@ -26,11 +30,16 @@ pub fn some_addresses(all: bool) -> &'static [LeftOut] {
 
 /// Whether memory of the first device has addresses.
 pub fn has_addresses(backend: &dyn Backend) -> bool {
+    has_addresses_of(AllocKind::Device, backend)
+}
+
+/// The same of memory of this kind, if the device has that.
+pub fn has_addresses_of(kind: AllocKind, backend: &dyn Backend) -> bool {
     // SAFETY: one allocation, which nobody uses.
     let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
-    let (kind, size, align) = (AllocKind::Device, 64, 64);
+    let (size, align) = (64, 64);
     let wanted = AllocReq { kind, size, align, import: None, zeroed: false, label: "probe" };
-    let made = device.usm().alloc(&wanted).unwrap();
+    let Ok(made) = device.usm().alloc(&wanted) else { return false };
     device.usm().free(made.handle);
     made.address.is_some()
 }

@@ -214,7 +214,7 @@ pub(super) fn writes_by_address_of_fresh_memory_stay(rig: &Rig) -> Outcome {
         }
     }
     ensure_eq!(rig.rt.counters().zero_fills, 0);
-    if seen { Ok(()) } else { unsupported("addresses") }
+    if seen { Ok(()) } else { unsupported("addresses that the host reaches") }
 }
 
 /// USM-02: in order, nothing needs to be said.

@@ -336,15 +336,15 @@ impl Walk {
         let text = match rest.next() {
             None => return Some(default.to_owned()),
             Some(Expr::Lit(lit)) => match &lit.lit {
-                Lit::Str(text) => Ok(text.value()),
+                Lit::Str(text) => Ok((text.value(), lit.span())),
                 _ => Err(lit.span()),
             },
             Some(other) => Err(other.span()),
         };
         match (text, rest.next()) {
-            (Ok(text), None) if !text.contains('{') => Some(text),
-            (Ok(_), extra) => {
-                let span = extra.map_or_else(Span::call_site, |extra| extra.span());
+            (Ok((text, _)), None) if !text.contains('{') => Some(text),
+            (Ok((_, literal)), extra) => {
+                let span = extra.map_or(literal, |extra| extra.span());
                 self.refuse(span, "the message is a literal text without arguments on devices");
                 None
             }

@@ -38,6 +38,39 @@ const CORPUS: &[&str] = &[
         let v = vec![1, 2]; for e in v.iter() { let _ = x as _; } async { }; const { 5 }; struct Inner; x.0.f()()[1] = 'c';
         while let Some(_) = r {} let Some(y) = z else { return }; assert_eq!(1, 2); a..b; ..; r#type.r#fn();
     }",
+    // Loops with the same ends for all items, which have a form for strips, and indices with known ends.
+    "fn bodies(i: Item, x: In<Vec3>, m: In<f32, 2>, y: Out<f32>) {
+        let me = x[i]; let n = x.len(); let k = i.index(); let mut sum = 0.0;
+        for j in 0..n { let by = x[j].x - me.x; sum += by * m[(k, j)]; for c in 1..m.shape()[1] { sum -= m[(k, c - 1)]; } }
+        let last = sum * 2.0; for j in 0..x.len() { sum = sum + last + x[j].y; } y[i] = sum;
+    }",
+    "fn owners(i: Item, at: In<u32>, r: OutRow<f32>, p: InOutRow<i32>, c: OutChunk<i32, 4>, bins: Atomic<u32>, s: Racy<u32>, sum: Reduce<f32, Add>) {
+        for k in 1..p.shape()[1] { p[(i, k)] += p[(i, k - 1)]; r[(i, k)] = 0.5; } c[i][at[i] as usize] = 1; c[i] = [1, 2, 3, 4];
+        let was = bins.add(at[i] % bins.len() as u32, 1); bins.max(0, bins.load(i) + was); s[at[i]] = was; sum.give(at[i] as f32);
+    }",
+    // Groups.
+    "fn matmul(g: Group<2>, a: In<f32, 2>, b: In<f32, 2>, ta: Local<f32, 64>, tb: Local<f32, 64>, c: Out<f32, 2>) {
+        let acc = g.private(0.0); let (gr, gc) = g.pos();
+        for t in 0..a.shape()[1] / TILE {
+            g.each(|i| { let (r, k) = i.local_pos(); let (row, column) = i.pos(); ta[i] = a[(row, t * TILE + k)]; tb[i] = b[(gr * 8 + r, column)]; });
+            g.each(|i| { let (r, k) = i.local_pos(); let mut sum = acc[i]; for j in 0..TILE { sum += ta[r * TILE + j] * tb[j * TILE + k]; } acc[i] = sum; });
+        }
+        g.each(|i| c[i] = acc[i]);
+    }",
+    "fn folds(g: Group, x: In<f32>, sums: OutGroup<f32>, most: InOutGroup<u32>, tile: Local<f32, 18>, n: LocalAtomic<u32, 16>, all: Reduce<f32, Add>, y: Out<f32>) {
+        if g.index() == 1 { return; } let first = g.index() * g.size()[0]; tile.fill(|k| if first + k < x.len() { x[first + k] } else { 0.0 });
+        let sum = g.reduce::<Add>(|i| x[i]); sums[g] = sum; most[g] += 1; let up = g.inclusive_scan::<Max>(|i| x[i] + sum);
+        let earlier = g.exclusive_scan::<Xor>(|i| i.local_index() as u32);
+        g.each(|i| { n.add(i.local_index() % 16, earlier[i]); all.give(up[i]); if x[i] < sum { return; } y[i] = tile[i.local_index() + 1]; });
+        g.once(|| { for k in 0..16 { most[g] = most[g] + n.load(k); } });
+    }",
+    "fn together(g: Group, x: In<u32>, y: Out<[u32; 3]>) {
+        let size = g.subgroup_size(); g.each(|i| {
+            let v = x[i]; let sum = i.subgroup_reduce::<Add>(v); let up = i.subgroup_inclusive_scan::<Add>(v) + i.subgroup_exclusive_scan::<Max>(v);
+            let (any, all) = (i.subgroup_any(v % 7 == 0), i.subgroup_all(v == sum)); let third = i.subgroup_broadcast(v, 2) ^ i.subgroup_shuffle_xor(v, 1);
+            if any && !all { y[i] = [size as u32, up, third + i.subgroup_lane() as u32]; }
+        });
+    }",
     "struct NoFunction { a: f32 }",
 ];
 
@@ -111,10 +144,11 @@ fn mutated_kernels_never_panic() {
     let arguments = ARGUMENTS.iter().map(|text| TokenStream::from_str(text).unwrap());
     let arguments: Vec<_> = arguments.collect();
     let (mut rng, mut accepted, mut refused) = (Rng(0x9e37_79b9_7f4a_7c15), 0, 0);
-    for case in 0..4_000 {
-        let rarity = [10, 40, 160][rng.below(3)];
+    let (mut groups, mut strips) = (0, 0);
+    for case in 0..8_000 {
+        let rarity = [10, 40, 160, 640][rng.below(4)];
         let tokens = mutated(corpus[rng.below(corpus.len())].clone(), &pool, rarity, &mut rng);
-        let kind = if rng.below(2) == 0 { Kind::Kernel } else { Kind::Device };
+        let kind = if rng.below(4) > 0 { Kind::Kernel } else { Kind::Device };
         let said = match rng.below(4) {
             0 => mutated(arguments[rng.below(arguments.len())].clone(), &pool, 4, &mut rng),
             1 if kind == Kind::Kernel => arguments[1].clone(),
@@ -128,12 +162,15 @@ fn mutated_kernels_never_panic() {
             true => refused += 1,
             false => accepted += 1,
         }
+        groups += usize::from(shown.contains("in_groups"));
+        strips += usize::from(shown.contains("__strip"));
         // What it accepts is Rust as far as syntax goes.
         let file = syn::parse2::<syn::File>(expanded);
         assert!(file.is_ok(), "case {case}: {:?}\n{text}\n{shown}", file.err());
     }
-    // Both happen often, or this tests nothing.
+    // All of it happens often, or this tests nothing.
     assert!(accepted > 300 && refused > 500, "{accepted} accepted, {refused} refused");
+    assert!(groups > 100 && strips > 50, "{groups} of groups, {strips} for strips");
 }
 
 #[test]

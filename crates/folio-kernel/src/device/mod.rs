@@ -42,7 +42,7 @@ pub use group::{Group, GroupItem, Private, Room};
 pub use launched::Launched;
 pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};
-pub use owned::PutSlot;
+pub use owned::{PutSlot, Slots};
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use reduce::{Folding, Give, Gives, ReduceParam, Row, Takes};
 pub use shared::Shared;

@@ -88,15 +88,23 @@ macro_rules! as_items {
 }
 as_items! { At In; At InOut; Put InOut; Put Out; }
 
+/// What has elements of slots. It does not depend on the index, so that at a wrong one that alone is reported.
+pub trait Slots {
+    /// Type of a slot.
+    type Slot: Shared;
+}
+
+impl<T: Shared, const N: usize, const D: usize> Slots for View<'_, OutChunk<T, N, D>, [T; N], D> {
+    type Slot = T;
+}
+
 /// What is written slot by slot.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not written in parts at an index of type `{I}`",
     label = "not an item's own chunk",
     note = "`OutChunk` is written at the item: `out[i] = [..]` or `out[i][k] = ..`"
 )]
-pub trait PutSlot<I> {
-    /// Type of a slot.
-    type Slot: Shared;
+pub trait PutSlot<I>: Slots {
     /// Replaces one slot of the own element.
     #[track_caller]
     fn put_slot(&mut self, index: I, slot: usize, value: Self::Slot);
@@ -117,7 +125,6 @@ impl<T: Shared, const N: usize, const D: usize> View<'_, OutChunk<T, N, D>, [T; 
 impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<D>>
     for View<'_, OutChunk<T, N, D>, [T; N], D>
 {
-    type Slot = T;
     #[inline(always)]
     #[track_caller]
     fn put_slot(&mut self, item: Item<D>, slot: usize, value: T) {
@@ -127,7 +134,6 @@ impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<D>>
 impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<D>>
     for View<'_, OutChunk<T, N, D>, [T; N], D>
 {
-    type Slot = T;
     #[inline(always)]
     #[track_caller]
     fn put_slot(&mut self, item: GroupItem<D>, slot: usize, value: T) {

@@ -39,6 +39,11 @@ impl Scopes {
         at
     }
 
+    /// The number of the variable that is new next.
+    pub fn next(&self) -> u16 {
+        self.next
+    }
+
     /// No number is left: the last one would be that of all that follow.
     pub fn is_full(&self) -> bool {
         self.next == u16::MAX

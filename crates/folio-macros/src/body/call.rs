@@ -306,7 +306,8 @@ impl Walk {
                 };
                 (self.failed(&text, span), quote!(__s::Expr::Panic(#text, #at)))
             }
-            "assert_eq" | "assert_ne" => self.refuse(span, "write `assert!(a == b)`"),
+            "assert_eq" | "debug_assert_eq" => self.refuse(span, "write `assert!(a == b)`"),
+            "assert_ne" | "debug_assert_ne" => self.refuse(span, "write `assert!(a != b)`"),
             "println" | "print" | "eprintln" | "eprint" | "dbg" => {
                 let text = format!("`{name}!` cannot run on a device; write to a buffer instead");
                 self.refuse(span, text)

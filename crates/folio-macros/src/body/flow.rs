@@ -149,8 +149,13 @@ impl Walk {
             return Some(around.number);
         }
         match label {
-            Some(label) => self.refuse(label.span(), format!("there is no `{label}` around")),
-            None => self.refuse(at, "there is no loop around"),
+            Some(label) => {
+                let text = format!(
+                    "there is no `{label}` around; write it before a loop: `{label}: loop {{ .. }}`"
+                );
+                self.refuse(label.span(), text)
+            }
+            None => self.refuse(at, "there is no loop around; to end here, write `return`"),
         };
         None
     }

@@ -93,6 +93,14 @@ impl Walk {
         }
     }
 
+    /// A variable is changed. Rustc would say that the phase is an `Fn`.
+    pub(super) fn changes(&mut self, number: u16, at: Span) {
+        if number < self.phase && self.is_uniform(number) && !self.is_known_view(number) {
+            let text = "a phase does not change the group's variables; items keep theirs in `let x = g.private(..)`, and share `Local`";
+            self.refuse(at, text);
+        }
+    }
+
     /// A slot of a local array, or of what items keep. At a name, types tell whether it is the item's own.
     pub(super) fn slot_of(&mut self, of: &Expr, index: &Expr) {
         let phase = matches!(self.zone, Zone::Items | Zone::Gives);
@@ -402,6 +410,7 @@ impl Walk {
         // No loop goes on through a phase.
         let around = std::mem::take(&mut self.around);
         self.scopes.enter();
+        self.phase = self.scopes.next();
         let item = name.map(|name| {
             let number = self.scopes.bind(&name);
             (name, number)
@@ -422,7 +431,7 @@ impl Walk {
         let strips = self.strips().filter(|_| self.is_apart());
         self.plan = whole;
         self.refuse_elsewhere(filled);
-        self.zone = Zone::Uniform;
+        (self.zone, self.phase) = (Zone::Uniform, 0);
         self.item = None;
         self.around = around;
         self.scopes.leave();

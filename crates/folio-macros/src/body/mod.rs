@@ -67,6 +67,8 @@ pub struct Walk {
     params: Vec<(Ident, Special)>,
     /// Whose code this is.
     zone: Zone,
+    /// In a phase: variables of lower numbers are the group's.
+    phase: u16,
     /// What items keep between phases: number and name.
     privates: Vec<(u16, Ident)>,
     /// Locals that the phase names, and those of which it writes elements.
@@ -241,15 +243,18 @@ impl Walk {
             self.scopes.pattern(pat, &mut self.errors);
             return (quote!(let #pat;), quote!(__s::Statement::Expr(__s::Expr::Unit)));
         };
-        if let Some((token, _)) = &init.diverge {
-            self.refuse(token.span(), "`let .. else` is not supported; use `if`");
-        }
         let private = self.kept(&init.expr);
         let (native, tree) = match private {
             Some(call) => self.keeps(call),
             None => self.expr(&init.expr),
         };
-        let pattern = self.scopes.pattern(pat, &mut self.errors);
+        let pattern = if let Some((token, _)) = &init.diverge {
+            self.refuse(token.span(), "`let .. else` is not supported; use `if`");
+            // That says it all: its patterns are others.
+            self.scopes.pattern(pat, &mut Errors::default())
+        } else {
+            self.scopes.pattern(pat, &mut self.errors)
+        };
         self.learn(pat, &init.expr);
         if private.is_some() {
             self.keep(pat);
@@ -363,7 +368,9 @@ impl Walk {
             Expr::Reference(_) => {
                 "references are not supported; pass the value, which is copied, or the view"
             }
-            Expr::Try(_) => "`?` is not supported; kernels do not return errors",
+            Expr::Try(_) => {
+                "`?` is not supported, as kernels return no errors; compare with `if`, or write `assert!`"
+            }
             Expr::Let(_) => "`if let` is not supported; compare with `==`",
             Expr::Range(_) => "a range is only for `for`; write its ends as two values",
             Expr::Await(_) | Expr::Async(_) => "kernels cannot be async",

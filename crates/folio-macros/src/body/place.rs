@@ -31,8 +31,9 @@ impl Walk {
     pub(super) fn target(&mut self, expr: &Expr) -> (Target, TokenStream) {
         match expr {
             Expr::Path(path)
-                if path.path.get_ident().and_then(|n| self.scopes.find(n)).is_some() =>
+                if let Some(at) = path.path.get_ident().and_then(|n| self.scopes.find(n)) =>
             {
+                self.changes(at, path.span());
                 let (native, tree) = self.expr(expr);
                 (Target::Name(native), tree)
             }

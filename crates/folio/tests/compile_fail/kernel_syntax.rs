@@ -24,6 +24,7 @@ fn expressions(i: Item, x: In<i32>, y: Out<i32>) {
     println!("{value}");
     let list = vec![1, 2];
     assert_eq!(value, 1);
+    assert_ne!(value, 1);
     assert!(value > 0, "{value}");
     panic!("{value}");
     unreachable!(value);

@@ -129,17 +129,26 @@ pub(super) enum Target {
     },
 }
 
-/// Reads at the index that a variable holds. The call is the user's `at`: that is where a violation is.
-pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, at: Span) -> TokenStream {
+/// Reads at the index that a variable holds, by `at` or by `at_changed` where it is written then. The call is the
+/// user's `at`: that is where a violation is.
+pub(super) fn read(
+    function: &str,
+    base: &TokenStream,
+    name: &Ident,
+    proved: bool,
+    at: Span,
+) -> TokenStream {
     if proved {
-        let read = quote_spanned!(at => ::folio::ir::device::at_proved::<__M, _, _>);
+        let function = Ident::new(&format!("{function}_proved"), at);
+        let read = quote_spanned!(at => ::folio::ir::device::#function::<__M, _, _>);
         let read = quote_spanned!(at => #read(&#base, #name));
         quote_spanned! {name.span()=>
             // SAFETY: `Kernel::unproved` looks at this index.
             unsafe { #read }
         }
     } else {
-        let read = quote_spanned!(at => ::folio::ir::device::at);
+        let function = Ident::new(function, at);
+        let read = quote_spanned!(at => ::folio::ir::device::#function);
         quote_spanned!(at => #read(&#base, #name))
     }
 }
@@ -175,8 +184,12 @@ impl Target {
                 let base = base.read();
                 quote!(#base.#member)
             }
-            Target::Index { base, name, proved, at, .. } => read(&base.read(), name, *proved, *at),
-            Target::Slot { element, name, .. } => read(&element.read(), name, false, name.span()),
+            Target::Index { base, name, proved, at, .. } => {
+                read("at_changed", &base.read(), name, *proved, *at)
+            }
+            Target::Slot { element, name, .. } => {
+                read("at_changed", &element.read(), name, false, name.span())
+            }
         }
     }
 

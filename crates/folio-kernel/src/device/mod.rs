@@ -55,8 +55,8 @@ pub use strip::{Lane, Lanes, Strip, Strips, most};
 pub use verdict::{Verdict, assert_failed, end_item, watch};
 pub use versions::Instructions;
 pub use view::{
-    At, Change, Elements, Put, View, ViewParam, at, at_changed, at_changed_proved, at_mut,
-    at_proved, put, put_proved,
+    At, Change, Elements, Put, View, ViewParam, at, at_changed, at_changed_proved, at_proved, put,
+    put_proved,
 };
 
 use std::marker::PhantomData;

@@ -314,19 +314,6 @@ pub unsafe fn put_proved<M: Mode, I, V: Elements + Put<I>>(v: &mut V, index: I, 
     if M::PROVED { unsafe { v.put_proved(index, value) } } else { v.put(index, value) }
 }
 
-/// `v[index]`, to be changed in part: read, changed by `f`, and written.
-#[inline(always)]
-#[track_caller]
-pub fn at_mut<I: Copy, V: Elements + At<I> + Put<I>>(
-    v: &mut V,
-    index: I,
-    f: impl FnOnce(&mut V::Element),
-) {
-    let mut element = v.at(index);
-    f(&mut element);
-    v.put(index, element);
-}
-
 impl<P, T: Shared, const D: usize> Elements for View<'_, P, T, D> {
     type Element = T;
 }

@@ -41,6 +41,14 @@ pub(crate) fn check(what: &str, status: cl_int) -> Result<(), HalError> {
 /// is in an unsafe block that says why it is right.
 pub(crate) const unsafe fn foreign() {}
 
+/// Nothing but tests keeps a function from being called.
+#[cfg(not(test))]
+pub(crate) const fn refused(_: &str) -> Result<(), HalError> {
+    Ok(())
+}
+#[cfg(test)]
+pub(crate) use crate::tests::refused;
+
 /// Calls a function that the loader has, and gives what it returns.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {{
@@ -58,7 +66,8 @@ pub(crate) use call;
 /// Calls a function that returns a status.
 macro_rules! run {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        $crate::cl::call!($function($($argument),*))
+        $crate::cl::refused(stringify!($function))
+            .and_then(|()| $crate::cl::call!($function($($argument),*)))
             .and_then(|status| $crate::cl::check(stringify!($function), status))
     };
 }

@@ -197,13 +197,15 @@ impl OpenClLane {
         if let Err(error) = result {
             self.fail((head.tick, error));
         }
-        let noted = state.note(head, first, last);
+        if let Err(error) = state.note(head, first, last) {
+            self.fail((head.tick, error));
+        }
         let due = state.issued - state.looked >= LOOK_EVERY && !state.marks.is_empty();
         drop(state);
         if due {
             self.try_look();
         }
-        noted
+        Ok(())
     }
 }
 
@@ -228,11 +230,11 @@ impl OpenClLane {
             None
         });
         self.core.lost()?;
-        let last = match first {
-            Some(_) => Some(Arc::new(state.queue.marker()?)),
-            None => None,
-        };
-        state.note(head, first, last)
+        let last = first.as_ref().map(|_| state.queue.marker().map(Arc::new)).transpose();
+        if let Err(error) = last.and_then(|last| state.note(head, first, last)) {
+            self.fail((head.tick, error));
+        }
+        Ok(())
     }
 
     /// Enqueues what an operation waits for; the queue, and an event before what comes next if that is

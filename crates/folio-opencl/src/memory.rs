@@ -297,9 +297,15 @@ impl Memory {
     pub(crate) fn free(&self, core: &Core, handle: u64) {
         let Some(block) = self.lock().blocks.remove(&handle) else { return };
         let charged = block.charged;
-        // What somebody still has, and what a lost device may still use, is for the driver to free.
-        let region = Arc::into_inner(block).and_then(Block::into_region);
-        let region = region.filter(|_| core.lost().is_ok());
+        let region = match core.lost() {
+            // What somebody still has is for the driver to free.
+            Ok(()) => Arc::into_inner(block).and_then(Block::into_region),
+            // Its commands may still run, and the driver does not wait for them when it frees.
+            Err(_) => {
+                std::mem::forget(block);
+                None
+            }
+        };
         self.pool(core, |pool| {
             pool.give(charged);
             region.into_iter().for_each(|region| pool.keep(region.bytes, region));

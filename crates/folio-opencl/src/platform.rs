@@ -5,7 +5,9 @@ use crate::downloads::Downloads;
 use crate::memory::Memory;
 use crate::module::Target;
 use crate::native::Native;
-use folio_core::hal::{Caps, DeviceInfo, DeviceKind, HalError, MemoryHome, Unavailable, WaitGroup};
+use folio_core::hal::{
+    Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
+};
 use opencl_sys::{
     CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
     CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND,
@@ -89,30 +91,34 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 pub(crate) fn find(most: Svm, apart: bool) -> Result<Vec<Found>, Unavailable> {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let why = |error: HalError| Unavailable::new(error.message.to_string());
+    // A platform or a device that does not say what it is leaves the others.
+    let mut broken = None;
     let mut contexts = Vec::new();
     for platform in platforms().map_err(why)? {
-        let ids = devices(platform).map_err(why)?;
-        let together = if apart { 1 } else { ids.len().max(1) };
-        contexts.extend(ids.chunks(together).map(<[DeviceId]>::to_vec));
+        let mut note = |error| _ = broken.get_or_insert(error);
+        let ids = devices(platform).map_err(&mut note).unwrap_or_default();
+        let mut known: Vec<_> =
+            ids.into_iter().filter_map(|id| describe(id).map_err(&mut note).ok()).collect();
+        while !known.is_empty() {
+            let rest = known.split_off(if apart { 1 } else { known.len() });
+            contexts.push(std::mem::replace(&mut known, rest));
+        }
     }
     let mut found = Vec::new();
-    for (group, ids) in contexts.into_iter().enumerate() {
+    for (group, devices) in (0..).zip(contexts) {
+        let ids: Vec<_> = devices.iter().map(|device| device.id).collect();
         let most = if is_svm_useless(&ids) { Svm::None } else { most };
-        let platform = Arc::new(Platform { devices: ids.clone(), shared: Mutex::new(None) });
-        for id in ids {
-            let home = MemoryHome::Own(found.len() as u32);
-            let svm = svm_of(id).min(most);
-            let extensions = text(id, CL_DEVICE_EXTENSIONS).map_err(why)?;
-            let target = Target::of(id, &extensions);
-            let mut info = describe(id, home, WaitGroup(group as u32)).map_err(why)?;
-            if extensions.contains("cl_khr_device_uuid") {
-                info.uuid = bytes(id, DEVICE_UUID).ok().and_then(|uuid| uuid.try_into().ok());
-            }
-            found.push(Found { platform: platform.clone(), id, svm, target, info });
+        let platform = Arc::new(Platform { devices: ids, shared: Mutex::new(None) });
+        for Described { id, svm, target, mut info } in devices {
+            info.home = MemoryHome::Own(found.len() as u32);
+            info.caps.wait_group = Some(WaitGroup(group));
+            let (platform, svm) = (platform.clone(), svm.min(most));
+            found.push(Found { platform, id, svm, target, info });
         }
     }
     if found.is_empty() {
-        return Err(Unavailable::new("no OpenCL platform has a device"));
+        let none = || Unavailable::new("no OpenCL platform has a device");
+        return Err(broken.map_or_else(none, why));
     }
     Ok(found)
 }
@@ -195,18 +201,22 @@ fn svm_of(id: DeviceId) -> Svm {
     }
 }
 
-fn describe(id: DeviceId, home: MemoryHome, group: WaitGroup) -> Result<DeviceInfo, HalError> {
-    let ask = |what| {
-        number(id, what)
-            .map_err(|error| HalError::new(folio_core::hal::HalErrorKind::Driver, error))
-    };
+/// What a device says of itself, before it has its place among the others.
+struct Described {
+    id: DeviceId,
+    svm: Svm,
+    target: Target,
+    info: DeviceInfo,
+}
+
+fn describe(id: DeviceId) -> Result<Described, HalError> {
+    let ask = |what| number(id, what).map_err(|error| HalError::new(HalErrorKind::Driver, error));
     let kind = match ask(CL_DEVICE_TYPE)? {
         kind if kind & CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
         kind if kind & CL_DEVICE_TYPE_CPU != 0 => DeviceKind::Cpu,
         _ => DeviceKind::Accelerator,
     };
     let mut caps = Caps::default();
-    caps.wait_group = Some(group);
     caps.ir = true;
     caps.native = Some(TypeId::of::<Native>());
     caps.copy_lanes = true;
@@ -214,15 +224,19 @@ fn describe(id: DeviceId, home: MemoryHome, group: WaitGroup) -> Result<DeviceIn
     caps.courier = Caps::spare_courier().filter(|_| kind == DeviceKind::Gpu);
     caps.one_at_a_time = true;
     caps.max_alloc = ask(CL_DEVICE_MAX_MEM_ALLOC_SIZE)?;
-    Ok(DeviceInfo {
+    let extensions = text(id, CL_DEVICE_EXTENSIONS)?;
+    let has_uuid = extensions.contains("cl_khr_device_uuid");
+    let uuid = has_uuid.then(|| bytes(id, DEVICE_UUID).ok()?.try_into().ok()).flatten();
+    let info = DeviceInfo {
         name: text(id, CL_DEVICE_NAME)?,
         vendor: text(id, CL_DEVICE_VENDOR)?,
         driver: format!("OpenCL {}", text(id, CL_DRIVER_VERSION)?),
         kind,
-        uuid: None,
-        home,
+        uuid,
+        home: MemoryHome::Own(0),
         memory: ask(CL_DEVICE_GLOBAL_MEM_SIZE)?,
         compute_units: ask(CL_DEVICE_MAX_COMPUTE_UNITS)? as u32,
         caps,
-    })
+    };
+    Ok(Described { id, svm: svm_of(id), target: Target::of(id, &extensions), info })
 }

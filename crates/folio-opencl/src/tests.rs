@@ -18,6 +18,8 @@ use std::sync::Arc;
 thread_local! {
     /// How often this thread has called each of the driver's functions.
     static CALLS: RefCell<BTreeMap<&'static str, usize>> = RefCell::default();
+    /// The function that this thread does not get to, once it has called it so often.
+    static REFUSED: Cell<Option<(&'static str, usize)>> = const { Cell::new(None) };
     /// So often the driver has no memory for this thread.
     static REFUSALS: Cell<usize> = const { Cell::new(0) };
 }
@@ -27,6 +29,21 @@ pub(crate) fn is_refused() -> bool {
     let left = REFUSALS.get();
     REFUSALS.set(left.saturating_sub(1));
     left > 0
+}
+
+/// Whether the driver refuses this call, of a function that returns a status.
+pub(crate) fn refused(function: &'static str) -> Result<(), HalError> {
+    match REFUSED.get() {
+        Some((name, 0)) if name == function => {
+            REFUSED.set(None);
+            Err(HalError::new(HalErrorKind::Driver, "a test's reason"))
+        }
+        Some((name, calls)) if name == function => {
+            REFUSED.set(Some((name, calls - 1)));
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The driver's function of this name is called.
@@ -196,6 +213,72 @@ fn verdicts_cost_no_synchronisation() {
     }
 }
 
+/// The driver reads the records of launches, and does not clear them: what they say is told all the same, and not of
+/// later launches.
+#[test]
+fn records_that_are_not_cleared() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [0.0; 256], true);
+    bench.launch(256, false);
+    bench.finish();
+    bench.launch(255, false);
+    let wrong = bench.last.get();
+    REFUSED.set(Some(("clEnqueueFillBuffer", 0)));
+    bench.finish();
+    assert_eq!(REFUSED.get(), None);
+    for _ in 0..100 {
+        bench.launch(256, false);
+    }
+    bench.finish();
+    let failures = bench.failures();
+    assert!(matches!(failures[..], [(tick, _)] if tick == wrong), "{failures:?}");
+}
+
+/// Once a command has been enqueued, what fails then is no error of the call, and is told of its tick.
+#[test]
+fn what_was_enqueued_fails_later() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    bench.launch(256, false);
+    REFUSED.set(Some(("clEnqueueReadBuffer", 0)));
+    // The copy's mark reads the launch's record.
+    bench.copy(&mut [0.0; 256], false);
+    assert_eq!(REFUSED.get(), None);
+    let failures = bench.failures();
+    assert!(matches!(failures[..], [(tick, _)] if tick == bench.last.get()), "{failures:?}");
+    let mut task = |_: &dyn std::any::Any| {
+        REFUSED.set(Some(("clEnqueueMarkerWithWaitList", 0)));
+        Ok(())
+    };
+    let (kernel, geometry) =
+        (KernelRef::Foreign(Foreign::new(&mut task)), Geometry::new(1, [1; 3]));
+    let head = Head { timed: true, ..bench.head(&[]) };
+    bench.lane.launch(&head, kernel, &geometry, &Args::new(&[])).unwrap();
+    bench.finish();
+    let failures = bench.failures();
+    assert!(matches!(failures[..], [(tick, _)] if tick == bench.last.get()), "{failures:?}");
+    bench.launch(256, false);
+    bench.holds(2);
+}
+
+/// A device that does not say what it is is none; if that leaves none, its reason is told.
+#[test]
+fn devices_that_do_not_say_what_they_are() {
+    if Bench::open(1).is_none() {
+        return;
+    }
+    let all = OpenClBackend::new().devices().unwrap().len();
+    // Whether it is there comes first, in two calls.
+    for (function, calls) in [("clGetDeviceIDs", 0), ("clGetDeviceInfo", 2)] {
+        REFUSED.set(Some((function, calls)));
+        match OpenClBackend::new().devices() {
+            Ok(devices) => assert!(devices.len() < all),
+            Err(why) => assert!(why.reason.contains("a test's reason"), "{}", why.reason),
+        }
+        assert_eq!(REFUSED.get(), None);
+    }
+}
+
 /// What launches use is given back with each 256th of them, whose own event says that it has ended.
 #[test]
 fn events_are_few() {
@@ -328,7 +411,7 @@ fn memory_that_is_allocated_again_is_zeroed() {
     assert_eq!(values, [0.0; 256]);
 }
 
-/// What a command still holds that is being enqueued, and what a lost device has left, nobody else gets.
+/// What a command still holds that is being enqueued nobody else gets; nor is what a lost device may still use freed.
 #[test]
 fn memory_that_is_held_is_not_allocated_again() {
     let Some(device) = with_addresses() else { return };
@@ -345,7 +428,7 @@ fn memory_that_is_held_is_not_allocated_again() {
     assert_ne!(first.address, second.address);
     assert_eq!(svm(|| drop(held)), [0, 1]);
     device.0.lost.set(Lost::new("a test")).unwrap();
-    assert_eq!(svm(|| usm.free(second.handle)), [0, 1]);
+    assert_eq!(svm(|| usm.free(second.handle)), [0, 0]);
 }
 
 /// A driver that has no more memory is asked again when nothing is kept; what fails then leaves no trace.

@@ -15,7 +15,7 @@ use std::time::Duration;
 #[kernel]
 fn refine(i: Item, x: In<f32>, y: Out<f32>) {
     let mut v = x[i];
-    for _ in 0..3000 {
+    for _ in 0..1100 {
         v = v * 0.999 + 0.001;
     }
     y[i] = v;

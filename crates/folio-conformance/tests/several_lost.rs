@@ -1,7 +1,7 @@
-//! A kernel that writes where nothing is takes its GPU with it: what is on other backends' devices is right, whoever
-//! waits is told soon, and nothing hangs. NVIDIA's driver then refuses to work with any GPU of the process, whether
-//! they share memory or not: all of them are lost, and say so. On simulated devices `engine_lost` shows that the
-//! loss of one device leaves the others, at any time.
+//! A kernel that writes where nothing is takes its GPU with it: what is on other devices is right, whoever waits is
+//! told soon, and nothing hangs. NVIDIA's driver (580) then refuses to work with any GPU of the process, whether
+//! they share memory or not: those are lost, and say so. Other processes go on with all of them. On simulated devices
+//! `engine_lost` shows that the loss of one device leaves the others, at any time.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
@@ -90,14 +90,26 @@ fn child() {
     is_lost(&told);
     assert!(told.to_string().contains("`wild`"), "{told}");
     assert!(took < SECOND, "it took {took:?}");
-    for (queue, buffer) in
-        [&broken].into_iter().chain(&others).zip([&mut lost].into_iter().chain(&mut theirs))
-    {
+    let later = |queue: &Queue, buffer: &mut Buffer<u32>| {
         let begun = Instant::now();
-        let later = queue.run(N, add(1, &mut *buffer)).and_then(|event| event.wait_for(SECOND));
-        is_lost(&later.unwrap_err());
-        is_lost(&buffer.to_vec().unwrap_err());
+        let ended = queue.run(N, add(1, &mut *buffer)).and_then(|event| event.wait_for(SECOND));
+        let left = buffer.to_vec();
         assert!(begun.elapsed() < SECOND, "{:?}", queue.device().name());
+        (ended, left)
+    };
+    let (ended, left) = later(&broken, &mut lost);
+    is_lost(&ended.unwrap_err());
+    is_lost(&left.unwrap_err());
+    // The driver takes the others, too, or leaves them: they are lost, or right.
+    for (queue, buffer) in others.iter().zip(&mut theirs) {
+        match later(queue, buffer) {
+            (Ok(ended), left) => assert!(ended && left.unwrap() == [12; N]),
+            (Err(error), left) => {
+                println!("{} is lost, too", queue.device().name());
+                is_lost(&error);
+                is_lost(&left.unwrap_err());
+            }
+        }
     }
     for _ in 0..100 {
         fine.run(N, add(1, &mut kept)).unwrap();
@@ -114,25 +126,39 @@ fn child() {
     assert_eq!(lost.to_vec().unwrap(), [7; N]);
 }
 
-/// In a process of its own, which ends in time.
+/// In a process of its own, which ends in time, while this one works on all GPUs.
 #[test]
-fn cuda_fault_leaves_the_cpu() {
-    const TEST: &str = "cuda_fault_leaves_the_cpu";
+fn cuda_fault_leaves_others() {
+    const TEST: &str = "cuda_fault_leaves_others";
     if let Err(why) = CudaBackend::new().devices() {
         return println!("skipped: cuda: {}", why.reason);
     }
     if std::env::var_os(CHILD).is_some() {
         return child();
     }
+    let rt = Runtime::builder().backend(CudaBackend::new()).build().unwrap();
+    let queues: Vec<_> = rt.devices().iter().map(|gpu| rt.queue_on(gpu).unwrap()).collect();
+    let ones = vec![1u32; N];
+    let mut ours: Vec<_> = queues.iter().map(|_| rt.buffer_from(&ones).unwrap()).collect();
+    let mut rounds = 0;
+    let mut work = || {
+        for (queue, buffer) in queues.iter().zip(&mut ours) {
+            queue.run(N, add(1, buffer)).unwrap().wait().unwrap();
+        }
+        rounds += 1;
+    };
+    // Before, during and after.
+    work();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", TEST, "--nocapture"]).env(CHILD, "1").stdin(Stdio::null());
     let mut process = command.spawn().unwrap();
     let begun = Instant::now();
     let ended = loop {
+        work();
         match process.try_wait().unwrap() {
             Some(status) => break Some(status),
             None if begun.elapsed() > Duration::from_secs(60) => break None,
-            None => std::thread::sleep(Duration::from_millis(20)),
+            None => std::thread::sleep(Duration::from_millis(1)),
         }
     };
     if ended.is_none() {
@@ -140,4 +166,8 @@ fn cuda_fault_leaves_the_cpu() {
         process.wait().unwrap();
     }
     assert!(ended.is_some_and(|status| status.success()), "the process ended with {ended:?}");
+    work();
+    for buffer in &ours {
+        assert!(buffer.to_vec().unwrap() == [1 + rounds; N], "{rounds} rounds");
+    }
 }

@@ -83,12 +83,12 @@ impl Raw {
         Arg::Memory(told("memory", made).expect("OpenCL has memory"))
     }
 
-    /// Allocates shared virtual memory, and frees it.
-    pub fn allocate(&self, bytes: usize) {
+    /// Allocates shared virtual memory, and frees it; false if there is none.
+    pub fn allocate(&self, bytes: usize) -> bool {
         let opencl = library();
         let at = opencl.clSVMAlloc(self.context, memory::CL_MEM_READ_WRITE, bytes, 0);
-        let at = at.filter(|at| !at.is_null()).expect("OpenCL has memory");
-        opencl.clSVMFree(self.context, at);
+        let at = at.filter(|at| !at.is_null());
+        at.and_then(|at| opencl.clSVMFree(self.context, at)).is_some()
     }
 
     /// Gives memory back.

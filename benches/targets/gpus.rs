@@ -9,7 +9,7 @@ use folio_benches::table::{compare, heading, line, timed};
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;
 use std::ffi::c_void;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Enough arithmetic to take about as long as bringing the element.
 #[kernel]
@@ -22,10 +22,10 @@ fn refine(i: Item, x: In<f32>, y: Out<f32>) {
 }
 
 /// A job in chunks: each goes up, is computed with, and comes down. In the best case it takes as long as the slowest of
-/// the three stages takes for all chunks.
+/// the three stages takes for all chunks, and two chunks more: those of which nothing is beside the first and the last.
 fn overlap(rt: &Runtime) {
-    const CHUNKS: usize = 16;
-    const N: usize = 8 << 20;
+    const CHUNKS: usize = 64;
+    const N: usize = 2 << 20;
     let q = rt.queue_on("cuda:0").expect("a queue");
     let on_host = |_| rt.usm::<f32>(&q.device(), UsmKind::Host, N).expect("host memory");
     let (from, mut to): (Vec<Usm<f32>>, Vec<Usm<f32>>) =
@@ -66,7 +66,7 @@ fn overlap(rt: &Runtime) {
     let slowest = (0..3).max_by_key(|at| times[*at]).unwrap_or(0);
     for (name, time) in names.iter().zip(times) {
         println!(
-            "    {name} of {CHUNKS} chunks of 32 MiB alone: {:.2} ms",
+            "    {name} of {CHUNKS} chunks of 8 MiB alone: {:.2} ms",
             1e3 * time.as_secs_f64()
         );
     }
@@ -140,34 +140,67 @@ impl Managed {
     }
 }
 
+/// How long the host was at each step of a round, until the next.
+#[derive(Default)]
+struct Steps {
+    times: [Duration; 5],
+    rounds: u32,
+}
+
+impl Steps {
+    const NAMES: [&str; 5] =
+        ["place to write", "write", "to the device, passes", "place to read", "read"];
+
+    fn step<R>(&mut self, at: usize, work: impl FnOnce() -> R) -> R {
+        let begun = Instant::now();
+        let result = work();
+        self.times[at] += begun.elapsed();
+        result
+    }
+
+    fn tell(&self, whose: &str) {
+        let us = |time: &Duration| 1e6 * time.as_secs_f64() / f64::from(self.rounds);
+        let each = Steps::NAMES.iter().zip(&self.times);
+        let each: Vec<_> = each.map(|(name, time)| format!("{name} {:.0} us", us(time))).collect();
+        println!("    {whose}: {}", each.join(", "));
+    }
+}
+
 /// In each round the host rewrites a part, the device passes several times over everything, and the host reads another
-/// part: buffers against managed memory with prefetches, the same job by hand.
-fn residency(rt: &Runtime) {
+/// part: buffers against managed memory, the same job by hand. That can say where memory will be used and not that it
+/// will be overwritten: the part is fetched before it is, or page by page as the host comes to it (`is_fetched`).
+fn residency(rt: &Runtime, is_fetched: bool) {
     const N: usize = 64 << 20;
     const PARTS: usize = 16;
     const ROUNDS: usize = 8;
     const PASSES: usize = 4;
     let q = rt.queue_on("cuda:0").expect("a queue");
     let part = |k: usize| (k % PARTS) * (N / PARTS)..(k % PARTS + 1) * (N / PARTS);
+    let sampled = |values: &[f32]| values.iter().step_by(1000).map(|v| f64::from(*v)).sum::<f64>();
     let zeros = vec![0.0f32; N];
     let page = BufferOptions::new().page([N / PARTS]);
     let mut x = rt.buffer_from_with(&zeros, [N], page).expect("a buffer");
     let mut managed = Managed::new(N);
     managed.part(0..N).copy_from_slice(&zeros);
     let (mut sum, mut sum_by_hand) = (0.0f64, 0.0f64);
+    let (mut steps, mut steps_by_hand) = (Steps::default(), Steps::default());
     let mut ours = || {
         timed(|| {
             for round in 0..ROUNDS {
                 let (mine, theirs) = (part(round), part(round + 5));
-                let slice = x.slice_mut([mine.start], [mine.len()]);
-                let written = slice.and_then(|mut slice| slice.overwrite());
-                written.expect("a part").fill(round as f32);
-                for _ in 0..PASSES {
-                    drop(q.run(N, pass(&mut x)).expect("a launch"));
-                }
-                let slice = x.slice([theirs.start], [theirs.len()]);
-                let read = slice.and_then(|slice| slice.read()).expect("a part");
-                sum += read.iter().step_by(1000).map(|v| f64::from(*v)).sum::<f64>();
+                steps.rounds += 1;
+                let mut slice = x.slice_mut([mine.start], [mine.len()]).expect("a part");
+                let mut written = steps.step(0, || slice.overwrite()).expect("its memory");
+                steps.step(1, || written.fill(round as f32));
+                steps.step(2, || {
+                    drop(written);
+                    for _ in 0..PASSES {
+                        drop(q.run(N, pass(&mut x)).expect("a launch"));
+                    }
+                });
+                let slice = x.slice([theirs.start], [theirs.len()]).expect("a part");
+                let read = steps.step(3, || slice.read()).expect("its values");
+                sum += steps.step(4, || sampled(&read));
             }
         })
     };
@@ -175,20 +208,34 @@ fn residency(rt: &Runtime) {
         timed(|| {
             for round in 0..ROUNDS {
                 let (mine, theirs) = (part(round), part(round + 5));
-                managed.prefetch(mine.clone(), false);
-                managed.part(mine).fill(round as f32);
-                managed.prefetch(0..N, true);
-                (0..PASSES).for_each(|_| managed.pass(N));
-                managed.prefetch(theirs.clone(), false);
-                let read = managed.part(theirs);
-                sum_by_hand += read.iter().step_by(1000).map(|v| f64::from(*v)).sum::<f64>();
+                let steps = &mut steps_by_hand;
+                steps.rounds += 1;
+                let written = steps.step(0, || {
+                    if is_fetched {
+                        managed.prefetch(mine.clone(), false);
+                    }
+                    managed.part(mine)
+                });
+                steps.step(1, || written.fill(round as f32));
+                steps.step(2, || {
+                    managed.prefetch(0..N, true);
+                    (0..PASSES).for_each(|_| managed.pass(N));
+                });
+                let read = steps.step(3, || {
+                    managed.prefetch(theirs.clone(), false);
+                    managed.part(theirs)
+                });
+                sum_by_hand += steps.step(4, || sampled(read));
             }
         })
     };
     let _ = (ours(), by_hand());
     let both = compare(9, ROUNDS, &mut ours, &mut by_hand);
     assert_eq!(sum, sum_by_hand, "both compute the same");
-    line("a round of passes over 256 MiB", both, "managed memory, prefetched");
+    let how = if is_fetched { "prefetched" } else { "prefetched but for what is overwritten" };
+    line("a round of passes over 256 MiB", both, &format!("managed memory, {how}"));
+    steps.tell("buffers");
+    steps_by_hand.tell("managed memory");
 }
 
 #[kernel]
@@ -413,7 +460,7 @@ fn main() {
     let rt = Runtime::builder().backend(backend).build().expect("a runtime");
     heading();
     overlap(&rt);
-    residency(&rt);
+    [true, false].into_iter().for_each(|is_fetched| residency(&rt, is_fetched));
     let devices: Vec<DeviceRef> =
         rt.devices().into_iter().filter(|device| device.name().starts_with("cuda")).collect();
     stencil(&rt, &devices);

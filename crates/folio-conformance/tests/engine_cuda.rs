@@ -4,7 +4,7 @@
 mod support;
 
 use folio::prelude::*;
-use folio_conformance::engine::{Factory, kernel_names, run_engine_where};
+use folio_conformance::engine::{Factory, run_engine_where};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use std::sync::Arc;
@@ -72,10 +72,10 @@ fn with_cpus() -> Pair<CudaBackend, CpuBackend> {
     Pair(CudaBackend::new(), CpuBackend::builder().domains(2).threads(1).build().unwrap())
 }
 
-/// The suite, with cases of several memories over GPUs and CPUs; without those of kernels, of which each needs
-/// one device, and those that take the devices of a backend to be of one kind.
+/// The suite, with cases of several memories over GPUs and CPUs; without those that take the devices of a backend to be of
+/// one kind.
 fn is_of_several(name: &str) -> bool {
-    !kernel_names().contains(&name) && !support::OF_ONE_KIND.contains(&name)
+    !support::OF_ONE_KIND.contains(&name)
 }
 
 #[test]

@@ -1,19 +1,31 @@
 //! A kernel that writes where nothing is takes its GPU with it: what is on other devices is right, whoever waits is
 //! told soon, and nothing hangs. NVIDIA's driver (580) then refuses to work with any GPU of the process, whether
-//! they share memory or not: those are lost, and say so. Other processes go on with all of them. On simulated devices
-//! `engine_lost` shows that the loss of one device leaves the others, at any time.
+//! they share memory or not: a program over the driver alone says here what it does, and by Folio the other GPUs
+//! are right where theirs are, and lost, and say so, where the driver takes them. Other processes go on with all of
+//! them. On simulated devices `engine_lost` shows that the loss of one device leaves the others, at any time.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
+use cudarc::driver::sys::{self, CUresult};
 use folio::prelude::*;
 use folio_core::Cause;
 use folio_core::hal::Source;
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
-use std::process::{Command, Stdio};
+use std::ffi::CString;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
+const TEST: &str = "cuda_fault_leaves_others";
+/// What a process is to do: `DRIVER`, `RIGHT` or `LOST`.
 const CHILD: &str = "FOLIO_TEST_FAULT";
+/// The fault by the driver alone. Ends with `TAKES` if it takes the process's other GPUs.
+const DRIVER: &str = "driver";
+const TAKES: i32 = 17;
+/// The fault by Folio, where the driver leaves the other GPUs, and where it takes them.
+const RIGHT: &str = "right";
+const LOST: &str = "lost";
 const SECOND: Duration = Duration::from_secs(1);
 const N: usize = 1 << 16;
 
@@ -50,8 +62,52 @@ fn is_lost(error: &Error) {
     assert!(lost, "{error}");
 }
 
-/// What the child does, beside work on the CPU and on the other GPUs.
-fn child() {
+fn ok(result: CUresult) {
+    assert_eq!(result, CUresult::CUDA_SUCCESS);
+}
+
+/// The same fault on the first GPU, and a word written on each of the others, before and after it: the driver's
+/// functions, contexts that share nothing, and nothing else. Whether all others still work.
+fn by_the_driver_alone() -> bool {
+    let count = CudaBackend::new().devices().unwrap().len() as i32;
+    let code = CString::new(WILD).unwrap();
+    let write = |context, at| {
+        // SAFETY: a live context, and memory of it, of one word.
+        unsafe {
+            ok(sys::cuCtxSetCurrent(context));
+            match sys::cuMemsetD32_v2(at, 1, 1) {
+                CUresult::CUDA_SUCCESS => sys::cuCtxSynchronize(),
+                refused => refused,
+            }
+        }
+    };
+    // SAFETY: the backend has initialised the driver; text that ends with a zero, places for answers, a kernel without
+    // arguments. What it does wrong the device's protection of memory stops. It is the test.
+    unsafe {
+        let places: Vec<_> = (0..count)
+            .map(|device| {
+                let (mut context, mut at) = (null_mut(), 0);
+                ok(sys::cuDevicePrimaryCtxRetain(&raw mut context, device));
+                ok(sys::cuCtxSetCurrent(context));
+                ok(sys::cuMemAlloc_v2(&raw mut at, 4));
+                ok(write(context, at));
+                (context, at)
+            })
+            .collect();
+        let (mut module, mut wild, none) = (null_mut(), null_mut(), null_mut());
+        ok(sys::cuCtxSetCurrent(places[0].0));
+        ok(sys::cuModuleLoadData(&raw mut module, code.as_ptr().cast()));
+        ok(sys::cuModuleGetFunction(&raw mut wild, module, c"wild".as_ptr()));
+        ok(sys::cuLaunchKernel(wild, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut(), none));
+        assert_ne!(sys::cuCtxSynchronize(), CUresult::CUDA_SUCCESS);
+        let after: Vec<_> = places[1..].iter().map(|&(context, at)| write(context, at)).collect();
+        println!("by the driver alone, of the others' work becomes {after:?}");
+        after.iter().all(|result| *result == CUresult::CUDA_SUCCESS)
+    }
+}
+
+/// What the child does, beside work on the CPU and on the other GPUs, which the driver takes, or leaves.
+fn child(are_taken: bool) {
     let cpu = CpuBackend::builder().domains(2).build().unwrap();
     let rt = Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap();
     let (broken, fine) = (rt.queue_on("cuda:0").unwrap(), rt.queue_on("cpu:1").unwrap());
@@ -100,15 +156,14 @@ fn child() {
     let (ended, left) = later(&broken, &mut lost);
     is_lost(&ended.unwrap_err());
     is_lost(&left.unwrap_err());
-    // The driver takes the others, too, or leaves them: they are lost, or right.
     for (queue, buffer) in others.iter().zip(&mut theirs) {
-        match later(queue, buffer) {
-            (Ok(ended), left) => assert!(ended && left.unwrap() == [12; N]),
-            (Err(error), left) => {
-                println!("{} is lost, too", queue.device().name());
-                is_lost(&error);
-                is_lost(&left.unwrap_err());
-            }
+        let (ended, left) = later(queue, buffer);
+        if are_taken {
+            is_lost(&ended.unwrap_err());
+            is_lost(&left.unwrap_err());
+        } else {
+            assert!(ended.unwrap(), "{:?}", queue.device().name());
+            assert_eq!(left.unwrap(), [12; N]);
         }
     }
     for _ in 0..100 {
@@ -126,15 +181,42 @@ fn child() {
     assert_eq!(lost.to_vec().unwrap(), [7; N]);
 }
 
+/// A process that does this. Its output is this one's.
+fn process(what: &str) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", TEST, "--nocapture"]).env(CHILD, what).stdin(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// How a process ends, with something to do meanwhile; it has a minute.
+fn ended(mut process: Child, mut meanwhile: impl FnMut()) -> ExitStatus {
+    let begun = Instant::now();
+    loop {
+        meanwhile();
+        match process.try_wait().unwrap() {
+            Some(status) => return status,
+            None if begun.elapsed() < Duration::from_secs(60) => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            None => {
+                process.kill().unwrap();
+                process.wait().unwrap();
+                panic!("the process does not end");
+            }
+        }
+    }
+}
+
 /// In a process of its own, which ends in time, while this one works on all GPUs.
 #[test]
 fn cuda_fault_leaves_others() {
-    const TEST: &str = "cuda_fault_leaves_others";
     if let Err(why) = CudaBackend::new().devices() {
         return println!("skipped: cuda: {}", why.reason);
     }
-    if std::env::var_os(CHILD).is_some() {
-        return child();
+    match std::env::var(CHILD).as_deref() {
+        Ok(DRIVER) => std::process::exit(if by_the_driver_alone() { 0 } else { TAKES }),
+        Ok(what) => return child(what == LOST),
+        Err(_) => {}
     }
     let rt = Runtime::builder().backend(CudaBackend::new()).build().unwrap();
     let queues: Vec<_> = rt.devices().iter().map(|gpu| rt.queue_on(gpu).unwrap()).collect();
@@ -149,23 +231,14 @@ fn cuda_fault_leaves_others() {
     };
     // Before, during and after.
     work();
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", TEST, "--nocapture"]).env(CHILD, "1").stdin(Stdio::null());
-    let mut process = command.spawn().unwrap();
-    let begun = Instant::now();
-    let ended = loop {
-        work();
-        match process.try_wait().unwrap() {
-            Some(status) => break Some(status),
-            None if begun.elapsed() > Duration::from_secs(60) => break None,
-            None => std::thread::sleep(Duration::from_millis(1)),
-        }
+    let driver = ended(process(DRIVER), &mut work);
+    let what = match driver.code() {
+        Some(0) => RIGHT,
+        Some(TAKES) => LOST,
+        _ => panic!("by the driver alone: {driver}"),
     };
-    if ended.is_none() {
-        process.kill().unwrap();
-        process.wait().unwrap();
-    }
-    assert!(ended.is_some_and(|status| status.success()), "the process ended with {ended:?}");
+    let folio = ended(process(what), &mut work);
+    assert!(folio.success(), "by Folio: {folio}");
     work();
     for buffer in &ours {
         assert!(buffer.to_vec().unwrap() == [1 + rounds; N], "{rounds} rounds");

@@ -94,6 +94,9 @@ fn is_fatal(result: CUresult) -> bool {
             | R::CUDA_ERROR_INVALID_PC
             | R::CUDA_ERROR_ECC_UNCORRECTABLE
             | R::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | R::CUDA_ERROR_CONTAINED
+            | R::CUDA_ERROR_TENSOR_MEMORY_LEAK
+            | R::CUDA_ERROR_MPS_CLIENT_TERMINATED
             | R::CUDA_ERROR_CONTEXT_IS_DESTROYED
             | R::CUDA_ERROR_EXTERNAL_DEVICE
             | R::CUDA_ERROR_DEINITIALIZED

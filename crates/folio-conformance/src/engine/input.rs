@@ -144,17 +144,12 @@ fn overlapping_accesses(rig: &Rig) -> Outcome {
 
 /// DEP-05: exact element ranges count, not pages.
 fn what_touches_is_no_overlap(rig: &Rig) -> Outcome {
-    rig.closures()?;
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let mut x = rig.rt.buffer_from(&[1, 2, 3, 4, 5, 6])?;
         let (mut low, high) = x.split_at_mut(3)?;
         drop(low.write()?);
-        q.submit(|cg| {
-            let (low, high) = (cg.read_write(low), cg.read(high));
-            cg.host_kernel([3], (low, high), |i, (mut l, h)| l[i] += 10 * h[i]);
-            Ok(())
-        })?;
+        q.run(3, adds_ten_times(high, low))?;
         q.submit(|cg| {
             let x = &x;
             cg.update(x.slice([0], [2])?);
@@ -172,27 +167,16 @@ fn what_touches_is_no_overlap(rig: &Rig) -> Outcome {
         let x = pair;
         ensure_eq!(x.to_vec()?, [41, 52, 41, 52, 5, 6], "device {at}");
         let y = rig.rt.buffer_from(&[0; 6])?.share();
+        let parts = |at| y.slice_mut([at], [2]);
+        let call = fills_three(parts(0)?, parts(2)?, parts(4)?);
         q.submit(|cg| {
-            let a = cg.write(y.slice_mut([0], [2])?);
-            let b = cg.discard(y.slice_mut([2], [2])?);
-            let c = cg.read_write(y.slice_mut([4], [2])?);
-            let (d, e) = (cg.read(y.slice([6], [0])?), cg.write(y.slice_mut([3], [0])?));
-            cg.host_kernel([2], (a, b, c), |i, (mut a, mut b, mut c)| {
-                a.put(i, 1);
-                b.put(i, 2);
-                c[i] += 3;
-            });
-            let _ = (d, e);
+            let _ = (cg.read(y.slice([6], [0])?), cg.write(y.slice_mut([3], [0])?));
+            cg.run(2, call);
             Ok(())
         })?;
         ensure_eq!(y.to_vec()?, [1, 1, 2, 2, 3, 3], "device {at}");
         // Readers may overlap as they like.
-        q.submit(|cg| {
-            let (a, b) = (cg.read(&y), cg.read(y.slice([1], [3])?));
-            cg.host_kernel([1], (a, b), |_, (a, b)| assert_eq!(a[2], b[1]));
-            Ok(())
-        })?
-        .wait()?;
+        q.run(1, compares(&y, y.slice([1], [3])?))?.wait()?;
     }
     Ok(())
 }

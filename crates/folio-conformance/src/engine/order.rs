@@ -37,33 +37,35 @@ fn conflicts_run_in_submission_order(rig: &Rig) -> Outcome {
 
 /// DEP-04
 fn an_in_order_queue_is_in_order(rig: &Rig) -> Outcome {
-    rig.closures()?;
     for device in rig.rt.devices() {
         let q = rig.rt.in_order_queue_on(&device)?;
         ensure!(q.is_in_order() && !rig.queue()?.is_in_order(), "in order?");
+        let gate = Gate::new();
         let turn = Arc::new(AtomicUsize::new(0));
-        let mut events = Vec::new();
+        let mut events: Vec<Event> = Vec::new();
+        // No data in common: only the queue orders them.
         for n in 0..40 {
-            let turn = turn.clone();
-            let step = move || {
-                let seen = turn.fetch_add(1, Ordering::SeqCst);
-                assert_eq!(seen, n, "out of turn");
-            };
-            // No data in common: only the queue orders them.
+            if n % 3 > 0 {
+                events.push(add(&q, &mut rig.rt.buffer::<i32>(8)?, 1)?);
+                continue;
+            }
+            let (turn, before, door) = (turn.clone(), events.clone(), gate.door());
             events.push(q.submit(|cg| {
-                if n % 3 == 0 {
-                    cg.host_task((), move |()| step());
-                } else {
-                    cg.host_kernel([1], (), move |_, ()| step());
-                }
+                cg.host_task((), move |()| {
+                    door.pass();
+                    assert!(before.iter().all(Event::is_done), "task {n} does not wait");
+                    assert_eq!(turn.fetch_add(3, Ordering::SeqCst), n, "out of turn");
+                });
                 Ok(())
             })?);
         }
+        ensure!(events.iter().all(is_pending), "what follows a task does not wait");
+        gate.open();
         for event in events {
             event.wait()?;
         }
         q.wait()?;
-        ensure_eq!(turn.load(Ordering::SeqCst), 40);
+        ensure_eq!(turn.load(Ordering::SeqCst), 42);
     }
     Ok(())
 }
@@ -110,30 +112,35 @@ fn barriers_come_between(rig: &Rig) -> Outcome {
 
 /// DEP-04
 fn commands_start_after_events(rig: &Rig) -> Outcome {
-    rig.closures()?;
     let last = rig.rt.devices().len() - 1;
     let (a, b) = (rig.on(0)?, rig.on(last)?);
     for n in 0..30 {
-        let count = Arc::new(AtomicUsize::new(0));
-        let step = |q: &folio_core::Queue, after: Option<&Event>, expect: usize, task: bool| {
-            let count = count.clone();
-            let body = move || assert_eq!(count.fetch_add(1, Ordering::SeqCst), expect);
-            q.submit(|cg| {
-                if let Some(event) = after {
+        let gate = Gate::new();
+        let mut buffers = [0, 1, 2].map(|_| rig.rt.buffer::<i32>(8));
+        let mut steps: Vec<Event> = Vec::new();
+        for (at, (q, buffer)) in [&a, &b, &a].into_iter().zip(&mut buffers).enumerate() {
+            let (before, door) = (steps.last().cloned(), gate.door());
+            let call = adds(1, buffer.as_mut().map_err(|error| error.clone())?);
+            steps.push(q.submit(|cg| {
+                if let Some(event) = &before {
                     cg.after(event);
                 }
-                if task {
-                    cg.host_task((), move |()| body());
+                // The first is a task, which what follows must wait for.
+                if at == 0 || n % (at + 2) == 0 {
+                    cg.host_task((), move |()| {
+                        door.pass();
+                        assert!(before.is_none_or(|event| event.is_done()), "step {at} of {n}");
+                    });
                 } else {
-                    cg.host_kernel([1], (), move |_, ()| body());
+                    cg.run(8, call);
                 }
                 Ok(())
-            })
-        };
-        let one = step(&a, None, 0, n % 2 == 0)?;
-        let two = step(&b, Some(&one), 1, n % 3 == 0)?;
-        let three = step(&a, Some(&two), 2, n % 5 == 0)?;
-        three.wait()?;
+            })?);
+        }
+        ensure!(steps.iter().all(is_pending), "steps of {n} do not wait");
+        gate.open();
+        steps[2].wait()?;
+        ensure!(steps.iter().all(Event::is_done), "the last step of {n} came first");
     }
     Ok(())
 }

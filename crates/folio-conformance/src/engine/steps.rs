@@ -51,6 +51,23 @@ pub(super) fn adds_up(i: Item, x: In<i32>, y: InOut<i32>) {
     y[i] = y[i] * 3 + x[i];
 }
 
+#[kernel]
+pub(super) fn adds_ten_times(i: Item, x: In<i32>, y: InOut<i32>) {
+    y[i] += 10 * x[i];
+}
+
+#[kernel]
+pub(super) fn fills_three(i: Item, a: Out<i32>, b: Out<i32>, c: InOut<i32>) {
+    a[i] = 1;
+    b[i] = 2;
+    c[i] += 3;
+}
+
+#[kernel]
+pub(super) fn compares(_i: Item, a: In<i32>, b: In<i32>) {
+    assert!(a[2] == b[1]);
+}
+
 /// Four accesses of all kinds.
 #[kernel]
 pub(super) fn takes_four(i: Item, a: InOut<u8>, b: In<u8>, c: In<u8>, d: Out<u8>) {

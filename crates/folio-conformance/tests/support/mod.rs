@@ -63,7 +63,7 @@ pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static
         ("several devices", 2, devices.len() < 2),
         ("a device in the host's memory", 2, !homes().any(|home| home == MemoryHome::Host)),
         ("devices with a UUID", 1, devices.iter().any(|device| device.uuid.is_none())),
-        ("devices that run closures", 14, devices.iter().any(|device| !device.caps.closures)),
+        ("devices that run closures", 11, devices.iter().any(|device| !device.caps.closures)),
         // On simulated ones nothing ends before somebody looks.
         (
             "work that ends without being looked at",

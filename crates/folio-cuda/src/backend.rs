@@ -45,6 +45,12 @@ impl CudaBackend {
         self
     }
 
+    #[cfg(all(test, target_os = "linux"))]
+    pub(crate) fn with_ranges(mut self, ranges: &'static Ranges) -> CudaBackend {
+        self.ranges = Some(ranges);
+        self
+    }
+
     /// With another cache of compiled code.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> CudaBackend {

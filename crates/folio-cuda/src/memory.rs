@@ -1,8 +1,8 @@
 //! A device's memory.
 //!
 //! Device memory comes from a stream-ordered pool of our own, which keeps what is freed: an
-//! allocation costs some microseconds, and nothing of the device is waited for. Handles are
-//! addresses.
+//! allocation costs some microseconds, and nothing of the device is waited for. Where there is not
+//! enough, all pools of the process give back what they keep of the device. Handles are addresses.
 
 use crate::allocations::{Allocations, Entry};
 use crate::driver::Context;
@@ -32,6 +32,44 @@ pub(crate) fn address(mem: &MemRef) -> u64 {
             MemBase::Device { handle, .. } => handle,
             MemBase::Host(at) => at.0.expose_provenance() as u64,
         }
+}
+
+/// The pools of all runtimes of the process, each with the stream that orders it.
+static POOLS: Mutex<Vec<Pool>> = Mutex::new(Vec::new());
+
+#[derive(Clone, Copy, PartialEq)]
+struct Pool {
+    device: sys::CUdevice,
+    raw: sys::CUmemoryPool,
+    stream: sys::CUstream,
+}
+
+// SAFETY: the driver's objects may be used by any thread.
+unsafe impl Send for Pool {}
+
+/// Has the device's pools give back what nobody uses.
+fn trim(device: sys::CUdevice) {
+    for pool in lock(&POOLS).iter().filter(|pool| pool.device == device) {
+        // SAFETY: a pool is among them while it lives. What cannot be given back stays.
+        unsafe {
+            let _ = sys::cuStreamSynchronize(pool.stream);
+            let _ = sys::cuMemPoolTrimTo(pool.raw, 0);
+        }
+    }
+}
+
+/// Memory, which there may be once the device's pools keep none.
+fn with_room(
+    device: sys::CUdevice,
+    make: impl Fn() -> Result<u64, CUresult>,
+) -> Result<u64, CUresult> {
+    match make() {
+        Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+            trim(device);
+            make()
+        }
+        made => made,
+    }
 }
 
 pub(crate) struct Memory {
@@ -80,8 +118,13 @@ impl Memory {
             let memory = memory(stream);
             context.check("cuMemPoolSetAttribute", set)?;
             context.check("cuStreamCreateWithPriority", made)?;
+            lock(&POOLS).push(memory.of_process());
             Ok(memory)
         }
+    }
+
+    fn of_process(&self) -> Pool {
+        Pool { device: self.context.device, raw: self.pool, stream: self.stream }
     }
 
     /// Lets another device use what is allocated here, before and after.
@@ -102,30 +145,21 @@ impl Memory {
         stream: sys::CUstream,
         [first, second]: [u64; 2],
     ) -> Result<[u64; 2], HalError> {
-        let mut at = 0;
         let (bytes, second) = together([first, second]);
-        // SAFETY: pool and stream are live.
-        let result =
-            unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, bytes as usize, self.pool, stream) };
-        match result {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(self.out_of_memory(bytes)),
-            other => {
-                self.context.check("cuMemAllocFromPoolAsync", other).map(|()| [at, at + second])
-            }
-        }
+        let made = with_room(self.context.device, || {
+            let (mut at, size) = (0, bytes as usize);
+            // SAFETY: pool and stream are live.
+            ok(unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, size, self.pool, stream) })?;
+            Ok(at)
+        });
+        made.map(|at| [at, at + second]).map_err(|result| self.refused(bytes, result))
     }
 
     /// Two pieces for a graph's operation, until [`Memory::free_kept`]. The context is current.
     pub(crate) fn keep(&self, room: [u64; 2]) -> Result<[u64; 2], HalError> {
         let (bytes, second) = together(room);
-        match self.device_memory(bytes as usize, false) {
-            Ok(at) => Ok([at, at + second]),
-            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => Err(self.out_of_memory(bytes)),
-            Err(other) => {
-                self.context.check("cuMemAllocFromPoolAsync", other)?;
-                Err(self.out_of_memory(bytes))
-            }
-        }
+        let made = with_room(self.context.device, || self.device_memory(bytes as usize, false));
+        made.map(|at| [at, at + second]).map_err(|result| self.refused(bytes, result))
     }
 
     /// Gives them back; nothing uses them any more.
@@ -141,6 +175,14 @@ impl Memory {
 
     fn out_of_memory(&self, asked: u64) -> HalError {
         HalError::out_of_memory(asked, lock(&self.live).in_use(), self.total)
+    }
+
+    /// What it means that there is no memory.
+    fn refused(&self, asked: u64, result: CUresult) -> HalError {
+        match self.context.check("allocating", result) {
+            Err(error) if result != CUresult::CUDA_ERROR_OUT_OF_MEMORY => error,
+            _ => self.out_of_memory(asked),
+        }
     }
 
     fn device_memory(&self, bytes: usize, zeroed: bool) -> Result<u64, CUresult> {
@@ -297,19 +339,12 @@ unsafe impl UsmAllocator for Memory {
         let more = if req.align > ALIGNED { req.align } else { 0 };
         let padded = req.size.checked_add(more).and_then(|n| usize::try_from(n).ok());
         let Some(padded) = padded else { return Err(self.out_of_memory(req.size)) };
-        let made = match req.kind {
+        let made = with_room(self.context.device, || match req.kind {
             AllocKind::Device => self.device_memory(padded, req.zeroed),
             AllocKind::Host => Self::host_memory(padded),
             AllocKind::Shared => self.managed_memory(padded),
-        };
-        let base = match made {
-            Ok(base) => base,
-            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => return Err(self.out_of_memory(req.size)),
-            Err(other) => {
-                self.context.check("allocating", other)?;
-                return Err(self.out_of_memory(req.size));
-            }
-        };
+        });
+        let base = made.map_err(|result| self.refused(req.size, result))?;
         let address = base.next_multiple_of(req.align.max(1));
         let host = (req.kind != AllocKind::Device)
             .then(|| HostPtr(std::ptr::with_exposed_provenance_mut(address as usize)));
@@ -342,6 +377,8 @@ unsafe impl UsmAllocator for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        let gone = self.of_process();
+        lock(&POOLS).retain(|pool| *pool != gone);
         if self.context.enter().is_err() {
             return;
         }

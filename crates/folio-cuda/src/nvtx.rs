@@ -17,8 +17,8 @@ const NAMES: [&str; 3] = ["libnvToolsExt.so.1", "libnvtx3interop.so.1", "nvTools
 pub(crate) struct Ranges {
     push: unsafe extern "C" fn(*const c_char) -> c_int,
     pop: unsafe extern "C" fn() -> c_int,
-    /// They are of it.
-    _library: Library,
+    /// They are of it, but in tests.
+    _library: Option<Library>,
 }
 
 /// A range of the calling thread, until this is dropped; those of a thread are dropped last one first.
@@ -39,7 +39,7 @@ impl Ranges {
             let library = Library::new(name).ok()?;
             let push = *library.get(b"nvtxRangePushA\0").ok()?;
             let pop = *library.get(b"nvtxRangePop\0").ok()?;
-            Some(Ranges { push, pop, _library: library })
+            Some(Ranges { push, pop, _library: Some(library) })
         }
     }
 
@@ -63,7 +63,12 @@ impl Drop for Range<'_> {
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::CudaBackend;
+    use folio_core::hal::{AllocKind, AllocReq, Backend, FillRect, Head, LaneKind, MemBase};
+    use folio_core::hal::{MemRef, Notify, Order};
+    use std::ffi::CStr;
     use std::process::Command;
+    use std::sync::Mutex;
 
     /// Counts, in place of NVIDIA's.
     const COUNTING: &str = "
@@ -86,10 +91,11 @@ mod tests {
         let built = compiler.args(["-shared", "-fPIC", "-o"]).args([&file, &text]).status();
         assert!(built.unwrap().success());
         let ranges = Ranges::load(file.to_str().unwrap()).unwrap();
+        let library = ranges._library.as_ref().unwrap();
         // SAFETY: three numbers, which nobody else uses.
         let counts = || unsafe {
             ["ranges_open\0", "ranges_made\0", "letters_seen\0"]
-                .map(|name| **ranges._library.get::<*const c_int>(name.as_bytes()).unwrap())
+                .map(|name| **library.get::<*const c_int>(name.as_bytes()).unwrap())
         };
         let outer = ranges.begin("outer").unwrap();
         {
@@ -102,5 +108,43 @@ mod tests {
         assert_eq!(counts(), [0, 2, 7]);
         assert!(Ranges::load("there is no such library").is_none());
         std::fs::remove_dir_all(folder).unwrap();
+    }
+    static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    unsafe extern "C" fn push(label: *const c_char) -> c_int {
+        // SAFETY: a text that ends with a zero.
+        SEEN.lock().unwrap().push(unsafe { CStr::from_ptr(label) }.to_str().unwrap().into());
+        0
+    }
+
+    unsafe extern "C" fn pop() -> c_int {
+        SEEN.lock().unwrap().push("its end".into());
+        0
+    }
+
+    /// Where a profiler looks, each operation of a lane is within a range with its label.
+    #[test]
+    fn cuda_operations_are_within_ranges() {
+        static RANGES: Ranges = Ranges { push, pop, _library: None };
+        let backend = CudaBackend::new().with_ranges(&RANGES);
+        if let Err(why) = backend.devices() {
+            return println!("skipped: cuda: {}", why.reason);
+        }
+        // SAFETY: the memory is freed when the lane has ended.
+        let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
+        let (kind, label) = (AllocKind::Device, "ranges");
+        let wanted = AllocReq { kind, size: 64, align: 64, import: None, zeroed: false, label };
+        let made = device.usm().alloc(&wanted).unwrap();
+        let lane = device.lane(LaneKind::Compute, 0).unwrap();
+        let base = MemBase::Device { device: 0, handle: made.handle };
+        let dst = MemRef { base, offset: 0 };
+        let rect = FillRect { dst, pitch: [64; 2], extent: [1, 1, 64] };
+        for (tick, label) in [(1, "first"), (2, ""), (3, "third")] {
+            let head = Head { tick, order: Order::AfterPrevious, waits: &[], label, timed: false };
+            lane.fill(&head, &[rect], &[0]).unwrap();
+        }
+        lane.wait(3, None).unwrap();
+        device.usm().free(made.handle);
+        assert_eq!(*SEEN.lock().unwrap(), ["first", "its end", "third", "its end"]);
     }
 }

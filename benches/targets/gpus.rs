@@ -5,7 +5,7 @@ use cudarc::driver::sys;
 use folio::prelude::*;
 use folio::{DeviceRef, Event, Shared, Usm, UsmKind};
 use folio_benches::driver::{self, Code, ok};
-use folio_benches::table::{compare, heading, line, timed};
+use folio_benches::table::{compare, heading, is_wanted, line, timed};
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;
 use std::ffi::c_void;
@@ -459,10 +459,18 @@ fn main() {
     }
     let rt = Runtime::builder().backend(backend).build().expect("a runtime");
     heading();
-    overlap(&rt);
-    [true, false].into_iter().for_each(|is_fetched| residency(&rt, is_fetched));
+    if is_wanted("overlap") {
+        overlap(&rt);
+    }
+    if is_wanted("residency") {
+        [true, false].into_iter().for_each(|is_fetched| residency(&rt, is_fetched));
+    }
     let devices: Vec<DeviceRef> =
         rt.devices().into_iter().filter(|device| device.name().starts_with("cuda")).collect();
-    stencil(&rt, &devices);
-    bodies(&rt, &devices);
+    if is_wanted("stencil") {
+        stencil(&rt, &devices);
+    }
+    if is_wanted("bodies") {
+        bodies(&rt, &devices);
+    }
 }

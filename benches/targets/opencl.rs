@@ -7,7 +7,7 @@ use folio::{Event, Shared};
 use folio_benches::check::{Floats, assert_close, values};
 use folio_benches::kernels;
 use folio_benches::raw::{Arg, Call, Raw};
-use folio_benches::table::{compare, heading, line, timed};
+use folio_benches::table::{compare, heading, is_wanted, line, timed};
 use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceKind, Notify};
 use folio_opencl::OpenClBackend;
 
@@ -247,8 +247,6 @@ impl Bench {
 }
 
 fn main() {
-    // Cargo passes `--bench`.
-    let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let bench = match Bench::open() {
         Ok(bench) => bench,
         Err(why) => return println!("skipped: opencl: {why}"),
@@ -265,7 +263,7 @@ fn main() {
         ("bodies", Bench::bodies),
     ];
     for (name, run) in groups {
-        if words.is_empty() || words.iter().any(|word| name.contains(word.as_str())) {
+        if is_wanted(name) {
             run(&bench);
         }
     }

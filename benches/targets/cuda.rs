@@ -240,6 +240,21 @@ fn allocations(device: &Arc<dyn Device>) {
         begun.elapsed()
     };
     line("allocate and free 1 MiB", compare(25, n, ours, theirs), "cuMemAlloc, cuMemFree");
+    let page_locked = || {
+        let begun = Instant::now();
+        let (kind, size, align) = (AllocKind::Host, BYTES, 256);
+        let req = AllocReq { kind, size, align, import: None, zeroed: false, label: "" };
+        let made = device.usm().alloc(&req).expect("memory");
+        device.usm().free(made.handle);
+        begun.elapsed()
+    };
+    let pageable = || {
+        let begun = Instant::now();
+        std::hint::black_box(vec![1u8; BYTES as usize]);
+        begun.elapsed()
+    };
+    let both = compare(9, (BYTES >> 20) as usize, page_locked, pageable);
+    line("page-locked memory, 256 MiB, per MiB", both, "pageable, written");
 }
 
 #[kernel]

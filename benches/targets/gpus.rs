@@ -8,6 +8,7 @@ use folio_benches::driver::{self, Code, ok};
 use folio_benches::table::{compare, heading, is_wanted, line, timed};
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,76 @@ fn refine(i: Item, x: In<f32>, y: Out<f32>) {
         v = v * 0.999 + 0.001;
     }
     y[i] = v;
+}
+
+/// The same by hand, rounded as often.
+const REFINE: &str = "
+extern \"C\" __global__ void __launch_bounds__(256) refine(const float *x, float *y) {
+    size_t i = (size_t)blockIdx.x * 256 + threadIdx.x;
+    float v = x[i];
+    for (int k = 0; k < 1100; k++) v = __fadd_rn(__fmul_rn(v, 0.999f), 0.001f);
+    y[i] = v;
+}
+";
+
+/// The job by hand: a stream for each stage, and an event behind each chunk of the first two.
+struct Streams {
+    function: sys::CUfunction,
+    streams: [sys::CUstream; 3],
+    events: Vec<[sys::CUevent; 2]>,
+    /// Page-locked, all chunks of what goes up, and of what comes down.
+    host: [*mut c_void; 2],
+    /// On the device, likewise.
+    device: [u64; 2],
+    /// Of a chunk.
+    n: usize,
+}
+
+impl Streams {
+    fn new(chunks: usize, n: usize) -> Streams {
+        let function = Code::compiled(REFINE).function(c"refine");
+        let (mut host, mut device) = ([std::ptr::null_mut(); 2], [0; 2]);
+        let event = || {
+            let mut event = std::ptr::null_mut();
+            // SAFETY: a place for the answer. 2: without a time.
+            ok(unsafe { sys::cuEventCreate(&raw mut event, 2) });
+            event
+        };
+        let bytes = 4 * n * chunks;
+        // SAFETY: places for the answers.
+        unsafe {
+            host.iter_mut().for_each(|at| ok(sys::cuMemHostAlloc(at, bytes, 0)));
+            device.iter_mut().for_each(|at| ok(sys::cuMemAlloc_v2(at, bytes)));
+        }
+        let events = (0..chunks).map(|_| [event(), event()]).collect();
+        let streams = [driver::stream(), driver::stream(), driver::stream()];
+        Streams { function, streams, events, host, device, n }
+    }
+
+    fn job(&self) -> Duration {
+        let [up, compute, down] = self.streams;
+        timed(|| {
+            for (k, [uploaded, computed]) in self.events.iter().enumerate() {
+                let (bytes, at) = (4 * self.n, 4 * self.n * k);
+                let [mut x, mut y] = self.device.map(|base| base + at as u64);
+                let [from, to] = self.host.map(|base| base.wrapping_byte_add(at));
+                let mut args = [(&raw mut x).cast::<c_void>(), (&raw mut y).cast()];
+                let shape = [[(self.n / 256) as u32, 1], [256, 1]];
+                // SAFETY: live streams, events and memory, of so many chunks; the kernel's arguments.
+                unsafe {
+                    ok(sys::cuMemcpyHtoDAsync_v2(x, from, bytes, up));
+                    ok(sys::cuEventRecord(*uploaded, up));
+                    ok(sys::cuStreamWaitEvent(compute, *uploaded, 0));
+                    driver::launch(self.function, shape, compute, &mut args);
+                    ok(sys::cuEventRecord(*computed, compute));
+                    ok(sys::cuStreamWaitEvent(down, *computed, 0));
+                    ok(sys::cuMemcpyDtoHAsync_v2(to, y, bytes, down));
+                }
+            }
+            // SAFETY: a live stream, which comes last.
+            ok(unsafe { sys::cuStreamSynchronize(down) });
+        })
+    }
 }
 
 /// A job in chunks: each goes up, is computed with, and comes down. In the best case it takes as long as the slowest of
@@ -73,7 +144,12 @@ fn overlap(rt: &Runtime) {
     let stages = std::cell::RefCell::new(stages);
     let run = |which| (stages.borrow_mut())(which);
     let both = compare(15, CHUNKS, || run([true; 3]), || run(alone[slowest]));
-    line("up, compute and down, per chunk", both, &format!("{} alone", names[slowest]));
+    let what = "up, compute and down, per chunk";
+    line(what, both, &format!("{} alone", names[slowest]));
+    let by_hand = Streams::new(CHUNKS, N);
+    let _ = by_hand.job();
+    let both = compare(15, CHUNKS, || run([true; 3]), || by_hand.job());
+    line(what, both, "three streams and events");
 }
 
 #[kernel]
@@ -140,26 +216,32 @@ impl Managed {
     }
 }
 
-/// How long the host was at each step of a round, until the next.
+/// How long the host was at each step of the rounds since the beginning.
 #[derive(Default)]
 struct Steps {
-    times: [Duration; 5],
-    rounds: u32,
+    times: [Cell<Duration>; 5],
+    rounds: Cell<u32>,
 }
 
 impl Steps {
     const NAMES: [&str; 5] =
         ["place to write", "write", "to the device, passes", "place to read", "read"];
 
-    fn step<R>(&mut self, at: usize, work: impl FnOnce() -> R) -> R {
+    fn step<R>(&self, at: usize, work: impl FnOnce() -> R) -> R {
         let begun = Instant::now();
         let result = work();
-        self.times[at] += begun.elapsed();
+        self.times[at].set(self.times[at].get() + begun.elapsed());
         result
     }
 
+    fn begin(&self) {
+        self.times.iter().for_each(|time| time.set(Duration::ZERO));
+        self.rounds.set(0);
+    }
+
     fn tell(&self, whose: &str) {
-        let us = |time: &Duration| 1e6 * time.as_secs_f64() / f64::from(self.rounds);
+        let us =
+            |time: &Cell<Duration>| 1e6 * time.get().as_secs_f64() / f64::from(self.rounds.get());
         let each = Steps::NAMES.iter().zip(&self.times);
         let each: Vec<_> = each.map(|(name, time)| format!("{name} {:.0} us", us(time))).collect();
         println!("    {whose}: {}", each.join(", "));
@@ -183,12 +265,12 @@ fn residency(rt: &Runtime, is_fetched: bool) {
     let mut managed = Managed::new(N);
     managed.part(0..N).copy_from_slice(&zeros);
     let (mut sum, mut sum_by_hand) = (0.0f64, 0.0f64);
-    let (mut steps, mut steps_by_hand) = (Steps::default(), Steps::default());
+    let (steps, steps_by_hand) = (Steps::default(), Steps::default());
     let mut ours = || {
         timed(|| {
             for round in 0..ROUNDS {
                 let (mine, theirs) = (part(round), part(round + 5));
-                steps.rounds += 1;
+                steps.rounds.set(steps.rounds.get() + 1);
                 let mut slice = x.slice_mut([mine.start], [mine.len()]).expect("a part");
                 let mut written = steps.step(0, || slice.overwrite()).expect("its memory");
                 steps.step(1, || written.fill(round as f32));
@@ -208,8 +290,8 @@ fn residency(rt: &Runtime, is_fetched: bool) {
         timed(|| {
             for round in 0..ROUNDS {
                 let (mine, theirs) = (part(round), part(round + 5));
-                let steps = &mut steps_by_hand;
-                steps.rounds += 1;
+                let steps = &steps_by_hand;
+                steps.rounds.set(steps.rounds.get() + 1);
                 let written = steps.step(0, || {
                     if is_fetched {
                         managed.prefetch(mine.clone(), false);
@@ -230,6 +312,7 @@ fn residency(rt: &Runtime, is_fetched: bool) {
         })
     };
     let _ = (ours(), by_hand());
+    [&steps, &steps_by_hand].into_iter().for_each(Steps::begin);
     let both = compare(9, ROUNDS, &mut ours, &mut by_hand);
     assert_eq!(sum, sum_by_hand, "both compute the same");
     let how = if is_fetched { "prefetched" } else { "prefetched but for what is overwritten" };

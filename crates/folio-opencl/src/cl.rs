@@ -9,9 +9,10 @@ use folio_core::hal::{HalError, HalErrorKind};
 use opencl_sys::{
     CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_MEM_CONTEXT,
     CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE,
-    CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
-    CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_command_queue,
-    cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_mem_flags, cl_program,
+    CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END,
+    CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS,
+    cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_mem_flags,
+    cl_program,
 };
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -37,25 +38,29 @@ pub(crate) fn check(what: &str, status: cl_int) -> Result<(), HalError> {
     Err(HalError::new(kind, format!("{what}: {text} ({status})")))
 }
 
+/// Whether the driver refuses something only for as long as the host's memory is short. Of what it refuses for
+/// another reason on a device that is lost, there is nothing to expect any more.
+pub(crate) fn is_short(refused: &HalError) -> bool {
+    matches!(refused.kind, HalErrorKind::OutOfMemory { .. })
+}
+
 /// Does nothing. `cl3` has OpenCL's functions as safe ones, which they are not: with this in each call, each call
 /// is in an unsafe block that says why it is right.
 pub(crate) const unsafe fn foreign() {}
 
 /// Nothing but tests keeps a function from being called.
 #[cfg(not(test))]
-pub(crate) const fn refused(_: &str) -> Result<(), HalError> {
+pub(crate) const fn called(_: &str) -> Result<(), HalError> {
     Ok(())
 }
 #[cfg(test)]
-pub(crate) use crate::tests::refused;
+pub(crate) use crate::tests::called;
 
 /// Calls a function that the loader has, and gives what it returns.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         $crate::cl::foreign();
-        #[cfg(test)]
-        $crate::tests::called(stringify!($function));
-        $crate::cl::library().and_then(|library| {
+        $crate::cl::called(stringify!($function)).and_then(|()| $crate::cl::library()).and_then(|library| {
             let absent = || folio_core::hal::HalError::unsupported(stringify!($function));
             library.$function($($argument),*).ok_or_else(absent)
         })
@@ -66,8 +71,7 @@ pub(crate) use call;
 /// Calls a function that returns a status.
 macro_rules! run {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        $crate::cl::refused(stringify!($function))
-            .and_then(|()| $crate::cl::call!($function($($argument),*)))
+        $crate::cl::call!($function($($argument),*))
             .and_then(|status| $crate::cl::check(stringify!($function), status))
     };
 }
@@ -148,6 +152,12 @@ impl Queue {
         unsafe { run!(clFlush(self.0)) }
     }
 
+    /// Waits until everything so far has ended.
+    pub(crate) fn finish(&self) -> Result<(), HalError> {
+        // SAFETY: a live queue.
+        unsafe { run!(clFinish(self.0)) }
+    }
+
     /// An event for everything so far.
     pub(crate) fn marker(&self) -> Result<Event, HalError> {
         let mut event = null_mut();
@@ -185,6 +195,9 @@ impl Buffer {
         let mut status = 0;
         // SAFETY: a live context, and the caller's promise.
         let made = unsafe { call!(clCreateBuffer(context.0, flags, bytes, at, &raw mut status)) }?;
+        // That is how some drivers say it.
+        let short = status == CL_OUT_OF_RESOURCES;
+        let status = if short { CL_MEM_OBJECT_ALLOCATION_FAILURE } else { status };
         check("clCreateBuffer", status)?;
         Ok(Buffer(made))
     }
@@ -234,8 +247,8 @@ impl Kernel {
 }
 
 impl Event {
-    /// Whether the command has ended; the error of one that failed.
-    pub(crate) fn ended(&self) -> Result<bool, HalError> {
+    /// How far the command is, or how it failed.
+    fn status(&self) -> Result<cl_int, HalError> {
         let mut status: cl_int = 0;
         // SAFETY: a live event; the answer is a `cl_int`.
         unsafe {
@@ -247,10 +260,21 @@ impl Event {
                 null_mut()
             ))
         }?;
+        Ok(status)
+    }
+
+    /// Whether the command has ended; the error of one that failed.
+    pub(crate) fn ended(&self) -> Result<bool, HalError> {
+        let status = self.status()?;
         if status < 0 {
             check("a command", status)?;
         }
         Ok(status == CL_COMPLETE)
+    }
+
+    /// Whether the command touches nothing any more: it has ended or failed, or the driver knows nothing of it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.status().map_or_else(|error| !is_short(&error), |status| status <= CL_COMPLETE)
     }
 
     pub(crate) fn wait(&self) -> Result<(), HalError> {

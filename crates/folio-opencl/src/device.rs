@@ -13,7 +13,8 @@ use folio_core::hal::{
 };
 use folio_core::ir::emit::Cut;
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// What a device and its lanes share.
 #[derive(Debug)]
@@ -28,8 +29,11 @@ pub(crate) struct Core {
     pub(crate) cache: Cache,
     /// What is loaded, by the numbers of handles.
     kernels: Mutex<Vec<Arc<Loaded>>>,
-    /// Why it is gone.
+    /// Why it is lost.
     pub(crate) lost: OnceLock<Lost>,
+    /// It is lost, and nothing of it touches memory any more.
+    gone: AtomicBool,
+    lanes: Mutex<Vec<Weak<OpenClLane>>>,
 }
 
 /// What a handle stands for.
@@ -51,8 +55,29 @@ impl Core {
         found.ok_or_else(unknown)
     }
 
+    /// What calls say.
     pub(crate) fn lost(&self) -> Result<(), Lost> {
         self.lost.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// What lanes say: a loss is told when what is left of the device's commands is over.
+    pub(crate) fn gone(&self) -> Result<(), Lost> {
+        if self.gone.load(Ordering::Acquire) { self.lost() } else { Ok(()) }
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Vec<Weak<OpenClLane>>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether its lanes say all that is to be said: not of one that is lost, and not gone yet.
+    pub(crate) fn is_told(&self) -> bool {
+        if self.lost().is_ok() || self.gone().is_err() {
+            return true;
+        }
+        let lanes: Vec<_> = self.lanes().iter().filter_map(Weak::upgrade).collect();
+        let gone = lanes.iter().all(|lane| lane.is_over());
+        self.gone.fetch_or(gone, Ordering::Release);
+        gone
     }
 }
 
@@ -79,6 +104,8 @@ impl OpenClDevice {
             cache,
             kernels: Mutex::default(),
             lost: OnceLock::new(),
+            gone: AtomicBool::new(false),
+            lanes: Mutex::default(),
         })))
     }
 }
@@ -95,7 +122,9 @@ unsafe impl Device for OpenClDevice {
 
     fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
         self.0.lost()?;
-        Ok(Arc::new(OpenClLane::new(self.0.clone())?))
+        let lane = Arc::new(OpenClLane::new(self.0.clone())?);
+        self.0.lanes().push(Arc::downgrade(&lane));
+        Ok(lane)
     }
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {

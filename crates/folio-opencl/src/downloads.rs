@@ -25,9 +25,9 @@ impl Downloads {
     /// These addresses are written by the time of the event, whose queue has been flushed.
     pub(crate) fn note(&self, to: Range<usize>, written: Arc<Event>) {
         let mut all = self.lock();
-        while all.pop_front_if(|(_, event)| is_over(event)).is_some() {}
+        while all.pop_front_if(|(_, event)| event.is_over()).is_some() {}
         if all.len() >= MANY && all.len().is_power_of_two() {
-            all.retain(|(_, event)| !is_over(event));
+            all.retain(|(_, event)| !event.is_over());
         }
         all.push_back((to, written));
     }
@@ -40,7 +40,11 @@ impl Downloads {
             let ([slices, rows, bytes], [slice, row]) = (rect.extent, rect.src_pitch);
             let length = (slices - 1) * slice + (rows - 1) * row + bytes;
             let under_way = self.that_write(&(start..start + length as usize));
-            under_way.iter().for_each(|event| drop(event.wait()));
+            for event in under_way {
+                while event.wait().is_err() && !event.is_over() {
+                    std::thread::yield_now();
+                }
+            }
         }
     }
 
@@ -48,12 +52,7 @@ impl Downloads {
     fn that_write(&self, from: &Range<usize>) -> Vec<Arc<Event>> {
         let meets = |to: &Range<usize>| to.start < from.end && from.start < to.end;
         let all = self.lock();
-        let met = all.iter().filter(|(to, event)| meets(to) && !is_over(event));
+        let met = all.iter().filter(|(to, event)| meets(to) && !event.is_over());
         met.map(|(_, event)| event.clone()).collect()
     }
-}
-
-/// Ended, or failed.
-fn is_over(event: &Event) -> bool {
-    event.ended().unwrap_or(true)
 }

@@ -5,7 +5,7 @@
 //! nobody else keeps, stays with the mark that comes after them. A lane's state has a lock of its own, so that
 //! other lanes can take events from it; nobody holds two of them.
 //!
-//! How far it is, is in `progress`.
+//! How far it is, and when a lost device's are over, is in `progress`.
 
 mod progress;
 
@@ -46,6 +46,9 @@ struct Mark {
     told: Option<Told>,
 }
 
+/// A tick of this lane, and what of another's it waited for.
+type Waited = (Tick, Weak<dyn Lane>, Tick);
+
 /// The first and last command of a timed operation.
 struct Timed {
     tick: Tick,
@@ -58,13 +61,12 @@ struct State {
     issued: Tick,
     /// Rising.
     marks: VecDeque<Mark>,
-    /// The last mark, and the last one that the queue has passed.
+    /// The last mark.
     marked: Tick,
-    passed: Tick,
     /// What was issued when somebody last looked for marks that it has passed.
     looked: Tick,
-    /// Ticks that waited for those of other lanes, rising.
-    waits: VecDeque<(Tick, Weak<dyn Lane>, Tick)>,
+    /// An interop task may be enqueuing commands, without the lock.
+    foreign: bool,
     /// Of commands after the last mark.
     kept: Kept,
     verdicts: Verdicts,
@@ -80,6 +82,10 @@ pub(crate) struct OpenClLane {
     state: Mutex<State>,
     /// Everything up to here has ended, as far as seen.
     done: AtomicU64,
+    /// The last mark that the queue has been seen to have passed. It changes under the state's lock.
+    passed: AtomicU64,
+    /// Ticks that waited for those of other lanes, rising. Nothing else is taken within it.
+    waits: Mutex<VecDeque<Waited>>,
     /// Somebody is interested in what was issued up to here.
     wanted: AtomicU64,
     /// Rising. Apart from the state, which whoever enqueues holds during the driver's calls, while these are asked
@@ -95,22 +101,25 @@ impl OpenClLane {
             issued: 0,
             marks: VecDeque::new(),
             marked: 0,
-            passed: 0,
             looked: 0,
-            waits: VecDeque::new(),
+            foreign: false,
             kept: Kept::default(),
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),
             unflushed: false,
             timed: VecDeque::new(),
         };
-        let (done, wanted) = (AtomicU64::new(0), AtomicU64::new(0));
-        let (state, failures) = (Mutex::new(state), Mutex::default());
-        Ok(OpenClLane { core, state, done, wanted, failures })
+        let [done, passed, wanted] = std::array::from_fn(|_| AtomicU64::new(0));
+        let (state, waits, failures) = (Mutex::new(state), Mutex::default(), Mutex::default());
+        Ok(OpenClLane { core, state, done, passed, waits, wanted, failures })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn waited(&self) -> MutexGuard<'_, VecDeque<Waited>> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn failed(&self) -> MutexGuard<'_, VecDeque<(Tick, HalError)>> {
@@ -124,14 +133,14 @@ impl OpenClLane {
         failures.insert(at, failure);
     }
 
-    /// The device works no more.
-    fn lose(&self, error: &HalError) -> Lost {
-        self.core.lost.get_or_init(|| Lost::new(error.message.clone())).clone()
+    /// The device takes no more. That is told when it is gone.
+    fn lose(&self, error: &HalError) {
+        let _ = self.core.lost.set(Lost::new(error.message.clone()));
     }
 
     /// An event for a tick, or for one after it; none if the queue has been seen to have passed it.
     fn event(&self, state: &mut State, tick: Tick) -> Result<Option<Arc<Event>>, HalError> {
-        if state.passed >= tick {
+        if self.passed() >= tick {
             return Ok(None);
         }
         if let Some(mark) = state.marks.iter().find(|mark| mark.tick >= tick) {
@@ -145,25 +154,49 @@ impl OpenClLane {
     fn waits(&self, head: &Head<'_>) -> Result<Vec<Arc<Event>>, HalError> {
         let mut events = Vec::new();
         for wait in head.waits {
-            let Some(other) = wait.lane.as_any().downcast_ref::<OpenClLane>() else {
-                let what = "a wait for a lane of another backend";
+            let other = wait.lane.as_any().downcast_ref::<OpenClLane>();
+            let ours = |other: &&OpenClLane| Arc::ptr_eq(&other.core.shared, &self.core.shared);
+            let Some(other) = other.filter(ours) else {
+                let what = "a wait for a lane of another context";
                 return Err(HalError::new(HalErrorKind::Driver, what));
             };
-            // This lane is in order, and what is lost counts as reached.
-            if std::ptr::eq(other, self) || other.core.lost().is_err() {
-                continue;
-            }
-            let mut state = other.lock();
-            if let Some(event) = other.event(&mut state, wait.tick)? {
-                state.flush()?;
-                events.push(event);
-            }
-            drop(state);
-            if other.done() < wait.tick {
-                self.lock().waits.push_back((head.tick, Arc::downgrade(wait.lane), wait.tick));
+            // This lane is in order.
+            if !std::ptr::eq(other, self) {
+                events.extend(self.awaited(other, wait.tick));
+                if other.done() < wait.tick {
+                    self.waited().push_back((head.tick, Arc::downgrade(wait.lane), wait.tick));
+                }
             }
         }
         Ok(events)
+    }
+
+    /// An event for a tick of another lane, which is on its way; none if that is over, or this lane does nothing more.
+    fn awaited(&self, other: &OpenClLane, tick: Tick) -> Option<Arc<Event>> {
+        while self.core.lost().is_ok() {
+            // Whoever waits for a command that fails fails, too: the host waits for the rest of a lost device's.
+            if !other.core.is_told() {
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+            if other.core.lost().is_err() {
+                break;
+            }
+            let mut state = other.lock();
+            let event = other.event(&mut state, tick);
+            match event.and_then(|event| state.flush().map(|()| event)) {
+                Ok(event) => return event,
+                Err(error) => other.lose(&error),
+            }
+        }
+        None
+    }
+
+    /// What comes later waits for these. Where that cannot be nothing may come later.
+    fn wait_in(&self, queue: &Queue, events: &[Arc<Event>]) -> Result<(), HalError> {
+        let raw: Vec<_> = events.iter().map(|event| event.0).collect();
+        let enqueued = if raw.is_empty() { Ok(()) } else { queue.barrier(&raw) };
+        enqueued.inspect_err(|error| self.lose(error))
     }
 
     /// Enqueues an operation. It fails in the call only where that enqueues nothing, and otherwise
@@ -187,10 +220,7 @@ impl OpenClLane {
         let told = head.timed || head.tick - *marked >= MARK_EVERY;
         let mut commands = Commands::new(&self.core.shared, queue, uses, told);
         let result = room.and(waits).and_then(|waits| {
-            let raw: Vec<_> = waits.iter().map(|event| event.0).collect();
-            if !raw.is_empty() {
-                commands.queue.barrier(&raw)?;
-            }
+            self.wait_in(commands.queue, &waits)?;
             work(&mut commands)
         });
         let Commands { first, last, .. } = commands;
@@ -222,6 +252,7 @@ impl OpenClLane {
             .and_then(|(queue, first)| Ok((Native::new(&self.core, queue, params)?, first)));
         let called = native.and_then(|(native, first)| task.call(&native).map(|()| first));
         let mut state = self.lock();
+        state.foreign = false;
         state.issued = head.tick;
         state.unflushed = true;
         // What a task has returned is told before anything else, and dropped by whoever is told.
@@ -244,13 +275,11 @@ impl OpenClLane {
         head: &Head<'_>,
     ) -> Result<(cl_command_queue, Option<Arc<Event>>), HalError> {
         let waits = self.waits(head)?;
-        let state = self.lock();
+        let mut state = self.lock();
         self.core.lost()?;
-        let raw: Vec<_> = waits.iter().map(|event| event.0).collect();
-        if !raw.is_empty() {
-            state.queue.barrier(&raw)?;
-        }
+        self.wait_in(&state.queue, &waits)?;
         let first = if head.timed { Some(Arc::new(state.queue.marker()?)) } else { None };
+        state.foreign = true;
         Ok((state.queue.0, first))
     }
 }
@@ -341,18 +370,16 @@ unsafe impl Lane for OpenClLane {
 
     fn flush(&self) {
         let mut state = self.lock();
-        if self.done() >= state.issued || self.core.lost().is_err() {
+        if self.done() >= state.issued || self.core.gone().is_err() {
             return;
         }
         self.wanted.store(state.issued, Ordering::Relaxed);
         let marked = if state.marks.is_empty() { state.mark(None) } else { Ok(()) };
         let flushed = marked.and_then(|()| state.flush());
         drop(state);
-        match flushed {
-            // A loss is told by `completed`.
-            Ok(()) => drop(self.look()),
-            Err(error) => drop(self.lose(&error)),
-        }
+        // A loss is told by `completed`.
+        flushed.unwrap_or_else(|error| self.lose(&error));
+        self.look();
     }
 
     fn drive(&self) {
@@ -364,35 +391,35 @@ unsafe impl Lane for OpenClLane {
     }
 
     fn completed(&self) -> Result<Tick, Lost> {
-        self.core.lost()?;
+        self.core.gone()?;
         Ok(self.done())
     }
 
     fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
         loop {
-            self.core.lost()?;
-            if self.look()? >= tick {
+            self.look();
+            self.core.gone()?;
+            if self.done() >= tick {
                 return Ok(true);
             }
-            let event = {
-                let mut state = self.lock();
-                let event = self.event(&mut state, tick).and_then(|event| {
-                    state.flush()?;
-                    Ok(event)
-                });
-                event.map_err(|error| self.lose(&error))?
-            };
-            match (event, until) {
-                (None, _) => {}
-                // What it says of a failure, the look says.
-                (Some(event), None) => drop(event.wait()),
-                (Some(_), Some(until)) => {
-                    let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return Ok(false);
-                    }
-                    std::thread::sleep(left.min(PAUSE));
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(false);
+            }
+            let event = match self.core.lost() {
+                Ok(()) => {
+                    let mut state = self.lock();
+                    let event = self.event(&mut state, tick);
+                    event.and_then(|event| state.flush().map(|()| event))
                 }
+                Err(_) => Ok(None),
+            };
+            match event {
+                // What it says of a failure, the look says.
+                Ok(Some(event)) if left.is_none() => drop(event.wait()),
+                // It is over, or the device is lost and not gone.
+                Ok(_) => std::thread::sleep(left.map_or(PAUSE, |left| left.min(PAUSE))),
+                Err(error) => self.lose(&error),
             }
         }
     }
@@ -429,7 +456,7 @@ impl Drop for OpenClLane {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Commands that are under way write to what they were given. Nobody waits for them here, so
         // that stays.
-        let over = state.marks.iter().all(|mark| matches!(mark.event.ended(), Ok(true)));
+        let over = state.marks.iter().all(|mark| mark.event.is_over());
         if !over || !state.kept.is_empty() {
             std::mem::take(&mut state.marks).into_iter().for_each(std::mem::forget);
             std::mem::forget(std::mem::take(&mut state.kept));

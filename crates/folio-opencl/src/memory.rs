@@ -1,9 +1,9 @@
 //! Allocations: buffers, over shared virtual memory where the device has that. What is freed of the latter is kept for the
 //! next who asks ([`Pool`]).
 
-use crate::cl::{Buffer, Context, Queue, call, run};
+use crate::cl::{Buffer, Context, Queue, call, is_short, run};
 use crate::device::Core;
-use crate::platform::Svm;
+use crate::platform::{Shared, Svm};
 use crate::pool::Pool;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemoryInfo, Param,
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::{null, null_mut};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// An allocation.
 #[derive(Debug)]
@@ -52,17 +52,13 @@ unsafe impl Sync for Region {}
 static ONE_ALLOCATES: Mutex<()> = Mutex::new(());
 
 impl Region {
-    fn new(context: &Context, kind: cl_mem_flags, bytes: u64) -> Result<Option<Region>, HalError> {
-        let Ok(size) = usize::try_from(bytes) else { return Ok(None) };
-        #[cfg(test)]
-        if crate::tests::is_refused() {
-            return Ok(None);
-        }
+    fn new(context: &Context, kind: cl_mem_flags, bytes: u64) -> Result<Region, HalError> {
+        let none = || HalError::out_of_memory(bytes, 0, 0);
+        let size = usize::try_from(bytes).map_err(|_| none())?;
         let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: a live context.
         let start = unsafe { call!(clSVMAlloc(context.0, kind, size, 0)) }?;
-        let made = || Region { start, bytes, context: context.0 };
-        Ok((!start.is_null()).then(made))
+        if start.is_null() { Err(none()) } else { Ok(Region { start, bytes, context: context.0 }) }
     }
 }
 
@@ -81,14 +77,12 @@ pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> b
     const ROOM: usize = 64;
     let look = || -> Result<bool, HalError> {
         let queue = Queue::new(context, device)?;
-        let Some(region) = Region::new(context, CL_MEM_READ_WRITE, ROOM as u64)? else {
-            return Ok(false);
-        };
+        let region = Region::new(context, CL_MEM_READ_WRITE, ROOM as u64)?;
         let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
         // SAFETY: so many bytes, which live longer than the buffer.
         let buffer = unsafe { Buffer::over(context, flags, ROOM, region.start) }?;
-        let (mut seen, none) = ([0u8; ROOM], null());
-        for value in [0x5au8, 0xa5] {
+        let shows = |value: u8| -> Result<bool, HalError> {
+            let (mut seen, none) = ([0u8; ROOM], null());
             let (pattern, to) = ((&raw const value).cast::<c_void>(), seen.as_mut_ptr().cast());
             // SAFETY: all of a live buffer, and of the memory; the pattern is copied in the call, and the
             // second command has ended when it returns.
@@ -116,11 +110,14 @@ pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> b
                     null_mut()
                 ))?;
             }
-            if seen != [value; ROOM] {
-                return Ok(false);
-            }
+            Ok(seen == [value; ROOM])
+        };
+        let shown = shows(0x5a).and_then(|shown| Ok(shown && shows(0xa5)?));
+        if shown.is_err() && queue.finish().is_err() {
+            // It may still be written.
+            std::mem::forget(region);
         }
-        Ok(true)
+        shown
     };
     look().unwrap_or(false)
 }
@@ -231,29 +228,35 @@ impl Memory {
         if req.size > core.info.caps.max_alloc || room > core.info.memory {
             return Err(self.too_much(core, req));
         }
-        let svm = match core.svm {
-            Svm::None => None,
-            _ => Some(self.region(core, req, room)?),
+        let plain = req.kind == AllocKind::Device;
+        let fine = if plain { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
+        let (has_svm, limit) = (core.svm != Svm::None, core.info.memory);
+        let kept = || self.pool(core, |pool| pool.take_kept(room, limit));
+        let kept = if has_svm && plain { kept() } else { None };
+        let charged = match &kept {
+            Some(region) => region.bytes,
+            None => {
+                let bytes = if has_svm { room } else { req.size };
+                self.take(core, req, bytes)?;
+                bytes
+            }
         };
-        let charged = svm.as_ref().map_or(req.size, |region| region.bytes);
-        if svm.is_none() {
-            self.take(core, req, charged)?;
-        }
-        let zeroed = |block: Block| match req.zeroed {
-            true => block.clear(core).map(|()| block),
-            false => Ok(block),
+        let region = || Region::new(&core.shared.context, CL_MEM_READ_WRITE | fine, charged);
+        let block = |svm| Block::new(core, req, svm, charged);
+        let fresh = || has_svm.then(region).transpose().and_then(block);
+        let made = match kept {
+            Some(region) => block(Some(region)),
+            None => fresh(),
         };
-        let made = Block::new(core, req, svm, charged).and_then(zeroed);
-        made.map_err(|error| self.failed(core, req, charged, error))
-    }
-
-    /// After so many bytes were taken.
-    fn failed(&self, core: &Core, req: &AllocReq<'_>, taken: u64, error: HalError) -> HalError {
-        self.pool(core, |pool| pool.give(taken));
-        match error.kind {
-            HalErrorKind::OutOfMemory { .. } => self.too_much(core, req),
-            _ => error,
-        }
+        // What any runtime keeps may be what is lacking.
+        let made = made.or_else(|error| match is_short(&error) && give_back() {
+            true => fresh(),
+            false => Err(error),
+        });
+        made.map_err(|error| {
+            self.pool(core, |pool| pool.give(charged));
+            if is_short(&error) { self.too_much(core, req) } else { error }
+        })
     }
 
     fn too_much(&self, core: &Core, req: &AllocReq<'_>) -> HalError {
@@ -264,30 +267,9 @@ impl Memory {
     /// Drivers allocate late, and say that there is too little only when it is used.
     fn take(&self, core: &Core, req: &AllocReq<'_>, bytes: u64) -> Result<(), HalError> {
         let taken = self.pool(core, |pool| pool.take(bytes, core.info.memory));
-        if taken { Ok(()) } else { Err(self.too_much(core, req)) }
-    }
-
-    /// Shared virtual memory of so many bytes, and perhaps some more, all of which are taken: what was freed, or else
-    /// the driver's.
-    fn region(&self, core: &Core, req: &AllocReq<'_>, bytes: u64) -> Result<Region, HalError> {
-        let (limit, plain) = (core.info.memory, req.kind == AllocKind::Device);
-        let kept = plain.then(|| self.pool(core, |pool| pool.take_kept(bytes, limit)));
-        if let Some(region) = kept.flatten() {
-            return Ok(region);
-        }
-        self.take(core, req, bytes)?;
         // Nothing is locked while the driver frees.
         drop(self.pool(core, Pool::beyond));
-        let fine = if plain { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
-        let ask = || Region::new(&core.shared.context, CL_MEM_READ_WRITE | fine, bytes);
-        let made = ask().and_then(|made| match made {
-            Some(region) => Ok(region),
-            None => {
-                drop(self.all_kept());
-                ask()?.ok_or_else(|| HalError::out_of_memory(bytes, 0, 0))
-            }
-        });
-        made.map_err(|error| self.failed(core, req, bytes, error))
+        if taken { Ok(()) } else { Err(self.too_much(core, req)) }
     }
 
     fn all_kept(&self) -> Vec<Region> {
@@ -297,15 +279,8 @@ impl Memory {
     pub(crate) fn free(&self, core: &Core, handle: u64) {
         let Some(block) = self.lock().blocks.remove(&handle) else { return };
         let charged = block.charged;
-        let region = match core.lost() {
-            // What somebody still has is for the driver to free.
-            Ok(()) => Arc::into_inner(block).and_then(Block::into_region),
-            // Its commands may still run, and the driver does not wait for them when it frees.
-            Err(_) => {
-                std::mem::forget(block);
-                None
-            }
-        };
+        // What somebody still has is for the driver to free.
+        let region = Arc::into_inner(block).and_then(Block::into_region);
         self.pool(core, |pool| {
             pool.give(charged);
             region.into_iter().for_each(|region| pool.keep(region.bytes, region));
@@ -321,6 +296,24 @@ impl Memory {
             inside.then_some(PointerInfo { kind, handle: *handle, offset, size })
         })
     }
+}
+
+/// All runtimes' memory of OpenCL's devices.
+static ALL: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// What this memory keeps may be given back for others.
+pub(crate) fn add(memory: &Arc<Shared>) {
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|shared| shared.strong_count() > 0);
+    all.push(Arc::downgrade(memory));
+}
+
+/// Gives the drivers what is kept of freed memory, and says whether that was any.
+fn give_back() -> bool {
+    let all = ALL.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let all: Vec<_> = all.iter().filter_map(Weak::upgrade).collect();
+    let kept: Vec<_> = all.iter().flat_map(|shared| shared.memory.all_kept()).collect();
+    !kept.is_empty()
 }
 
 /// A block over memory that somebody else has allocated in the context.
@@ -365,7 +358,8 @@ impl Block {
         let buffer = unsafe { Buffer::over(&core.shared.context, flags, bytes, at) }?;
         let address = svm.as_ref().map(|_| at.expose_provenance() as u64);
         let (device, kind, size) = (core.index, req.kind, req.size);
-        Ok(Block { buffer, svm, device, kind, size, charged, address })
+        let block = Block { buffer, svm, device, kind, size, charged, address };
+        if req.zeroed { block.cleared(core) } else { Ok(block) }
     }
 
     /// What can be allocated again.
@@ -375,8 +369,8 @@ impl Block {
         svm.filter(|_| kind == AllocKind::Device)
     }
 
-    /// Makes it all zeros, and waits for that.
-    fn clear(&self, core: &Core) -> Result<(), HalError> {
+    /// Made all zeros, which is waited for.
+    fn cleared(self, core: &Core) -> Result<Block, HalError> {
         let queue = Queue::new(&core.shared.context, core.id.0)?;
         let (zero, size) = (0u8, self.size as usize);
         let pattern = (&raw const zero).cast::<c_void>();
@@ -385,7 +379,14 @@ impl Block {
             let (none, event) = (null(), null_mut());
             run!(clEnqueueFillBuffer(queue.0, self.buffer.0, pattern, 1, 0, size, 0, none, event))?;
         }
-        queue.marker()?.wait()
+        let ended = queue.marker().and_then(|event| event.wait());
+        if ended.is_err() && queue.finish().is_err() {
+            // It may still be written.
+            std::mem::forget(self);
+            ended?;
+            return Err(HalError::new(HalErrorKind::Driver, "memory that may still be written"));
+        }
+        ended.map(|()| self)
     }
 
     /// One that no handle leads to.

@@ -3,15 +3,16 @@
 
 use crate::cl::{Buffer, Kernel, Program, run};
 use crate::device::Core;
-use crate::opaque::{fits, most_items};
-use crate::platform::number;
+use crate::opaque::Most;
+use crate::platform::{number, widest};
 use crate::program::build_emitted;
 use crate::reduce::Finish;
 use crate::threads::Threaded;
 use crate::work::Commands;
+use folio_core::geom::Dims;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, Param, ParamPtr};
 use folio_core::ir;
-use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts};
+use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts, Threads};
 use opencl_sys::{
     CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_MEM_BASE_ADDR_ALIGN, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
@@ -30,6 +31,8 @@ pub(crate) struct Target {
     pub(crate) exact: bool,
     /// Bytes to which parts of buffers are aligned.
     pub(crate) part_align: usize,
+    /// Items of a group in each dimension, at most.
+    pub(crate) group: Dims,
 }
 
 impl Target {
@@ -65,7 +68,7 @@ impl Target {
         let exact = config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0;
         // In bits; drivers say 1024 to 4096.
         let part_align = (ask(CL_DEVICE_MEM_BASE_ADDR_ALIGN) as usize / 8).max(1);
-        Target { capabilities, exact, part_align }
+        Target { capabilities, exact, part_align, group: widest(id) }
     }
 }
 
@@ -93,8 +96,7 @@ pub(crate) struct Built {
     pub(crate) module: Arc<Module>,
     /// Threads of a block, where they are items and no groups.
     pub(crate) block: [u64; 3],
-    /// Items of a group, at most.
-    pub(crate) most: usize,
+    pub(crate) most: Most,
     /// Their arguments are set by one thread at a time.
     entries: Mutex<Entries>,
     _program: Program,
@@ -130,7 +132,7 @@ impl Function {
     /// Whether the device runs groups of this size. Of a text that is not built yet its launch tells.
     pub(crate) fn check(&self, core: &Core, geometry: &Geometry) -> Result<(), HalError> {
         let built = self.0.text(true).built(core)?;
-        geometry.group.map_or(Ok(()), |group| fits(group, built.most))
+        geometry.group.map_or(Ok(()), |group| built.most.check(group))
     }
 
     /// What a launch takes, built now where that has not been needed before.
@@ -190,9 +192,20 @@ impl Built {
     fn new(core: &Core, module: Arc<Module>, block: [u64; 3]) -> Result<Built, HalError> {
         let program = build_emitted(core, &module.text)?;
         let finish = |reduction| Finish::new(&program, &module, reduction);
-        let reductions = module.reductions.iter().map(finish).collect::<Result<_, _>>()?;
+        let reductions = module.reductions.iter().map(finish).collect::<Result<Vec<_>, _>>()?;
         let kernel = Kernel::new(&program, &module.entry)?;
-        let most = most_items(core, &kernel)?.min(module.layout.most_threads as usize);
+        let mut most = Most::of(core, &kernel)?;
+        most.items = most.items.min(module.layout.most_threads as usize);
+        for finish in &reductions {
+            most.items = most.items.min(Most::of(core, &finish.kernel)?.items);
+        }
+        // The text of several items for each thread is one for blocks of this size.
+        let within = most.within(block);
+        if within != block && matches!(module.layout.threads, Threads::Items { tile: 2.. }) {
+            let what = format!("blocks of {block:?} (of this kernel, {within:?})");
+            return Err(HalError::unsupported(&what));
+        }
+        let block = within;
         let entries = Mutex::new(Entries { kernel, reductions });
         Ok(Built { module, block, most, entries, _program: program })
     }

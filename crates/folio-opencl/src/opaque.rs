@@ -7,6 +7,7 @@ use crate::program::build;
 use crate::work::Commands;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase, Param};
+use folio_core::ir::emit::narrowed;
 use opencl_sys::{
     CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
     CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE,
@@ -24,8 +25,7 @@ pub(crate) struct Opaque {
     /// Its arguments are set by one thread at a time.
     entry: Mutex<Entry>,
     params: Vec<Kind>,
-    /// Items of a group, at most.
-    most: usize,
+    most: Most,
     _program: Program,
 }
 
@@ -84,7 +84,7 @@ impl Opaque {
             HalError::new(HalErrorKind::Build, what)
         })?;
         let params = (0..count(&kernel)?).map(|nth| kind(&kernel, nth)).collect();
-        let most = most_items(core, &kernel)?;
+        let most = Most::of(core, &kernel)?;
         let entry = Mutex::new(Entry { kernel, checked: None });
         Ok(Opaque { entry, params, most, _program: program })
     }
@@ -101,7 +101,7 @@ impl Opaque {
         arguments: &[Argument],
     ) -> Result<(), HalError> {
         if let Some(group) = geometry.group {
-            fits(group, self.most)?;
+            self.most.check(group)?;
         }
         let mut entry = self.entry();
         if entry.checked.as_deref() == Some(arguments) {
@@ -224,21 +224,45 @@ fn kind(kernel: &Kernel, nth: u32) -> Kind {
     }
 }
 
-/// Whether a kernel of so many items at most runs in such groups.
-pub(crate) fn fits(group: Dims, most: usize) -> Result<(), HalError> {
-    let items = group.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
-    if items.is_some_and(|items| items <= most) {
-        return Ok(());
-    }
-    let what = format!("a group of {group:?} (of this kernel, {most} items at most)");
-    Err(HalError::unsupported(&what))
+/// The groups in which a kernel runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Most {
+    /// Items of a group, at most: fewer than the device has, if each needs much.
+    pub(crate) items: usize,
+    /// The same in each dimension, the slowest first.
+    dims: Dims,
 }
 
-pub(crate) fn most_items(core: &Core, kernel: &Kernel) -> Result<usize, HalError> {
-    let (what, mut most) = (CL_KERNEL_WORK_GROUP_SIZE, 0usize);
-    let (device, to) = (core.id.0, (&raw mut most).cast::<c_void>());
-    let bytes = size_of::<usize>();
-    // SAFETY: a live kernel, built for the device; the answer is a `size_t`.
-    unsafe { run!(clGetKernelWorkGroupInfo(kernel.0, device, what, bytes, to, null_mut())) }?;
-    Ok(most)
+impl Most {
+    pub(crate) fn of(core: &Core, kernel: &Kernel) -> Result<Most, HalError> {
+        let (what, mut items) = (CL_KERNEL_WORK_GROUP_SIZE, 0usize);
+        let (device, to) = (core.id.0, (&raw mut items).cast::<c_void>());
+        let bytes = size_of::<usize>();
+        // SAFETY: a live kernel, built for the device; the answer is a `size_t`.
+        unsafe { run!(clGetKernelWorkGroupInfo(kernel.0, device, what, bytes, to, null_mut())) }?;
+        #[cfg(test)]
+        let items = items.min(crate::tests::MOST_ITEMS.get());
+        Ok(Most { items, dims: core.target.group })
+    }
+
+    /// Whether it runs in such groups.
+    pub(crate) fn check(&self, group: Dims) -> Result<(), HalError> {
+        let Most { items: most, dims } = *self;
+        let items = group.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
+        let narrow = group.iter().zip(dims).all(|(items, most)| *items <= most);
+        if narrow && items.is_some_and(|items| items <= most) {
+            return Ok(());
+        }
+        let what = match narrow {
+            true => format!("a group of {group:?} (of this kernel, {most} items at most)"),
+            false => format!("a group of {group:?} (of the device, {dims:?} at most)"),
+        };
+        Err(HalError::unsupported(&what))
+    }
+
+    /// A block in which it runs, of these threads or fewer.
+    pub(crate) fn within(&self, block: [u64; 3]) -> [u64; 3] {
+        let block = narrowed(block, self.items.try_into().unwrap_or(u32::MAX));
+        std::array::from_fn(|d| block[d].min(self.dims[d] as u64))
+    }
 }

@@ -5,15 +5,17 @@ use crate::downloads::Downloads;
 use crate::memory::Memory;
 use crate::module::Target;
 use crate::native::Native;
+use folio_core::geom::Dims;
 use folio_core::hal::{
     Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
 };
 use opencl_sys::{
     CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
-    CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND,
-    CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
-    CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
-    CL_DEVICE_VENDOR, CL_DEVICE_VENDOR_ID, CL_DRIVER_VERSION, cl_device_id, cl_platform_id,
+    CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_MAX_WORK_ITEM_SIZES,
+    CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_SVM_CAPABILITIES,
+    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER, CL_DEVICE_TYPE,
+    CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR,
+    CL_DEVICE_VENDOR_ID, CL_DRIVER_VERSION, cl_device_id, cl_platform_id,
 };
 use std::any::TypeId;
 use std::ffi::c_void;
@@ -38,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     pub(crate) context: Context,
     pub(crate) downloads: Downloads,
+    /// Held by whoever advances the lanes of these devices.
+    pub(crate) advance: Mutex<()>,
 }
 
 /// A device's name in OpenCL; valid as long as the process.
@@ -78,7 +82,9 @@ impl Platform {
         let ids: Vec<_> = self.devices.iter().map(|id| id.0).collect();
         let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let (memory, downloads) = (Memory::new(), Downloads::default());
-        let made = Arc::new(Shared { memory, context: Context::new(&ids)?, downloads });
+        let (context, advance) = (Context::new(&ids)?, Mutex::new(()));
+        let made = Arc::new(Shared { memory, context, downloads, advance });
+        crate::memory::add(&made);
         Ok(shared.insert(made).clone())
     }
 }
@@ -174,6 +180,19 @@ pub(crate) fn number(id: DeviceId, what: u32) -> Result<u64, String> {
     let len = found.len().min(8);
     word[..len].copy_from_slice(&found[..len]);
     Ok(u64::from_ne_bytes(word))
+}
+
+/// Items of a group in each dimension, at most; the slowest first.
+pub(crate) fn widest(id: DeviceId) -> Dims {
+    let found = bytes(id, CL_DEVICE_MAX_WORK_ITEM_SIZES).unwrap_or_default();
+    let mut sizes = found.chunks_exact(size_of::<usize>()).map(|size| {
+        let mut word = [0; size_of::<usize>()];
+        word.copy_from_slice(size);
+        usize::from_ne_bytes(word).max(1)
+    });
+    let mut dims = [(); 3].map(|()| sizes.next().unwrap_or(usize::MAX));
+    dims.reverse();
+    dims
 }
 
 fn text(id: DeviceId, what: u32) -> Result<String, HalError> {

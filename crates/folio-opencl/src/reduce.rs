@@ -22,7 +22,7 @@ pub(crate) struct Finish {
     pub(crate) memory: usize,
     /// Of a value.
     bytes: usize,
-    kernel: Kernel,
+    pub(crate) kernel: Kernel,
 }
 
 /// Memory of the driver's own, and how much it is.

@@ -1,55 +1,98 @@
 //! What shows on the inside only: which of the driver's functions are called, and texts that it refuses.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
+use crate::cl::{Event, call, check, run};
 use crate::device::{Loaded, OpenClDevice};
 use crate::module::Text;
-use crate::{Cache, OpenClBackend};
+use crate::{Cache, Native, OpenClBackend};
 use folio_core::Runtime;
 use folio_core::hal::{
-    AllocKind, AllocReq, Args, Backend, CopyRect, Device, Foreign, Geometry, HalError,
-    HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost,
-    MemBase, MemRef, Notify, Order, Param, Tick, Wait,
+    AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, FillRect, Foreign, Geometry,
+    HalError, HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
+    Lost, MemBase, MemRef, Notify, Order, Param, Source, Tick, Unavailable, Wait,
 };
 use folio_core::ir::parse::parse;
+use opencl_sys::{
+    CL_COMPLETE, CL_INVALID_OPERATION, CL_MEM_OBJECT_ALLOCATION_FAILURE, cl_command_queue,
+    cl_context, cl_int,
+};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::Range;
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+mod faults;
+mod loss;
+mod memory;
+
+/// What is kept is given back on behalf of whoever has too little, in the whole process.
+static ONE_COUNTS: Mutex<()> = Mutex::new(());
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(20);
+
+/// Which calls of a function of the driver's this thread does not get to, by their numbers, and what it is told.
+#[derive(Clone, Debug, PartialEq)]
+struct Refused(&'static str, Range<usize>, cl_int);
+
+/// What happens within a call.
+type Within = (&'static str, Box<dyn FnOnce()>);
 
 thread_local! {
     /// How often this thread has called each of the driver's functions.
     static CALLS: RefCell<BTreeMap<&'static str, usize>> = RefCell::default();
-    /// The function that this thread does not get to, once it has called it so often.
-    static REFUSED: Cell<Option<(&'static str, usize)>> = const { Cell::new(None) };
-    /// So often the driver has no memory for this thread.
-    static REFUSALS: Cell<usize> = const { Cell::new(0) };
+    static REFUSED: RefCell<Option<Refused>> = const { RefCell::new(None) };
+    /// What the next call of this function waits for.
+    static WITHIN: RefCell<Option<Within>> = const { RefCell::new(None) };
+    /// No kernel runs in larger groups.
+    pub(crate) static MOST_ITEMS: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Whether the driver is to say that it has no memory.
-pub(crate) fn is_refused() -> bool {
-    let left = REFUSALS.get();
-    REFUSALS.set(left.saturating_sub(1));
-    left > 0
-}
-
-/// Whether the driver refuses this call, of a function that returns a status.
-pub(crate) fn refused(function: &'static str) -> Result<(), HalError> {
-    match REFUSED.get() {
-        Some((name, 0)) if name == function => {
-            REFUSED.set(None);
-            Err(HalError::new(HalErrorKind::Driver, "a test's reason"))
-        }
-        Some((name, calls)) if name == function => {
-            REFUSED.set(Some((name, calls - 1)));
-            Ok(())
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The driver's function of this name is called.
-pub(crate) fn called(function: &'static str) {
+/// The driver's function of this name is called, or refuses.
+pub(crate) fn called(function: &'static str) -> Result<(), HalError> {
+    let within = |within: &RefCell<Option<Within>>| {
+        within.borrow_mut().take_if(|(name, _)| *name == function)
+    };
     // Not while a thread ends, which takes its locals first.
+    if let Ok(Some((_, within))) = WITHIN.try_with(within) {
+        within();
+    }
+    let refused = REFUSED.try_with(|refused| {
+        let mut refused = refused.borrow_mut();
+        let Refused(_, calls, status) = refused.as_mut().filter(|r| r.0 == function)?;
+        if calls.start > 0 {
+            *calls = calls.start - 1..calls.end - 1;
+            return None;
+        }
+        let status = *status;
+        calls.end -= 1;
+        if calls.end == 0 {
+            *refused = None;
+        }
+        Some(check(function, status))
+    });
+    if let Ok(Some(refused)) = refused {
+        return refused;
+    }
     let _ = CALLS.try_with(|calls| *calls.borrow_mut().entry(function).or_default() += 1);
+    Ok(())
+}
+
+/// The driver refuses this call of this function; call 0 is the next.
+fn refuse(function: &'static str, call: usize) {
+    refuse_for(function, call..call + 1, CL_INVALID_OPERATION);
+}
+
+fn refuse_for(function: &'static str, calls: Range<usize>, status: cl_int) {
+    REFUSED.set(Some(Refused(function, calls, status)));
+}
+
+/// There is nothing left that it refuses.
+#[track_caller]
+fn was_refused() {
+    assert_eq!(REFUSED.take(), None);
 }
 
 /// What this thread calls meanwhile.
@@ -141,10 +184,15 @@ impl Bench {
 
     /// Copies between the memory and the host's, and waits.
     fn copy(&self, values: &mut [f32], up: bool) {
-        let base = MemBase::Host(HostPtr(values.as_mut_ptr().cast()));
+        self.copy_some(values.as_mut_ptr(), values.len(), up);
+        self.finish();
+    }
+
+    fn copy_some(&self, at: *mut f32, len: usize, up: bool) {
+        let base = MemBase::Host(HostPtr(at.cast()));
         let host = MemRef { base, offset: 0 };
         let (src, dst) = if up { (host, self.memory) } else { (self.memory, host) };
-        let bytes = size_of_val(values) as u64;
+        let bytes = 4 * len as u64;
         let rect = CopyRect {
             src,
             src_pitch: [bytes; 2],
@@ -153,11 +201,43 @@ impl Bench {
             extent: [1, 1, bytes],
         };
         self.lane.copy(&self.head(&[]), &[rect]).unwrap();
-        self.finish();
     }
 
     fn finish(&self) {
         assert_eq!(self.lane.wait(self.last.get(), None), Ok(true));
+    }
+
+    /// By its queue.
+    fn task(
+        &self,
+        run: impl FnOnce(cl_command_queue, cl_context) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let mut run = Some(run);
+        let mut task = |native: &dyn std::any::Any| {
+            let native = native.downcast_ref::<Native>().unwrap();
+            run.take().unwrap()(native.queue, native.context)
+        };
+        let (kernel, geometry) =
+            (KernelRef::Foreign(Foreign::new(&mut task)), Geometry::new(1, [1; 3]));
+        self.lane.launch(&self.head(&[]), kernel, &geometry, &Args::new(&[]))
+    }
+
+    /// What comes later on this lane waits for the gate.
+    fn gate(&self) -> Gate {
+        let mut gate = None;
+        self.task(|queue, context| {
+            let mut status = 0;
+            // SAFETY: a live context and queue; the event lives until it is released.
+            unsafe {
+                let event = Event(call!(clCreateUserEvent(context, &raw mut status))?);
+                let raw = &raw const event.0;
+                run!(clEnqueueBarrierWithWaitList(queue, 1, raw, null_mut()))?;
+                gate = Some(Gate(event, queue as usize));
+            }
+            Ok(())
+        })
+        .unwrap();
+        gate.unwrap()
     }
 
     fn failures(&self) -> Vec<(Tick, HalError)> {
@@ -172,6 +252,83 @@ impl Bench {
         let mut values = vec![0.0; self.len];
         self.copy(&mut values, false);
         assert!(values.iter().all(|value| *value == 2f32.powi(launches)), "{:?}", &values[..4]);
+    }
+}
+
+/// A queue waits for it.
+struct Gate(Event, usize);
+
+impl Gate {
+    fn open(&self) {
+        // SAFETY: a live event, whose status nobody has set before.
+        unsafe { run!(clSetUserEventStatus(self.0.0, CL_COMPLETE)) }.unwrap();
+    }
+
+    /// Everything that the queue has been given has ended.
+    fn queue_ends(&self) {
+        // SAFETY: the queue of a lane that the test has.
+        unsafe { run!(clFinish(self.1 as cl_command_queue)) }.unwrap();
+    }
+}
+
+/// A kernel that runs in smaller groups than the device does is launched in those.
+#[test]
+fn blocks_are_what_the_kernel_takes() {
+    for (most, tiles) in [(usize::MAX, true), (256, true), (255, false), (3, false), (1, false)] {
+        MOST_ITEMS.set(most);
+        let Some(bench) = Bench::open(1 << 20) else { return };
+        bench.copy(&mut vec![1.0; 1 << 20], true);
+        bench.launch(bench.len, true);
+        bench.launch(bench.len, false);
+        bench.holds(2);
+        let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+        let loaded = device.0.loaded(bench.twice).unwrap();
+        let Loaded::Function(twice) = &*loaded else { panic!("it is a function") };
+        let threads = twice.0.text(true).built.get().unwrap().as_ref().unwrap().block;
+        assert!(threads.iter().product::<u64>() <= most as u64, "{threads:?}");
+        let units = u64::from(device.0.info.compute_units);
+        let tiled = twice.0.several([1, 1, bench.len as u64], units);
+        let tiled = tiled.map(|(text, _)| text.built.get().is_some_and(Result::is_ok));
+        assert_eq!(tiled.unwrap_or(tiles), tiles);
+        assert!(bench.failures().is_empty());
+    }
+    MOST_ITEMS.set(usize::MAX);
+}
+
+/// A rectangle whose rows are apart is filled by few calls, and nothing between its rows is written.
+#[test]
+fn fills_take_few_calls() {
+    let Some(bench) = Bench::open(16 << 10) else { return };
+    let rect =
+        |extent, pitch, offset| FillRect { dst: MemRef { offset, ..bench.memory }, pitch, extent };
+    // Slices, rows and bytes; from one to the next; the first byte; calls, at most.
+    let all = [
+        ([1, 100, 12], [0, 52], 8, 8),
+        ([3, 100, 12], [8000, 52], 4, 3 * 8),
+        ([40, 1, 12], [100, 1], 4, 7),
+        ([40, 3, 12], [100, 12], 4, 7),
+        ([40, 3, 12], [36, 12], 4, 1),
+        ([1, 7, 13], [0, 19], 3, 4),
+    ];
+    for (extent, pitch, offset, most) in all {
+        let mut expected = vec![1u8; 64 << 10];
+        for (z, y) in (0..extent[0]).flat_map(|z| (0..extent[1]).map(move |y| (z, y))) {
+            let at = (offset + z * pitch[0] + y * pitch[1]) as usize;
+            let row = expected[at..at + extent[2] as usize].iter_mut();
+            row.zip([7, 8, 9].into_iter().cycle()).for_each(|(byte, value)| *byte = value);
+        }
+        bench.copy(&mut vec![f32::from_ne_bytes([1; 4]); 16 << 10], true);
+        let calls = calls_of(|| {
+            let rect = rect(extent, pitch, offset);
+            bench.lane.fill(&bench.head(&[]), &[rect], &[7, 8, 9]).unwrap();
+        });
+        let enqueued: usize =
+            calls.iter().filter(|(name, _)| name.starts_with("clEnqueue")).map(|(_, n)| n).sum();
+        assert!(enqueued <= most, "{calls:?}");
+        let mut values = vec![0.0f32; 16 << 10];
+        bench.copy(&mut values, false);
+        let found: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        assert!(found == expected, "{extent:?}");
     }
 }
 
@@ -223,9 +380,9 @@ fn records_that_are_not_cleared() {
     bench.finish();
     bench.launch(255, false);
     let wrong = bench.last.get();
-    REFUSED.set(Some(("clEnqueueFillBuffer", 0)));
+    refuse("clEnqueueFillBuffer", 0);
     bench.finish();
-    assert_eq!(REFUSED.get(), None);
+    was_refused();
     for _ in 0..100 {
         bench.launch(256, false);
     }
@@ -240,14 +397,14 @@ fn what_was_enqueued_fails_later() {
     let Some(bench) = Bench::open(256) else { return };
     bench.copy(&mut [1.0; 256], true);
     bench.launch(256, false);
-    REFUSED.set(Some(("clEnqueueReadBuffer", 0)));
+    refuse("clEnqueueReadBuffer", 0);
     // The copy's mark reads the launch's record.
     bench.copy(&mut [0.0; 256], false);
-    assert_eq!(REFUSED.get(), None);
+    was_refused();
     let failures = bench.failures();
     assert!(matches!(failures[..], [(tick, _)] if tick == bench.last.get()), "{failures:?}");
     let mut task = |_: &dyn std::any::Any| {
-        REFUSED.set(Some(("clEnqueueMarkerWithWaitList", 0)));
+        refuse("clEnqueueMarkerWithWaitList", 0);
         Ok(())
     };
     let (kernel, geometry) =
@@ -270,12 +427,12 @@ fn devices_that_do_not_say_what_they_are() {
     let all = OpenClBackend::new().devices().unwrap().len();
     // Whether it is there comes first, in two calls.
     for (function, calls) in [("clGetDeviceIDs", 0), ("clGetDeviceInfo", 2)] {
-        REFUSED.set(Some((function, calls)));
+        refuse(function, calls);
         match OpenClBackend::new().devices() {
             Ok(devices) => assert!(devices.len() < all),
-            Err(why) => assert!(why.reason.contains("a test's reason"), "{}", why.reason),
+            Err(why) => assert!(why.reason.contains("CL_INVALID_OPERATION"), "{}", why.reason),
         }
-        assert_eq!(REFUSED.get(), None);
+        was_refused();
     }
 }
 
@@ -320,185 +477,4 @@ fn a_text_that_the_driver_refuses() {
     let [(tick, error)] = &failures[..] else { panic!("{failures:?}") };
     assert!(matches!(error.kind, HalErrorKind::Build), "{error}");
     assert_eq!((*tick, &*error.message), (4, "the driver's reason"));
-}
-
-/// Whoever sees that a lane has gone on sees also that those have for which it waited, and what failed there.
-#[test]
-fn lanes_are_seen_after_those_that_they_waited_for() {
-    let Some(first) = Bench::open(256) else { return };
-    first.copy(&mut [1.0; 256], true);
-    let [second, third] = [first.beside(), first.beside()];
-    for turn in 1..=20 {
-        first.launch(255, false);
-        second.meet(&first.lane, first.last.get());
-        third.meet(&second.lane, turn);
-        // Nobody asks the others.
-        third.finish();
-        assert_eq!(second.lane.completed(), Ok(turn));
-        assert_eq!(first.lane.completed(), Ok(first.last.get()));
-        let failures = first.failures();
-        assert!(matches!(failures[..], [(tick, _)] if tick == first.last.get()), "{failures:?}");
-    }
-}
-
-/// Calls of `clSVMAlloc` and of `clSVMFree` meanwhile.
-fn svm(run: impl FnOnce()) -> [usize; 2] {
-    let calls = calls_of(run);
-    ["clSVMAlloc", "clSVMFree"].map(|function| calls.get(function).copied().unwrap_or(0))
-}
-
-/// A device on which nothing is in use, if its memory has addresses.
-fn with_addresses() -> Option<Arc<OpenClDevice>> {
-    let backend = OpenClBackend::new();
-    if let Err(why) = backend.devices() {
-        println!("skipped: opencl: {}", why.reason);
-        return None;
-    }
-    // SAFETY: the tests keep the HAL's contract.
-    let core = unsafe { backend.open(0, Notify::none()) }.unwrap();
-    let core = core.as_any().downcast_ref::<OpenClDevice>().unwrap().0.clone();
-    let device = Arc::new(OpenClDevice(core));
-    if device.0.svm == crate::platform::Svm::None {
-        println!("skipped: opencl memory: it has no addresses");
-        return None;
-    }
-    Some(device)
-}
-
-const MIB: u64 = 1 << 20;
-
-/// Of what is allocated and freed again and again the driver hears once, and in the end it has all of it back.
-#[test]
-fn freed_memory_is_allocated_again() {
-    let Some(device) = with_addresses() else { return };
-    let usm = device.usm();
-    let again = |sizes: &[u64]| {
-        svm(|| {
-            for _ in 0..100 {
-                let made = sizes.iter().map(|size| usm.alloc(&request(*size)).unwrap().handle);
-                let made: Vec<_> = made.collect();
-                made.into_iter().for_each(|handle| usm.free(handle));
-            }
-        })
-    };
-    assert_eq!(again(&[MIB]), [1, 0]);
-    assert_eq!(again(&[MIB, 3 * MIB, 7]), [2, 0]);
-    // A little less is done with what is there.
-    assert_eq!(again(&[3 * MIB - MIB / 4]), [0, 0]);
-    assert_eq!(usm.memory().in_use, 0);
-    // No more than the 4 MiB and something that were in use at once: both large pieces go.
-    let all = svm(|| assert!(usm.alloc(&request(3 * MIB + MIB / 2)).is_ok()));
-    assert_eq!(all, [1, 2]);
-    assert_eq!(svm(|| drop(device)), [0, 2]);
-}
-
-/// What is asked for as zeros is zeros, also where something else was before.
-#[test]
-fn memory_that_is_allocated_again_is_zeroed() {
-    let Some(bench) = Bench::open(256) else { return };
-    bench.copy(&mut [1.0; 256], true);
-    let MemBase::Device { handle, .. } = bench.memory.base else { unreachable!() };
-    bench.device.usm().free(handle);
-    let request = AllocReq { zeroed: true, ..request(4 * 256) };
-    let mut made = None;
-    let asked = svm(|| made = Some(bench.device.usm().alloc(&request).unwrap()));
-    let made = made.unwrap();
-    assert!(made.address.is_none() || asked == [0, 0]);
-    let base = MemBase::Device { device: 0, handle: made.handle };
-    let bench = Bench { memory: MemRef { base, offset: 0 }, ..bench };
-    let mut values = [2.0; 256];
-    bench.copy(&mut values, false);
-    assert_eq!(values, [0.0; 256]);
-}
-
-/// What a command still holds that is being enqueued nobody else gets; nor is what a lost device may still use freed.
-#[test]
-fn memory_that_is_held_is_not_allocated_again() {
-    let Some(device) = with_addresses() else { return };
-    let usm = device.usm();
-    let first = usm.alloc(&request(MIB)).unwrap();
-    let held = device.0.shared.memory.find(first.handle).unwrap();
-    let mut second = None;
-    let again = svm(|| {
-        usm.free(first.handle);
-        second = Some(usm.alloc(&request(MIB)).unwrap());
-    });
-    let second = second.unwrap();
-    assert_eq!(again, [1, 0]);
-    assert_ne!(first.address, second.address);
-    assert_eq!(svm(|| drop(held)), [0, 1]);
-    device.0.lost.set(Lost::new("a test")).unwrap();
-    assert_eq!(svm(|| usm.free(second.handle)), [0, 0]);
-}
-
-/// A driver that has no more memory is asked again when nothing is kept; what fails then leaves no trace.
-#[test]
-fn what_is_kept_is_given_back_where_memory_is_short() {
-    let Some(device) = with_addresses() else { return };
-    let usm = device.usm();
-    let some = [8, 2].map(|size| usm.alloc(&request(size * MIB)).unwrap().handle);
-    assert_eq!(svm(|| some.iter().for_each(|handle| usm.free(*handle))), [0, 0]);
-    // The larger piece goes so that no more is held than was in use; the other one, because it is refused.
-    REFUSALS.set(1);
-    let mut made = None;
-    assert_eq!(svm(|| made = Some(usm.alloc(&request(3 * MIB)).unwrap())), [1, 2]);
-    let before = usm.memory();
-    REFUSALS.set(2);
-    let error = usm.alloc(&request(3 * MIB)).unwrap_err();
-    assert!(matches!(error.kind, HalErrorKind::OutOfMemory { asked, .. } if asked == 3 * MIB));
-    assert_eq!(usm.memory(), before);
-    usm.free(made.unwrap().handle);
-    assert_eq!(usm.memory().in_use, 0);
-}
-
-/// The same by buffers of a runtime, which read as zero each time.
-#[test]
-fn buffers_come_and_go() {
-    if with_addresses().is_none() {
-        return;
-    }
-    let rt = Runtime::builder().backend(OpenClBackend::new()).build().unwrap();
-    let q = rt.queue().unwrap();
-    let asked = svm(|| {
-        for turn in 0..100 {
-            let mut x = rt.buffer::<u32>(10_000).unwrap();
-            q.submit(|g| {
-                g.fill(x.slice_mut([1], [500])?, turn);
-                Ok(())
-            })
-            .unwrap();
-            let values = x.to_vec().unwrap();
-            assert_eq!(values[..2], [0, turn]);
-            assert!(values[501..].iter().all(|value| *value == 0));
-            drop(x);
-            while q.device().budget().1 > 0 {
-                std::thread::yield_now();
-            }
-        }
-    });
-    // One more to see what buffers over such memory are, in each context.
-    assert_eq!(asked[0], 2);
-}
-
-/// A task is called while its device is there; on one that is lost it is not.
-#[test]
-fn no_task_is_called_on_a_lost_device() {
-    let Some(bench) = Bench::open(256) else { return };
-    let mut calls = 0;
-    let mut launch = || {
-        let mut task = |_: &dyn std::any::Any| {
-            calls += 1;
-            Ok(())
-        };
-        let (kernel, geometry) =
-            (KernelRef::Foreign(Foreign::new(&mut task)), Geometry::new(1, [1; 3]));
-        let launched = bench.lane.launch(&bench.head(&[]), kernel, &geometry, &Args::new(&[]));
-        (launched, calls)
-    };
-    assert!(matches!(launch(), (Ok(()), 1)));
-    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
-    device.0.lost.set(Lost::new("a test")).unwrap();
-    let (refused, calls) = launch();
-    assert!(matches!(refused, Err(error) if matches!(error.kind, HalErrorKind::Lost)));
-    assert_eq!(calls, 1);
 }

@@ -1,7 +1,6 @@
 //! How a launch of an emitted text is cut into threads.
 
 use crate::module::Built;
-use crate::opaque::fits;
 use folio_core::hal::{Geometry, HalError};
 use folio_core::ir::emit::{COMBINED, Grid, LANES, Threads};
 use std::ops::Range;
@@ -44,7 +43,7 @@ impl Built {
                 ([1, 1, lanes], [1, 1, blocks.checked_mul(lanes).ok_or_else(beyond)?])
             }
             (Threads::Groups, Some(group)) => {
-                fits(group, self.most)?;
+                self.most.check(group)?;
                 (group.map(|n| n as u64), part)
             }
             (Threads::Groups, None) => return Err(HalError::unsupported("groups of no size")),
@@ -66,6 +65,6 @@ impl Built {
 
     /// Threads of a block that combines.
     pub(crate) fn lanes(&self) -> usize {
-        LANES.min(self.module.layout.most_threads).max(1) as usize
+        self.most.items.clamp(1, LANES as usize)
     }
 }

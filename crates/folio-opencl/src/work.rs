@@ -19,6 +19,8 @@ pub(crate) type Kept = Vec<Box<[u8]>>;
 const MOST_PATTERN: usize = 128;
 /// How much of a repeated pattern is sent at a time.
 const CHUNK: usize = 1 << 20;
+/// Bytes of a row from which on to copy it, which is to read it too, takes longer than a call.
+const LONG_ROW: usize = 64 << 10;
 
 /// Where one operation's commands go.
 pub(crate) struct Commands<'q> {
@@ -317,17 +319,35 @@ impl<'q> Commands<'q> {
         self.plane(Place::Device(way, 0), Place::Host(to), &down)
     }
 
-    /// Fills a rectangle row by row; all of it at once where its rows touch.
+    /// Fills a rectangle: all of it at once where its rows touch, and otherwise the first row of each slice, which
+    /// is copied to the next, then both to the next two, and so on. Rows that are long are filled one by one.
     pub(crate) fn fill(&mut self, rect: &FillRect, pattern: &[u8]) -> Result<(), HalError> {
         let Place::Device(block, start) = self.place(&rect.dst)? else {
             return Err(HalError::unsupported("filling memory of the host"));
         };
-        let [slices, rows, bytes] = rect.extent;
-        let close = rows == 1 || rect.pitch[1] == bytes;
-        let (rows, bytes) = if close { (1, rows * bytes) } else { (rows, bytes) };
-        for at in (0..slices).flat_map(|z| (0..rows).map(move |y| (z, y))) {
-            let offset = start + size(at.0 * rect.pitch[0] + at.1 * rect.pitch[1])?;
-            self.fill_row(&block, offset, size(bytes)?, pattern)?;
+        let ([mut slices, mut rows, mut bytes], [slice, mut row]) = (rect.extent, rect.pitch);
+        if rows == 1 || row == bytes {
+            // A slice is a row.
+            (slices, rows, bytes, row) = (1, slices, rows * bytes, slice);
+        }
+        if row == bytes {
+            (rows, bytes) = (1, rows * bytes);
+        }
+        let (rows, bytes, row) = (size(rows)?, size(bytes)?, size(row)?);
+        for at in 0..slices {
+            let first = start + size(at * slice)?;
+            let mut done = 0;
+            while done < rows {
+                let next = first + done * row;
+                if done == 0 || bytes >= LONG_ROW {
+                    self.fill_row(&block, next, bytes, pattern)?;
+                    done += 1;
+                } else {
+                    let plane = Plane { rows: done.min(rows - done), bytes, pitch: [row; 2] };
+                    self.inside((&block, first), (&block, next), &plane)?;
+                    done += plane.rows;
+                }
+            }
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ mod writer;
 pub use abi::{COMBINED, Grid, LANES, Layout, Points, Record, Threads, Word};
 pub use dialect::Dialect;
 pub use lacks::{Capabilities, Feature, Lacks};
-pub use texts::{Cut, Texts};
+pub use texts::{Cut, Texts, narrowed};
 
 use crate::ir::{Kernel, ParamId};
 

@@ -46,9 +46,12 @@ impl Texts<Module> {
         cut: Cut,
     ) -> Result<Texts<Module>, Lacks> {
         let gpu = cut == Cut::Gpu;
-        let block = block(if gpu { by_rank(kernel.shape.rank) } else { ROW }, capabilities.block);
+        let block =
+            narrowed(if gpu { by_rank(kernel.shape.rank) } else { ROW }, capabilities.block);
         let text = |kernel: &Kernel, checked: bool| {
-            let width = gpu.then_some(block[2] as u32);
+            // OpenCL says only of a text that is built how large its blocks may be.
+            let fixed = dialect == Dialect::Cuda || kernel.shape.tile > 1;
+            let width = (gpu && fixed).then_some(block[2] as u32);
             let unroll = gpu && !checked;
             let form = Form { width, unroll, ..Form::new(dialect, checked) };
             emit(kernel, form, capabilities)
@@ -105,7 +108,7 @@ fn by_rank(rank: u8) -> [u64; 3] {
 }
 
 /// A block of so many threads at most.
-fn block(mut block: [u64; 3], most: u32) -> [u64; 3] {
+pub fn narrowed(mut block: [u64; 3], most: u32) -> [u64; 3] {
     for dim in 0..3 {
         while block[dim] > 1 && block.iter().product::<u64>() > u64::from(most) {
             block[dim] /= 2;
@@ -156,9 +159,9 @@ mod tests {
 
     #[test]
     fn blocks_fit_the_device() {
-        assert_eq!(block(by_rank(2), 1024), [1, 8, 32]);
-        assert_eq!(block(by_rank(2), 64), [1, 2, 32]);
-        assert_eq!(block(by_rank(3), 16), [1, 1, 16]);
-        assert_eq!(block(ROW, 0), [1, 1, 1]);
+        assert_eq!(narrowed(by_rank(2), 1024), [1, 8, 32]);
+        assert_eq!(narrowed(by_rank(2), 64), [1, 2, 32]);
+        assert_eq!(narrowed(by_rank(3), 16), [1, 1, 16]);
+        assert_eq!(narrowed(ROW, 0), [1, 1, 1]);
     }
 }

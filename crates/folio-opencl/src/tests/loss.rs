@@ -1,0 +1,137 @@
+//! Losses, and lanes that wait for each other.
+
+use super::*;
+
+/// A device that is lost takes nothing more at once; that it is lost is told when nothing of it touches memory any more,
+/// on whatever lane: what waits for that may be given back then.
+#[test]
+fn a_loss_is_told_when_all_is_over() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    let (other, third) = (bench.beside(), bench.beside());
+    let gate = other.gate();
+    let at = vec![0.0f32; 256].leak().as_mut_ptr();
+    other.copy_some(at, 256, false);
+    other.lane.flush();
+    bench.launch(256, true);
+    refuse("clEnqueueMarkerWithWaitList", 0);
+    let soon = || Some(Instant::now() + Duration::from_millis(20));
+    assert_eq!(bench.lane.wait(bench.last.get() + 1, soon()), Ok(false));
+    was_refused();
+    let head = bench.head(&[]);
+    let refused = bench.lane.copy(&head, &[]).unwrap_err();
+    assert!(matches!(refused.kind, HalErrorKind::Lost), "{refused}");
+    assert!(bench.device.lane(LaneKind::Compute, 0).is_err());
+    for lane in [&bench, &other, &third] {
+        lane.lane.flush();
+        lane.lane.drive();
+        assert!(lane.lane.completed().is_ok());
+        assert_eq!(lane.lane.wait(lane.last.get() + 1, soon()), Ok(false));
+    }
+    gate.open();
+    assert!(bench.lane.wait(bench.last.get() + 1, None).is_err());
+    for lane in [&bench, &other, &third] {
+        assert!(lane.lane.completed().is_err());
+    }
+    // SAFETY: nobody writes there any more, which is what this is about.
+    assert!(unsafe { std::slice::from_raw_parts(at, 256) } == [2.0; 256]);
+}
+
+/// While an interop task runs on a device that is lost, that is not told: the task may enqueue more.
+#[test]
+fn a_loss_is_not_told_during_a_task() {
+    let Some(bench) = Bench::open(256) else { return };
+    let other = bench.beside();
+    bench.copy(&mut [1.0; 256], true);
+    let told = other.task(|_, _| {
+        bench.launch(256, true);
+        refuse("clEnqueueMarkerWithWaitList", 0);
+        bench.lane.flush();
+        was_refused();
+        bench.lane.flush();
+        assert!(bench.lane.completed().is_ok());
+        Ok(())
+    });
+    assert!(matches!(told, Err(error) if matches!(error.kind, HalErrorKind::Lost)));
+    assert!(bench.lane.wait(bench.last.get() + 1, None).is_err());
+    assert!(other.lane.completed().is_err());
+}
+
+/// A lane whose state somebody holds for as long as the driver takes holds up neither those who look at others nor those
+/// who only hand something over; whoever waits for what waited for it sees both in the end.
+#[test]
+fn a_lane_that_is_held_holds_up_no_other() {
+    let Some(first) = Bench::open(256) else { return };
+    first.copy(&mut [1.0; 256], true);
+    let [second, third] = [first.beside(), first.beside()];
+    let gate = first.gate();
+    second.meet(&first.lane, first.last.get());
+    let behind = second.gate();
+    behind.open();
+    let (own, theirs) = (second.last.get(), first.last.get());
+    second.lane.flush();
+    gate.open();
+    behind.queue_ends();
+    let (done, told) = mpsc::channel();
+    let [held, free] = [&second, &third].map(|bench| bench.lane.clone());
+    let within = move || {
+        // By then it looks, or soon does.
+        let looks = std::thread::spawn(move || {
+            held.drive();
+            assert!(held.completed().unwrap() < own);
+            done.send(()).unwrap();
+            assert_eq!(held.wait(own, None), Ok(true));
+        });
+        told.recv_timeout(LONG).unwrap();
+        for _ in 0..100 {
+            assert_eq!(free.wait(0, None), Ok(true));
+        }
+        drop(looks);
+    };
+    WITHIN.set(Some(("clEnqueueNDRangeKernel", Box::new(within))));
+    first.launch(256, true);
+    second.finish();
+    assert!(first.lane.completed().unwrap() >= theirs);
+}
+
+/// Whoever sees that a lane has gone on sees also that those have for which it waited, and what failed there.
+#[test]
+fn lanes_are_seen_after_those_that_they_waited_for() {
+    let Some(first) = Bench::open(256) else { return };
+    first.copy(&mut [1.0; 256], true);
+    let [second, third] = [first.beside(), first.beside()];
+    for turn in 1..=20 {
+        first.launch(255, false);
+        second.meet(&first.lane, first.last.get());
+        third.meet(&second.lane, turn);
+        // Nobody asks the others.
+        third.finish();
+        assert_eq!(second.lane.completed(), Ok(turn));
+        assert_eq!(first.lane.completed(), Ok(first.last.get()));
+        let failures = first.failures();
+        assert!(matches!(failures[..], [(tick, _)] if tick == first.last.get()), "{failures:?}");
+    }
+}
+
+/// A task is called while its device is there; on one that is lost it is not.
+#[test]
+fn no_task_is_called_on_a_lost_device() {
+    let Some(bench) = Bench::open(256) else { return };
+    let mut calls = 0;
+    let mut launch = || {
+        let mut task = |_: &dyn std::any::Any| {
+            calls += 1;
+            Ok(())
+        };
+        let (kernel, geometry) =
+            (KernelRef::Foreign(Foreign::new(&mut task)), Geometry::new(1, [1; 3]));
+        let launched = bench.lane.launch(&bench.head(&[]), kernel, &geometry, &Args::new(&[]));
+        (launched, calls)
+    };
+    assert!(matches!(launch(), (Ok(()), 1)));
+    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+    device.0.lost.set(Lost::new("a test")).unwrap();
+    let (refused, calls) = launch();
+    assert!(matches!(refused, Err(error) if matches!(error.kind, HalErrorKind::Lost)));
+    assert_eq!(calls, 1);
+}

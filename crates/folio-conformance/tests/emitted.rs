@@ -5,7 +5,7 @@
 use folio_conformance::engine::{Factory, kernel_names, run_engine_where};
 use folio_core::hal::{HalError, KernelHandle, KernelSource};
 use folio_core::ir::Kernel;
-use folio_core::ir::emit::{Capabilities, Dialect, Form, emit};
+use folio_core::ir::emit::{Capabilities, Cut, Dialect, Form, Texts, emit};
 use folio_layers::{DeviceRef, Hooks, Layer};
 use folio_model::compilers::{nvrtc, opencl};
 use folio_model::interp::Interpreter;
@@ -54,13 +54,22 @@ fn kernels() -> Vec<Kernel> {
     all.values().cloned().collect()
 }
 
-/// The text, or that the dialect's devices cannot have it.
-fn text(kernel: &Kernel, dialect: Dialect, checked: bool) -> Option<String> {
-    let caps = match dialect {
+fn capabilities(dialect: Dialect) -> Capabilities {
+    match dialect {
         Dialect::Cuda => Capabilities::CUDA,
         Dialect::OpenCl => Capabilities { f64: true, atomics64: true, ..Capabilities::LEAST },
-    };
-    Some(emit(kernel, Form::new(dialect, checked), &caps).ok()?.text)
+    }
+}
+
+/// The text, or that the dialect's devices cannot have it.
+fn text(kernel: &Kernel, dialect: Dialect, checked: bool) -> Option<String> {
+    Some(emit(kernel, Form::new(dialect, checked), &capabilities(dialect)).ok()?.text)
+}
+
+/// The text for large launches on GPUs, if that is another one.
+fn text_of_several(kernel: &Kernel, dialect: Dialect) -> Option<String> {
+    let texts = Texts::of(kernel, dialect, &capabilities(dialect), Cut::Gpu).ok()?;
+    Some(texts.several([1 << 10, 1 << 10, 1 << 10], 1)?.0.text.clone())
 }
 
 /// Without the lines that all begin with, and without the lines of the source where something stands: these
@@ -102,21 +111,23 @@ fn compile_suite_kernels_are_as_reviewed() {
     );
 }
 
-/// Each of them, checked and not, compiles, and the compiler has nothing to say.
+/// Each of them, checked and not and for several items, compiles, and the compiler has nothing to say.
 fn compiles(dialect: Dialect, compile: &dyn Fn(&str) -> Result<String, String>) {
-    let (mut done, mut wrong) = (0, Vec::new());
+    let (mut done, mut several, mut wrong) = (0, 0, Vec::new());
     for kernel in kernels() {
-        for checked in [true, false] {
-            let Some(text) = text(&kernel, dialect, checked) else { continue };
+        let of_several = text_of_several(&kernel, dialect);
+        several += usize::from(of_several.is_some());
+        let texts = [true, false].map(|checked| text(&kernel, dialect, checked));
+        for text in texts.into_iter().chain([of_several]).flatten() {
             match compile(&text) {
                 Ok(said) if said.is_empty() => done += 1,
                 Ok(said) | Err(said) => wrong.push(format!("{}: {said}\n{text}", kernel.name)),
             }
         }
     }
-    println!("{done} texts compiled");
+    println!("{done} texts compiled, {several} of several items");
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), done + wrong.len(), wrong[0]);
-    assert!(done >= 200, "{done} texts");
+    assert!(done >= 200 && several >= 20, "{done} texts, {several} of several items");
 }
 
 #[test]

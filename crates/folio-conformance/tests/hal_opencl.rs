@@ -1,5 +1,5 @@
-//! OpenCL devices under the suite of the HAL's contract, bare and validated, with shared virtual memory and
-//! without.
+//! OpenCL devices under the suite of the HAL's contract, bare and validated: with shared virtual memory, with such as
+//! the host does not reach, and without.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_conformance::hal::run_hal;
@@ -62,6 +62,13 @@ fn passes(build: fn() -> OpenClBackend) {
 #[test]
 fn opencl() {
     passes(OpenClBackend::new);
+}
+
+/// Memory has addresses, which the host does not reach.
+#[test]
+fn opencl_without_fine_svm() {
+    assert!(!there_is_one() || !all_share(&OpenClBackend::without_fine_svm()));
+    passes(OpenClBackend::without_fine_svm);
 }
 
 #[test]

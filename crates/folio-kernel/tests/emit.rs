@@ -15,23 +15,33 @@ use folio_kernel::{
 };
 use std::path::PathBuf;
 
-fn text_of(kernel: &Kernel, dialect: Dialect, checked: bool) -> Module {
-    let caps = match dialect {
+fn capabilities(dialect: Dialect) -> Capabilities {
+    match dialect {
         Dialect::OpenCl => Capabilities::LEAST,
         Dialect::Cuda => Capabilities::CUDA,
-    };
-    emit(kernel, Form::new(dialect, checked), &caps).unwrap()
+    }
+}
+
+fn text_of(kernel: &Kernel, dialect: Dialect, checked: bool) -> Module {
+    emit(kernel, Form::new(dialect, checked), &capabilities(dialect)).unwrap()
 }
 
 /// The files in `tests/emit` are what is emitted; `FOLIO_BLESS=1` writes them anew.
 #[test]
 fn kernels_look_like_this() {
-    for (name, text) in [("saxpy", SAXPY), ("guarded", GUARDED), ("grouped", GROUPED)] {
+    let all = [SAXPY, SAXPY, GUARDED, GROUPED];
+    for (name, text) in ["saxpy", "saxpy_of_several", "guarded", "grouped"].into_iter().zip(all) {
         let kernel = read(text);
         for (dialect, ending) in [(Dialect::OpenCl, "cl"), (Dialect::Cuda, "cu")] {
             let checked = name == "guarded";
             let file = format!("{}/tests/emit/{name}.{ending}", env!("CARGO_MANIFEST_DIR"));
-            let found = text_of(&kernel, dialect, checked).text;
+            let found = if name == "saxpy_of_several" {
+                let caps = capabilities(dialect);
+                let texts = Texts::of(&kernel, dialect, &caps, Cut::Gpu).unwrap();
+                texts.several([1, 1, 1 << 20], 1).unwrap().0.text.clone()
+            } else {
+                text_of(&kernel, dialect, checked).text
+            };
             if std::env::var_os("FOLIO_BLESS").is_some() {
                 std::fs::write(&file, &found).unwrap();
             }

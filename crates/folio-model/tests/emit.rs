@@ -133,10 +133,12 @@ fn kernels_on(name: &str, backend: &dyn Backend, at: usize, cases: Option<u64>) 
     suite_of(&name, budget, &|seed| agrees_with(&machine, seed));
 }
 
-/// KRN-01: as the OpenCL backend launches them.
+/// KRN-01: as the OpenCL backend launches them, where memory has addresses and where it has none.
 #[test]
 fn opencl_runs_random_kernels() {
-    kernels_on("opencl", &OpenClBackend::new(), 0, Some(8));
+    for backend in [OpenClBackend::new(), OpenClBackend::without_svm()] {
+        kernels_on("opencl", &backend, 0, Some(4));
+    }
 }
 
 /// KRN-01: on a GPU.

@@ -1,4 +1,4 @@
-//! `cargo xtask gpu-test`: packs the tests that use CUDA for a machine that has GPUs and no Rust.
+//! `cargo xtask gpu-test`: packs the tests that use GPUs, most of them by CUDA, for a machine that has some and no Rust.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,12 +28,13 @@ failure if anything failed. On a machine with a GPU, run it where it is.
           random       random kernels
           model        random programs and faults: alone, beside CPUs, beside OpenCL
           bundle       a program where NVRTC is not, by what one where it is has compiled
+          opencl       GPUs by OpenCL alone: the backend, the suite of the engine, the benchmark
           multi        several GPUs; tests that need more than there are say so
           sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
           bench        benchmarks against hand-written code (builds for minutes)";
 
 /// The groups, in the order in which they run.
-const GROUPS: [&str; 10] = [
+const GROUPS: [&str; 11] = [
     "conformance",
     "beside",
     "twins",
@@ -41,6 +42,7 @@ const GROUPS: [&str; 10] = [
     "random",
     "model",
     "bundle",
+    "opencl",
     "multi",
     "sanitizer",
     "bench",
@@ -48,9 +50,10 @@ const GROUPS: [&str; 10] = [
 /// The script that goes along.
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
 /// What is built of the tests.
-const PACKAGES: [&str; 3] = ["folio-cuda", "folio-conformance", "folio-model"];
-/// The benchmarks.
-const BENCHES: [&str; 3] = ["cuda", "graphs", "gpus"];
+const PACKAGES: [&str; 4] = ["folio-cuda", "folio-opencl", "folio-conformance", "folio-model"];
+/// The benchmarks, and their groups.
+const BENCHES: [(&str, &str); 4] =
+    [("cuda", "bench"), ("graphs", "bench"), ("gpus", "bench"), ("opencl", "opencl")];
 /// Seconds and fewest cases of what is random, on GPUs.
 const RANDOM: [(&str, u64, u64); 3] =
     [("KERNELS_CUDA", 60, 50), ("PROGRAMS_CUDA", 40, 100), ("FAULTS_CUDA", 30, 50)];
@@ -95,7 +98,7 @@ pub fn run(args: Args) -> Result<bool> {
     if GROUPS.iter().any(|group| *group != "bench" && wanted(group)) {
         rows = tests(&root, &mut files)?;
     }
-    if wanted("bench") {
+    if BENCHES.iter().any(|(_, group)| wanted(group)) {
         rows.extend(benches(&root, &mut files)?);
     }
     rows.retain(|row| wanted(row.group));
@@ -118,7 +121,7 @@ fn in_archive(file: &str) -> String {
     format!("bin/{file}")
 }
 
-/// Builds the tests; a row for each that is CUDA's, and those of compute-sanitizer.
+/// Builds the tests; a row for each that is CUDA's or of the group of OpenCL, and those of compute-sanitizer.
 fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     let words: Vec<_> =
         PACKAGES.iter().flat_map(|name| ["--package", *name]).chain(["--tests"]).collect();
@@ -127,12 +130,13 @@ fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (binary, job) in plan.each() {
         let full = format!("{} {}", binary.id, job.test);
-        if !backends::is_of(&full, "cuda") || binary.id == PLANTED {
+        let group = group(&binary.id, &job.test);
+        let has_row = group == "opencl" || backends::is_of(&full, "cuda");
+        if !has_row || binary.id == PLANTED {
             continue;
         }
         let command =
             format!("{} --exact {} --nocapture", in_archive(&file_name(&binary.id)), job.test);
-        let group = group(&binary.id, &job.test);
         rows.push(Row { group, name: full, limit: LIMIT, status: 0, command });
     }
     let binary = |id: &str| plan.each().any(|(binary, _)| binary.id == id);
@@ -152,6 +156,9 @@ fn group(binary: &str, test: &str) -> &'static str {
         Some((_, name)) if name.starts_with("several") => "multi",
         Some((_, "bundle")) => "bundle",
         Some(("folio-conformance", "engine_twins")) => "twins",
+        Some(("folio-conformance", "engine_opencl")) => "opencl",
+        // The rest of it needs no device.
+        None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
         Some(("folio-conformance", "hal_cuda" | "engine_cuda")) => "conformance",
         Some(("folio-model", "emit")) => "random",
@@ -184,7 +191,7 @@ fn sanitizer(tool: &str) -> Vec<Row> {
 /// Builds the benchmarks.
 fn benches(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     let mut command = cargo(root, &["bench", "--package", "folio-benches", "--no-run"]);
-    command.args(BENCHES.iter().flat_map(|name| ["--bench", name]));
+    command.args(BENCHES.iter().flat_map(|(name, _)| ["--bench", name]));
     command.arg("--message-format=json-render-diagnostics");
     let (built, messages) = process::stream(&mut command, Take::HiddenOut)?;
     if !built {
@@ -195,7 +202,8 @@ fn benches(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
         let word = format!("bench.{name}");
         let command = format!("{} --bench", in_archive(&word));
         files.insert(word, file);
-        Row { group: "bench", name: format!("benches {name}"), limit: LIMIT, status: 0, command }
+        let group = BENCHES.iter().find(|(bench, _)| *bench == name).map_or("bench", |(_, g)| *g);
+        Row { group, name: format!("benches {name}"), limit: LIMIT, status: 0, command }
     };
     Ok(found.map(row).collect())
 }
@@ -261,6 +269,9 @@ mod tests {
         assert_eq!(group("folio-model::emit", "cuda_runs"), "random");
         assert_eq!(group("folio-model::machines", "cuda_and_opencl_run"), "model");
         assert_eq!(group("folio-cuda", "launch"), "kernels");
+        assert_eq!(group("folio-conformance::engine_opencl", "opencl_unrolls_loops"), "opencl");
+        assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");
+        assert_ne!(group("folio-opencl", "pool::tests::as_little_goes"), "opencl");
     }
 
     fn row(group: &'static str, name: &str, limit: u64, status: u8, command: &str) -> Row {
@@ -280,6 +291,8 @@ mod tests {
             row("sanitizer", "a planted one", 60, 1, "env false"),
             row("sanitizer", "a planted one that nobody finds", 60, 1, "env true"),
             row("bench", "one without a GPU", 60, 0, "echo skipped: cuda: no driver"),
+            row("opencl", "one without OpenCL", 60, 0, "echo skipped: opencl: no driver"),
+            row("twins", "a twin without OpenCL", 60, 0, "echo skipped: opencl: no driver"),
         ];
         assert!(pack(&folder, &rows, &Files::new()).unwrap());
         let run = |words: &[&str]| {
@@ -295,9 +308,9 @@ mod tests {
             line.unwrap_or_default().split_whitespace().nth(1).unwrap_or_default().to_owned()
         };
         let results: Vec<_> = rows.iter().map(|row| result(&row.name)).collect();
-        let expected = ["pass", "FAIL", "TIME-OUT", "skip", "pass", "FAIL", "FAIL"];
+        let expected = ["pass", "FAIL", "TIME-OUT", "skip", "pass", "FAIL", "FAIL", "FAIL", "skip"];
         assert_eq!(results, expected, "{all}");
-        assert!(all.contains("2 passed, 4 failed, 1 skipped"), "{all}");
+        assert!(all.contains("2 passed, 5 failed, 2 skipped"), "{all}");
         assert!(folder.join("gpu-test.log").is_file());
         let (status, some) = run(&["multi"]);
         assert_eq!(status, Some(0), "{some}");

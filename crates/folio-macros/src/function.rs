@@ -494,10 +494,16 @@ impl Signature {
             Role::Item(_) | Role::Group(_) => quote!(),
         });
         let passed = quote!(#(#passed)*);
+        // Where rustc has nowhere to put a type parameter it proposes none for an unknown type: then what it says here
+        // is what it says everywhere, once.
+        let own = match function.sig.generics.params.is_empty() {
+            true => quote!(<>),
+            false => quote!(#params),
+        };
         quote! {
             #(#attributes)*
             #[allow(clippy::too_many_arguments, reason = "kernels take what they need")]
-            #vis fn #name #params (#(#names: #types),*)
+            #vis fn #name #own (#(#names: #types),*)
                 -> ::folio::KernelCall<#name #arguments, #rank> #conditions
             {
                 // SAFETY: the arguments follow in the order of the parameters, which they fit.

@@ -9,6 +9,7 @@ pub mod asks;
 pub mod atomic;
 mod block;
 mod cast;
+mod change;
 mod code;
 mod combine;
 mod ends;
@@ -35,6 +36,7 @@ mod view;
 
 pub use block::run;
 pub use cast::{Cast, CastFrom, cast};
+pub use change::{Change, changed};
 pub use code::{Built, Code, Reach, code_of};
 pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use ends::{Ends, InGroups};
@@ -54,10 +56,7 @@ pub use spot::Spot;
 pub use strip::{Lane, Lanes, Strip, Strips, most};
 pub use verdict::{Verdict, assert_failed, end_item, watch};
 pub use versions::Instructions;
-pub use view::{
-    At, Change, Elements, Put, View, ViewParam, at, at_changed, at_changed_proved, at_proved, put,
-    put_proved,
-};
+pub use view::{At, Elements, Put, View, ViewParam, at, at_proved, put, put_proved};
 
 use std::marker::PhantomData;
 

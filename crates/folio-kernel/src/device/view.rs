@@ -247,16 +247,6 @@ pub trait Put<I>: Elements {
     }
 }
 
-/// What can be changed at an index, which is read and written there: one name for both, so that there is one error.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be changed at an index of type `{I}`",
-    label = "cannot be changed here",
-    note = "`InOut` is changed at the kernel's own item only, and so is local memory in a phase; `In` is only read, and what begins with `Out` is only written"
-)]
-pub trait Change<I>: At<I> + Put<I> {}
-#[diagnostic::do_not_recommend]
-impl<I, V: At<I> + Put<I>> Change<I> for V {}
-
 /// `v[index]`
 #[inline(always)]
 #[track_caller]
@@ -280,27 +270,6 @@ pub fn put<I, V: Elements + Put<I>>(v: &mut V, index: I, value: V::Element) {
 pub unsafe fn at_proved<M: Mode, I, V: Elements + At<I>>(v: &V, index: I) -> V::Element {
     // SAFETY: the caller's promise.
     if M::PROVED { unsafe { v.at_proved(index) } } else { v.at(index) }
-}
-
-/// `v[index]`, which is then written.
-#[inline(always)]
-#[track_caller]
-pub fn at_changed<I, V: Elements + Change<I>>(v: &V, index: I) -> V::Element {
-    v.at(index)
-}
-
-/// The same, where [`Kernel::unproved`](super::Kernel::unproved) looks at this index.
-///
-/// # Safety
-/// In the mode [`Proved`](super::Proved), the index is inside.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn at_changed_proved<M: Mode, I, V: Elements + Change<I>>(
-    v: &V,
-    index: I,
-) -> V::Element {
-    // SAFETY: the caller's promise.
-    unsafe { at_proved::<M, I, V>(v, index) }
 }
 
 /// `v[index] = value`, where [`Kernel::unproved`](super::Kernel::unproved) looks at this index.

@@ -307,7 +307,7 @@ impl Walk {
                 let span = index.index.span();
                 let native = if self.proves(&index.expr, &index.index) {
                     let value = Ident::new("__i", Span::mixed_site().located_at(span));
-                    let read = place::read("at", &base, &value, true, index.span());
+                    let read = place::read(&base, &value, true, index.span());
                     quote_spanned!(index.span() => { let #value = #native; #read })
                 } else {
                     self.unproved(&index.expr);

@@ -95,7 +95,7 @@ impl Walk {
         let (new, entry) = self.operation(binary, op, target.read(), by.to_token_stream());
         let (line, column) = place_of(binary.span());
         let tree = quote!(__s::Expr::AssignOp(#op, &#tree_a, &#tree_b, #entry, (#line, #column)));
-        let (before, write) = (target.before(), target.write(new, 0, binary.span()));
+        let (before, write) = (target.before(true), target.write(new, 0, binary.span()));
         (quote!({ let #by = #b; #before #write; }), tree)
     }
 

@@ -23,7 +23,7 @@ impl Walk {
         }
         // The value first: its operands may be what is written.
         let value = Ident::new("__w", Span::mixed_site().located_at(from.span()));
-        let (before, write) = (target.before(), target.write(quote!(#value), 0, token));
+        let (before, write) = (target.before(false), target.write(quote!(#value), 0, token));
         (quote!({ let #value = #native; #before #write; }), tree)
     }
 
@@ -129,26 +129,17 @@ pub(super) enum Target {
     },
 }
 
-/// Reads at the index that a variable holds, by `at` or by `at_changed` where it is written then. The call is the
-/// user's `at`: that is where a violation is.
-pub(super) fn read(
-    function: &str,
-    base: &TokenStream,
-    name: &Ident,
-    proved: bool,
-    at: Span,
-) -> TokenStream {
+/// Reads at the index that a variable holds. The call is the user's `at`: that is where a violation is.
+pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, at: Span) -> TokenStream {
     if proved {
-        let function = Ident::new(&format!("{function}_proved"), at);
-        let read = quote_spanned!(at => ::folio::ir::device::#function::<__M, _, _>);
+        let read = quote_spanned!(at => ::folio::ir::device::at_proved::<__M, _, _>);
         let read = quote_spanned!(at => #read(&#base, #name));
         quote_spanned! {name.span()=>
             // SAFETY: `Kernel::unproved` looks at this index.
             unsafe { #read }
         }
     } else {
-        let function = Ident::new(function, at);
-        let read = quote_spanned!(at => ::folio::ir::device::#function);
+        let read = quote_spanned!(at => ::folio::ir::device::at);
         quote_spanned!(at => #read(&#base, #name))
     }
 }
@@ -163,15 +154,25 @@ impl Target {
         }
     }
 
-    /// Computes the indices, once.
-    pub(super) fn before(&self) -> TokenStream {
+    /// Computes the indices, once; `changes` says that what is there is read, too.
+    pub(super) fn before(&self, changes: bool) -> TokenStream {
         match self {
             Target::Name(_) => quote!(),
-            Target::Field(base, _) => base.before(),
-            Target::Index { base, index, name, .. }
-            | Target::Slot { element: base, slot: index, name } => {
-                let base = base.before();
-                quote!(#base let #name = #index;)
+            Target::Field(base, _) => base.before(true),
+            Target::Index { base, index, name, at, .. } => {
+                let before = base.before(true);
+                let index = match changes && base.is_variable() {
+                    true => {
+                        let base = base.read();
+                        quote_spanned!(*at => ::folio::ir::device::changed(&#base, #index))
+                    }
+                    false => index.clone(),
+                };
+                quote!(#before let #name = #index;)
+            }
+            Target::Slot { element, slot, name } => {
+                let before = element.before(changes);
+                quote!(#before let #name = #slot;)
             }
         }
     }
@@ -184,12 +185,8 @@ impl Target {
                 let base = base.read();
                 quote!(#base.#member)
             }
-            Target::Index { base, name, proved, at, .. } => {
-                read("at_changed", &base.read(), name, *proved, *at)
-            }
-            Target::Slot { element, name, .. } => {
-                read("at_changed", &element.read(), name, false, name.span())
-            }
+            Target::Index { base, name, proved, at, .. } => read(&base.read(), name, *proved, *at),
+            Target::Slot { element, name, .. } => read(&element.read(), name, false, name.span()),
         }
     }
 

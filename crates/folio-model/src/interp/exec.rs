@@ -4,8 +4,8 @@ use super::memory::{Val, parts};
 use super::{Arg, BLOCK, Failure, MOST_FAILURES, Order, Ran, Stop, Touched, fold, scalar};
 use folio_kernel::launch::Launch;
 use folio_kernel::{
-    Atomic, Binary, Body, Combine, Compare, Fold, Kernel, Label, Op, ParamId, ParamKind, Place,
-    Query, Root, Scalar, SiteId, Step, Stmt, Type, Value, VarId, ViolationKind,
+    Atomic, Binary, Body, Combine, Compare, Fold, Kernel, Label, Let, Op, ParamId, ParamKind,
+    Place, Query, Root, Scalar, SiteId, Step, Stmt, Subgroup, Type, Value, VarId, ViolationKind,
 };
 
 /// Runs a kernel whose arguments fit.
@@ -14,13 +14,15 @@ pub fn run(
     launch: &Launch,
     args: &mut [Arg],
     order: Order,
+    width: u64,
     budget: u64,
 ) -> Result<Ran, Stop> {
     let touched = vec![None; kernel.params.len()];
     let locals = kernel.params.iter().map(|_| vec![]).collect();
     let items = Contributions { all: kernel.params.iter().map(|_| vec![]).collect(), item: vec![] };
+    let failures = vec![];
     let mut machine =
-        Machine { kernel, launch, args, order, locals, items, budget, failures: vec![], touched };
+        Machine { kernel, launch, args, order, width, locals, items, budget, failures, touched };
     if kernel.shape.groups {
         machine.groups()?;
     } else {
@@ -71,6 +73,8 @@ struct Machine<'r> {
     launch: &'r Launch,
     args: &'r mut [Arg],
     order: Order,
+    /// Items of a sub-group.
+    width: u64,
     /// By parameter: the bytes of the group's local memory.
     locals: Vec<Vec<u8>>,
     items: Contributions,
@@ -230,16 +234,12 @@ impl<'r> Machine<'r> {
 
     fn phase(
         &mut self,
-        body: &Body,
+        body: &[Stmt],
         shared: &Item,
         members: &mut [Item],
         mine: &mut [Vec<Option<u64>>],
     ) -> Result<(), Stop> {
-        let mut all: Vec<_> = members.iter_mut().zip(mine).collect();
-        if self.order == Order::Backward {
-            all.reverse();
-        }
-        for (member, mine) in all {
+        for member in &mut *members {
             // What is uniform is seen by all; what is the item's own stays.
             member.values.clone_from(&shared.values);
             for (at, var) in self.kernel.vars.iter().enumerate() {
@@ -247,11 +247,47 @@ impl<'r> Machine<'r> {
                     member.vars[at].clone_from(&shared.vars[at]);
                 }
             }
-            self.items.item = std::mem::take(mine);
-            self.body(body, member)?;
-            *mine = std::mem::take(&mut self.items.item);
         }
-        Ok(())
+        // Up to where sub-groups do something together every item arrives (semantics 11.3): one after the other.
+        let mut rest = body;
+        loop {
+            let together = rest.iter().position(|stmt| meeting(stmt).is_some());
+            let (alone, after) = rest.split_at(together.unwrap_or(rest.len()));
+            let mut all: Vec<_> = members.iter_mut().zip(&mut *mine).collect();
+            if self.order == Order::Backward {
+                all.reverse();
+            }
+            for (member, mine) in all {
+                self.items.item = std::mem::take(mine);
+                self.body(alone, member)?;
+                *mine = std::mem::take(&mut self.items.item);
+            }
+            let Some(define) = after.first().and_then(meeting) else { return Ok(()) };
+            self.step()?;
+            for subgroup in members.chunks_mut(self.width as usize) {
+                self.meet(define, subgroup);
+            }
+            rest = &after[1..];
+        }
+    }
+
+    /// What the items of a sub-group do together.
+    fn meet(&self, define: &Let, items: &mut [Item]) {
+        let of = |value: Value| items.iter().map(|item| self.bits(value, item)).collect::<Vec<_>>();
+        let results = match &define.op {
+            Op::SubgroupFold(fold, combine, a) => {
+                fold::subgroup(*fold, *combine, self.scalar(*a), &of(*a))
+            }
+            Op::Subgroup(op, args) => {
+                let own = of(args[0]);
+                let other = args.get(1).map_or(own.clone(), |lane| of(*lane));
+                (0..own.len()).map(|at| lane(*op, &own, at, other[at])).collect()
+            }
+            _ => return,
+        };
+        for (item, result) in items.iter_mut().zip(results) {
+            item.values[define.value.index()] = Some(Val::Bits(result));
+        }
     }
 
     fn collect(
@@ -318,7 +354,7 @@ impl<'r> Machine<'r> {
     }
 
     /// The code of one item.
-    fn body(&mut self, body: &Body, item: &mut Item) -> Result<Way, Stop> {
+    fn body(&mut self, body: &[Stmt], item: &mut Item) -> Result<Way, Stop> {
         for stmt in body {
             self.step()?;
             let way = match stmt {
@@ -445,17 +481,15 @@ impl<'r> Machine<'r> {
                     *old = Val::Bits(atomic(*op, scalar, old.bits(), &args));
                 })
             }
-            // A sub-group of one (semantics 11): all that can be asked for is the own value.
-            Op::Subgroup(_, args) => self.get(args[0], item),
-            Op::SubgroupFold(Fold::Exclusive, combine, a) => {
-                Val::Bits(combine.identity(self.scalar(*a)).unwrap_or(0))
-            }
-            Op::SubgroupFold(_, _, a) => self.get(*a, item),
+            // Sub-groups have met before: these are directly in phases.
+            Op::Subgroup(..) | Op::SubgroupFold(..) => Val::Bits(0),
         }
     }
 
     fn query(&self, query: Query, dim: usize, copy: usize, item: &Item) -> u64 {
         let Launch { range, offset, group, .. } = self.launch;
+        let size = self.shape(*group);
+        let within = (item.local[0] * size[1] + item.local[1]) * size[2] + item.local[2];
         match query {
             Query::Position => item.positions[copy][dim],
             Query::LocalId => item.local[dim],
@@ -464,12 +498,9 @@ impl<'r> Machine<'r> {
             Query::GroupCount => range[dim] / group[dim],
             Query::Range => range[dim],
             Query::Offset => offset[dim],
-            Query::Lane => 0,
-            Query::SubgroupSize => 1,
-            Query::Subgroup => {
-                let size = self.shape(*group);
-                (item.local[0] * size[1] + item.local[1]) * size[2] + item.local[2]
-            }
+            Query::Lane => within % self.width,
+            Query::SubgroupSize => self.width,
+            Query::Subgroup => within / self.width,
         }
     }
 
@@ -584,6 +615,27 @@ impl<'r> Machine<'r> {
                 Err((ty, ViolationKind::OutOfBounds { param, index, extent }))
             }
         }
+    }
+}
+
+/// The definition in this statement, if sub-groups compute it together.
+fn meeting(stmt: &Stmt) -> Option<&Let> {
+    match stmt {
+        Stmt::Let(define) if matches!(define.op, Op::Subgroup(..) | Op::SubgroupFold(..)) => {
+            Some(define)
+        }
+        _ => None,
+    }
+}
+
+/// What the lane `at` gets of the values of its sub-group (semantics 11.2).
+fn lane(op: Subgroup, values: &[u64], at: usize, other: u64) -> u64 {
+    let of = |lane: u64| values.get(lane as usize).copied().unwrap_or(values[at]);
+    match op {
+        Subgroup::Any => values.contains(&1).into(),
+        Subgroup::All => (!values.contains(&0)).into(),
+        Subgroup::Broadcast => of(other),
+        Subgroup::ShuffleXor => of(at as u64 ^ other),
     }
 }
 

@@ -45,6 +45,14 @@ pub fn scan(fold: Fold, combine: Combine, scalar: Scalar, values: &[u64]) -> Vec
     x
 }
 
+/// semantics 11.2: what each lane of a sub-group gets.
+pub fn subgroup(fold: Fold, combine: Combine, scalar: Scalar, values: &[u64]) -> Vec<u64> {
+    match fold {
+        Fold::Reduce => vec![tree(combine, scalar, values); values.len()],
+        _ => scan(fold, combine, scalar, values),
+    }
+}
+
 /// semantics 8.4, of the items' or groups' values in row-major order.
 pub fn launch(combine: Combine, scalar: Scalar, values: &[u64]) -> u64 {
     let mut values = values.to_vec();

@@ -1,7 +1,8 @@
 //! An interpreter of kernels: slow, obvious, and written from `docs/semantics.md` alone. What it
 //! says is what a kernel means; compiled code and emitters are held against it.
 //!
-//! It runs verified kernels, one item after the other, on bytes. Sub-groups have width 1.
+//! It runs verified kernels, one item after the other, on bytes. Sub-groups have width 1 where nobody asks for
+//! another.
 
 mod exec;
 pub mod float;
@@ -102,8 +103,20 @@ pub fn run(
     order: Order,
     budget: u64,
 ) -> Result<Ran, Stop> {
+    run_of_width(kernel, launch, args, order, 1, budget)
+}
+
+/// As [`run`], in sub-groups of so many items: what another device does.
+pub fn run_of_width(
+    kernel: &Kernel,
+    launch: &Launch,
+    args: &mut [Arg],
+    order: Order,
+    width: u64,
+    budget: u64,
+) -> Result<Ran, Stop> {
     fits(kernel, launch, args).map_err(Stop::Arguments)?;
-    exec::run(kernel, launch, args, order, budget)
+    exec::run(kernel, launch, args, order, width.max(1), budget)
 }
 
 fn fits(kernel: &Kernel, launch: &Launch, args: &[Arg]) -> Result<(), String> {

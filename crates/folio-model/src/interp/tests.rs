@@ -1,6 +1,6 @@
 //! The interpreter against hand-computed results, section by section of `docs/semantics.md`.
 
-use super::{Arg, Order, Ran, Stop, run};
+use super::{Arg, Order, Ran, Stop, run, run_of_width};
 use folio_kernel::launch::Launch;
 use folio_kernel::parse::parse;
 use folio_kernel::{Kernel, ViolationKind, outputs, verify::verify};
@@ -231,6 +231,61 @@ fn groups_work_in_phases() {
         // The scan before the item, plus the mirrored item's.
         assert_eq!(args[2], f32s(&[4.0, 4.0, 5.0, 7.0, 8.0, 12.0, 17.0, 23.0]));
         assert_eq!(args[3], Arg::Reduce(36f32.to_le_bytes().to_vec()));
+    }
+}
+
+/// semantics 11.1, 11.2: of groups of five items in sub-groups of three and two; and alone.
+#[test]
+fn subgroups_do_things_together() {
+    let text = r#"
+kernel "subgroups" groups 1 tile 1
+type t0 = array u32 8
+param p0 = "x" view u32 1 in item
+param p1 = "y" view t0 1 out item
+body {
+  phase {
+    %0 u64 = query position 0 0 %1 u32 = load p0[%0] %2 u32 = const u32 1 %3 u32 = const u32 2
+    %4 u32 = subgroup_fold reduce add %1 %5 u32 = subgroup_fold inclusive_scan add %1
+    %6 u32 = subgroup_fold exclusive_scan mul %1 %7 u32 = subgroup broadcast (%1, %3)
+    %8 u32 = subgroup shuffle_xor (%1, %2) %9 bool = gt %1, %3 %10 bool = subgroup any (%9)
+    %11 bool = subgroup all (%9) %12 u32 = cast %10 u32 %13 u32 = cast %11 u32
+    %14 u64 = query lane 0 0 %15 u64 = query subgroup 0 0 %16 u64 = query subgroup_size 0 0
+    %17 u64 = add %14, %15 %18 u64 = add %17, %16 %19 u32 = cast %18 u32
+    %20 t0 = make t0 (%4, %5, %6, %7, %8, %12, %13, %19) store p1[%0] = %20
+  }
+}"#;
+    let kernel = read(text);
+    let zeros = || Arg::View { extent: vec![5], bytes: vec![0; 5 * 32] };
+    for (width, wanted) in [
+        (
+            3,
+            [
+                [6, 1, 1, 3, 2, 1, 0, 3],
+                [6, 3, 1, 3, 1, 1, 0, 4],
+                [6, 6, 2, 3, 3, 1, 0, 5],
+                [9, 4, 1, 4, 5, 1, 1, 4],
+                [9, 9, 4, 5, 4, 1, 1, 5],
+            ],
+        ),
+        (
+            1,
+            [
+                [1, 1, 1, 1, 1, 0, 0, 1],
+                [2, 2, 1, 2, 2, 0, 0, 2],
+                [3, 3, 1, 3, 3, 1, 1, 3],
+                [4, 4, 1, 4, 4, 1, 1, 4],
+                [5, 5, 1, 5, 5, 1, 1, 5],
+            ],
+        ),
+    ] {
+        for order in [Order::Forward, Order::Backward] {
+            let mut args = [i32s(&[1, 2, 3, 4, 5]), zeros()];
+            let ran = run_of_width(&kernel, &launch(5, 5), &mut args, order, width, 10_000);
+            assert_eq!(ran.unwrap().failure, None);
+            let wanted: Vec<_> =
+                wanted.as_flattened().iter().map(|x: &u32| x.to_le_bytes()).collect();
+            assert_eq!(args[1], Arg::View { extent: vec![5], bytes: bytes(&wanted) }, "{width}");
+        }
     }
 }
 

@@ -15,6 +15,8 @@ pub struct Machine {
     device: Arc<dyn Device>,
     lane: Arc<dyn Lane>,
     at: u32,
+    /// Items of its sub-groups (semantics 11.1).
+    pub width: u64,
     /// What the lane has, and whoever uses it.
     last: Mutex<Tick>,
 }
@@ -39,7 +41,8 @@ impl Machine {
         // SAFETY: this module keeps the contract.
         let device = unsafe { backend.open(at, Notify::none()) }.map_err(said("opening"))?;
         let lane = device.lane(LaneKind::Compute, 0).map_err(said("a lane"))?;
-        Ok(Machine { device, lane, at: at as u32, last: Mutex::default() })
+        let width = if backend.name() == "cuda" { 32 } else { 1 };
+        Ok(Machine { device, lane, at: at as u32, width, last: Mutex::default() })
     }
 
     fn memory(&self, size: usize) -> Result<(Held<'_>, MemRef), String> {

@@ -27,6 +27,8 @@ pub(crate) struct Code {
     open: Vec<(Label, bool)>,
     zone: Zone,
     depth: usize,
+    /// An item may have left the phase.
+    parted: bool,
     /// Statements that may still be made.
     left: usize,
 }
@@ -77,6 +79,7 @@ impl Code {
             open: vec![],
             zone,
             depth: 0,
+            parted: false,
             left,
         }
     }
@@ -152,7 +155,7 @@ impl Code {
         let mut builder = self.lend();
         let open = std::mem::take(&mut self.open);
         let fill = |b: &mut Builder| {
-            self.zone = zone;
+            (self.zone, self.parted) = (zone, false);
             self.inside(b, |code| {
                 if outputs {
                     code.outputs();
@@ -202,9 +205,12 @@ impl Code {
         let mut builder = self.lend();
         builder.collect(fold, combine, var, |b| {
             let mut value = Value(0);
-            self.zone = Zone::Items;
+            (self.zone, self.parted) = (Zone::Items, false);
             self.inside(b, |code| {
                 code.vars = items.to_vec();
+                if code.rng.chance(30) {
+                    code.together();
+                }
                 value = code.of_type(scalar.into());
             });
             self.zone = Zone::Uniform;

@@ -21,6 +21,11 @@ impl Code {
 
     fn statement(&mut self) {
         self.left = self.left.saturating_sub(1);
+        // Directly in a phase, where every item arrives.
+        let whole = self.groups && self.zone == Zone::Items && self.depth == 1 && !self.parted;
+        if whole && self.rng.chance(25) {
+            return self.together();
+        }
         match self.rng.below(16) {
             0..=4 => {
                 let value = self.any();
@@ -184,6 +189,7 @@ impl Code {
             if self.zone != Zone::Uniform && self.rng.chance(50) {
                 let cond = self.condition();
                 self.builder.if_then(cond, |b| b.push(Stmt::Return));
+                self.parted = true;
             }
             return;
         };
@@ -206,6 +212,7 @@ impl Code {
                 let cond = self.condition();
                 let site = Site { file: "k.rs".into(), line: 1, column: 1, message: None };
                 self.builder.assert(cond, site);
+                self.parted = true;
             }
             _ => {}
         }

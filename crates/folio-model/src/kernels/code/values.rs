@@ -2,7 +2,10 @@
 
 use super::{Code, SCALARS, Zone};
 use crate::kernels::View;
-use folio_kernel::{Access, Atomic, Binary, Op, Owner, Place, Query, Scalar, Type, Unary, Value};
+use folio_kernel::{
+    Access, Atomic, Binary, Combine, Fold, Op, Owner, Place, Query, Scalar, Subgroup, Type, Unary,
+    Value,
+};
 
 impl Code {
     /// A value of a random type.
@@ -98,13 +101,66 @@ impl Code {
 
     fn question(&mut self) -> Value {
         let items = [Query::Position, Query::Range, Query::Offset];
-        let groups = [Query::LocalId, Query::GroupId, Query::GroupSize, Query::GroupCount];
+        let groups = [
+            Query::LocalId,
+            Query::GroupId,
+            Query::GroupSize,
+            Query::GroupCount,
+            Query::Subgroup,
+            Query::Lane,
+            Query::SubgroupSize,
+        ];
         let uniform = self.zone == Zone::Uniform;
         let all = items.iter().chain(if self.groups { &groups[..] } else { &[] });
         let fit: Vec<_> = all.copied().filter(|query| !uniform || query.is_uniform()).collect();
         let query = self.rng.pick(&fit);
-        let dim = self.rng.below(usize::from(self.rank)) as u8;
+        let dims = if query.has_dimension() { usize::from(self.rank) } else { 1 };
+        let dim = self.rng.below(dims) as u8;
         self.builder.query(query, dim)
+    }
+
+    /// Something that the sub-group does together, often to be seen in an output.
+    pub(super) fn together(&mut self) {
+        let of_items = |view: &&View| view.owner == Owner::Item && view.access != Access::In;
+        let scalars = |view: &View| view.element.scalar().map(|scalar| (*view, scalar));
+        let outputs: Vec<_> = self.views.iter().filter(of_items).filter_map(scalars).collect();
+        let output = self.some(&outputs).filter(|_| self.rng.chance(70));
+        let scalar = output.map_or_else(|| self.rng.pick(&SCALARS), |(_, scalar)| scalar);
+        let op = match self.rng.below(6) {
+            0 => {
+                let op = self.rng.pick(&[Subgroup::Any, Subgroup::All]);
+                Op::Subgroup(op, vec![self.condition()])
+            }
+            1 | 2 => {
+                let op = self.rng.pick(&[Subgroup::Broadcast, Subgroup::ShuffleXor]);
+                let value = match self.rng.chance(15) {
+                    true => self.condition(),
+                    false => self.of_type(scalar.into()),
+                };
+                // Lanes that there are, and any.
+                let any = self.of_type(Scalar::U32.into());
+                let few = self.builder.int(Scalar::U32, 3);
+                let lane = match self.rng.chance(75) {
+                    true => self.builder.binary(Binary::And, any, few),
+                    false => any,
+                };
+                Op::Subgroup(op, vec![value, lane])
+            }
+            _ => {
+                let fits = |combine: &Combine| combine.identity(scalar).is_some();
+                let all: Vec<_> = Combine::ALL.iter().copied().filter(fits).collect();
+                let (fold, combine) = (self.rng.pick(Fold::ALL), self.rng.pick(&all));
+                Op::SubgroupFold(fold, combine, self.of_type(scalar.into()))
+            }
+        };
+        let value = self.builder.op(op);
+        self.know(value);
+        if let Some((view, _)) = output
+            && self.builder.type_of(value) == view.element
+            && let Some(at) = self.own(view)
+        {
+            self.builder.store_at(view.param, at, value);
+        }
     }
 
     fn unary(&mut self, scalar: Scalar) -> Value {

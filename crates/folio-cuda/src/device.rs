@@ -3,7 +3,7 @@
 use crate::backend::attribute;
 use crate::code::{Chip, Loaded};
 use crate::compiler::{Compiler, Kept};
-use crate::driver::{Context, Optional};
+use crate::driver::{Context, Optional, Relaxed};
 use crate::graph::CudaGraph;
 use crate::lane::CudaLane;
 use crate::lock;
@@ -47,6 +47,7 @@ impl CudaDevice {
     ) -> Result<CudaDevice, HalError> {
         let context = Arc::new(Context::retain(device, optional)?);
         context.enter()?;
+        let _relaxed = Relaxed::begin();
         let of = |which| attribute(device, which);
         let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
         let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
@@ -76,11 +77,13 @@ unsafe impl Device for CudaDevice {
     }
 
     fn lane(&self, _: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError> {
+        let _relaxed = Relaxed::begin();
         Ok(Arc::new(CudaLane::new(self.0.clone(), priority)?))
     }
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.0.context.enter()?;
+        let _relaxed = Relaxed::begin();
         let loaded = Loaded::new(&self.0.context, &self.0.chip, source)?;
         let handle = loaded.into_handle();
         lock(&self.0.loaded).insert(handle.0);
@@ -97,6 +100,7 @@ unsafe impl Device for CudaDevice {
         match unsafe { Loaded::of(handle) } {
             Loaded::Opaque(kernel) => {
                 self.0.context.enter()?;
+                let _relaxed = Relaxed::begin();
                 kernel.check(&self.0.context, geometry, arguments)
             }
             Loaded::Function(function) => function.check(geometry),
@@ -104,6 +108,7 @@ unsafe impl Device for CudaDevice {
     }
 
     fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        let _relaxed = Relaxed::begin();
         Ok(Arc::new(CudaGraph::new(self.0.clone(), nodes)?))
     }
 
@@ -120,6 +125,7 @@ unsafe impl Device for CudaDevice {
             return None;
         }
         self.0.context.enter().ok()?;
+        let _relaxed = Relaxed::begin();
         // SAFETY: both contexts are retained.
         let enabled = unsafe { sys::cuCtxEnablePeerAccess(other.context.raw, 0) };
         let already = CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
@@ -145,6 +151,7 @@ unsafe impl Device for CudaDevice {
 impl Drop for Opened {
     fn drop(&mut self) {
         let _ = self.context.enter();
+        let _relaxed = Relaxed::begin();
         for handle in std::mem::take(&mut *lock(&self.loaded)) {
             // SAFETY: still in the list of what is loaded; no lane is left.
             drop(unsafe { Loaded::from_handle(KernelHandle(handle)) });

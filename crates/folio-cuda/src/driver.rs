@@ -3,8 +3,9 @@
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{HalError, HalErrorKind, Lost, Unavailable};
 use std::ffi::CStr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The driver's functions that are younger than the others.
 #[derive(Clone, Copy, Debug)]
@@ -104,12 +105,56 @@ fn is_fatal(result: CUresult) -> bool {
     )
 }
 
+/// Until this is dropped, the calling thread may do what the driver otherwise refuses while another thread captures a
+/// graph (and what would spoil that): ask how far a stream is, and allocate.
+pub(crate) struct Relaxed(sys::CUstreamCaptureMode, PhantomData<*const ()>);
+
+impl Relaxed {
+    pub(crate) fn begin() -> Relaxed {
+        let mut mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the driver is there; it swaps the thread's mode and this one.
+        let _ = unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut mode) };
+        Relaxed(mode, PhantomData)
+    }
+}
+
+impl Drop for Relaxed {
+    fn drop(&mut self) {
+        // SAFETY: as above; the thread gets back what it had.
+        let _ = unsafe { sys::cuThreadExchangeStreamCaptureMode(&raw mut self.0) };
+    }
+}
+
+/// Whether a device is lost, and whether the host still does something for it.
+#[derive(Default)]
+pub(crate) struct End {
+    gone: AtomicBool,
+    /// How many of the streams' jobs for the host are at work.
+    at_work: AtomicUsize,
+}
+
+impl End {
+    /// Does a stream's job, unless the device is lost: whoever finds that, and nobody at work, takes memory back.
+    pub(crate) fn work(&self, job: impl FnOnce()) {
+        // In this order, and the other way round in `over`: one sees the other.
+        self.at_work.fetch_add(1, Ordering::SeqCst);
+        if !self.gone.load(Ordering::SeqCst) {
+            job();
+        }
+        self.at_work.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn is_over(&self) -> bool {
+        self.gone.load(Ordering::SeqCst) && self.at_work.load(Ordering::SeqCst) == 0
+    }
+}
+
 /// A device's primary context, which foreign libraries in the process share.
 pub(crate) struct Context {
     pub(crate) device: sys::CUdevice,
     pub(crate) raw: sys::CUcontext,
     pub(crate) optional: Optional,
-    gone: AtomicBool,
+    pub(crate) end: Arc<End>,
     why: OnceLock<Lost>,
 }
 
@@ -124,7 +169,7 @@ impl Context {
         // SAFETY: a device that the driver named.
         let result = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) };
         check("cuDevicePrimaryCtxRetain", result)?;
-        Ok(Context { device, raw, optional, gone: AtomicBool::new(false), why: OnceLock::new() })
+        Ok(Context { device, raw, optional, end: Arc::default(), why: OnceLock::new() })
     }
 
     /// Makes it the calling thread's.
@@ -138,7 +183,30 @@ impl Context {
     /// Whether the device still does something.
     #[inline]
     pub(crate) fn alive(&self) -> Result<(), Lost> {
-        if self.gone.load(Ordering::Acquire) { Err(self.lost()) } else { Ok(()) }
+        if self.end.gone.load(Ordering::Acquire) { Err(self.lost()) } else { Ok(()) }
+    }
+
+    /// What lanes say: a loss is told when nothing of the device touches memory any more.
+    pub(crate) fn over(&self) -> Result<(), Lost> {
+        if self.end.is_over() { Err(self.lost()) } else { Ok(()) }
+    }
+
+    /// Waits for a stream of which the driver has not said for a while how far it is. True if it has ended; otherwise
+    /// there is hope, or the device is lost: then the driver does not know what is in the stream.
+    #[cold]
+    pub(crate) fn insist(&self, stream: sys::CUstream) -> bool {
+        let _relaxed = Relaxed::begin();
+        // SAFETY: a live stream.
+        let result = unsafe { sys::cuStreamSynchronize(stream) };
+        // What a graph is captured from cannot be waited for, but it goes on.
+        let captures = (900..=908).contains(&(result as u32));
+        match result {
+            CUresult::CUDA_SUCCESS => return true,
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {}
+            _ if captures => {}
+            other => drop(self.lose(error("cuStreamSynchronize", other))),
+        }
+        false
     }
 
     #[cold]
@@ -161,9 +229,13 @@ impl Context {
         if !is_fatal(result) {
             return error;
         }
+        self.lose(error)
+    }
+
+    fn lose(&self, error: HalError) -> HalError {
         // Whoever comes first says why.
         let lost = self.why.get_or_init(|| Lost::new(error.message));
-        self.gone.store(true, Ordering::Release);
+        self.end.gone.store(true, Ordering::SeqCst);
         HalError::from(lost.clone())
     }
 }
@@ -173,5 +245,26 @@ impl Drop for Context {
         // SAFETY: retained once, and nothing of it is used any more: whatever does holds this.
         // What the driver answers changes nothing now.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_is_told_when_nobody_works_for_the_device() {
+        let end = End::default();
+        let mut worked = 0;
+        end.work(|| worked += 1);
+        assert!(!end.is_over());
+        end.work(|| {
+            end.gone.store(true, Ordering::SeqCst);
+            assert!(!end.is_over());
+            worked += 1;
+        });
+        assert!(end.is_over());
+        end.work(|| worked += 1);
+        assert_eq!(worked, 2);
     }
 }

@@ -19,6 +19,8 @@ use std::sync::Arc;
 
 /// Blocks of a grid, at most, by dimension, slowest first.
 const GRID: [u64; 3] = [65_535, 65_535, (1 << 31) - 1];
+/// Threads of a block in its slowest dimension, at most; in the others the number of all is what limits them.
+const SLICES: u64 = 64;
 /// Threads of a block that combines values.
 const COMBINING: [u64; 3] = [1, 1, LANES as u64];
 
@@ -168,6 +170,10 @@ impl Text {
             (Threads::Items { .. }, _) => self.block,
         };
         let threads = block.iter().product::<u64>();
+        if block[0] > SLICES {
+            let what = format!("a group of {} slices (the device has {SLICES} at most)", block[0]);
+            return Err(HalError::unsupported(&what));
+        }
         if threads > u64::from(self.layout.most_threads) {
             let most = self.layout.most_threads;
             let what = format!("a group of {threads} items (the device has {most} at most)");

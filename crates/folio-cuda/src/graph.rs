@@ -60,6 +60,8 @@ struct Operation {
     nodes: Ids,
     /// Those of them that what comes after the operation comes after.
     ends: Ids,
+    /// How many commands it has. One without any is a node without an effect.
+    commands: usize,
     /// The number of its record.
     record: Option<usize>,
     /// Its memory, and of what size.
@@ -101,11 +103,12 @@ impl CudaGraph {
         after.dedup();
         let nodes = Nodes::new(self, Step::Add(&after), &mut state, Operation::default(), most);
         let mut added = nodes.all(&node.op);
-        if added.is_ok() && nodes.count.get() == 0 {
+        let commands = nodes.count.get();
+        if added.is_ok() && commands == 0 {
             added = nodes.nothing();
         }
         nodes.branch();
-        let operation = nodes.give_back(&mut state);
+        let operation = Operation { commands, ..nodes.give_back(&mut state) };
         state.operations.push(operation);
         added
     }
@@ -132,11 +135,10 @@ unsafe impl Graph for CudaGraph {
             return Err(HalError::unsupported("a node that the graph does not have"));
         };
         let operation = std::mem::take(operation);
-        let before = operation.nodes.len();
+        let before = operation.commands;
         let nodes = Nodes::new(self, Step::Exchange, &mut state, operation, most);
         let done = nodes.all(&op);
-        // What has no command is a node without an effect.
-        let count = nodes.count.get().max(1);
+        let count = nodes.count.get();
         state.operations[node] = nodes.give_back(&mut state);
         done?;
         match count == before {

@@ -1,13 +1,13 @@
 //! Work of the host in a stream's order: copies and fills of memory that the device cannot reach.
 
-use crate::driver::Context;
+use crate::driver::{Context, End};
 use cudarc::driver::sys;
 use folio_core::hal::{HalError, HostPtr};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
 use std::ffi::c_void;
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Threads that copy, at most and if they are half of the processor's, and what each takes at least: one
 /// alone is much slower than the link.
@@ -44,7 +44,8 @@ impl Job {
         context: &Context,
         stream: sys::CUstream,
     ) -> Result<(), HalError> {
-        let job = Box::into_raw(Box::new(self));
+        // What the stream comes to when the device is lost is not done: its memory may be somebody else's.
+        let job = Box::into_raw(Box::new((self, context.end.clone())));
         // SAFETY: `run` gets what it expects, once.
         let result = unsafe { sys::cuLaunchHostFunc(stream, Some(run), job.cast::<c_void>()) };
         context.check("cuLaunchHostFunc", result).inspect_err(|_| {
@@ -138,9 +139,10 @@ fn pool() -> Option<&'static ThreadPool> {
 
 unsafe extern "C" fn run(job: *mut c_void) {
     // SAFETY: `enqueue` made it, and the driver calls once.
-    let job = unsafe { Box::from_raw(job.cast::<Job>()) };
+    let both = unsafe { Box::from_raw(job.cast::<(Job, Arc<End>)>()) };
+    let (job, end) = &*both;
     // SAFETY: the stream has come to it: `enqueue`'s promise holds. Nothing in it panics.
-    unsafe { job.run() };
+    end.work(|| unsafe { job.run() });
 }
 
 #[cfg(test)]

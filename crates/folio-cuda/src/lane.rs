@@ -3,7 +3,7 @@
 use crate::code::Loaded;
 use crate::copy;
 use crate::device::Opened;
-use crate::driver::Context;
+use crate::driver::{Context, Relaxed};
 use crate::fill;
 use crate::function::Target;
 use crate::graph::CudaGraph;
@@ -263,16 +263,12 @@ unsafe impl Lane for CudaLane {
     }
 
     fn completed(&self) -> Result<Tick, Lost> {
-        self.context().alive()?;
+        self.context().over()?;
         Ok(self.marks.done())
     }
 
     fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
-        let waited = self.context().enter().and_then(|()| self.marks.wait(tick, until));
-        waited.or_else(|error| {
-            self.context().alive()?;
-            Err(Lost::new(error.message))
-        })
+        self.marks.wait(tick, until)
     }
 
     fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
@@ -296,6 +292,7 @@ impl Drop for CudaLane {
         if self.context().enter().is_err() {
             return;
         }
+        let _relaxed = Relaxed::begin();
         // SAFETY: ours. What was handed over ends first: pieces of the staging may be in use.
         let _ = unsafe { sys::cuStreamSynchronize(self.stream) };
         self.times.forget();

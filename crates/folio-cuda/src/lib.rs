@@ -13,6 +13,9 @@
 //!   wrote are in `opaque`. An interop task gets a [`Native`].
 //! - A `graph` is made of the same commands; `way` is where they go, into a stream or into a graph, and `said`
 //!   what a replay's launches say.
+//! - A thread that submits, waits or allocates has the primary context of the device current afterwards, and not
+//!   another one that it had made current: whoever calls the driver on several devices in one thread enters his own.
+//! - Others in the process may capture graphs meanwhile, in whatever mode.
 //! - NVIDIA's profilers, where one is attached, see the labels of commands as ranges (`nvtx`).
 
 mod allocations;

@@ -6,12 +6,12 @@
 //! lane: failures are told from there. So lanes advance one at a time, and each takes those along that
 //! it has waited for ([`Marks::publish`]).
 
-use crate::driver::Context;
+use crate::driver::{Context, Relaxed};
 use crate::lane::CudaLane;
 use crate::lock;
 use crate::verdicts::Verdicts;
 use cudarc::driver::sys::{self, CUresult};
-use folio_core::hal::{HalError, Lane, Tick};
+use folio_core::hal::{HalError, Lane, Lost, Tick};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +29,8 @@ const EACH: u64 = 256;
 const SPIN: Duration = Duration::from_micros(500);
 const PART: u32 = 64;
 const NAP: Duration = Duration::from_millis(2);
+/// So long the driver may refuse to say how far a stream is, before it is waited for in the driver.
+const REFUSED: Duration = Duration::from_secs(1);
 
 /// Of one stream.
 pub(crate) struct Marks {
@@ -172,6 +174,7 @@ impl Marks {
     /// How far the stream is.
     fn sweep(&self) -> Result<Tick, HalError> {
         self.context.enter()?;
+        let _relaxed = Relaxed::begin();
         let mut state = lock(&self.state);
         let State { marks, spare, passed, .. } = &mut *state;
         // The first has been passed or not; which is the last that has, few questions tell.
@@ -209,6 +212,16 @@ impl Marks {
             }
         }
         self.ended(tick);
+    }
+
+    /// Waits in the driver for what the stream has.
+    #[cold]
+    fn insist(&self) {
+        let issued = self.issued.load(Ordering::Acquire);
+        if self.context.insist(self.stream) {
+            let _advance = lock(&ADVANCE);
+            self.publish(issued);
+        }
     }
 
     /// Somebody waited for this tick and goes on: the stream has passed its mark.
@@ -254,11 +267,23 @@ impl Marks {
     }
 
     /// Waits until `tick` has ended (`true`) or `until` has passed (`false`).
-    pub(crate) fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, HalError> {
+    pub(crate) fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
         let begun = Instant::now();
+        let mut refused = None;
         loop {
-            self.context.enter()?;
-            self.look()?;
+            let looked = self.context.enter().and_then(|()| self.look());
+            // That the driver says nothing does not mean that the stream has ended: only a device that is lost has.
+            if looked.is_err() {
+                self.context.over()?;
+            }
+            let since = looked.is_err().then(|| refused.unwrap_or_else(Instant::now));
+            refused = since.filter(|since| {
+                let enough = self.context.alive().is_ok() && since.elapsed() >= REFUSED;
+                if enough {
+                    self.insist();
+                }
+                !enough
+            });
             if self.done() >= tick {
                 return Ok(true);
             }

@@ -5,7 +5,8 @@
 //! enough, all pools of the process give back what they keep of the device. Handles are addresses.
 
 use crate::allocations::{Allocations, Entry};
-use crate::driver::Context;
+use crate::backend::attribute;
+use crate::driver::{Context, Relaxed};
 use crate::lock;
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
@@ -49,6 +50,7 @@ unsafe impl Send for Pool {}
 
 /// Has the device's pools give back what nobody uses.
 fn trim(device: sys::CUdevice) {
+    let _relaxed = Relaxed::begin();
     for pool in lock(&POOLS).iter().filter(|pool| pool.device == device) {
         // SAFETY: a pool is among them while it lives. What cannot be given back stays.
         unsafe {
@@ -75,6 +77,8 @@ fn with_room(
 pub(crate) struct Memory {
     context: Arc<Context>,
     total: u64,
+    /// The host may touch managed memory while kernels run.
+    is_concurrent: bool,
     pool: sys::CUmemoryPool,
     /// Orders the pool's allocations; nothing else runs there.
     stream: sys::CUstream,
@@ -89,6 +93,8 @@ unsafe impl Sync for Memory {}
 impl Memory {
     pub(crate) fn new(context: Arc<Context>, total: u64) -> Result<Memory, HalError> {
         context.enter()?;
+        let concurrent = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
+        let is_concurrent = attribute(context.device, concurrent) != 0;
         let (mut pool, mut stream, mut keep) = (null_mut(), null_mut(), u64::MAX);
         let props = sys::CUmemPoolProps {
             allocType: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -107,6 +113,7 @@ impl Memory {
             let memory = |stream| Memory {
                 context: context.clone(),
                 total,
+                is_concurrent,
                 pool,
                 stream,
                 live: Mutex::default(),
@@ -330,11 +337,15 @@ pub(crate) fn location(device: sys::CUdevice) -> sys::CUmemLocation {
 unsafe impl UsmAllocator for Memory {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         self.context.enter()?;
+        let _relaxed = Relaxed::begin();
         match req.import {
             Some(RawMemory::Host(at)) => return self.import(req, at),
             Some(RawMemory::Address(at)) => return self.import_device(req, at),
             Some(_) => return Err(HalError::unsupported("memory of this kind")),
             None => {}
+        }
+        if req.kind == AllocKind::Shared && !self.is_concurrent {
+            return Err(HalError::unsupported("memory that host and device use at the same time"));
         }
         let more = if req.align > ALIGNED { req.align } else { 0 };
         let padded = req.size.checked_add(more).and_then(|n| usize::try_from(n).ok());
@@ -362,6 +373,7 @@ unsafe impl UsmAllocator for Memory {
         let Some(entry) = lock(&self.live).remove(handle) else { return };
         // Of a lost device nothing can be given back.
         if self.context.enter().is_ok() {
+            let _relaxed = Relaxed::begin();
             self.release(&entry);
         }
     }
@@ -382,6 +394,7 @@ impl Drop for Memory {
         if self.context.enter().is_err() {
             return;
         }
+        let _relaxed = Relaxed::begin();
         let live = std::mem::take(&mut *lock(&self.live));
         live.each().for_each(|entry| self.release(entry));
         // SAFETY: no lane is left (each holds the device), so nothing uses pool and stream; a null

@@ -14,8 +14,8 @@ use std::sync::Mutex;
 
 /// Threads of a block where the launch does not say.
 const BLOCK: usize = 256;
-/// Dynamic shared memory that a kernel may have without a word.
-const SHARED: u32 = 48 << 10;
+/// Threads of a block in each dimension, at most, fastest first.
+const MOST: [usize; 3] = [1024, 1024, 64];
 
 /// A kernel of the user's.
 pub(crate) struct Opaque {
@@ -24,7 +24,7 @@ pub(crate) struct Opaque {
     sizes: Option<Vec<usize>>,
     /// Threads of a block, at most.
     most: usize,
-    /// Dynamic shared memory that it may have.
+    /// Dynamic shared memory that it may have; more once that was asked for.
     shared: Mutex<u32>,
     _module: Module,
 }
@@ -43,16 +43,19 @@ impl Opaque {
     ) -> Result<Opaque, HalError> {
         let module = Module::new(context, compiler, name, source, options)?;
         let entry = module.entry(context, name)?;
-        let most = Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
-        let mut threads = 0;
-        // SAFETY: the function exists; a place for the answer.
-        let asked = unsafe { sys::cuFuncGetAttribute(&raw mut threads, most, entry.0) };
-        context.check("cuFuncGetAttribute", asked)?;
+        let of = |which| {
+            let mut value = 0;
+            // SAFETY: the function exists; a place for the answer.
+            let asked = unsafe { sys::cuFuncGetAttribute(&raw mut value, which, entry.0) };
+            context.check("cuFuncGetAttribute", asked).map(|()| value.max(0))
+        };
+        let threads = of(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        let shared = of(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
         Ok(Opaque {
             entry,
             sizes: sizes(context, entry),
             most: threads.max(1) as usize,
-            shared: Mutex::new(SHARED),
+            shared: Mutex::new(shared as u32),
             _module: module,
         })
     }
@@ -99,6 +102,9 @@ impl Opaque {
     ) -> Result<(), HalError> {
         let missing = || misfit("an argument without its memory or value".to_owned());
         let (blocks, block) = grid(geometry)?;
+        if blocks.contains(&0) {
+            return Ok(());
+        }
         let start = Start { entry: self.entry, blocks, block, shared: shared(args.arguments)? };
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         let mut starts: SmallVec<[usize; 32]> = SmallVec::new();
@@ -174,7 +180,7 @@ fn grid(geometry: &Geometry) -> Result<([u32; 3], [u32; 3]), HalError> {
     let limits = [(1usize << 31) - 1, 65_535, 65_535];
     let mut made = ([0; 3], [0; 3]);
     for (at, dim) in [2, 1, 0].into_iter().enumerate() {
-        if blocks(dim) > limits[at] || block[dim] > 1024 {
+        if blocks(dim) > limits[at] || block[dim] > MOST[at] {
             let what = format!("a launch of {:?} in blocks of {block:?}", geometry.range);
             return Err(HalError::unsupported(&what));
         }
@@ -220,6 +226,9 @@ mod tests {
         let launch = |group| Geometry { group, ..Geometry::new(3, [2, 8, 1000]) };
         assert_eq!(grid(&launch(None)).unwrap(), ([4, 8, 2], [256, 1, 1]));
         assert_eq!(grid(&launch(Some([1, 2, 100]))).unwrap(), ([10, 4, 2], [100, 2, 1]));
-        assert!(grid(&launch(Some([1, 1, 2000]))).is_err());
+        for beyond in [[1, 1, 2000], [1, 1025, 1], [65, 1, 1]] {
+            assert!(grid(&launch(Some(beyond))).is_err(), "{beyond:?}");
+        }
+        assert!(grid(&launch(Some([64, 1024, 1024]))).is_ok(), "each for itself");
     }
 }

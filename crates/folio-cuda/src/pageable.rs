@@ -5,7 +5,7 @@
 //! its own, some pieces ahead of or behind the device's.
 
 use crate::copy::Rect;
-use crate::driver::Context;
+use crate::driver::{Context, Relaxed};
 use crate::host::{Job, Rows};
 use crate::lock;
 use crate::marks::new_event;
@@ -99,6 +99,20 @@ impl Staging {
     ) -> Result<(), HalError> {
         let mut made = lock(&self.made);
         let made = self.make(&mut made)?;
+        // SAFETY: the caller's promise.
+        let done = unsafe { self.upload_by(made, stream, from, rect) };
+        done.inspect_err(|_| self.end(made))
+    }
+
+    /// # Safety
+    /// As for [`Staging::upload`]; after an error the host's share may go on.
+    unsafe fn upload_by(
+        &self,
+        made: &mut Made,
+        stream: sys::CUstream,
+        from: HostPtr,
+        rect: &Rect,
+    ) -> Result<(), HalError> {
         // The host's memory must not be read before the lane has come here.
         self.record(made.begun, stream)?;
         self.wait(made.begun, made.host)?;
@@ -141,6 +155,20 @@ impl Staging {
     ) -> Result<(), HalError> {
         let mut made = lock(&self.made);
         let made = self.make(&mut made)?;
+        // SAFETY: the caller's promise.
+        let done = unsafe { self.download_by(made, stream, rect, to) };
+        done.inspect_err(|_| self.end(made))
+    }
+
+    /// # Safety
+    /// As for [`Staging::download`]; after an error the host's share may go on.
+    unsafe fn download_by(
+        &self,
+        made: &mut Made,
+        stream: sys::CUstream,
+        rect: &Rect,
+        to: HostPtr,
+    ) -> Result<(), HalError> {
         let mut last = None;
         for part in parts(rect.extent) {
             let (piece, extent) = (made.turn(), [1, part.rows, part.bytes]);
@@ -170,6 +198,14 @@ impl Staging {
         last.map_or(Ok(()), |event| self.wait(event, stream))
     }
 
+    /// Waits for the host's share of a copy that failed halfway: the lane does not.
+    #[cold]
+    fn end(&self, made: &Made) {
+        let _relaxed = Relaxed::begin();
+        // SAFETY: a live stream. If the device is lost, jobs of the host are waited for where that is told.
+        let _ = unsafe { sys::cuStreamSynchronize(made.host) };
+    }
+
     fn record(&self, event: sys::CUevent, stream: sys::CUstream) -> Result<(), HalError> {
         // SAFETY: both are live.
         self.context.check("cuEventRecord", unsafe { sys::cuEventRecord(event, stream) })
@@ -185,6 +221,7 @@ impl Staging {
         if made.is_none() {
             // What was made before something failed stays; that happens once in a lane's life, and
             // the next try is likely to fail, too.
+            let _relaxed = Relaxed::begin();
             let (mut host, mut memory) = (null_mut(), null_mut());
             let bytes = PIECE as usize * PIECES;
             // SAFETY: places for the answers; the context is current.
@@ -219,6 +256,7 @@ impl Drop for Staging {
     fn drop(&mut self) {
         let made = lock(&self.made).take();
         let Some(made) = made.filter(|_| self.context.enter().is_ok()) else { return };
+        let _relaxed = Relaxed::begin();
         // The lane's stream has ended before. SAFETY: ours, and nothing uses it any more.
         unsafe {
             let _ = sys::cuStreamSynchronize(made.host);

@@ -1,7 +1,7 @@
 //! What the launches of a graph say. Their records are the graph's, since the driver has their addresses; each
 //! replay that ends takes down what is in them, and clears them for the next, in its stream.
 
-use crate::driver::Context;
+use crate::driver::{Context, Relaxed};
 use crate::lock;
 use crate::verdicts::STRIDE;
 use cudarc::driver::sys;
@@ -21,7 +21,7 @@ unsafe impl Send for Page {}
 impl Page {
     /// The context is current.
     fn new(context: &Context, bytes: usize) -> Result<Page, HalError> {
-        let mut at = null_mut();
+        let (mut at, _relaxed) = (null_mut(), Relaxed::begin());
         // SAFETY: a place for the answer. Portable and mapped: at one address for all.
         let made = unsafe { sys::cuMemHostAlloc(&raw mut at, bytes, 1 | 2) };
         context.check("cuMemHostAlloc", made)?;
@@ -94,6 +94,7 @@ impl Drop for Sheet {
         if self.context.enter().is_err() {
             return;
         }
+        let _relaxed = Relaxed::begin();
         let spare = std::mem::take(&mut *lock(&self.spare));
         for page in spare.iter().chain([&self.records]) {
             // SAFETY: ours, and no replay is under way: it would hold this.

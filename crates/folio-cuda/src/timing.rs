@@ -2,6 +2,7 @@
 
 use crate::driver::Context;
 use crate::lock;
+use crate::memory::NON_BLOCKING;
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{HalError, Tick, Timing};
 use std::collections::VecDeque;
@@ -37,11 +38,16 @@ impl Clock {
     /// Starts; the context is current.
     pub(crate) fn start(context: Arc<Context>) -> Result<Clock, HalError> {
         let mut clock = Clock { zero: new_event(&context)?, context, opened: Instant::now() };
-        // SAFETY: the event is live; the null stream is the default one.
+        // On a stream of its own: the default one would wait for what others do.
+        let mut stream = null_mut();
+        // SAFETY: a place for the answer; event and stream are live, and the stream is destroyed once.
         unsafe {
-            let recorded = sys::cuEventRecord(clock.zero, null_mut());
-            clock.context.check("cuEventRecord", recorded)?;
+            let made = sys::cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, 0);
+            clock.context.check("cuStreamCreateWithPriority", made)?;
+            let recorded = sys::cuEventRecord(clock.zero, stream);
             let ended = sys::cuEventSynchronize(clock.zero);
+            let _ = sys::cuStreamDestroy_v2(stream);
+            clock.context.check("cuEventRecord", recorded)?;
             clock.context.check("cuEventSynchronize", ended)?;
         }
         // The device's zero is just before ours: nothing begins before it was queued.

@@ -1,7 +1,7 @@
 //! What kernels in IR say of their launches: a record each, in memory of the host that the device
 //! reaches, so that reading one that is empty costs a look.
 
-use crate::driver::Context;
+use crate::driver::{Context, Relaxed};
 use crate::lock;
 use crate::said::Said;
 use cudarc::driver::sys;
@@ -70,6 +70,7 @@ impl Verdicts {
         let records = match &state.records {
             Some(records) => records,
             None => {
+                let _relaxed = Relaxed::begin();
                 let (mut at, bytes) = (null_mut(), IN_FLIGHT * STRIDE);
                 // SAFETY: a place for the answer. Portable and mapped: at one address for all.
                 let made = unsafe { sys::cuMemHostAlloc(&raw mut at, bytes, 1 | 2) };
@@ -159,6 +160,7 @@ impl Drop for Verdicts {
         if let Some(Records(at)) = records
             && self.context.enter().is_ok()
         {
+            let _relaxed = Relaxed::begin();
             // SAFETY: ours, and the lane's stream has ended.
             let _ = unsafe { sys::cuMemFreeHost(at) };
         }

@@ -325,6 +325,8 @@ fn cuda_refuses_what_graphs_cannot() {
     refused(graph.update(1, fill), "exchange");
     let two = [row(x.from(0), x.from(50), 10), row(x.from(20), x.from(70), 10)];
     refused(graph.update(0, NodeOp::Copy(&two)), "exchang");
+    refused(graph.update(0, NodeOp::Copy(&[])), "1 commands of the driver for 0");
+    assert!(graph.update(1, NodeOp::Join).is_ok(), "nothing for nothing");
     // An empty graph is one, and so is one whose nodes do nothing.
     for nodes in [&[][..], &[node(NodeOp::Copy(&[]), &[]), node(NodeOp::Join, &[0, 0])]] {
         let graph = rig.device.graph(nodes).unwrap();

@@ -417,7 +417,8 @@ unsafe impl Lane for OpenClLane {
             match event {
                 // What it says of a failure, the look says.
                 Ok(Some(event)) if left.is_none() => drop(event.wait()),
-                // It is over, or the device is lost and not gone.
+                // Somebody else has seen it pass.
+                Ok(None) if self.core.lost().is_ok() => std::thread::yield_now(),
                 Ok(_) => std::thread::sleep(left.map_or(PAUSE, |left| left.min(PAUSE))),
                 Err(error) => self.lose(&error),
             }

@@ -59,7 +59,8 @@ fn said(seeds: Range<u64>, form: Form) -> Result<Vec<String>, String> {
 /// The kernels of a batch, in all forms; an error is what differs, with the kernel's text.
 fn batch(seeds: Range<u64>) -> Result<(), String> {
     let (debug, release) = (said(seeds.clone(), DEBUG)?, said(seeds.clone(), RELEASE)?);
-    for (at, seed) in seeds.enumerate() {
+    let lines = seeds.flat_map(|seed| generate(seed).instances.into_iter().map(move |_| seed));
+    for (at, seed) in lines.enumerate() {
         let (debug, release) = (debug.get(at), release.get(at));
         let why = match [debug, release].into_iter().flatten().find(|l| l.contains("wrong")) {
             Some(line) => line.clone(),
@@ -149,6 +150,13 @@ fn random_source_has_all_kinds_of_things() {
         ".load(",
         // Positions, in part as well; names that hide others; loops without label.
         "let (d",
+        // Generic kernels, and functions.
+        "pub fn k<T: Number",
+        "In<T, ",
+        "<T: Number>(mut",
+        "N + ",
+        " as T)",
+        "T::lit(",
         "let s0 = ",
         "for s0 in 0..",
         "(s0 % 24) {",

@@ -17,6 +17,7 @@ impl Writer {
             _ if self.depth > 3 => self.leaf(ty),
             Ty::Bool => self.condition(),
             Ty::Num(num) => self.number(*num),
+            Ty::Any(_) => self.any_number(ty),
             Ty::Array(..) | Ty::Struct(..) => self.composite(ty),
         };
         self.depth -= 1;
@@ -40,6 +41,10 @@ impl Writer {
         match ty {
             Ty::Bool => self.rng.chance(50).to_string(),
             Ty::Num(num) => self.number_literal(*num),
+            Ty::Any(_) => match self.rng.below(12) {
+                0 => format!("T::{}", self.rng.pick(&["MAX", "MIN", "ZERO", "ONE"])),
+                _ => format!("T::lit({:?})", (self.rng.below(400) as f64 - 160.0) / 16.0),
+            },
             Ty::Array(num, n) if self.rng.chance(30) => {
                 format!("[{}; {n}]", self.number_literal(*num))
             }
@@ -147,7 +152,10 @@ impl Writer {
                 format!("{of}.{}()", self.rng.pick(&["is_nan", "is_finite", "is_infinite"]))
             }
             _ => {
-                let ty = Ty::Num(self.rng.pick(&self.nums));
+                let ty = match self.twins.filter(|_| self.generic && self.rng.chance(20)) {
+                    Some([first, _]) => Ty::Any(first),
+                    None => Ty::Num(self.rng.pick(&self.nums)),
+                };
                 let (a, b) = (self.expr(&ty), self.expr(&ty));
                 format!("({a} {} {b})", self.rng.pick(&["<", "<=", ">", ">=", "==", "!="]))
             }
@@ -172,6 +180,34 @@ impl Writer {
                 true => self.float_operation(num),
                 false => self.integer_operation(num),
             },
+        }
+    }
+
+    /// A number of the type `T`.
+    fn any_number(&mut self, ty: &Ty) -> String {
+        match self.rng.below(20) {
+            0..=3 => self.leaf(ty),
+            4..=7 => self.load(ty).unwrap_or_else(|| self.leaf(ty)),
+            8 | 9 => {
+                let from = Ty::Num(self.rng.pick(&self.nums));
+                format!("({} as T)", self.expr(&from))
+            }
+            10 => self.choice(ty),
+            11 => self.called(ty).unwrap_or_else(|| self.leaf(ty)),
+            12 => format!("(-{})", self.expr(ty)),
+            13 => format!("{}.abs()", self.expr(ty)),
+            14 => {
+                let (a, b) = (self.expr(ty), self.expr(ty));
+                format!("{a}.{}({b})", self.rng.pick(&["min", "max"]))
+            }
+            15 => {
+                let (a, by) = (self.expr(ty), self.rng.within(1, 9));
+                format!("({a} {} T::lit({by}.0))", self.rng.pick(&["/", "%"]))
+            }
+            _ => {
+                let (a, b) = (self.expr(ty), self.expr(ty));
+                format!("({a} {} {b})", self.rng.pick(&["+", "-", "*"]))
+            }
         }
     }
 

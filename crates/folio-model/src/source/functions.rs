@@ -6,6 +6,7 @@ use super::writer::{Function, Var, Writer, Zone};
 impl Writer {
     /// What the kernel needs: structs, functions, methods, operators.
     pub fn preamble(&mut self) {
+        let generic = std::mem::replace(&mut self.generic, false);
         for ty in self.structs.clone() {
             let Ty::Struct(_, [a, b]) = &ty else { continue };
             self.text += "#[derive(Clone, Copy, Debug, PartialEq, DeviceType)]\n#[repr(C)]\n";
@@ -19,6 +20,7 @@ impl Writer {
                 self.function(Some(&ty));
             }
         }
+        self.generic = generic;
         if self.rng.chance(50) {
             self.function(None);
         }
@@ -42,6 +44,14 @@ impl Writer {
         let name = self.name(if of.is_some() { "method" } else { "function" });
         let result = self.any_type();
         let mut params: Vec<_> = (0..self.rng.within(1, 2)).map(|_| self.any_type()).collect();
+        // What `T` is, a call has to say by what it passes.
+        let generic = self.generic;
+        let is_any = |ty: &Ty| matches!(ty, Ty::Any(_));
+        if generic && is_any(&result) && !params.iter().any(is_any) {
+            params.push(result.clone());
+        }
+        self.generic = params.iter().any(is_any);
+        let of_types = if self.generic { "<T: Number>" } else { "" };
         let named = |at: usize, ty: &Ty| (format!("p{at}"), ty.clone());
         let mut vars: Vec<_> = params.iter().enumerate().map(|(at, ty)| named(at, ty)).collect();
         let list: Vec<_> =
@@ -54,7 +64,9 @@ impl Writer {
                 self.text += &format!("#[device_fn]\nimpl {} {{\n", ty.name());
                 self.text += &format!("    fn {name}(self, {list}) -> {out} {{\n");
             }
-            None => self.text += &format!("#[device_fn]\nfn {name}({list}) -> {out} {{\n"),
+            None => {
+                self.text += &format!("#[device_fn]\nfn {name}{of_types}({list}) -> {out} {{\n")
+            }
         }
         self.within(vars, |writer| {
             for _ in 0..writer.rng.below(2) {
@@ -71,6 +83,7 @@ impl Writer {
             let value = writer.expr(&result);
             writer.line(&value);
         });
+        self.generic = generic;
         self.text += if of.is_some() { "    }\n}\n\n" } else { "}\n\n" };
         self.functions.push(Function { name, method: of.is_some(), params, result });
     }

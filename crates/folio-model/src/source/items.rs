@@ -186,6 +186,7 @@ impl Writer {
         let op = match ty {
             Ty::Num(num) if num.is_float() => self.rng.pick(&["=", "+=", "-=", "*=", "/="]),
             Ty::Num(_) => self.rng.pick(&["=", "+=", "-=", "*=", "^=", "|=", "<<=", ">>="]),
+            Ty::Any(_) => self.rng.pick(&["=", "+=", "-=", "*="]),
             ty if self.adds.contains(ty) => self.rng.pick(&["=", "+="]),
             _ => "=",
         };

@@ -24,6 +24,8 @@ pub struct Case {
     pub seed: u64,
     /// The functions and structs that it needs, the kernel `k`, and `launch`, which launches it.
     pub text: String,
+    /// What `k` and `launch` are of, one after the other: nothing, or what stands for their type and number.
+    pub instances: Vec<String>,
     /// Its functions' results are within limits, and not exact: other devices compute others.
     pub inexact: bool,
     /// Position of the first item, by dimension.
@@ -117,6 +119,7 @@ pub fn generate(seed: u64) -> Case {
         false => writer.item_kernel(),
     }
     writer.launch(&offset, &range, group.as_deref());
+    let instances = writer.instances();
     let Writer { mut rng, params, text, inexact, .. } = writer;
     let (mut args, mut framed) = (vec![], vec![]);
     for param in &params {
@@ -130,7 +133,7 @@ pub fn generate(seed: u64) -> Case {
             _ => Arg::View { extent: param.extent.iter().map(|n| *n as u64).collect(), bytes },
         });
     }
-    Case { seed, text, inexact, offset, range, group, args, framed }
+    Case { seed, text, instances, inexact, offset, range, group, args, framed }
 }
 
 /// The program of these cases: a module for each, and a `main` that gives all of them to a [`Harness`].
@@ -142,7 +145,10 @@ pub fn program(seeds: impl Iterator<Item = u64> + Clone) -> String {
     }
     text += "pub fn main() {\nlet harness = Harness::open();\n";
     for seed in seeds {
-        text += &format!("harness.case::<k{seed}::k>({seed}, &k{seed}::launch);\n");
+        for of in generate(seed).instances {
+            let call = if of.is_empty() { String::new() } else { format!("::{of}") };
+            text += &format!("harness.case::<k{seed}::k{of}>({seed}, &k{seed}::launch{call});\n");
+        }
     }
     text + "}\n"
 }

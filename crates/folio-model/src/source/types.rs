@@ -35,6 +35,16 @@ pub(super) const INTEGERS: [Num; 10] = [
 pub(super) const FLOATS: [Num; 4] =
     [num("f16", Scalar::F16), num("bf16", Scalar::Bf16), F32, num("f64", Scalar::F64)];
 
+/// Types of one size at which a generic kernel is compiled.
+pub(super) const TWINS: [[Num; 2]; 6] = [
+    [F32, I32],
+    [U32, F32],
+    [I32, U32],
+    [num("f64", Scalar::F64), num("i64", Scalar::I64)],
+    [num("u64", Scalar::U64), num("f64", Scalar::F64)],
+    [num("i16", Scalar::I16), num("f16", Scalar::F16)],
+];
+
 impl Num {
     /// Any of all.
     pub fn any(rng: &mut Rng) -> Num {
@@ -62,6 +72,8 @@ pub(super) enum Ty {
     Array(Num, usize),
     /// A struct, by its number, with two fields `a` and `b`.
     Struct(usize, [Num; 2]),
+    /// The type parameter `T: Number`, whose types are all of this size.
+    Any(Num),
 }
 
 impl Ty {
@@ -71,6 +83,7 @@ impl Ty {
             Ty::Num(num) => num.name.to_owned(),
             Ty::Array(num, n) => format!("[{}; {n}]", num.name),
             Ty::Struct(at, _) => format!("S{at}"),
+            Ty::Any(_) => "T".to_owned(),
         }
     }
 
@@ -78,7 +91,7 @@ impl Ty {
     pub fn numbers(&self) -> Vec<Num> {
         match self {
             Ty::Bool => vec![],
-            Ty::Num(num) => vec![*num],
+            Ty::Num(num) | Ty::Any(num) => vec![*num],
             Ty::Array(num, n) => vec![*num; *n],
             Ty::Struct(_, fields) => fields.to_vec(),
         }
@@ -87,7 +100,7 @@ impl Ty {
     /// Its parts: how each is written behind the whole, and its type.
     pub fn parts(&self) -> Vec<(String, Num)> {
         match self {
-            Ty::Bool | Ty::Num(_) => vec![],
+            Ty::Bool | Ty::Num(_) | Ty::Any(_) => vec![],
             Ty::Array(num, n) => (0..*n).map(|at| (format!("[{at}]"), *num)).collect(),
             Ty::Struct(_, [a, b]) => vec![(".a".to_owned(), *a), (".b".to_owned(), *b)],
         }

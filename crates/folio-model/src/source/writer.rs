@@ -1,6 +1,6 @@
 //! What is being written: the text so far, and what is visible at this point of it.
 
-use super::types::{F32, I32, INTEGERS, Num, Ty, U32, USIZE};
+use super::types::{F32, I32, INTEGERS, Num, TWINS, Ty, U32, USIZE};
 use super::{Kind, Param};
 use crate::rng::Rng;
 
@@ -54,6 +54,10 @@ pub(super) struct Writer {
     pub adds: Vec<Ty>,
     pub nums: Vec<Num>,
     pub structs: Vec<Ty>,
+    /// The types that a generic kernel's `T` stands for. It has a number `N`, too.
+    pub twins: Option<[Num; 2]>,
+    /// There is a `T` here.
+    pub generic: bool,
     /// Labels around, and whether they are loops'.
     pub open: Vec<(String, bool)>,
     pub zone: Zone,
@@ -83,6 +87,7 @@ impl Writer {
             nums.iter().copied().filter(|n| n.scalar.size() == first.scalar.size()).collect();
         let second = rng.pick(&fits);
         let (inexact, fit) = (rng.chance(12), rng.chance(30));
+        let twins = rng.chance(25).then(|| rng.pick(&TWINS));
         let left = if fit { rng.within(6, 14) } else { rng.within(1, 7) };
         let zone = if groups { Zone::Uniform } else { Zone::Items };
         Writer {
@@ -97,6 +102,8 @@ impl Writer {
             adds: vec![],
             nums,
             structs: vec![Ty::Struct(0, [first, second])],
+            twins,
+            generic: twins.is_some(),
             open: vec![],
             zone,
             written: vec![],
@@ -118,7 +125,9 @@ impl Writer {
 
     /// A name: sometimes one that a variable has, which is then hidden.
     pub fn again(&mut self, first: &str) -> String {
-        let names = self.vars.iter().map(|var| var.name.clone()).filter(|name| name != "self");
+        let fixed = ["self", "N"];
+        let names = self.vars.iter().map(|var| var.name.clone());
+        let names = names.filter(|name| !fixed.contains(&name.as_str()));
         let names: Vec<_> = names.collect();
         match self.some(&names) {
             Some(name) if self.rng.chance(25) => name,
@@ -150,8 +159,17 @@ impl Writer {
         }
     }
 
+    /// What `T` is here, sometimes.
+    fn parameter(&mut self) -> Option<Ty> {
+        let [first, _] = self.twins.filter(|_| self.generic && self.rng.chance(30))?;
+        Some(Ty::Any(first))
+    }
+
     /// A type that variables have.
     pub fn any_type(&mut self) -> Ty {
+        if let Some(ty) = self.parameter() {
+            return ty;
+        }
         match self.rng.below(12) {
             0 => Ty::Bool,
             1 | 2 => self.memory_type(),
@@ -161,6 +179,9 @@ impl Writer {
 
     /// A type that can be in memory.
     pub fn memory_type(&mut self) -> Ty {
+        if let Some(ty) = self.parameter() {
+            return ty;
+        }
         match self.rng.below(8) {
             0 => Ty::Array(self.rng.pick(&self.nums), self.rng.within(1, 4)),
             1 | 2 => self.structs[0].clone(),
@@ -303,13 +324,30 @@ impl Writer {
             false => format!("{first}: Item<{rank}>"),
         }];
         list.extend(self.params.iter().map(|param| format!("{}: {}", param.name, param.ty())));
-        self.text += &format!("#[kernel]\npub fn k({}) {{\n", list.join(", "));
+        let of = self.generics();
+        self.text += &format!("#[kernel]\npub fn k{of}({}) {{\n", list.join(", "));
+        if self.generic {
+            self.place_var("N");
+        }
+    }
+
+    /// The kernel's parameters that are types and constants.
+    fn generics(&self) -> &'static str {
+        if self.generic { "<T: Number + DeviceType, const N: usize>" } else { "" }
+    }
+
+    /// What stands for them.
+    pub fn instances(&self) -> Vec<String> {
+        let of = |(num, n): (Num, usize)| format!("<{}, {n}>", num.name);
+        self.twins.map_or(vec![String::new()], |[a, b]| [(a, 1), (b, 4)].map(of).to_vec())
     }
 
     /// The function that launches the kernel, and gives the bytes of all views.
     pub fn launch(&mut self, offset: &[usize], range: &[usize], group: Option<&[usize]>) {
-        self.text +=
-            "}\n\npub fn launch(rt: &Runtime, q: &Queue, given: &Given) -> folio::Result<()> {\n";
+        let of = self.generics();
+        self.text += &format!(
+            "}}\n\npub fn launch{of}(rt: &Runtime, q: &Queue, given: &Given) -> folio::Result<()> {{\n"
+        );
         let (mut passed, mut read) = (vec![], vec![]);
         for (at, param) in self.params.clone().iter().enumerate() {
             let (name, element, rank) = (&param.name, param.element.name(), param.rank());
@@ -331,7 +369,8 @@ impl Writer {
             offset.iter().zip(range).map(|(a, n)| format!("{a}..{}", a + n)).collect();
         let groups = group.map_or_else(String::new, |size| format!(".groups({size:?})"));
         let items = format!("Items::from([{}]){groups}", ends.join(", "));
-        self.line(&format!("q.run({items}, k({}))?;", passed.join(", ")));
+        let kernel = if self.generic { "k::<T, N>" } else { "k" };
+        self.line(&format!("q.run({items}, {kernel}({}))?;", passed.join(", ")));
         // All of them, also when the first one says that the kernel has failed.
         self.line(&format!("[{}].into_iter().collect()", read.join(", ")));
         self.text += "}\n";

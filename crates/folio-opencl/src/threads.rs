@@ -35,7 +35,7 @@ impl Built {
         let [slices, rows, _] = range;
         let part = [slices, rows, columns.end - columns.start];
         let (local, blocks) = match (threads, geometry.group) {
-            (Threads::Items { .. }, _) => (self.block, part),
+            (Threads::Items { .. }, _) => (self.block_of(part), part),
             (Threads::Linear, _) => {
                 let items = range.iter().try_fold(1, |n: u64, d| n.checked_mul(*d));
                 let blocks = items.ok_or_else(beyond)?.div_ceil(COMBINED);
@@ -61,6 +61,13 @@ impl Built {
         };
         let grid = Grid { first, range, offset, groups: blocks };
         Ok(Threaded { global, local: local.map(|n| n as usize), grid })
+    }
+
+    /// The threads of a block of items, of a launch of this size.
+    fn block_of(&self, range: [u64; 3]) -> [u64; 3] {
+        let items = range.iter().fold(1, |n: u64, d| n.saturating_mul(*d));
+        let long = self.long.filter(|(long, least)| range[2] >= long[2] && items >= *least);
+        long.map_or(self.block, |(long, _)| long)
     }
 
     /// Threads of a block that combines.

@@ -98,12 +98,15 @@ pub struct Form {
     /// Compilers are told to unroll short loops that load, as GPUs want it: then several loads are under way, and
     /// the threads of a block do not drift apart.
     pub unroll: bool,
+    /// The threads of a block become a loop, as on CPUs. Where a block has no thread beyond the launch, which is the same
+    /// for all of them, nothing is asked of each: compilers make vectors of such a loop, and of no other.
+    pub rows: bool,
 }
 
 impl Form {
     /// A text for blocks of any width.
     pub const fn new(dialect: Dialect, checked: bool) -> Form {
-        Form { dialect, checked, width: None, unroll: false }
+        Form { dialect, checked, width: None, unroll: false, rows: false }
     }
 }
 

@@ -67,7 +67,13 @@ impl Writer<'_> {
             self.line(format!(
                 "const u64 pos{dim} = {first} + (u64){block} * {threads} + {thread};"
             ));
-            beyond.push(format!("pos{dim} - {offset} >= {range}"));
+            let mut own = format!("pos{dim} - {offset} >= {range}");
+            if self.form.rows && axis == 0 {
+                self.line(format!("const u64 behind = {first} + ((u64){block} + 1) * {threads};"));
+                own = format!("behind - {offset} > {range} && {own}");
+                own = if self.kernel.shape.rank > 1 { format!("({own})") } else { own };
+            }
+            beyond.push(own);
         }
         if !beyond.is_empty() {
             self.line(format!("if ({}) return;", beyond.join(" || ")));

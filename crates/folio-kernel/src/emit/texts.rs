@@ -53,7 +53,7 @@ impl Texts<Module> {
             let fixed = dialect == Dialect::Cuda || kernel.shape.tile > 1;
             let width = (gpu && fixed).then_some(block[2] as u32);
             let unroll = gpu && !checked;
-            let form = Form { width, unroll, ..Form::new(dialect, checked) };
+            let form = Form { width, unroll, rows: !gpu, ..Form::new(dialect, checked) };
             emit(kernel, form, capabilities)
         };
         let (checked, proved) = (text(kernel, true)?, text(kernel, false)?);

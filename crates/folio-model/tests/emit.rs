@@ -102,9 +102,9 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<(), String> {
 fn agrees_with(machine: &Machine, seed: u64) -> Result<(), String> {
     let mut case = generate(seed).map_err(|error| error.to_string())?;
     exact(&mut case.kernel);
-    let (mut args, width) = (case.args.clone(), machine.width);
+    let (mut args, device) = (case.args.clone(), machine.like);
     let (kernel, launch) = (&case.kernel, &case.launch);
-    let ran = interp::run_of_width(kernel, launch, &mut args, Order::Forward, width, 300_000);
+    let ran = interp::run_like(kernel, launch, &mut args, Order::Forward, device, 300_000);
     let Ok(ran) = ran else { return Ok(()) };
     let found = of_launch(&case.kernel, &case.launch);
     let proved = found.arrays_proved && found.params.iter().all(|param| param.proved);

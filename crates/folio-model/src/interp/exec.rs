@@ -1,7 +1,9 @@
 //! Launches, groups, items, statements.
 
 use super::memory::{Val, parts};
-use super::{Arg, BLOCK, Failure, MOST_FAILURES, Order, Ran, Stop, Touched, fold, scalar};
+use super::{
+    Arg, BLOCK, Device, Failure, MOST_FAILURES, Order, Ran, Stop, Touched, cpu, fold, scalar,
+};
 use folio_kernel::launch::Launch;
 use folio_kernel::{
     Atomic, Binary, Body, Combine, Compare, Fold, Kernel, Label, Let, Op, ParamId, ParamKind,
@@ -14,7 +16,7 @@ pub fn run(
     launch: &Launch,
     args: &mut [Arg],
     order: Order,
-    width: u64,
+    device: Device,
     budget: u64,
 ) -> Result<Ran, Stop> {
     let touched = vec![None; kernel.params.len()];
@@ -22,7 +24,7 @@ pub fn run(
     let items = Contributions { all: kernel.params.iter().map(|_| vec![]).collect(), item: vec![] };
     let failures = vec![];
     let mut machine =
-        Machine { kernel, launch, args, order, width, locals, items, budget, failures, touched };
+        Machine { kernel, launch, args, order, device, locals, items, budget, failures, touched };
     if kernel.shape.groups {
         machine.groups()?;
     } else {
@@ -73,8 +75,7 @@ struct Machine<'r> {
     launch: &'r Launch,
     args: &'r mut [Arg],
     order: Order,
-    /// Items of a sub-group.
-    width: u64,
+    device: Device,
     /// By parameter: the bytes of the group's local memory.
     locals: Vec<Vec<u8>>,
     items: Contributions,
@@ -264,7 +265,7 @@ impl<'r> Machine<'r> {
             }
             let Some(define) = after.first().and_then(meeting) else { return Ok(()) };
             self.step()?;
-            for subgroup in members.chunks_mut(self.width as usize) {
+            for subgroup in members.chunks_mut(self.device.width as usize) {
                 self.meet(define, subgroup);
             }
             rest = &after[1..];
@@ -445,7 +446,11 @@ impl<'r> Machine<'r> {
             Op::Query { query, dim, copy } => {
                 Val::Bits(self.query(*query, usize::from(*dim), usize::from(*copy), item))
             }
-            Op::Unary(op, a) => Val::Bits(scalar::unary(*op, self.scalar(*a), bits(a))),
+            Op::Unary(op, a) => {
+                let (scalar, a) = (self.scalar(*a), bits(a));
+                let own = self.device.cpu_functions.then(|| cpu::unary(*op, scalar, a)).flatten();
+                Val::Bits(own.unwrap_or_else(|| scalar::unary(*op, scalar, a)))
+            }
             Op::Binary(op, a, b) => {
                 let shifts = matches!(
                     op,
@@ -453,7 +458,13 @@ impl<'r> Machine<'r> {
                 );
                 // Low bits of a negative amount count as those of its two's complement.
                 let second = if shifts { self.scalar(*b).int(bits(b)) as u64 } else { bits(b) };
-                let computed = scalar::binary(*op, self.scalar(*a), bits(a), second);
+                let (scalar, a) = (self.scalar(*a), bits(a));
+                if self.device.cpu_functions
+                    && let Some(own) = cpu::binary(*op, scalar, a, second)
+                {
+                    return Val::Bits(own);
+                }
+                let computed = scalar::binary(*op, scalar, a, second);
                 if computed.by_zero {
                     self.fail(ViolationKind::DivisionByZero, site);
                 }
@@ -498,9 +509,9 @@ impl<'r> Machine<'r> {
             Query::GroupCount => range[dim] / group[dim],
             Query::Range => range[dim],
             Query::Offset => offset[dim],
-            Query::Lane => within % self.width,
-            Query::SubgroupSize => self.width,
-            Query::Subgroup => within / self.width,
+            Query::Lane => within % self.device.width,
+            Query::SubgroupSize => self.device.width,
+            Query::Subgroup => within / self.device.width,
         }
     }
 

@@ -1,9 +1,10 @@
 //! An interpreter of kernels: slow, obvious, and written from `docs/semantics.md` alone. What it
 //! says is what a kernel means; compiled code and emitters are held against it.
 //!
-//! It runs verified kernels, one item after the other, on bytes. Sub-groups have width 1 where nobody asks for
-//! another.
+//! It runs verified kernels, one item after the other, on bytes: in sub-groups of one, and with functions that give
+//! the float nearest to the exact value, where nobody asks for what another [`Device`] does.
 
+mod cpu;
 mod exec;
 pub mod float;
 mod fold;
@@ -79,6 +80,21 @@ pub enum Order {
     Backward,
 }
 
+/// What devices differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Items of a sub-group (semantics 11.1); not 0.
+    pub width: u64,
+    /// The functions of semantics 5.8 are those that the CPU computes, bit by bit.
+    pub cpu_functions: bool,
+}
+
+impl Default for Device {
+    fn default() -> Device {
+        Device { width: 1, cpu_functions: false }
+    }
+}
+
 /// The least and greatest index in each dimension.
 pub type Touched = Vec<(u64, u64)>;
 
@@ -103,20 +119,20 @@ pub fn run(
     order: Order,
     budget: u64,
 ) -> Result<Ran, Stop> {
-    run_of_width(kernel, launch, args, order, 1, budget)
+    run_like(kernel, launch, args, order, Device::default(), budget)
 }
 
-/// As [`run`], in sub-groups of so many items: what another device does.
-pub fn run_of_width(
+/// As [`run`], but as another device does it.
+pub fn run_like(
     kernel: &Kernel,
     launch: &Launch,
     args: &mut [Arg],
     order: Order,
-    width: u64,
+    device: Device,
     budget: u64,
 ) -> Result<Ran, Stop> {
     fits(kernel, launch, args).map_err(Stop::Arguments)?;
-    exec::run(kernel, launch, args, order, width.max(1), budget)
+    exec::run(kernel, launch, args, order, device, budget)
 }
 
 fn fits(kernel: &Kernel, launch: &Launch, args: &[Arg]) -> Result<(), String> {

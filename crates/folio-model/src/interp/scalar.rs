@@ -21,7 +21,7 @@ fn fine(bits: u64) -> Computed {
 }
 
 /// Applies a function to floats: of `f64` to those, of `f32` to the others (semantics 2.2).
-fn floats<const N: usize>(
+pub fn floats<const N: usize>(
     scalar: Scalar,
     bits: [u64; N],
     single: impl Fn([f32; N]) -> f32,

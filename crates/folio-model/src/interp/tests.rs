@@ -1,6 +1,6 @@
 //! The interpreter against hand-computed results, section by section of `docs/semantics.md`.
 
-use super::{Arg, Order, Ran, Stop, run, run_of_width};
+use super::{Arg, Device, Order, Ran, Stop, run, run_like};
 use folio_kernel::launch::Launch;
 use folio_kernel::parse::parse;
 use folio_kernel::{Kernel, ViolationKind, outputs, verify::verify};
@@ -280,7 +280,8 @@ body {
     ] {
         for order in [Order::Forward, Order::Backward] {
             let mut args = [i32s(&[1, 2, 3, 4, 5]), zeros()];
-            let ran = run_of_width(&kernel, &launch(5, 5), &mut args, order, width, 10_000);
+            let device = Device { width, ..Device::default() };
+            let ran = run_like(&kernel, &launch(5, 5), &mut args, order, device, 10_000);
             assert_eq!(ran.unwrap().failure, None);
             let wanted: Vec<_> =
                 wanted.as_flattened().iter().map(|x: &u32| x.to_le_bytes()).collect();

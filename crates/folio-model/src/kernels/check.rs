@@ -1,7 +1,7 @@
 //! What holds of every kernel.
 
 use super::{Case, generate};
-use crate::interp::{Arg, BLOCK, Order, Ran, Stop, run_of_width};
+use crate::interp::{Arg, BLOCK, Device, Order, Ran, Stop, run_like};
 use folio_kernel::access::{LaunchUse, Summary, of_launch};
 use folio_kernel::launch::Launch;
 use folio_kernel::{
@@ -10,8 +10,8 @@ use folio_kernel::{
 
 /// Statements that a kernel may run before it counts as endless.
 const BUDGET: u64 = 300_000;
-/// Items of a sub-group: more than one, and the last one of a group may be narrower.
-const WIDTH: u64 = 3;
+/// In sub-groups of more than one, of which the last one of a group may be narrower.
+const DEVICE: Device = Device { width: 3, cpu_functions: false };
 
 /// The case of the suite.
 pub fn case(seed: u64) -> Result<(), String> {
@@ -51,7 +51,7 @@ type Outcome = Result<(Ran, Vec<Arg>), Stop>;
 
 fn go(kernel: &Kernel, launch: &Launch, args: &[Arg], order: Order) -> Outcome {
     let mut args = args.to_vec();
-    run_of_width(kernel, launch, &mut args, order, WIDTH, BUDGET).map(|ran| (ran, args))
+    run_like(kernel, launch, &mut args, order, DEVICE, BUDGET).map(|ran| (ran, args))
 }
 
 /// What analyses prove is so.

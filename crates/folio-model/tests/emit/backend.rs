@@ -6,7 +6,7 @@ use folio_core::hal::{
     HostPtr, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order, Param, Tick,
 };
 use folio_kernel::{Access, ParamKind};
-use folio_model::interp::Arg;
+use folio_model::interp::{self, Arg};
 use folio_model::kernels::Case;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,8 +15,8 @@ pub struct Machine {
     device: Arc<dyn Device>,
     lane: Arc<dyn Lane>,
     at: u32,
-    /// Items of its sub-groups (semantics 11.1).
-    pub width: u64,
+    /// What the interpreter has to do as it does.
+    pub like: interp::Device,
     /// What the lane has, and whoever uses it.
     last: Mutex<Tick>,
 }
@@ -42,7 +42,8 @@ impl Machine {
         let device = unsafe { backend.open(at, Notify::none()) }.map_err(said("opening"))?;
         let lane = device.lane(LaneKind::Compute, 0).map_err(said("a lane"))?;
         let width = if backend.name() == "cuda" { 32 } else { 1 };
-        Ok(Machine { device, lane, at: at as u32, width, last: Mutex::default() })
+        let like = interp::Device { width, ..interp::Device::default() };
+        Ok(Machine { device, lane, at: at as u32, like, last: Mutex::default() })
     }
 
     fn memory(&self, size: usize) -> Result<(Held<'_>, MemRef), String> {

@@ -83,6 +83,21 @@ loops! {
             *y = unsafe { *x.get_unchecked(*at as usize) };
         }
     }
+    /// Of rows of `n`; nobody looks here either, nor in the next one.
+    fn gather_2d_loop(n: usize, row: &[u32], column: &[u32], x: &[f32], y: &mut [f32]) {
+        for ((y, row), column) in y.iter_mut().zip(row).zip(column) {
+            // SAFETY: the benchmark's indices are inside.
+            *y = unsafe { *x.get_unchecked(*row as usize * n + *column as usize) };
+        }
+    }
+    fn displaced_loop(first: usize, by: &[u32], x: &[f32], y: &mut [f32]) {
+        for (k, (y, by)) in y.iter_mut().zip(by).enumerate() {
+            let at = first + k + *by as usize;
+            // SAFETY: the benchmark's indices are inside.
+            let of = |at: usize| unsafe { *x.get_unchecked(at) };
+            *y = of(at) + of(at + 1) + of(at + 2);
+        }
+    }
     /// A band of rows, tile by tile.
     fn tiles(a: &[f32], b: &[f32], y: &mut [f32], n: usize) {
         const TILE: usize = 16;
@@ -218,6 +233,19 @@ pub fn gather(at: &[u32], x: &[f32], y: &mut [f32]) {
 pub fn gather_unchecked(at: &[u32], x: &[f32], y: &mut [f32]) {
     let chunks = y.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK));
     chunks.for_each(|(y, at)| gather_loop_unchecked(at, x, y));
+}
+
+/// `y = x[(row, column)]` of rows of `n`, without a look at the indices.
+pub fn gather_2d_unchecked(n: usize, row: &[u32], column: &[u32], x: &[f32], y: &mut [f32]) {
+    let places = row.par_chunks(CHUNK).zip(column.par_chunks(CHUNK));
+    let chunks = y.par_chunks_mut(CHUNK).zip(places);
+    chunks.for_each(|(y, (row, column))| gather_2d_loop(n, row, column, x, y));
+}
+
+/// Three neighbours of where an element's data says, without a look at the indices.
+pub fn displaced_unchecked(by: &[u32], x: &[f32], y: &mut [f32]) {
+    let chunks = y.par_chunks_mut(CHUNK).zip(by.par_chunks(CHUNK)).enumerate();
+    chunks.for_each(|(chunk, (y, by))| displaced_loop(chunk * CHUNK, by, x, y));
 }
 
 /// The product of two squares of `n`, which 16 divides, tile by tile.

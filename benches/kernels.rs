@@ -54,6 +54,19 @@ pub fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
     y[i] = x[at[i]];
 }
 
+/// `y = x[(row, column)]`
+#[kernel]
+pub fn gather_2d(i: Item, row: In<u32>, column: In<u32>, x: In<f32, 2>, y: Out<f32>) {
+    y[i] = x[(row[i] as usize, column[i] as usize)];
+}
+
+/// Three neighbours of where an element's data says.
+#[kernel]
+pub fn displaced(i: Item, by: In<u32>, x: In<f32>, y: Out<f32>) {
+    let at = i.index() + by[i] as usize;
+    y[i] = x[at] + x[at + 1] + x[at + 2];
+}
+
 /// One more for each element.
 #[kernel]
 pub fn increments(i: Item, x: InOut<u64>) {

@@ -12,6 +12,7 @@ use folio_benches::{hand, kernels};
 
 const ROUNDS: usize = 15;
 const HAND: &str = "rayon, same instructions";
+const UNCHECKED: &str = "rayon, unchecked";
 
 type Group = (&'static str, fn(&Bench));
 
@@ -149,7 +150,7 @@ impl Bench {
         let theirs = |y: &mut [f32]| hand::gather(&at, &x, y);
         self.line(what, (&mut out, ours), (&mut y, theirs), "rayon, checked");
         let theirs = |y: &mut [f32]| hand::gather_unchecked(&at, &x, y);
-        self.line(what, (&mut out, ours), (&mut y, theirs), "rayon, unchecked");
+        self.line(what, (&mut out, ours), (&mut y, theirs), UNCHECKED);
         self.raw(what, (&mut out, ours), |cl, y| {
             vec![cl.call("gather", &[cl.memory(&at), cl.memory(&x), y], &[0], &[n], None)]
         });
@@ -159,7 +160,35 @@ impl Bench {
         let ours = |q: &Queue, y: &mut _| q.run(n, kernels::gather(&places, &mine, y));
         let theirs = |y: &mut [f32]| hand::gather_unchecked(&near, &x, y);
         let what = ("gather, 2^20 from 4096, checked", n);
-        self.line(what, (&mut out, ours), (&mut y, theirs), "rayon, unchecked");
+        self.line(what, (&mut out, ours), (&mut y, theirs), UNCHECKED);
+        // Of a part of something larger.
+        let (first, count) = (1000, 4096);
+        let part = || mine.slice([first], [count]);
+        let ours = |q: &Queue, y: &mut _| q.run(n, kernels::gather(&places, &part()?, y));
+        let theirs = |y: &mut [f32]| hand::gather_unchecked(&near, &x[first..], y);
+        let what = ("gather, 2^20 from a slice of 4096, checked", n);
+        self.line(what, (&mut out, ours), (&mut y, theirs), UNCHECKED);
+        // In two dimensions, of which each is tested.
+        let side = 64;
+        let square = self.of(&x[..side * side], [side, side]);
+        let row: Vec<u32> = near.iter().map(|at| at / side as u32).collect();
+        let column: Vec<u32> = near.iter().map(|at| at % side as u32).collect();
+        let rows = ok(self.rt.buffer_from(&row));
+        let columns = ok(self.rt.buffer_from(&column));
+        let ours = |q: &Queue, y: &mut _| q.run(n, kernels::gather_2d(&rows, &columns, &square, y));
+        let theirs = |y: &mut [f32]| hand::gather_2d_unchecked(side, &row, &column, &x, y);
+        let what = ("gather, 2^20 from 64x64, checked", n);
+        self.line(what, (&mut out, ours), (&mut y, theirs), UNCHECKED);
+        // Neighbours of what the data says.
+        let far = 62;
+        let by: Vec<u32> = near.iter().map(|at| at % far).collect();
+        let shifts = ok(self.rt.buffer_from(&by));
+        let m = n - far as usize - 2;
+        let mut less = self.of(&y[..m], [m]);
+        let ours = |q: &Queue, y: &mut _| q.run(m, kernels::displaced(&shifts, &mine, y));
+        let theirs = |y: &mut [f32]| hand::displaced_unchecked(&by, &x, y);
+        let what = ("three displaced neighbours, 2^20, checked", m);
+        self.line(what, (&mut less, ours), (&mut y[..m], theirs), UNCHECKED);
     }
 
     /// The system's functions have other last bits.

@@ -359,7 +359,8 @@ impl<K: Kernel> BlockKernel for Native<K> {
         // SAFETY: the call has the arguments of the parameters' types in their order, and the engine
         // gives their memory in this order; the caller keeps others away. The launch is no larger than
         // what is written (`CommandGroup::run`), and its blocks are disjoint and of whole groups.
-        watch(K::FUNCTION, || unsafe { run::<K>(&self.scalars, params, &block, launch) })
+        let mut run = || unsafe { run::<K>(&self.scalars, params, &block, launch) };
+        watch(K::FUNCTION, &mut run)
     }
 
     fn grain(&self) -> usize {

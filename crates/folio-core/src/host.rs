@@ -216,8 +216,8 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         // lives, mutably where they are written, with as many elements as their shapes say. What owns elements by
         // an item's position or a group's index has them there, as was checked, and each position is
         // computed once, in one block.
-        let run = || unsafe { K::items::<Checked>(&self.scalars, &memory, &block, &launch) };
-        watch(K::FUNCTION, run).map_err(|violation| failed(*violation))
+        let mut run = || unsafe { K::items::<Checked>(&self.scalars, &memory, &block, &launch) };
+        watch(K::FUNCTION, &mut run).map_err(|violation| failed(*violation))
     }
 }
 

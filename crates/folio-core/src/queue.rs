@@ -148,10 +148,12 @@ impl Queue {
         mut call: KernelCall<K, D>,
     ) -> Result<Event> {
         let items = items.into();
-        self.submit(|cg| {
+        // Behind a pointer, so that `submit` is not compiled for each kernel.
+        let build: &mut dyn FnMut(&mut CommandGroup) -> Result<()> = &mut |cg| {
             cg.run_here(items, &mut call);
             Ok(())
-        })
+        };
+        self.submit(build)
     }
 
     /// Runs a kernel call for each of several boxes of items, as a command each, all of which are checked

@@ -414,7 +414,7 @@ impl Signature {
             true => quote! {
                 static CODE: ::std::sync::OnceLock<::folio::ir::device::Built> =
                     ::std::sync::OnceLock::new();
-                CODE.get_or_init(|| ::folio::ir::device::Code::of(&Self::__FUNCTION))
+                ::folio::ir::device::built(&CODE, &Self::__FUNCTION)
             },
             false => quote!(::folio::ir::device::code_of::<Self>()),
         };

@@ -3,7 +3,7 @@
 use super::finish::param;
 use super::{CommandGroup, Doing};
 use crate::buffer::{Part, widen, widen_at};
-use crate::call::{Function, KernelCall, Passed, Places, Plan};
+use crate::call::{Function, KernelCall, Passed, Places, Plan, Scalars};
 use crate::engine::launch::Launch;
 #[cfg(doc)]
 use crate::error::Cause;
@@ -13,6 +13,7 @@ use crate::hal::{Geometry, Param};
 use crate::items::Items;
 use folio_kernel::device::Kernel;
 use folio_kernel::{Kernel as Ir, source};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The size of the launch's groups: as the launch says, or the kernel.
@@ -77,21 +78,35 @@ impl CommandGroup {
                 return self.refuse(Error::Kernel { kernel, cause });
             }
         };
-        let (offset, range) = (widen_at(places.offset), widen(places.range));
         let group = match grouped::<D>(K::FUNCTION, &code.ir, &places) {
             Ok(group) => group.map(widen),
             Err(error) => return self.refuse(error),
         };
+        let (offset, range) = (widen_at(places.offset), widen(places.range));
+        let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
+        let KernelCall { scalars, given, .. } = call;
+        self.run_function(&K::FUNCTION.name, Function::of::<K>(code), geometry, given, scalars);
+    }
+
+    /// What is the same for all kernels, compiled once: a program has a copy of the rest for each.
+    fn run_function(
+        &mut self,
+        name: &'static &'static str,
+        function: Function,
+        geometry: Geometry,
+        given: &mut SmallVec<[Passed; 4]>,
+        scalars: &mut Scalars,
+    ) {
+        let Geometry { rank, offset, range, group } = geometry;
+        let code = function.code;
         if Box3::at(offset, range).is_none() {
             return self.refuse(self.too_large(range, 1));
         }
         if self.label == Label::NONE {
-            self.label = Label::of(&K::FUNCTION.name);
+            self.label = Label::of(name);
         }
-        let KernelCall { scalars, given, .. } = call;
         let places = Places { offset, range, group: group.unwrap_or([1; 3]) };
-        let plan = Plan::new(code, D, places, (given, scalars));
-        let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
+        let plan = Plan::new(code, rank.into(), places, (given, scalars));
         let mut launch = Launch::new(geometry);
         launch.proved = !code.indexes_arrays && group.is_none();
         for (nth, passed) in given.iter().enumerate() {
@@ -112,7 +127,7 @@ impl CommandGroup {
             part.part = Box3 { min: param.origin, max };
             launch.tokens.push(self.access(part, mode));
         }
-        launch.function = Some(Function::of::<K>(code));
+        launch.function = Some(function);
         launch.scalars = std::mem::take(scalars);
         self.act(Doing::Kernel(Some(launch)));
     }

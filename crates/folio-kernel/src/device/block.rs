@@ -31,15 +31,28 @@ pub unsafe fn run<K: Kernel>(
         // SAFETY: the caller's promise; nothing is unproved.
         return unsafe { versions::best::<K>(scalars, memory, block, launch) };
     }
-    let inner = if launch.group == [1; 3] { inner(block, open, unproved) } else { None };
-    if let Some(inner) = &inner {
+    apart(block, open, launch.group == [1; 3], &unproved, &mut |part, proved| match proved {
         // SAFETY: the caller's promise; nothing is unproved for this part.
-        unsafe { versions::best::<K>(scalars, memory, inner, launch) }
-    }
-    for part in around(block, inner.as_ref()) {
+        true => unsafe { versions::best::<K>(scalars, memory, part, launch) },
         // SAFETY: the caller's promise; the parts of a block are disjoint.
-        unsafe { K::items::<Checked>(scalars, memory, &part, launch) }
+        false => unsafe { K::items::<Checked>(scalars, memory, part, launch) },
+    });
+}
+
+/// Takes a block apart, and has its parts computed: with whether they are proved. This is compiled once, and not for
+/// each kernel, as all would be that is called by a generic function.
+fn apart(
+    block: &Positions,
+    open: usize,
+    items: bool,
+    unproved: &dyn Fn(&Positions) -> usize,
+    compute: &mut dyn FnMut(&Positions, bool),
+) {
+    let inner = if items { inner(block, open, unproved) } else { None };
+    if let Some(inner) = &inner {
+        compute(inner, true);
     }
+    around(block, inner.as_ref()).for_each(|part| compute(&part, false));
 }
 
 /// The part of a block where nothing is unproved, where that is so of `open` indices for all of it: edges are
@@ -47,7 +60,7 @@ pub unsafe fn run<K: Kernel>(
 fn inner(
     block: &Positions,
     mut open: usize,
-    unproved: impl Fn(&Positions) -> usize,
+    unproved: &dyn Fn(&Positions) -> usize,
 ) -> Option<Positions> {
     let mut inner = *block;
     while open > 0 {
@@ -98,7 +111,7 @@ mod tests {
             let beyond = [p.min[1] < top, p.max[1] > bottom, p.min[2] < left, p.max[2] > right];
             beyond.iter().filter(|beyond| **beyond).count()
         };
-        let kept = inner(&block, unproved(&block), unproved);
+        let kept = inner(&block, unproved(&block), &unproved);
         (kept, around(&block, kept.as_ref()).collect())
     }
 

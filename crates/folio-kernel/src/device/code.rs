@@ -15,7 +15,7 @@ use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A kernel's IR, and what launches need to know of it.
 #[derive(Debug)]
@@ -189,6 +189,17 @@ thread_local! {
 }
 
 static ALL: Mutex<Known> = Mutex::new(HashMap::with_hasher(BuildHasherDefault::new()));
+
+/// The code of a kernel that has a place for it: made once in the program.
+#[inline]
+pub fn built(place: &'static OnceLock<Built>, function: &'static Function) -> &'static Built {
+    /// Compiled once, and not for each kernel.
+    #[cold]
+    fn make(place: &'static OnceLock<Built>, function: &'static Function) -> &'static Built {
+        place.get_or_init(|| Code::of(function))
+    }
+    place.get().unwrap_or_else(|| make(place, function))
+}
 
 /// The code of an instance of a generic kernel: made once in the program, and then kept.
 pub fn code_of<K: Kernel>() -> &'static Built {

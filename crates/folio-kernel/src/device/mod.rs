@@ -37,7 +37,7 @@ mod view;
 pub use block::run;
 pub use cast::{Cast, CastFrom, cast};
 pub use change::{Change, changed};
-pub use code::{Built, Code, Reach, code_of};
+pub use code::{Built, Code, Reach, built, code_of};
 pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use ends::{Ends, InGroups};
 pub use group::{Group, GroupItem, Private, Room};

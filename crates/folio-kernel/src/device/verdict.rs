@@ -91,8 +91,8 @@ pub fn end_item<T: Given>(message: &'static str) -> T {
     nothing()
 }
 
-/// Runs a block of a kernel, and says what went wrong.
-pub fn watch(function: &Function, run: impl FnOnce()) -> Verdict {
+/// Runs a block of a kernel, and says what went wrong. Compiled once for all kernels.
+pub fn watch(function: &Function, run: &mut dyn FnMut()) -> Verdict {
     let around = WATCHED.replace(Watched::Fine);
     // What a block leaves behind when it ends early is memory of its command, which has failed.
     let ended = catch_unwind(AssertUnwindSafe(run));

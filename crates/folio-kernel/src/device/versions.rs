@@ -91,10 +91,12 @@ unsafe fn avx512<K: Kernel>(
     unsafe { K::items::<Proved<AVX512>>(scalars, memory, block, launch) }
 }
 
-/// Computes the items of a block, of which nothing is unproved, with the best instructions.
+/// Computes the items of a block, of which nothing is unproved, with the best instructions. Where it is called nothing
+/// of a body is compiled once more.
 ///
 /// # Safety
 /// That of [`Kernel::items`].
+#[inline(never)]
 pub(super) unsafe fn best<K: Kernel>(
     scalars: &[u64],
     memory: &[ParamPtr],

@@ -102,7 +102,7 @@ fn on_the_host<K: Kernel>(
     let launch = Launched::new([0; 3], three(range), three(group.unwrap_or(&[])), reductions);
     // SAFETY: the memory above, of the arguments' shapes, and each position once.
     let verdict =
-        watch(K::FUNCTION, || unsafe { compute::<K>(&scalars, &params, &block, &launch) });
+        watch(K::FUNCTION, &mut || unsafe { compute::<K>(&scalars, &params, &block, &launch) });
     let left = memory
         .into_iter()
         .map(|(words, len)| words.iter().flat_map(|word| word.to_le_bytes()).take(len).collect());

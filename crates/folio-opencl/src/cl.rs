@@ -263,18 +263,26 @@ impl Event {
         Ok(status)
     }
 
-    /// Whether the command has ended; the error of one that failed.
+    /// Whether the command has ended; the error of one that failed. A driver that cannot say it now says it later.
     pub(crate) fn ended(&self) -> Result<bool, HalError> {
-        let status = self.status()?;
+        let status = match self.status() {
+            Err(error) if is_short(&error) => return Ok(false),
+            status => status?,
+        };
         if status < 0 {
             check("a command", status)?;
         }
         Ok(status == CL_COMPLETE)
     }
 
-    /// Whether the command touches nothing any more: it has ended or failed, or the driver knows nothing of it.
+    /// Whether the command touches nothing any more: it has ended or failed, or the driver, which does not say how far
+    /// it is, does not wait for it either.
     pub(crate) fn is_over(&self) -> bool {
-        self.status().map_or_else(|error| !is_short(&error), |status| status <= CL_COMPLETE)
+        match self.status() {
+            Ok(status) => status <= CL_COMPLETE,
+            Err(error) if is_short(&error) => false,
+            Err(_) => self.wait().err().is_none_or(|error| !is_short(&error)),
+        }
     }
 
     pub(crate) fn wait(&self) -> Result<(), HalError> {

@@ -9,7 +9,7 @@
 
 mod progress;
 
-use crate::cl::{Event, Queue};
+use crate::cl::{Event, Queue, is_short};
 use crate::device::{Core, Loaded};
 use crate::native::Native;
 use crate::reduce::Scratch;
@@ -126,8 +126,12 @@ impl OpenClLane {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a failure until its tick has ended.
-    fn fail(&self, failure: (Tick, HalError)) {
+    /// Keeps a failure until its tick has ended. One that is the device's loss is told as such when that is over.
+    fn fail(&self, mut failure: (Tick, HalError)) {
+        if matches!(failure.1.kind, HalErrorKind::Lost) {
+            self.lose(&failure.1);
+            failure.1.kind = HalErrorKind::Driver;
+        }
         let mut failures = self.failed();
         let at = failures.partition_point(|(tick, _)| *tick <= failure.0);
         failures.insert(at, failure);
@@ -136,6 +140,15 @@ impl OpenClLane {
     /// The device takes no more. That is told when it is gone.
     fn lose(&self, error: &HalError) {
         let _ = self.core.lost.set(Lost::new(error.message.clone()));
+    }
+
+    /// The driver refuses what makes the lane go on: later, where it is short of memory, or for ever.
+    fn refused(&self, error: &HalError) {
+        if is_short(error) {
+            std::thread::sleep(PAUSE);
+        } else {
+            self.lose(error);
+        }
     }
 
     /// An event for a tick, or for one after it; none if the queue has been seen to have passed it.
@@ -186,17 +199,26 @@ impl OpenClLane {
             let event = other.event(&mut state, tick);
             match event.and_then(|event| state.flush().map(|()| event)) {
                 Ok(event) => return event,
-                Err(error) => other.lose(&error),
+                Err(error) => {
+                    drop(state);
+                    other.refused(&error);
+                }
             }
         }
         None
     }
 
-    /// What comes later waits for these. Where that cannot be nothing may come later.
+    /// What comes later waits for these, here if the queue cannot. Where that cannot be nothing may come later.
     fn wait_in(&self, queue: &Queue, events: &[Arc<Event>]) -> Result<(), HalError> {
+        if events.is_empty() {
+            return Ok(());
+        }
         let raw: Vec<_> = events.iter().map(|event| event.0).collect();
-        let enqueued = if raw.is_empty() { Ok(()) } else { queue.barrier(&raw) };
-        enqueued.inspect_err(|error| self.lose(error))
+        let waited = queue.barrier(&raw).or_else(|refused| {
+            let ended = events.iter().try_for_each(|event| event.wait());
+            ended.map_err(|_| refused)
+        });
+        waited.inspect_err(|error| self.lose(error))
     }
 
     /// Enqueues an operation. It fails in the call only where that enqueues nothing, and otherwise
@@ -219,8 +241,10 @@ impl OpenClLane {
         // A launch that is to be marked has an event, and no marker after it.
         let told = head.timed || head.tick - *marked >= MARK_EVERY;
         let mut commands = Commands::new(&self.core.shared, queue, uses, told);
-        let result = room.and(waits).and_then(|waits| {
+        // Whatever becomes of it, what comes later relies on what it waits for.
+        let result = waits.and_then(|waits| {
             self.wait_in(commands.queue, &waits)?;
+            room?;
             work(&mut commands)
         });
         let Commands { first, last, .. } = commands;
@@ -286,7 +310,26 @@ impl OpenClLane {
 
 impl State {
     fn flush(&mut self) -> Result<(), HalError> {
-        if std::mem::take(&mut self.unflushed) { self.queue.flush() } else { Ok(()) }
+        if self.unflushed {
+            self.queue.flush()?;
+            self.unflushed = false;
+        }
+        Ok(())
+    }
+
+    /// Marks the last tick, with an event of its own and nothing else: on a device that is lost nobody hears what
+    /// launches have said.
+    fn mark_end(&mut self) -> Result<(), HalError> {
+        let event = Arc::new(self.queue.marker()?);
+        self.marked_by(event, None);
+        Ok(())
+    }
+
+    fn marked_by(&mut self, event: Arc<Event>, told: Option<Told>) {
+        self.unflushed = true;
+        let _kept = std::mem::take(&mut self.kept);
+        self.marked = self.issued;
+        self.marks.push_back(Mark { tick: self.issued, event, _kept, told });
     }
 
     /// Marks the last tick, with its own event if it has one.
@@ -296,10 +339,7 @@ impl State {
             (None, Some(event)) => (event, None),
             (None, None) => (Arc::new(self.queue.marker()?), None),
         };
-        self.unflushed = true;
-        let _kept = std::mem::take(&mut self.kept);
-        self.marked = self.issued;
-        self.marks.push_back(Mark { tick: self.issued, event, _kept, told });
+        self.marked_by(event, told);
         Ok(())
     }
 
@@ -378,12 +418,12 @@ unsafe impl Lane for OpenClLane {
         let flushed = marked.and_then(|()| state.flush());
         drop(state);
         // A loss is told by `completed`.
-        flushed.unwrap_or_else(|error| self.lose(&error));
+        flushed.unwrap_or_else(|error| self.refused(&error));
         self.look();
     }
 
     fn drive(&self) {
-        // What it says, the next look says too.
+        // What is not flushed now is when it is tried again.
         let _ = self.lock().flush();
         if self.wanted.load(Ordering::Relaxed) > self.done() {
             self.try_look();
@@ -420,7 +460,7 @@ unsafe impl Lane for OpenClLane {
                 // Somebody else has seen it pass.
                 Ok(None) if self.core.lost().is_ok() => std::thread::yield_now(),
                 Ok(_) => std::thread::sleep(left.map_or(PAUSE, |left| left.min(PAUSE))),
-                Err(error) => self.lose(&error),
+                Err(error) => self.refused(&error),
             }
         }
     }

@@ -10,7 +10,7 @@ use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase,
 use folio_core::ir::emit::narrowed;
 use opencl_sys::{
     CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
-    CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE,
+    CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE,
 };
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -26,6 +26,8 @@ pub(crate) struct Opaque {
     entry: Mutex<Entry>,
     params: Vec<Kind>,
     most: Most,
+    /// Bytes of local memory that it has beside its arguments.
+    local: u64,
     _program: Program,
 }
 
@@ -85,8 +87,9 @@ impl Opaque {
         })?;
         let params = (0..count(&kernel)?).map(|nth| kind(&kernel, nth)).collect();
         let most = Most::of(core, &kernel)?;
+        let local = ask(core, &kernel, CL_KERNEL_LOCAL_MEM_SIZE, 0u64)?;
         let entry = Mutex::new(Entry { kernel, checked: None });
-        Ok(Opaque { entry, params, most, _program: program })
+        Ok(Opaque { entry, params, most, local, _program: program })
     }
 
     fn entry(&self) -> MutexGuard<'_, Entry> {
@@ -111,15 +114,15 @@ impl Opaque {
             let (given, takes) = (arguments.len(), self.params.len());
             return Err(misfit(format!("{given} arguments for a kernel that takes {takes}")));
         }
-        let local: u64 = arguments
+        let given: u64 = arguments
             .iter()
             .map(|argument| match argument {
                 Argument::Local(bytes) => u64::from(*bytes),
                 _ => 0,
             })
             .sum();
-        if local > core.target.local_memory() {
-            let most = core.target.local_memory();
+        let (local, most) = (given.saturating_add(self.local), core.target.local_memory());
+        if local > most {
             let what = format!("{local} bytes of local memory (the device has {most})");
             return Err(HalError::unsupported(&what));
         }
@@ -224,6 +227,15 @@ fn kind(kernel: &Kernel, nth: u32) -> Kind {
     }
 }
 
+/// What a kernel needs of the device, as a number of that type.
+fn ask<N: Copy>(core: &Core, kernel: &Kernel, what: u32, none: N) -> Result<N, HalError> {
+    let (mut answer, device) = (none, core.id.0);
+    let (to, bytes) = ((&raw mut answer).cast::<c_void>(), size_of::<N>());
+    // SAFETY: a live kernel, built for the device; the answer, of that many bytes, is a number.
+    unsafe { run!(clGetKernelWorkGroupInfo(kernel.0, device, what, bytes, to, null_mut())) }?;
+    Ok(answer)
+}
+
 /// The groups in which a kernel runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Most {
@@ -235,11 +247,7 @@ pub(crate) struct Most {
 
 impl Most {
     pub(crate) fn of(core: &Core, kernel: &Kernel) -> Result<Most, HalError> {
-        let (what, mut items) = (CL_KERNEL_WORK_GROUP_SIZE, 0usize);
-        let (device, to) = (core.id.0, (&raw mut items).cast::<c_void>());
-        let bytes = size_of::<usize>();
-        // SAFETY: a live kernel, built for the device; the answer is a `size_t`.
-        unsafe { run!(clGetKernelWorkGroupInfo(kernel.0, device, what, bytes, to, null_mut())) }?;
+        let items = ask(core, kernel, CL_KERNEL_WORK_GROUP_SIZE, 0usize)?;
         #[cfg(test)]
         let items = items.min(crate::tests::MOST_ITEMS.get());
         Ok(Most { items, dims: core.target.group })

@@ -85,6 +85,9 @@ fn finish(core: &Core, program: Program, options: &CStr) -> Result<Program, HalE
         run!(clBuildProgram(program.0, 1, &raw const core.id.0, options.as_ptr(), None, null_mut()))
     };
     built.map_err(|error| {
+        if matches!(error.kind, HalErrorKind::OutOfMemory { .. } | HalErrorKind::Lost) {
+            return error;
+        }
         let log = log(core, &program).unwrap_or_default();
         HalError::new(HalErrorKind::Build, format!("{}\n{log}", error.message))
     })?;

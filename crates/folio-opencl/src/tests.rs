@@ -13,8 +13,8 @@ use folio_core::hal::{
 };
 use folio_core::ir::parse::parse;
 use opencl_sys::{
-    CL_COMPLETE, CL_INVALID_OPERATION, CL_MEM_OBJECT_ALLOCATION_FAILURE, cl_command_queue,
-    cl_context, cl_int,
+    CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_INVALID_OPERATION, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+    CL_OUT_OF_HOST_MEMORY, cl_command_queue, cl_context, cl_int,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

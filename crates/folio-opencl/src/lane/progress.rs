@@ -114,17 +114,21 @@ impl OpenClLane {
     }
 
     /// Whether nothing that this lane has enqueued touches memory any more, on a device that is lost: so it takes
-    /// nothing more. The driver is asked for an event behind what has none; if it refuses that, it has given the
-    /// queue up.
+    /// nothing more. The driver is asked for an event behind what has none; if it refuses that, to wait for the queue;
+    /// and if it refuses that, too, it has given the queue up.
     pub(crate) fn is_over(&self) -> bool {
         let mut state = self.lock();
-        let unmarked = state.issued > state.marked;
-        let marked = if unmarked { state.mark(None) } else { Ok(()) };
-        if state.foreign || marked.is_err_and(|error| is_short(&error)) {
+        if state.foreign {
             return false;
         }
+        let unmarked = state.issued > state.marked;
+        let marked = if unmarked { state.mark_end() } else { Ok(()) };
         // An event that is not on its way is not over.
-        let _ = state.flush();
+        if marked.and_then(|()| state.flush()).is_err()
+            && state.queue.finish().is_err_and(|error| is_short(&error))
+        {
+            return false;
+        }
         state.marks.iter().all(|mark| mark.event.is_over())
     }
 }

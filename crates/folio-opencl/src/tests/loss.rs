@@ -135,3 +135,62 @@ fn no_task_is_called_on_a_lost_device() {
     assert!(matches!(refused, Err(error) if matches!(error.kind, HalErrorKind::Lost)));
     assert_eq!(calls, 1);
 }
+
+/// A driver that has no memory for a question, a mark or a flush has not lost the device: it is asked again.
+#[test]
+fn what_is_refused_for_want_of_memory_comes_later() {
+    for function in
+        ["clEnqueueMarkerWithWaitList", "clGetEventInfo", "clFlush", "clEnqueueBarrierWithWaitList"]
+    {
+        let Some(bench) = Bench::open(256) else { return };
+        let other = bench.beside();
+        bench.copy(&mut [1.0; 256], true);
+        refuse_for(function, 0..5, CL_OUT_OF_HOST_MEMORY);
+        bench.launch(256, true);
+        other.meet(&bench.lane, bench.last.get());
+        other.finish();
+        bench.finish();
+        let left = REFUSED.take();
+        assert!(left.as_ref().is_none_or(|left| left.1.end < 5), "{function}: {left:?}");
+        bench.holds(1);
+        assert!(bench.failures().is_empty() && other.failures().is_empty(), "{function}");
+    }
+}
+
+/// What waits for another lane does so though it fails itself, and though the queue refuses to: what comes after it
+/// relies on that.
+#[test]
+fn who_fails_waits_all_the_same() {
+    let Some(first) = Bench::open(256) else { return };
+    first.copy(&mut [1.0; 256], true);
+    let second = first.beside();
+    refuse("clEnqueueBarrierWithWaitList", 0);
+    first.launch(256, true);
+    let waits = calls_of(|| second.meet(&first.lane, first.last.get()));
+    was_refused();
+    assert_eq!(waits.get("clWaitForEvents"), Some(&1), "{waits:?}");
+    second.holds(1);
+    first.launch(256, true);
+    let waits = [Wait { lane: &first.lane, tick: first.last.get() }];
+    let calls = calls_of(|| {
+        let failed = KernelRef::Loaded(KernelHandle(u64::MAX));
+        let (geometry, args) = (Geometry::new(1, [1; 3]), Args::new(&[]));
+        second.lane.launch(&second.head(&waits), failed, &geometry, &args).unwrap();
+    });
+    assert_eq!(calls.get("clEnqueueBarrierWithWaitList"), Some(&1), "{calls:?}");
+    assert_eq!(calls.get("clEnqueueNDRangeKernel"), None, "{calls:?}");
+    second.holds(2);
+}
+
+/// An enqueued command that the driver refuses since the device is gone is the loss of it, which is told when it is over.
+#[test]
+fn a_device_that_is_not_available_is_lost() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    refuse_for("clEnqueueNDRangeKernel", 0..1, CL_DEVICE_NOT_AVAILABLE);
+    bench.launch(256, true);
+    was_refused();
+    assert!(bench.failures().iter().all(|(_, e)| !matches!(e.kind, HalErrorKind::Lost)));
+    assert!(bench.lane.wait(bench.last.get(), None).is_err());
+    assert!(bench.lane.copy(&bench.head(&[]), &[]).is_err());
+}

@@ -495,9 +495,13 @@ unsafe impl Lane for OpenClLane {
 impl Drop for OpenClLane {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // Commands that are under way write to what they were given. Nobody waits for them here, so
-        // that stays.
-        let over = state.marks.iter().all(|mark| mark.event.is_over());
+        // Commands that are under way write to what they were given, and to the devices' memory. Nobody waits for them
+        // here, so that stays.
+        let marked = state.issued == state.marked;
+        let over = marked && state.marks.iter().all(|mark| mark.event.is_over());
+        if !over {
+            self.core.shared.memory.stays();
+        }
         if !over || !state.kept.is_empty() {
             std::mem::take(&mut state.marks).into_iter().for_each(std::mem::forget);
             std::mem::forget(std::mem::take(&mut state.kept));

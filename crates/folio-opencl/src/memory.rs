@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::ffi::c_void;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// An allocation.
@@ -122,9 +123,17 @@ pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> b
     look().unwrap_or(false)
 }
 
-/// The allocations of a platform's devices.
+/// The allocations of a platform's devices, and whether they stay when they go.
 #[derive(Debug)]
-pub(crate) struct Memory(Mutex<State>);
+pub(crate) struct Memory(Mutex<State>, AtomicBool);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if *self.1.get_mut() {
+            std::mem::forget(std::mem::take(&mut *self.lock()));
+        }
+    }
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -163,7 +172,12 @@ impl State {
 
 impl Memory {
     pub(crate) fn new() -> Memory {
-        Memory(Mutex::default())
+        Memory(Mutex::default(), AtomicBool::new(false))
+    }
+
+    /// Somebody has left while commands were under way: what there is stays for as long as the process.
+    pub(crate) fn stays(&self) {
+        self.1.store(true, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -496,9 +496,10 @@ impl Drop for OpenClLane {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Commands that are under way write to what they were given, and to the devices' memory. Nobody waits for them
-        // here, so that stays.
+        // here, so that stays. None is of a device that is gone.
         let marked = state.issued == state.marked;
-        let over = marked && state.marks.iter().all(|mark| mark.event.is_over());
+        let ended = || marked && state.marks.iter().all(|mark| mark.event.is_over());
+        let over = self.core.gone().is_err() || ended();
         if !over {
             self.core.shared.memory.stays();
         }

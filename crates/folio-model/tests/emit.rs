@@ -76,7 +76,7 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<(), String> {
     let found = of_launch(&case.kernel, &case.launch);
     let proved = found.arrays_proved && found.params.iter().all(|param| param.proved);
     let how = |checked| How {
-        form: Form { rows: seed % 2 == 0, ..Form::new(Dialect::OpenCl, checked) },
+        form: Form { rows: seed.is_multiple_of(2), ..Form::new(Dialect::OpenCl, checked) },
         block: [1, 3, 4][seed as usize % 3],
         margin: seed as usize % 2,
     };

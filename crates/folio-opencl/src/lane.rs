@@ -35,6 +35,8 @@ const LOOK_EVERY: u64 = 64;
 const TIMINGS: usize = 4096;
 /// Between two looks of a wait with a deadline, which OpenCL has no call for.
 const PAUSE: Duration = Duration::from_micros(50);
+/// How long whoever drops a lane waits for what is left of its commands.
+const LEAVING: Duration = Duration::from_secs(1);
 
 /// A tick with an event.
 struct Mark {
@@ -325,6 +327,20 @@ impl State {
         Ok(())
     }
 
+    /// Waits for so long at most until all that was enqueued is over.
+    fn ends_within(&mut self, most: Duration) -> bool {
+        let begun = Instant::now();
+        let mut marked = self.issued == self.marked || self.mark_end().is_ok();
+        marked &= self.flush().is_ok();
+        while marked && !self.marks.iter().all(|mark| mark.event.is_over()) {
+            if begun.elapsed() >= most {
+                return false;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        marked
+    }
+
     fn marked_by(&mut self, event: Arc<Event>, told: Option<Told>) {
         self.unflushed = true;
         let _kept = std::mem::take(&mut self.kept);
@@ -494,12 +510,11 @@ unsafe impl Lane for OpenClLane {
 
 impl Drop for OpenClLane {
     fn drop(&mut self) {
+        let gone = self.core.gone().is_err();
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // Commands that are under way write to what they were given, and to the devices' memory. Nobody waits for them
-        // here, so that stays. None is of a device that is gone.
-        let marked = state.issued == state.marked;
-        let ended = || marked && state.marks.iter().all(|mark| mark.event.is_over());
-        let over = self.core.gone().is_err() || ended();
+        // Commands that are under way write to what they were given, and to the devices' memory. Most end soon; what
+        // does not keeps all that for as long as the process. None is of a device that is gone.
+        let over = gone || state.ends_within(LEAVING);
         if !over {
             self.core.shared.memory.stays();
         }

@@ -136,7 +136,7 @@ pub(crate) struct End {
 impl End {
     /// Does a stream's job, unless the device is lost: whoever finds that, and nobody at work, takes memory back.
     pub(crate) fn work(&self, job: impl FnOnce()) {
-        // In this order, and the other way round in `over`: one sees the other.
+        // In this order, and the other way round in `is_over`: one sees the other.
         self.at_work.fetch_add(1, Ordering::SeqCst);
         if !self.gone.load(Ordering::SeqCst) {
             job();

@@ -2625,7 +2625,7 @@ ENTRY(256) folio_dot(
   const u32 threads = (u32)(get_local_size(0));
   const u32 end = count < 4096 ? (u32)count : 4096u;
   for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
-    f32 sum_p2_lane = 0.0f;
+    f32 sum_p2_lane = (-0.0f);
     for (u32 turn = lane; turn < end; turn += 256u) {
       u64 rest = from + turn;
       const u64 pos0 = offset0 + rest;
@@ -2642,7 +2642,7 @@ ENTRY(256) folio_dot(
       const f32 t3 = t1 * t2;
       sum_p2_own = sum_p2_own + t3;
       }
-      sum_p2_lane = turn == lane ? sum_p2_own : sum_p2_lane + sum_p2_own;
+      sum_p2_lane = sum_p2_lane + sum_p2_own;
     }
     sum_p2_lanes[lane] = sum_p2_lane;
   }
@@ -8953,9 +8953,9 @@ ENTRY(256) folio_statistics(
   const u32 threads = (u32)(get_local_size(1) * get_local_size(0));
   const u32 end = count < 4096 ? (u32)count : 4096u;
   for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
-    i32 least_p1_lane = 0;
+    i32 least_p1_lane = 2147483647;
     u64 odd_p2_lane = 0ul;
-    f64 all_p3_lane = 0.0;
+    f64 all_p3_lane = 1.0;
     for (u32 turn = lane; turn < end; turn += 256u) {
       u64 rest = from + turn;
       const u64 pos1 = offset1 + rest % range1;
@@ -8989,9 +8989,9 @@ ENTRY(256) folio_statistics(
       const f64 t15 = 1.0 + t14;
       all_p3_own = all_p3_own * t15;
       }
-      least_p1_lane = turn == lane ? least_p1_own : (least_p1_lane < least_p1_own ? least_p1_lane : least_p1_own);
-      odd_p2_lane = turn == lane ? odd_p2_own : odd_p2_lane + odd_p2_own;
-      all_p3_lane = turn == lane ? all_p3_own : all_p3_lane * all_p3_own;
+      least_p1_lane = (least_p1_lane < least_p1_own ? least_p1_lane : least_p1_own);
+      odd_p2_lane = odd_p2_lane + odd_p2_own;
+      all_p3_lane = all_p3_lane * all_p3_own;
     }
     least_p1_lanes[lane] = least_p1_lane;
     odd_p2_lanes[lane] = odd_p2_lane;

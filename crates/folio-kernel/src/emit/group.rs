@@ -174,6 +174,12 @@ impl Writer<'_> {
         self.thread();
         self.threads = true;
         let gap_of = self.helpers.fixed("gap_of");
+        if self.form.rows {
+            let both = self.scalars().combine(combine, of, "all[lane]", "all[lane + gap]");
+            let first = format!("{gap_of}(threads)");
+            self.tree_of_one(&first, "threads", &format!("all[lane] = {both};"));
+            return self.line("BARRIER;");
+        }
         let both = self.scalars().combine(combine, of, "all[thread]", "all[thread + gap]");
         self.open(format!("for (u32 gap = {gap_of}(threads); gap > 0u; gap >>= 1) {{"));
         self.line(format!("if (thread < gap && thread + gap < threads) all[thread] = {both};"));
@@ -213,7 +219,11 @@ impl Writer<'_> {
             let (ty, zero) = (self.type_name(*element), types::zero(self.kernel, *element));
             self.thread();
             self.threads = true;
-            self.open(format!("for (u32 k = thread; k < {len}u; k += threads) {{"));
+            // As a loop of its own where threads are one.
+            self.open(match self.form.rows {
+                true => format!("for (u32 k = 0u; thread == 0u && k < {len}u; k++) {{"),
+                false => format!("for (u32 k = thread; k < {len}u; k += threads) {{"),
+            });
             self.line(format!("const {ty} zero = {zero};"));
             self.line(format!("{name}[k] = zero;"));
             self.close("}");

@@ -86,9 +86,11 @@ impl Writer<'_> {
         self.counts();
         self.end_of_block();
         self.each_lane();
-        for (param, of, _) in &reduces {
-            let (name, zero) = (names::param(kernel, *param), self.literal(*of, 0));
-            self.line(format!("{of} {name}_lane = {zero};"));
+        // With the identity, of which an item's value is one already: so it stays what it is, to the bit.
+        for (param, of, combine) in &reduces {
+            let identity = self.literal(*of, combine.identity(*of).unwrap_or_default());
+            let name = names::param(kernel, *param);
+            self.line(format!("{of} {name}_lane = {identity};"));
         }
         self.open(format!("for (u32 turn = lane; turn < end; turn += {LANES}u) {{"));
         // Written with the right depth: two loops further in.
@@ -97,7 +99,7 @@ impl Writer<'_> {
             let name = names::param(kernel, *param);
             let (lane, own) = (format!("{name}_lane"), format!("{name}_own"));
             let both = self.scalars().combine(*combine, *of, &lane, &own);
-            self.line(format!("{lane} = turn == lane ? {own} : {both};"));
+            self.line(format!("{lane} = {both};"));
         }
         self.close("}");
         for (param, ..) in &reduces {
@@ -151,11 +153,27 @@ impl Writer<'_> {
         self.line("BARRIER;");
         let (a, b) = (format!("{lanes}[lane]"), format!("{lanes}[lane + gap]"));
         let both = self.scalars().combine(combine, of, &a, &b);
-        self.open(format!("for (u32 gap = {}u; gap > 0u; gap >>= 1) {{", LANES / 2));
+        let first = format!("{}u", LANES / 2);
+        if self.form.rows {
+            return self.tree_of_one(&first, "end", &format!("{a} = {both};"));
+        }
+        self.open(format!("for (u32 gap = {first}; gap > 0u; gap >>= 1) {{"));
         self.open("for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {");
         self.line(format!("{a} = {both};"));
         self.close("}");
         self.line("BARRIER;");
+        self.close("}");
+    }
+
+    /// The tree over `count` values, by the first thread: where threads are a loop and a barrier ends it, this is a loop
+    /// of vectors.
+    pub(super) fn tree_of_one(&mut self, first: &str, count: &str, step: &str) {
+        self.open("if (thread == 0u) {");
+        self.open(format!("for (u32 gap = {first}; gap > 0u; gap >>= 1) {{"));
+        self.line(format!("const u32 others = {count} > gap ? {count} - gap : 0u;"));
+        self.line("const u32 pairs = others < gap ? others : gap;");
+        self.line(format!("for (u32 lane = 0u; lane < pairs; lane++) {step}"));
+        self.close("}");
         self.close("}");
     }
 }

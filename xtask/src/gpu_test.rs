@@ -54,6 +54,8 @@ const PACKAGES: [&str; 4] = ["folio-cuda", "folio-opencl", "folio-conformance", 
 /// The benchmarks, and their groups.
 const BENCHES: [(&str, &str); 4] =
     [("cuda", "bench"), ("graphs", "bench"), ("gpus", "bench"), ("opencl", "opencl")];
+/// An example that is run, too.
+const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
 const RANDOM: [(&str, u64, u64); 3] =
     [("KERNELS_CUDA", 60, 50), ("PROGRAMS_CUDA", 40, 100), ("FAULTS_CUDA", 30, 50)];
@@ -66,8 +68,11 @@ const CHECKING: u64 = 180;
 /// What compute-sanitizer ends with when it has found something.
 const FOUND: u8 = 9;
 /// Tests that compute-sanitizer looks at: their binary, and a part of their name.
-const CHECKED: [(&str, &str); 2] =
-    [("folio-cuda::launch", "cuda_"), ("folio-conformance::engine_cuda", "cuda_checked_")];
+const CHECKED: [(&str, &str); 3] = [
+    ("folio-cuda::launch", "cuda_"),
+    ("folio-cuda::graphs", "cuda_"),
+    ("folio-conformance::engine_cuda", "cuda_checked_"),
+];
 /// Errors that are planted in its tests (`planted_TOOL`), so that its silence elsewhere means something.
 const PLANTED: &str = "folio-cuda::planted";
 const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"];
@@ -100,6 +105,9 @@ pub fn run(args: Args) -> Result<bool> {
     }
     if BENCHES.iter().any(|(_, group)| wanted(group)) {
         rows.extend(benches(&root, &mut files)?);
+    }
+    if wanted("kernels") {
+        rows.push(example(&root, &mut files)?);
     }
     rows.retain(|row| wanted(row.group));
     rows.sort_by_key(|row| GROUPS.iter().position(|group| *group == row.group));
@@ -139,10 +147,10 @@ fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
             format!("{} --exact {} --nocapture", in_archive(&file_name(&binary.id)), job.test);
         rows.push(Row { group, name: full, limit: LIMIT, status: 0, command });
     }
-    let binary = |id: &str| plan.each().any(|(binary, _)| binary.id == id);
-    for id in CHECKED.map(|(id, _)| id).into_iter().chain([PLANTED]) {
-        if !binary(id) {
-            return Err(format!("there is no test binary {id}"));
+    // A tool that looks at nothing finds nothing.
+    for (id, part) in CHECKED.into_iter().chain(TOOLS.map(|tool| (PLANTED, tool))) {
+        if !plan.each().any(|(binary, job)| binary.id == id && job.test.contains(part)) {
+            return Err(format!("there is no test {part} in {id}"));
         }
     }
     rows.extend(TOOLS.into_iter().flat_map(sanitizer));
@@ -206,6 +214,22 @@ fn benches(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
         Row { group, name: format!("benches {name}"), limit: LIMIT, status: 0, command }
     };
     Ok(found.map(row).collect())
+}
+
+/// Builds the example with libraries of NVIDIA's.
+fn example(root: &Path, files: &mut Files) -> Result<Row> {
+    let words = ["build", "--release", "--package", "folio-cuda", "--example", EXAMPLE];
+    let mut command = cargo(root, &words);
+    command.arg("--message-format=json-render-diagnostics");
+    let (built, messages) = process::stream(&mut command, Take::HiddenOut)?;
+    let found = messages.lines().find_map(|line| cargo::executable(line, "example"));
+    let Some((name, file)) = found.filter(|_| built) else {
+        return Err(format!("the example {EXAMPLE} does not build"));
+    };
+    let command = in_archive(&name);
+    files.insert(name.clone(), file);
+    let name = format!("example {name}");
+    Ok(Row { group: "kernels", name, limit: LIMIT, status: 0, command })
 }
 
 /// What the script reads: a line for each row, its fields separated by tabs.

@@ -66,10 +66,14 @@ fn text(kernel: &Kernel, dialect: Dialect, checked: bool) -> Option<String> {
     Some(emit(kernel, Form::new(dialect, checked), &capabilities(dialect)).ok()?.text)
 }
 
-/// The text for large launches on GPUs, if that is another one.
-fn text_of_several(kernel: &Kernel, dialect: Dialect) -> Option<String> {
-    let texts = Texts::of(kernel, dialect, &capabilities(dialect), Cut::Gpu).ok()?;
-    Some(texts.several([1 << 10, 1 << 10, 1 << 10], 1)?.0.text.clone())
+/// What backends launch: with tests, without, and for several items.
+fn launched(kernel: &Kernel, dialect: Dialect, cut: Cut) -> Vec<String> {
+    let Ok(texts) = Texts::of(kernel, dialect, &capabilities(dialect), cut) else { return vec![] };
+    let several = texts.several([1 << 10, 1 << 10, 1 << 10], 1).map(|(module, _)| module);
+    let all = [Some(texts.text(true)), Some(texts.text(false)), several];
+    let mut all: Vec<_> = all.into_iter().flatten().map(|module| module.text.clone()).collect();
+    all.dedup();
+    all
 }
 
 /// Without the lines that all begin with, and without the lines of the source where something stands: these
@@ -111,23 +115,22 @@ fn compile_suite_kernels_are_as_reviewed() {
     );
 }
 
-/// Each of them, checked and not and for several items, compiles, and the compiler has nothing to say.
-fn compiles(dialect: Dialect, compile: &dyn Fn(&str) -> Result<String, String>) {
-    let (mut done, mut several, mut wrong) = (0, 0, Vec::new());
+/// Each of them, in all forms that backends launch, compiles, and the compiler has nothing to say.
+fn compiles(dialect: Dialect, cuts: &[Cut], compile: &dyn Fn(&str) -> Result<String, String>) {
+    let (mut done, mut several, mut unrolled, mut wrong) = (0, 0, 0, Vec::new());
     for kernel in kernels() {
-        let of_several = text_of_several(&kernel, dialect);
-        several += usize::from(of_several.is_some());
-        let texts = [true, false].map(|checked| text(&kernel, dialect, checked));
-        for text in texts.into_iter().chain([of_several]).flatten() {
+        for text in cuts.iter().flat_map(|cut| launched(&kernel, dialect, *cut)) {
+            several += usize::from(text.contains("const u64 own = "));
+            unrolled += usize::from(text.contains("#pragma unroll"));
             match compile(&text) {
                 Ok(said) if said.is_empty() => done += 1,
                 Ok(said) | Err(said) => wrong.push(format!("{}: {said}\n{text}", kernel.name)),
             }
         }
     }
-    println!("{done} texts compiled, {several} of several items");
+    println!("{done} texts compiled, {several} of several items, {unrolled} with unrolled loops");
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), done + wrong.len(), wrong[0]);
-    assert!(done >= 200 && several >= 20, "{done} texts, {several} of several items");
+    assert!(done >= 200 && several >= 20 && unrolled > 0, "{done}, {several}, {unrolled}");
 }
 
 #[test]
@@ -138,7 +141,8 @@ fn compile_suite_kernels_opencl() {
     };
     let mut options = Dialect::OpenCl.options(false).to_vec();
     options.push("-Werror");
-    compiles(Dialect::OpenCl, &|text| Ok(device.compile(text, &options)?.log.clone()));
+    let cuts = [Cut::Gpu, Cut::Cpu];
+    compiles(Dialect::OpenCl, &cuts, &|text| Ok(device.compile(text, &options)?.log.clone()));
 }
 
 #[test]
@@ -148,6 +152,7 @@ fn compile_suite_kernels_nvrtc() {
         Err(why) => return println!("skipped: nvrtc: {why}"),
     };
     let mut options = Dialect::Cuda.options(true).to_vec();
-    options.push("--gpu-architecture=compute_80");
-    compiles(Dialect::Cuda, &|text| Ok(compiler.compile(text, &options)?.1));
+    // To machine code, as the backend has it done.
+    options.push("--gpu-architecture=sm_90");
+    compiles(Dialect::Cuda, &[Cut::Gpu], &|text| Ok(compiler.compile(text, &options)?.1));
 }

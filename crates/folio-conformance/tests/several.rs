@@ -9,6 +9,7 @@ use folio_core::DeviceRef;
 use folio_core::hal::{Backend, Link, MemoryHome, Notify};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
+use folio_layers::{DeviceRef as HookedDevice, Hooks, Layer};
 use folio_model::interp::Interpreter;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
@@ -220,6 +221,29 @@ fn cpu_domains() {
     for peers in [true, false] {
         let make = |n| CpuBackend::builder().domains(n).threads(n).peer(peers).build().ok();
         compute(make, 32, peers);
+    }
+}
+
+/// Devices that do not reach one another, whatever links there are.
+struct Apart;
+
+// SAFETY: it says less than there is.
+unsafe impl Hooks for Apart {
+    fn peer(&self, _: &HookedDevice, _: &HookedDevice) -> Option<Link> {
+        None
+    }
+}
+
+/// XFER-05
+#[test]
+fn cuda_gpus_by_way_of_the_host() {
+    let there = match CudaBackend::new().devices() {
+        Ok(devices) => devices.len(),
+        Err(why) => return println!("skipped: cuda: {}", why.reason),
+    };
+    compute(|n| (n <= there).then(|| Layer::new(Apart, Arc::new(CudaBackend::new()))), 64, false);
+    if there == 1 {
+        println!("skipped: gpus: there is one; it was used");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A kernel that writes where nothing is takes its GPU with it: what is on other devices is right, whoever waits is
+//! A kernel that writes where nothing is, or stops for good, takes its GPU with it: what is on other devices is right, whoever waits is
 //! told soon, and nothing hangs. NVIDIA's driver (580) then refuses to work with any GPU of the process, whether
 //! they share memory or not: a program over the driver alone says here what it does, and by Folio the other GPUs
 //! are right where theirs are, and lost, and say so, where the driver takes them. Other processes go on with all of
@@ -18,7 +18,7 @@ use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
 const TEST: &str = "cuda_fault_leaves_others";
-/// What a process is to do: `DRIVER`, `RIGHT` or `LOST`.
+/// What a process is to do: `DRIVER`, `RIGHT` or `LOST`, and by which kernel.
 const CHILD: &str = "FOLIO_TEST_FAULT";
 /// The fault by the driver alone. Ends with `TAKES` if it takes the process's other GPUs.
 const DRIVER: &str = "driver";
@@ -29,7 +29,9 @@ const LOST: &str = "lost";
 const SECOND: Duration = Duration::from_secs(1);
 const N: usize = 1 << 16;
 
-const WILD: &str = "
+/// Kernels that fail: by an address where nothing is, and by an instruction that says so.
+const FAULTS: [&str; 2] = ["wild", "stops"];
+const CODE: &str = "
 .version 7.0
 .target sm_50
 .address_size 64
@@ -39,6 +41,10 @@ const WILD: &str = "
     mov.u64 %d1, 16;
     mov.u32 %r1, 1;
     st.global.u32 [%d1], %r1;
+    ret;
+}
+.visible .entry stops() {
+    trap;
     ret;
 }
 ";
@@ -68,9 +74,9 @@ fn ok(result: CUresult) {
 
 /// The same fault on the first GPU, and a word written on each of the others, before and after it: the driver's
 /// functions, contexts that share nothing, and nothing else. Whether all others still work.
-fn by_the_driver_alone() -> bool {
+fn by_the_driver_alone(fault: &str) -> bool {
     let count = CudaBackend::new().devices().unwrap().len() as i32;
-    let code = CString::new(WILD).unwrap();
+    let [code, fault] = [CODE, fault].map(|text| CString::new(text).unwrap());
     let write = |context, at| {
         // SAFETY: a live context, and memory of it, of one word.
         unsafe {
@@ -97,17 +103,17 @@ fn by_the_driver_alone() -> bool {
         let (mut module, mut wild, none) = (null_mut(), null_mut(), null_mut());
         ok(sys::cuCtxSetCurrent(places[0].0));
         ok(sys::cuModuleLoadData(&raw mut module, code.as_ptr().cast()));
-        ok(sys::cuModuleGetFunction(&raw mut wild, module, c"wild".as_ptr()));
+        ok(sys::cuModuleGetFunction(&raw mut wild, module, fault.as_ptr()));
         ok(sys::cuLaunchKernel(wild, 1, 1, 1, 1, 1, 1, 0, null_mut(), null_mut(), none));
         assert_ne!(sys::cuCtxSynchronize(), CUresult::CUDA_SUCCESS);
         let after: Vec<_> = places[1..].iter().map(|&(context, at)| write(context, at)).collect();
-        println!("by the driver alone, of the others' work becomes {after:?}");
+        println!("{fault:?} by the driver alone: of the others' work becomes {after:?}");
         after.iter().all(|result| *result == CUresult::CUDA_SUCCESS)
     }
 }
 
 /// What the child does, beside work on the CPU and on the other GPUs, which the driver takes, or leaves.
-fn child(are_taken: bool) {
+fn child(are_taken: bool, fault: &str) {
     let cpu = CpuBackend::builder().domains(2).build().unwrap();
     let rt = Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap();
     let (broken, fine) = (rt.queue_on("cuda:0").unwrap(), rt.queue_on("cpu:1").unwrap());
@@ -133,7 +139,7 @@ fn child(are_taken: bool) {
     for _ in 0..100 {
         fine.run(N, add(1, &mut kept)).unwrap();
     }
-    let wild = broken.device().load(Source::Ptx(WILD), "wild").unwrap();
+    let wild = broken.device().load(Source::Ptx(CODE), fault).unwrap();
     let begun = Instant::now();
     let event = broken.submit(|g| {
         // SAFETY: what it does wrong the device's protection of memory stops. It is the test.
@@ -144,7 +150,7 @@ fn child(are_taken: bool) {
     let took = begun.elapsed();
     println!("after {took:?}: {told}");
     is_lost(&told);
-    assert!(told.to_string().contains("`wild`"), "{told}");
+    assert!(told.to_string().contains(&format!("`{fault}`")), "{told}");
     assert!(took < SECOND, "it took {took:?}");
     let later = |queue: &Queue, buffer: &mut Buffer<u32>| {
         let begun = Instant::now();
@@ -182,9 +188,12 @@ fn child(are_taken: bool) {
 }
 
 /// A process that does this. Its output is this one's.
-fn process(what: &str) -> Child {
+fn process(what: &str, fault: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", TEST, "--nocapture"]).env(CHILD, what).stdin(Stdio::null());
+    command
+        .args(["--exact", TEST, "--nocapture"])
+        .env(CHILD, format!("{what} {fault}"))
+        .stdin(Stdio::null());
     command.spawn().unwrap()
 }
 
@@ -213,10 +222,13 @@ fn cuda_fault_leaves_others() {
     if let Err(why) = CudaBackend::new().devices() {
         return println!("skipped: cuda: {}", why.reason);
     }
-    match std::env::var(CHILD).as_deref() {
-        Ok(DRIVER) => std::process::exit(if by_the_driver_alone() { 0 } else { TAKES }),
-        Ok(what) => return child(what == LOST),
-        Err(_) => {}
+    if let Ok(what) = std::env::var(CHILD) {
+        match what.split_once(' ').unwrap() {
+            (DRIVER, fault) => {
+                std::process::exit(if by_the_driver_alone(fault) { 0 } else { TAKES })
+            }
+            (what, fault) => return child(what == LOST, fault),
+        }
     }
     let rt = Runtime::builder().backend(CudaBackend::new()).build().unwrap();
     let queues: Vec<_> = rt.devices().iter().map(|gpu| rt.queue_on(gpu).unwrap()).collect();
@@ -231,14 +243,16 @@ fn cuda_fault_leaves_others() {
     };
     // Before, during and after.
     work();
-    let driver = ended(process(DRIVER), &mut work);
-    let what = match driver.code() {
-        Some(0) => RIGHT,
-        Some(TAKES) => LOST,
-        _ => panic!("by the driver alone: {driver}"),
-    };
-    let folio = ended(process(what), &mut work);
-    assert!(folio.success(), "by Folio: {folio}");
+    for fault in FAULTS {
+        let driver = ended(process(DRIVER, fault), &mut work);
+        let what = match driver.code() {
+            Some(0) => RIGHT,
+            Some(TAKES) => LOST,
+            _ => panic!("{fault} by the driver alone: {driver}"),
+        };
+        let folio = ended(process(what, fault), &mut work);
+        assert!(folio.success(), "{fault} by Folio: {folio}");
+    }
     work();
     for buffer in &ours {
         assert!(buffer.to_vec().unwrap() == [1 + rounds; N], "{rounds} rounds");

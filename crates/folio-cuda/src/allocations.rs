@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Allocations {
     /// Bytes, without what is imported.
     in_use: u64,
+    /// Of these, in the host's own memory.
+    on_host: u64,
     /// By address. What is not imported is apart from all else that is not.
     all: BTreeMap<u64, (Entry, Users)>,
 }
@@ -24,17 +26,31 @@ pub(crate) struct Entry {
     pub(crate) imported: bool,
 }
 
+impl Entry {
+    fn charged(&self) -> u64 {
+        if self.imported { 0 } else { self.size }
+    }
+
+    fn charged_to_host(&self) -> u64 {
+        if self.kind == AllocKind::Host { self.charged() } else { 0 }
+    }
+}
+
 impl Allocations {
     pub(crate) fn in_use(&self) -> u64 {
         self.in_use
     }
 
+    /// Without the host's own memory.
+    pub(crate) fn on_device(&self) -> u64 {
+        self.in_use - self.on_host
+    }
+
     /// Of an address that is in use already, what is ours stays what it is; of two imports the longer one stands for
     /// both until both are gone.
     pub(crate) fn add(&mut self, address: u64, entry: Entry) {
-        if !entry.imported {
-            self.in_use += entry.size;
-        }
+        self.in_use += entry.charged();
+        self.on_host += entry.charged_to_host();
         let Some((known, users)) = self.all.get_mut(&address) else {
             self.all.insert(address, (entry, 1));
             return;
@@ -53,9 +69,8 @@ impl Allocations {
             return None;
         }
         let (entry, _) = self.all.remove(&address)?;
-        if !entry.imported {
-            self.in_use -= entry.size;
-        }
+        self.in_use -= entry.charged();
+        self.on_host -= entry.charged_to_host();
         Some(entry)
     }
 
@@ -104,6 +119,19 @@ mod tests {
                 assert!(live.remove(16).is_none());
             }
         }
+    }
+
+    #[test]
+    fn the_host_s_memory_is_not_the_device_s() {
+        let mut live = Allocations::default();
+        for (at, kind) in
+            [AllocKind::Device, AllocKind::Host, AllocKind::Shared].into_iter().enumerate()
+        {
+            live.add(1000 * at as u64, Entry { kind, ..entry(10 + at as u64, false) });
+        }
+        assert_eq!((live.in_use(), live.on_device()), (33, 22));
+        live.remove(1000);
+        assert_eq!((live.in_use(), live.on_device()), (22, 22));
     }
 
     #[test]

@@ -117,13 +117,13 @@ fn name(device: sys::CUdevice) -> Result<String, HalError> {
 
 fn info(index: usize, optional: Optional, courier: bool) -> Result<DeviceInfo, HalError> {
     let device = find(index)?;
-    let (mut memory, mut uuid, mut version) = (0, sys::CUuuid { bytes: [0; 16] }, 0);
+    let (mut memory, mut uuid) = (0, sys::CUuuid { bytes: [0; 16] });
     // SAFETY: places for the answers.
     unsafe {
         driver::check("cuDeviceTotalMem", sys::cuDeviceTotalMem_v2(&raw mut memory, device))?;
         driver::check("cuDeviceGetUuid", sys::cuDeviceGetUuid_v2(&raw mut uuid, device))?;
-        driver::check("cuDriverGetVersion", sys::cuDriverGetVersion(&raw mut version))?;
     }
+    let version = optional.version;
     let of = |which| attribute(device, which);
     let mut caps = Caps::default();
     caps.wait_group = Some(WaitGroup(0));
@@ -135,7 +135,6 @@ fn info(index: usize, optional: Optional, courier: bool) -> Result<DeviceInfo, H
     caps.hints =
         optional.hints && of(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
     caps.max_alloc = memory as u64;
-    // The driver takes 4 KiB of arguments.
     caps.max_params = 64;
     caps.courier = Caps::spare_courier().filter(|_| courier);
     caps.max_in_flight = IN_FLIGHT as u32;

@@ -5,7 +5,7 @@ use crate::driver::Context;
 use crate::function::{Function, Target};
 use crate::memory::address;
 use crate::opaque::Opaque;
-use cudarc::driver::sys;
+use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, KernelHandle, KernelSource, Source};
 use folio_kernel::emit::Points;
 use std::ffi::{CStr, CString, c_void};
@@ -28,6 +28,30 @@ pub(crate) struct Entry(pub(crate) sys::CUfunction);
 unsafe impl Send for Entry {}
 // SAFETY: as above.
 unsafe impl Sync for Entry {}
+
+impl Entry {
+    /// What the driver knows of it. The context is current.
+    pub(crate) fn attribute(self, context: &Context, which: Attribute) -> Result<u32, HalError> {
+        let mut value = 0;
+        // SAFETY: the function exists; a place for the answer.
+        let asked = unsafe { sys::cuFuncGetAttribute(&raw mut value, which, self.0) };
+        context.check("cuFuncGetAttribute", asked).map(|()| value.max(0).cast_unsigned())
+    }
+
+    /// Lets it have so much dynamic shared memory; false if the device has not as much. The context is current.
+    pub(crate) fn allow(self, context: &Context, bytes: u32) -> Result<bool, HalError> {
+        let (which, bytes) = (DYNAMIC, bytes.min(i32::MAX.cast_unsigned()).cast_signed());
+        // SAFETY: the function exists.
+        let set = unsafe { sys::cuFuncSetAttribute(self.0, which, bytes) };
+        match context.check("cuFuncSetAttribute", set) {
+            Err(error) if matches!(error.kind, HalErrorKind::Lost) => Err(error),
+            set => Ok(set.is_ok()),
+        }
+    }
+}
+
+/// How much dynamic shared memory a function may have.
+pub(crate) const DYNAMIC: Attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 
 pub(crate) fn build(message: impl Into<String>) -> HalError {
     HalError::new(HalErrorKind::Build, message.into())
@@ -124,6 +148,10 @@ pub(crate) enum Loaded {
 pub(crate) struct Chip {
     pub(crate) compiler: Compiler,
     pub(crate) multiprocessors: u32,
+    /// Bytes of a launch's arguments, at most.
+    pub(crate) argument_bytes: u32,
+    /// Bytes of a block's shared memory, where a kernel asks for more than usual.
+    pub(crate) shared: u32,
 }
 
 impl Loaded {

@@ -7,7 +7,7 @@ use crate::driver::{Context, Optional, Relaxed};
 use crate::graph::CudaGraph;
 use crate::lane::CudaLane;
 use crate::lock;
-use crate::memory::Memory;
+use crate::memory::{Memory, with_room};
 use crate::nvtx::Ranges;
 use crate::timing::Clock;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
@@ -59,6 +59,15 @@ impl CudaDevice {
             chip: Chip {
                 compiler: Compiler::new((major, minor), &info.driver, kept),
                 multiprocessors: info.compute_units,
+                // Since CUDA 12.1, and Volta, it is more than 4 KiB.
+                argument_bytes: if optional.version >= 12_010 && major >= 7 {
+                    32_764
+                } else {
+                    4096
+                },
+                shared: of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+                    .max(0)
+                    .cast_unsigned(),
             },
             info,
             loaded: Mutex::default(),
@@ -78,13 +87,15 @@ unsafe impl Device for CudaDevice {
 
     fn lane(&self, _: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError> {
         let _relaxed = Relaxed::begin();
-        Ok(Arc::new(CudaLane::new(self.0.clone(), priority)?))
+        let lane = with_room(&self.0.context, || CudaLane::new(self.0.clone(), priority))?;
+        Ok(Arc::new(lane))
     }
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.0.context.enter()?;
         let _relaxed = Relaxed::begin();
-        let loaded = Loaded::new(&self.0.context, &self.0.chip, source)?;
+        let (context, chip) = (&self.0.context, &self.0.chip);
+        let loaded = with_room(context, || Loaded::new(context, chip, source))?;
         let handle = loaded.into_handle();
         lock(&self.0.loaded).insert(handle.0);
         Ok(handle)
@@ -109,7 +120,8 @@ unsafe impl Device for CudaDevice {
 
     fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
         let _relaxed = Relaxed::begin();
-        Ok(Arc::new(CudaGraph::new(self.0.clone(), nodes)?))
+        let graph = with_room(&self.0.context, || CudaGraph::new(self.0.clone(), nodes))?;
+        Ok(Arc::new(graph))
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

@@ -10,6 +10,8 @@ use std::sync::{Arc, OnceLock};
 /// The driver's functions that are younger than the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Optional {
+    /// The driver's version: 13000 of CUDA 13.0.
+    pub(crate) version: i32,
     /// Times between events.
     pub(crate) timing: bool,
     /// Prefetching and advising with locations.
@@ -43,10 +45,14 @@ fn look() -> Result<Optional, Unavailable> {
     if result != CUresult::CUDA_SUCCESS {
         return Err(Unavailable::new(format!("cuInit: {}", describe(result))));
     }
+    let mut version = 0;
+    // SAFETY: a place for the answer.
+    check("cuDriverGetVersion", unsafe { sys::cuDriverGetVersion(&raw mut version) })
+        .map_err(|why| Unavailable::new(why.to_string()))?;
     let hints = has("cuMemPrefetchAsync_v2") && has("cuMemAdvise_v2");
     let arguments = has("cuFuncGetParamInfo");
     let graphs = has("cuGraphAddKernelNode_v2") && has("cuGraphExecKernelNodeSetParams_v2");
-    Ok(Optional { timing: has("cuEventElapsedTime_v2"), hints, arguments, graphs })
+    Ok(Optional { version, timing: has("cuEventElapsedTime_v2"), hints, arguments, graphs })
 }
 
 /// Name and meaning of a result, in the driver's words.
@@ -76,7 +82,25 @@ pub(crate) fn check(call: &str, result: CUresult) -> Result<(), HalError> {
 
 #[cold]
 fn error(call: &str, result: CUresult) -> HalError {
-    HalError::new(HalErrorKind::Driver, format!("{call}: {}", describe(result)))
+    let said = format!("{call}: {}", describe(result));
+    match result {
+        // Of what the driver needs for itself: how much that is it does not say.
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+            HalError { message: said.into(), ..HalError::out_of_memory(0, 0, 0) }
+        }
+        _ => HalError::new(HalErrorKind::Driver, said),
+    }
+}
+
+/// Calls the driver; tests may have it refuse instead.
+#[inline]
+pub(crate) fn call(name: &str, call: impl FnOnce() -> CUresult) -> CUresult {
+    #[cfg(test)]
+    if let Some(refusal) = crate::refusals::refused(name) {
+        return refusal;
+    }
+    let _ = name;
+    call()
 }
 
 /// After these a context does nothing more.
@@ -101,7 +125,6 @@ fn is_fatal(result: CUresult) -> bool {
             | R::CUDA_ERROR_CONTEXT_IS_DESTROYED
             | R::CUDA_ERROR_EXTERNAL_DEVICE
             | R::CUDA_ERROR_DEINITIALIZED
-            | R::CUDA_ERROR_UNKNOWN
     )
 }
 
@@ -204,9 +227,24 @@ impl Context {
             CUresult::CUDA_SUCCESS => return true,
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {}
             _ if captures => {}
-            other => drop(self.lose(error("cuStreamSynchronize", other))),
+            other if is_fatal(other) || self.does_nothing() => {
+                drop(self.lose(error("cuStreamSynchronize", other)));
+            }
+            _ => {}
         }
         false
+    }
+
+    /// Whether the context refuses even to be waited for, once all that it does has ended. After answers that say
+    /// nothing it may live on.
+    fn does_nothing(&self) -> bool {
+        let _relaxed = Relaxed::begin();
+        // SAFETY: the context is retained; a thread that cannot enter it learns that here, too.
+        let waited = unsafe {
+            let _ = sys::cuCtxSetCurrent(self.raw);
+            sys::cuCtxSynchronize()
+        };
+        waited == CUresult::CUDA_ERROR_UNKNOWN || is_fatal(waited)
     }
 
     #[cold]
@@ -226,7 +264,8 @@ impl Context {
     #[cold]
     fn failed(&self, call: &str, result: CUresult) -> HalError {
         let error = error(call, result);
-        if !is_fatal(result) {
+        let says_nothing = result == CUresult::CUDA_ERROR_UNKNOWN;
+        if !(is_fatal(result) || says_nothing && self.does_nothing()) {
             return error;
         }
         self.lose(error)

@@ -1,11 +1,11 @@
 //! Kernels in IR: emitted as CUDA C, compiled, and launched with the arguments that the emitter laid
 //! out.
 
-use crate::code::{Chip, Entry, Module, build};
-use crate::compiler::Compiler;
+use crate::code::{Chip, DYNAMIC, Entry, Module, build};
 use crate::driver::Context;
 use crate::memory::Memory;
 use crate::way::{Start, Way};
+use cudarc::driver::sys::CUfunction_attribute;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, ParamPtr};
 use folio_kernel::Kernel;
 use folio_kernel::emit::{
@@ -35,6 +35,8 @@ struct Text {
     entry: Entry,
     /// Threads of a block, where they are items and no groups.
     block: [u64; 3],
+    /// Bytes of dynamic shared memory of a block, at most.
+    shared: u64,
     layout: Layout,
     points: Arc<Points>,
     reductions: Vec<Finish>,
@@ -66,10 +68,11 @@ impl Function {
         kernel: &Kernel,
     ) -> Result<Function, HalError> {
         let lacks = |lacks: Lacks| HalError::new(HalErrorKind::Unsupported, lacks.to_string());
-        let texts =
-            Texts::of(kernel, Dialect::Cuda, &Capabilities::CUDA, Cut::Gpu).map_err(lacks)?;
+        let capabilities =
+            Capabilities { argument_bytes: chip.argument_bytes, ..Capabilities::CUDA };
+        let texts = Texts::of(kernel, Dialect::Cuda, &capabilities, Cut::Gpu).map_err(lacks)?;
         let block = texts.block;
-        let load = |module| Text::new(context, &chip.compiler, kernel, block, module);
+        let load = |module| Text::new(context, chip, kernel, block, module);
         Ok(Function { texts: texts.load(load)?, multiprocessors: u64::from(chip.multiprocessors) })
     }
 
@@ -122,19 +125,20 @@ struct Launch<'l> {
 impl Text {
     fn new(
         context: &Context,
-        compiler: &Compiler,
+        chip: &Chip,
         kernel: &Kernel,
         block: [u64; 3],
         text: folio_kernel::emit::Module,
     ) -> Result<Text, HalError> {
         if !text.layout.by_value {
+            let (name, most) = (&kernel.name, chip.argument_bytes);
             let what =
-                format!("kernel `{}` has more arguments than a launch can pass", kernel.name);
+                format!("kernel `{name}` has more arguments than the {most} bytes of a launch");
             return Err(HalError::new(HalErrorKind::Unsupported, what));
         }
         let code = CString::new(text.text).map_err(|_| build("the text has a zero byte"))?;
         let options = Dialect::Cuda.options(true);
-        let module = Module::compiled(context, compiler, &kernel.name, &code, options)?;
+        let module = Module::compiled(context, &chip.compiler, &kernel.name, &code, options)?;
         let finish = |reduction: &folio_kernel::emit::Reduction| {
             let memory = text.layout.pointers.iter().position(|param| *param == reduction.param);
             Ok(Finish {
@@ -143,9 +147,12 @@ impl Text {
                 entry: module.entry(context, &reduction.entry)?,
             })
         };
+        let entry = module.entry(context, &text.entry)?;
+        let shared = text.layout.scratch * text.layout.most_threads;
         Ok(Text {
-            entry: module.entry(context, &text.entry)?,
+            entry,
             block,
+            shared: u64::from(shared_memory(context, chip, entry, shared)?),
             reductions: text.reductions.iter().map(finish).collect::<Result<_, HalError>>()?,
             layout: text.layout,
             points: Arc::new(text.points),
@@ -177,6 +184,15 @@ impl Text {
         if threads > u64::from(self.layout.most_threads) {
             let most = self.layout.most_threads;
             let what = format!("a group of {threads} items (the device has {most} at most)");
+            return Err(HalError::unsupported(&what));
+        }
+        let shared = u64::from(self.layout.scratch) * threads;
+        if shared > self.shared {
+            let what = format!(
+                "{shared} bytes of shared memory to combine the values of a group of {threads} items (beside \
+                 the kernel's own, the device has {})",
+                self.shared
+            );
             return Err(HalError::unsupported(&what));
         }
         let items = self.layout.threads.items(block);
@@ -291,6 +307,20 @@ impl Finish {
         }
         Ok(())
     }
+}
+
+/// Lets a kernel have so much dynamic shared memory, or what the device has; how much that is. The context is current.
+fn shared_memory(
+    context: &Context,
+    chip: &Chip,
+    entry: Entry,
+    wanted: u32,
+) -> Result<u32, HalError> {
+    let usual = entry.attribute(context, DYNAMIC)?;
+    let own =
+        entry.attribute(context, CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+    let most = wanted.min(chip.shared.saturating_sub(own));
+    if most > usual && entry.allow(context, most)? { Ok(most) } else { Ok(usual) }
 }
 
 /// Starts blocks of threads; shapes have the slowest dimension first.

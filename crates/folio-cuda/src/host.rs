@@ -1,6 +1,6 @@
 //! Work of the host in a stream's order: copies and fills of memory that the device cannot reach.
 
-use crate::driver::{Context, End};
+use crate::driver::{Context, End, call};
 use cudarc::driver::sys;
 use folio_core::hal::{HalError, HostPtr};
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
@@ -47,7 +47,9 @@ impl Job {
         // What the stream comes to when the device is lost is not done: its memory may be somebody else's.
         let job = Box::into_raw(Box::new((self, context.end.clone())));
         // SAFETY: `run` gets what it expects, once.
-        let result = unsafe { sys::cuLaunchHostFunc(stream, Some(run), job.cast::<c_void>()) };
+        let result = call("cuLaunchHostFunc", || unsafe {
+            sys::cuLaunchHostFunc(stream, Some(run), job.cast::<c_void>())
+        });
         context.check("cuLaunchHostFunc", result).inspect_err(|_| {
             // SAFETY: the driver did not take it.
             drop(unsafe { Box::from_raw(job) });
@@ -88,10 +90,10 @@ impl Job {
     }
 }
 
-/// What one thread copies of a rectangle: some of its rows, or some bytes of its only row.
+/// What one thread copies of a rectangle: some of its slices, some rows of each, or some bytes of the only row.
 #[derive(Debug, PartialEq)]
 struct Share {
-    slice: u64,
+    slices: Range<u64>,
     rows: Range<u64>,
     bytes: Range<u64>,
 }
@@ -101,8 +103,10 @@ impl Share {
     /// As for [`Job::enqueue`], now, for this share.
     unsafe fn copy(&self, from: &Rows, to: &Rows) {
         let (begin, len) = (self.bytes.start as usize, self.bytes.end - self.bytes.start);
-        for row in self.rows.clone() {
-            let (from, to) = (from.row(self.slice, row), to.row(self.slice, row));
+        let rows =
+            self.slices.clone().flat_map(|slice| self.rows.clone().map(move |row| (slice, row)));
+        for (slice, row) in rows {
+            let (from, to) = (from.row(slice, row), to.row(slice, row));
             let (from, to) = (from.wrapping_add(begin), to.wrapping_add(begin));
             // SAFETY: the caller's promise; source and destination never overlap (`CopyRect`).
             unsafe { from.copy_to_nonoverlapping(to, len as usize) };
@@ -114,15 +118,15 @@ impl Share {
 fn shares([slices, rows, bytes]: [u64; 3], threads: usize) -> Vec<Share> {
     let threads = (slices * rows * bytes / SHARE).clamp(1, threads as u64);
     let part = |n: u64, at: u64, of: u64| n * at / of..n * (at + 1) / of;
-    let of_slice = |slice| {
-        let (by_row, by_byte) = if rows == 1 { (1, threads) } else { (threads.min(rows), 1) };
-        (0..by_row * by_byte).map(move |at| Share {
-            slice,
-            rows: part(rows, at / by_byte, by_row),
-            bytes: part(bytes, at % by_byte, by_byte),
-        })
+    let by_slice = threads.min(slices);
+    let each = threads / by_slice;
+    let (by_row, by_byte) = if rows == 1 { (1, each) } else { (each.min(rows), 1) };
+    let share = |at| Share {
+        slices: part(slices, at / (by_row * by_byte), by_slice),
+        rows: part(rows, at / by_byte % by_row, by_row),
+        bytes: part(bytes, at % by_byte, by_byte),
     };
-    (0..slices).flat_map(of_slice).collect()
+    (0..by_slice * by_row * by_byte).map(share).collect()
 }
 
 /// The threads that help that of the driver, once somebody needs them; none if the system gives none.
@@ -151,7 +155,13 @@ mod tests {
 
     #[test]
     fn shares_copy_a_rectangle_once() {
-        let extents = [[1, 1, 5], [1, 1, SHARE * 3 + 7], [3, 1, SHARE], [2, 5, SHARE / 2 + 1]];
+        let extents = [
+            [1, 1, 5],
+            [1, 1, SHARE * 3 + 7],
+            [3, 1, SHARE],
+            [2, 5, SHARE / 2 + 1],
+            [1000, 3, SHARE / 900],
+        ];
         for [slices, rows, bytes] in extents {
             let len = (slices * rows * bytes) as usize;
             let mut source: Vec<u8> = (0..len).map(|k| (k % 251) as u8 + 1).collect();
@@ -160,7 +170,10 @@ mod tests {
             let from = Rows { at: HostPtr(source.as_mut_ptr()), pitch };
             let to = Rows { at: HostPtr(target.as_mut_ptr()), pitch };
             let all = shares([slices, rows, bytes], 5);
-            let size = |s: &Share| (s.rows.end - s.rows.start) * (s.bytes.end - s.bytes.start);
+            let size = |s: &Share| -> u64 {
+                [&s.slices, &s.rows, &s.bytes].map(|range| range.end - range.start).iter().product()
+            };
+            assert!(all.len() <= 5, "no more than threads");
             assert_eq!(all.iter().map(size).sum::<u64>(), len as u64, "each byte once");
             let job = Job::Copy { from, to, extent: [slices, rows, bytes] };
             // SAFETY: both are live and of this size.

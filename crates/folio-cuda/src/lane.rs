@@ -3,7 +3,7 @@
 use crate::code::Loaded;
 use crate::copy;
 use crate::device::Opened;
-use crate::driver::{Context, Relaxed};
+use crate::driver::{Context, Relaxed, call};
 use crate::fill;
 use crate::function::Target;
 use crate::graph::CudaGraph;
@@ -88,6 +88,8 @@ impl CudaLane {
         done
     }
 
+    /// Whoever waits for the operation relies on what it waits for, whether it goes well or not: so that is waited for
+    /// here where the driver refuses to have the stream wait.
     fn wait_for(&self, head: &Head<'_>) -> Result<(), HalError> {
         for wait in head.waits {
             let Some(other) = wait.lane.as_any().downcast_ref::<CudaLane>() else {
@@ -99,31 +101,33 @@ impl CudaLane {
             if other.marks.done() < wait.tick {
                 self.marks.waits_for(head.tick, wait.lane, wait.tick);
             }
-            // SAFETY: the event is live while the other lane is, which the caller holds.
-            let wait_event = |event| unsafe { sys::cuStreamWaitEvent(self.stream, event, 0) };
-            let same = std::ptr::eq(self.context(), other.context());
-            let waited = if same {
-                other.marks.at(wait.tick, false, wait_event)
-            } else {
-                // A mark may have to be made, in the other's context.
-                match other.context().enter() {
-                    Ok(()) => other.marks.at(wait.tick, true, |event| {
-                        self.context().enter().map(|()| wait_event(event))
-                    }),
-                    Err(lost) => Err(lost),
-                }
-                .and_then(Option::transpose)
-            };
+            let waited = self.wait_in_stream(other, wait.tick);
             self.context().enter()?;
-            match waited {
-                Ok(None) => {}
-                Ok(Some(result)) => self.context().check("cuStreamWaitEvent", result)?,
+            if waited.is_err() {
                 // What a lost device was to do is over.
-                Err(_) if other.context().alive().is_err() => {}
-                Err(error) => return Err(error),
+                let _ = other.marks.wait(wait.tick, None);
+                self.context().enter()?;
             }
         }
         Ok(())
+    }
+
+    /// Has the stream wait for a tick of another lane. Afterwards the other one's context may be current.
+    fn wait_in_stream(&self, other: &CudaLane, tick: Tick) -> Result<(), HalError> {
+        let wait = |event| {
+            // SAFETY: the event is live while the other lane is, which the caller holds.
+            call("cuStreamWaitEvent", || unsafe { sys::cuStreamWaitEvent(self.stream, event, 0) })
+        };
+        let waited = if std::ptr::eq(self.context(), other.context()) {
+            other.marks.at(tick, false, wait)?
+        } else {
+            // A mark may have to be made, in the other's context.
+            other.context().enter()?;
+            let waited =
+                other.marks.at(tick, true, |event| self.context().enter().map(|()| wait(event)))?;
+            waited.transpose()?
+        };
+        waited.map_or(Ok(()), |result| self.context().check("cuStreamWaitEvent", result))
     }
 }
 
@@ -200,11 +204,9 @@ unsafe impl Lane for CudaLane {
                 // Only managed memory is ever elsewhere.
                 return Ok(());
             }
-            let here = location(self.context().device);
-            let host = sys::CUmemLocation {
-                type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST,
-                id: 0,
-            };
+            let on_device = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+            let here = location(on_device, self.context().device);
+            let host = location(sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST, 0);
             use sys::CUmem_advise as Say;
             let advise = |what, place| {
                 // SAFETY: managed memory of ours, live for the length of the operation.

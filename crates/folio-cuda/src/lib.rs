@@ -36,6 +36,8 @@ mod native;
 mod nvtx;
 mod opaque;
 mod pageable;
+#[cfg(test)]
+mod refusals;
 mod said;
 mod timing;
 mod verdicts;

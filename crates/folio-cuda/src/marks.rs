@@ -6,7 +6,7 @@
 //! lane: failures are told from there. So lanes advance one at a time, and each takes those along that
 //! it has waited for ([`Marks::publish`]).
 
-use crate::driver::{Context, Relaxed};
+use crate::driver::{Context, Relaxed, call};
 use crate::lane::CudaLane;
 use crate::lock;
 use crate::verdicts::Verdicts;
@@ -77,7 +77,8 @@ pub(crate) fn new_event(context: &Context) -> Result<sys::CUevent, HalError> {
     let mut event = null_mut();
     // `CU_EVENT_DISABLE_TIMING`.
     // SAFETY: a place for the answer; the context is current.
-    context.check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, 2) })?;
+    let made = call("cuEventCreate", || unsafe { sys::cuEventCreate(&raw mut event, 2) });
+    context.check("cuEventCreate", made)?;
     Ok(event)
 }
 
@@ -161,7 +162,7 @@ impl Marks {
             None => new_event(&self.context)?,
         };
         // SAFETY: both are live.
-        let result = unsafe { sys::cuEventRecord(event, self.stream) };
+        let result = call("cuEventRecord", || unsafe { sys::cuEventRecord(event, self.stream) });
         if let Err(error) = self.context.check("cuEventRecord", result) {
             state.spare.push(event);
             return Err(error);
@@ -182,7 +183,7 @@ impl Marks {
         let mut most = marks.len();
         while least < most {
             // SAFETY: live until the lane's end.
-            match unsafe { sys::cuEventQuery(marks[asked].1) } {
+            match call("cuEventQuery", || unsafe { sys::cuEventQuery(marks[asked].1) }) {
                 CUresult::CUDA_ERROR_NOT_READY => most = asked,
                 result => {
                     self.context.check("cuEventQuery", result)?;
@@ -206,9 +207,12 @@ impl Marks {
             let wait = lock(&self.state).waits.pop_front_if(|(own, ..)| *own <= tick);
             let Some((own, lane, theirs)) = wait else { break };
             self.ended(own - 1);
-            let lane = lane.upgrade();
-            if let Some(other) = lane.as_ref().and_then(|l| l.as_any().downcast_ref::<CudaLane>()) {
-                other.marks().reach(theirs);
+            let alive = lane.upgrade();
+            let other = alive.as_ref().and_then(|lane| lane.as_any().downcast_ref::<CudaLane>());
+            if other.is_some_and(|other| !other.marks().reach(theirs)) {
+                // Whoever looks next tries again.
+                lock(&self.state).waits.push_front((own, lane, theirs));
+                return;
             }
         }
         self.ended(tick);
@@ -224,14 +228,15 @@ impl Marks {
         }
     }
 
-    /// Somebody waited for this tick and goes on: the stream has passed its mark.
-    fn reach(&self, tick: Tick) {
+    /// Somebody waited for this tick and goes on: the stream has passed its mark. False if the driver refused to say
+    /// so; of a device that is lost, its lanes tell.
+    fn reach(&self, tick: Tick) -> bool {
         if self.done() < tick
             && let Ok(passed) = self.sweep()
         {
-            // Otherwise the device is lost, and its lanes tell.
             self.publish(passed.min(tick));
         }
+        self.done() >= tick || self.context.alive().is_err()
     }
 
     /// Failures first, then the tick.

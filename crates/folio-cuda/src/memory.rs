@@ -6,12 +6,12 @@
 
 use crate::allocations::{Allocations, Entry};
 use crate::backend::attribute;
-use crate::driver::{Context, Relaxed};
+use crate::driver::{Context, Relaxed, call};
 use crate::lock;
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, HalError, HostPtr, MemBase, MemRef, MemoryInfo, PointerInfo,
-    RawMemory, UsmAllocator,
+    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
+    PointerInfo, RawMemory, UsmAllocator,
 };
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -60,14 +60,15 @@ fn trim(device: sys::CUdevice) {
     }
 }
 
-/// Memory, which there may be once the device's pools keep none.
-fn with_room(
-    device: sys::CUdevice,
-    make: impl Fn() -> Result<u64, CUresult>,
-) -> Result<u64, CUresult> {
+/// Makes what needs memory, which there may be once the device's pools keep none. The context is current.
+pub(crate) fn with_room<T>(
+    context: &Context,
+    make: impl Fn() -> Result<T, HalError>,
+) -> Result<T, HalError> {
     match make() {
-        Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
-            trim(device);
+        Err(error) if matches!(error.kind, HalErrorKind::OutOfMemory { .. }) => {
+            trim(context.device);
+            context.enter()?;
             make()
         }
         made => made,
@@ -99,11 +100,12 @@ impl Memory {
         let props = sys::CUmemPoolProps {
             allocType: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
             handleTypes: sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE,
-            location: location(context.device),
+            location: on_device(context.device),
             win32SecurityAttributes: null_mut(),
             maxSize: 0,
             usage: 0,
-            reserved: [0; 54],
+            gpuDirectRDMACapable: 0,
+            reserved: [0; 53],
         };
         // SAFETY: the context is current, and the places for the answers are live.
         unsafe {
@@ -137,7 +139,7 @@ impl Memory {
     /// Lets another device use what is allocated here, before and after.
     pub(crate) fn share_with(&self, device: sys::CUdevice) -> Result<(), HalError> {
         let access = sys::CUmemAccessDesc {
-            location: location(device),
+            location: on_device(device),
             flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
         };
         // SAFETY: one description, which is live.
@@ -153,20 +155,22 @@ impl Memory {
         [first, second]: [u64; 2],
     ) -> Result<[u64; 2], HalError> {
         let (bytes, second) = together([first, second]);
-        let made = with_room(self.context.device, || {
+        let made = with_room(&self.context, || {
             let (mut at, size) = (0, bytes as usize);
             // SAFETY: pool and stream are live.
-            ok(unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, size, self.pool, stream) })?;
+            let made =
+                unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, size, self.pool, stream) };
+            self.context.check("cuMemAllocFromPoolAsync", made)?;
             Ok(at)
         });
-        made.map(|at| [at, at + second]).map_err(|result| self.refused(bytes, result))
+        made.map(|at| [at, at + second]).map_err(|error| self.refused(bytes, error))
     }
 
     /// Two pieces for a graph's operation, until [`Memory::free_kept`]. The context is current.
     pub(crate) fn keep(&self, room: [u64; 2]) -> Result<[u64; 2], HalError> {
         let (bytes, second) = together(room);
-        let made = with_room(self.context.device, || self.device_memory(bytes as usize, false));
-        made.map(|at| [at, at + second]).map_err(|result| self.refused(bytes, result))
+        let made = with_room(&self.context, || self.device_memory(bytes as usize, false));
+        made.map(|at| [at, at + second]).map_err(|error| self.refused(bytes, error))
     }
 
     /// Gives them back; nothing uses them any more.
@@ -184,25 +188,32 @@ impl Memory {
         HalError::out_of_memory(asked, lock(&self.live).in_use(), self.total)
     }
 
-    /// What it means that there is no memory.
-    fn refused(&self, asked: u64, result: CUresult) -> HalError {
-        match self.context.check("allocating", result) {
-            Err(error) if result != CUresult::CUDA_ERROR_OUT_OF_MEMORY => error,
-            _ => self.out_of_memory(asked),
+    /// With the sizes, which the driver does not tell.
+    fn refused(&self, asked: u64, error: HalError) -> HalError {
+        match error.kind {
+            HalErrorKind::OutOfMemory { .. } => self.out_of_memory(asked),
+            _ => error,
         }
     }
 
-    fn device_memory(&self, bytes: usize, zeroed: bool) -> Result<u64, CUresult> {
-        let mut base = 0;
+    fn device_memory(&self, bytes: usize, zeroed: bool) -> Result<u64, HalError> {
+        let (mut base, context) = (0, &*self.context);
         // SAFETY: pool and stream live as long as this; what the stream has done, everybody sees.
         unsafe {
-            let result = sys::cuMemAllocFromPoolAsync(&raw mut base, bytes, self.pool, self.stream);
-            ok(result)?;
+            let made = call("cuMemAllocFromPoolAsync", || {
+                sys::cuMemAllocFromPoolAsync(&raw mut base, bytes, self.pool, self.stream)
+            });
+            context.check("cuMemAllocFromPoolAsync", made)?;
             let cleared = match zeroed {
-                true => ok(sys::cuMemsetD8Async(base, 0, bytes, self.stream)),
+                true => {
+                    let cleared = sys::cuMemsetD8Async(base, 0, bytes, self.stream);
+                    context.check("cuMemsetD8Async", cleared)
+                }
                 false => Ok(()),
             };
-            if let Err(error) = cleared.and_then(|()| ok(sys::cuStreamSynchronize(self.stream))) {
+            let ended =
+                || context.check("cuStreamSynchronize", sys::cuStreamSynchronize(self.stream));
+            if let Err(error) = cleared.and_then(|()| ended()) {
                 let _ = sys::cuMemFreeAsync(base, self.stream);
                 return Err(error);
             }
@@ -210,22 +221,24 @@ impl Memory {
         Ok(base)
     }
 
-    fn host_memory(bytes: usize) -> Result<u64, CUresult> {
+    fn host_memory(&self, bytes: usize) -> Result<u64, HalError> {
         let mut at = null_mut();
         // SAFETY: a place for the answer.
-        ok(unsafe { sys::cuMemHostAlloc(&raw mut at, bytes, PORTABLE_AND_MAPPED) })?;
+        let made = unsafe { sys::cuMemHostAlloc(&raw mut at, bytes, PORTABLE_AND_MAPPED) };
+        self.context.check("cuMemHostAlloc", made)?;
         Ok(at.expose_provenance() as u64)
     }
 
     /// Managed memory never exceeds the device's: beyond, the driver would move pages for ever.
-    fn managed_memory(&self, bytes: usize) -> Result<u64, CUresult> {
-        let used = lock(&self.live).in_use();
+    fn managed_memory(&self, bytes: usize) -> Result<u64, HalError> {
+        let used = lock(&self.live).on_device();
         if used.saturating_add(bytes as u64) > self.total {
-            return Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY);
+            return Err(HalError::out_of_memory(bytes as u64, used, self.total));
         }
         let mut at = 0;
         // SAFETY: a place for the answer.
-        ok(unsafe { sys::cuMemAllocManaged(&raw mut at, bytes, ATTACH_GLOBAL) })?;
+        let made = unsafe { sys::cuMemAllocManaged(&raw mut at, bytes, ATTACH_GLOBAL) };
+        self.context.check("cuMemAllocManaged", made)?;
         Ok(at)
     }
 
@@ -325,12 +338,13 @@ const PORTABLE_AND_MAPPED: u32 = 1 | 2;
 /// `CU_MEM_ATTACH_GLOBAL`.
 const ATTACH_GLOBAL: u32 = 1;
 
-fn ok(result: CUresult) -> Result<(), CUresult> {
-    if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(result) }
+pub(crate) fn location(type_: sys::CUmemLocationType, id: i32) -> sys::CUmemLocation {
+    let id = sys::CUmemLocation_st__bindgen_ty_1 { id };
+    sys::CUmemLocation { type_, __bindgen_anon_1: id }
 }
 
-pub(crate) fn location(device: sys::CUdevice) -> sys::CUmemLocation {
-    sys::CUmemLocation { type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
+fn on_device(device: sys::CUdevice) -> sys::CUmemLocation {
+    location(sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, device)
 }
 
 // SAFETY: allocations are the driver's, so they are live and apart until they are freed.
@@ -350,12 +364,12 @@ unsafe impl UsmAllocator for Memory {
         let more = if req.align > ALIGNED { req.align } else { 0 };
         let padded = req.size.checked_add(more).and_then(|n| usize::try_from(n).ok());
         let Some(padded) = padded else { return Err(self.out_of_memory(req.size)) };
-        let made = with_room(self.context.device, || match req.kind {
+        let made = with_room(&self.context, || match req.kind {
             AllocKind::Device => self.device_memory(padded, req.zeroed),
-            AllocKind::Host => Self::host_memory(padded),
+            AllocKind::Host => self.host_memory(padded),
             AllocKind::Shared => self.managed_memory(padded),
         });
-        let base = made.map_err(|result| self.refused(req.size, result))?;
+        let base = made.map_err(|error| self.refused(req.size, error))?;
         let address = base.next_multiple_of(req.align.max(1));
         let host = (req.kind != AllocKind::Device)
             .then(|| HostPtr(std::ptr::with_exposed_provenance_mut(address as usize)));

@@ -1,6 +1,6 @@
 //! Kernels that the user wrote, in CUDA C, in PTX or compiled.
 
-use crate::code::{Entry, Module};
+use crate::code::{DYNAMIC, Entry, Module};
 use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::lock;
@@ -43,19 +43,14 @@ impl Opaque {
     ) -> Result<Opaque, HalError> {
         let module = Module::new(context, compiler, name, source, options)?;
         let entry = module.entry(context, name)?;
-        let of = |which| {
-            let mut value = 0;
-            // SAFETY: the function exists; a place for the answer.
-            let asked = unsafe { sys::cuFuncGetAttribute(&raw mut value, which, entry.0) };
-            context.check("cuFuncGetAttribute", asked).map(|()| value.max(0))
-        };
-        let threads = of(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
-        let shared = of(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?;
+        let threads =
+            entry.attribute(context, Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        let shared = entry.attribute(context, DYNAMIC)?;
         Ok(Opaque {
             entry,
             sizes: sizes(context, entry),
             most: threads.max(1) as usize,
-            shared: Mutex::new(shared as u32),
+            shared: Mutex::new(shared),
             _module: module,
         })
     }
@@ -80,13 +75,9 @@ impl Opaque {
         let bytes = shared(arguments)?;
         let mut most = lock(&self.shared);
         if bytes > *most {
-            let which = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            // SAFETY: the function exists.
-            let set = unsafe { sys::cuFuncSetAttribute(self.entry.0, which, bytes as i32) };
-            context.check("cuFuncSetAttribute", set).map_err(|error| match error.kind {
-                HalErrorKind::Lost => error,
-                _ => HalError::unsupported(&format!("{bytes} bytes of shared memory")),
-            })?;
+            if !self.entry.allow(context, bytes)? {
+                return Err(HalError::unsupported(&format!("{bytes} bytes of shared memory")));
+            }
             *most = bytes;
         }
         Ok(())

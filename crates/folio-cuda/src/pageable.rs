@@ -5,7 +5,7 @@
 //! its own, some pieces ahead of or behind the device's.
 
 use crate::copy::Rect;
-use crate::driver::{Context, Relaxed};
+use crate::driver::{Context, Relaxed, call};
 use crate::host::{Job, Rows};
 use crate::lock;
 use crate::marks::new_event;
@@ -48,11 +48,12 @@ struct Piece {
     host: sys::CUevent,
 }
 
-/// A part of a rectangle that fits into a piece: rows of one slice, or bytes of one row.
+/// A part of a rectangle that fits into a piece: slices, rows of one slice, or bytes of one row.
 struct Part {
     slice: u64,
     row: u64,
     byte: u64,
+    slices: u64,
     rows: u64,
     bytes: u64,
 }
@@ -62,20 +63,37 @@ impl Part {
     fn offset(&self, pitch: [u64; 2]) -> u64 {
         self.slice * pitch[0] + self.row * pitch[1] + self.byte
     }
+
+    fn extent(&self) -> [u64; 3] {
+        [self.slices, self.rows, self.bytes]
+    }
+
+    /// The pitch of memory that is as large as the part.
+    fn packed(&self) -> [u64; 2] {
+        [self.rows * self.bytes, self.bytes]
+    }
+
+    /// The rectangle's pitch, as far as it matters.
+    fn pitch(&self, [slice, row]: [u64; 2]) -> [u64; 2] {
+        [if self.slices > 1 { slice } else { row * self.rows }, row]
+    }
 }
 
 /// All parts of a rectangle.
 fn parts([slices, rows, bytes]: [u64; 3]) -> impl Iterator<Item = Part> {
     let most = (slices * rows * bytes / PIECES as u64).clamp(LEAST, PIECE);
+    let whole = (most / (rows * bytes)).clamp(1, slices);
     let together = (most / bytes).clamp(1, rows);
     let width = bytes.min(most);
-    (0..slices).flat_map(move |slice| {
+    (0..slices.div_ceil(whole)).flat_map(move |group| {
+        let slice = group * whole;
+        let slices = whole.min(slices - slice);
         (0..rows.div_ceil(together)).flat_map(move |group| {
             let row = group * together;
             (0..bytes.div_ceil(width)).map(move |column| {
                 let byte = column * width;
                 let (rows, bytes) = (together.min(rows - row), width.min(bytes - byte));
-                Part { slice, row, byte, rows, bytes }
+                Part { slice, row, byte, slices, rows, bytes }
             })
         })
     })
@@ -101,7 +119,7 @@ impl Staging {
         let made = self.make(&mut made)?;
         // SAFETY: the caller's promise.
         let done = unsafe { self.upload_by(made, stream, from, rect) };
-        done.inspect_err(|_| self.end(made))
+        done.inspect_err(|_| self.end(made, stream))
     }
 
     /// # Safety
@@ -117,13 +135,12 @@ impl Staging {
         self.record(made.begun, stream)?;
         self.wait(made.begun, made.host)?;
         for part in parts(rect.extent) {
-            let (piece, extent) = (made.turn(), [1, part.rows, part.bytes]);
-            let packed = Rows { at: piece.memory, pitch: [0, part.bytes] };
+            let (piece, extent) = (made.turn(), part.extent());
+            let packed = Rows { at: piece.memory, pitch: part.packed() };
             let at = from.0.wrapping_add(part.offset(rect.src_pitch) as usize);
             let user = Rows { at: HostPtr(at), pitch: rect.src_pitch };
             let src = piece.memory.0.expose_provenance() as u64;
             let dst = rect.dst + part.offset(rect.dst_pitch);
-            let src_pitch = [part.rows * part.bytes, part.bytes];
             self.wait(piece.lane, made.host)?;
             // SAFETY: the caller's promise; the piece is ours, and its last user is waited for.
             unsafe {
@@ -131,7 +148,7 @@ impl Staging {
             };
             self.record(piece.host, made.host)?;
             self.wait(piece.host, stream)?;
-            let dst_pitch = [rect.dst_pitch[1] * part.rows, rect.dst_pitch[1]];
+            let (src_pitch, dst_pitch) = (part.packed(), part.pitch(rect.dst_pitch));
             // SAFETY: as above.
             unsafe {
                 Rect { src, src_pitch, dst, dst_pitch, extent }
@@ -157,7 +174,7 @@ impl Staging {
         let made = self.make(&mut made)?;
         // SAFETY: the caller's promise.
         let done = unsafe { self.download_by(made, stream, rect, to) };
-        done.inspect_err(|_| self.end(made))
+        done.inspect_err(|_| self.end(made, stream))
     }
 
     /// # Safety
@@ -171,14 +188,13 @@ impl Staging {
     ) -> Result<(), HalError> {
         let mut last = None;
         for part in parts(rect.extent) {
-            let (piece, extent) = (made.turn(), [1, part.rows, part.bytes]);
-            let packed = Rows { at: piece.memory, pitch: [0, part.bytes] };
+            let (piece, extent) = (made.turn(), part.extent());
+            let packed = Rows { at: piece.memory, pitch: part.packed() };
             let at = to.0.wrapping_add(part.offset(rect.dst_pitch) as usize);
             let user = Rows { at: HostPtr(at), pitch: rect.dst_pitch };
             let src = rect.src + part.offset(rect.src_pitch);
             let dst = piece.memory.0.expose_provenance() as u64;
-            let src_pitch = [rect.src_pitch[1] * part.rows, rect.src_pitch[1]];
-            let dst_pitch = [part.rows * part.bytes, part.bytes];
+            let (src_pitch, dst_pitch) = (part.pitch(rect.src_pitch), part.packed());
             self.wait(piece.host, stream)?;
             // SAFETY: the caller's promise; the piece is ours, and its last user is waited for.
             unsafe {
@@ -198,22 +214,26 @@ impl Staging {
         last.map_or(Ok(()), |event| self.wait(event, stream))
     }
 
-    /// Waits for the host's share of a copy that failed halfway: the lane does not.
+    /// Waits for both shares of a copy that failed halfway: events may be missing that would say when pieces are free.
     #[cold]
-    fn end(&self, made: &Made) {
+    fn end(&self, made: &Made, stream: sys::CUstream) {
         let _relaxed = Relaxed::begin();
-        // SAFETY: a live stream. If the device is lost, jobs of the host are waited for where that is told.
-        let _ = unsafe { sys::cuStreamSynchronize(made.host) };
+        for stream in [made.host, stream] {
+            // SAFETY: a live stream. If the device is lost, jobs of the host are waited for where that is told.
+            let _ = unsafe { sys::cuStreamSynchronize(stream) };
+        }
     }
 
     fn record(&self, event: sys::CUevent, stream: sys::CUstream) -> Result<(), HalError> {
         // SAFETY: both are live.
-        self.context.check("cuEventRecord", unsafe { sys::cuEventRecord(event, stream) })
+        let made = call("cuEventRecord", || unsafe { sys::cuEventRecord(event, stream) });
+        self.context.check("cuEventRecord", made)
     }
 
     fn wait(&self, event: sys::CUevent, stream: sys::CUstream) -> Result<(), HalError> {
         // SAFETY: both are live. An event that was never recorded is not waited for.
-        let result = unsafe { sys::cuStreamWaitEvent(stream, event, 0) };
+        let result =
+            call("cuStreamWaitEvent", || unsafe { sys::cuStreamWaitEvent(stream, event, 0) });
         self.context.check("cuStreamWaitEvent", result)
     }
 
@@ -228,7 +248,8 @@ impl Staging {
             unsafe {
                 let made = sys::cuStreamCreateWithPriority(&raw mut host, NON_BLOCKING, 0);
                 self.context.check("cuStreamCreateWithPriority", made)?;
-                let made = sys::cuMemHostAlloc(&raw mut memory, bytes, 0);
+                let made =
+                    call("cuMemHostAlloc", || sys::cuMemHostAlloc(&raw mut memory, bytes, 0));
                 self.context.check("cuMemHostAlloc", made)?;
             }
             let begun = new_event(&self.context)?;
@@ -277,19 +298,27 @@ mod tests {
 
     #[test]
     fn parts_cover_a_rectangle_once_and_fit() {
-        for extent in
-            [[1, 1, 1], [1, 1, PIECE * 3 + 5], [2, 3, PIECE + 1], [3, 70, 100_000], [2, 9, 7]]
-        {
+        for (extent, most) in [
+            ([1, 1, 1], 1),
+            ([1, 1, PIECE * 3 + 5], 5),
+            ([2, 3, PIECE + 1], 12),
+            ([3, 70, 100_000], 6),
+            ([2, 9, 7], 1),
+            ([100_000, 2, 40], 8),
+        ] {
             let [slices, rows, bytes] = extent;
-            let mut seen = 0;
+            let (mut seen, mut count) = (0, 0);
             for part in parts(extent) {
-                assert!(part.rows * part.bytes <= PIECE);
-                assert!(part.slice < slices && part.row + part.rows <= rows);
+                assert!(part.extent().iter().product::<u64>() <= PIECE);
+                assert!(part.slice + part.slices <= slices && part.row + part.rows <= rows);
                 assert!(part.byte + part.bytes <= bytes);
                 assert!(part.rows == 1 || part.bytes == bytes);
-                seen += part.rows * part.bytes;
+                assert!(part.slices == 1 || part.rows == rows);
+                seen += part.extent().iter().product::<u64>();
+                count += 1;
             }
             assert_eq!(seen, slices * rows * bytes, "{extent:?}");
+            assert!(count <= most, "{extent:?} in {count} parts");
         }
     }
 }

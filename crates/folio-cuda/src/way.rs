@@ -1,7 +1,7 @@
 //! Where commands of the driver go: into a stream, or into a graph that a stream replays.
 
 use crate::code::Entry;
-use crate::driver::Context;
+use crate::driver::{Context, call};
 use crate::graph::Nodes;
 use crate::memory::Memory;
 use cudarc::driver::sys;
@@ -104,9 +104,9 @@ impl Way<'_> {
         match self {
             Way::Stream(stream) if copy.Height == 1 && copy.Depth == 1 => {
                 // SAFETY: the caller's promise.
-                let result = unsafe {
+                let result = call("cuMemcpyAsync", || unsafe {
                     sys::cuMemcpyAsync(copy.dstDevice, copy.srcDevice, copy.WidthInBytes, stream)
-                };
+                });
                 context.check("cuMemcpyAsync", result)
             }
             Way::Stream(stream) => {

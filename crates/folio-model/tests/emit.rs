@@ -15,7 +15,7 @@ use compare::exact;
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;
 use folio_kernel::access::of_launch;
-use folio_kernel::emit::{Capabilities, Dialect, Form, emit};
+use folio_kernel::emit::{Capabilities, Cut, Dialect, Form, Texts};
 use folio_kernel::launch::Launch;
 use folio_kernel::tile::tile;
 use folio_kernel::{
@@ -205,22 +205,19 @@ fn suite_nvrtc() {
         .options(true)
         .iter()
         .copied()
-        .chain(["--gpu-architecture=compute_80"])
+        .chain(["--gpu-architecture=sm_90"])
         .collect();
     let case = |seed| {
         let case = generate(seed).map_err(|error| error.to_string())?;
-        let compile = |kernel: &Kernel, checked| {
-            let form = Form::new(Dialect::Cuda, checked);
-            let module = emit(kernel, form, &Capabilities::CUDA).map_err(|e| e.to_string())?;
-            let (_, log) = compiler
-                .compile(&module.text, &options)
-                .map_err(|why| format!("{why}\n{}", module.text))?;
-            if log.is_empty() { Ok(()) } else { Err(format!("{log}\n{}", module.text)) }
-        };
+        let texts = Texts::of(&case.kernel, Dialect::Cuda, &Capabilities::CUDA, Cut::Gpu);
+        let texts = texts.map_err(|why| seeded(seed, "suite_nvrtc", why.to_string()))?;
         // One of the forms of each kernel.
-        let compiled = match tile(&case.kernel, 4) {
-            Ok(tiled) if seed % 3 == 0 => compile(&tiled, true),
-            _ => compile(&case.kernel, seed % 2 == 0),
+        let several = texts.several([1 << 10; 3], 1).filter(|_| seed % 3 == 0);
+        let text = &several.map_or(texts.text(seed % 2 == 0), |(several, _)| several).text;
+        let compiled = match compiler.compile(text, &options) {
+            Ok((_, log)) if log.is_empty() => Ok(()),
+            Ok((_, log)) => Err(format!("{log}\n{text}")),
+            Err(why) => Err(format!("{why}\n{text}")),
         };
         compiled.map_err(|why| seeded(seed, "suite_nvrtc", why))
     };

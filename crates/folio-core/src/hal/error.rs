@@ -149,6 +149,8 @@ impl From<Lost> for HalError {
 impl fmt::Display for HalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
+            // Of memory whose size nobody knows.
+            HalErrorKind::OutOfMemory { asked: 0, .. } => f.write_str(&self.message),
             HalErrorKind::OutOfMemory { asked, in_use, limit } => {
                 write!(f, "out of memory: asked for {asked} bytes, {in_use} of {limit} in use")
             }

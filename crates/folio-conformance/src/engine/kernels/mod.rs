@@ -8,6 +8,7 @@ mod edges;
 mod group_code;
 mod groups;
 mod language;
+mod limits;
 mod outside;
 
 use super::rig::*;
@@ -22,6 +23,7 @@ use folio_core::ir::device::Kernel;
 use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
 use groups::*;
 use language::*;
+use limits::*;
 use outside::*;
 
 pub(super) use code::{circles, copies, counts, forgets, neighbours};
@@ -94,6 +96,9 @@ tests![
     the_largest_indices,
     prices,
     sixty_four_parameters,
+    more_blocks_than_a_grid_has,
+    sixty_four_parameters_of_three_dimensions,
+    groups_combine_beside_large_local_memory,
     functions_keep_their_limits,
 ];
 

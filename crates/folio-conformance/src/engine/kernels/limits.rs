@@ -1,0 +1,104 @@
+//! Launches and kernels at the limits of what drivers take at once.
+
+use crate::engine::rig::*;
+use folio::prelude::*;
+use folio_core::Items;
+
+#[kernel]
+fn rows(i: Item<2>, y: Out<u32, 2>) {
+    let (row, column) = i.pos();
+    y[i] = (row * 3 + column) as u32;
+}
+
+#[kernel]
+fn slices(i: Item<3>, y: Out<u32, 3>) {
+    let (slice, row, column) = i.pos();
+    y[i] = (slice * 7 + row * 3 + column) as u32;
+}
+
+#[kernel]
+fn groups_of_rows(g: Group<2>, y: Out<u32, 2>) {
+    g.each(|i| {
+        let ((row, column), (a, b)) = (i.pos(), i.local_pos());
+        y[i] = (row * 100 + column * 10 + a * 3 + b) as u32;
+    });
+}
+
+/// CUDA has 65,535 blocks in the slower dimensions of a grid.
+pub(super) fn more_blocks_than_a_grid_has(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let mut y = rig.rt.buffer_with::<u32, 2>([600_000, 1], BufferOptions::new())?;
+        q.run(y.range(), rows(&mut y))?;
+        let wrong = y.to_vec()?.into_iter().enumerate().find(|(k, v)| *v as usize != k * 3);
+        ensure_eq!(wrong, None, "rows");
+        let mut y = rig.rt.buffer_with::<u32, 3>([140_001, 1, 1], BufferOptions::new())?;
+        q.run([1..140_001, 0..1, 0..1], slices(&mut y))?;
+        let found = y.to_vec()?.into_iter().enumerate();
+        let wrong = { found }.find(|(k, v)| *v as usize != k * 7);
+        ensure_eq!(wrong, None, "slices");
+        let mut y = rig.rt.buffer_with::<u32, 2>([140_000, 2], BufferOptions::new())?;
+        q.run(Items::from([140_000, 2]).groups([2, 1]), groups_of_rows(&mut y))?;
+        let wanted = |k: usize| (k / 2) * 100 + (k % 2) * 10 + (k / 2 % 2) * 3;
+        let wrong = y.to_vec()?.into_iter().enumerate().find(|(k, v)| *v as usize != wanted(*k));
+        ensure_eq!(wrong, None, "groups");
+    }
+    Ok(())
+}
+
+macro_rules! sixty_four {
+    ($($name:ident)*) => {
+        #[kernel]
+        fn sixty_four_boxes(i: Item<3>, $($name: In<i32, 3>,)* y: Out<i64, 3>) {
+            let mut sum = 0;
+            $(sum = sum * 3 + $name[i] as i64;)*
+            y[i] = sum;
+        }
+
+        /// KRN-08, in as many dimensions as there are: extents and distances are arguments, too.
+        pub(super) fn sixty_four_parameters_of_three_dimensions(rig: &Rig) -> Outcome {
+            let shape = [2, 3, 5];
+            let values: Vec<i32> = (0..30).map(|k| k * 7919 % 101 - 50).collect();
+            let mut factor = 0i64;
+            $(let _ = stringify!($name); factor = factor.wrapping_mul(3).wrapping_add(1);)*
+            for at in 0..rig.rt.devices().len() {
+                $(let $name = rig.rt.buffer_from_with(&values, shape, BufferOptions::new())?;)*
+                let mut y = rig.rt.buffer_with::<i64, 3>(shape, BufferOptions::new())?;
+                rig.on(at)?.run(y.range(), sixty_four_boxes($(&$name,)* &mut y))?;
+                let wanted: Vec<i64> =
+                    values.iter().map(|v| i64::from(*v).wrapping_mul(factor)).collect();
+                ensure_eq!(y.to_vec()?, wanted);
+            }
+            Ok(())
+        }
+    };
+}
+sixty_four! {
+    a0 a1 a2 a3 a4 a5 a6 a7 b0 b1 b2 b3 b4 b5 b6 b7 c0 c1 c2 c3 c4 c5 c6 c7 d0 d1 d2 d3 d4 d5 d6 d7
+    e0 e1 e2 e3 e4 e5 e6 e7 f0 f1 f2 f3 f4 f5 f6 f7 g0 g1 g2 g3 g4 g5 g6 g7 h0 h1 h2 h3 h4 h5 h6
+}
+
+#[kernel]
+fn combines(g: Group, x: In<f32>, held: Local<f32, 12_288>, y: Out<f32>) {
+    g.each(|i| held[i] = x[i] * 2.0);
+    let sum = g.reduce::<Add>(|i| x[i]);
+    g.each(|i| y[i] = held[i] + sum);
+}
+
+/// 48 KiB of its own, and what it takes to combine a group's values: right, or said to be too much.
+pub(super) fn groups_combine_beside_large_local_memory(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let x = rig.rt.buffer_from(&(0..256).map(|k| k as f32).collect::<Vec<_>>())?;
+        let mut y = rig.rt.buffer::<f32>(256)?;
+        let sums: [f32; 2] = [8128.0, 24_512.0];
+        match rig.on(at)?.run(Items::from(256).groups([128]), combines(&x, &mut y)) {
+            Ok(_) => {
+                let wanted: Vec<f32> = (0..256).map(|k| k as f32 * 2.0 + sums[k / 128]).collect();
+                ensure_eq!(y.to_vec()?, wanted);
+            }
+            Err(Error::Unsupported { .. }) => ensure_eq!(y.to_vec()?, [0.0; 256]),
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! Calls of the driver that tests refuse.
+
+use crate::CudaBackend;
+use cudarc::driver::sys::CUresult;
+use folio_core::hal::{
+    AllocKind, AllocReq, Backend, CopyRect, Device, Head, HostPtr, Lane, LaneKind, MemBase, MemRef,
+    Notify, Order, Wait,
+};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What this thread's calls of a name are answered.
+#[derive(Clone, Copy)]
+struct Refusal {
+    name: &'static str,
+    /// Calls that go through before, and then how many are refused.
+    after: u32,
+    times: u32,
+    answer: CUresult,
+}
+
+thread_local! {
+    static REFUSAL: Cell<Option<Refusal>> = const { Cell::new(None) };
+}
+
+pub(crate) fn refused(name: &str) -> Option<CUresult> {
+    let refusal = REFUSAL.get().filter(|refusal| refusal.name == name)?;
+    let mut next = refusal;
+    if next.after > 0 {
+        next.after -= 1;
+    } else if next.times > 0 {
+        next.times -= 1;
+    }
+    REFUSAL.set(Some(next));
+    (refusal.after == 0 && refusal.times > 0).then_some(refusal.answer)
+}
+
+/// Refuses during a call; whether there was anything to refuse.
+fn refusing<R>(refusal: Refusal, during: impl FnOnce() -> R) -> (R, bool) {
+    REFUSAL.set(Some(refusal));
+    let result = during();
+    let left = REFUSAL.take();
+    (result, left.is_some_and(|left| left.times < refusal.times))
+}
+
+struct Rig {
+    device: Arc<dyn Device>,
+    lanes: [Arc<dyn Lane>; 2],
+    /// The last tick of each.
+    ticks: [u64; 2],
+    /// Device memory, of [`SIZE`] each.
+    memory: [u64; 2],
+}
+
+const SIZE: u64 = 12 << 20;
+
+fn rig() -> Option<Rig> {
+    let backend = CudaBackend::new();
+    if let Err(why) = backend.devices() {
+        println!("skipped: cuda: {}", why.reason);
+        return None;
+    }
+    // SAFETY: memory is freed when the lanes have ended.
+    let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
+    let lanes = [(); 2].map(|()| device.lane(LaneKind::Compute, 0).unwrap());
+    let memory = [(); 2].map(|()| alloc(&*device).unwrap());
+    Some(Rig { device, lanes, ticks: [0; 2], memory })
+}
+
+fn alloc(device: &dyn Device) -> Result<u64, folio_core::hal::HalError> {
+    let (kind, label) = (AllocKind::Device, "refusals");
+    let req = AllocReq { kind, size: SIZE, align: 256, import: None, zeroed: false, label };
+    device.usm().alloc(&req).map(|made| made.handle)
+}
+
+impl Rig {
+    fn on_device(&self, nth: usize) -> MemRef {
+        MemRef { base: MemBase::Device { device: 0, handle: self.memory[nth] }, offset: 0 }
+    }
+
+    /// Copies, so many times, on a lane, behind what the other has.
+    fn copy(&mut self, lane: usize, src: MemRef, dst: MemRef, times: usize) -> bool {
+        let other = 1 - lane;
+        let wait = [Wait { lane: &self.lanes[other], tick: self.ticks[other] }];
+        self.ticks[lane] += 1;
+        let waits = if self.ticks[other] > 0 { &wait[..] } else { &[] };
+        let (order, tick) = (Order::AfterPrevious, self.ticks[lane]);
+        let head = Head { tick, order, waits, label: "", timed: false };
+        let (pitch, extent) = ([SIZE; 2], [1, 1, SIZE]);
+        let rect = CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent };
+        self.lanes[lane].copy(&head, &vec![rect; times]).is_ok()
+    }
+
+    /// Up and down again by way of both memories; what came back, if no operation failed.
+    fn round(&mut self, seed: u8) -> Option<bool> {
+        let data: Vec<u8> = (0..SIZE).map(|k| (k % 251) as u8 ^ seed).collect();
+        let mut back = vec![0u8; SIZE as usize];
+        let host = |at: *mut u8| MemRef { base: MemBase::Host(HostPtr(at)), offset: 0 };
+        let (first, second) = (self.on_device(0), self.on_device(1));
+        let went = [
+            self.copy(0, host(data.as_ptr().cast_mut()), first, 1),
+            self.copy(1, first, second, 1),
+            self.copy(0, second, host(back.as_mut_ptr()), 1),
+        ];
+        self.all_end();
+        (went == [true; 3]).then(|| data == back)
+    }
+
+    /// Every tick is reached, whatever failed, and nothing is lost.
+    fn all_end(&self) {
+        for (lane, tick) in self.lanes.iter().zip(self.ticks) {
+            let until = Instant::now() + Duration::from_secs(10);
+            assert!(lane.wait(tick, Some(until)).unwrap(), "a tick is not reached");
+            assert!(lane.completed().unwrap() >= tick);
+        }
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        self.memory.iter().for_each(|handle| self.device.usm().free(*handle));
+    }
+}
+
+const ANSWERS: [CUresult; 2] =
+    [CUresult::CUDA_ERROR_OUT_OF_MEMORY, CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED];
+
+/// Who waits for an operation relies on what it waited for, also where the driver refused to have it wait.
+#[test]
+fn cuda_refused_waits_are_waited_for() {
+    let Some(mut rig) = rig() else { return };
+    let mut seen = 0;
+    for answer in ANSWERS {
+        for name in ["cuStreamWaitEvent", "cuEventRecord", "cuEventCreate"] {
+            let [first, second] = [rig.on_device(0), rig.on_device(1)];
+            // So long that it would not have ended.
+            assert!(rig.copy(1, first, second, 2000));
+            let after = rig.ticks[1];
+            let refusal = Refusal { name, after: 0, times: 1, answer };
+            let (went, refused) = refusing(refusal, || rig.copy(0, second, first, 1));
+            assert!(went, "{name}: the host has waited");
+            assert!(rig.lanes[0].wait(rig.ticks[0], None).unwrap());
+            assert!(rig.lanes[1].completed().unwrap() >= after, "{name}: it was not waited for");
+            seen += usize::from(refused);
+        }
+    }
+    // Events are made once.
+    assert!(seen >= 4, "{seen} calls were refused");
+}
+
+/// One call of each kind is refused, each in its turn: no operation is wrong without saying so, all ticks are reached,
+/// nothing is lost, and what comes later is right.
+#[test]
+fn cuda_refused_calls_lose_nothing() {
+    const NAMES: [&str; 6] = [
+        "cuStreamWaitEvent",
+        "cuEventRecord",
+        "cuEventCreate",
+        "cuLaunchHostFunc",
+        "cuMemcpyAsync",
+        "cuMemHostAlloc",
+    ];
+    let mut total = 0;
+    for answer in ANSWERS {
+        for name in NAMES {
+            for after in 0.. {
+                // Each time anew, so that events and pieces are made.
+                let Some(mut rig) = rig() else { return };
+                let refusal = Refusal { name, after, times: 1, answer };
+                let (right, refused) = refusing(refusal, || rig.round(after as u8));
+                assert_ne!(right, Some(false), "{name} {after}: wrong without an error");
+                assert_eq!(rig.round(7), Some(true), "{name} {after}: not right afterwards");
+                if !refused {
+                    assert_eq!(right, Some(true));
+                    break;
+                }
+                total += 1;
+            }
+        }
+    }
+    assert!(total >= 60, "{total} calls were refused");
+}
+
+/// A driver that does not say how far a stream is is asked in another way.
+#[test]
+fn cuda_refused_questions_end() {
+    let Some(mut rig) = rig() else { return };
+    for answer in ANSWERS {
+        let [first, second] = [rig.on_device(0), rig.on_device(1)];
+        let refusal = Refusal { name: "cuEventQuery", after: 0, times: u32::MAX, answer };
+        let ((), refused) = refusing(refusal, || {
+            assert!(rig.copy(0, first, second, 1) && rig.copy(1, second, first, 1));
+            rig.all_end();
+        });
+        assert!(refused);
+        assert_eq!(rig.round(3), Some(true));
+    }
+}
+
+/// Where the driver has no memory, pools give back what they keep, and it is asked once more.
+#[test]
+fn cuda_refused_memory_is_asked_for_again() {
+    let Some(rig) = rig() else { return };
+    let name = "cuMemAllocFromPoolAsync";
+    let answer = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+    let refusal = Refusal { name, after: 0, times: 1, answer };
+    let (made, refused) = refusing(refusal, || alloc(&*rig.device));
+    assert!(refused);
+    rig.device.usm().free(made.unwrap());
+    let used = rig.device.usm().memory().in_use;
+    let (made, _) = refusing(Refusal { times: 2, ..refusal }, || alloc(&*rig.device));
+    let said = made.unwrap_err().to_string();
+    assert!(
+        said.starts_with(&format!("out of memory: asked for {SIZE} bytes, {used} of")),
+        "{said}"
+    );
+    assert_eq!(rig.device.usm().memory().in_use, used);
+}

@@ -201,12 +201,8 @@ fn suite_nvrtc() {
         Ok(compiler) => compiler,
         Err(why) => return println!("skipped: nvrtc: {why}"),
     };
-    let options: Vec<_> = Dialect::Cuda
-        .options(true)
-        .iter()
-        .copied()
-        .chain(["--gpu-architecture=sm_90"])
-        .collect();
+    let options: Vec<_> =
+        Dialect::Cuda.options(true).iter().copied().chain(["--gpu-architecture=sm_90"]).collect();
     let case = |seed| {
         let case = generate(seed).map_err(|error| error.to_string())?;
         let texts = Texts::of(&case.kernel, Dialect::Cuda, &Capabilities::CUDA, Cut::Gpu);

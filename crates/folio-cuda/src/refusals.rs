@@ -217,3 +217,21 @@ fn cuda_refused_memory_is_asked_for_again() {
     );
     assert_eq!(rig.device.usm().memory().in_use, used);
 }
+
+/// Who gives memory back waits for nothing that is under way.
+#[test]
+fn cuda_memory_is_freed_without_waiting() {
+    let Some(mut rig) = rig() else { return };
+    let [first, second] = [rig.on_device(0), rig.on_device(1)];
+    for kind in [AllocKind::Device, AllocKind::Host, AllocKind::Shared] {
+        let req = AllocReq { kind, size: SIZE, align: 256, import: None, zeroed: false, label: "" };
+        let made = rig.device.usm().alloc(&req).unwrap();
+        assert!(rig.copy(1, first, second, 4000));
+        let begun = Instant::now();
+        rig.device.usm().free(made.handle);
+        println!("{kind:?}: {:?}", begun.elapsed());
+        rig.lanes[1].flush();
+        assert!(rig.lanes[1].completed().unwrap() < rig.ticks[1], "{kind:?}: it was waited for");
+        rig.all_end();
+    }
+}

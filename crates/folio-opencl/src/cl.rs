@@ -7,7 +7,9 @@
 use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
 use opencl_sys::{
-    CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_MEM_CONTEXT,
+    CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE,
+    CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_BINARY,
+    CL_INVALID_BUILD_OPTIONS, CL_LINK_PROGRAM_FAILURE, CL_MEM_CONTEXT,
     CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE,
     CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END,
     CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS,
@@ -26,12 +28,21 @@ pub(crate) fn library() -> Result<&'static OpenClRuntime, HalError> {
 
 /// What a status means.
 pub(crate) fn check(what: &str, status: cl_int) -> Result<(), HalError> {
+    // That is how some drivers say it.
+    let short = status == CL_OUT_OF_RESOURCES && what == "clCreateBuffer";
+    let status = if short { CL_MEM_OBJECT_ALLOCATION_FAILURE } else { status };
     let kind = match status {
         CL_SUCCESS => return Ok(()),
         CL_MEM_OBJECT_ALLOCATION_FAILURE | CL_OUT_OF_HOST_MEMORY => {
             HalErrorKind::OutOfMemory { asked: 0, in_use: 0, limit: 0 }
         }
         CL_DEVICE_NOT_AVAILABLE => HalErrorKind::Lost,
+        CL_BUILD_PROGRAM_FAILURE
+        | CL_COMPILE_PROGRAM_FAILURE
+        | CL_COMPILER_NOT_AVAILABLE
+        | CL_INVALID_BINARY
+        | CL_INVALID_BUILD_OPTIONS
+        | CL_LINK_PROGRAM_FAILURE => HalErrorKind::Build,
         _ => HalErrorKind::Driver,
     };
     let text = cl3::error_codes::error_text(status);
@@ -195,9 +206,6 @@ impl Buffer {
         let mut status = 0;
         // SAFETY: a live context, and the caller's promise.
         let made = unsafe { call!(clCreateBuffer(context.0, flags, bytes, at, &raw mut status)) }?;
-        // That is how some drivers say it.
-        let short = status == CL_OUT_OF_RESOURCES;
-        let status = if short { CL_MEM_OBJECT_ALLOCATION_FAILURE } else { status };
         check("clCreateBuffer", status)?;
         Ok(Buffer(made))
     }

@@ -1,7 +1,7 @@
 //! A device: its lanes and its allocator.
 
 use crate::lane::OpenClLane;
-use crate::memory::is_memory_of_buffers;
+use crate::memory::{is_memory_of_buffers, with_room};
 use crate::module::{Function, Target};
 use crate::opaque::Opaque;
 use crate::platform::{DeviceId, Found, Shared, Svm};
@@ -132,7 +132,7 @@ unsafe impl Device for OpenClDevice {
         let made = Arc::new(match source {
             KernelSource::Ir(kernel) => Loaded::Function(Box::new(Function::new(&self.0, kernel)?)),
             KernelSource::Opaque { name, source: Source::OpenClC(text), options } => {
-                Loaded::Opaque(Opaque::new(&self.0, name, text, options)?)
+                Loaded::Opaque(with_room(|| Opaque::new(&self.0, name, text, options))?)
             }
             KernelSource::Opaque { source, .. } => {
                 return Err(HalError::unsupported(source.language()));

@@ -246,7 +246,7 @@ impl Memory {
         let fine = if plain { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
         let (has_svm, limit) = (core.svm != Svm::None, core.info.memory);
         let kept = || self.pool(core, |pool| pool.take_kept(room, limit));
-        let kept = if has_svm && plain { kept() } else { None };
+        let mut kept = if has_svm && plain { kept() } else { None };
         let charged = match &kept {
             Some(region) => region.bytes,
             None => {
@@ -258,14 +258,9 @@ impl Memory {
         let region = || Region::new(&core.shared.context, CL_MEM_READ_WRITE | fine, charged);
         let block = |svm| Block::new(core, req, svm, charged);
         let fresh = || has_svm.then(region).transpose().and_then(block);
-        let made = match kept {
+        let made = with_room(|| match kept.take() {
             Some(region) => block(Some(region)),
             None => fresh(),
-        };
-        // What any runtime keeps may be what is lacking.
-        let made = made.or_else(|error| match is_short(&error) && give_back() {
-            true => fresh(),
-            false => Err(error),
         });
         made.map_err(|error| {
             self.pool(core, |pool| pool.give(charged));
@@ -328,6 +323,14 @@ fn give_back() -> bool {
     let all: Vec<_> = all.iter().filter_map(Weak::upgrade).collect();
     let kept: Vec<_> = all.iter().flat_map(|shared| shared.memory.all_kept()).collect();
     !kept.is_empty()
+}
+
+/// What the driver makes, for which there may be room once no runtime keeps any memory.
+pub(crate) fn with_room<T>(mut make: impl FnMut() -> Result<T, HalError>) -> Result<T, HalError> {
+    match make() {
+        Err(error) if is_short(&error) && give_back() => make(),
+        made => made,
+    }
 }
 
 /// A block over memory that somebody else has allocated in the context.

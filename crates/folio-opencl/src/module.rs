@@ -3,6 +3,7 @@
 
 use crate::cl::{Buffer, Kernel, Program, run};
 use crate::device::Core;
+use crate::memory::with_room;
 use crate::opaque::Most;
 use crate::platform::{number, widest};
 use crate::program::build_emitted;
@@ -87,6 +88,8 @@ pub(crate) struct Text {
     module: Arc<Module>,
     block: [u64; 3],
     pub(crate) built: OnceLock<Result<Arc<Built>, HalError>>,
+    /// Held by whoever compiles it.
+    building: Mutex<()>,
 }
 
 /// The texts that a launch takes, built: up to a column the one for several items, then the one for each.
@@ -129,7 +132,10 @@ impl Function {
         let capabilities = &core.target.capabilities;
         let texts = Texts::of(kernel, Dialect::OpenCl, capabilities, core.cut).map_err(lacks)?;
         let block = texts.block;
-        let text = |module| Text { module: Arc::new(module), block, built: OnceLock::new() };
+        let text = |module| {
+            let (module, built, building) = (Arc::new(module), OnceLock::new(), Mutex::new(()));
+            Text { module, block, built, building }
+        };
         let texts = texts.load(|module| Ok::<_, HalError>(text(module)))?;
         // One is built at once, so that what the compiler refuses is refused where the kernel is loaded.
         texts.text(true).built(core)?;
@@ -188,10 +194,24 @@ impl Chosen<'_> {
 }
 
 impl Text {
-    /// Compiled by the first who asks; what the compiler says of it stays.
+    /// Compiled by the first who asks. What the compiler says of it stays; whatever else is in the driver's way, such
+    /// as too little memory, may be gone when somebody asks again.
     fn built(&self, core: &Core) -> Result<&Arc<Built>, HalError> {
-        let build = || Built::new(core, self.module.clone(), self.block).map(Arc::new);
-        self.built.get_or_init(build).as_ref().map_err(Clone::clone)
+        let known = || self.built.get().map(|built| built.as_ref().map_err(Clone::clone));
+        if let Some(known) = known() {
+            return known;
+        }
+        let _one = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known() {
+            return known;
+        }
+        let built = with_room(|| Built::new(core, self.module.clone(), self.block).map(Arc::new));
+        if let Err(error) = &built
+            && !matches!(error.kind, HalErrorKind::Build | HalErrorKind::Unsupported)
+        {
+            return Err(error.clone());
+        }
+        self.built.get_or_init(|| built).as_ref().map_err(Clone::clone)
     }
 }
 
@@ -353,5 +373,5 @@ fn constant(commands: &Commands<'_>, words: &[u64]) -> Result<Buffer, HalError> 
     let flags = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
     let (bytes, from) = (size_of_val(words), words.as_ptr().cast_mut().cast::<c_void>());
     // SAFETY: the words are copied in the call.
-    unsafe { Buffer::over(&commands.shared.context, flags, bytes, from) }
+    with_room(|| unsafe { Buffer::over(&commands.shared.context, flags, bytes, from) })
 }

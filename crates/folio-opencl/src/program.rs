@@ -85,11 +85,13 @@ fn finish(core: &Core, program: Program, options: &CStr) -> Result<Program, HalE
         run!(clBuildProgram(program.0, 1, &raw const core.id.0, options.as_ptr(), None, null_mut()))
     };
     built.map_err(|error| {
-        if matches!(error.kind, HalErrorKind::OutOfMemory { .. } | HalErrorKind::Lost) {
+        if !matches!(error.kind, HalErrorKind::Build | HalErrorKind::Driver) {
             return error;
         }
         let log = log(core, &program).unwrap_or_default();
-        HalError::new(HalErrorKind::Build, format!("{}\n{log}", error.message))
+        // Whatever the status is, the compiler has found something.
+        let kind = if log.is_empty() { error.kind } else { HalErrorKind::Build };
+        HalError::new(kind, format!("{}\n{log}", error.message))
     })?;
     Ok(program)
 }

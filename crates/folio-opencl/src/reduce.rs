@@ -3,6 +3,7 @@
 //! next launch uses the same memory.
 
 use crate::cl::{Buffer, Kernel, Program};
+use crate::memory::with_room;
 use crate::module::Arguments;
 use crate::platform::Shared;
 use crate::work::Commands;
@@ -114,7 +115,7 @@ impl Scratch {
         }
         let beyond = || HalError::unsupported("a reduction of this size");
         let bytes = bytes.checked_next_power_of_two().ok_or_else(beyond)?.max(COMBINED);
-        Ok(Piece { buffer: Buffer::new(&shared.context, bytes)?, bytes })
+        Ok(Piece { buffer: with_room(|| Buffer::new(&shared.context, bytes))?, bytes })
     }
 
     /// For a later launch; of too many, the largest go.

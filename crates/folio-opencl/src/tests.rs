@@ -2,8 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
 use crate::cl::{Event, call, check, run};
-use crate::device::{Loaded, OpenClDevice};
-use crate::module::Text;
+use crate::device::OpenClDevice;
 use crate::{Cache, Native, OpenClBackend};
 use folio_core::Runtime;
 use folio_core::hal::{
@@ -14,7 +13,7 @@ use folio_core::hal::{
 use folio_core::ir::parse::parse;
 use opencl_sys::{
     CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_INVALID_OPERATION, CL_MEM_OBJECT_ALLOCATION_FAILURE,
-    CL_OUT_OF_HOST_MEMORY, cl_command_queue, cl_context, cl_int,
+    CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, cl_command_queue, cl_context, cl_int,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,6 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 mod faults;
+mod kernels;
 mod loss;
 mod memory;
 
@@ -137,7 +137,11 @@ impl Bench {
 
     /// None where there is no device.
     fn open(len: usize) -> Option<Bench> {
-        let backend = OpenClBackend::new().cache(Cache::off()).as_gpus();
+        Bench::by(OpenClBackend::new(), len)
+    }
+
+    fn by(backend: OpenClBackend, len: usize) -> Option<Bench> {
+        let backend = backend.cache(Cache::off()).as_gpus();
         if let Err(why) = backend.devices() {
             println!("skipped: opencl: {}", why.reason);
             return None;
@@ -158,20 +162,23 @@ impl Bench {
         Head { tick, order, waits, label: "", timed: false }
     }
 
-    /// Launches over all elements, of which the kernel is told to have so many.
-    fn launch(&self, elements: usize, proved: bool) {
-        let all = [1, 1, self.len];
-        let param = Param {
+    /// So many of all elements.
+    fn param(&self, elements: usize) -> Param {
+        Param {
             mem: self.memory,
             size: 4,
             write: true,
-            dims: all,
+            dims: [1, 1, self.len],
             origin: [0; 3],
             extent: [1, 1, elements],
             index: [0; 3],
             shape: [1, 1, elements],
-        };
-        let (params, geometry) = ([param], Geometry::new(1, all));
+        }
+    }
+
+    /// Launches over all elements, of which the kernel is told to have so many.
+    fn launch(&self, elements: usize, proved: bool) {
+        let (params, geometry) = ([self.param(elements)], Geometry::new(1, [1, 1, self.len]));
         let args = Args { proved, ..Args::new(&params) };
         let kernel = KernelRef::Loaded(self.twice);
         self.lane.launch(&self.head(&[]), kernel, &geometry, &args).unwrap();
@@ -269,30 +276,6 @@ impl Gate {
         // SAFETY: the queue of a lane that the test has.
         unsafe { run!(clFinish(self.1 as cl_command_queue)) }.unwrap();
     }
-}
-
-/// A kernel that runs in smaller groups than the device does is launched in those.
-#[test]
-fn blocks_are_what_the_kernel_takes() {
-    for (most, tiles) in [(usize::MAX, true), (256, true), (255, false), (3, false), (1, false)] {
-        MOST_ITEMS.set(most);
-        let Some(bench) = Bench::open(1 << 20) else { return };
-        bench.copy(&mut vec![1.0; 1 << 20], true);
-        bench.launch(bench.len, true);
-        bench.launch(bench.len, false);
-        bench.holds(2);
-        let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
-        let loaded = device.0.loaded(bench.twice).unwrap();
-        let Loaded::Function(twice) = &*loaded else { panic!("it is a function") };
-        let threads = twice.0.text(true).built.get().unwrap().as_ref().unwrap().block;
-        assert!(threads.iter().product::<u64>() <= most as u64, "{threads:?}");
-        let units = u64::from(device.0.info.compute_units);
-        let tiled = twice.0.several([1, 1, bench.len as u64], units);
-        let tiled = tiled.map(|(text, _)| text.built.get().is_some_and(Result::is_ok));
-        assert_eq!(tiled.unwrap_or(tiles), tiles);
-        assert!(bench.failures().is_empty());
-    }
-    MOST_ITEMS.set(usize::MAX);
 }
 
 /// A rectangle whose rows are apart is filled by few calls, and nothing between its rows is written.
@@ -449,32 +432,4 @@ fn events_are_few() {
     // And one for the wait.
     assert!(of("clEnqueueMarkerWithWaitList") <= 1, "{calls:?}");
     assert!((10..=12).contains(&of("clReleaseEvent")), "{calls:?}");
-}
-
-/// A driver refuses the text of several items for each thread: launches take the one of one item. Where there
-/// is no other text the launch has failed, and says why.
-#[test]
-fn a_text_that_the_driver_refuses() {
-    let Some(bench) = Bench::open(1 << 21) else { return };
-    bench.copy(&mut vec![1.0; 1 << 21], true);
-    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
-    let loaded = device.0.loaded(bench.twice).unwrap();
-    let Loaded::Function(twice) = &*loaded else { panic!("it is a function") };
-    let refuse = |text: &Text| {
-        let error = HalError::new(HalErrorKind::Build, "the driver's reason");
-        text.built.set(Err(error)).unwrap();
-    };
-    let (range, units) = ([1, 1, bench.len as u64], device.0.info.compute_units);
-    refuse(twice.0.several(range, u64::from(units)).unwrap().0);
-    bench.launch(bench.len, true);
-    bench.holds(1);
-    // With tests; nothing else has them.
-    refuse(twice.0.text(false));
-    bench.launch(bench.len, false);
-    bench.launch(bench.len, true);
-    bench.holds(2);
-    let failures = bench.failures();
-    let [(tick, error)] = &failures[..] else { panic!("{failures:?}") };
-    assert!(matches!(error.kind, HalErrorKind::Build), "{error}");
-    assert_eq!((*tick, &*error.message), (4, "the driver's reason"));
 }

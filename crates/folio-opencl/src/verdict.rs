@@ -2,6 +2,7 @@
 //! the last mark are read with the next one, and cleared for whoever uses them again.
 
 use crate::cl::{Buffer, Event, Queue, call, check, run};
+use crate::memory::with_room;
 use crate::module::Built;
 use crate::platform::Shared;
 use folio_core::hal::{HalError, Tick};
@@ -64,7 +65,7 @@ impl Verdicts {
     /// The record of the next launch.
     pub(crate) fn slot(&mut self, shared: &Shared, queue: &Queue) -> Result<&Buffer, HalError> {
         if self.memory.is_none() {
-            self.memory = Some(make(shared, queue, 8 * self.stride)?);
+            self.memory = Some(with_room(|| make(shared, queue, 8 * self.stride))?);
         }
         let slots = self.memory.as_ref().map(|(slots, _)| slots);
         let slot = slots.and_then(|slots| slots.get(self.used.len()));

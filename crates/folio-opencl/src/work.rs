@@ -1,7 +1,7 @@
 //! What operations are made of: copies and fills as commands of a queue.
 
 use crate::cl::{Buffer, Event, Kernel, Queue, run};
-use crate::memory::Block;
+use crate::memory::{Block, with_room};
 use crate::platform::Shared;
 use crate::reduce::Scratch;
 use crate::verdict::Verdicts;
@@ -127,16 +127,16 @@ impl<'q> Commands<'q> {
             }
         };
         // An event costs more than that, so only few have theirs.
-        if self.told { self.command(enqueue) } else { enqueue(null_mut()) }
+        if self.told { self.command(enqueue) } else { with_room(|| enqueue(null_mut())) }
     }
 
-    /// Enqueues one command, whose event is kept.
+    /// Enqueues one command, whose event is kept. Drivers may find room for memory only when it is used.
     fn command(
         &mut self,
-        enqueue: impl FnOnce(*mut cl_event) -> Result<(), HalError>,
+        enqueue: impl Fn(*mut cl_event) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         let mut event = null_mut();
-        enqueue(&raw mut event)?;
+        with_room(|| enqueue(&raw mut event))?;
         let event = Arc::new(Event(event));
         if self.told && self.first.is_none() {
             self.first = Some(event.clone());
@@ -311,7 +311,8 @@ impl<'q> Commands<'q> {
         plane: &Plane,
     ) -> Result<(), HalError> {
         let room = plane.rows * plane.bytes;
-        let way = Arc::new(Block::of(Buffer::new(&self.shared.context, room)?, room as u64));
+        let buffer = with_room(|| Buffer::new(&self.shared.context, room))?;
+        let way = Arc::new(Block::of(buffer, room as u64));
         let (close, [from_pitch, to_pitch]) = (plane.bytes, plane.pitch);
         let up = Plane { pitch: [from_pitch, close], ..*plane };
         let down = Plane { pitch: [close, to_pitch], ..*plane };

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A sum over all elements, by several launches.
-const TOTAL: &str = "kernel \"total\" items 1 tile 1
+pub(super) const TOTAL: &str = "kernel \"total\" items 1 tile 1
 param p0 = \"x\" view f32 1 in item
 param p1 = \"sum\" reduce f32 add
 body {

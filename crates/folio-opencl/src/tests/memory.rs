@@ -1,6 +1,8 @@
 //! What is kept of freed memory.
 
+use super::faults::TOTAL;
 use super::*;
+use crate::Capabilities;
 
 /// Calls of `clSVMAlloc` and of `clSVMFree` meanwhile.
 fn svm(run: impl FnOnce()) -> [usize; 2] {
@@ -155,4 +157,138 @@ fn buffers_come_and_go() {
     });
     // One more to see what buffers over such memory are, in each context.
     assert_eq!(asked[0], 2);
+}
+
+/// An operation of a lane.
+#[derive(Clone, Copy, Debug)]
+enum Does {
+    Launch {
+        proved: bool,
+    },
+    /// Adds all up.
+    Total,
+    Upload,
+    /// From the host's memory to the host's.
+    Aside,
+}
+
+/// What these need, whose elements are all 1 before them.
+struct Doing {
+    bench: Bench,
+    total: KernelHandle,
+    sum: Param,
+    host: [MemRef; 2],
+}
+
+impl Doing {
+    fn new(bench: Bench) -> Doing {
+        let total = bench.device.load(&KernelSource::Ir(&parse(TOTAL).unwrap())).unwrap();
+        let handle = bench.device.usm().alloc(&request(4)).unwrap().handle;
+        let at = |base| MemRef { base, offset: 0 };
+        let mem = at(MemBase::Device { device: 0, handle });
+        let sum = Param { mem, dims: [1; 3], ..bench.param(1) };
+        let host = [2.0f32, 0.0].map(|value| {
+            let values = vec![value; bench.len].leak();
+            at(MemBase::Host(HostPtr(values.as_mut_ptr().cast())))
+        });
+        Doing { bench, total, sum, host }
+    }
+
+    fn run(&self, does: Does) {
+        let Doing { bench, total, sum, host: [from, to] } = self;
+        let bytes = 4 * bench.len as u64;
+        let copy = |to| {
+            let (src_pitch, dst_pitch) = ([bytes; 2], [bytes; 2]);
+            let rect =
+                CopyRect { src: *from, src_pitch, dst: to, dst_pitch, extent: [1, 1, bytes] };
+            bench.lane.copy(&bench.head(&[]), &[rect]).unwrap();
+        };
+        match does {
+            Does::Launch { proved } => bench.launch(bench.len, proved),
+            Does::Upload => copy(bench.memory),
+            Does::Aside => copy(*to),
+            Does::Total => {
+                let params = [bench.param(bench.len), *sum];
+                let args = Args { proved: true, ..Args::new(&params) };
+                let (kernel, geometry) =
+                    (KernelRef::Loaded(*total), Geometry::new(1, [1, 1, bench.len]));
+                bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+            }
+        }
+    }
+
+    fn has_run(&self, does: Does) -> bool {
+        let Doing { bench, sum, host: [_, to], .. } = self;
+        let read = |memory, len| {
+            let mut values = vec![0.0; len];
+            Bench { memory, ..bench.beside() }.copy(&mut values, false);
+            values
+        };
+        match (does, to.base) {
+            (Does::Total, _) => read(sum.mem, 1) == [bench.len as f32],
+            (Does::Aside, MemBase::Host(HostPtr(to))) => {
+                // SAFETY: so many numbers, which nobody writes now.
+                unsafe {
+                    std::slice::from_raw_parts(to.cast::<f32>(), bench.len)
+                        == vec![2.0f32; bench.len]
+                }
+            }
+            _ => read(bench.memory, bench.len) == vec![2.0; bench.len],
+        }
+    }
+}
+
+/// What a lane needs for itself it gets as users get theirs: if the driver has no more, when what is kept is given back.
+/// If it has none then, the command has failed, and nothing else.
+#[test]
+fn lanes_have_what_is_kept_given_back() {
+    let Some((_, _one)) = with_addresses() else { return };
+    const APART: Capabilities = Capabilities {
+        f64: true,
+        atomics64: true,
+        local_memory: u64::MAX,
+        argument_bytes: 0,
+        block: u32::MAX,
+    };
+    let [plain, constants]: [fn() -> OpenClBackend; 2] =
+        [OpenClBackend::new, || OpenClBackend::new().limited_to(APART)];
+    let [checked, proved] = [false, true].map(|proved| Does::Launch { proved });
+    let cases = [
+        (plain, checked, "clCreateBuffer", 0),
+        (plain, checked, "clCreateSubBuffer", 7),
+        (plain, checked, "clBuildProgram", 0),
+        (constants, proved, "clCreateBuffer", 0),
+        (plain, proved, "clEnqueueNDRangeKernel", 0),
+        (plain, Does::Total, "clCreateBuffer", 0),
+        (plain, Does::Total, "clCreateBuffer", 1),
+        (plain, Does::Upload, "clEnqueueWriteBufferRect", 0),
+        (plain, Does::Aside, "clCreateBuffer", 0),
+    ];
+    for (backend, does, function, call) in cases {
+        let doing = Doing::new(Bench::by(backend(), 8192).unwrap());
+        let bench = &doing.bench;
+        let usm = bench.device.usm();
+        // For good, once, and not.
+        for refused in [2, 1, 0] {
+            let what = format!("{does:?}: {function} {call}, refused {refused} times");
+            bench.copy(&mut vec![1.0; bench.len], true);
+            usm.free(usm.alloc(&request(MIB)).unwrap().handle);
+            let in_use = usm.memory();
+            if refused > 0 {
+                refuse_for(function, call..call + refused, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+            }
+            let [_, freed] = svm(|| doing.run(does));
+            was_refused();
+            assert_eq!(freed > 0, refused > 0, "{what}");
+            bench.finish();
+            let failures = bench.failures();
+            let is_short = |(tick, error): &(Tick, HalError)| {
+                *tick == bench.last.get() && matches!(error.kind, HalErrorKind::OutOfMemory { .. })
+            };
+            assert!(failures.iter().all(is_short), "{what}: {failures:?}");
+            assert_eq!(failures.len(), usize::from(refused > 1), "{what}");
+            assert_eq!(doing.has_run(does), refused < 2, "{what}");
+            assert_eq!(usm.memory(), in_use);
+        }
+    }
 }

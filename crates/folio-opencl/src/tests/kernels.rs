@@ -1,0 +1,86 @@
+//! Kernels: what is built, and in which groups they run.
+
+use super::*;
+use crate::device::Loaded;
+use crate::module::Text;
+use opencl_sys::CL_BUILD_PROGRAM_FAILURE;
+
+/// A kernel that runs in smaller groups than the device does is launched in those.
+#[test]
+fn blocks_are_what_the_kernel_takes() {
+    for (most, tiles) in [(usize::MAX, true), (256, true), (255, false), (3, false), (1, false)] {
+        MOST_ITEMS.set(most);
+        let Some(bench) = Bench::open(1 << 20) else { return };
+        bench.copy(&mut vec![1.0; 1 << 20], true);
+        bench.launch(bench.len, true);
+        bench.launch(bench.len, false);
+        bench.holds(2);
+        let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+        let loaded = device.0.loaded(bench.twice).unwrap();
+        let Loaded::Function(twice) = &*loaded else { panic!("it is a function") };
+        let threads = twice.0.text(true).built.get().unwrap().as_ref().unwrap().block;
+        assert!(threads.iter().product::<u64>() <= most as u64, "{threads:?}");
+        let units = u64::from(device.0.info.compute_units);
+        let tiled = twice.0.several([1, 1, bench.len as u64], units);
+        let tiled = tiled.map(|(text, _)| text.built.get().is_some_and(Result::is_ok));
+        assert_eq!(tiled.unwrap_or(tiles), tiles);
+        assert!(bench.failures().is_empty());
+    }
+    MOST_ITEMS.set(usize::MAX);
+}
+
+/// A driver refuses the text of several items for each thread: launches take the one of one item. Where there
+/// is no other text the launch has failed, and says why.
+#[test]
+fn a_text_that_the_driver_refuses() {
+    let Some(bench) = Bench::open(1 << 21) else { return };
+    bench.copy(&mut vec![1.0; 1 << 21], true);
+    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+    let loaded = device.0.loaded(bench.twice).unwrap();
+    let Loaded::Function(twice) = &*loaded else { panic!("it is a function") };
+    let refuse = |text: &Text| {
+        let error = HalError::new(HalErrorKind::Build, "the driver's reason");
+        text.built.set(Err(error)).unwrap();
+    };
+    let (range, units) = ([1, 1, bench.len as u64], device.0.info.compute_units);
+    refuse(twice.0.several(range, u64::from(units)).unwrap().0);
+    bench.launch(bench.len, true);
+    bench.holds(1);
+    // With tests; nothing else has them.
+    refuse(twice.0.text(false));
+    bench.launch(bench.len, false);
+    bench.launch(bench.len, true);
+    bench.holds(2);
+    let failures = bench.failures();
+    let [(tick, error)] = &failures[..] else { panic!("{failures:?}") };
+    assert!(matches!(error.kind, HalErrorKind::Build), "{error}");
+    assert_eq!((*tick, &*error.message), (4, "the driver's reason"));
+}
+
+/// What the driver cannot build for want of something it can build later; what the compiler says stays.
+#[test]
+fn what_cannot_be_built_now_may_be_later() {
+    let fails = |bench: &Bench| {
+        bench.launch(256, false);
+        bench.finish();
+        let failures = bench.failures();
+        let [(tick, error)] = &failures[..] else { panic!("{failures:?}") };
+        assert_eq!(*tick, bench.last.get());
+        error.kind.clone()
+    };
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    for _ in 0..2 {
+        refuse_for("clBuildProgram", 0..1, CL_OUT_OF_RESOURCES);
+        assert!(matches!(fails(&bench), HalErrorKind::Driver));
+        was_refused();
+    }
+    bench.launch(256, false);
+    bench.holds(1);
+    let Some(bench) = Bench::open(256) else { return };
+    refuse_for("clBuildProgram", 0..1, CL_BUILD_PROGRAM_FAILURE);
+    for _ in 0..2 {
+        assert!(matches!(fails(&bench), HalErrorKind::Build));
+        was_refused();
+    }
+}

@@ -5,7 +5,7 @@ use crate::cl::{Buffer, Kernel, Program, run};
 use crate::device::Core;
 use crate::memory::with_room;
 use crate::opaque::Most;
-use crate::platform::{number, widest};
+use crate::platform::{DeviceId, number, widest};
 use crate::program::build_emitted;
 use crate::reduce::Finish;
 use crate::threads::Threaded;
@@ -60,21 +60,21 @@ impl Target {
         Target { capabilities, ..self }
     }
 
-    pub(crate) fn of(id: crate::platform::DeviceId, extensions: &str) -> Target {
-        let ask = |what| number(id, what).unwrap_or(0);
+    pub(crate) fn of(id: DeviceId, extensions: &str) -> Result<Target, HalError> {
+        let ask = |what| number(id, what);
         let has = |name: &str| extensions.split(' ').any(|found| found == name);
         let capabilities = Capabilities {
             f64: has("cl_khr_fp64"),
             atomics64: has("cl_khr_int64_base_atomics") && has("cl_khr_int64_extended_atomics"),
-            local_memory: ask(CL_DEVICE_LOCAL_MEM_SIZE),
-            argument_bytes: ask(CL_DEVICE_MAX_PARAMETER_SIZE) as u32,
-            block: (ask(CL_DEVICE_MAX_WORK_GROUP_SIZE) as u32).max(1),
+            local_memory: ask(CL_DEVICE_LOCAL_MEM_SIZE)?,
+            argument_bytes: ask(CL_DEVICE_MAX_PARAMETER_SIZE)? as u32,
+            block: (ask(CL_DEVICE_MAX_WORK_GROUP_SIZE)? as u32).max(1),
         };
-        let config = ask(CL_DEVICE_SINGLE_FP_CONFIG);
+        let config = ask(CL_DEVICE_SINGLE_FP_CONFIG)?;
         let exact = config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0;
         // In bits; drivers say 1024 to 4096.
-        let part_align = (ask(CL_DEVICE_MEM_BASE_ADDR_ALIGN) as usize / 8).max(1);
-        Target { capabilities, exact, part_align, group: widest(id) }
+        let part_align = (ask(CL_DEVICE_MEM_BASE_ADDR_ALIGN)? as usize / 8).max(1);
+        Ok(Target { capabilities, exact, part_align, group: widest(id) })
     }
 }
 

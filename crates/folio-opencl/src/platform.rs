@@ -6,9 +6,7 @@ use crate::memory::Memory;
 use crate::module::Target;
 use crate::native::Native;
 use folio_core::geom::Dims;
-use folio_core::hal::{
-    Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
-};
+use folio_core::hal::{Caps, DeviceInfo, DeviceKind, HalError, MemoryHome, Unavailable, WaitGroup};
 use opencl_sys::{
     CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
     CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_MAX_WORK_ITEM_SIZES,
@@ -158,7 +156,7 @@ fn devices(platform: cl_platform_id) -> Result<Vec<DeviceId>, HalError> {
     let mut ids = vec![null_mut(); count as usize];
     // SAFETY: there is room for so many.
     unsafe { run!(clGetDeviceIDs(platform, kinds, count, ids.as_mut_ptr(), null_mut())) }?;
-    let there = |id: &DeviceId| number(*id, CL_DEVICE_AVAILABLE) != Ok(0);
+    let there = |id: &DeviceId| number(*id, CL_DEVICE_AVAILABLE).ok() != Some(0);
     Ok(ids.into_iter().map(DeviceId).filter(|id| there(id)).collect())
 }
 
@@ -174,8 +172,8 @@ fn bytes(id: DeviceId, what: u32) -> Result<Vec<u8>, HalError> {
 }
 
 /// A number of up to 8 bytes.
-pub(crate) fn number(id: DeviceId, what: u32) -> Result<u64, String> {
-    let found = bytes(id, what).map_err(|error| error.to_string())?;
+pub(crate) fn number(id: DeviceId, what: u32) -> Result<u64, HalError> {
+    let found = bytes(id, what)?;
     let mut word = [0; 8];
     let len = found.len().min(8);
     word[..len].copy_from_slice(&found[..len]);
@@ -205,7 +203,7 @@ fn text(id: DeviceId, what: u32) -> Result<String, HalError> {
 /// over it are copies there.
 fn is_svm_useless(ids: &[DeviceId]) -> bool {
     const NVIDIA: u64 = 0x10DE;
-    ids.len() > 1 && ids.iter().any(|id| number(*id, CL_DEVICE_VENDOR_ID) == Ok(NVIDIA))
+    ids.len() > 1 && ids.iter().any(|id| number(*id, CL_DEVICE_VENDOR_ID).ok() == Some(NVIDIA))
 }
 
 fn svm_of(id: DeviceId) -> Svm {
@@ -229,7 +227,7 @@ struct Described {
 }
 
 fn describe(id: DeviceId) -> Result<Described, HalError> {
-    let ask = |what| number(id, what).map_err(|error| HalError::new(HalErrorKind::Driver, error));
+    let ask = |what| number(id, what);
     let kind = match ask(CL_DEVICE_TYPE)? {
         kind if kind & CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
         kind if kind & CL_DEVICE_TYPE_CPU != 0 => DeviceKind::Cpu,
@@ -257,5 +255,5 @@ fn describe(id: DeviceId) -> Result<Described, HalError> {
         compute_units: ask(CL_DEVICE_MAX_COMPUTE_UNITS)? as u32,
         caps,
     };
-    Ok(Described { id, svm: svm_of(id), target: Target::of(id, &extensions), info })
+    Ok(Described { id, svm: svm_of(id), target: Target::of(id, &extensions)?, info })
 }

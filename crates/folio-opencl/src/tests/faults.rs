@@ -1,4 +1,4 @@
-//! Calls that the driver refuses, each once.
+//! Calls that the driver refuses, each once, and each from then on.
 
 use super::*;
 
@@ -112,6 +112,17 @@ fn some_of_everything() -> Result<(), HalError> {
 /// told or the values are right.
 #[test]
 fn each_call_may_be_refused() {
+    is_survived(1, CL_INVALID_OPERATION);
+}
+
+/// The same if it refuses that from then on.
+#[test]
+fn each_call_may_be_refused_for_good() {
+    is_survived(usize::MAX, CL_OUT_OF_RESOURCES);
+}
+
+/// Each function refuses so many calls, the first or a later one of them.
+fn is_survived(times: usize, status: cl_int) {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     if OpenClBackend::new().devices().is_err() {
         return println!("skipped: opencl: no device");
@@ -139,13 +150,13 @@ fn each_call_may_be_refused() {
         }
         for call in (0..count).step_by(count.div_ceil(3)) {
             let mut result = Ok(());
-            refuse(function, call);
+            refuse_for(function, call..call.saturating_add(times), status);
             let calls = calls_of(|| result = some_of_everything());
             // How often it asks how far something is depends on that.
-            if REFUSED.take().is_none() {
+            if REFUSED.take().is_none_or(|left| left.1.start == 0) {
                 *if result.is_err() { &mut told } else { &mut untold } += 1;
             }
-            leaves_nothing(&calls, &format!("call {call} of {function}"));
+            leaves_nothing(&calls, &format!("{times} from call {call} of {function} on"));
         }
     }
     println!("{told} told, {untold} of no consequence");

@@ -10,7 +10,8 @@ use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase,
 use folio_core::ir::emit::narrowed;
 use opencl_sys::{
     CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
-    CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE,
+    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
+    CL_KERNEL_WORK_GROUP_SIZE,
 };
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -26,6 +27,8 @@ pub(crate) struct Opaque {
     entry: Mutex<Entry>,
     params: Vec<Kind>,
     most: Most,
+    /// The only groups in which it runs, if it says so (`reqd_work_group_size`).
+    group: Option<Dims>,
     /// Bytes of local memory that it has beside its arguments.
     local: u64,
     _program: Program,
@@ -87,9 +90,11 @@ impl Opaque {
         })?;
         let params = (0..count(&kernel)?).map(|nth| kind(&kernel, nth)).collect();
         let most = Most::of(core, &kernel)?;
+        let [x, y, z] = ask(core, &kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, [0usize; 3])?;
+        let group = (x != 0).then_some([z, y, x]);
         let local = ask(core, &kernel, CL_KERNEL_LOCAL_MEM_SIZE, 0u64)?;
         let entry = Mutex::new(Entry { kernel, checked: None });
-        Ok(Opaque { entry, params, most, local, _program: program })
+        Ok(Opaque { entry, params, most, group, local, _program: program })
     }
 
     fn entry(&self) -> MutexGuard<'_, Entry> {
@@ -103,9 +108,7 @@ impl Opaque {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
-        if let Some(group) = geometry.group {
-            self.most.check(group)?;
-        }
+        self.check_group(geometry)?;
         let mut entry = self.entry();
         if entry.checked.as_deref() == Some(arguments) {
             return Ok(());
@@ -151,6 +154,20 @@ impl Opaque {
         Ok(())
     }
 
+    fn check_group(&self, geometry: &Geometry) -> Result<(), HalError> {
+        let Geometry { group, range, .. } = geometry;
+        match (group, self.group) {
+            (Some(group), Some(only)) if *group != only => {
+                Err(misfit(format!("groups of {group:?} for a kernel of groups of {only:?}")))
+            }
+            (None, Some(only)) if (0..3).any(|d| !range[d].is_multiple_of(only[d])) => {
+                Err(misfit(format!("{range:?} items for a kernel of groups of {only:?}")))
+            }
+            (Some(group), _) => self.most.check(*group),
+            (None, _) => Ok(()),
+        }
+    }
+
     /// Enqueues a launch.
     pub(crate) fn launch(
         &self,
@@ -177,7 +194,7 @@ impl Opaque {
                 Argument::Local(bytes) => set.put(bytes as usize, null())?,
             }
         }
-        commands.launch(&entry.kernel, geometry.range, geometry.group)
+        commands.launch(&entry.kernel, geometry.range, geometry.group.or(self.group))
     }
 }
 
@@ -227,11 +244,11 @@ fn kind(kernel: &Kernel, nth: u32) -> Kind {
     }
 }
 
-/// What a kernel needs of the device, as a number of that type.
+/// What a kernel needs of the device, as numbers of that type.
 fn ask<N: Copy>(core: &Core, kernel: &Kernel, what: u32, none: N) -> Result<N, HalError> {
     let (mut answer, device) = (none, core.id.0);
     let (to, bytes) = ((&raw mut answer).cast::<c_void>(), size_of::<N>());
-    // SAFETY: a live kernel, built for the device; the answer, of that many bytes, is a number.
+    // SAFETY: a live kernel, built for the device; the answer, of that many bytes, is numbers.
     unsafe { run!(clGetKernelWorkGroupInfo(kernel.0, device, what, bytes, to, null_mut())) }?;
     Ok(answer)
 }

@@ -26,8 +26,9 @@ impl CommandGroup {
     ///
     /// The last dimension of `items` is OpenCL's dimension 0 and CUDA's `x`. In
     /// [groups](Items::groups), which divide `items`, there are as many threads as items. Without, OpenCL
-    /// chooses groups that divide, and CUDA has blocks of 256 in `x`, of which the last may reach beyond `items`:
-    /// such a kernel looks where it is. Items begin at position 0.
+    /// takes those that the kernel requires or else chooses some that divide, and CUDA has blocks of 256 in
+    /// `x`, of which the last may reach beyond `items`: such a kernel looks where it is. Items begin at
+    /// position 0.
     ///
     /// What is wrong with the arguments, as far as the driver tells, is an [`Error::Device`] of the
     /// submission: their number, what they are and how large values are. (OpenCL tells all this of kernels that it

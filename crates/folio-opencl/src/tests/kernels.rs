@@ -84,3 +84,50 @@ fn what_cannot_be_built_now_may_be_later() {
         was_refused();
     }
 }
+
+/// Local sizes as the kernel sees them.
+const SIZES: &str = "__kernel __attribute__((reqd_work_group_size(16, 4, 2)))
+void sizes(__global float *x) {
+    size_t at = get_global_id(0) + get_global_size(0) * (get_global_id(1) + get_global_size(1) * get_global_id(2));
+    x[at] = get_local_size(0) + 100 * get_local_size(1) + 10000 * get_local_size(2);
+}";
+
+/// A kernel that says which groups it wants runs in those and in no others, which the call tells.
+#[test]
+fn kernels_run_in_the_groups_that_they_ask_for() {
+    let Some(bench) = Bench::open(4 * 8 * 32) else { return };
+    let (name, source, options) = ("sizes", Source::OpenClC(SIZES), &[][..]);
+    let sizes = bench.device.load(&KernelSource::Opaque { name, source, options }).unwrap();
+    let arguments = [Argument::Memory(0)];
+    let speaks_against = |range, group| {
+        let geometry = Geometry { group, ..Geometry::new(3, range) };
+        let mut checked = Ok(());
+        let calls = calls_of(|| checked = bench.device.check(sizes, &geometry, &arguments));
+        assert!(!calls.contains_key("clGetKernelWorkGroupInfo"), "{calls:?}");
+        checked.err().map(|error| {
+            assert!(matches!(error.kind, HalErrorKind::Arguments), "{error}");
+            error.message.to_string()
+        })
+    };
+    let range = [4, 8, 32];
+    for group in [[1, 1, 1], [16, 4, 2], [4, 4, 16], [2, 8, 32]] {
+        let why = speaks_against(range, Some(group)).unwrap();
+        assert_eq!(why, format!("groups of {group:?} for a kernel of groups of [2, 4, 16]"));
+    }
+    for range in [[3, 8, 32], [4, 6, 32], [4, 8, 31], [1, 1, 1024]] {
+        let why = speaks_against(range, None).unwrap();
+        assert_eq!(why, format!("{range:?} items for a kernel of groups of [2, 4, 16]"));
+    }
+    for group in [None, Some([2, 4, 16])] {
+        assert_eq!(speaks_against(range, group), None);
+        let geometry = Geometry { group, ..Geometry::new(3, range) };
+        let params = [bench.param(bench.len)];
+        let args = Args { arguments: &arguments, ..Args::new(&params) };
+        bench.copy(&mut vec![0.0; bench.len], true);
+        bench.lane.launch(&bench.head(&[]), KernelRef::Loaded(sizes), &geometry, &args).unwrap();
+        let mut values = vec![0.0; bench.len];
+        bench.copy(&mut values, false);
+        assert!(values == vec![20416.0; bench.len], "{:?}", &values[..4]);
+        assert!(bench.failures().is_empty());
+    }
+}

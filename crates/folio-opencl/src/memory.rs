@@ -236,12 +236,13 @@ impl Memory {
         if req.kind != AllocKind::Device && core.svm != Svm::Fine {
             return Err(HalError::unsupported("memory that host and device reach"));
         }
-        // Drivers align to what a type of OpenCL needs, at most; for more there must be room. Where memory has
-        // no addresses nobody sees how it is aligned.
-        let room = req.size.saturating_add(req.align);
-        if req.size > core.info.caps.max_alloc || room > core.info.memory {
+        // Drivers align to what a type of OpenCL needs, at most; for more there must be room, or luck where there
+        // cannot be. Where memory has no addresses nobody sees how it is aligned.
+        let (room, most) = (req.size.saturating_add(req.align), core.info.caps.max_alloc);
+        if req.size > most || room > core.info.memory {
             return Err(self.too_much(core, req));
         }
+        let room = room.min(most);
         let plain = req.kind == AllocKind::Device;
         let fine = if plain { 0 } else { CL_MEM_SVM_FINE_GRAIN_BUFFER };
         let (has_svm, limit) = (core.svm != Svm::None, core.info.memory);
@@ -270,7 +271,9 @@ impl Memory {
 
     fn too_much(&self, core: &Core, req: &AllocReq<'_>) -> HalError {
         let MemoryInfo { total, in_use } = self.info(core);
-        HalError::out_of_memory(req.size, in_use, total)
+        let (room, most) = (req.size.saturating_add(req.align), core.info.caps.max_alloc);
+        let limit = if room > most { total.min(most) } else { total };
+        HalError::out_of_memory(req.size, in_use, limit)
     }
 
     /// Drivers allocate late, and say that there is too little only when it is used.
@@ -366,6 +369,10 @@ impl Block {
         let (mut flags, mut at) = (CL_MEM_READ_WRITE, null_mut());
         if let Some(region) = &svm {
             let ahead = region.start.expose_provenance().wrapping_neg() & (req.align as usize - 1);
+            // No luck.
+            if (ahead as u64).saturating_add(req.size) > region.bytes {
+                return Err(HalError::out_of_memory(req.size, 0, 0));
+            }
             at = region.start.wrapping_byte_add(ahead);
             flags |= CL_MEM_USE_HOST_PTR;
         }

@@ -3,6 +3,7 @@
 
 use crate::cl::{Event, call, check, run};
 use crate::device::OpenClDevice;
+use crate::platform::{Svm, find};
 use crate::{Cache, Native, OpenClBackend};
 use folio_core::Runtime;
 use folio_core::hal::{
@@ -10,6 +11,7 @@ use folio_core::hal::{
     HalError, HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
     Lost, MemBase, MemRef, Notify, Order, Param, Source, Tick, Unavailable, Wait,
 };
+use folio_core::ir::emit::Cut;
 use folio_core::ir::parse::parse;
 use opencl_sys::{
     CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE, CL_INVALID_OPERATION, CL_MEM_OBJECT_ALLOCATION_FAILURE,

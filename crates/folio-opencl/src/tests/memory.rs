@@ -22,7 +22,7 @@ fn with_addresses() -> Option<(Arc<OpenClDevice>, MutexGuard<'static, ()>)> {
     let core = unsafe { backend.open(0, Notify::none()) }.unwrap();
     let core = core.as_any().downcast_ref::<OpenClDevice>().unwrap().0.clone();
     let device = Arc::new(OpenClDevice(core));
-    if device.0.svm == crate::platform::Svm::None {
+    if device.0.svm == Svm::None {
         println!("skipped: opencl memory: it has no addresses");
         return None;
     }
@@ -291,4 +291,37 @@ fn lanes_have_what_is_kept_given_back() {
             assert_eq!(usm.memory(), in_use);
         }
     }
+}
+
+/// All that the driver allocates at once can be had, if it is aligned as it should be; no more is asked of it.
+#[test]
+fn the_largest_allocation() {
+    let Some((device, _one)) = with_addresses() else { return };
+    drop(device);
+    let found = &mut find(Svm::Fine, false).unwrap()[0];
+    found.info.caps.max_alloc = MIB;
+    let device = OpenClDevice::open(found, 0, (found.target, Cut::Gpu), Cache::off()).unwrap();
+    let usm = device.usm();
+    let mut had = 0;
+    for align in [64, 256, 4096, 2 * MIB, 8 << 30] {
+        let request = AllocReq { align, ..request(MIB) };
+        match usm.alloc(&request) {
+            Ok(made) => {
+                assert!(made.address.unwrap().is_multiple_of(align));
+                assert_eq!(usm.memory().in_use, MIB);
+                usm.free(made.handle);
+                had += 1;
+            }
+            Err(error) => {
+                let HalErrorKind::OutOfMemory { asked, limit, .. } = error.kind else {
+                    panic!("{error}");
+                };
+                assert_eq!((asked, limit), (MIB, MIB));
+            }
+        }
+        assert_eq!(usm.memory().in_use, 0);
+    }
+    assert!((1..=4).contains(&had), "{had}");
+    let error = usm.alloc(&request(MIB + 1)).unwrap_err();
+    assert!(matches!(error.kind, HalErrorKind::OutOfMemory { limit: MIB, .. }), "{error}");
 }

@@ -13,7 +13,7 @@ use opencl_sys::{
     CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_SVM_CAPABILITIES,
     CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER, CL_DEVICE_TYPE,
     CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR,
-    CL_DEVICE_VENDOR_ID, CL_DRIVER_VERSION, cl_device_id, cl_platform_id,
+    CL_DEVICE_VENDOR_ID, CL_DRIVER_VERSION, CL_PLATFORM_VERSION, cl_device_id, cl_platform_id,
 };
 use std::any::TypeId;
 use std::ffi::c_void;
@@ -100,9 +100,12 @@ pub(crate) fn find(most: Svm, apart: bool) -> Result<Vec<Found>, Unavailable> {
     let mut contexts = Vec::new();
     for platform in platforms().map_err(why)? {
         let mut note = |error| _ = broken.get_or_insert(error);
-        let ids = devices(platform).map_err(&mut note).unwrap_or_default();
-        let mut known: Vec<_> =
-            ids.into_iter().filter_map(|id| describe(id).map_err(&mut note).ok()).collect();
+        let asked = version(platform).and_then(|version| Ok((version, devices(platform)?)));
+        let (version, ids) = asked.map_err(&mut note).unwrap_or_default();
+        let mut known: Vec<_> = ids
+            .into_iter()
+            .filter_map(|id| describe(id, &version).map_err(&mut note).ok())
+            .collect();
         while !known.is_empty() {
             let rest = known.split_off(if apart { 1 } else { known.len() });
             contexts.push(std::mem::replace(&mut known, rest));
@@ -130,7 +133,7 @@ pub(crate) fn find(most: Svm, apart: bool) -> Result<Vec<Found>, Unavailable> {
 /// What a loader says that has no platform (`cl_khr_icd`).
 const PLATFORM_NOT_FOUND: i32 = -1001;
 
-fn platforms() -> Result<Vec<cl_platform_id>, HalError> {
+pub(crate) fn platforms() -> Result<Vec<cl_platform_id>, HalError> {
     let mut count = 0;
     // SAFETY: only the number is asked for.
     let status = unsafe { call!(clGetPlatformIDs(0, null_mut(), &raw mut count)) }?;
@@ -142,6 +145,18 @@ fn platforms() -> Result<Vec<cl_platform_id>, HalError> {
     // SAFETY: there is room for so many.
     unsafe { run!(clGetPlatformIDs(count, ids.as_mut_ptr(), null_mut())) }?;
     Ok(ids)
+}
+
+/// Of a platform whose compiler is new its devices' driver may be as it was.
+pub(crate) fn version(platform: cl_platform_id) -> Result<String, HalError> {
+    let (what, mut size) = (CL_PLATFORM_VERSION, 0);
+    // SAFETY: only the size is asked for.
+    unsafe { run!(clGetPlatformInfo(platform, what, 0, null_mut(), &raw mut size)) }?;
+    let mut bytes = vec![0u8; size];
+    let to = bytes.as_mut_ptr().cast::<c_void>();
+    // SAFETY: there is room for so many bytes.
+    unsafe { run!(clGetPlatformInfo(platform, what, size, to, null_mut())) }?;
+    Ok(words(&bytes))
 }
 
 fn devices(platform: cl_platform_id) -> Result<Vec<DeviceId>, HalError> {
@@ -194,8 +209,11 @@ pub(crate) fn widest(id: DeviceId) -> Dims {
 }
 
 fn text(id: DeviceId, what: u32) -> Result<String, HalError> {
-    let bytes = bytes(id, what)?;
-    Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
+    bytes(id, what).map(|bytes| words(&bytes))
+}
+
+fn words(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
 }
 
 /// Whether these devices together are better off without shared virtual memory: NVIDIA's driver (580) never gives
@@ -226,7 +244,7 @@ struct Described {
     info: DeviceInfo,
 }
 
-fn describe(id: DeviceId) -> Result<Described, HalError> {
+fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
     let ask = |what| number(id, what);
     let kind = match ask(CL_DEVICE_TYPE)? {
         kind if kind & CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
@@ -247,7 +265,7 @@ fn describe(id: DeviceId) -> Result<Described, HalError> {
     let info = DeviceInfo {
         name: text(id, CL_DEVICE_NAME)?,
         vendor: text(id, CL_DEVICE_VENDOR)?,
-        driver: format!("OpenCL {}", text(id, CL_DRIVER_VERSION)?),
+        driver: format!("{platform}, {}", text(id, CL_DRIVER_VERSION)?),
         kind,
         uuid,
         home: MemoryHome::Own(0),

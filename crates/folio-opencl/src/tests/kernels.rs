@@ -3,6 +3,7 @@
 use super::*;
 use crate::device::Loaded;
 use crate::module::Text;
+use crate::platform::{platforms, version};
 use opencl_sys::CL_BUILD_PROGRAM_FAILURE;
 
 /// A kernel that runs in smaller groups than the device does is launched in those.
@@ -130,4 +131,29 @@ fn kernels_run_in_the_groups_that_they_ask_for() {
         assert!(values == vec![20416.0; bench.len], "{:?}", &values[..4]);
         assert!(bench.failures().is_empty());
     }
+}
+
+/// A driver whose platform is another one builds anew.
+#[test]
+fn what_another_version_has_built_is_not_taken() {
+    let Ok(mut found) = find(Svm::None, false) else { return println!("skipped: opencl") };
+    let found = &mut found[0];
+    let says = platforms().unwrap().into_iter().map(|platform| version(platform).unwrap());
+    let versions: Vec<_> = says.collect();
+    let driver = found.info.driver.clone();
+    assert!(versions.iter().any(|version| driver.starts_with(version)), "{driver}: {versions:?}");
+    let folder = std::env::temp_dir().join(format!("folio-opencl-{}", std::process::id()));
+    let cache = Cache::at(&folder);
+    let mut built = |driver: &str| {
+        found.info.driver = driver.to_owned();
+        let device = OpenClDevice::open(found, 0, (found.target, Cut::Gpu), cache.clone()).unwrap();
+        let calls = calls_of(|| {
+            device.load(&KernelSource::Ir(&parse(TWICE).unwrap())).unwrap();
+        });
+        calls.get("clCreateProgramWithSource").copied().unwrap_or(0)
+    };
+    let other = format!("{driver}!");
+    let all = [&driver, &driver, &other, &other, &driver].map(|driver| built(driver));
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(all, [1, 0, 1, 0, 0]);
 }

@@ -18,6 +18,7 @@ use opencl_sys::{
 };
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 
 /// The loader, or why there is none.
 pub(crate) fn library() -> Result<&'static OpenClRuntime, HalError> {
@@ -177,11 +178,18 @@ impl Queue {
         Ok(Event(event))
     }
 
-    /// What comes later waits for these events.
-    pub(crate) fn barrier(&self, events: &[cl_event]) -> Result<(), HalError> {
-        let (count, first) = (events.len() as u32, events.as_ptr());
+    /// What comes later waits for these events, of commands that are on their way: here, if the queue cannot.
+    pub(crate) fn waits_for(&self, events: &[Arc<Event>]) {
+        if events.is_empty() {
+            return;
+        }
+        let raw: Vec<_> = events.iter().map(|event| event.0).collect();
+        let (count, first) = (raw.len() as u32, raw.as_ptr());
         // SAFETY: a live queue; events of its context, which the caller keeps for the call.
-        unsafe { run!(clEnqueueBarrierWithWaitList(self.0, count, first, null_mut())) }
+        let waits = unsafe { run!(clEnqueueBarrierWithWaitList(self.0, count, first, null_mut())) };
+        if waits.is_err() {
+            events.iter().for_each(|event| event.wait_over());
+        }
     }
 }
 
@@ -296,6 +304,13 @@ impl Event {
     pub(crate) fn wait(&self) -> Result<(), HalError> {
         // SAFETY: one live event.
         unsafe { run!(clWaitForEvents(1, &raw const self.0)) }
+    }
+
+    /// Waits until the command touches nothing any more, however it ends.
+    pub(crate) fn wait_over(&self) {
+        while self.wait().is_err() && !self.is_over() {
+            std::thread::yield_now();
+        }
     }
 
     /// When the command was given, began, and ended.

@@ -40,11 +40,7 @@ impl Downloads {
             let ([slices, rows, bytes], [slice, row]) = (rect.extent, rect.src_pitch);
             let length = (slices - 1) * slice + (rows - 1) * row + bytes;
             let under_way = self.that_write(&(start..start + length as usize));
-            for event in under_way {
-                while event.wait().is_err() && !event.is_over() {
-                    std::thread::yield_now();
-                }
-            }
+            under_way.iter().for_each(|event| event.wait_over());
         }
     }
 

@@ -210,19 +210,6 @@ impl OpenClLane {
         None
     }
 
-    /// What comes later waits for these, here if the queue cannot. Where that cannot be nothing may come later.
-    fn wait_in(&self, queue: &Queue, events: &[Arc<Event>]) -> Result<(), HalError> {
-        if events.is_empty() {
-            return Ok(());
-        }
-        let raw: Vec<_> = events.iter().map(|event| event.0).collect();
-        let waited = queue.barrier(&raw).or_else(|refused| {
-            let ended = events.iter().try_for_each(|event| event.wait());
-            ended.map_err(|_| refused)
-        });
-        waited.inspect_err(|error| self.lose(error))
-    }
-
     /// Enqueues an operation. It fails in the call only where that enqueues nothing, and otherwise
     /// later: whatever has been enqueued runs, and its tick is reached after that.
     fn issue(
@@ -245,7 +232,7 @@ impl OpenClLane {
         let mut commands = Commands::new(&self.core.shared, queue, uses, told);
         // Whatever becomes of it, what comes later relies on what it waits for.
         let result = waits.and_then(|waits| {
-            self.wait_in(commands.queue, &waits)?;
+            commands.queue.waits_for(&waits);
             room?;
             work(&mut commands)
         });
@@ -303,7 +290,7 @@ impl OpenClLane {
         let waits = self.waits(head)?;
         let mut state = self.lock();
         self.core.lost()?;
-        self.wait_in(&state.queue, &waits)?;
+        state.queue.waits_for(&waits);
         let first = if head.timed { Some(Arc::new(state.queue.marker()?)) } else { None };
         state.foreign = true;
         Ok((state.queue.0, first))

@@ -12,7 +12,8 @@ use std::ptr::null_mut;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Native {
-    /// The command's queue, which is in order. Nobody else enqueues there during the task.
+    /// The command's queue, which is in order. Nobody else enqueues there during the task, but for what tells how far it
+    /// is: markers, and reads and fills of Folio's own memory.
     pub queue: cl_command_queue,
     /// The context of the platform's devices.
     pub context: cl_context,

@@ -194,3 +194,21 @@ fn a_device_that_is_not_available_is_lost() {
     assert!(bench.lane.wait(bench.last.get(), None).is_err());
     assert!(bench.lane.copy(&bench.head(&[]), &[]).is_err());
 }
+
+/// A queue that refuses to wait for another lane, and a driver that does not wait for it either, lose nothing: what
+/// somebody waits for is over all the same, or will be.
+#[test]
+fn a_wait_that_is_refused_is_no_loss() {
+    let Some(first) = Bench::open(256) else { return };
+    first.copy(&mut [1.0; 256], true);
+    let second = first.beside();
+    first.launch(256, true);
+    let within = || refuse("clWaitForEvents", 0);
+    WITHIN.set(Some(("clWaitForEvents", Box::new(within))));
+    refuse("clEnqueueBarrierWithWaitList", 0);
+    second.meet(&first.lane, first.last.get());
+    was_refused();
+    second.launch(256, true);
+    second.holds(2);
+    assert!(second.failures().is_empty());
+}

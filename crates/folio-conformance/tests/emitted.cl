@@ -8909,6 +8909,156 @@ ENTRY(256) folio_spoken(
   }
   BARRIER;
 }
+// stamped_line
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[7]; } Block;
+ENTRY(256) folio_stamped_line(
+    const Block block,
+    GLOBAL u32 *RESTRICT y_p0_base,
+    GLOBAL Record *verdict) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_shape0 = block.words[2];
+  const u64 first0 = block.words[3];
+  const u64 offset0 = block.words[4];
+  const u64 range0 = block.words[5];
+  GLOBAL u32 *y_p0 = y_p0_base + block.words[6];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  const u64 t2 = (u64)(pos0 % 7ul);
+  const bool t4 = t2 == 0ul;
+  if (t4) {
+    return;
+  }
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  u32 t5 = 0u;
+  if (pos0 - y_p0_low0 < y_p0_size0) t5 = y_p0[pos0 - y_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, y_p0_shape0, 0, 0);
+  const u32 t7 = t5 * 3u;
+  const u32 t8 = (u32)pos0;
+  const u32 t9 = t7 + t8;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  if (pos0 - y_p0_low0 < y_p0_size0) y_p0[pos0 - y_p0_low0] = t9;
+  else outside(verdict, 2u, pos0, 0, 0, y_p0_shape0, 0, 0);
+}
+// stamped_plane
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[14]; } Block;
+ENTRY(256) folio_stamped_plane(
+    const Block block,
+    GLOBAL u32 *RESTRICT y_p0_base,
+    GLOBAL Record *verdict) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_pitch0 = block.words[2];
+  const u64 y_p0_low1 = block.words[3];
+  const u64 y_p0_size1 = block.words[4];
+  const u64 y_p0_shape0 = block.words[5];
+  const u64 y_p0_shape1 = block.words[6];
+  const u64 first0 = block.words[7];
+  const u64 offset0 = block.words[8];
+  const u64 range0 = block.words[9];
+  const u64 first1 = block.words[10];
+  const u64 offset1 = block.words[11];
+  const u64 range1 = block.words[12];
+  GLOBAL u32 *y_p0 = y_p0_base + block.words[13];
+  const u64 pos0 = first0 + (u64)get_group_id(1) * get_local_size(1) + get_local_id(1);
+  const u64 pos1 = first1 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0 || pos1 - offset1 >= range1) return;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  const u64 t3 = (u64)(pos1 % 7ul);
+  const bool t5 = t3 == 0ul;
+  if (t5) {
+    return;
+  }
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  u32 t6 = 0u;
+  if (pos0 - y_p0_low0 < y_p0_size0 && pos1 - y_p0_low1 < y_p0_size1) t6 = y_p0[(pos0 - y_p0_low0) * y_p0_pitch0 + (pos1 - y_p0_low1)];
+  else outside(verdict, 1u, pos0, pos1, 0, y_p0_shape0, y_p0_shape1, 0);
+  const u32 t8 = t6 * 3u;
+  const u64 t10 = pos0 * 5000ul;
+  const u64 t11 = t10 + pos1;
+  const u32 t12 = (u32)t11;
+  const u32 t13 = t8 + t12;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  if (pos0 - y_p0_low0 < y_p0_size0 && pos1 - y_p0_low1 < y_p0_size1) y_p0[(pos0 - y_p0_low0) * y_p0_pitch0 + (pos1 - y_p0_low1)] = t13;
+  else outside(verdict, 2u, pos0, pos1, 0, y_p0_shape0, y_p0_shape1, 0);
+}
+// stamped_space
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[21]; } Block;
+ENTRY(256) folio_stamped_space(
+    const Block block,
+    GLOBAL u32 *RESTRICT y_p0_base,
+    GLOBAL Record *verdict) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_pitch0 = block.words[2];
+  const u64 y_p0_low1 = block.words[3];
+  const u64 y_p0_size1 = block.words[4];
+  const u64 y_p0_pitch1 = block.words[5];
+  const u64 y_p0_low2 = block.words[6];
+  const u64 y_p0_size2 = block.words[7];
+  const u64 y_p0_shape0 = block.words[8];
+  const u64 y_p0_shape1 = block.words[9];
+  const u64 y_p0_shape2 = block.words[10];
+  const u64 first0 = block.words[11];
+  const u64 offset0 = block.words[12];
+  const u64 range0 = block.words[13];
+  const u64 first1 = block.words[14];
+  const u64 offset1 = block.words[15];
+  const u64 range1 = block.words[16];
+  const u64 first2 = block.words[17];
+  const u64 offset2 = block.words[18];
+  const u64 range2 = block.words[19];
+  GLOBAL u32 *y_p0 = y_p0_base + block.words[20];
+  const u64 pos0 = first0 + (u64)get_group_id(2) * get_local_size(2) + get_local_id(2);
+  const u64 pos1 = first1 + (u64)get_group_id(1) * get_local_size(1) + get_local_id(1);
+  const u64 pos2 = first2 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0 || pos1 - offset1 >= range1 || pos2 - offset2 >= range2) return;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  const u64 t4 = (u64)(pos2 % 7ul);
+  const bool t6 = t4 == 0ul;
+  if (t6) {
+    return;
+  }
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  u32 t7 = 0u;
+  if (pos0 - y_p0_low0 < y_p0_size0 && pos1 - y_p0_low1 < y_p0_size1 && pos2 - y_p0_low2 < y_p0_size2) t7 = y_p0[(pos0 - y_p0_low0) * y_p0_pitch0 + (pos1 - y_p0_low1) * y_p0_pitch1 + (pos2 - y_p0_low2)];
+  else outside(verdict, 1u, pos0, pos1, pos2, y_p0_shape0, y_p0_shape1, y_p0_shape2);
+  const u32 t9 = t7 * 3u;
+  const u64 t11 = pos0 * 4ul;
+  const u64 t12 = t11 + pos1;
+  const u64 t14 = t12 * 5000ul;
+  const u64 t15 = t14 + pos2;
+  const u32 t16 = (u32)t15;
+  const u32 t17 = t9 + t16;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  if (pos0 - y_p0_low0 < y_p0_size0 && pos1 - y_p0_low1 < y_p0_size1 && pos2 - y_p0_low2 < y_p0_size2) y_p0[(pos0 - y_p0_low0) * y_p0_pitch0 + (pos1 - y_p0_low1) * y_p0_pitch1 + (pos2 - y_p0_low2)] = t17;
+  else outside(verdict, 2u, pos0, pos1, pos2, y_p0_shape0, y_p0_shape1, y_p0_shape2);
+}
 // statistics
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }

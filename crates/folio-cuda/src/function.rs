@@ -175,6 +175,7 @@ impl Text {
                 return Err(HalError::unsupported("a launch without groups of a kernel of groups"));
             }
             (Threads::Items { .. }, _) => self.block,
+            (Threads::Rows, _) => return Err(HalError::unsupported("rows, which are for CPUs")),
         };
         let threads = block.iter().product::<u64>();
         if block[0] > SLICES {

@@ -29,9 +29,15 @@ fn text_of(kernel: &Kernel, dialect: Dialect, checked: bool) -> Module {
 /// The files in `tests/emit` are what is emitted; `FOLIO_BLESS=1` writes them anew.
 #[test]
 fn kernels_look_like_this() {
-    let all = [SAXPY, SAXPY, SAXPY, GUARDED, GROUPED];
-    let names = ["saxpy", "saxpy_of_several", "saxpy_of_rows", "guarded", "grouped"];
-    for (name, text) in names.into_iter().zip(all) {
+    let all = [
+        ("saxpy", SAXPY),
+        ("saxpy_of_several", SAXPY),
+        ("saxpy_of_rows", SAXPY),
+        ("guarded", GUARDED),
+        ("guarded_of_rows", GUARDED),
+        ("grouped", GROUPED),
+    ];
+    for (name, text) in all {
         let kernel = read(text);
         for (dialect, ending) in [(Dialect::OpenCl, "cl"), (Dialect::Cuda, "cu")] {
             let checked = name == "guarded";
@@ -42,6 +48,7 @@ fn kernels_look_like_this() {
                     texts(Cut::Gpu).several([1, 1, 1 << 20], 1).unwrap().0.text.clone()
                 }
                 "saxpy_of_rows" => texts(Cut::Cpu).text(true).text.clone(),
+                "guarded_of_rows" => texts(Cut::Cpu).text(false).text.clone(),
                 _ => text_of(&kernel, dialect, checked).text,
             };
             if std::env::var_os("FOLIO_BLESS").is_some() {
@@ -104,6 +111,23 @@ fn short_loops_that_load_are_unrolled() {
     }
     let adds: String = (4..70).map(|k| format!("%{} f32 = add %7, %7 ", 100 + k)).collect();
     assert_eq!(unrolled(&adds, Cut::Gpu, true), 0);
+}
+
+/// In a loop over a row an item that ends early is followed by the next, also from within a loop of its own.
+#[test]
+fn items_of_a_row_end_alone() {
+    let ends = |body: &str| {
+        let text = format!("kernel \"ends\" items 1 tile 1\nbody {{\n{body}\n}}");
+        let form = Form { rows: true, ..Form::new(Dialect::OpenCl, true) };
+        let module = emit(&read(&text), form, &Capabilities::LEAST).unwrap();
+        assert_eq!((module.layout.threads, module.layout.most_threads), (Threads::Rows, 1));
+        let count = |what: &str| module.text.matches(what).count();
+        [count("continue;"), count("goto next;"), count("next: ;"), count("return;")]
+    };
+    assert_eq!(ends(""), [0; 4]);
+    assert_eq!(ends("%0 bool = const bool 1 if %0 { return } else { }"), [1, 0, 0, 0]);
+    let inner = "%0 u64 = const u64 0 %1 u64 = const u64 9 for l0 %2 in %0, %1 { return }";
+    assert_eq!(ends(inner), [0, 1, 1, 0]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::work::Commands;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, Param, ParamPtr};
 use folio_core::ir;
-use folio_core::ir::emit::{Capabilities, Cut, Dialect, Lacks, Module, Points, Texts, Threads};
+use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts, Threads};
 use opencl_sys::{
     CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_MEM_BASE_ADDR_ALIGN, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
@@ -24,11 +24,6 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// The threads of a block of a large launch on a CPU, whose driver takes long to begin a block.
-const LONG: [u64; 3] = [1, 1, 1024];
-/// Blocks for each unit, if they are to be long: they may take differently long.
-const MANY: u64 = 8;
 
 /// What the emitter may use on this device, and whether its divisions can be exact.
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +99,7 @@ pub(crate) struct Built {
     pub(crate) module: Arc<Module>,
     /// Threads of a block, where they are items and no groups.
     pub(crate) block: [u64; 3],
-    /// On CPUs, longer blocks for launches of so many items, which then are enough of them for all threads.
-    pub(crate) long: Option<([u64; 3], u64)>,
+    pub(crate) compute_units: u64,
     pub(crate) most: Most,
     /// Their arguments are set by one thread at a time.
     entries: Mutex<Entries>,
@@ -233,12 +227,9 @@ impl Built {
             return Err(HalError::unsupported(&what));
         }
         let block = within;
-        let long = (core.cut == Cut::Cpu).then(|| {
-            let long = most.within(LONG);
-            (long, long[2] * u64::from(core.info.compute_units) * MANY)
-        });
+        let compute_units = u64::from(core.info.compute_units).max(1);
         let entries = Mutex::new(Entries { kernel, reductions });
-        Ok(Built { module, block, long, most, entries, _program: program })
+        Ok(Built { module, block, compute_units, most, entries, _program: program })
     }
 
     /// What the records of its launches mean.

@@ -5,6 +5,11 @@ use folio_core::hal::{Geometry, HalError};
 use folio_core::ir::emit::{COMBINED, Grid, LANES, Threads};
 use std::ops::Range;
 
+/// Items of a row that one thread computes, at least and at most, and threads for each unit, if there are so many items:
+/// they may take differently long.
+const RUN: [u64; 2] = [64, 16_384];
+const MANY: u64 = 8;
+
 /// Threads, and those of a block; the slowest dimension first.
 pub(crate) struct Threaded {
     pub(crate) global: [usize; 3],
@@ -35,7 +40,8 @@ impl Built {
         let [slices, rows, _] = range;
         let part = [slices, rows, columns.end - columns.start];
         let (local, blocks) = match (threads, geometry.group) {
-            (Threads::Items { .. }, _) => (self.block_of(part), part),
+            (Threads::Items { .. }, _) => (self.block, part),
+            (Threads::Rows, _) => ([1; 3], [slices, rows, self.runs(part)]),
             (Threads::Linear, _) => {
                 let items = range.iter().try_fold(1, |n: u64, d| n.checked_mul(*d));
                 let blocks = items.ok_or_else(beyond)?.div_ceil(COMBINED);
@@ -56,18 +62,20 @@ impl Built {
             *threads = all.ok_or_else(beyond)?;
         }
         let first = match threads {
-            Threads::Items { .. } => [offset[0], offset[1], offset[2] + columns.start],
+            Threads::Items { .. } | Threads::Rows => {
+                [offset[0], offset[1], offset[2] + columns.start]
+            }
             Threads::Groups | Threads::Linear => [0; 3],
         };
         let grid = Grid { first, range, offset, groups: blocks };
         Ok(Threaded { global, local: local.map(|n| n as usize), grid })
     }
 
-    /// The threads of a block of items, of a launch of this size.
-    fn block_of(&self, range: [u64; 3]) -> [u64; 3] {
+    /// How many threads share a row of a launch of this size.
+    fn runs(&self, range: [u64; 3]) -> u64 {
         let items = range.iter().fold(1, |n: u64, d| n.saturating_mul(*d));
-        let long = self.long.filter(|(long, least)| range[2] >= long[2] && items >= *least);
-        long.map_or(self.block, |(long, _)| long)
+        let run = items / self.compute_units.saturating_mul(MANY);
+        range[2].div_ceil(run.clamp(RUN[0], RUN[1]))
     }
 
     /// Threads of a block that combines.

@@ -76,6 +76,9 @@ pub enum Threads {
         /// Items of a thread.
         tile: u8,
     },
+    /// Any number along the last dimension, in blocks of one: they share the items of a row evenly. In the others one for
+    /// each row. A grid is all of a launch. The form of item kernels on CPUs.
+    Rows,
     /// One for each item, in blocks that are the groups.
     Groups,
     /// Any number in blocks along axis 0, of which block `k` computes 4096 items in row-major order,

@@ -176,6 +176,8 @@ impl Writer<'_> {
     fn exit(&mut self) {
         match self.exit {
             None => self.line("return;"),
+            // Of the loop over a row.
+            Some("next") if !self.open.iter().any(|open| open.is_loop) => self.line("continue;"),
             Some(to) => {
                 self.left = true;
                 let to = self.exit_label(to);

@@ -125,6 +125,14 @@ impl Dialect {
         }
     }
 
+    /// Blocks of the grid.
+    pub(super) fn blocks(self, axis: u8) -> String {
+        match self {
+            Dialect::OpenCl => format!("get_num_groups({axis})"),
+            Dialect::Cuda => format!("gridDim.{}", Dialect::axis(axis)),
+        }
+    }
+
     /// Threads of a block.
     pub(super) fn threads(self, axis: u8) -> String {
         match self {

@@ -19,16 +19,22 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
     let threads = match kernel.shape {
         shape if shape.groups => Threads::Groups,
         _ if !reduces.is_empty() => Threads::Linear,
+        shape if form.rows && shape.tile == 1 => Threads::Rows,
         shape => Threads::Items { tile: shape.tile },
     };
     let code = match threads {
         Threads::Groups => w.group_kernel(),
         Threads::Linear => w.linear_kernel(),
+        Threads::Rows => w.row_kernel(),
         Threads::Items { .. } => w.item_kernel(),
     };
     w.argument_words();
     let scratch = if w.scratch { 8 } else { 0 };
-    let most = if kernel.shape.groups { caps.block } else { caps.block.min(BLOCK) };
+    let most = match threads {
+        Threads::Groups => caps.block,
+        Threads::Rows => 1,
+        Threads::Items { .. } | Threads::Linear => caps.block.min(BLOCK),
+    };
     let memory =
         |kind: &ParamKind| matches!(kind, ParamKind::View { .. } | ParamKind::Reduce { .. });
     let ids = (0..kernel.params.len() as u32).map(ParamId);
@@ -71,6 +77,26 @@ impl Writer<'_> {
         self.positions();
         self.variables();
         self.lines(&body);
+        self.take()
+    }
+
+    /// The code of a row's items, in a loop over those of a thread.
+    fn row_kernel(&mut self) -> String {
+        let kernel = self.kernel;
+        self.exit = Some("next");
+        let (body, _) = self.apart(|w| w.body(&kernel.body));
+        self.share();
+        self.variables();
+        if self.left {
+            // Braces, so that no jump passes over a definition.
+            self.line("{");
+        }
+        self.lines(&body);
+        if self.left {
+            self.line("}");
+            self.line("next: ;");
+        }
+        self.close("}");
         self.take()
     }
 

@@ -98,8 +98,8 @@ pub struct Form {
     /// Compilers are told to unroll short loops that load, as GPUs want it: then several loads are under way, and
     /// the threads of a block do not drift apart.
     pub unroll: bool,
-    /// The threads of a block become a loop, as on CPUs. Where a block has no thread beyond the launch, which is the same
-    /// for all of them, nothing is asked of each: compilers make vectors of such a loop, and of no other.
+    /// As on CPUs, where one thread computes all items of a block: a row's items are a loop ([`Threads::Rows`]), of
+    /// which compilers make vectors, and in blocks the first thread does alone what would take a barrier for each step.
     pub rows: bool,
 }
 

@@ -67,16 +67,35 @@ impl Writer<'_> {
             self.line(format!(
                 "const u64 pos{dim} = {first} + (u64){block} * {threads} + {thread};"
             ));
-            let mut own = format!("pos{dim} - {offset} >= {range}");
-            if self.form.rows && axis == 0 {
-                self.line(format!("const u64 behind = {first} + ((u64){block} + 1) * {threads};"));
-                own = format!("behind - {offset} > {range} && {own}");
-                own = if self.kernel.shape.rank > 1 { format!("({own})") } else { own };
-            }
-            beyond.push(own);
+            beyond.push(format!("pos{dim} - {offset} >= {range}"));
         }
         if !beyond.is_empty() {
             self.line(format!("if ({}) return;", beyond.join(" || ")));
+        }
+    }
+
+    /// The row of a thread, and opens the loop over the items that are its share of it.
+    pub(super) fn share(&mut self) {
+        let (dialect, rank) = (self.form.dialect, self.kernel.shape.rank);
+        let asks = |w: &Self, dim| w.queries.contains(&(Query::Position, dim, 0));
+        for dim in 0..rank - 1 {
+            if asks(self, dim) {
+                let first = self.launch_word("first", Word::First, dim);
+                let row = dialect.block(self.axis(dim));
+                self.line(format!("const u64 pos{dim} = {first} + {row};"));
+            }
+        }
+        let last = rank - 1;
+        let range = self.launch_word("range", Word::Range, last);
+        let (thread, threads) = (dialect.block(0), dialect.blocks(0));
+        self.line(format!("const u64 thread = {thread}, threads = {threads};"));
+        self.line(format!("const u64 even = {range} / threads, more = {range} % threads;"));
+        self.line("const u64 before = thread * even + (thread < more ? thread : more);");
+        self.line("const u64 count = even + (thread < more ? 1 : 0);");
+        self.open("for (u64 turn = 0; turn < count; turn++) {");
+        if asks(self, last) {
+            let first = self.launch_word("first", Word::First, last);
+            self.line(format!("const u64 pos{last} = {first} + before + turn;"));
         }
     }
 

@@ -11,14 +11,12 @@ pub enum Cut {
     /// Many threads at a time, of which some work while others wait for memory: blocks of all
     /// dimensions, and several items for each thread of a large launch.
     Gpu,
-    /// One thread for all items of a block, which go one after the other or as vectors.
+    /// Few threads, each with a part of a row, whose items go one after the other or as vectors.
     Cpu,
 }
 
 /// Threads of a block for [`Cut::Gpu`], by the kernel's rank; the slowest dimension first.
 const BLOCKS: [[u64; 3]; 3] = [[1, 1, 256], [1, 8, 32], [2, 4, 32]];
-/// The same for [`Cut::Cpu`].
-const ROW: [u64; 3] = [1, 1, 64];
 
 /// Threads that a compute unit has at a time, and as many launches of one item for each thread as
 /// one of several must be worth where it leaves a rest for another launch.
@@ -46,8 +44,8 @@ impl Texts<Module> {
         cut: Cut,
     ) -> Result<Texts<Module>, Lacks> {
         let gpu = cut == Cut::Gpu;
-        let block =
-            narrowed(if gpu { by_rank(kernel.shape.rank) } else { ROW }, capabilities.block);
+        let block = if gpu { by_rank(kernel.shape.rank) } else { [1; 3] };
+        let block = narrowed(block, capabilities.block);
         let text = |kernel: &Kernel, checked: bool| {
             // OpenCL says only of a text that is built how large its blocks may be.
             let fixed = dialect == Dialect::Cuda || kernel.shape.tile > 1;
@@ -98,7 +96,7 @@ impl Threads {
     pub fn items(self, block: [u64; 3]) -> [u64; 3] {
         match self {
             Threads::Items { tile } => [block[0], block[1], block[2] * u64::from(tile)],
-            Threads::Groups | Threads::Linear => block,
+            Threads::Rows | Threads::Groups | Threads::Linear => block,
         }
     }
 }
@@ -139,7 +137,7 @@ mod tests {
         let [texts, cpu] = [Cut::Gpu, Cut::Cpu].map(|cut| texts(TWICE, cut));
         let columns = |n| texts.several([1, 1, n], 2).map(|(_, columns)| columns);
         let full = 2 * 2048 * 4;
-        assert!(cpu.several([1, 1, full], 2).is_none() && cpu.block == [1, 1, 64]);
+        assert!(cpu.several([1, 1, full], 2).is_none() && cpu.block == [1; 3]);
         assert_eq!(columns(full), Some(full));
         assert_eq!(columns(full - 1), None);
         assert_eq!(columns(full + 1), None);
@@ -162,6 +160,6 @@ mod tests {
         assert_eq!(narrowed(by_rank(2), 1024), [1, 8, 32]);
         assert_eq!(narrowed(by_rank(2), 64), [1, 2, 32]);
         assert_eq!(narrowed(by_rank(3), 16), [1, 1, 16]);
-        assert_eq!(narrowed(ROW, 0), [1, 1, 1]);
+        assert_eq!(narrowed(by_rank(1), 0), [1; 3]);
     }
 }

@@ -13,25 +13,28 @@ typedef u16 f16; typedef u16 bf16; typedef float f32; typedef double f64;
 #define F32_BITS(x) __uint_as_float(x)
 #define BITS_F64(x) ((u64)__double_as_longlong(x))
 #define F64_BITS(x) __longlong_as_double((i64)(x))
-typedef struct { u64 words[8]; } Block;
-ENTRY(256) folio_saxpy(
+typedef struct { u64 words[7]; } Block;
+ENTRY(1) folio_saxpy(
     const Block block,
     GLOBAL const f32 *RESTRICT x_p1_base,
     GLOBAL f32 *RESTRICT y_p2_base) {
   const u64 x_p1_low0 = block.words[0];
   const u64 y_p2_low0 = block.words[1];
-  const u64 first0 = block.words[2];
-  const u64 offset0 = block.words[3];
-  const u64 range0 = block.words[4];
-  GLOBAL const f32 *x_p1 = x_p1_base + block.words[6];
-  GLOBAL f32 *y_p2 = y_p2_base + block.words[7];
-  const f32 a_p0 = F32_BITS((u32)block.words[5]);
-  const u64 pos0 = first0 + (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  const u64 behind = first0 + ((u64)blockIdx.x + 1) * blockDim.x;
-  if (behind - offset0 > range0 && pos0 - offset0 >= range0) return;
-  const f32 t2 = x_p1[pos0 - x_p1_low0];
-  const f32 t3 = a_p0 * t2;
-  const f32 t4 = y_p2[pos0 - y_p2_low0];
-  const f32 t5 = t3 + t4;
-  y_p2[pos0 - y_p2_low0] = t5;
+  const u64 range0 = block.words[2];
+  const u64 first0 = block.words[3];
+  GLOBAL const f32 *x_p1 = x_p1_base + block.words[5];
+  GLOBAL f32 *y_p2 = y_p2_base + block.words[6];
+  const f32 a_p0 = F32_BITS((u32)block.words[4]);
+  const u64 thread = blockIdx.x, threads = gridDim.x;
+  const u64 even = range0 / threads, more = range0 % threads;
+  const u64 before = thread * even + (thread < more ? thread : more);
+  const u64 count = even + (thread < more ? 1 : 0);
+  for (u64 turn = 0; turn < count; turn++) {
+    const u64 pos0 = first0 + before + turn;
+    const f32 t2 = x_p1[pos0 - x_p1_low0];
+    const f32 t3 = a_p0 * t2;
+    const f32 t4 = y_p2[pos0 - y_p2_low0];
+    const f32 t5 = t3 + t4;
+    y_p2[pos0 - y_p2_low0] = t5;
+  }
 }

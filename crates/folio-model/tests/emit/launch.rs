@@ -223,6 +223,8 @@ fn geometry(
             let threads = std::array::from_fn(|axis| threads[axis].next_multiple_of(block[axis]));
             (grid, threads, block, 0)
         }
+        // Now and then more than there are items.
+        Threads::Rows => (grid, [wide, range[1] as usize, range[0] as usize], [1; 3], 0),
         Threads::Groups => {
             let size = three(rank, &launch.group);
             (grid.first, grid.groups) = ([0; 3], std::array::from_fn(|dim| range[dim] / size[dim]));

@@ -34,6 +34,34 @@ pub fn shifted(i: Item<3>, x: In<i32, 3>, y: Out<i32, 3>) {
     y[i] = x[(a, b, c)] * 3 + (a as i32 - b as i32) * c as i32;
 }
 
+/// Shows how often an item was there, and where it thought it was; some end early.
+#[kernel]
+pub fn stamped_line(i: Item, y: InOut<u32>) {
+    let c = i.index();
+    if c % 7 == 0 {
+        return;
+    }
+    y[i] = y[i] * 3 + c as u32;
+}
+
+#[kernel]
+pub fn stamped_plane(i: Item<2>, y: InOut<u32, 2>) {
+    let (b, c) = i.pos();
+    if c % 7 == 0 {
+        return;
+    }
+    y[i] = y[i] * 3 + (b * 5000 + c) as u32;
+}
+
+#[kernel]
+pub fn stamped_space(i: Item<3>, y: InOut<u32, 3>) {
+    let (a, b, c) = i.pos();
+    if c % 7 == 0 {
+        return;
+    }
+    y[i] = y[i] * 3 + ((a * 4 + b) * 5000 + c) as u32;
+}
+
 pub const LIMIT: u32 = 50;
 
 #[kernel]

@@ -61,6 +61,7 @@ tests![
     data_dependent_indices_read_everything,
     outputs_are_discarded_where_the_launch_is,
     items_have_their_positions,
+    rows_of_any_width,
     interiors_and_edges,
     boxes_fail_together,
     parts_count_from_their_beginning,
@@ -223,6 +224,32 @@ fn items_have_their_positions(rig: &Rig) -> Outcome {
             let inside = a >= 1 && b == 2 && c >= 3;
             let wanted = if inside { 3 + (a as i32 - b as i32) * c as i32 } else { 0 };
             ensure_eq!(value, wanted, "at {a} {b} {c}");
+        }
+    }
+    Ok(())
+}
+
+/// However long a row is, each of its items is computed once, and nothing around it.
+fn rows_of_any_width(rig: &Rig) -> Outcome {
+    let widths = [1, 31, 257, 2046, 4097];
+    for (at, n) in (0..rig.rt.devices().len()).flat_map(|at| widths.map(|n| (at, n))) {
+        let (q, wide) = (rig.on(at)?, n + 2);
+        let ones = |rows| vec![1u32; rows * wide];
+        let mut line = rig.rt.buffer_from(&ones(1))?;
+        let mut plane = rig.rt.buffer_from_with(&ones(4), [4, wide], BufferOptions::new())?;
+        let mut space = rig.rt.buffer_from_with(&ones(12), [3, 4, wide], BufferOptions::new())?;
+        q.run(1..n + 1, stamped_line(&mut line))?;
+        q.run([1..3, 1..n + 1], stamped_plane(&mut plane))?;
+        q.run([1..2, 1..3, 1..n + 1], stamped_space(&mut space))?;
+        let all = [line.to_vec()?, plane.to_vec()?, space.to_vec()?];
+        for (rank, values) in (1..).zip(all) {
+            for (k, value) in values.into_iter().enumerate() {
+                let [a, b, c] = [k / wide / 4, k / wide % 4, k % wide];
+                let row = (rank < 3 || a == 1) && (rank < 2 || (1..3).contains(&b));
+                let inside = row && (1..=n).contains(&c) && c % 7 != 0;
+                let wanted = if inside { 3 + (a * 4 + b) * 5000 + c } else { 1 };
+                ensure_eq!(value as usize, wanted, "at {a} {b} {c} of {rank}, width {n}");
+            }
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use crate::allocations::{Allocations, Entry};
 use crate::backend::attribute;
 use crate::driver::{Context, Relaxed, call};
 use crate::lock;
-use cudarc::driver::sys::{self, CUresult};
+use cudarc::driver::sys;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
     PointerInfo, RawMemory, UsmAllocator,
@@ -342,7 +342,9 @@ impl Memory {
             // SAFETY: see above. Whoever brought it may free it when this returns.
             (AllocKind::Host, true) => _ = unsafe { sys::cuMemHostUnregister(pointer()) },
             // SAFETY: see above.
-            (AllocKind::Host, false) => self.aside(move || _ = unsafe { sys::cuMemFreeHost(pointer()) }),
+            (AllocKind::Host, false) => {
+                self.aside(move || _ = unsafe { sys::cuMemFreeHost(pointer()) })
+            }
             // SAFETY: see above.
             (AllocKind::Shared, _) => self.aside(move || _ = unsafe { sys::cuMemFree_v2(base) }),
         }

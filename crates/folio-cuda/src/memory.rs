@@ -333,20 +333,27 @@ impl Memory {
     fn release(&self, entry: &Entry) {
         let (base, stream) = (entry.base, self.stream);
         let pointer = move || std::ptr::with_exposed_provenance_mut::<c_void>(base as usize);
-        // SAFETY, of all: ours, freed once, and used by nothing (the engine's part of the contract). An answer other
-        // than success means that the device is lost, with its memory.
+        // Ours, freed once, and used by nothing (the engine's part of the contract). An answer other than success means
+        // that the device is lost, with its memory.
         match (entry.kind, entry.imported) {
             (AllocKind::Device, true) => {}
-            // SAFETY: see above.
-            (AllocKind::Device, false) => _ = unsafe { sys::cuMemFreeAsync(base, stream) },
-            // SAFETY: see above. Whoever brought it may free it when this returns.
-            (AllocKind::Host, true) => _ = unsafe { sys::cuMemHostUnregister(pointer()) },
-            // SAFETY: see above.
-            (AllocKind::Host, false) => {
-                self.aside(move || _ = unsafe { sys::cuMemFreeHost(pointer()) })
+            (AllocKind::Device, false) => {
+                // SAFETY: see above.
+                let _ = unsafe { sys::cuMemFreeAsync(base, stream) };
             }
-            // SAFETY: see above.
-            (AllocKind::Shared, _) => self.aside(move || _ = unsafe { sys::cuMemFree_v2(base) }),
+            // Whoever brought it may free it when this returns.
+            (AllocKind::Host, true) => {
+                // SAFETY: see above.
+                let _ = unsafe { sys::cuMemHostUnregister(pointer()) };
+            }
+            (AllocKind::Host, false) => self.aside(move || {
+                // SAFETY: see above.
+                let _ = unsafe { sys::cuMemFreeHost(pointer()) };
+            }),
+            (AllocKind::Shared, _) => self.aside(move || {
+                // SAFETY: see above.
+                let _ = unsafe { sys::cuMemFree_v2(base) };
+            }),
         }
     }
 

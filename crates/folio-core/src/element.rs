@@ -11,7 +11,7 @@
     note = "device types are numbers, arrays of them, and structs with #[derive(DeviceType)]"
 )]
 pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
-    /// Fails to compile, once it is looked at, if the type has padding; for the derive.
+    /// Fails to compile, once it is looked at, if the type has padding or a field without bytes; for the derive.
     #[doc(hidden)]
     const CHECKED: () = ();
 }
@@ -26,7 +26,9 @@ device_types!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64, usize,
 device_types!(half::f16, half::bf16);
 
 // SAFETY: an array has no padding of its own; the rest holds because it holds for `T`.
-unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {}
+unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
+    const CHECKED: () = T::CHECKED;
+}
 
 /// The bytes of a slice.
 pub(crate) fn bytes_of<T: DeviceType>(slice: &[T]) -> &[u8] {

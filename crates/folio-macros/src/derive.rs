@@ -3,8 +3,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 use syn::ext::IdentExt;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields};
+use syn::{Data, DeriveInput, Error, Fields, Meta, Token};
 
 /// Expands the derive.
 pub fn expand(item: TokenStream) -> TokenStream {
@@ -14,16 +15,14 @@ pub fn expand(item: TokenStream) -> TokenStream {
     }
 }
 
-fn is_repr_c(input: &DeriveInput) -> bool {
-    let mut found = false;
-    for attribute in input.attrs.iter().filter(|a| a.path().is_ident("repr")) {
-        // What cannot be read is not `C`; rustc reports it.
-        let _ = attribute.parse_nested_meta(|meta| {
-            found |= meta.path.is_ident("C");
-            Ok(())
-        });
-    }
-    found
+/// Whether the struct's `repr` has this part.
+fn has_repr(input: &DeriveInput, part: &str) -> bool {
+    let all = input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr"));
+    // What cannot be read is none; rustc reports it.
+    let parts = all.filter_map(|attribute| {
+        attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()
+    });
+    parts.flatten().any(|meta| meta.path().is_ident(part))
 }
 
 /// The parameters, with a condition on each of these types.
@@ -48,9 +47,13 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new(name.span(), "DeviceType: give the fields names"));
     };
-    if !is_repr_c(input) {
+    if !has_repr(input, "C") {
         let text =
             "DeviceType: write #[repr(C)] on the struct, so that devices agree on its layout";
+        return Err(Error::new(name.span(), text));
+    }
+    if has_repr(input, "packed") {
+        let text = "DeviceType: devices have fields where they are aligned; remove `packed`, and order them by size";
         return Err(Error::new(name.span(), text));
     }
     let text = name.unraw().to_string();
@@ -78,8 +81,11 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let each = types.iter().map(
         |ty| quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Shared>::describe(#table)),
     );
-    let sizes = types.iter().map(|ty| quote_spanned!(ty.span() => ::core::mem::size_of::<#ty>()));
+    let sizes: Vec<_> =
+        types.iter().map(|ty| quote_spanned!(ty.span() => ::core::mem::size_of::<#ty>())).collect();
     let padding = "a device type has no padding: add fields, or order them by size";
+    let empty =
+        "a device type has no field without bytes: languages of devices know none; leave it out";
     let site = Span::mixed_site().located_at(name.span());
     // What is generic is checked where it is used.
     let now = in_memory
@@ -89,13 +95,16 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     Ok(quote_spanned! {site=>
         // SAFETY: the fields are device types; that there is no padding between them is asserted.
         unsafe impl #params ::folio::DeviceType for #name #arguments #conditions {
-            const CHECKED: () =
+            const CHECKED: () = {
+                #(<#types as ::folio::DeviceType>::CHECKED;)*
+                ::core::assert!(true #(&& #sizes > 0)*, #empty);
                 ::core::assert!(<Self as ::folio::ir::device::Shared>::IN_MEMORY, #padding);
+            };
         }
         // SAFETY: `repr(C)` lays fields out as the description does; it says whether there is padding.
         unsafe impl #params ::folio::ir::device::Shared for #name #arguments #described {
             const IN_MEMORY: bool = ::core::mem::size_of::<Self>() == 0 #(+ #sizes)*
-                #(&& <#types as ::folio::ir::device::Shared>::IN_MEMORY)*;
+                #(&& #sizes > 0 && <#types as ::folio::ir::device::Shared>::IN_MEMORY)*;
             fn describe(#table: &mut ::folio::ir::Types) -> ::folio::ir::Type {
                 #(let #idents = #each;)*
                 #table.structure(#text, &[#((#names, #idents)),*])

@@ -14,7 +14,8 @@ use crate::types::{Scalar, Type, Types};
     note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(DeviceType)]"
 )]
 pub unsafe trait Shared: Copy + 'static {
-    /// It can be in memory that is shared with the host: no `bool`, and no tuple, whose layout is Rust's.
+    /// It can be in memory that is shared with the host: no `bool`, no tuple, whose layout is Rust's, and no field
+    /// without bytes, which C has none of.
     const IN_MEMORY: bool = true;
 
     /// Enters the type.

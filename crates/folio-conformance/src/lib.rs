@@ -14,4 +14,6 @@
 
 pub mod engine;
 pub mod hal;
+#[doc(hidden)]
+pub mod paths;
 mod suite;

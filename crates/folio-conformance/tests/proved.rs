@@ -235,3 +235,24 @@ fn sums_of_sums_are_looked_at_once() {
     assert_eq!(told.since(&q), [true]);
     assert_eq!(y.to_vec().unwrap()[13..17], [1.0, 1.0, 0.0, 0.0]);
 }
+
+/// As far as paths say, the index that the library's macro has of itself.
+mod paths {
+    pub const FIRST: usize = 1 << 40;
+}
+macro_rules! of_two_crates {
+    () => {
+        folio_conformance::indexed_twice!($crate::paths::FIRST);
+    };
+}
+of_two_crates!();
+
+/// One path may be two constants, one of each crate whose macros wrote it: each index is looked at.
+#[test]
+fn indices_of_two_crates_are_two() {
+    let rt = Runtime::builder().backend(folio_cpu::CpuBackend::new().unwrap()).build().unwrap();
+    let (q, x) = (rt.queue().unwrap(), rt.buffer::<f32>(4096).unwrap());
+    let mut y = rt.buffer::<f32>(4096).unwrap();
+    let done = q.run(4096, indexed_twice(&x, &mut y)).unwrap().wait();
+    assert!(done.unwrap_err().to_string().contains("1099511627776"));
+}

@@ -7,9 +7,10 @@
 //! with which ends compute.
 
 use super::Walk;
+use crate::pattern::context;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syn::{BinOp, Expr, ExprLit, ExprMethodCall, Lit, Member, Pat, Type};
 
 /// Tokens of what is known of a name. It is written wherever the name is, so that names made of names would grow
@@ -22,6 +23,27 @@ fn length(tokens: &TokenStream) -> usize {
         _ => 1,
     };
     tokens.clone().into_iter().map(of).sum()
+}
+
+/// Appends what tells these tokens from others: their text, and from which macro each name comes. One path of two macros
+/// may be two constants.
+fn key_of(tokens: &TokenStream, key: &mut String) -> Option<()> {
+    for token in tokens.clone() {
+        match token {
+            TokenTree::Group(group) => {
+                key.push_str(&format!("{:?}(", group.delimiter()));
+                key_of(&group.stream(), key)?;
+                key.push(')');
+            }
+            TokenTree::Ident(name) => {
+                let of = context(&name)?;
+                key.push_str(&format!("{name}#{of}"));
+            }
+            other => key.push_str(&other.to_string()),
+        }
+        key.push(' ');
+    }
+    Some(())
 }
 
 /// What is known of names, and the indices that are looked at.
@@ -43,6 +65,8 @@ pub struct Known {
     skipped: bool,
     /// Counts what may be outside, for each view and index.
     pub unproved: Vec<TokenStream>,
+    /// What these are, as text.
+    looked_at: HashSet<String>,
 }
 
 impl Known {
@@ -144,7 +168,7 @@ impl Walk {
     }
 
     /// The rank of the item, if that is what the expression is.
-    fn rank_of_item(&self, expr: &Expr) -> Option<u8> {
+    pub(super) fn rank_of_item(&self, expr: &Expr) -> Option<u8> {
         let (at, rank) = self.known.item?;
         (self.local_of(expr)? == at).then_some(rank)
     }
@@ -211,7 +235,10 @@ impl Walk {
         let is = |at: u16| {
             places.contains(&Some(at)) || views.contains_key(&at) || locals.contains_key(&at)
         };
-        self.scopes.named(name).any(|(_, at)| is(*at))
+        match self.scopes.is_plain(name) {
+            true => self.scopes.find(name).is_some_and(is),
+            false => self.scopes.named(name).any(|(_, at)| is(*at)),
+        }
     }
 
     /// The ends of an expression.
@@ -349,8 +376,9 @@ impl Walk {
     /// Whether an index is looked at for a whole block; if so, it is from now on.
     pub(super) fn proves(&mut self, view: &Expr, index: &Expr) -> bool {
         self.proof(view, index).is_some_and(|count| {
-            let text = count.to_string();
-            if self.known.unproved.iter().all(|known| known.to_string() != text) {
+            let mut key = String::new();
+            // What cannot be told apart from others is looked at once more.
+            if key_of(&count, &mut key).is_none() || self.known.looked_at.insert(key) {
                 self.known.unproved.push(count);
             }
             true

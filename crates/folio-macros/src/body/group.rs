@@ -77,6 +77,10 @@ impl Walk {
         number.and_then(|at| self.params.get(at)).map_or(Special::None, |(_, special)| *special)
     }
 
+    pub(super) fn is_local_memory(&self, expr: &Expr) -> bool {
+        matches!(self.special_of(expr), Special::Local | Special::LocalAtomic)
+    }
+
     /// An element is written.
     pub(super) fn writes(&mut self, of: &Expr, at: Span) {
         self.written.extend(self.number(of));
@@ -103,6 +107,10 @@ impl Walk {
 
     /// A slot of a local array, or of what items keep. At a name, types tell whether it is the item's own.
     pub(super) fn slot_of(&mut self, of: &Expr, index: &Expr) {
+        if self.is_local_memory(of) && self.neighbour(index).is_some() {
+            // Refused where the index is walked.
+            return;
+        }
         let phase = matches!(self.zone, Zone::Items | Zone::Gives);
         if let (Some(number), None, true) = (self.number(of), self.number(index), phase) {
             self.elsewhere.push((number, index.span()));
@@ -226,7 +234,7 @@ impl Walk {
         }
         let (of, of_tree) = self.expr(&call.receiver);
         let mut args = call.args.iter();
-        let index = args.next().map(|index| self.index(index));
+        let index = args.next().map(|index| self.index(&call.receiver, index));
         let rest = args.map(|arg| self.expr(arg)).collect::<Vec<_>>();
         let (natives, trees): (Vec<_>, Vec<_>) = index.into_iter().chain(rest).unzip();
         let (method, (line, column)) = (&call.method, place_of(call.method.span()));

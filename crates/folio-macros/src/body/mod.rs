@@ -302,7 +302,7 @@ impl Walk {
             Expr::Index(index) => {
                 self.slot_of(&index.expr, &index.index);
                 let (base, base_tree) = self.expr(&index.expr);
-                let (native, tree) = self.index(&index.index);
+                let (native, tree) = self.index(&index.expr, &index.index);
                 let (line, column) = place_of(index.span());
                 let span = index.index.span();
                 let native = if self.proves(&index.expr, &index.index) {

@@ -2,9 +2,9 @@
 
 use super::{Both, Walk, name_of, place_of};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, Member};
+use syn::{BinOp, Expr, ExprBinary, Member};
 
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
@@ -50,7 +50,7 @@ impl Walk {
                 self.slot_of(&index.expr, &index.index);
                 let chunk = self.chunk(&index.expr);
                 let (base, base_tree) = self.target(&index.expr);
-                let (native, tree) = self.index(&index.index);
+                let (native, tree) = self.index(&index.expr, &index.index);
                 let (line, column) = place_of(index.span());
                 let tree = quote!(__s::Expr::Index(&#base_tree, &#tree, (#line, #column)));
                 let span = index.index.span();
@@ -78,20 +78,32 @@ impl Walk {
         }
     }
 
-    /// An index: `i + 1` with the item is the neighbour.
-    pub(super) fn index(&mut self, index: &Expr) -> Both {
-        let Expr::Binary(binary) = index else { return self.expr(index) };
+    /// The index of a neighbour: `i + 1` with the item.
+    pub(super) fn neighbour<'e>(&self, index: &'e Expr) -> Option<&'e ExprBinary> {
+        let Expr::Binary(binary) = index else { return None };
         let item = match &*binary.left {
             Expr::Path(path) => path.path.get_ident().and_then(|name| self.scopes.find(name)),
             _ => None,
         };
-        if item.is_none() || item != self.item {
-            return self.expr(index);
+        let near = matches!(binary.op, BinOp::Add(_) | BinOp::Sub(_));
+        (near && item.is_some() && item == self.item).then_some(binary)
+    }
+
+    /// An index of this.
+    pub(super) fn index(&mut self, of: &Expr, index: &Expr) -> Both {
+        let Some(binary) = self.neighbour(index) else { return self.expr(index) };
+        if self.is_local_memory(of) {
+            let (tile, item) = (of.to_token_stream(), binary.left.to_token_stream());
+            let (op, by) = (binary.op.to_token_stream(), binary.right.to_token_stream());
+            let text = format!(
+                "`{item} {op} ..` is a position in the launch, and `{tile}` is the group's; write \
+                 `{tile}[{item}.local_index() {op} {by}]`"
+            );
+            return self.refuse(index.span(), text);
         }
         let (name, op) = match binary.op {
             BinOp::Add(_) => ("plus", "+"),
-            BinOp::Sub(_) => ("minus", "-"),
-            _ => return self.expr(index),
+            _ => ("minus", "-"),
         };
         let (native, tree) = self.expr(&binary.right);
         let (left, left_tree) = self.expr(&binary.left);

@@ -72,4 +72,14 @@ fn device_function_of_groups(g: Group) -> usize {
     g.index()
 }
 
+#[kernel]
+fn neighbours_in_local_memory(g: Group, x: In<i32>, tile: Local<i32, 16>, n: LocalAtomic<u32, 16>, y: Out<i32>) {
+    g.each(|i| {
+        tile[i] = x[i];
+        tile[i + 1] = x[i + 1];
+        n.add(i - 2, 1);
+    });
+    g.each(|i| y[i] = tile[i - 1]);
+}
+
 fn main() {}

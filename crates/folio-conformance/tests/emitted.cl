@@ -219,6 +219,180 @@ ENTRY(256) folio_adds_at(
   if (t2 - n_p1_low0 < n_p1_size0) atomic_add((volatile GLOBAL u32 *)&n_p1[t2 - n_p1_low0], (u32)1u);
   else outside(verdict, 2u, t2, 0, 0, n_p1_shape0, 0, 0);
 }
+// alternatives
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
+FN i32 div_i32(i32 a, i32 b) { return b == -1 ? (i32)((u32)0 - (u32)a) : (i32)(a / b); }
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_alternatives(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  i32 if_v0 = 0;
+  i32 if_v1 = 0;
+  i32 if_v2 = 0;
+  i32 if_v3 = 0;
+  i32 if_v4 = 0;
+  i32 if_v5 = 0;
+  i32 if_v6 = 0;
+  i32 if_v7 = 0;
+  i32 if_v8 = 0;
+  i32 if_v9 = 0;
+  i32 if_v10 = 0;
+  i32 if_v11 = 0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t1 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const i32 t3 = rem_i32(t1, 3);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t4 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t4 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 2u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const i32 t6 = div_i32(t4, 3);
+  const i32 t8 = rem_i32(t6, 3);
+  const bool t10 = t8 == 0;
+  if (t10) {
+    if_v0 = t3;
+  } else {
+    if_v0 = t8;
+  }
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const i32 t11 = if_v0;
+  const bool t13 = t3 == 1;
+  if (t13) {
+    if_v1 = t3;
+  } else {
+    if_v1 = t8;
+  }
+  const i32 t14 = if_v1;
+  const bool t16 = t8 == 0;
+  const bool t18 = t3 == 0;
+  const bool t19 = (t16 || t18);
+  if (t19) {
+    if_v2 = t11;
+  } else {
+    const bool t21 = t3 == 1;
+    const bool t23 = t8 == 1;
+    const bool t25 = t8 == (-0 - 1);
+    const bool t26 = (t23 || t25);
+    const bool t27 = (t21 || t26);
+    if (t27) {
+      const i32 t29 = (i32)((u32)t14 + (u32)10);
+      if_v3 = t29;
+    } else {
+      if_v3 = 99;
+    }
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const i32 t31 = if_v3;
+    if_v2 = t31;
+  }
+  const i32 t32 = if_v2;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t33 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t33 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 3u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const bool t35 = t3 == 1;
+  if (t35) {
+    if_v4 = t32;
+  } else {
+    const bool t37 = t32 == 2;
+    if (t37) {
+      if_v5 = t8;
+    } else {
+      if_v5 = t3;
+    }
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const i32 t38 = if_v5;
+    if_v4 = t38;
+  }
+  const i32 t39 = if_v4;
+  const bool t41 = t3 == 1;
+  if (t41) {
+    if_v6 = t8;
+  } else {
+    const bool t43 = t32 == 2;
+    if (t43) {
+      if_v7 = t3;
+    } else {
+      if_v7 = t33;
+    }
+    const i32 t44 = if_v7;
+    if_v6 = t44;
+  }
+  const i32 t45 = if_v6;
+  const bool t47 = t8 == 1;
+  const bool t49 = t8 == 2;
+  const bool t50 = (t47 || t49);
+  if (t50) {
+    if_v8 = t32;
+  } else {
+    if_v8 = t8;
+  }
+  const i32 t51 = if_v8;
+  const bool t53 = t3 == 1;
+  const bool t55 = t32 == 2;
+  const bool t56 = (t53 || t55);
+  const bool t58 = t32 == 0;
+  const bool t60 = t8 == 0;
+  const bool t62 = t8 == 1;
+  const bool t63 = (t60 || t62);
+  const bool t64 = (t58 && t63);
+  const bool t65 = (t56 || t64);
+  if (t65) {
+    const i32 t67 = (i32)((u32)t39 * (u32)5);
+    const i32 t68 = (i32)((u32)t67 - (u32)t45);
+    if_v9 = t68;
+  } else {
+    const bool t70 = t8 == 1;
+    const bool t72 = t8 == 2;
+    const bool t73 = (t70 || t72);
+    const bool t75 = t33 >= (-39 - 1);
+    const bool t76 = (t73 || t75);
+    if (t76) {
+      if_v10 = t51;
+    } else {
+      const bool t78 = t33 < (-44 - 1);
+      if (t78) {
+        if_v11 = 7;
+      } else {
+        if_v11 = 8;
+      }
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      const i32 t81 = if_v11;
+      if_v10 = t81;
+    }
+    const i32 t82 = if_v10;
+    if_v9 = t82;
+  }
+  const i32 t83 = if_v9;
+  const i32 t85 = (i32)((u32)t32 * (u32)100);
+  const i32 t86 = (i32)((u32)t85 + (u32)t83);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t86;
+  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // around
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -4351,6 +4525,145 @@ ENTRY(256) folio_halves(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t73;
   else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// hides
+typedef struct { f32 x_f0; f32 y_f1; } V2_t0;
+typedef struct { V2_t0 at[2]; } array_t1;
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_hides(
+    const Block block,
+    GLOBAL const f32 *RESTRICT x_p0_base,
+    GLOBAL f32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const f32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL f32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  f32 l3_v0 = 0.0f;
+  u32 order_v1 = 0u;
+  u64 l4_v2 = 0ul;
+  array_t1 l5_v3 = { { { 0.0f, 0.0f } } };
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  f32 t1 = 0.0f;
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  l3_v0 = t1;
+  const f32 t2 = l3_v0;
+  const bool t4 = t2 > 0.5f;
+  if (t4) {
+    l3_v0 = 0.5f;
+  }
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const f32 t6 = l3_v0;
+  const bool t8 = t6 > 0.0f;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const f32 t9 = l3_v0;
+  const bool t11 = t9 < 0.25f;
+  {
+    const bool t12 = !t8;
+    const bool t13 = (t12 && t11);
+    const u32 t14 = (u32)t13;
+    const bool t16 = !t8;
+    const bool t17 = (t16 || t11);
+    const u32 t18 = (u32)t17;
+    const u32 t19 = 2u * t18;
+    const u32 t20 = t14 + t19;
+    const bool t22 = !t11;
+    const bool t23 = (t8 && t22);
+    const u32 t24 = (u32)t23;
+    const u32 t25 = 4u * t24;
+    const u32 t26 = t20 + t25;
+    const bool t28 = !t11;
+    const bool t29 = (t8 || t28);
+    const u32 t30 = (u32)t29;
+    const u32 t31 = 8u * t30;
+    const u32 t32 = t26 + t31;
+    order_v1 = t32;
+  }
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const u32 t33 = order_v1;
+  const f32 t34 = (f32)t33;
+  const f32 t35 = l3_v0;
+  const f32 t36 = t35 + t34;
+  l3_v0 = t36;
+  l4_v2 = pos0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const u64 t37 = l4_v2;
+  const u64 t39 = t37 * 2ul;
+  l4_v2 = t39;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const u64 t41 = l4_v2;
+  const u64 t42 = t41 + 1ul;
+  l4_v2 = t42;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const f32 t43 = l3_v0;
+  const V2_t0 t45 = { t43, 1.0f };
+  const array_t1 t46 = { { t45, t45 } };
+  l5_v3 = t46;
+  const u64 t48 = l4_v2;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const u64 t50 = (u64)(t48 % 2ul);
+  if (t50 < 2ul) l5_v3.at[t50].x_f0 = 3.0f;
+  else outside(verdict, 2u, t50, 0, 0, 2ul, 0, 0);
+  const f32 t51 = l3_v0;
+  const u64 t53 = (u64)0;
+  f32 t54 = 0.0f;
+  if (t53 < 2ul) t54 = l5_v3.at[t53].y_f1;
+  else outside(verdict, 3u, t53, 0, 0, 2ul, 0, 0);
+  const f32 t55 = t54 - t51;
+  if (t53 < 2ul) l5_v3.at[t53].y_f1 = t55;
+  else outside(verdict, 4u, t53, 0, 0, 2ul, 0, 0);
+  const u64 t57 = (u64)1;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  V2_t0 t58 = { 0.0f, 0.0f };
+  if (t57 < 2ul) t58 = l5_v3.at[t57];
+  else outside(verdict, 5u, t57, 0, 0, 2ul, 0, 0);
+  const u64 t60 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  V2_t0 t61 = { 0.0f, 0.0f };
+  if (t60 < 2ul) t61 = l5_v3.at[t60];
+  else outside(verdict, 6u, t60, 0, 0, 2ul, 0, 0);
+  const array_t1 t62 = { { t58, t61 } };
+  l5_v3 = t62;
+  const u64 t64 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  V2_t0 t65 = { 0.0f, 0.0f };
+  if (t64 < 2ul) t65 = l5_v3.at[t64];
+  else outside(verdict, 7u, t64, 0, 0, 2ul, 0, 0);
+  const f32 t66 = t65.x_f0;
+  const u64 t68 = (u64)1;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  V2_t0 t69 = { 0.0f, 0.0f };
+  if (t68 < 2ul) t69 = l5_v3.at[t68];
+  else outside(verdict, 8u, t68, 0, 0, 2ul, 0, 0);
+  const f32 t70 = t69.y_f1;
+  const u64 t71 = l4_v2;
+  const f32 t72 = (f32)t71;
+  const f32 t73 = t70 * t72;
+  const f32 t74 = t66 + t73;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const f32 t75 = l3_v0;
+  const f32 t76 = t74 - t75;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t76;
+  else outside(verdict, 9u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // histogram
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -4747,6 +5060,116 @@ ENTRY(256) folio_integers(
   // crates/folio-conformance/src/engine/kernels/code.rs
   if (pos0 - o_p2_low0 < o_p2_size0) o_p2[pos0 - o_p2_low0] = t35;
   else outside(verdict, 3u, pos0, 0, 0, o_p2_shape0, 0, 0);
+}
+// lazily
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
+typedef struct { u64 words[15]; } Block;
+ENTRY(256) folio_lazily(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL u32 *n_p1_base,
+    GLOBAL i32 *RESTRICT y_p2_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_shape0 = block.words[0];
+  const u64 x_p0_low0 = block.words[1];
+  const u64 x_p0_size0 = block.words[2];
+  const u64 n_p1_low0 = block.words[3];
+  const u64 n_p1_size0 = block.words[4];
+  const u64 n_p1_shape0 = block.words[5];
+  const u64 y_p2_low0 = block.words[6];
+  const u64 y_p2_size0 = block.words[7];
+  const u64 y_p2_shape0 = block.words[8];
+  const u64 first0 = block.words[9];
+  const u64 offset0 = block.words[10];
+  const u64 range0 = block.words[11];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[12];
+  GLOBAL u32 *n_p1 = n_p1_base + block.words[13];
+  GLOBAL i32 *y_p2 = y_p2_base + block.words[14];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  bool lazy_v0 = false;
+  bool lazy_v1 = false;
+  bool lazy_v2 = false;
+  bool lazy_v3 = false;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t1 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t2 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t2 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 2u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const i32 t4 = rem_i32(t2, 4);
+  const bool t6 = t1 > 40;
+  lazy_v0 = t6;
+  if (t6) {
+    const u64 t8 = (u64)0;
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    u32 t10 = 0u;
+    if (t8 - n_p1_low0 < n_p1_size0) t10 = atomic_add((volatile GLOBAL u32 *)&n_p1[t8 - n_p1_low0], (u32)1u);
+    else outside(verdict, 3u, t8, 0, 0, n_p1_shape0, 0, 0);
+    const bool t12 = t10 < 1000u;
+    lazy_v0 = t12;
+  }
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const bool t13 = lazy_v0;
+  const bool t15 = t4 == 0;
+  lazy_v1 = t15;
+  if (!t15) {
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    if (t4 == 0) fail(verdict, 4u);
+    const i32 t16 = t4 == 0 ? 0 : rem_i32(t1, t4);
+    const bool t18 = t16 < 0;
+    const i32 t19 = (t4 < 0 ? (i32)((u32)0 - (u32)t4) : t4);
+    const i32 t20 = (i32)((u32)t16 + (u32)t19);
+    const i32 t21 = t18 ? t20 : t16;
+    const bool t23 = t21 == 1;
+    lazy_v1 = t23;
+  }
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const bool t24 = lazy_v1;
+  const bool t26 = t4 != 0;
+  lazy_v2 = t26;
+  if (t26) {
+    const bool t28 = t1 < 0;
+    lazy_v3 = t28;
+    if (!t28) {
+      const u64 t30 = (u64)1;
+      const u32 t31 = (u32)t1;
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      u32 t32 = 0u;
+      if (t30 - n_p1_low0 < n_p1_size0) t32 = atomic_max((volatile GLOBAL u32 *)&n_p1[t30 - n_p1_low0], (u32)t31);
+      else outside(verdict, 5u, t30, 0, 0, n_p1_shape0, 0, 0);
+      const bool t34 = t32 > 2000u;
+      lazy_v3 = t34;
+    }
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const bool t35 = lazy_v3;
+    const bool t36 = !t35;
+    lazy_v2 = t36;
+  }
+  const bool t37 = lazy_v2;
+  const u64 t40 = pos0 + 1ul;
+  const bool t41 = x_p0_shape0 > t40;
+  const bool t42 = (t37 && t41);
+  const i32 t43 = (i32)t13;
+  const i32 t45 = (i32)t24;
+  const i32 t46 = (i32)((u32)2 * (u32)t45);
+  const i32 t47 = (i32)((u32)t43 + (u32)t46);
+  const i32 t49 = (i32)t42;
+  const i32 t50 = (i32)((u32)4 * (u32)t49);
+  const i32 t51 = (i32)((u32)t47 + (u32)t50);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t51;
+  else outside(verdict, 6u, pos0, 0, 0, y_p2_shape0, 0, 0);
 }
 // leaves
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -5317,6 +5740,7 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+FN u64 sat_add_u64(u64 a, u64 b) { return a + b < a ? ~(u64)0 : a + b; }
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_loops(
     const Block block,
@@ -5354,7 +5778,7 @@ ENTRY(256) folio_loops(
     const u64 t11 = (u64)0;
     const u64 t12 = (u64)k8;
     const u64 t13 = t12 - t11;
-    const u64 t16 = t13 + 1ul;
+    const u64 t16 = sat_add_u64(t13, 1ul);
     const bool t17 = 0 <= k8;
     const u64 t18 = t17 ? t16 : 0ul;
     for (u64 k19 = 0ul; k19 < t18; k19++) {
@@ -5392,7 +5816,7 @@ ENTRY(256) folio_loops(
   // crates/folio-conformance/src/engine/kernels/language.rs
   if (t44 == 0) fail(verdict, 2u);
   const u64 t45 = t44 == 0 ? 0 : (u64)(t43 / t44);
-  const u64 t46 = t45 + 1ul;
+  const u64 t46 = sat_add_u64(t45, 1ul);
   const bool t47 = 1 < t5;
   const bool t48 = 3ul != 0ul;
   const bool t49 = (t47 && t48);
@@ -5416,7 +5840,7 @@ ENTRY(256) folio_loops(
   const u64 t69 = (t62 > 1ul ? t62 : 1ul);
   if (t69 == 0) fail(verdict, 3u);
   const u64 t70 = t69 == 0 ? 0 : (u64)(t66 / t69);
-  const u64 t71 = t70 + 1ul;
+  const u64 t71 = sat_add_u64(t70, 1ul);
   const bool t72 = (-4 - 1) <= t5;
   const bool t73 = t62 != 0ul;
   const bool t74 = (t72 && t73);
@@ -5437,7 +5861,7 @@ ENTRY(256) folio_loops(
   // crates/folio-conformance/src/engine/kernels/language.rs
   if (t93 == 0) fail(verdict, 4u);
   const u64 t94 = t93 == 0 ? 0 : (u64)(t90 / t93);
-  const u64 t95 = t94 + 1ul;
+  const u64 t95 = sat_add_u64(t94, 1ul);
   const bool t96 = 0 <= 255;
   const bool t97 = 50ul != 0ul;
   const bool t98 = (t96 && t97);
@@ -8704,6 +9128,7 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+FN u64 sat_add_u64(u64 a, u64 b) { return a + b < a ? ~(u64)0 : a + b; }
 FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
 FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
 typedef struct { u64 words[11]; } Block;
@@ -8767,7 +9192,7 @@ ENTRY(256) folio_spoken(
     const u64 t17 = (2ul > 1ul ? 2ul : 1ul);
     if (t17 == 0) fail(verdict, 3u);
     const u64 t18 = t17 == 0 ? 0 : (u64)(t16 / t17);
-    const u64 t19 = t18 + 1ul;
+    const u64 t19 = sat_add_u64(t18, 1ul);
     const bool t20 = 0ul < 5ul;
     const bool t21 = 2ul != 0ul;
     const bool t22 = (t20 && t21);
@@ -8854,7 +9279,7 @@ ENTRY(256) folio_spoken(
           const u64 t67 = (3ul > 1ul ? 3ul : 1ul);
           if (t67 == 0) fail(verdict, 9u);
           const u64 t68 = t67 == 0 ? 0 : (u64)(t64 / t67);
-          const u64 t69 = t68 + 1ul;
+          const u64 t69 = sat_add_u64(t68, 1ul);
           const bool t70 = 1 <= 7;
           const bool t71 = 3ul != 0ul;
           const bool t72 = (t70 && t71);
@@ -9567,6 +9992,130 @@ ENTRY(256) folio_tanh_of(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// to_the_last
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN u64 sat_add_u64(u64 a, u64 b) { return a + b < a ? ~(u64)0 : a + b; }
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_to_the_last(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  i32 l4_v0 = 0;
+  i32 l5_v1 = 0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t1 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const u32 t2 = (u32)t1;
+  const u64 t3 = (u64)t2;
+  const u64 t5 = (u64)(t3 % 9ul);
+  l4_v0 = 0;
+  l5_v1 = 0;
+  const u64 t11 = 18446744073709551615ul - 0ul;
+  const u64 t14 = sat_add_u64(t11, 1ul);
+  const bool t15 = 0ul <= 18446744073709551615ul;
+  const u64 t16 = t15 ? t14 : 0ul;
+  for (u64 k17 = 0ul; k17 < t16; k17++) {
+    const u64 t18 = 0ul + k17;
+    const bool t19 = t18 > t5;
+    if (t19) {
+      break;
+    }
+    const i32 t20 = (i32)t18;
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const i32 t21 = l4_v0;
+    const i32 t22 = (i32)((u32)t21 + (u32)t20);
+    l4_v0 = t22;
+  }
+  const u64 t26 = (u64)(-9223372036854775807l - 1l);
+  const u64 t27 = (u64)9223372036854775807l;
+  const u64 t28 = t27 - t26;
+  const u64 t31 = sat_add_u64(t28, 1ul);
+  const bool t32 = (-9223372036854775807l - 1l) <= 9223372036854775807l;
+  const u64 t33 = t32 ? t31 : 0ul;
+  for (u64 k34 = 0ul; k34 < t33; k34++) {
+    const i64 t35 = (i64)k34;
+    const i64 t36 = (i64)((u64)9223372036854775807l - (u64)t35);
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const i32 t38 = l5_v1;
+    const i32 t39 = (i32)((u32)t38 + (u32)1);
+    l5_v1 = t39;
+    const i64 t40 = (i64)t5;
+    const i64 t41 = (i64)((u64)t36 + (u64)t40);
+    const bool t43 = t41 == 9223372036854775807l;
+    if (t43) {
+      break;
+    }
+  }
+  const u64 t47 = 18446744073709551615ul - t5;
+  const u64 t50 = (1ul > 1ul ? 1ul : 1ul);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (t50 == 0) fail(verdict, 2u);
+  const u64 t51 = t50 == 0 ? 0 : (u64)(t47 / t50);
+  const u64 t52 = sat_add_u64(t51, 1ul);
+  const bool t53 = t5 <= 18446744073709551615ul;
+  const bool t54 = 1ul != 0ul;
+  const bool t55 = (t53 && t54);
+  const u64 t56 = t55 ? t52 : 0ul;
+  for (u64 k57 = 0ul; k57 < t56; k57++) {
+    const u64 t58 = k57 * 1ul;
+    const u64 t59 = t5 + t58;
+    const bool t61 = t59 > 12ul;
+    if (t61) {
+      break;
+    }
+    const i32 t63 = (i32)t59;
+    const i32 t64 = (i32)((u32)100 * (u32)t63);
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const i32 t65 = l4_v0;
+    const i32 t66 = (i32)((u32)t65 + (u32)t64);
+    l4_v0 = t66;
+  }
+  const u64 t68 = 18446744073709551615ul - t5;
+  const u64 t71 = 18446744073709551615ul - t68;
+  const u64 t74 = sat_add_u64(t71, 1ul);
+  const bool t75 = t68 <= 18446744073709551615ul;
+  const u64 t76 = t75 ? t74 : 0ul;
+  for (u64 k77 = 0ul; k77 < t76; k77++) {
+    const u64 t78 = t68 + k77;
+    const u64 t80 = t78 & 1ul;
+    const i32 t81 = (i32)t80;
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    const i32 t82 = l5_v1;
+    const i32 t83 = (i32)((u32)t82 + (u32)t81);
+    l5_v1 = t83;
+  }
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const i32 t84 = l4_v0;
+  const i32 t86 = (i32)((u32)t84 * (u32)20);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const i32 t87 = l5_v1;
+  const i32 t88 = (i32)((u32)t86 + (u32)t87);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t88;
+  else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // too_far
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -10263,6 +10812,7 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+FN u64 sat_add_u64(u64 a, u64 b) { return a + b < a ? ~(u64)0 : a + b; }
 FN i32 i32_of_f32(f32 x) { return x >= -2147483648.0f ? x < 2147483648.0f ? (i32)x : 2147483647 : x < 0 ? (-2147483647 - 1) : 0; }
 FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
 typedef struct { u64 words[11]; } Block;
@@ -10337,7 +10887,7 @@ ENTRY(256) folio_zoo(
   const u64 t33 = (u64)0;
   const u64 t34 = (u64)3;
   const u64 t35 = t34 - t33;
-  const u64 t38 = t35 + 1ul;
+  const u64 t38 = sat_add_u64(t35, 1ul);
   const bool t39 = 0 <= 3;
   const u64 t40 = t39 ? t38 : 0ul;
   for (u64 k41 = 0ul; k41 < t40; k41++) {
@@ -10456,6 +11006,7 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+FN u64 sat_add_u64(u64 a, u64 b) { return a + b < a ? ~(u64)0 : a + b; }
 FN i32 i32_of_f32(f32 x) { return x >= -2147483648.0f ? x < 2147483648.0f ? (i32)x : 2147483647 : x < 0 ? (-2147483647 - 1) : 0; }
 FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
 typedef struct { u64 words[11]; } Block;
@@ -10530,7 +11081,7 @@ ENTRY(256) folio_zoo(
   const u64 t33 = (u64)0;
   const u64 t34 = (u64)3;
   const u64 t35 = t34 - t33;
-  const u64 t38 = t35 + 1ul;
+  const u64 t38 = sat_add_u64(t35, 1ul);
   const bool t39 = 0 <= 3;
   const u64 t40 = t39 ? t38 : 0ul;
   for (u64 k41 = 0ul; k41 < t40; k41++) {

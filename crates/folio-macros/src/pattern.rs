@@ -20,9 +20,9 @@ impl Scopes {
         self.open.push(vec![]);
     }
 
-    /// It ends.
-    pub fn leave(&mut self) {
-        self.open.pop();
+    /// It ends; what it had.
+    pub fn leave(&mut self) -> Vec<(Ident, u16)> {
+        self.open.pop().unwrap_or_default()
     }
 
     /// A new variable.
@@ -97,6 +97,11 @@ impl Scopes {
             }
         }
     }
+}
+
+/// One name, of one macro.
+pub fn same(a: &Ident, b: &Ident) -> bool {
+    a.unraw() == b.unraw() && context(a) == context(b)
 }
 
 /// What macro a name comes from. There is no other way to ask than what a span prints, `#0 bytes(3..4)`. Outside of

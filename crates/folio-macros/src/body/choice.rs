@@ -2,6 +2,7 @@
 
 use super::flow::{gives, if_tree};
 use super::{Both, Walk};
+use crate::pattern::same;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
@@ -27,7 +28,8 @@ impl Walk {
         self.scopes.enter();
         let mut lets = vec![];
         let (of, subject) = self.subject(&choice.expr, &mut lets);
-        let arms: Vec<_> = choice.arms.iter().map(|arm| self.arm(arm, &subject)).collect();
+        let arms = choice.arms.iter().map(|arm| self.arm(arm, &subject, &mut lets));
+        let arms: Vec<_> = arms.collect();
         self.scopes.leave();
         let natives = arms.iter().map(|(native, ..)| native);
         let native = quote!(match #of { #(#natives)* });
@@ -66,11 +68,22 @@ impl Walk {
     }
 
     /// An arm: in Rust, its test, and what it gives.
-    fn arm(&mut self, arm: &Arm, subject: &Subject) -> (TokenStream, Test, TokenStream) {
+    fn arm(
+        &mut self,
+        arm: &Arm,
+        subject: &Subject,
+        lets: &mut Vec<TokenStream>,
+    ) -> (TokenStream, Test, TokenStream) {
         self.scopes.enter();
-        let (pat, mut test) = self.test(&arm.pat, subject);
+        let before = lets.len();
+        let (pat, mut test) = self.test(&arm.pat, subject, lets);
         let mut condition = TokenStream::new();
         if let Some((token, guard)) = &arm.guard {
+            if lets.len() > before {
+                // Rust asks for each alternative that matches.
+                let text = "with `if`, all alternatives bind a name in one place; write an arm for each of them";
+                self.refuse(arm.pat.span(), text);
+            }
             let (native, tree) = self.expr(guard);
             condition = quote!(#token #native);
             test = and(test, Some(tree));
@@ -80,27 +93,40 @@ impl Walk {
         (quote!(#pat #condition => #body,), test, tree)
     }
 
-    /// A pattern in Rust, and its test. Names are bound to the variable that is matched.
-    fn test(&mut self, pat: &Pat, subject: &Subject) -> (TokenStream, Test) {
+    /// A pattern in Rust, and its test. Names are bound to the variable that is matched; `lets` gets those of names
+    /// that are one variable or another.
+    fn test(
+        &mut self,
+        pat: &Pat,
+        subject: &Subject,
+        lets: &mut Vec<TokenStream>,
+    ) -> (TokenStream, Test) {
         let whole = pat.to_token_stream();
         match (pat, subject) {
             (Pat::Wild(_), _) => (whole, None),
-            (Pat::Paren(inner), _) => self.test(&inner.pat, subject),
+            (Pat::Paren(inner), _) => self.test(&inner.pat, subject, lets),
             (Pat::Or(or), _) => {
-                let cases: Vec<_> = or.cases.iter().map(|case| self.test(case, subject)).collect();
-                let mut tests = cases.iter().map(|(_, test)| test.clone());
+                let (mut natives, mut tests, mut names) = (vec![], vec![], vec![]);
+                for case in &or.cases {
+                    self.scopes.enter();
+                    let (native, test) = self.test(case, subject, lets);
+                    natives.push(native);
+                    tests.push(test);
+                    names.push(self.scopes.leave());
+                }
+                self.bind_either(&tests, &names, lets);
+                let mut tests = tests.into_iter();
                 let first = tests.next().flatten();
                 let any = tests.fold(first, |all, test| {
                     let (all, test) = (all?, test?);
                     Some(binary("||", &all, &test))
                 });
-                let natives = cases.iter().map(|(native, _)| native);
                 (quote!((#(#natives)|*)), any)
             }
             (Pat::Tuple(tuple), Subject::Parts(parts)) if tuple.elems.len() == parts.len() => {
                 let (mut natives, mut all) = (vec![], None);
                 for (pat, part) in tuple.elems.iter().zip(parts) {
-                    let (native, test) = self.test(pat, part);
+                    let (native, test) = self.test(pat, part, lets);
                     natives.push(native);
                     all = and(all, test);
                 }
@@ -120,7 +146,7 @@ impl Walk {
                 self.scopes.bind_to(ident, *at);
                 match &name.subpat {
                     Some((_, inner)) => {
-                        let (native, test) = self.test(inner, subject);
+                        let (native, test) = self.test(inner, subject, lets);
                         (quote!(#ident @ #native), test)
                     }
                     // So a constant of this name is refused, and not matched in one form only.
@@ -144,6 +170,37 @@ impl Walk {
                 (whole, all)
             }
             _ => self.no_pattern(pat),
+        }
+    }
+
+    /// Binds what all alternatives bind, as Rust has checked: each name to its variable in the first of them that
+    /// matches.
+    fn bind_either(
+        &mut self,
+        tests: &[Test],
+        names: &[Vec<(Ident, u16)>],
+        lets: &mut Vec<TokenStream>,
+    ) {
+        let Some((first, others)) = names.split_first() else { return };
+        for (name, own) in first {
+            let find = |all: &Vec<(Ident, u16)>| {
+                all.iter().find(|(other, _)| same(other, name)).map_or(*own, |(_, at)| *at)
+            };
+            let all: Vec<_> = std::iter::once(*own).chain(others.iter().map(find)).collect();
+            let mut at = *own;
+            if all.iter().any(|other| other != own) {
+                let ways = tests.iter().zip(&all).rev();
+                let either = ways.fold(None, |rest: Option<TokenStream>, (test, at)| {
+                    let here = local(*at);
+                    Some(match (rest, test) {
+                        (Some(rest), Some(test)) => if_tree(test, &gives(&here), &gives(&rest)),
+                        _ => here,
+                    })
+                });
+                at = self.scopes.unnamed();
+                lets.push(quote!(__s::Statement::Let(__s::Pattern::Local(#at, false), #either)));
+            }
+            self.scopes.bind_to(name, at);
         }
     }
 

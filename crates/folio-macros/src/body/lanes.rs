@@ -2,7 +2,7 @@
 //! for all, and loops over the lanes around statements for each. What lanes keep from one such loop to the next lies
 //! in `Lanes`.
 
-use crate::pattern::context;
+use crate::pattern::same;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
@@ -190,11 +190,6 @@ impl Variable {
             Variable::Kept { name: own, .. } => same(own, name),
         }
     }
-}
-
-/// One name, of one macro.
-fn same(a: &Ident, b: &Ident) -> bool {
-    a.unraw() == b.unraw() && context(a) == context(b)
 }
 
 pub(super) fn words(tokens: &TokenStream, into: &mut BTreeSet<String>) {

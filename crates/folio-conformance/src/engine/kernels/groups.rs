@@ -375,6 +375,23 @@ pub(super) fn local_memory_has_bounds(rig: &Rig) -> Outcome {
     Ok(())
 }
 
+/// 32 GiB for each group: no device is asked for them.
+#[kernel]
+fn far_too_much(g: Group, tile: Local<[u64; 1 << 16], 65536>, y: Out<u32>) {
+    g.each(|i| y[i] = tile[5][3] as u32);
+}
+
+pub(super) fn local_memory_has_a_limit(rig: &Rig) -> Outcome {
+    let (q, mut y) = (rig.rt.queue()?, rig.rt.buffer::<u32>(8)?);
+    let result = q.run(Items::from(8).groups([4]), far_too_much(&mut y));
+    let cause = match result {
+        Err(Error::Kernel { cause, .. }) => cause,
+        other => return Err(Stop::Failed(format!("{other:?}"))),
+    };
+    ensure_eq!(*cause, folio_core::LowerError::LocalMemory(32 << 30));
+    Ok(())
+}
+
 pub(super) fn anyone_may_write(rig: &Rig) -> Outcome {
     let (at, y) = (data([20], |k| (k as u32 * 7) % 20), data([20], |k| k as u32 * 100));
     fine(agree::<scatter>(rig, &[20], vec![at.arg(), y.arg()], |rt, q| {

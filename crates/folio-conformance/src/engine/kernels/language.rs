@@ -67,6 +67,89 @@ fn matches(i: Item, x: In<i32>, y: Out<i32>) {
     }
 }
 
+/// Names that are one part or another.
+#[kernel]
+fn alternatives(i: Item, x: In<i32>, y: Out<i32>) {
+    let (a, b) = (x[i] % 3, x[i] / 3 % 3);
+    let first = match (a, b) {
+        (n, 0) | (0, n) => n,
+        (n @ 1, _) | (_, n @ (1 | -1)) => n + 10,
+        _ => 99,
+    };
+    let second = match ((a, first), b, x[i]) {
+        ((1, n), m, _) | ((m, 2), n, _) | ((n, 0), 0 | 1, m) => n * 5 - m,
+        ((_, n), (1 | 2), _) | (_, n, -40..) => n,
+        (_, _, n) if n < -45 => 7,
+        _ => 8,
+    };
+    y[i] = first * 100 + second;
+}
+
+/// What is on the right of `&&` and `||` is done if it decides.
+#[kernel]
+fn lazily(i: Item, x: In<i32>, n: Atomic<u32>, y: Out<i32>) {
+    let (a, b) = (x[i], x[i] % 4);
+    let counted = a > 40 && n.add(0, 1) < 1000;
+    let odd = b == 0 || a.rem_euclid(b) == 1;
+    let inside = b != 0 && !(a < 0 || n.max(1, a as u32) > 2000) && x.shape()[0] > i.index() + 1;
+    y[i] = counted as i32 + 2 * (odd as i32) + 4 * (inside as i32);
+}
+
+/// More values than a `u64` counts; none gets to the last.
+#[kernel]
+fn to_the_last(i: Item, x: In<i32>, y: Out<i32>) {
+    let few = x[i] as u32 as u64 % 9;
+    let (mut sum, mut turns) = (0, 0);
+    for k in 0..=u64::MAX {
+        if k > few {
+            break;
+        }
+        sum += k as i32;
+    }
+    for k in (i64::MIN..=i64::MAX).rev() {
+        turns += 1;
+        if k + few as i64 == i64::MAX {
+            break;
+        }
+    }
+    for k in (few..=u64::MAX).step_by(1) {
+        if k > 12 {
+            break;
+        }
+        sum += 100 * k as i32;
+    }
+    for k in u64::MAX - few..=u64::MAX {
+        turns += (k & 1) as i32;
+    }
+    y[i] = sum * 20 + turns;
+}
+
+#[device_fn]
+fn order(a: bool, b: bool) -> u32 {
+    (a < b) as u32 + 2 * ((a <= b) as u32) + 4 * ((a > b) as u32) + 8 * ((a >= b) as u32)
+}
+
+/// Locals hide views and the item.
+#[kernel]
+fn hides(i: Item, x: In<f32>, y: Out<f32>) {
+    let mut x = x[i];
+    if x > 0.5 {
+        x = 0.5;
+    }
+    x += order(x > 0.0, x < 0.25) as f32;
+    let last = {
+        let mut i = i.index();
+        i = i * 2;
+        i += 1;
+        let mut y = [V2 { x, y: 1.0 }; 2];
+        y[i % 2].x = 3.0;
+        y[0].y -= x;
+        y = [y[1], y[0]];
+        y[0].x + y[1].y * i as f32
+    };
+    y[i] = last - x;
+}
+
 #[kernel]
 fn loops(i: Item, x: In<i32>, y: Out<i32>) {
     let n = (x[i] as u32 % 20) as i32;
@@ -337,13 +420,27 @@ pub(super) fn halves_are_rounded_singles(rig: &Rig) -> Outcome {
 /// semantics 12.4
 pub(super) fn choices(rig: &Rig) -> Outcome {
     fine(mapped(rig, |k| k as i32 - 30, 0, |x, y| matches(x, y))?)?;
-    fine(mapped(rig, noise, 0, |x, y| matches(x, y))?)
+    fine(mapped(rig, noise, 0, |x, y| matches(x, y))?)?;
+    fine(mapped_all(rig, 96, |k| k as i32 - 48, 0, |x, y| alternatives(x, y))?)
+}
+
+/// semantics 12.3
+pub(super) fn right_sides_wait_for_the_left(rig: &Rig) -> Outcome {
+    let x = data([64], |k| k as i32 - 9);
+    let (n, y) = (data([2], |_| 0u32), data([64], |_| 0));
+    let args = vec![x.arg(), n.arg(), y.arg()];
+    fine(agree::<lazily>(rig, &[64], args, |rt, q| {
+        let (x, mut n, mut y) = (x.buffer(rt)?, n.buffer(rt)?, y.buffer(rt)?);
+        q.run(64, lazily(&x, &mut n, &mut y))?;
+        Ok(vec![contents(&n)?, contents(&y)?])
+    })?)
 }
 
 /// semantics 6.1, 12.3
 pub(super) fn loops_of_all_kinds(rig: &Rig) -> Outcome {
     fine(mapped(rig, |k| k as i32, 0, |x, y| loops(x, y))?)?;
-    fine(mapped(rig, |k| k as i32 + 1, 0, |x, y| collatz(x, y))?)
+    fine(mapped(rig, |k| k as i32 + 1, 0, |x, y| collatz(x, y))?)?;
+    fine(mapped(rig, |k| k as i32, 0, |x, y| to_the_last(x, y))?)
 }
 
 pub(super) fn methods_and_operators(rig: &Rig) -> Outcome {
@@ -363,6 +460,7 @@ pub(super) fn tuples_and_constants(rig: &Rig) -> Outcome {
 
 pub(super) fn names_of_all_kinds(rig: &Rig) -> Outcome {
     fine(mapped(rig, noise, 0, |x, y| of_a_macro(x, y))?)?;
+    fine(mapped(rig, wave, 0.0, |x, y| hides(x, y))?)?;
     fine(mapped(rig, noise, 0, |x, y| of_a_macro_of_parts(x, y))?)?;
     let (x, y) = (data([64], noise), data([64], |_| 0));
     let args = vec![x.arg(), scalar(3), scalar(-8), y.arg()];

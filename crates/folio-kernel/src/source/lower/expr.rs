@@ -1,8 +1,9 @@
 //! Expressions: numbers, operators, fields, what is made of parts.
 
 use super::super::{At, Entry, Expr, Function};
+use super::place::known;
 use super::{Given, Lower, LowerError, Result};
-use crate::ir::{Stmt, Value};
+use crate::ir::{ParamId, Stmt, Value};
 use crate::op::{Binary, Compare, Op, Unary};
 use crate::types::{Composite, Scalar, Type};
 use std::collections::HashMap;
@@ -158,10 +159,26 @@ impl Lower {
             let given = self.inline(function, vec![Given::Value(a), Given::Value(b)])?;
             return self.value(given);
         }
-        if self.builder.type_of(a).scalar().is_none() {
-            return Err(LowerError::Unsupported(op));
+        let compares = matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=");
+        match self.builder.type_of(a).scalar() {
+            None if compares => return Err(LowerError::Comparison(op)),
+            None => return Err(LowerError::Unsupported(op)),
+            Some(Scalar::Bool) => return self.of_bools(op, a, b),
+            Some(_) => {}
         }
         self.site(at);
+        self.operator(op, a, b)
+    }
+
+    /// An operator of two `bool`: the IR has no order of them.
+    fn of_bools(&mut self, op: &'static str, a: Value, b: Value) -> Result<Value> {
+        let (op, a, b) = match op {
+            "<" => ("&", self.builder.unary(Unary::Not, a), b),
+            "<=" => ("|", self.builder.unary(Unary::Not, a), b),
+            ">" => ("&", a, self.builder.unary(Unary::Not, b)),
+            ">=" => ("|", a, self.builder.unary(Unary::Not, b)),
+            _ => (op, a, b),
+        };
         self.operator(op, a, b)
     }
 
@@ -272,7 +289,8 @@ impl Lower {
         Ok(Given::Value(self.builder.op(Op::Make(ty, parts))))
     }
 
-    /// Computing it when it does not decide changes nothing: no load, division, call, or exit.
+    /// Computing it when it does not decide changes nothing: no load, division, call, exit, or method that may fail
+    /// or that a parameter has.
     fn is_plain(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Number(..) | Expr::Bool(_) | Expr::Local(_) | Expr::Const(_) => true,
@@ -285,14 +303,31 @@ impl Lower {
                 self.operator_of(*function).is_none() && self.is_plain(a)
             }
             Expr::Cast(a, _) | Expr::FromBits(a, _) | Expr::Field(a, _) => self.is_plain(a),
-            Expr::Method(a, _, args, _) => {
-                self.is_plain(a) && args.iter().all(|arg| self.is_plain(arg))
+            Expr::Method(a, name, args, _) => {
+                let harmless = match self.view_of(a) {
+                    Some(_) => matches!(*name, "len" | "shape"),
+                    None => *name != "rem_euclid",
+                };
+                harmless && self.is_plain(a) && args.iter().all(|arg| self.is_plain(arg))
             }
-            Expr::Index(of, at, _) => {
-                let extent = matches!(**of, Expr::Method(_, "shape", ..));
-                extent && matches!(**at, Expr::Number(..)) && self.is_plain(of)
-            }
+            Expr::Index(of, at, _) => match (&**of, known(at)) {
+                (Expr::Method(view, "shape", ..), Some(dim)) => {
+                    let view = self.view_of(view);
+                    let elements = view.and_then(|view| self.builder.kernel().elements(view));
+                    elements.is_some_and(|(_, rank)| dim < usize::from(rank))
+                }
+                _ => false,
+            },
             _ => false,
+        }
+    }
+
+    /// The parameter that an expression names, if it is a view or local memory.
+    fn view_of(&self, expr: &Expr) -> Option<ParamId> {
+        let Expr::Local(local) = expr else { return None };
+        match self.frame.locals.get(local) {
+            Some(Given::View(param)) => Some(*param),
+            _ => None,
         }
     }
 }

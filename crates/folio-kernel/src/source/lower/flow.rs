@@ -219,7 +219,8 @@ impl Lower {
                 }
                 None => after,
             };
-            count = self.builder.binary(Binary::Add, steps, one);
+            // All values of 64 bits are one more than can be counted: the last turn is one that nobody gets to.
+            count = self.builder.binary(Binary::SatAdd, steps, one);
         }
         let op = if inclusive { Compare::Le } else { Compare::Lt };
         let mut any = self.builder.compare(op, from, to);

@@ -28,6 +28,14 @@ pub enum LowerError {
     /// More calls than a kernel can have, as all are inlined.
     #[error("more than {MOST_CALLS} calls are inlined; split the kernel or make loops")]
     Calls,
+    /// More local memory than a group can have on any device.
+    #[error(
+        "local arrays of {0} bytes, and a group has at most {MOST_LOCAL}; use smaller ones, or a buffer"
+    )]
+    LocalMemory(u64),
+    /// What is compared is no number.
+    #[error("`{0}` compares numbers in kernels; of structs, arrays and tuples, compare the parts")]
+    Comparison(&'static str),
     /// A number beyond its type.
     #[error("`{0}` is no {1}")]
     Number(&'static str, String),
@@ -80,6 +88,16 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
             _ => return Err(LowerError::Unsupported("this parameter")),
         };
         lower.frame.locals.insert(at as u16, given);
+    }
+    let locals = lower.builder.kernel().params.iter().map(|param| match param.kind {
+        ParamKind::Local { element, len } => (element, u64::from(len)),
+        _ => (U64, 0),
+    });
+    let bytes = locals
+        .map(|(element, len)| lower.builder.kernel().types.layout(element).0.saturating_mul(len));
+    let bytes = bytes.fold(0, u64::saturating_add);
+    if bytes > MOST_LOCAL {
+        return Err(LowerError::LocalMemory(bytes));
     }
     lower.block(function.body)?;
     Ok(lower.builder.finish()?)
@@ -145,6 +163,10 @@ struct Lower {
 
 /// Calls that a kernel may have in all: beyond it compilers for devices would not end either.
 const MOST_CALLS: usize = 10_000;
+
+/// Bytes of local arrays that a group may have: far more than GPUs have, and no more than a thread of the CPU can be
+/// asked to clear for each group.
+const MOST_LOCAL: u64 = 16 << 20;
 
 const U64: Type = Type::Scalar(Scalar::U64);
 

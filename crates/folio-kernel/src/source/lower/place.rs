@@ -168,7 +168,7 @@ impl Lower {
 }
 
 /// A literal index.
-fn known(index: &Expr) -> Option<usize> {
+pub(super) fn known(index: &Expr) -> Option<usize> {
     match index {
         Expr::Number(digits, _) => digits.parse().ok(),
         _ => None,

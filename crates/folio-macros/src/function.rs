@@ -162,6 +162,13 @@ impl Signature {
         if let (Kind::Kernel, ReturnType::Type(_, ty)) = (kind, &signature.output) {
             walk.refuse(ty.span(), "kernels return nothing; write to an `Out`");
         }
+        if let (Kind::Device | Kind::Method, ReturnType::Type(_, ty)) = (kind, &signature.output)
+            && role_of(ty).0 != Role::Value
+        {
+            let text = "a device function gives a value: a number, an array, a tuple, a struct; index views, and give \
+                `i.index()` for an item";
+            walk.refuse(ty.span(), text);
+        }
         walk.scopes.enter();
         let mut parameters = vec![];
         for argument in &signature.inputs {

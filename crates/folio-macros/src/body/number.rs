@@ -80,12 +80,29 @@ impl Walk {
         if is_assignment(&binary.op) {
             return self.assign_operation(binary, op.trim_end_matches('='));
         }
+        if let Some((at, text)) =
+            self.no_number(&binary.left).or_else(|| self.no_number(&binary.right))
+        {
+            return self.refuse(at, text);
+        }
         let (a, tree_a) = self.expr(&binary.left);
         let (b, tree_b) = self.expr(&binary.right);
         let (native, entry) = self.operation(binary, &op, a, b);
         let (line, column) = place_of(binary.span());
         let tree = quote!(__s::Expr::Binary(#op, &#tree_a, &#tree_b, #entry, (#line, #column)));
         (native, tree)
+    }
+
+    /// Why this is no operand, as far as its name says.
+    fn no_number(&self, operand: &Expr) -> Option<(Span, String)> {
+        let name = operand.to_token_stream();
+        let text = match (self.is_view(operand), self.rank_of_item(operand)) {
+            (true, _) => format!("`{name}` is a view; write its element: `{name}[i]`"),
+            (_, Some(1)) => format!("`{name}` is the item; write its position: `{name}.index()`"),
+            (_, Some(_)) => format!("`{name}` is the item; write its position: `{name}.pos()`"),
+            _ => return None,
+        };
+        Some((operand.span(), text))
     }
 
     fn assign_operation(&mut self, binary: &ExprBinary, op: &str) -> Both {

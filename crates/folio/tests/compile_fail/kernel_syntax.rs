@@ -65,7 +65,26 @@ fn choices(i: Item, x: In<i32>, y: Out<i32>) {
 }
 
 #[kernel]
+fn alternatives(i: Item, x: In<i32>, y: Out<i32>) {
+    y[i] = match (x[i], i.index()) {
+        (n, 0) | (_, n) if n > 3 => n,
+        (n, 0) | (n, 1) if n > 3 => n,
+        _ => 5,
+    };
+}
+
+#[kernel]
+fn operands(i: Item, x: In<f32>, y: Out<f32>) {
+    let a = x + 1.0;
+    let b = i + 1;
+    let mut c = 1.0 < x;
+    c |= i == i;
+    y[i] = 1.0;
+}
+
+#[kernel]
 fn methods(i: Item, x: In<i32>, y: Out<i32>) {
+    y[i] = x[i].div_euclid(3) + x[i].ilog2() as i32;
     y[i] = x[i].clone() + x.get(3).unwrap() + x[i].checked_add(1) + x[i].checked_div(2);
     (x[i])(3);
 }

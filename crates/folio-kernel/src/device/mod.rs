@@ -1,8 +1,12 @@
 //! What the Rust form of a kernel is made of: arithmetic as `docs/semantics.md` defines it, views
 //! of memory, and the slots that learn types.
 //!
-//! The macro's output names these; people do not. There is one Rust form, a generic function over
-//! a [`Mode`]: run, or asked for its types.
+//! The macro's output names these; people do not, and neither what is hidden here nor what is in its modules is an
+//! API. Kernels are free of races since the macro wrote every part of them that runs on a device: who writes such a
+//! part by hand, a function that the macro's calls find or a call of [`put`], can race in code without `unsafe`, and
+//! forfeits that.
+//!
+//! There is one Rust form, a generic function over a [`Mode`]: run, or asked for its types.
 
 mod arena;
 pub mod asks;
@@ -35,28 +39,35 @@ mod versions;
 mod view;
 
 pub use block::run;
-pub use cast::{Cast, CastFrom, cast};
-pub use change::{Change, changed};
 pub use code::{Built, Code, Reach, built, code_of};
 pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
-pub use ends::{Ends, InGroups};
-pub use group::{Group, GroupItem, Private, Room};
+pub use group::{Group, GroupItem, Private};
 pub use launched::Launched;
 pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};
-pub use owned::{PutSlot, Slots};
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use reduce::{Folding, Give, Gives, ReduceParam, Row, Takes};
 pub use shared::Shared;
-pub use slot::{
-    Called, Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped,
-    zeroed,
-};
-pub use spot::Spot;
-pub use strip::{Lane, Lanes, Strip, Strips, most};
 pub use verdict::{Verdict, assert_failed, end_item, watch};
 pub use versions::Instructions;
-pub use view::{At, Elements, Put, View, ViewParam, at, at_proved, put, put_proved};
+pub use view::{Elements, View, ViewParam};
+
+// What bodies are written with.
+#[doc(hidden)]
+pub use self::{
+    cast::{Cast, CastFrom, cast},
+    change::{Change, changed},
+    ends::{Ends, InGroups},
+    group::Room,
+    owned::{PutSlot, Slots},
+    slot::{
+        Called, Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped,
+        zeroed,
+    },
+    spot::Spot,
+    strip::{Lane, Lanes, Strip, Strips, most},
+    view::{At, Put, at, at_proved, put, put_proved},
+};
 
 use std::marker::PhantomData;
 

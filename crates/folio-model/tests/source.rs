@@ -159,6 +159,14 @@ fn random_source_has_all_kinds_of_things() {
         "T::lit(",
         "let s0 = ",
         "for s0 in 0..",
+        // Names that are one part or another, right sides that wait, ranges to the end of a type, hidden views.
+        "..=9, ",
+        " == 0",
+        ".rem_euclid(",
+        " && bits.",
+        " || bits.",
+        "::MAX {if ",
+        "let mut x",
         "(s0 % 24) {",
     ];
     for thing in things {

@@ -147,6 +147,17 @@ impl Writer {
                 format!("({a} {} {b})", self.rng.pick(&["&&", "||", "&", "|", "^", "==", "!="]))
             }
             4 => {
+                // What fails if it is computed where it does not decide.
+                let num = self.integer();
+                let (a, b) = (self.expr(&Ty::Num(num)), self.expr(&Ty::Num(num)));
+                let (first, second) = (self.name("a"), self.name("a"));
+                let (none, how) = self.rng.pick(&[("==", "||"), ("!=", "&&")]);
+                format!(
+                    "({{ let ({first}, {second}) = ({a}, {b}); {second} {none} 0{ty} {how} {first}.rem_euclid({second}) > 2{ty} }})",
+                    ty = num.name
+                )
+            }
+            5 => {
                 let num = self.rng.pick(&FLOATS);
                 let of = self.expr(&Ty::Num(num));
                 format!("{of}.{}()", self.rng.pick(&["is_nan", "is_finite", "is_infinite"]))
@@ -292,11 +303,21 @@ impl Writer {
         let (a, b, c, d) = (self.expr(ty), self.expr(ty), self.expr(ty), self.expr(ty));
         let (low, high) = (self.rng.below(5), self.rng.within(6, 20));
         let least = if num.is_signed() { -3 } else { 0 };
-        match self.rng.below(3) {
-            0 => format!(
+        match self.rng.below(4) {
+            0 => {
+                let (name, second) = (self.again("n"), self.expr(&Ty::Num(num)));
+                let all = self.vars.len();
+                self.var(&name, Ty::Num(num), false);
+                let (bound, other) = (self.expr(ty), self.expr(ty));
+                self.vars.truncate(all);
+                format!(
+                    "(match ({of}, {second}) {{ ({name}, {low}) | ({low} | {high}, {name}) => {bound}, ({least}..=9, {name}) | ({name}, _) => {other} }})"
+                )
+            }
+            1 => format!(
                 "(match {of} {{ {low} | {high} => {a}, {least}..=7 => {b}, 8..12 => {c}, _ => {d} }})"
             ),
-            1 => {
+            2 => {
                 let name = self.again("n");
                 let all = self.vars.len();
                 self.var(&name, Ty::Num(num), false);

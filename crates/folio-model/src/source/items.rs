@@ -215,7 +215,19 @@ impl Writer {
             Kind::Atomic(op) => {
                 let at = self.index(&format!("{name}.len()"), param.extent[0]);
                 let value = self.expr(element);
-                self.line(&format!("{name}.{op}({at}, {value});"));
+                match element {
+                    // What was there depends on who came first; that it is a number does not.
+                    Ty::Num(num) if !num.is_float() && self.rng.chance(40) => {
+                        let (var, cond) = (self.name("v"), self.condition());
+                        let (and, is) = self.rng.pick(&[("&&", "<="), ("||", ">")]);
+                        self.line(&format!(
+                            "let {var} = {cond} {and} {name}.{op}({at}, {value}) {is} {}::MAX;",
+                            num.name
+                        ));
+                        self.var(&var, Ty::Bool, false);
+                    }
+                    _ => self.line(&format!("{name}.{op}({at}, {value});")),
+                }
             }
             Kind::LocalAtomic(n) => {
                 let at = self.index(&n.to_string(), n);
@@ -341,11 +353,17 @@ impl Writer {
         let ty = num.name;
         let end = if self.rng.chance(60) { format!("{last}{ty}") } else { format!("({any} & 3)") };
         let views = self.params_of(|param| param.kind == Kind::In);
-        let range = match self.rng.below(8) {
+        let mut endless = String::new();
+        let range = match self.rng.below(10) {
             0 => format!("({first}{ty}..={end}).rev()"),
             1 => format!("({first}{ty}..{end}).step_by({}usize)", self.rng.within(0, 3)),
             2 => format!("({first}{ty}..{end}).rev().step_by(2)"),
             3 => format!("{first}{ty}..={end}"),
+            4 => format!("{ty}::MAX - {last}{ty}..={ty}::MAX"),
+            5 => {
+                endless = format!("if {name} > {last}{ty} {{ break {label}; }}");
+                format!("{first}{ty}..={ty}::MAX")
+            }
             _ => format!("{first}{ty}..{end}"),
         };
         let inner = self.vars.len();
@@ -360,7 +378,7 @@ impl Writer {
             self.line(&format!("{label}: for {name} in 0..{end} {{"));
             self.var(&name, Ty::Num(USIZE), false);
         } else {
-            self.line(&format!("{label}: for {name} in {range} {{"));
+            self.line(&format!("{label}: for {name} in {range} {{{endless}"));
             self.var(&name, Ty::Num(num), false);
         }
         self.inside(label, true);

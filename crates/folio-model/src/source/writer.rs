@@ -128,7 +128,12 @@ impl Writer {
         let fixed = ["self", "N"];
         let names = self.vars.iter().map(|var| var.name.clone());
         let names = names.filter(|name| !fixed.contains(&name.as_str()));
-        let names: Vec<_> = names.collect();
+        let mut names: Vec<_> = names.collect();
+        if self.zone != Zone::Function && self.rng.chance(25) {
+            // A view, or an own one of this name.
+            names
+                .extend(self.params_of(|param| param.kind == Kind::In).into_iter().map(|p| p.name));
+        }
         match self.some(&names) {
             Some(name) if self.rng.chance(25) => name,
             _ => self.name(first),
@@ -313,7 +318,9 @@ impl Writer {
 
     /// Those parameters that are of this kind.
     pub fn params_of(&self, fits: impl Fn(&Param) -> bool) -> Vec<Param> {
-        self.params.iter().filter(|param| fits(param)).cloned().collect()
+        let hidden = |param: &&Param| self.vars.iter().any(|var| var.name == param.name);
+        let seen = self.params.iter().filter(|param| param.kind == Kind::Scalar || !hidden(param));
+        seen.filter(|param| fits(param)).cloned().collect()
     }
 
     /// The head of the kernel.

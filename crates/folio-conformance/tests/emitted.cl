@@ -4066,6 +4066,54 @@ ENTRY(256) folio_group_dot_finish_p3(
   }
   if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }
+// groups_of_rows
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[12]; } Block;
+ENTRY(256) folio_groups_of_rows(
+    const Block block,
+    GLOBAL u32 *RESTRICT y_p0_base,
+    GLOBAL Record *verdict) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_pitch0 = block.words[2];
+  const u64 y_p0_low1 = block.words[3];
+  const u64 y_p0_size1 = block.words[4];
+  const u64 y_p0_shape0 = block.words[5];
+  const u64 y_p0_shape1 = block.words[6];
+  const u64 first0 = block.words[7];
+  const u64 offset0 = block.words[8];
+  const u64 first1 = block.words[9];
+  const u64 offset1 = block.words[10];
+  GLOBAL u32 *y_p0 = y_p0_base + block.words[11];
+  const u64 size0 = get_local_size(1);
+  const u64 local0 = get_local_id(1);
+  const u64 group0 = first0 + get_group_id(1);
+  const u64 pos0 = offset0 + group0 * size0 + local0;
+  const u64 size1 = get_local_size(0);
+  const u64 local1 = get_local_id(0);
+  const u64 group1 = first1 + get_group_id(0);
+  const u64 pos1 = offset1 + group1 * size1 + local1;
+  {
+    const u64 t5 = pos0 * 100ul;
+    const u64 t7 = pos1 * 10ul;
+    const u64 t8 = t5 + t7;
+    const u64 t10 = local0 * 3ul;
+    const u64 t11 = t8 + t10;
+    const u64 t12 = t11 + local1;
+    const u32 t13 = (u32)t12;
+    // crates/folio-conformance/src/engine/kernels/limits.rs
+    if (pos0 - y_p0_low0 < y_p0_size0 && pos1 - y_p0_low1 < y_p0_size1) y_p0[(pos0 - y_p0_low0) * y_p0_pitch0 + (pos1 - y_p0_low1)] = t13;
+    else outside(verdict, 1u, pos0, pos1, 0, y_p0_shape0, y_p0_shape1, 0);
+  }
+  BARRIER;
+}
 // guarded
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -7533,6 +7581,44 @@ ENTRY(256) folio_row_sums(
   if (pos0 - sums_p1_low0 < sums_p1_size0) sums_p1[pos0 - sums_p1_low0] = t9;
   else outside(verdict, 2u, pos0, 0, 0, sums_p1_shape0, 0, 0);
 }
+// rows
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[14]; } Block;
+ENTRY(256) folio_rows(
+    const Block block,
+    GLOBAL u32 *RESTRICT y_p0_base,
+    GLOBAL Record *verdict) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_pitch0 = block.words[2];
+  const u64 y_p0_low1 = block.words[3];
+  const u64 y_p0_size1 = block.words[4];
+  const u64 y_p0_shape0 = block.words[5];
+  const u64 y_p0_shape1 = block.words[6];
+  const u64 first0 = block.words[7];
+  const u64 offset0 = block.words[8];
+  const u64 range0 = block.words[9];
+  const u64 first1 = block.words[10];
+  const u64 offset1 = block.words[11];
+  const u64 range1 = block.words[12];
+  GLOBAL u32 *y_p0 = y_p0_base + block.words[13];
+  const u64 pos0 = first0 + (u64)get_group_id(1) * get_local_size(1) + get_local_id(1);
+  const u64 pos1 = first1 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0 || pos1 - offset1 >= range1) return;
+  const u64 t3 = pos0 * 3ul;
+  const u64 t4 = t3 + pos1;
+  const u32 t5 = (u32)t4;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  if (pos0 - y_p0_low0 < y_p0_size0 && pos1 - y_p0_low1 < y_p0_size1) y_p0[(pos0 - y_p0_low0) * y_p0_pitch0 + (pos1 - y_p0_low1)] = t5;
+  else outside(verdict, 1u, pos0, pos1, 0, y_p0_shape0, y_p0_shape1, 0);
+}
 // rsqrt_of
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -8874,6 +8960,1500 @@ ENTRY(256) folio_sixty_four(
   if (pos0 - y_p63_low0 < y_p63_size0) y_p63[pos0 - y_p63_low0] = t376;
   else outside(verdict, 63u, pos0, 0, 0, y_p63_shape0, 0, 0);
 }
+// sixty_four_boxes
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+ENTRY(256) folio_sixty_four_boxes(
+    GLOBAL const u64 *RESTRICT block,
+    GLOBAL const i32 *RESTRICT a0_p0_base,
+    GLOBAL const i32 *RESTRICT a1_p1_base,
+    GLOBAL const i32 *RESTRICT a2_p2_base,
+    GLOBAL const i32 *RESTRICT a3_p3_base,
+    GLOBAL const i32 *RESTRICT a4_p4_base,
+    GLOBAL const i32 *RESTRICT a5_p5_base,
+    GLOBAL const i32 *RESTRICT a6_p6_base,
+    GLOBAL const i32 *RESTRICT a7_p7_base,
+    GLOBAL const i32 *RESTRICT b0_p8_base,
+    GLOBAL const i32 *RESTRICT b1_p9_base,
+    GLOBAL const i32 *RESTRICT b2_p10_base,
+    GLOBAL const i32 *RESTRICT b3_p11_base,
+    GLOBAL const i32 *RESTRICT b4_p12_base,
+    GLOBAL const i32 *RESTRICT b5_p13_base,
+    GLOBAL const i32 *RESTRICT b6_p14_base,
+    GLOBAL const i32 *RESTRICT b7_p15_base,
+    GLOBAL const i32 *RESTRICT c0_p16_base,
+    GLOBAL const i32 *RESTRICT c1_p17_base,
+    GLOBAL const i32 *RESTRICT c2_p18_base,
+    GLOBAL const i32 *RESTRICT c3_p19_base,
+    GLOBAL const i32 *RESTRICT c4_p20_base,
+    GLOBAL const i32 *RESTRICT c5_p21_base,
+    GLOBAL const i32 *RESTRICT c6_p22_base,
+    GLOBAL const i32 *RESTRICT c7_p23_base,
+    GLOBAL const i32 *RESTRICT d0_p24_base,
+    GLOBAL const i32 *RESTRICT d1_p25_base,
+    GLOBAL const i32 *RESTRICT d2_p26_base,
+    GLOBAL const i32 *RESTRICT d3_p27_base,
+    GLOBAL const i32 *RESTRICT d4_p28_base,
+    GLOBAL const i32 *RESTRICT d5_p29_base,
+    GLOBAL const i32 *RESTRICT d6_p30_base,
+    GLOBAL const i32 *RESTRICT d7_p31_base,
+    GLOBAL const i32 *RESTRICT e0_p32_base,
+    GLOBAL const i32 *RESTRICT e1_p33_base,
+    GLOBAL const i32 *RESTRICT e2_p34_base,
+    GLOBAL const i32 *RESTRICT e3_p35_base,
+    GLOBAL const i32 *RESTRICT e4_p36_base,
+    GLOBAL const i32 *RESTRICT e5_p37_base,
+    GLOBAL const i32 *RESTRICT e6_p38_base,
+    GLOBAL const i32 *RESTRICT e7_p39_base,
+    GLOBAL const i32 *RESTRICT f0_p40_base,
+    GLOBAL const i32 *RESTRICT f1_p41_base,
+    GLOBAL const i32 *RESTRICT f2_p42_base,
+    GLOBAL const i32 *RESTRICT f3_p43_base,
+    GLOBAL const i32 *RESTRICT f4_p44_base,
+    GLOBAL const i32 *RESTRICT f5_p45_base,
+    GLOBAL const i32 *RESTRICT f6_p46_base,
+    GLOBAL const i32 *RESTRICT f7_p47_base,
+    GLOBAL const i32 *RESTRICT g0_p48_base,
+    GLOBAL const i32 *RESTRICT g1_p49_base,
+    GLOBAL const i32 *RESTRICT g2_p50_base,
+    GLOBAL const i32 *RESTRICT g3_p51_base,
+    GLOBAL const i32 *RESTRICT g4_p52_base,
+    GLOBAL const i32 *RESTRICT g5_p53_base,
+    GLOBAL const i32 *RESTRICT g6_p54_base,
+    GLOBAL const i32 *RESTRICT g7_p55_base,
+    GLOBAL const i32 *RESTRICT h0_p56_base,
+    GLOBAL const i32 *RESTRICT h1_p57_base,
+    GLOBAL const i32 *RESTRICT h2_p58_base,
+    GLOBAL const i32 *RESTRICT h3_p59_base,
+    GLOBAL const i32 *RESTRICT h4_p60_base,
+    GLOBAL const i32 *RESTRICT h5_p61_base,
+    GLOBAL const i32 *RESTRICT h6_p62_base,
+    GLOBAL i64 *RESTRICT y_p63_base,
+    GLOBAL Record *verdict) {
+  const u64 a0_p0_low0 = block[0];
+  const u64 a0_p0_size0 = block[1];
+  const u64 a0_p0_pitch0 = block[2];
+  const u64 a0_p0_low1 = block[3];
+  const u64 a0_p0_size1 = block[4];
+  const u64 a0_p0_pitch1 = block[5];
+  const u64 a0_p0_low2 = block[6];
+  const u64 a0_p0_size2 = block[7];
+  const u64 a0_p0_shape0 = block[8];
+  const u64 a0_p0_shape1 = block[9];
+  const u64 a0_p0_shape2 = block[10];
+  const u64 a1_p1_low0 = block[11];
+  const u64 a1_p1_size0 = block[12];
+  const u64 a1_p1_pitch0 = block[13];
+  const u64 a1_p1_low1 = block[14];
+  const u64 a1_p1_size1 = block[15];
+  const u64 a1_p1_pitch1 = block[16];
+  const u64 a1_p1_low2 = block[17];
+  const u64 a1_p1_size2 = block[18];
+  const u64 a1_p1_shape0 = block[19];
+  const u64 a1_p1_shape1 = block[20];
+  const u64 a1_p1_shape2 = block[21];
+  const u64 a2_p2_low0 = block[22];
+  const u64 a2_p2_size0 = block[23];
+  const u64 a2_p2_pitch0 = block[24];
+  const u64 a2_p2_low1 = block[25];
+  const u64 a2_p2_size1 = block[26];
+  const u64 a2_p2_pitch1 = block[27];
+  const u64 a2_p2_low2 = block[28];
+  const u64 a2_p2_size2 = block[29];
+  const u64 a2_p2_shape0 = block[30];
+  const u64 a2_p2_shape1 = block[31];
+  const u64 a2_p2_shape2 = block[32];
+  const u64 a3_p3_low0 = block[33];
+  const u64 a3_p3_size0 = block[34];
+  const u64 a3_p3_pitch0 = block[35];
+  const u64 a3_p3_low1 = block[36];
+  const u64 a3_p3_size1 = block[37];
+  const u64 a3_p3_pitch1 = block[38];
+  const u64 a3_p3_low2 = block[39];
+  const u64 a3_p3_size2 = block[40];
+  const u64 a3_p3_shape0 = block[41];
+  const u64 a3_p3_shape1 = block[42];
+  const u64 a3_p3_shape2 = block[43];
+  const u64 a4_p4_low0 = block[44];
+  const u64 a4_p4_size0 = block[45];
+  const u64 a4_p4_pitch0 = block[46];
+  const u64 a4_p4_low1 = block[47];
+  const u64 a4_p4_size1 = block[48];
+  const u64 a4_p4_pitch1 = block[49];
+  const u64 a4_p4_low2 = block[50];
+  const u64 a4_p4_size2 = block[51];
+  const u64 a4_p4_shape0 = block[52];
+  const u64 a4_p4_shape1 = block[53];
+  const u64 a4_p4_shape2 = block[54];
+  const u64 a5_p5_low0 = block[55];
+  const u64 a5_p5_size0 = block[56];
+  const u64 a5_p5_pitch0 = block[57];
+  const u64 a5_p5_low1 = block[58];
+  const u64 a5_p5_size1 = block[59];
+  const u64 a5_p5_pitch1 = block[60];
+  const u64 a5_p5_low2 = block[61];
+  const u64 a5_p5_size2 = block[62];
+  const u64 a5_p5_shape0 = block[63];
+  const u64 a5_p5_shape1 = block[64];
+  const u64 a5_p5_shape2 = block[65];
+  const u64 a6_p6_low0 = block[66];
+  const u64 a6_p6_size0 = block[67];
+  const u64 a6_p6_pitch0 = block[68];
+  const u64 a6_p6_low1 = block[69];
+  const u64 a6_p6_size1 = block[70];
+  const u64 a6_p6_pitch1 = block[71];
+  const u64 a6_p6_low2 = block[72];
+  const u64 a6_p6_size2 = block[73];
+  const u64 a6_p6_shape0 = block[74];
+  const u64 a6_p6_shape1 = block[75];
+  const u64 a6_p6_shape2 = block[76];
+  const u64 a7_p7_low0 = block[77];
+  const u64 a7_p7_size0 = block[78];
+  const u64 a7_p7_pitch0 = block[79];
+  const u64 a7_p7_low1 = block[80];
+  const u64 a7_p7_size1 = block[81];
+  const u64 a7_p7_pitch1 = block[82];
+  const u64 a7_p7_low2 = block[83];
+  const u64 a7_p7_size2 = block[84];
+  const u64 a7_p7_shape0 = block[85];
+  const u64 a7_p7_shape1 = block[86];
+  const u64 a7_p7_shape2 = block[87];
+  const u64 b0_p8_low0 = block[88];
+  const u64 b0_p8_size0 = block[89];
+  const u64 b0_p8_pitch0 = block[90];
+  const u64 b0_p8_low1 = block[91];
+  const u64 b0_p8_size1 = block[92];
+  const u64 b0_p8_pitch1 = block[93];
+  const u64 b0_p8_low2 = block[94];
+  const u64 b0_p8_size2 = block[95];
+  const u64 b0_p8_shape0 = block[96];
+  const u64 b0_p8_shape1 = block[97];
+  const u64 b0_p8_shape2 = block[98];
+  const u64 b1_p9_low0 = block[99];
+  const u64 b1_p9_size0 = block[100];
+  const u64 b1_p9_pitch0 = block[101];
+  const u64 b1_p9_low1 = block[102];
+  const u64 b1_p9_size1 = block[103];
+  const u64 b1_p9_pitch1 = block[104];
+  const u64 b1_p9_low2 = block[105];
+  const u64 b1_p9_size2 = block[106];
+  const u64 b1_p9_shape0 = block[107];
+  const u64 b1_p9_shape1 = block[108];
+  const u64 b1_p9_shape2 = block[109];
+  const u64 b2_p10_low0 = block[110];
+  const u64 b2_p10_size0 = block[111];
+  const u64 b2_p10_pitch0 = block[112];
+  const u64 b2_p10_low1 = block[113];
+  const u64 b2_p10_size1 = block[114];
+  const u64 b2_p10_pitch1 = block[115];
+  const u64 b2_p10_low2 = block[116];
+  const u64 b2_p10_size2 = block[117];
+  const u64 b2_p10_shape0 = block[118];
+  const u64 b2_p10_shape1 = block[119];
+  const u64 b2_p10_shape2 = block[120];
+  const u64 b3_p11_low0 = block[121];
+  const u64 b3_p11_size0 = block[122];
+  const u64 b3_p11_pitch0 = block[123];
+  const u64 b3_p11_low1 = block[124];
+  const u64 b3_p11_size1 = block[125];
+  const u64 b3_p11_pitch1 = block[126];
+  const u64 b3_p11_low2 = block[127];
+  const u64 b3_p11_size2 = block[128];
+  const u64 b3_p11_shape0 = block[129];
+  const u64 b3_p11_shape1 = block[130];
+  const u64 b3_p11_shape2 = block[131];
+  const u64 b4_p12_low0 = block[132];
+  const u64 b4_p12_size0 = block[133];
+  const u64 b4_p12_pitch0 = block[134];
+  const u64 b4_p12_low1 = block[135];
+  const u64 b4_p12_size1 = block[136];
+  const u64 b4_p12_pitch1 = block[137];
+  const u64 b4_p12_low2 = block[138];
+  const u64 b4_p12_size2 = block[139];
+  const u64 b4_p12_shape0 = block[140];
+  const u64 b4_p12_shape1 = block[141];
+  const u64 b4_p12_shape2 = block[142];
+  const u64 b5_p13_low0 = block[143];
+  const u64 b5_p13_size0 = block[144];
+  const u64 b5_p13_pitch0 = block[145];
+  const u64 b5_p13_low1 = block[146];
+  const u64 b5_p13_size1 = block[147];
+  const u64 b5_p13_pitch1 = block[148];
+  const u64 b5_p13_low2 = block[149];
+  const u64 b5_p13_size2 = block[150];
+  const u64 b5_p13_shape0 = block[151];
+  const u64 b5_p13_shape1 = block[152];
+  const u64 b5_p13_shape2 = block[153];
+  const u64 b6_p14_low0 = block[154];
+  const u64 b6_p14_size0 = block[155];
+  const u64 b6_p14_pitch0 = block[156];
+  const u64 b6_p14_low1 = block[157];
+  const u64 b6_p14_size1 = block[158];
+  const u64 b6_p14_pitch1 = block[159];
+  const u64 b6_p14_low2 = block[160];
+  const u64 b6_p14_size2 = block[161];
+  const u64 b6_p14_shape0 = block[162];
+  const u64 b6_p14_shape1 = block[163];
+  const u64 b6_p14_shape2 = block[164];
+  const u64 b7_p15_low0 = block[165];
+  const u64 b7_p15_size0 = block[166];
+  const u64 b7_p15_pitch0 = block[167];
+  const u64 b7_p15_low1 = block[168];
+  const u64 b7_p15_size1 = block[169];
+  const u64 b7_p15_pitch1 = block[170];
+  const u64 b7_p15_low2 = block[171];
+  const u64 b7_p15_size2 = block[172];
+  const u64 b7_p15_shape0 = block[173];
+  const u64 b7_p15_shape1 = block[174];
+  const u64 b7_p15_shape2 = block[175];
+  const u64 c0_p16_low0 = block[176];
+  const u64 c0_p16_size0 = block[177];
+  const u64 c0_p16_pitch0 = block[178];
+  const u64 c0_p16_low1 = block[179];
+  const u64 c0_p16_size1 = block[180];
+  const u64 c0_p16_pitch1 = block[181];
+  const u64 c0_p16_low2 = block[182];
+  const u64 c0_p16_size2 = block[183];
+  const u64 c0_p16_shape0 = block[184];
+  const u64 c0_p16_shape1 = block[185];
+  const u64 c0_p16_shape2 = block[186];
+  const u64 c1_p17_low0 = block[187];
+  const u64 c1_p17_size0 = block[188];
+  const u64 c1_p17_pitch0 = block[189];
+  const u64 c1_p17_low1 = block[190];
+  const u64 c1_p17_size1 = block[191];
+  const u64 c1_p17_pitch1 = block[192];
+  const u64 c1_p17_low2 = block[193];
+  const u64 c1_p17_size2 = block[194];
+  const u64 c1_p17_shape0 = block[195];
+  const u64 c1_p17_shape1 = block[196];
+  const u64 c1_p17_shape2 = block[197];
+  const u64 c2_p18_low0 = block[198];
+  const u64 c2_p18_size0 = block[199];
+  const u64 c2_p18_pitch0 = block[200];
+  const u64 c2_p18_low1 = block[201];
+  const u64 c2_p18_size1 = block[202];
+  const u64 c2_p18_pitch1 = block[203];
+  const u64 c2_p18_low2 = block[204];
+  const u64 c2_p18_size2 = block[205];
+  const u64 c2_p18_shape0 = block[206];
+  const u64 c2_p18_shape1 = block[207];
+  const u64 c2_p18_shape2 = block[208];
+  const u64 c3_p19_low0 = block[209];
+  const u64 c3_p19_size0 = block[210];
+  const u64 c3_p19_pitch0 = block[211];
+  const u64 c3_p19_low1 = block[212];
+  const u64 c3_p19_size1 = block[213];
+  const u64 c3_p19_pitch1 = block[214];
+  const u64 c3_p19_low2 = block[215];
+  const u64 c3_p19_size2 = block[216];
+  const u64 c3_p19_shape0 = block[217];
+  const u64 c3_p19_shape1 = block[218];
+  const u64 c3_p19_shape2 = block[219];
+  const u64 c4_p20_low0 = block[220];
+  const u64 c4_p20_size0 = block[221];
+  const u64 c4_p20_pitch0 = block[222];
+  const u64 c4_p20_low1 = block[223];
+  const u64 c4_p20_size1 = block[224];
+  const u64 c4_p20_pitch1 = block[225];
+  const u64 c4_p20_low2 = block[226];
+  const u64 c4_p20_size2 = block[227];
+  const u64 c4_p20_shape0 = block[228];
+  const u64 c4_p20_shape1 = block[229];
+  const u64 c4_p20_shape2 = block[230];
+  const u64 c5_p21_low0 = block[231];
+  const u64 c5_p21_size0 = block[232];
+  const u64 c5_p21_pitch0 = block[233];
+  const u64 c5_p21_low1 = block[234];
+  const u64 c5_p21_size1 = block[235];
+  const u64 c5_p21_pitch1 = block[236];
+  const u64 c5_p21_low2 = block[237];
+  const u64 c5_p21_size2 = block[238];
+  const u64 c5_p21_shape0 = block[239];
+  const u64 c5_p21_shape1 = block[240];
+  const u64 c5_p21_shape2 = block[241];
+  const u64 c6_p22_low0 = block[242];
+  const u64 c6_p22_size0 = block[243];
+  const u64 c6_p22_pitch0 = block[244];
+  const u64 c6_p22_low1 = block[245];
+  const u64 c6_p22_size1 = block[246];
+  const u64 c6_p22_pitch1 = block[247];
+  const u64 c6_p22_low2 = block[248];
+  const u64 c6_p22_size2 = block[249];
+  const u64 c6_p22_shape0 = block[250];
+  const u64 c6_p22_shape1 = block[251];
+  const u64 c6_p22_shape2 = block[252];
+  const u64 c7_p23_low0 = block[253];
+  const u64 c7_p23_size0 = block[254];
+  const u64 c7_p23_pitch0 = block[255];
+  const u64 c7_p23_low1 = block[256];
+  const u64 c7_p23_size1 = block[257];
+  const u64 c7_p23_pitch1 = block[258];
+  const u64 c7_p23_low2 = block[259];
+  const u64 c7_p23_size2 = block[260];
+  const u64 c7_p23_shape0 = block[261];
+  const u64 c7_p23_shape1 = block[262];
+  const u64 c7_p23_shape2 = block[263];
+  const u64 d0_p24_low0 = block[264];
+  const u64 d0_p24_size0 = block[265];
+  const u64 d0_p24_pitch0 = block[266];
+  const u64 d0_p24_low1 = block[267];
+  const u64 d0_p24_size1 = block[268];
+  const u64 d0_p24_pitch1 = block[269];
+  const u64 d0_p24_low2 = block[270];
+  const u64 d0_p24_size2 = block[271];
+  const u64 d0_p24_shape0 = block[272];
+  const u64 d0_p24_shape1 = block[273];
+  const u64 d0_p24_shape2 = block[274];
+  const u64 d1_p25_low0 = block[275];
+  const u64 d1_p25_size0 = block[276];
+  const u64 d1_p25_pitch0 = block[277];
+  const u64 d1_p25_low1 = block[278];
+  const u64 d1_p25_size1 = block[279];
+  const u64 d1_p25_pitch1 = block[280];
+  const u64 d1_p25_low2 = block[281];
+  const u64 d1_p25_size2 = block[282];
+  const u64 d1_p25_shape0 = block[283];
+  const u64 d1_p25_shape1 = block[284];
+  const u64 d1_p25_shape2 = block[285];
+  const u64 d2_p26_low0 = block[286];
+  const u64 d2_p26_size0 = block[287];
+  const u64 d2_p26_pitch0 = block[288];
+  const u64 d2_p26_low1 = block[289];
+  const u64 d2_p26_size1 = block[290];
+  const u64 d2_p26_pitch1 = block[291];
+  const u64 d2_p26_low2 = block[292];
+  const u64 d2_p26_size2 = block[293];
+  const u64 d2_p26_shape0 = block[294];
+  const u64 d2_p26_shape1 = block[295];
+  const u64 d2_p26_shape2 = block[296];
+  const u64 d3_p27_low0 = block[297];
+  const u64 d3_p27_size0 = block[298];
+  const u64 d3_p27_pitch0 = block[299];
+  const u64 d3_p27_low1 = block[300];
+  const u64 d3_p27_size1 = block[301];
+  const u64 d3_p27_pitch1 = block[302];
+  const u64 d3_p27_low2 = block[303];
+  const u64 d3_p27_size2 = block[304];
+  const u64 d3_p27_shape0 = block[305];
+  const u64 d3_p27_shape1 = block[306];
+  const u64 d3_p27_shape2 = block[307];
+  const u64 d4_p28_low0 = block[308];
+  const u64 d4_p28_size0 = block[309];
+  const u64 d4_p28_pitch0 = block[310];
+  const u64 d4_p28_low1 = block[311];
+  const u64 d4_p28_size1 = block[312];
+  const u64 d4_p28_pitch1 = block[313];
+  const u64 d4_p28_low2 = block[314];
+  const u64 d4_p28_size2 = block[315];
+  const u64 d4_p28_shape0 = block[316];
+  const u64 d4_p28_shape1 = block[317];
+  const u64 d4_p28_shape2 = block[318];
+  const u64 d5_p29_low0 = block[319];
+  const u64 d5_p29_size0 = block[320];
+  const u64 d5_p29_pitch0 = block[321];
+  const u64 d5_p29_low1 = block[322];
+  const u64 d5_p29_size1 = block[323];
+  const u64 d5_p29_pitch1 = block[324];
+  const u64 d5_p29_low2 = block[325];
+  const u64 d5_p29_size2 = block[326];
+  const u64 d5_p29_shape0 = block[327];
+  const u64 d5_p29_shape1 = block[328];
+  const u64 d5_p29_shape2 = block[329];
+  const u64 d6_p30_low0 = block[330];
+  const u64 d6_p30_size0 = block[331];
+  const u64 d6_p30_pitch0 = block[332];
+  const u64 d6_p30_low1 = block[333];
+  const u64 d6_p30_size1 = block[334];
+  const u64 d6_p30_pitch1 = block[335];
+  const u64 d6_p30_low2 = block[336];
+  const u64 d6_p30_size2 = block[337];
+  const u64 d6_p30_shape0 = block[338];
+  const u64 d6_p30_shape1 = block[339];
+  const u64 d6_p30_shape2 = block[340];
+  const u64 d7_p31_low0 = block[341];
+  const u64 d7_p31_size0 = block[342];
+  const u64 d7_p31_pitch0 = block[343];
+  const u64 d7_p31_low1 = block[344];
+  const u64 d7_p31_size1 = block[345];
+  const u64 d7_p31_pitch1 = block[346];
+  const u64 d7_p31_low2 = block[347];
+  const u64 d7_p31_size2 = block[348];
+  const u64 d7_p31_shape0 = block[349];
+  const u64 d7_p31_shape1 = block[350];
+  const u64 d7_p31_shape2 = block[351];
+  const u64 e0_p32_low0 = block[352];
+  const u64 e0_p32_size0 = block[353];
+  const u64 e0_p32_pitch0 = block[354];
+  const u64 e0_p32_low1 = block[355];
+  const u64 e0_p32_size1 = block[356];
+  const u64 e0_p32_pitch1 = block[357];
+  const u64 e0_p32_low2 = block[358];
+  const u64 e0_p32_size2 = block[359];
+  const u64 e0_p32_shape0 = block[360];
+  const u64 e0_p32_shape1 = block[361];
+  const u64 e0_p32_shape2 = block[362];
+  const u64 e1_p33_low0 = block[363];
+  const u64 e1_p33_size0 = block[364];
+  const u64 e1_p33_pitch0 = block[365];
+  const u64 e1_p33_low1 = block[366];
+  const u64 e1_p33_size1 = block[367];
+  const u64 e1_p33_pitch1 = block[368];
+  const u64 e1_p33_low2 = block[369];
+  const u64 e1_p33_size2 = block[370];
+  const u64 e1_p33_shape0 = block[371];
+  const u64 e1_p33_shape1 = block[372];
+  const u64 e1_p33_shape2 = block[373];
+  const u64 e2_p34_low0 = block[374];
+  const u64 e2_p34_size0 = block[375];
+  const u64 e2_p34_pitch0 = block[376];
+  const u64 e2_p34_low1 = block[377];
+  const u64 e2_p34_size1 = block[378];
+  const u64 e2_p34_pitch1 = block[379];
+  const u64 e2_p34_low2 = block[380];
+  const u64 e2_p34_size2 = block[381];
+  const u64 e2_p34_shape0 = block[382];
+  const u64 e2_p34_shape1 = block[383];
+  const u64 e2_p34_shape2 = block[384];
+  const u64 e3_p35_low0 = block[385];
+  const u64 e3_p35_size0 = block[386];
+  const u64 e3_p35_pitch0 = block[387];
+  const u64 e3_p35_low1 = block[388];
+  const u64 e3_p35_size1 = block[389];
+  const u64 e3_p35_pitch1 = block[390];
+  const u64 e3_p35_low2 = block[391];
+  const u64 e3_p35_size2 = block[392];
+  const u64 e3_p35_shape0 = block[393];
+  const u64 e3_p35_shape1 = block[394];
+  const u64 e3_p35_shape2 = block[395];
+  const u64 e4_p36_low0 = block[396];
+  const u64 e4_p36_size0 = block[397];
+  const u64 e4_p36_pitch0 = block[398];
+  const u64 e4_p36_low1 = block[399];
+  const u64 e4_p36_size1 = block[400];
+  const u64 e4_p36_pitch1 = block[401];
+  const u64 e4_p36_low2 = block[402];
+  const u64 e4_p36_size2 = block[403];
+  const u64 e4_p36_shape0 = block[404];
+  const u64 e4_p36_shape1 = block[405];
+  const u64 e4_p36_shape2 = block[406];
+  const u64 e5_p37_low0 = block[407];
+  const u64 e5_p37_size0 = block[408];
+  const u64 e5_p37_pitch0 = block[409];
+  const u64 e5_p37_low1 = block[410];
+  const u64 e5_p37_size1 = block[411];
+  const u64 e5_p37_pitch1 = block[412];
+  const u64 e5_p37_low2 = block[413];
+  const u64 e5_p37_size2 = block[414];
+  const u64 e5_p37_shape0 = block[415];
+  const u64 e5_p37_shape1 = block[416];
+  const u64 e5_p37_shape2 = block[417];
+  const u64 e6_p38_low0 = block[418];
+  const u64 e6_p38_size0 = block[419];
+  const u64 e6_p38_pitch0 = block[420];
+  const u64 e6_p38_low1 = block[421];
+  const u64 e6_p38_size1 = block[422];
+  const u64 e6_p38_pitch1 = block[423];
+  const u64 e6_p38_low2 = block[424];
+  const u64 e6_p38_size2 = block[425];
+  const u64 e6_p38_shape0 = block[426];
+  const u64 e6_p38_shape1 = block[427];
+  const u64 e6_p38_shape2 = block[428];
+  const u64 e7_p39_low0 = block[429];
+  const u64 e7_p39_size0 = block[430];
+  const u64 e7_p39_pitch0 = block[431];
+  const u64 e7_p39_low1 = block[432];
+  const u64 e7_p39_size1 = block[433];
+  const u64 e7_p39_pitch1 = block[434];
+  const u64 e7_p39_low2 = block[435];
+  const u64 e7_p39_size2 = block[436];
+  const u64 e7_p39_shape0 = block[437];
+  const u64 e7_p39_shape1 = block[438];
+  const u64 e7_p39_shape2 = block[439];
+  const u64 f0_p40_low0 = block[440];
+  const u64 f0_p40_size0 = block[441];
+  const u64 f0_p40_pitch0 = block[442];
+  const u64 f0_p40_low1 = block[443];
+  const u64 f0_p40_size1 = block[444];
+  const u64 f0_p40_pitch1 = block[445];
+  const u64 f0_p40_low2 = block[446];
+  const u64 f0_p40_size2 = block[447];
+  const u64 f0_p40_shape0 = block[448];
+  const u64 f0_p40_shape1 = block[449];
+  const u64 f0_p40_shape2 = block[450];
+  const u64 f1_p41_low0 = block[451];
+  const u64 f1_p41_size0 = block[452];
+  const u64 f1_p41_pitch0 = block[453];
+  const u64 f1_p41_low1 = block[454];
+  const u64 f1_p41_size1 = block[455];
+  const u64 f1_p41_pitch1 = block[456];
+  const u64 f1_p41_low2 = block[457];
+  const u64 f1_p41_size2 = block[458];
+  const u64 f1_p41_shape0 = block[459];
+  const u64 f1_p41_shape1 = block[460];
+  const u64 f1_p41_shape2 = block[461];
+  const u64 f2_p42_low0 = block[462];
+  const u64 f2_p42_size0 = block[463];
+  const u64 f2_p42_pitch0 = block[464];
+  const u64 f2_p42_low1 = block[465];
+  const u64 f2_p42_size1 = block[466];
+  const u64 f2_p42_pitch1 = block[467];
+  const u64 f2_p42_low2 = block[468];
+  const u64 f2_p42_size2 = block[469];
+  const u64 f2_p42_shape0 = block[470];
+  const u64 f2_p42_shape1 = block[471];
+  const u64 f2_p42_shape2 = block[472];
+  const u64 f3_p43_low0 = block[473];
+  const u64 f3_p43_size0 = block[474];
+  const u64 f3_p43_pitch0 = block[475];
+  const u64 f3_p43_low1 = block[476];
+  const u64 f3_p43_size1 = block[477];
+  const u64 f3_p43_pitch1 = block[478];
+  const u64 f3_p43_low2 = block[479];
+  const u64 f3_p43_size2 = block[480];
+  const u64 f3_p43_shape0 = block[481];
+  const u64 f3_p43_shape1 = block[482];
+  const u64 f3_p43_shape2 = block[483];
+  const u64 f4_p44_low0 = block[484];
+  const u64 f4_p44_size0 = block[485];
+  const u64 f4_p44_pitch0 = block[486];
+  const u64 f4_p44_low1 = block[487];
+  const u64 f4_p44_size1 = block[488];
+  const u64 f4_p44_pitch1 = block[489];
+  const u64 f4_p44_low2 = block[490];
+  const u64 f4_p44_size2 = block[491];
+  const u64 f4_p44_shape0 = block[492];
+  const u64 f4_p44_shape1 = block[493];
+  const u64 f4_p44_shape2 = block[494];
+  const u64 f5_p45_low0 = block[495];
+  const u64 f5_p45_size0 = block[496];
+  const u64 f5_p45_pitch0 = block[497];
+  const u64 f5_p45_low1 = block[498];
+  const u64 f5_p45_size1 = block[499];
+  const u64 f5_p45_pitch1 = block[500];
+  const u64 f5_p45_low2 = block[501];
+  const u64 f5_p45_size2 = block[502];
+  const u64 f5_p45_shape0 = block[503];
+  const u64 f5_p45_shape1 = block[504];
+  const u64 f5_p45_shape2 = block[505];
+  const u64 f6_p46_low0 = block[506];
+  const u64 f6_p46_size0 = block[507];
+  const u64 f6_p46_pitch0 = block[508];
+  const u64 f6_p46_low1 = block[509];
+  const u64 f6_p46_size1 = block[510];
+  const u64 f6_p46_pitch1 = block[511];
+  const u64 f6_p46_low2 = block[512];
+  const u64 f6_p46_size2 = block[513];
+  const u64 f6_p46_shape0 = block[514];
+  const u64 f6_p46_shape1 = block[515];
+  const u64 f6_p46_shape2 = block[516];
+  const u64 f7_p47_low0 = block[517];
+  const u64 f7_p47_size0 = block[518];
+  const u64 f7_p47_pitch0 = block[519];
+  const u64 f7_p47_low1 = block[520];
+  const u64 f7_p47_size1 = block[521];
+  const u64 f7_p47_pitch1 = block[522];
+  const u64 f7_p47_low2 = block[523];
+  const u64 f7_p47_size2 = block[524];
+  const u64 f7_p47_shape0 = block[525];
+  const u64 f7_p47_shape1 = block[526];
+  const u64 f7_p47_shape2 = block[527];
+  const u64 g0_p48_low0 = block[528];
+  const u64 g0_p48_size0 = block[529];
+  const u64 g0_p48_pitch0 = block[530];
+  const u64 g0_p48_low1 = block[531];
+  const u64 g0_p48_size1 = block[532];
+  const u64 g0_p48_pitch1 = block[533];
+  const u64 g0_p48_low2 = block[534];
+  const u64 g0_p48_size2 = block[535];
+  const u64 g0_p48_shape0 = block[536];
+  const u64 g0_p48_shape1 = block[537];
+  const u64 g0_p48_shape2 = block[538];
+  const u64 g1_p49_low0 = block[539];
+  const u64 g1_p49_size0 = block[540];
+  const u64 g1_p49_pitch0 = block[541];
+  const u64 g1_p49_low1 = block[542];
+  const u64 g1_p49_size1 = block[543];
+  const u64 g1_p49_pitch1 = block[544];
+  const u64 g1_p49_low2 = block[545];
+  const u64 g1_p49_size2 = block[546];
+  const u64 g1_p49_shape0 = block[547];
+  const u64 g1_p49_shape1 = block[548];
+  const u64 g1_p49_shape2 = block[549];
+  const u64 g2_p50_low0 = block[550];
+  const u64 g2_p50_size0 = block[551];
+  const u64 g2_p50_pitch0 = block[552];
+  const u64 g2_p50_low1 = block[553];
+  const u64 g2_p50_size1 = block[554];
+  const u64 g2_p50_pitch1 = block[555];
+  const u64 g2_p50_low2 = block[556];
+  const u64 g2_p50_size2 = block[557];
+  const u64 g2_p50_shape0 = block[558];
+  const u64 g2_p50_shape1 = block[559];
+  const u64 g2_p50_shape2 = block[560];
+  const u64 g3_p51_low0 = block[561];
+  const u64 g3_p51_size0 = block[562];
+  const u64 g3_p51_pitch0 = block[563];
+  const u64 g3_p51_low1 = block[564];
+  const u64 g3_p51_size1 = block[565];
+  const u64 g3_p51_pitch1 = block[566];
+  const u64 g3_p51_low2 = block[567];
+  const u64 g3_p51_size2 = block[568];
+  const u64 g3_p51_shape0 = block[569];
+  const u64 g3_p51_shape1 = block[570];
+  const u64 g3_p51_shape2 = block[571];
+  const u64 g4_p52_low0 = block[572];
+  const u64 g4_p52_size0 = block[573];
+  const u64 g4_p52_pitch0 = block[574];
+  const u64 g4_p52_low1 = block[575];
+  const u64 g4_p52_size1 = block[576];
+  const u64 g4_p52_pitch1 = block[577];
+  const u64 g4_p52_low2 = block[578];
+  const u64 g4_p52_size2 = block[579];
+  const u64 g4_p52_shape0 = block[580];
+  const u64 g4_p52_shape1 = block[581];
+  const u64 g4_p52_shape2 = block[582];
+  const u64 g5_p53_low0 = block[583];
+  const u64 g5_p53_size0 = block[584];
+  const u64 g5_p53_pitch0 = block[585];
+  const u64 g5_p53_low1 = block[586];
+  const u64 g5_p53_size1 = block[587];
+  const u64 g5_p53_pitch1 = block[588];
+  const u64 g5_p53_low2 = block[589];
+  const u64 g5_p53_size2 = block[590];
+  const u64 g5_p53_shape0 = block[591];
+  const u64 g5_p53_shape1 = block[592];
+  const u64 g5_p53_shape2 = block[593];
+  const u64 g6_p54_low0 = block[594];
+  const u64 g6_p54_size0 = block[595];
+  const u64 g6_p54_pitch0 = block[596];
+  const u64 g6_p54_low1 = block[597];
+  const u64 g6_p54_size1 = block[598];
+  const u64 g6_p54_pitch1 = block[599];
+  const u64 g6_p54_low2 = block[600];
+  const u64 g6_p54_size2 = block[601];
+  const u64 g6_p54_shape0 = block[602];
+  const u64 g6_p54_shape1 = block[603];
+  const u64 g6_p54_shape2 = block[604];
+  const u64 g7_p55_low0 = block[605];
+  const u64 g7_p55_size0 = block[606];
+  const u64 g7_p55_pitch0 = block[607];
+  const u64 g7_p55_low1 = block[608];
+  const u64 g7_p55_size1 = block[609];
+  const u64 g7_p55_pitch1 = block[610];
+  const u64 g7_p55_low2 = block[611];
+  const u64 g7_p55_size2 = block[612];
+  const u64 g7_p55_shape0 = block[613];
+  const u64 g7_p55_shape1 = block[614];
+  const u64 g7_p55_shape2 = block[615];
+  const u64 h0_p56_low0 = block[616];
+  const u64 h0_p56_size0 = block[617];
+  const u64 h0_p56_pitch0 = block[618];
+  const u64 h0_p56_low1 = block[619];
+  const u64 h0_p56_size1 = block[620];
+  const u64 h0_p56_pitch1 = block[621];
+  const u64 h0_p56_low2 = block[622];
+  const u64 h0_p56_size2 = block[623];
+  const u64 h0_p56_shape0 = block[624];
+  const u64 h0_p56_shape1 = block[625];
+  const u64 h0_p56_shape2 = block[626];
+  const u64 h1_p57_low0 = block[627];
+  const u64 h1_p57_size0 = block[628];
+  const u64 h1_p57_pitch0 = block[629];
+  const u64 h1_p57_low1 = block[630];
+  const u64 h1_p57_size1 = block[631];
+  const u64 h1_p57_pitch1 = block[632];
+  const u64 h1_p57_low2 = block[633];
+  const u64 h1_p57_size2 = block[634];
+  const u64 h1_p57_shape0 = block[635];
+  const u64 h1_p57_shape1 = block[636];
+  const u64 h1_p57_shape2 = block[637];
+  const u64 h2_p58_low0 = block[638];
+  const u64 h2_p58_size0 = block[639];
+  const u64 h2_p58_pitch0 = block[640];
+  const u64 h2_p58_low1 = block[641];
+  const u64 h2_p58_size1 = block[642];
+  const u64 h2_p58_pitch1 = block[643];
+  const u64 h2_p58_low2 = block[644];
+  const u64 h2_p58_size2 = block[645];
+  const u64 h2_p58_shape0 = block[646];
+  const u64 h2_p58_shape1 = block[647];
+  const u64 h2_p58_shape2 = block[648];
+  const u64 h3_p59_low0 = block[649];
+  const u64 h3_p59_size0 = block[650];
+  const u64 h3_p59_pitch0 = block[651];
+  const u64 h3_p59_low1 = block[652];
+  const u64 h3_p59_size1 = block[653];
+  const u64 h3_p59_pitch1 = block[654];
+  const u64 h3_p59_low2 = block[655];
+  const u64 h3_p59_size2 = block[656];
+  const u64 h3_p59_shape0 = block[657];
+  const u64 h3_p59_shape1 = block[658];
+  const u64 h3_p59_shape2 = block[659];
+  const u64 h4_p60_low0 = block[660];
+  const u64 h4_p60_size0 = block[661];
+  const u64 h4_p60_pitch0 = block[662];
+  const u64 h4_p60_low1 = block[663];
+  const u64 h4_p60_size1 = block[664];
+  const u64 h4_p60_pitch1 = block[665];
+  const u64 h4_p60_low2 = block[666];
+  const u64 h4_p60_size2 = block[667];
+  const u64 h4_p60_shape0 = block[668];
+  const u64 h4_p60_shape1 = block[669];
+  const u64 h4_p60_shape2 = block[670];
+  const u64 h5_p61_low0 = block[671];
+  const u64 h5_p61_size0 = block[672];
+  const u64 h5_p61_pitch0 = block[673];
+  const u64 h5_p61_low1 = block[674];
+  const u64 h5_p61_size1 = block[675];
+  const u64 h5_p61_pitch1 = block[676];
+  const u64 h5_p61_low2 = block[677];
+  const u64 h5_p61_size2 = block[678];
+  const u64 h5_p61_shape0 = block[679];
+  const u64 h5_p61_shape1 = block[680];
+  const u64 h5_p61_shape2 = block[681];
+  const u64 h6_p62_low0 = block[682];
+  const u64 h6_p62_size0 = block[683];
+  const u64 h6_p62_pitch0 = block[684];
+  const u64 h6_p62_low1 = block[685];
+  const u64 h6_p62_size1 = block[686];
+  const u64 h6_p62_pitch1 = block[687];
+  const u64 h6_p62_low2 = block[688];
+  const u64 h6_p62_size2 = block[689];
+  const u64 h6_p62_shape0 = block[690];
+  const u64 h6_p62_shape1 = block[691];
+  const u64 h6_p62_shape2 = block[692];
+  const u64 y_p63_low0 = block[693];
+  const u64 y_p63_size0 = block[694];
+  const u64 y_p63_pitch0 = block[695];
+  const u64 y_p63_low1 = block[696];
+  const u64 y_p63_size1 = block[697];
+  const u64 y_p63_pitch1 = block[698];
+  const u64 y_p63_low2 = block[699];
+  const u64 y_p63_size2 = block[700];
+  const u64 y_p63_shape0 = block[701];
+  const u64 y_p63_shape1 = block[702];
+  const u64 y_p63_shape2 = block[703];
+  const u64 first0 = block[704];
+  const u64 offset0 = block[705];
+  const u64 range0 = block[706];
+  const u64 first1 = block[707];
+  const u64 offset1 = block[708];
+  const u64 range1 = block[709];
+  const u64 first2 = block[710];
+  const u64 offset2 = block[711];
+  const u64 range2 = block[712];
+  GLOBAL const i32 *a0_p0 = a0_p0_base + block[713];
+  GLOBAL const i32 *a1_p1 = a1_p1_base + block[714];
+  GLOBAL const i32 *a2_p2 = a2_p2_base + block[715];
+  GLOBAL const i32 *a3_p3 = a3_p3_base + block[716];
+  GLOBAL const i32 *a4_p4 = a4_p4_base + block[717];
+  GLOBAL const i32 *a5_p5 = a5_p5_base + block[718];
+  GLOBAL const i32 *a6_p6 = a6_p6_base + block[719];
+  GLOBAL const i32 *a7_p7 = a7_p7_base + block[720];
+  GLOBAL const i32 *b0_p8 = b0_p8_base + block[721];
+  GLOBAL const i32 *b1_p9 = b1_p9_base + block[722];
+  GLOBAL const i32 *b2_p10 = b2_p10_base + block[723];
+  GLOBAL const i32 *b3_p11 = b3_p11_base + block[724];
+  GLOBAL const i32 *b4_p12 = b4_p12_base + block[725];
+  GLOBAL const i32 *b5_p13 = b5_p13_base + block[726];
+  GLOBAL const i32 *b6_p14 = b6_p14_base + block[727];
+  GLOBAL const i32 *b7_p15 = b7_p15_base + block[728];
+  GLOBAL const i32 *c0_p16 = c0_p16_base + block[729];
+  GLOBAL const i32 *c1_p17 = c1_p17_base + block[730];
+  GLOBAL const i32 *c2_p18 = c2_p18_base + block[731];
+  GLOBAL const i32 *c3_p19 = c3_p19_base + block[732];
+  GLOBAL const i32 *c4_p20 = c4_p20_base + block[733];
+  GLOBAL const i32 *c5_p21 = c5_p21_base + block[734];
+  GLOBAL const i32 *c6_p22 = c6_p22_base + block[735];
+  GLOBAL const i32 *c7_p23 = c7_p23_base + block[736];
+  GLOBAL const i32 *d0_p24 = d0_p24_base + block[737];
+  GLOBAL const i32 *d1_p25 = d1_p25_base + block[738];
+  GLOBAL const i32 *d2_p26 = d2_p26_base + block[739];
+  GLOBAL const i32 *d3_p27 = d3_p27_base + block[740];
+  GLOBAL const i32 *d4_p28 = d4_p28_base + block[741];
+  GLOBAL const i32 *d5_p29 = d5_p29_base + block[742];
+  GLOBAL const i32 *d6_p30 = d6_p30_base + block[743];
+  GLOBAL const i32 *d7_p31 = d7_p31_base + block[744];
+  GLOBAL const i32 *e0_p32 = e0_p32_base + block[745];
+  GLOBAL const i32 *e1_p33 = e1_p33_base + block[746];
+  GLOBAL const i32 *e2_p34 = e2_p34_base + block[747];
+  GLOBAL const i32 *e3_p35 = e3_p35_base + block[748];
+  GLOBAL const i32 *e4_p36 = e4_p36_base + block[749];
+  GLOBAL const i32 *e5_p37 = e5_p37_base + block[750];
+  GLOBAL const i32 *e6_p38 = e6_p38_base + block[751];
+  GLOBAL const i32 *e7_p39 = e7_p39_base + block[752];
+  GLOBAL const i32 *f0_p40 = f0_p40_base + block[753];
+  GLOBAL const i32 *f1_p41 = f1_p41_base + block[754];
+  GLOBAL const i32 *f2_p42 = f2_p42_base + block[755];
+  GLOBAL const i32 *f3_p43 = f3_p43_base + block[756];
+  GLOBAL const i32 *f4_p44 = f4_p44_base + block[757];
+  GLOBAL const i32 *f5_p45 = f5_p45_base + block[758];
+  GLOBAL const i32 *f6_p46 = f6_p46_base + block[759];
+  GLOBAL const i32 *f7_p47 = f7_p47_base + block[760];
+  GLOBAL const i32 *g0_p48 = g0_p48_base + block[761];
+  GLOBAL const i32 *g1_p49 = g1_p49_base + block[762];
+  GLOBAL const i32 *g2_p50 = g2_p50_base + block[763];
+  GLOBAL const i32 *g3_p51 = g3_p51_base + block[764];
+  GLOBAL const i32 *g4_p52 = g4_p52_base + block[765];
+  GLOBAL const i32 *g5_p53 = g5_p53_base + block[766];
+  GLOBAL const i32 *g6_p54 = g6_p54_base + block[767];
+  GLOBAL const i32 *g7_p55 = g7_p55_base + block[768];
+  GLOBAL const i32 *h0_p56 = h0_p56_base + block[769];
+  GLOBAL const i32 *h1_p57 = h1_p57_base + block[770];
+  GLOBAL const i32 *h2_p58 = h2_p58_base + block[771];
+  GLOBAL const i32 *h3_p59 = h3_p59_base + block[772];
+  GLOBAL const i32 *h4_p60 = h4_p60_base + block[773];
+  GLOBAL const i32 *h5_p61 = h5_p61_base + block[774];
+  GLOBAL const i32 *h6_p62 = h6_p62_base + block[775];
+  GLOBAL i64 *y_p63 = y_p63_base + block[776];
+  const u64 pos0 = first0 + (u64)get_group_id(2) * get_local_size(2) + get_local_id(2);
+  const u64 pos1 = first1 + (u64)get_group_id(1) * get_local_size(1) + get_local_id(1);
+  const u64 pos2 = first2 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0 || pos1 - offset1 >= range1 || pos2 - offset2 >= range2) return;
+  i64 l65_v0 = 0l;
+  l65_v0 = 0l;
+  const i64 t1 = l65_v0;
+  const i64 t3 = (i64)((u64)t1 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t7 = 0;
+  if (pos0 - a0_p0_low0 < a0_p0_size0 && pos1 - a0_p0_low1 < a0_p0_size1 && pos2 - a0_p0_low2 < a0_p0_size2) t7 = a0_p0[(pos0 - a0_p0_low0) * a0_p0_pitch0 + (pos1 - a0_p0_low1) * a0_p0_pitch1 + (pos2 - a0_p0_low2)];
+  else outside(verdict, 1u, pos0, pos1, pos2, a0_p0_shape0, a0_p0_shape1, a0_p0_shape2);
+  const i64 t8 = (i64)t7;
+  const i64 t9 = (i64)((u64)t3 + (u64)t8);
+  l65_v0 = t9;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t10 = l65_v0;
+  const i64 t12 = (i64)((u64)t10 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t13 = 0;
+  if (pos0 - a1_p1_low0 < a1_p1_size0 && pos1 - a1_p1_low1 < a1_p1_size1 && pos2 - a1_p1_low2 < a1_p1_size2) t13 = a1_p1[(pos0 - a1_p1_low0) * a1_p1_pitch0 + (pos1 - a1_p1_low1) * a1_p1_pitch1 + (pos2 - a1_p1_low2)];
+  else outside(verdict, 2u, pos0, pos1, pos2, a1_p1_shape0, a1_p1_shape1, a1_p1_shape2);
+  const i64 t14 = (i64)t13;
+  const i64 t15 = (i64)((u64)t12 + (u64)t14);
+  l65_v0 = t15;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t16 = l65_v0;
+  const i64 t18 = (i64)((u64)t16 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t19 = 0;
+  if (pos0 - a2_p2_low0 < a2_p2_size0 && pos1 - a2_p2_low1 < a2_p2_size1 && pos2 - a2_p2_low2 < a2_p2_size2) t19 = a2_p2[(pos0 - a2_p2_low0) * a2_p2_pitch0 + (pos1 - a2_p2_low1) * a2_p2_pitch1 + (pos2 - a2_p2_low2)];
+  else outside(verdict, 3u, pos0, pos1, pos2, a2_p2_shape0, a2_p2_shape1, a2_p2_shape2);
+  const i64 t20 = (i64)t19;
+  const i64 t21 = (i64)((u64)t18 + (u64)t20);
+  l65_v0 = t21;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t22 = l65_v0;
+  const i64 t24 = (i64)((u64)t22 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t25 = 0;
+  if (pos0 - a3_p3_low0 < a3_p3_size0 && pos1 - a3_p3_low1 < a3_p3_size1 && pos2 - a3_p3_low2 < a3_p3_size2) t25 = a3_p3[(pos0 - a3_p3_low0) * a3_p3_pitch0 + (pos1 - a3_p3_low1) * a3_p3_pitch1 + (pos2 - a3_p3_low2)];
+  else outside(verdict, 4u, pos0, pos1, pos2, a3_p3_shape0, a3_p3_shape1, a3_p3_shape2);
+  const i64 t26 = (i64)t25;
+  const i64 t27 = (i64)((u64)t24 + (u64)t26);
+  l65_v0 = t27;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t28 = l65_v0;
+  const i64 t30 = (i64)((u64)t28 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t31 = 0;
+  if (pos0 - a4_p4_low0 < a4_p4_size0 && pos1 - a4_p4_low1 < a4_p4_size1 && pos2 - a4_p4_low2 < a4_p4_size2) t31 = a4_p4[(pos0 - a4_p4_low0) * a4_p4_pitch0 + (pos1 - a4_p4_low1) * a4_p4_pitch1 + (pos2 - a4_p4_low2)];
+  else outside(verdict, 5u, pos0, pos1, pos2, a4_p4_shape0, a4_p4_shape1, a4_p4_shape2);
+  const i64 t32 = (i64)t31;
+  const i64 t33 = (i64)((u64)t30 + (u64)t32);
+  l65_v0 = t33;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t34 = l65_v0;
+  const i64 t36 = (i64)((u64)t34 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t37 = 0;
+  if (pos0 - a5_p5_low0 < a5_p5_size0 && pos1 - a5_p5_low1 < a5_p5_size1 && pos2 - a5_p5_low2 < a5_p5_size2) t37 = a5_p5[(pos0 - a5_p5_low0) * a5_p5_pitch0 + (pos1 - a5_p5_low1) * a5_p5_pitch1 + (pos2 - a5_p5_low2)];
+  else outside(verdict, 6u, pos0, pos1, pos2, a5_p5_shape0, a5_p5_shape1, a5_p5_shape2);
+  const i64 t38 = (i64)t37;
+  const i64 t39 = (i64)((u64)t36 + (u64)t38);
+  l65_v0 = t39;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t40 = l65_v0;
+  const i64 t42 = (i64)((u64)t40 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t43 = 0;
+  if (pos0 - a6_p6_low0 < a6_p6_size0 && pos1 - a6_p6_low1 < a6_p6_size1 && pos2 - a6_p6_low2 < a6_p6_size2) t43 = a6_p6[(pos0 - a6_p6_low0) * a6_p6_pitch0 + (pos1 - a6_p6_low1) * a6_p6_pitch1 + (pos2 - a6_p6_low2)];
+  else outside(verdict, 7u, pos0, pos1, pos2, a6_p6_shape0, a6_p6_shape1, a6_p6_shape2);
+  const i64 t44 = (i64)t43;
+  const i64 t45 = (i64)((u64)t42 + (u64)t44);
+  l65_v0 = t45;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t46 = l65_v0;
+  const i64 t48 = (i64)((u64)t46 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t49 = 0;
+  if (pos0 - a7_p7_low0 < a7_p7_size0 && pos1 - a7_p7_low1 < a7_p7_size1 && pos2 - a7_p7_low2 < a7_p7_size2) t49 = a7_p7[(pos0 - a7_p7_low0) * a7_p7_pitch0 + (pos1 - a7_p7_low1) * a7_p7_pitch1 + (pos2 - a7_p7_low2)];
+  else outside(verdict, 8u, pos0, pos1, pos2, a7_p7_shape0, a7_p7_shape1, a7_p7_shape2);
+  const i64 t50 = (i64)t49;
+  const i64 t51 = (i64)((u64)t48 + (u64)t50);
+  l65_v0 = t51;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t52 = l65_v0;
+  const i64 t54 = (i64)((u64)t52 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t55 = 0;
+  if (pos0 - b0_p8_low0 < b0_p8_size0 && pos1 - b0_p8_low1 < b0_p8_size1 && pos2 - b0_p8_low2 < b0_p8_size2) t55 = b0_p8[(pos0 - b0_p8_low0) * b0_p8_pitch0 + (pos1 - b0_p8_low1) * b0_p8_pitch1 + (pos2 - b0_p8_low2)];
+  else outside(verdict, 9u, pos0, pos1, pos2, b0_p8_shape0, b0_p8_shape1, b0_p8_shape2);
+  const i64 t56 = (i64)t55;
+  const i64 t57 = (i64)((u64)t54 + (u64)t56);
+  l65_v0 = t57;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t58 = l65_v0;
+  const i64 t60 = (i64)((u64)t58 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t61 = 0;
+  if (pos0 - b1_p9_low0 < b1_p9_size0 && pos1 - b1_p9_low1 < b1_p9_size1 && pos2 - b1_p9_low2 < b1_p9_size2) t61 = b1_p9[(pos0 - b1_p9_low0) * b1_p9_pitch0 + (pos1 - b1_p9_low1) * b1_p9_pitch1 + (pos2 - b1_p9_low2)];
+  else outside(verdict, 10u, pos0, pos1, pos2, b1_p9_shape0, b1_p9_shape1, b1_p9_shape2);
+  const i64 t62 = (i64)t61;
+  const i64 t63 = (i64)((u64)t60 + (u64)t62);
+  l65_v0 = t63;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t64 = l65_v0;
+  const i64 t66 = (i64)((u64)t64 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t67 = 0;
+  if (pos0 - b2_p10_low0 < b2_p10_size0 && pos1 - b2_p10_low1 < b2_p10_size1 && pos2 - b2_p10_low2 < b2_p10_size2) t67 = b2_p10[(pos0 - b2_p10_low0) * b2_p10_pitch0 + (pos1 - b2_p10_low1) * b2_p10_pitch1 + (pos2 - b2_p10_low2)];
+  else outside(verdict, 11u, pos0, pos1, pos2, b2_p10_shape0, b2_p10_shape1, b2_p10_shape2);
+  const i64 t68 = (i64)t67;
+  const i64 t69 = (i64)((u64)t66 + (u64)t68);
+  l65_v0 = t69;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t70 = l65_v0;
+  const i64 t72 = (i64)((u64)t70 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t73 = 0;
+  if (pos0 - b3_p11_low0 < b3_p11_size0 && pos1 - b3_p11_low1 < b3_p11_size1 && pos2 - b3_p11_low2 < b3_p11_size2) t73 = b3_p11[(pos0 - b3_p11_low0) * b3_p11_pitch0 + (pos1 - b3_p11_low1) * b3_p11_pitch1 + (pos2 - b3_p11_low2)];
+  else outside(verdict, 12u, pos0, pos1, pos2, b3_p11_shape0, b3_p11_shape1, b3_p11_shape2);
+  const i64 t74 = (i64)t73;
+  const i64 t75 = (i64)((u64)t72 + (u64)t74);
+  l65_v0 = t75;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t76 = l65_v0;
+  const i64 t78 = (i64)((u64)t76 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t79 = 0;
+  if (pos0 - b4_p12_low0 < b4_p12_size0 && pos1 - b4_p12_low1 < b4_p12_size1 && pos2 - b4_p12_low2 < b4_p12_size2) t79 = b4_p12[(pos0 - b4_p12_low0) * b4_p12_pitch0 + (pos1 - b4_p12_low1) * b4_p12_pitch1 + (pos2 - b4_p12_low2)];
+  else outside(verdict, 13u, pos0, pos1, pos2, b4_p12_shape0, b4_p12_shape1, b4_p12_shape2);
+  const i64 t80 = (i64)t79;
+  const i64 t81 = (i64)((u64)t78 + (u64)t80);
+  l65_v0 = t81;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t82 = l65_v0;
+  const i64 t84 = (i64)((u64)t82 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t85 = 0;
+  if (pos0 - b5_p13_low0 < b5_p13_size0 && pos1 - b5_p13_low1 < b5_p13_size1 && pos2 - b5_p13_low2 < b5_p13_size2) t85 = b5_p13[(pos0 - b5_p13_low0) * b5_p13_pitch0 + (pos1 - b5_p13_low1) * b5_p13_pitch1 + (pos2 - b5_p13_low2)];
+  else outside(verdict, 14u, pos0, pos1, pos2, b5_p13_shape0, b5_p13_shape1, b5_p13_shape2);
+  const i64 t86 = (i64)t85;
+  const i64 t87 = (i64)((u64)t84 + (u64)t86);
+  l65_v0 = t87;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t88 = l65_v0;
+  const i64 t90 = (i64)((u64)t88 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t91 = 0;
+  if (pos0 - b6_p14_low0 < b6_p14_size0 && pos1 - b6_p14_low1 < b6_p14_size1 && pos2 - b6_p14_low2 < b6_p14_size2) t91 = b6_p14[(pos0 - b6_p14_low0) * b6_p14_pitch0 + (pos1 - b6_p14_low1) * b6_p14_pitch1 + (pos2 - b6_p14_low2)];
+  else outside(verdict, 15u, pos0, pos1, pos2, b6_p14_shape0, b6_p14_shape1, b6_p14_shape2);
+  const i64 t92 = (i64)t91;
+  const i64 t93 = (i64)((u64)t90 + (u64)t92);
+  l65_v0 = t93;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t94 = l65_v0;
+  const i64 t96 = (i64)((u64)t94 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t97 = 0;
+  if (pos0 - b7_p15_low0 < b7_p15_size0 && pos1 - b7_p15_low1 < b7_p15_size1 && pos2 - b7_p15_low2 < b7_p15_size2) t97 = b7_p15[(pos0 - b7_p15_low0) * b7_p15_pitch0 + (pos1 - b7_p15_low1) * b7_p15_pitch1 + (pos2 - b7_p15_low2)];
+  else outside(verdict, 16u, pos0, pos1, pos2, b7_p15_shape0, b7_p15_shape1, b7_p15_shape2);
+  const i64 t98 = (i64)t97;
+  const i64 t99 = (i64)((u64)t96 + (u64)t98);
+  l65_v0 = t99;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t100 = l65_v0;
+  const i64 t102 = (i64)((u64)t100 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t103 = 0;
+  if (pos0 - c0_p16_low0 < c0_p16_size0 && pos1 - c0_p16_low1 < c0_p16_size1 && pos2 - c0_p16_low2 < c0_p16_size2) t103 = c0_p16[(pos0 - c0_p16_low0) * c0_p16_pitch0 + (pos1 - c0_p16_low1) * c0_p16_pitch1 + (pos2 - c0_p16_low2)];
+  else outside(verdict, 17u, pos0, pos1, pos2, c0_p16_shape0, c0_p16_shape1, c0_p16_shape2);
+  const i64 t104 = (i64)t103;
+  const i64 t105 = (i64)((u64)t102 + (u64)t104);
+  l65_v0 = t105;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t106 = l65_v0;
+  const i64 t108 = (i64)((u64)t106 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t109 = 0;
+  if (pos0 - c1_p17_low0 < c1_p17_size0 && pos1 - c1_p17_low1 < c1_p17_size1 && pos2 - c1_p17_low2 < c1_p17_size2) t109 = c1_p17[(pos0 - c1_p17_low0) * c1_p17_pitch0 + (pos1 - c1_p17_low1) * c1_p17_pitch1 + (pos2 - c1_p17_low2)];
+  else outside(verdict, 18u, pos0, pos1, pos2, c1_p17_shape0, c1_p17_shape1, c1_p17_shape2);
+  const i64 t110 = (i64)t109;
+  const i64 t111 = (i64)((u64)t108 + (u64)t110);
+  l65_v0 = t111;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t112 = l65_v0;
+  const i64 t114 = (i64)((u64)t112 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t115 = 0;
+  if (pos0 - c2_p18_low0 < c2_p18_size0 && pos1 - c2_p18_low1 < c2_p18_size1 && pos2 - c2_p18_low2 < c2_p18_size2) t115 = c2_p18[(pos0 - c2_p18_low0) * c2_p18_pitch0 + (pos1 - c2_p18_low1) * c2_p18_pitch1 + (pos2 - c2_p18_low2)];
+  else outside(verdict, 19u, pos0, pos1, pos2, c2_p18_shape0, c2_p18_shape1, c2_p18_shape2);
+  const i64 t116 = (i64)t115;
+  const i64 t117 = (i64)((u64)t114 + (u64)t116);
+  l65_v0 = t117;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t118 = l65_v0;
+  const i64 t120 = (i64)((u64)t118 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t121 = 0;
+  if (pos0 - c3_p19_low0 < c3_p19_size0 && pos1 - c3_p19_low1 < c3_p19_size1 && pos2 - c3_p19_low2 < c3_p19_size2) t121 = c3_p19[(pos0 - c3_p19_low0) * c3_p19_pitch0 + (pos1 - c3_p19_low1) * c3_p19_pitch1 + (pos2 - c3_p19_low2)];
+  else outside(verdict, 20u, pos0, pos1, pos2, c3_p19_shape0, c3_p19_shape1, c3_p19_shape2);
+  const i64 t122 = (i64)t121;
+  const i64 t123 = (i64)((u64)t120 + (u64)t122);
+  l65_v0 = t123;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t124 = l65_v0;
+  const i64 t126 = (i64)((u64)t124 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t127 = 0;
+  if (pos0 - c4_p20_low0 < c4_p20_size0 && pos1 - c4_p20_low1 < c4_p20_size1 && pos2 - c4_p20_low2 < c4_p20_size2) t127 = c4_p20[(pos0 - c4_p20_low0) * c4_p20_pitch0 + (pos1 - c4_p20_low1) * c4_p20_pitch1 + (pos2 - c4_p20_low2)];
+  else outside(verdict, 21u, pos0, pos1, pos2, c4_p20_shape0, c4_p20_shape1, c4_p20_shape2);
+  const i64 t128 = (i64)t127;
+  const i64 t129 = (i64)((u64)t126 + (u64)t128);
+  l65_v0 = t129;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t130 = l65_v0;
+  const i64 t132 = (i64)((u64)t130 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t133 = 0;
+  if (pos0 - c5_p21_low0 < c5_p21_size0 && pos1 - c5_p21_low1 < c5_p21_size1 && pos2 - c5_p21_low2 < c5_p21_size2) t133 = c5_p21[(pos0 - c5_p21_low0) * c5_p21_pitch0 + (pos1 - c5_p21_low1) * c5_p21_pitch1 + (pos2 - c5_p21_low2)];
+  else outside(verdict, 22u, pos0, pos1, pos2, c5_p21_shape0, c5_p21_shape1, c5_p21_shape2);
+  const i64 t134 = (i64)t133;
+  const i64 t135 = (i64)((u64)t132 + (u64)t134);
+  l65_v0 = t135;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t136 = l65_v0;
+  const i64 t138 = (i64)((u64)t136 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t139 = 0;
+  if (pos0 - c6_p22_low0 < c6_p22_size0 && pos1 - c6_p22_low1 < c6_p22_size1 && pos2 - c6_p22_low2 < c6_p22_size2) t139 = c6_p22[(pos0 - c6_p22_low0) * c6_p22_pitch0 + (pos1 - c6_p22_low1) * c6_p22_pitch1 + (pos2 - c6_p22_low2)];
+  else outside(verdict, 23u, pos0, pos1, pos2, c6_p22_shape0, c6_p22_shape1, c6_p22_shape2);
+  const i64 t140 = (i64)t139;
+  const i64 t141 = (i64)((u64)t138 + (u64)t140);
+  l65_v0 = t141;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t142 = l65_v0;
+  const i64 t144 = (i64)((u64)t142 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t145 = 0;
+  if (pos0 - c7_p23_low0 < c7_p23_size0 && pos1 - c7_p23_low1 < c7_p23_size1 && pos2 - c7_p23_low2 < c7_p23_size2) t145 = c7_p23[(pos0 - c7_p23_low0) * c7_p23_pitch0 + (pos1 - c7_p23_low1) * c7_p23_pitch1 + (pos2 - c7_p23_low2)];
+  else outside(verdict, 24u, pos0, pos1, pos2, c7_p23_shape0, c7_p23_shape1, c7_p23_shape2);
+  const i64 t146 = (i64)t145;
+  const i64 t147 = (i64)((u64)t144 + (u64)t146);
+  l65_v0 = t147;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t148 = l65_v0;
+  const i64 t150 = (i64)((u64)t148 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t151 = 0;
+  if (pos0 - d0_p24_low0 < d0_p24_size0 && pos1 - d0_p24_low1 < d0_p24_size1 && pos2 - d0_p24_low2 < d0_p24_size2) t151 = d0_p24[(pos0 - d0_p24_low0) * d0_p24_pitch0 + (pos1 - d0_p24_low1) * d0_p24_pitch1 + (pos2 - d0_p24_low2)];
+  else outside(verdict, 25u, pos0, pos1, pos2, d0_p24_shape0, d0_p24_shape1, d0_p24_shape2);
+  const i64 t152 = (i64)t151;
+  const i64 t153 = (i64)((u64)t150 + (u64)t152);
+  l65_v0 = t153;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t154 = l65_v0;
+  const i64 t156 = (i64)((u64)t154 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t157 = 0;
+  if (pos0 - d1_p25_low0 < d1_p25_size0 && pos1 - d1_p25_low1 < d1_p25_size1 && pos2 - d1_p25_low2 < d1_p25_size2) t157 = d1_p25[(pos0 - d1_p25_low0) * d1_p25_pitch0 + (pos1 - d1_p25_low1) * d1_p25_pitch1 + (pos2 - d1_p25_low2)];
+  else outside(verdict, 26u, pos0, pos1, pos2, d1_p25_shape0, d1_p25_shape1, d1_p25_shape2);
+  const i64 t158 = (i64)t157;
+  const i64 t159 = (i64)((u64)t156 + (u64)t158);
+  l65_v0 = t159;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t160 = l65_v0;
+  const i64 t162 = (i64)((u64)t160 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t163 = 0;
+  if (pos0 - d2_p26_low0 < d2_p26_size0 && pos1 - d2_p26_low1 < d2_p26_size1 && pos2 - d2_p26_low2 < d2_p26_size2) t163 = d2_p26[(pos0 - d2_p26_low0) * d2_p26_pitch0 + (pos1 - d2_p26_low1) * d2_p26_pitch1 + (pos2 - d2_p26_low2)];
+  else outside(verdict, 27u, pos0, pos1, pos2, d2_p26_shape0, d2_p26_shape1, d2_p26_shape2);
+  const i64 t164 = (i64)t163;
+  const i64 t165 = (i64)((u64)t162 + (u64)t164);
+  l65_v0 = t165;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t166 = l65_v0;
+  const i64 t168 = (i64)((u64)t166 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t169 = 0;
+  if (pos0 - d3_p27_low0 < d3_p27_size0 && pos1 - d3_p27_low1 < d3_p27_size1 && pos2 - d3_p27_low2 < d3_p27_size2) t169 = d3_p27[(pos0 - d3_p27_low0) * d3_p27_pitch0 + (pos1 - d3_p27_low1) * d3_p27_pitch1 + (pos2 - d3_p27_low2)];
+  else outside(verdict, 28u, pos0, pos1, pos2, d3_p27_shape0, d3_p27_shape1, d3_p27_shape2);
+  const i64 t170 = (i64)t169;
+  const i64 t171 = (i64)((u64)t168 + (u64)t170);
+  l65_v0 = t171;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t172 = l65_v0;
+  const i64 t174 = (i64)((u64)t172 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t175 = 0;
+  if (pos0 - d4_p28_low0 < d4_p28_size0 && pos1 - d4_p28_low1 < d4_p28_size1 && pos2 - d4_p28_low2 < d4_p28_size2) t175 = d4_p28[(pos0 - d4_p28_low0) * d4_p28_pitch0 + (pos1 - d4_p28_low1) * d4_p28_pitch1 + (pos2 - d4_p28_low2)];
+  else outside(verdict, 29u, pos0, pos1, pos2, d4_p28_shape0, d4_p28_shape1, d4_p28_shape2);
+  const i64 t176 = (i64)t175;
+  const i64 t177 = (i64)((u64)t174 + (u64)t176);
+  l65_v0 = t177;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t178 = l65_v0;
+  const i64 t180 = (i64)((u64)t178 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t181 = 0;
+  if (pos0 - d5_p29_low0 < d5_p29_size0 && pos1 - d5_p29_low1 < d5_p29_size1 && pos2 - d5_p29_low2 < d5_p29_size2) t181 = d5_p29[(pos0 - d5_p29_low0) * d5_p29_pitch0 + (pos1 - d5_p29_low1) * d5_p29_pitch1 + (pos2 - d5_p29_low2)];
+  else outside(verdict, 30u, pos0, pos1, pos2, d5_p29_shape0, d5_p29_shape1, d5_p29_shape2);
+  const i64 t182 = (i64)t181;
+  const i64 t183 = (i64)((u64)t180 + (u64)t182);
+  l65_v0 = t183;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t184 = l65_v0;
+  const i64 t186 = (i64)((u64)t184 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t187 = 0;
+  if (pos0 - d6_p30_low0 < d6_p30_size0 && pos1 - d6_p30_low1 < d6_p30_size1 && pos2 - d6_p30_low2 < d6_p30_size2) t187 = d6_p30[(pos0 - d6_p30_low0) * d6_p30_pitch0 + (pos1 - d6_p30_low1) * d6_p30_pitch1 + (pos2 - d6_p30_low2)];
+  else outside(verdict, 31u, pos0, pos1, pos2, d6_p30_shape0, d6_p30_shape1, d6_p30_shape2);
+  const i64 t188 = (i64)t187;
+  const i64 t189 = (i64)((u64)t186 + (u64)t188);
+  l65_v0 = t189;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t190 = l65_v0;
+  const i64 t192 = (i64)((u64)t190 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t193 = 0;
+  if (pos0 - d7_p31_low0 < d7_p31_size0 && pos1 - d7_p31_low1 < d7_p31_size1 && pos2 - d7_p31_low2 < d7_p31_size2) t193 = d7_p31[(pos0 - d7_p31_low0) * d7_p31_pitch0 + (pos1 - d7_p31_low1) * d7_p31_pitch1 + (pos2 - d7_p31_low2)];
+  else outside(verdict, 32u, pos0, pos1, pos2, d7_p31_shape0, d7_p31_shape1, d7_p31_shape2);
+  const i64 t194 = (i64)t193;
+  const i64 t195 = (i64)((u64)t192 + (u64)t194);
+  l65_v0 = t195;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t196 = l65_v0;
+  const i64 t198 = (i64)((u64)t196 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t199 = 0;
+  if (pos0 - e0_p32_low0 < e0_p32_size0 && pos1 - e0_p32_low1 < e0_p32_size1 && pos2 - e0_p32_low2 < e0_p32_size2) t199 = e0_p32[(pos0 - e0_p32_low0) * e0_p32_pitch0 + (pos1 - e0_p32_low1) * e0_p32_pitch1 + (pos2 - e0_p32_low2)];
+  else outside(verdict, 33u, pos0, pos1, pos2, e0_p32_shape0, e0_p32_shape1, e0_p32_shape2);
+  const i64 t200 = (i64)t199;
+  const i64 t201 = (i64)((u64)t198 + (u64)t200);
+  l65_v0 = t201;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t202 = l65_v0;
+  const i64 t204 = (i64)((u64)t202 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t205 = 0;
+  if (pos0 - e1_p33_low0 < e1_p33_size0 && pos1 - e1_p33_low1 < e1_p33_size1 && pos2 - e1_p33_low2 < e1_p33_size2) t205 = e1_p33[(pos0 - e1_p33_low0) * e1_p33_pitch0 + (pos1 - e1_p33_low1) * e1_p33_pitch1 + (pos2 - e1_p33_low2)];
+  else outside(verdict, 34u, pos0, pos1, pos2, e1_p33_shape0, e1_p33_shape1, e1_p33_shape2);
+  const i64 t206 = (i64)t205;
+  const i64 t207 = (i64)((u64)t204 + (u64)t206);
+  l65_v0 = t207;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t208 = l65_v0;
+  const i64 t210 = (i64)((u64)t208 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t211 = 0;
+  if (pos0 - e2_p34_low0 < e2_p34_size0 && pos1 - e2_p34_low1 < e2_p34_size1 && pos2 - e2_p34_low2 < e2_p34_size2) t211 = e2_p34[(pos0 - e2_p34_low0) * e2_p34_pitch0 + (pos1 - e2_p34_low1) * e2_p34_pitch1 + (pos2 - e2_p34_low2)];
+  else outside(verdict, 35u, pos0, pos1, pos2, e2_p34_shape0, e2_p34_shape1, e2_p34_shape2);
+  const i64 t212 = (i64)t211;
+  const i64 t213 = (i64)((u64)t210 + (u64)t212);
+  l65_v0 = t213;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t214 = l65_v0;
+  const i64 t216 = (i64)((u64)t214 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t217 = 0;
+  if (pos0 - e3_p35_low0 < e3_p35_size0 && pos1 - e3_p35_low1 < e3_p35_size1 && pos2 - e3_p35_low2 < e3_p35_size2) t217 = e3_p35[(pos0 - e3_p35_low0) * e3_p35_pitch0 + (pos1 - e3_p35_low1) * e3_p35_pitch1 + (pos2 - e3_p35_low2)];
+  else outside(verdict, 36u, pos0, pos1, pos2, e3_p35_shape0, e3_p35_shape1, e3_p35_shape2);
+  const i64 t218 = (i64)t217;
+  const i64 t219 = (i64)((u64)t216 + (u64)t218);
+  l65_v0 = t219;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t220 = l65_v0;
+  const i64 t222 = (i64)((u64)t220 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t223 = 0;
+  if (pos0 - e4_p36_low0 < e4_p36_size0 && pos1 - e4_p36_low1 < e4_p36_size1 && pos2 - e4_p36_low2 < e4_p36_size2) t223 = e4_p36[(pos0 - e4_p36_low0) * e4_p36_pitch0 + (pos1 - e4_p36_low1) * e4_p36_pitch1 + (pos2 - e4_p36_low2)];
+  else outside(verdict, 37u, pos0, pos1, pos2, e4_p36_shape0, e4_p36_shape1, e4_p36_shape2);
+  const i64 t224 = (i64)t223;
+  const i64 t225 = (i64)((u64)t222 + (u64)t224);
+  l65_v0 = t225;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t226 = l65_v0;
+  const i64 t228 = (i64)((u64)t226 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t229 = 0;
+  if (pos0 - e5_p37_low0 < e5_p37_size0 && pos1 - e5_p37_low1 < e5_p37_size1 && pos2 - e5_p37_low2 < e5_p37_size2) t229 = e5_p37[(pos0 - e5_p37_low0) * e5_p37_pitch0 + (pos1 - e5_p37_low1) * e5_p37_pitch1 + (pos2 - e5_p37_low2)];
+  else outside(verdict, 38u, pos0, pos1, pos2, e5_p37_shape0, e5_p37_shape1, e5_p37_shape2);
+  const i64 t230 = (i64)t229;
+  const i64 t231 = (i64)((u64)t228 + (u64)t230);
+  l65_v0 = t231;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t232 = l65_v0;
+  const i64 t234 = (i64)((u64)t232 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t235 = 0;
+  if (pos0 - e6_p38_low0 < e6_p38_size0 && pos1 - e6_p38_low1 < e6_p38_size1 && pos2 - e6_p38_low2 < e6_p38_size2) t235 = e6_p38[(pos0 - e6_p38_low0) * e6_p38_pitch0 + (pos1 - e6_p38_low1) * e6_p38_pitch1 + (pos2 - e6_p38_low2)];
+  else outside(verdict, 39u, pos0, pos1, pos2, e6_p38_shape0, e6_p38_shape1, e6_p38_shape2);
+  const i64 t236 = (i64)t235;
+  const i64 t237 = (i64)((u64)t234 + (u64)t236);
+  l65_v0 = t237;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t238 = l65_v0;
+  const i64 t240 = (i64)((u64)t238 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t241 = 0;
+  if (pos0 - e7_p39_low0 < e7_p39_size0 && pos1 - e7_p39_low1 < e7_p39_size1 && pos2 - e7_p39_low2 < e7_p39_size2) t241 = e7_p39[(pos0 - e7_p39_low0) * e7_p39_pitch0 + (pos1 - e7_p39_low1) * e7_p39_pitch1 + (pos2 - e7_p39_low2)];
+  else outside(verdict, 40u, pos0, pos1, pos2, e7_p39_shape0, e7_p39_shape1, e7_p39_shape2);
+  const i64 t242 = (i64)t241;
+  const i64 t243 = (i64)((u64)t240 + (u64)t242);
+  l65_v0 = t243;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t244 = l65_v0;
+  const i64 t246 = (i64)((u64)t244 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t247 = 0;
+  if (pos0 - f0_p40_low0 < f0_p40_size0 && pos1 - f0_p40_low1 < f0_p40_size1 && pos2 - f0_p40_low2 < f0_p40_size2) t247 = f0_p40[(pos0 - f0_p40_low0) * f0_p40_pitch0 + (pos1 - f0_p40_low1) * f0_p40_pitch1 + (pos2 - f0_p40_low2)];
+  else outside(verdict, 41u, pos0, pos1, pos2, f0_p40_shape0, f0_p40_shape1, f0_p40_shape2);
+  const i64 t248 = (i64)t247;
+  const i64 t249 = (i64)((u64)t246 + (u64)t248);
+  l65_v0 = t249;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t250 = l65_v0;
+  const i64 t252 = (i64)((u64)t250 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t253 = 0;
+  if (pos0 - f1_p41_low0 < f1_p41_size0 && pos1 - f1_p41_low1 < f1_p41_size1 && pos2 - f1_p41_low2 < f1_p41_size2) t253 = f1_p41[(pos0 - f1_p41_low0) * f1_p41_pitch0 + (pos1 - f1_p41_low1) * f1_p41_pitch1 + (pos2 - f1_p41_low2)];
+  else outside(verdict, 42u, pos0, pos1, pos2, f1_p41_shape0, f1_p41_shape1, f1_p41_shape2);
+  const i64 t254 = (i64)t253;
+  const i64 t255 = (i64)((u64)t252 + (u64)t254);
+  l65_v0 = t255;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t256 = l65_v0;
+  const i64 t258 = (i64)((u64)t256 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t259 = 0;
+  if (pos0 - f2_p42_low0 < f2_p42_size0 && pos1 - f2_p42_low1 < f2_p42_size1 && pos2 - f2_p42_low2 < f2_p42_size2) t259 = f2_p42[(pos0 - f2_p42_low0) * f2_p42_pitch0 + (pos1 - f2_p42_low1) * f2_p42_pitch1 + (pos2 - f2_p42_low2)];
+  else outside(verdict, 43u, pos0, pos1, pos2, f2_p42_shape0, f2_p42_shape1, f2_p42_shape2);
+  const i64 t260 = (i64)t259;
+  const i64 t261 = (i64)((u64)t258 + (u64)t260);
+  l65_v0 = t261;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t262 = l65_v0;
+  const i64 t264 = (i64)((u64)t262 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t265 = 0;
+  if (pos0 - f3_p43_low0 < f3_p43_size0 && pos1 - f3_p43_low1 < f3_p43_size1 && pos2 - f3_p43_low2 < f3_p43_size2) t265 = f3_p43[(pos0 - f3_p43_low0) * f3_p43_pitch0 + (pos1 - f3_p43_low1) * f3_p43_pitch1 + (pos2 - f3_p43_low2)];
+  else outside(verdict, 44u, pos0, pos1, pos2, f3_p43_shape0, f3_p43_shape1, f3_p43_shape2);
+  const i64 t266 = (i64)t265;
+  const i64 t267 = (i64)((u64)t264 + (u64)t266);
+  l65_v0 = t267;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t268 = l65_v0;
+  const i64 t270 = (i64)((u64)t268 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t271 = 0;
+  if (pos0 - f4_p44_low0 < f4_p44_size0 && pos1 - f4_p44_low1 < f4_p44_size1 && pos2 - f4_p44_low2 < f4_p44_size2) t271 = f4_p44[(pos0 - f4_p44_low0) * f4_p44_pitch0 + (pos1 - f4_p44_low1) * f4_p44_pitch1 + (pos2 - f4_p44_low2)];
+  else outside(verdict, 45u, pos0, pos1, pos2, f4_p44_shape0, f4_p44_shape1, f4_p44_shape2);
+  const i64 t272 = (i64)t271;
+  const i64 t273 = (i64)((u64)t270 + (u64)t272);
+  l65_v0 = t273;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t274 = l65_v0;
+  const i64 t276 = (i64)((u64)t274 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t277 = 0;
+  if (pos0 - f5_p45_low0 < f5_p45_size0 && pos1 - f5_p45_low1 < f5_p45_size1 && pos2 - f5_p45_low2 < f5_p45_size2) t277 = f5_p45[(pos0 - f5_p45_low0) * f5_p45_pitch0 + (pos1 - f5_p45_low1) * f5_p45_pitch1 + (pos2 - f5_p45_low2)];
+  else outside(verdict, 46u, pos0, pos1, pos2, f5_p45_shape0, f5_p45_shape1, f5_p45_shape2);
+  const i64 t278 = (i64)t277;
+  const i64 t279 = (i64)((u64)t276 + (u64)t278);
+  l65_v0 = t279;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t280 = l65_v0;
+  const i64 t282 = (i64)((u64)t280 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t283 = 0;
+  if (pos0 - f6_p46_low0 < f6_p46_size0 && pos1 - f6_p46_low1 < f6_p46_size1 && pos2 - f6_p46_low2 < f6_p46_size2) t283 = f6_p46[(pos0 - f6_p46_low0) * f6_p46_pitch0 + (pos1 - f6_p46_low1) * f6_p46_pitch1 + (pos2 - f6_p46_low2)];
+  else outside(verdict, 47u, pos0, pos1, pos2, f6_p46_shape0, f6_p46_shape1, f6_p46_shape2);
+  const i64 t284 = (i64)t283;
+  const i64 t285 = (i64)((u64)t282 + (u64)t284);
+  l65_v0 = t285;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t286 = l65_v0;
+  const i64 t288 = (i64)((u64)t286 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t289 = 0;
+  if (pos0 - f7_p47_low0 < f7_p47_size0 && pos1 - f7_p47_low1 < f7_p47_size1 && pos2 - f7_p47_low2 < f7_p47_size2) t289 = f7_p47[(pos0 - f7_p47_low0) * f7_p47_pitch0 + (pos1 - f7_p47_low1) * f7_p47_pitch1 + (pos2 - f7_p47_low2)];
+  else outside(verdict, 48u, pos0, pos1, pos2, f7_p47_shape0, f7_p47_shape1, f7_p47_shape2);
+  const i64 t290 = (i64)t289;
+  const i64 t291 = (i64)((u64)t288 + (u64)t290);
+  l65_v0 = t291;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t292 = l65_v0;
+  const i64 t294 = (i64)((u64)t292 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t295 = 0;
+  if (pos0 - g0_p48_low0 < g0_p48_size0 && pos1 - g0_p48_low1 < g0_p48_size1 && pos2 - g0_p48_low2 < g0_p48_size2) t295 = g0_p48[(pos0 - g0_p48_low0) * g0_p48_pitch0 + (pos1 - g0_p48_low1) * g0_p48_pitch1 + (pos2 - g0_p48_low2)];
+  else outside(verdict, 49u, pos0, pos1, pos2, g0_p48_shape0, g0_p48_shape1, g0_p48_shape2);
+  const i64 t296 = (i64)t295;
+  const i64 t297 = (i64)((u64)t294 + (u64)t296);
+  l65_v0 = t297;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t298 = l65_v0;
+  const i64 t300 = (i64)((u64)t298 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t301 = 0;
+  if (pos0 - g1_p49_low0 < g1_p49_size0 && pos1 - g1_p49_low1 < g1_p49_size1 && pos2 - g1_p49_low2 < g1_p49_size2) t301 = g1_p49[(pos0 - g1_p49_low0) * g1_p49_pitch0 + (pos1 - g1_p49_low1) * g1_p49_pitch1 + (pos2 - g1_p49_low2)];
+  else outside(verdict, 50u, pos0, pos1, pos2, g1_p49_shape0, g1_p49_shape1, g1_p49_shape2);
+  const i64 t302 = (i64)t301;
+  const i64 t303 = (i64)((u64)t300 + (u64)t302);
+  l65_v0 = t303;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t304 = l65_v0;
+  const i64 t306 = (i64)((u64)t304 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t307 = 0;
+  if (pos0 - g2_p50_low0 < g2_p50_size0 && pos1 - g2_p50_low1 < g2_p50_size1 && pos2 - g2_p50_low2 < g2_p50_size2) t307 = g2_p50[(pos0 - g2_p50_low0) * g2_p50_pitch0 + (pos1 - g2_p50_low1) * g2_p50_pitch1 + (pos2 - g2_p50_low2)];
+  else outside(verdict, 51u, pos0, pos1, pos2, g2_p50_shape0, g2_p50_shape1, g2_p50_shape2);
+  const i64 t308 = (i64)t307;
+  const i64 t309 = (i64)((u64)t306 + (u64)t308);
+  l65_v0 = t309;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t310 = l65_v0;
+  const i64 t312 = (i64)((u64)t310 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t313 = 0;
+  if (pos0 - g3_p51_low0 < g3_p51_size0 && pos1 - g3_p51_low1 < g3_p51_size1 && pos2 - g3_p51_low2 < g3_p51_size2) t313 = g3_p51[(pos0 - g3_p51_low0) * g3_p51_pitch0 + (pos1 - g3_p51_low1) * g3_p51_pitch1 + (pos2 - g3_p51_low2)];
+  else outside(verdict, 52u, pos0, pos1, pos2, g3_p51_shape0, g3_p51_shape1, g3_p51_shape2);
+  const i64 t314 = (i64)t313;
+  const i64 t315 = (i64)((u64)t312 + (u64)t314);
+  l65_v0 = t315;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t316 = l65_v0;
+  const i64 t318 = (i64)((u64)t316 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t319 = 0;
+  if (pos0 - g4_p52_low0 < g4_p52_size0 && pos1 - g4_p52_low1 < g4_p52_size1 && pos2 - g4_p52_low2 < g4_p52_size2) t319 = g4_p52[(pos0 - g4_p52_low0) * g4_p52_pitch0 + (pos1 - g4_p52_low1) * g4_p52_pitch1 + (pos2 - g4_p52_low2)];
+  else outside(verdict, 53u, pos0, pos1, pos2, g4_p52_shape0, g4_p52_shape1, g4_p52_shape2);
+  const i64 t320 = (i64)t319;
+  const i64 t321 = (i64)((u64)t318 + (u64)t320);
+  l65_v0 = t321;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t322 = l65_v0;
+  const i64 t324 = (i64)((u64)t322 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t325 = 0;
+  if (pos0 - g5_p53_low0 < g5_p53_size0 && pos1 - g5_p53_low1 < g5_p53_size1 && pos2 - g5_p53_low2 < g5_p53_size2) t325 = g5_p53[(pos0 - g5_p53_low0) * g5_p53_pitch0 + (pos1 - g5_p53_low1) * g5_p53_pitch1 + (pos2 - g5_p53_low2)];
+  else outside(verdict, 54u, pos0, pos1, pos2, g5_p53_shape0, g5_p53_shape1, g5_p53_shape2);
+  const i64 t326 = (i64)t325;
+  const i64 t327 = (i64)((u64)t324 + (u64)t326);
+  l65_v0 = t327;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t328 = l65_v0;
+  const i64 t330 = (i64)((u64)t328 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t331 = 0;
+  if (pos0 - g6_p54_low0 < g6_p54_size0 && pos1 - g6_p54_low1 < g6_p54_size1 && pos2 - g6_p54_low2 < g6_p54_size2) t331 = g6_p54[(pos0 - g6_p54_low0) * g6_p54_pitch0 + (pos1 - g6_p54_low1) * g6_p54_pitch1 + (pos2 - g6_p54_low2)];
+  else outside(verdict, 55u, pos0, pos1, pos2, g6_p54_shape0, g6_p54_shape1, g6_p54_shape2);
+  const i64 t332 = (i64)t331;
+  const i64 t333 = (i64)((u64)t330 + (u64)t332);
+  l65_v0 = t333;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t334 = l65_v0;
+  const i64 t336 = (i64)((u64)t334 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t337 = 0;
+  if (pos0 - g7_p55_low0 < g7_p55_size0 && pos1 - g7_p55_low1 < g7_p55_size1 && pos2 - g7_p55_low2 < g7_p55_size2) t337 = g7_p55[(pos0 - g7_p55_low0) * g7_p55_pitch0 + (pos1 - g7_p55_low1) * g7_p55_pitch1 + (pos2 - g7_p55_low2)];
+  else outside(verdict, 56u, pos0, pos1, pos2, g7_p55_shape0, g7_p55_shape1, g7_p55_shape2);
+  const i64 t338 = (i64)t337;
+  const i64 t339 = (i64)((u64)t336 + (u64)t338);
+  l65_v0 = t339;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t340 = l65_v0;
+  const i64 t342 = (i64)((u64)t340 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t343 = 0;
+  if (pos0 - h0_p56_low0 < h0_p56_size0 && pos1 - h0_p56_low1 < h0_p56_size1 && pos2 - h0_p56_low2 < h0_p56_size2) t343 = h0_p56[(pos0 - h0_p56_low0) * h0_p56_pitch0 + (pos1 - h0_p56_low1) * h0_p56_pitch1 + (pos2 - h0_p56_low2)];
+  else outside(verdict, 57u, pos0, pos1, pos2, h0_p56_shape0, h0_p56_shape1, h0_p56_shape2);
+  const i64 t344 = (i64)t343;
+  const i64 t345 = (i64)((u64)t342 + (u64)t344);
+  l65_v0 = t345;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t346 = l65_v0;
+  const i64 t348 = (i64)((u64)t346 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t349 = 0;
+  if (pos0 - h1_p57_low0 < h1_p57_size0 && pos1 - h1_p57_low1 < h1_p57_size1 && pos2 - h1_p57_low2 < h1_p57_size2) t349 = h1_p57[(pos0 - h1_p57_low0) * h1_p57_pitch0 + (pos1 - h1_p57_low1) * h1_p57_pitch1 + (pos2 - h1_p57_low2)];
+  else outside(verdict, 58u, pos0, pos1, pos2, h1_p57_shape0, h1_p57_shape1, h1_p57_shape2);
+  const i64 t350 = (i64)t349;
+  const i64 t351 = (i64)((u64)t348 + (u64)t350);
+  l65_v0 = t351;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t352 = l65_v0;
+  const i64 t354 = (i64)((u64)t352 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t355 = 0;
+  if (pos0 - h2_p58_low0 < h2_p58_size0 && pos1 - h2_p58_low1 < h2_p58_size1 && pos2 - h2_p58_low2 < h2_p58_size2) t355 = h2_p58[(pos0 - h2_p58_low0) * h2_p58_pitch0 + (pos1 - h2_p58_low1) * h2_p58_pitch1 + (pos2 - h2_p58_low2)];
+  else outside(verdict, 59u, pos0, pos1, pos2, h2_p58_shape0, h2_p58_shape1, h2_p58_shape2);
+  const i64 t356 = (i64)t355;
+  const i64 t357 = (i64)((u64)t354 + (u64)t356);
+  l65_v0 = t357;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t358 = l65_v0;
+  const i64 t360 = (i64)((u64)t358 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t361 = 0;
+  if (pos0 - h3_p59_low0 < h3_p59_size0 && pos1 - h3_p59_low1 < h3_p59_size1 && pos2 - h3_p59_low2 < h3_p59_size2) t361 = h3_p59[(pos0 - h3_p59_low0) * h3_p59_pitch0 + (pos1 - h3_p59_low1) * h3_p59_pitch1 + (pos2 - h3_p59_low2)];
+  else outside(verdict, 60u, pos0, pos1, pos2, h3_p59_shape0, h3_p59_shape1, h3_p59_shape2);
+  const i64 t362 = (i64)t361;
+  const i64 t363 = (i64)((u64)t360 + (u64)t362);
+  l65_v0 = t363;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t364 = l65_v0;
+  const i64 t366 = (i64)((u64)t364 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t367 = 0;
+  if (pos0 - h4_p60_low0 < h4_p60_size0 && pos1 - h4_p60_low1 < h4_p60_size1 && pos2 - h4_p60_low2 < h4_p60_size2) t367 = h4_p60[(pos0 - h4_p60_low0) * h4_p60_pitch0 + (pos1 - h4_p60_low1) * h4_p60_pitch1 + (pos2 - h4_p60_low2)];
+  else outside(verdict, 61u, pos0, pos1, pos2, h4_p60_shape0, h4_p60_shape1, h4_p60_shape2);
+  const i64 t368 = (i64)t367;
+  const i64 t369 = (i64)((u64)t366 + (u64)t368);
+  l65_v0 = t369;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t370 = l65_v0;
+  const i64 t372 = (i64)((u64)t370 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t373 = 0;
+  if (pos0 - h5_p61_low0 < h5_p61_size0 && pos1 - h5_p61_low1 < h5_p61_size1 && pos2 - h5_p61_low2 < h5_p61_size2) t373 = h5_p61[(pos0 - h5_p61_low0) * h5_p61_pitch0 + (pos1 - h5_p61_low1) * h5_p61_pitch1 + (pos2 - h5_p61_low2)];
+  else outside(verdict, 62u, pos0, pos1, pos2, h5_p61_shape0, h5_p61_shape1, h5_p61_shape2);
+  const i64 t374 = (i64)t373;
+  const i64 t375 = (i64)((u64)t372 + (u64)t374);
+  l65_v0 = t375;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t376 = l65_v0;
+  const i64 t378 = (i64)((u64)t376 * (u64)3l);
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  i32 t379 = 0;
+  if (pos0 - h6_p62_low0 < h6_p62_size0 && pos1 - h6_p62_low1 < h6_p62_size1 && pos2 - h6_p62_low2 < h6_p62_size2) t379 = h6_p62[(pos0 - h6_p62_low0) * h6_p62_pitch0 + (pos1 - h6_p62_low1) * h6_p62_pitch1 + (pos2 - h6_p62_low2)];
+  else outside(verdict, 63u, pos0, pos1, pos2, h6_p62_shape0, h6_p62_shape1, h6_p62_shape2);
+  const i64 t380 = (i64)t379;
+  const i64 t381 = (i64)((u64)t378 + (u64)t380);
+  l65_v0 = t381;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  const i64 t382 = l65_v0;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  if (pos0 - y_p63_low0 < y_p63_size0 && pos1 - y_p63_low1 < y_p63_size1 && pos2 - y_p63_low2 < y_p63_size2) y_p63[(pos0 - y_p63_low0) * y_p63_pitch0 + (pos1 - y_p63_low1) * y_p63_pitch1 + (pos2 - y_p63_low2)] = t382;
+  else outside(verdict, 64u, pos0, pos1, pos2, y_p63_shape0, y_p63_shape1, y_p63_shape2);
+}
 // sizes
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -8933,6 +10513,54 @@ ENTRY(256) folio_sizes(
   // crates/folio-conformance/src/engine/kernels/code.rs
   if (pos0 - p_p3_low0 < p_p3_size0) p_p3[pos0 - p_p3_low0] = t11;
   else outside(verdict, 4u, pos0, 0, 0, p_p3_shape0, 0, 0);
+}
+// slices
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[21]; } Block;
+ENTRY(256) folio_slices(
+    const Block block,
+    GLOBAL u32 *RESTRICT y_p0_base,
+    GLOBAL Record *verdict) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_pitch0 = block.words[2];
+  const u64 y_p0_low1 = block.words[3];
+  const u64 y_p0_size1 = block.words[4];
+  const u64 y_p0_pitch1 = block.words[5];
+  const u64 y_p0_low2 = block.words[6];
+  const u64 y_p0_size2 = block.words[7];
+  const u64 y_p0_shape0 = block.words[8];
+  const u64 y_p0_shape1 = block.words[9];
+  const u64 y_p0_shape2 = block.words[10];
+  const u64 first0 = block.words[11];
+  const u64 offset0 = block.words[12];
+  const u64 range0 = block.words[13];
+  const u64 first1 = block.words[14];
+  const u64 offset1 = block.words[15];
+  const u64 range1 = block.words[16];
+  const u64 first2 = block.words[17];
+  const u64 offset2 = block.words[18];
+  const u64 range2 = block.words[19];
+  GLOBAL u32 *y_p0 = y_p0_base + block.words[20];
+  const u64 pos0 = first0 + (u64)get_group_id(2) * get_local_size(2) + get_local_id(2);
+  const u64 pos1 = first1 + (u64)get_group_id(1) * get_local_size(1) + get_local_id(1);
+  const u64 pos2 = first2 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0 || pos1 - offset1 >= range1 || pos2 - offset2 >= range2) return;
+  const u64 t4 = pos0 * 7ul;
+  const u64 t6 = pos1 * 3ul;
+  const u64 t7 = t4 + t6;
+  const u64 t8 = t7 + pos2;
+  const u32 t9 = (u32)t8;
+  // crates/folio-conformance/src/engine/kernels/limits.rs
+  if (pos0 - y_p0_low0 < y_p0_size0 && pos1 - y_p0_low1 < y_p0_size1 && pos2 - y_p0_low2 < y_p0_size2) y_p0[(pos0 - y_p0_low0) * y_p0_pitch0 + (pos1 - y_p0_low1) * y_p0_pitch1 + (pos2 - y_p0_low2)] = t9;
+  else outside(verdict, 1u, pos0, pos1, pos2, y_p0_shape0, y_p0_shape1, y_p0_shape2);
 }
 // slots
 typedef struct { i32 at[3]; } array_t0;

@@ -115,7 +115,7 @@ pub const SUITES: &[Suite] = &[
         name: "NVRTC",
         quick: share(2, 1),
         normal: share(10, 3),
-        ci: share(120, 200),
+        ci: share(60, 200),
         soak: 20_000,
         soak_step: 500,
     },

@@ -161,8 +161,15 @@ impl OpenClLane {
         if let Some(mark) = state.marks.iter().find(|mark| mark.tick >= tick) {
             return Ok(Some(mark.event.clone()));
         }
-        state.mark(None)?;
+        self.mark(state)?;
         Ok(state.marks.back().map(|mark| mark.event.clone()))
+    }
+
+    /// Marks what is issued, unless the device is lost: a lane that counts as over is given no more reads of what its
+    /// launches say.
+    fn mark(&self, state: &mut State) -> Result<(), HalError> {
+        self.core.lost()?;
+        state.mark(None)
     }
 
     /// The events that an operation waits for, with what they wait for on its way.
@@ -220,7 +227,7 @@ impl OpenClLane {
         let waits = self.waits(head);
         let mut state = self.lock();
         // A mark takes what was told before; it stands for what came before.
-        let room = if state.verdicts.is_full() { state.mark(None) } else { Ok(()) };
+        let room = if state.verdicts.is_full() { self.mark(&mut state) } else { Ok(()) };
         state.issued = head.tick;
         state.unflushed = true;
         self.core.lost()?;
@@ -417,7 +424,7 @@ unsafe impl Lane for OpenClLane {
             return;
         }
         self.wanted.store(state.issued, Ordering::Relaxed);
-        let marked = if state.marks.is_empty() { state.mark(None) } else { Ok(()) };
+        let marked = if state.marks.is_empty() { self.mark(&mut state) } else { Ok(()) };
         let flushed = marked.and_then(|()| state.flush());
         drop(state);
         // A loss is told by `completed`.

@@ -52,19 +52,19 @@ struct Pool {
 // SAFETY: the driver's objects may be used by any thread.
 unsafe impl Send for Pool {}
 
-/// Threads that give memory back.
-static FREEING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+/// Threads that give a device's memory back.
+static FREEING: Mutex<Vec<(sys::CUdevice, JoinHandle<()>)>> = Mutex::new(Vec::new());
 
-/// Waits until they have.
-fn all_freed() {
-    let threads = std::mem::take(&mut *lock(&FREEING));
+/// Waits until all of the device's have.
+fn all_freed(device: sys::CUdevice) {
+    let threads: Vec<_> = lock(&FREEING).extract_if(.., |(of, _)| *of == device).collect();
     // They do not panic.
-    threads.into_iter().for_each(|thread| drop(thread.join()));
+    threads.into_iter().for_each(|(_, thread)| drop(thread.join()));
 }
 
 /// Has the device's pools give back what nobody uses.
 fn trim(device: sys::CUdevice) {
-    all_freed();
+    all_freed(device);
     let _relaxed = Relaxed::begin();
     for pool in lock(&POOLS).iter().filter(|pool| pool.device == device) {
         // SAFETY: a pool is among them while it lives. What cannot be given back stays.
@@ -369,8 +369,8 @@ impl Memory {
         match Builder::new().name("folio-cuda-free".to_owned()).spawn(work) {
             Ok(thread) => {
                 let mut freeing = lock(&FREEING);
-                freeing.retain(|thread| !thread.is_finished());
-                freeing.push(thread);
+                freeing.retain(|(_, thread)| !thread.is_finished());
+                freeing.push((self.context.device, thread));
             }
             Err(_) => free(),
         }
@@ -457,7 +457,7 @@ impl Drop for Memory {
         let _relaxed = Relaxed::begin();
         let live = std::mem::take(&mut *lock(&self.live));
         live.each().for_each(|entry| self.release(entry));
-        all_freed();
+        all_freed(self.context.device);
         // SAFETY: no lane is left (each holds the device), so nothing uses pool and stream; a null
         // stream was never made. The frees come first.
         unsafe {

@@ -23,8 +23,8 @@
 //! **Every tick is reached.** An operation that fails, in the call or later, counts as finished
 //! when everything has finished that it comes after: on its lane, and by its waits. Its failure is
 //! told once through the call's result or through [`Lane::failures`], and later operations of the
-//! lane run as if it had not failed. A call that returns an error has consumed its tick and will not
-//! touch memory; whoever waits for that tick relies on what it waited for. (A backend puts an
+//! lane run as if it had not failed. A call that returns an error has consumed its tick; what it had begun of
+//! its work has ended when that is reached; whoever waits for that tick relies on what it waited for. (A backend puts an
 //! operation without effect in its place.) Only the loss of the device is sticky: calls may return
 //! [`HalErrorKind::Lost`] as soon as the driver says so, and [`Lane::completed`] and [`Lane::wait`]
 //! return [`Lost`] from when nothing of the device touches memory any more.

@@ -161,7 +161,15 @@ impl Machine {
         };
         match self.pool() {
             Some(pool) if count > 1 && self.threads > 1 && DEPTH.get() < MAX_DEPTH => {
-                pool.install(|| fan(self.threads.min(count), &take_some));
+                let times = self.threads.min(count);
+                if pool.current_thread_index().is_some() {
+                    return fan(times, &take_some);
+                }
+                // Whoever waits is awake, and would only sleep until others have done all of it.
+                pool.in_place_scope(|others| {
+                    others.spawn(|_| fan(times - 1, &take_some));
+                    take_some();
+                });
             }
             _ => take_some(),
         }

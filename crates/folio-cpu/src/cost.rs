@@ -10,6 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) const TINY_NS: u64 = 8_000;
 /// Above this a launch is worth all threads: several times the price of waking them.
 const LARGE_NS: u64 = 20_000;
+/// Blocks for each thread, unless they would be too short or too long.
+const BLOCKS_PER_THREAD: usize = 4;
+const MOST_BLOCKS_PER_THREAD: usize = 64;
+/// A block is no shorter than that: some ten times what a call of it costs.
+const SHORT_BLOCK_NS: u64 = 2_500;
+/// A block is no longer than that, unless there would be too many.
+const LONG_BLOCK_NS: u64 = 25_000;
 /// A kernel never seen is tried on the submitting thread with this many items at most.
 const UNKNOWN_ITEMS: usize = 64;
 /// The first runs of a kernel are all measured (the very first one mostly measures cold caches).
@@ -42,6 +49,8 @@ pub(crate) enum Class {
 pub(crate) struct Verdict {
     pub class: Class,
     pub measure: bool,
+    /// Nanoseconds of one thread, if somebody knows.
+    pub ns: Option<u64>,
 }
 
 impl Verdict {
@@ -52,7 +61,17 @@ impl Verdict {
             0..TINY_NS => Class::Tiny,
             _ => Class::Single,
         };
-        Verdict { class, measure: false }
+        Verdict { class, measure: false, ns: Some(ns) }
+    }
+
+    /// Into how many blocks a launch on this many threads is cut: short enough that none is left with the last of
+    /// them for long, where others started early or were not interrupted, and long enough to be worth a call.
+    pub(crate) fn blocks(&self, threads: usize) -> usize {
+        let wanted = threads.saturating_mul(BLOCKS_PER_THREAD);
+        let Some(ns) = self.ns else { return wanted };
+        let of = |each: u64| usize::try_from(ns / each).unwrap_or(usize::MAX);
+        let most = threads.saturating_mul(MOST_BLOCKS_PER_THREAD);
+        wanted.max(of(LONG_BLOCK_NS).min(most)).min(of(SHORT_BLOCK_NS)).max(1)
     }
 }
 
@@ -95,10 +114,11 @@ impl Costs {
     pub(crate) fn judge(&self, key: u64, items: usize, sample: bool) -> Verdict {
         let Some(cost) = self.find(key) else {
             let class = if items <= UNKNOWN_ITEMS { Class::Tiny } else { Class::Wide };
-            return Verdict { class, measure: true };
+            return Verdict { class, measure: true, ns: None };
         };
         let items_ns = u128::from(cost & COST_MASK) * items as u128;
-        let class = match u64::try_from(items_ns >> FRACTION).unwrap_or(u64::MAX) {
+        let ns = u64::try_from(items_ns >> FRACTION).unwrap_or(u64::MAX);
+        let class = match ns {
             0..TINY_NS => Class::Tiny,
             LARGE_NS.. if items > 1 => Class::Wide,
             _ => Class::Single,
@@ -106,7 +126,7 @@ impl Costs {
         // Beside a hop to the pool a clock costs nothing, and there an estimate that is too high
         // must come down again.
         let young = cost >> RUNS_SHIFT < MEASURED_RUNS;
-        Verdict { class, measure: young || sample || class != Class::Tiny }
+        Verdict { class, measure: young || sample || class != Class::Tiny, ns: Some(ns) }
     }
 
     /// Learns that `items` items of a kernel took `ns` of one thread. Up at once, since a
@@ -167,8 +187,21 @@ mod tests {
     #[test]
     fn unknown_kernels_are_tried_here_only_when_small() {
         let costs = Costs::new();
-        assert_eq!(costs.judge(7, 64, false), Verdict { class: Class::Tiny, measure: true });
-        assert_eq!(costs.judge(7, 65, false), Verdict { class: Class::Wide, measure: true });
+        let unknown = |class| Verdict { class, measure: true, ns: None };
+        assert_eq!(costs.judge(7, 64, false), unknown(Class::Tiny));
+        assert_eq!(costs.judge(7, 65, false), unknown(Class::Wide));
+        assert_eq!(unknown(Class::Wide).blocks(2), 8);
+    }
+
+    #[test]
+    fn blocks_are_neither_short_nor_long() {
+        let blocks = |ns, threads| Verdict::of_ns(ns, true).blocks(threads);
+        assert_eq!([20_000, 30_000, 200_000, 1_000_000].map(|ns| blocks(ns, 2)), [8, 8, 8, 40]);
+        assert_eq!(
+            [20_000, 100_000, 1_000_000, 10_000_000].map(|ns| blocks(ns, 16)),
+            [8, 40, 64, 400]
+        );
+        assert_eq!([0, u64::MAX].map(|ns| blocks(ns, 2)), [1, 128]);
     }
 
     #[test]

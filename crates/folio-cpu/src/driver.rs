@@ -24,8 +24,6 @@ use std::time::Instant;
 const CALLER_BUDGET: usize = 16;
 /// Operations after which a thread of the pool looks whether other lanes wait for it.
 const POOL_BUDGET: usize = 128;
-/// Blocks per thread: enough to even out threads that start late or are interrupted.
-const BLOCKS_PER_THREAD: usize = 4;
 
 /// On whose thread a lane runs.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +183,7 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
     let mut result = match (&op.work, &scratch.kernel) {
         (Work::Kernel(launch), Some(kernel)) => {
             learn = Some((launch.key, launch.geometry.items()));
-            run_kernel(lane, launch, kernel, verdict.class, &scratch.params)
+            run_kernel(lane, launch, kernel, verdict, &scratch.params)
         }
         (Work::Bytes(bytes), _) => Ok(run_bytes(lane, bytes, verdict.class, scratch)),
         _ => Ok(1),
@@ -221,7 +219,7 @@ fn run_kernel(
     lane: &Core,
     launch: &Launch,
     kernel: &NativeKernel,
-    class: Class,
+    verdict: Verdict,
     params: &[ParamPtr],
 ) -> Result<usize, HalError> {
     let machine = &lane.machine;
@@ -233,10 +231,10 @@ fn run_kernel(
         });
         catch_unwind(run).map_err(HalError::panic)?.map_err(HalError::violation)
     };
-    if class != Class::Wide {
+    if verdict.class != Class::Wide {
         return run(Block::whole(launch.geometry.range)).map(|()| 1);
     }
-    let wanted = machine.threads * BLOCKS_PER_THREAD;
+    let wanted = verdict.blocks(machine.threads);
     let blocks = Blocks::new(&launch.geometry, kernel.grain(), wanted);
     let first: Mutex<Option<HalError>> = Mutex::new(None);
     machine.for_each(blocks.count(), &|index| {

@@ -1,7 +1,7 @@
 //! What a lane queues.
 
 use crate::bytes::Rect;
-use crate::cost::{Class, Costs, Verdict};
+use crate::cost::{Costs, Verdict};
 use crate::lane::Core;
 use folio_core::hal::{Geometry, NativeKernel, ParamPtr, Tick};
 use std::collections::VecDeque;
@@ -60,7 +60,7 @@ impl Work {
                 let ns = b.bytes / BYTES_PER_NS + b.rows.saturating_mul(ROW_NS);
                 Verdict::of_ns(ns as u64, b.bytes >= WIDE_BYTES)
             }
-            Work::Refused => Verdict { class: Class::Tiny, measure: false },
+            Work::Refused => Verdict::of_ns(0, false),
         }
     }
 }

@@ -83,19 +83,35 @@ impl Default for CudaBackend {
     }
 }
 
-fn count() -> Result<i32, HalError> {
+/// The driver's devices that Folio runs on: those with memory in a stream's order. All have it but those of a mode
+/// for displays (Windows' WDDM on old GPUs) and some virtual ones.
+fn usable() -> Result<Vec<sys::CUdevice>, HalError> {
     let mut count = 0;
     // SAFETY: the driver is initialised.
     driver::check("cuDeviceGetCount", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
-    Ok(count)
+    let of = |ordinal| {
+        let mut device = 0;
+        // SAFETY: as above.
+        let result = unsafe { sys::cuDeviceGet(&raw mut device, ordinal) };
+        driver::check(&format!("cuDeviceGet({ordinal})"), result).map(|()| device)
+    };
+    let mut all = (0..count).map(of).collect::<Result<Vec<_>, _>>()?;
+    all.retain(|device| {
+        attribute(*device, Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0
+    });
+    if all.is_empty() {
+        let what = match count {
+            0 => "the driver shows no device",
+            _ => "the driver's devices have no memory pools",
+        };
+        return Err(HalError::new(HalErrorKind::Driver, what));
+    }
+    Ok(all)
 }
 
 fn find(index: usize) -> Result<sys::CUdevice, HalError> {
-    let (mut device, ordinal) = (0, i32::try_from(index).unwrap_or(i32::MAX));
-    // SAFETY: the driver is initialised.
-    let result = unsafe { sys::cuDeviceGet(&raw mut device, ordinal) };
-    driver::check(&format!("cuDeviceGet({index})"), result)?;
-    Ok(device)
+    let missing = || HalError::new(HalErrorKind::Driver, format!("no device {index}"));
+    usable()?.get(index).copied().ok_or_else(missing)
 }
 
 /// What a device says of itself; 0 where it does not know the question.
@@ -115,8 +131,12 @@ fn name(device: sys::CUdevice) -> Result<String, HalError> {
     Ok(unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
 }
 
-fn info(index: usize, optional: Optional, courier: bool) -> Result<DeviceInfo, HalError> {
-    let device = find(index)?;
+fn info(
+    index: usize,
+    device: sys::CUdevice,
+    optional: Optional,
+    courier: bool,
+) -> Result<DeviceInfo, HalError> {
     let (mut memory, mut uuid) = (0, sys::CUuuid { bytes: [0; 16] });
     // SAFETY: places for the answers.
     unsafe {
@@ -161,19 +181,17 @@ unsafe impl Backend for CudaBackend {
     fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
         let optional = driver::present()?;
         let all = || -> Result<Vec<_>, HalError> {
-            (0..count()? as usize).map(|index| info(index, optional, self.courier)).collect()
+            let found = usable()?.into_iter().enumerate();
+            found.map(|(index, device)| info(index, device, optional, self.courier)).collect()
         };
-        let found = all().map_err(|error| Unavailable::new(error.to_string()))?;
-        match found.is_empty() {
-            true => Err(Unavailable::new("the driver shows no device")),
-            false => Ok(found),
-        }
+        all().map_err(|error| Unavailable::new(error.to_string()))
     }
 
     unsafe fn open(&self, index: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
         let missing = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason);
         let optional = driver::present().map_err(missing)?;
-        let (device, info) = (find(index)?, info(index, optional, self.courier)?);
+        let device = find(index)?;
+        let info = info(index, device, optional, self.courier)?;
         let (kept, ranges) = (self.kept.clone(), self.ranges);
         Ok(Arc::new(CudaDevice::open(device, info, optional, kept, ranges)?))
     }

@@ -173,8 +173,9 @@ impl Memory {
         let made = with_room(&self.context, || {
             let (mut at, size) = (0, bytes as usize);
             // SAFETY: pool and stream are live.
-            let made =
-                unsafe { sys::cuMemAllocFromPoolAsync(&raw mut at, size, self.pool, stream) };
+            let made = call("cuMemAllocFromPoolAsync", || unsafe {
+                sys::cuMemAllocFromPoolAsync(&raw mut at, size, self.pool, stream)
+            });
             self.context.check("cuMemAllocFromPoolAsync", made)?;
             Ok(at)
         });

@@ -239,37 +239,69 @@ impl Staging {
 
     fn make<'m>(&self, made: &'m mut Option<Made>) -> Result<&'m mut Made, HalError> {
         if made.is_none() {
-            // What was made before something failed stays; that happens once in a lane's life, and
-            // the next try is likely to fail, too.
             let _relaxed = Relaxed::begin();
-            let (mut host, mut memory) = (null_mut(), null_mut());
-            let bytes = PIECE as usize * PIECES;
-            // SAFETY: places for the answers; the context is current.
-            unsafe {
-                let made = sys::cuStreamCreateWithPriority(&raw mut host, NON_BLOCKING, 0);
-                self.context.check("cuStreamCreateWithPriority", made)?;
-                let made =
-                    call("cuMemHostAlloc", || sys::cuMemHostAlloc(&raw mut memory, bytes, 0));
-                self.context.check("cuMemHostAlloc", made)?;
+            let mut new = Made::default();
+            if let Err(error) = new.fill(&self.context) {
+                new.give_back();
+                return Err(error);
             }
-            let begun = new_event(&self.context)?;
-            let mut pieces =
-                [Piece { memory: HostPtr(null_mut()), lane: begun, host: begun }; PIECES];
-            for (at, piece) in pieces.iter_mut().enumerate() {
-                piece.memory = HostPtr(memory.cast::<u8>().wrapping_add(at * PIECE as usize));
-                (piece.lane, piece.host) = (new_event(&self.context)?, new_event(&self.context)?);
-            }
-            *made = Some(Made { host, begun, pieces, next: 0 });
+            *made = Some(new);
         }
         made.as_mut().ok_or_else(|| HalError::unsupported("staging"))
     }
 }
 
 impl Made {
+    /// Makes what there is to be; after an error a part of it. The context is current.
+    fn fill(&mut self, context: &Context) -> Result<(), HalError> {
+        let (mut memory, bytes) = (null_mut(), PIECE as usize * PIECES);
+        // SAFETY: places for the answers.
+        unsafe {
+            let made = sys::cuStreamCreateWithPriority(&raw mut self.host, NON_BLOCKING, 0);
+            context.check("cuStreamCreateWithPriority", made)?;
+            let made = call("cuMemHostAlloc", || sys::cuMemHostAlloc(&raw mut memory, bytes, 0));
+            context.check("cuMemHostAlloc", made)?;
+        }
+        for (at, piece) in self.pieces.iter_mut().enumerate() {
+            piece.memory = HostPtr(memory.cast::<u8>().wrapping_add(at * PIECE as usize));
+        }
+        let pieces = self.pieces.iter_mut().flat_map(|piece| [&mut piece.lane, &mut piece.host]);
+        for event in pieces.chain([&mut self.begun]) {
+            *event = new_event(context)?;
+        }
+        Ok(())
+    }
+
+    /// Gives back what there is. The context is current, and the lane's stream has ended.
+    fn give_back(self) {
+        // SAFETY: ours, and once the host's stream has ended, too, nothing uses it any more.
+        unsafe {
+            if !self.host.is_null() {
+                let _ = sys::cuStreamSynchronize(self.host);
+                let _ = sys::cuStreamDestroy_v2(self.host);
+            }
+            let pieces = self.pieces.iter().flat_map(|piece| [piece.lane, piece.host]);
+            for event in pieces.chain([self.begun]).filter(|event| !event.is_null()) {
+                let _ = sys::cuEventDestroy_v2(event);
+            }
+            let memory = self.pieces[0].memory.0;
+            if !memory.is_null() {
+                let _ = sys::cuMemFreeHost(memory.cast());
+            }
+        }
+    }
+
     /// The piece whose turn it is.
     fn turn(&mut self) -> Piece {
         self.next = (self.next + 1) % PIECES;
         self.pieces[self.next]
+    }
+}
+
+impl Default for Made {
+    fn default() -> Made {
+        let none = Piece { memory: HostPtr(null_mut()), lane: null_mut(), host: null_mut() };
+        Made { host: null_mut(), begun: null_mut(), pieces: [none; PIECES], next: 0 }
     }
 }
 
@@ -278,17 +310,7 @@ impl Drop for Staging {
         let made = lock(&self.made).take();
         let Some(made) = made.filter(|_| self.context.enter().is_ok()) else { return };
         let _relaxed = Relaxed::begin();
-        // The lane's stream has ended before. SAFETY: ours, and nothing uses it any more.
-        unsafe {
-            let _ = sys::cuStreamSynchronize(made.host);
-            let _ = sys::cuStreamDestroy_v2(made.host);
-            let _ = sys::cuEventDestroy_v2(made.begun);
-            for piece in made.pieces {
-                let _ = sys::cuEventDestroy_v2(piece.lane);
-                let _ = sys::cuEventDestroy_v2(piece.host);
-            }
-            let _ = sys::cuMemFreeHost(made.pieces[0].memory.0.cast());
-        }
+        made.give_back();
     }
 }
 

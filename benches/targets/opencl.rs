@@ -108,8 +108,15 @@ impl Bench {
         let device = device.expect("the first device opens");
         for (what, bytes) in [("4 KiB", 1 << 12), ("16 MiB", 1 << 24), ("1 GiB", 1 << 30)] {
             let (n, kind) = (if bytes < 1 << 30 { 50 } else { 3 }, AllocKind::Device);
-            let req =
-                AllocReq { kind, size: bytes, align: 256, import: None, zeroed: false, label: "" };
+            let req = AllocReq {
+                kind,
+                size: bytes,
+                align: 256,
+                import: None,
+                zeroed: false,
+                linked: false,
+                label: "",
+            };
             let ours = || {
                 timed(|| {
                     for _ in 0..n {

@@ -25,8 +25,15 @@ fn all_share(backend: &OpenClBackend) -> bool {
         // SAFETY: one allocation, which nobody uses.
         let device = unsafe { backend.open(at, Notify::none()) }.unwrap();
         let kind = AllocKind::Shared;
-        let wanted =
-            AllocReq { kind, size: 64, align: 64, import: None, zeroed: false, label: "probe" };
+        let wanted = AllocReq {
+            kind,
+            size: 64,
+            align: 64,
+            import: None,
+            zeroed: false,
+            linked: false,
+            label: "probe",
+        };
         let made = device.usm().alloc(&wanted);
         made.iter().for_each(|made| device.usm().free(made.handle));
         made.is_ok()

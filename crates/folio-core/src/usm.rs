@@ -190,7 +190,8 @@ impl Runtime {
         let align = align.max(align_of::<T>()) as u64;
         // By way of its address it can be used before any command has a chance to zero it.
         let (size, zeroed) = (bytes as u64, import.is_none());
-        let req = AllocReq { kind, size, align, import, zeroed, label: label.as_str() };
+        let req =
+            AllocReq { kind, size, align, import, zeroed, linked: false, label: label.as_str() };
         let make = || engine.device_alloc(device.at, req, "USM allocation", &label);
         let mut alloc = match make() {
             Err(Error::OutOfMemory { .. }) => {

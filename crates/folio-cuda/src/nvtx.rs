@@ -133,7 +133,15 @@ mod tests {
         // SAFETY: the memory is freed when the lane has ended.
         let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
         let (kind, label) = (AllocKind::Device, "ranges");
-        let wanted = AllocReq { kind, size: 64, align: 64, import: None, zeroed: false, label };
+        let wanted = AllocReq {
+            kind,
+            size: 64,
+            align: 64,
+            import: None,
+            zeroed: false,
+            linked: false,
+            label,
+        };
         let made = device.usm().alloc(&wanted).unwrap();
         let lane = device.lane(LaneKind::Compute, 0).unwrap();
         let base = MemBase::Device { device: 0, handle: made.handle };

@@ -70,7 +70,15 @@ fn rig() -> Option<Rig> {
 
 fn alloc(device: &dyn Device) -> Result<u64, folio_core::hal::HalError> {
     let (kind, label) = (AllocKind::Device, "refusals");
-    let req = AllocReq { kind, size: SIZE, align: 256, import: None, zeroed: false, label };
+    let req = AllocReq {
+        kind,
+        size: SIZE,
+        align: 256,
+        import: None,
+        zeroed: false,
+        linked: false,
+        label,
+    };
     device.usm().alloc(&req).map(|made| made.handle)
 }
 
@@ -224,7 +232,15 @@ fn cuda_memory_is_freed_without_waiting() {
     let Some(mut rig) = rig() else { return };
     let [first, second] = [rig.on_device(0), rig.on_device(1)];
     for kind in [AllocKind::Device, AllocKind::Host, AllocKind::Shared] {
-        let req = AllocReq { kind, size: SIZE, align: 256, import: None, zeroed: false, label: "" };
+        let req = AllocReq {
+            kind,
+            size: SIZE,
+            align: 256,
+            import: None,
+            zeroed: false,
+            linked: false,
+            label: "",
+        };
         let made = rig.device.usm().alloc(&req).unwrap();
         assert!(rig.copy(1, first, second, 4000));
         let begun = Instant::now();

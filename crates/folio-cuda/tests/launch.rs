@@ -68,6 +68,7 @@ fn adds(device: &Arc<dyn Device>, source: Source<'_>) {
         align: 4,
         import: None,
         zeroed: false,
+        linked: false,
         label: "",
     };
     let memory = device.usm().alloc(&req).unwrap();

@@ -36,6 +36,8 @@ pub enum Site {
     Launch,
     /// [`Lane::hint`].
     Hint,
+    /// [`Lane::switch`].
+    Switch,
     /// [`Device::graph`].
     Graph,
     /// [`folio_core::hal::Graph::update`].
@@ -54,7 +56,7 @@ pub enum Site {
 
 impl Site {
     /// All of them.
-    pub const ALL: [Site; 16] = [
+    pub const ALL: [Site; 17] = [
         Site::Devices,
         Site::Open,
         Site::Lane,
@@ -64,6 +66,7 @@ impl Site {
         Site::Fill,
         Site::Launch,
         Site::Hint,
+        Site::Switch,
         Site::Graph,
         Site::Update,
         Site::Replay,
@@ -79,13 +82,15 @@ impl Site {
             Op::Fill(..) => Site::Fill,
             Op::Launch(..) => Site::Launch,
             Op::Hint(..) => Site::Hint,
+            Op::Switch(..) => Site::Switch,
             Op::Replay(_) => Site::Replay,
         }
     }
 
     /// Whether a failure can show after the call.
     pub fn is_operation(self) -> bool {
-        matches!(self, Site::Copy | Site::Fill | Site::Launch | Site::Hint | Site::Replay)
+        use Site::{Copy, Fill, Hint, Launch, Replay, Switch};
+        matches!(self, Copy | Fill | Launch | Hint | Switch | Replay)
     }
 
     /// Whether the contract knows no other failure here than the loss of the device. Any fault

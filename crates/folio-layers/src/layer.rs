@@ -7,8 +7,8 @@ use crate::graph::{GraphRef, LayerGraph, NodeRef};
 use folio_core::hal::{
     AllocReq, Allocation, Args, Argument, Backend, CopyRect, Device, DeviceInfo, FillRect,
     Geometry, Graph, HalError, Head, Hint, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
-    Link, Lost, MemRef, MemoryInfo, Node, NodeOp, Notify, PointerInfo, Tick, Timing, Unavailable,
-    UsmAllocator, Wait,
+    Link, Lost, MemRef, MemoryInfo, Node, NodeOp, Notify, PointerInfo, Side, Tick, Timing,
+    Unavailable, UsmAllocator, Wait,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -54,6 +54,8 @@ pub enum Op<'a> {
     Launch(Launched, &'a Geometry, &'a Args<'a>),
     /// [`Lane::hint`].
     Hint(MemRef, u64, Hint),
+    /// [`Lane::switch`].
+    Switch(MemRef, u64, Side),
     /// [`Lane::replay`] of a graph with these nodes; without any, of one that is not this layer's.
     Replay(&'a [NodeRef]),
 }
@@ -139,7 +141,7 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         device.inner.usm().free(handle);
     }
 
-    /// [`Lane::copy`], [`Lane::fill`], [`Lane::launch`], [`Lane::hint`] and [`Lane::replay`]: `op` says what it is,
+    /// [`Lane::copy`], [`Lane::fill`], [`Lane::launch`], [`Lane::hint`], [`Lane::switch`] and [`Lane::replay`]: `op` says what it is,
     /// and `issue` issues it with a head. Without being called it leaves a kernel where it is.
     fn operation(
         &self,
@@ -349,6 +351,11 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
     fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
         let op = Op::Hint(mem, bytes, hint);
         self.operation(head, op, |lane, head| lane.hint(head, mem, bytes, hint))
+    }
+
+    fn switch(&self, head: &Head<'_>, mem: MemRef, bytes: u64, to: Side) -> Result<(), HalError> {
+        let op = Op::Switch(mem, bytes, to);
+        self.operation(head, op, |lane, head| lane.switch(head, mem, bytes, to))
     }
 
     fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {

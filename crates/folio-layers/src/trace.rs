@@ -4,7 +4,7 @@ use crate::graph::Noted;
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
-    Hint, Lane, LaneKind, Link, Lost, Notify, Order, Param, Tick,
+    Hint, Lane, LaneKind, Link, Lost, Notify, Order, Param, Side, Tick,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -86,6 +86,8 @@ pub enum Event {
     Launch(Issued, Geometry, Vec<Param>),
     /// A hint was issued.
     Hint(Issued, Hint),
+    /// Linked memory was given to another side.
+    Switch(Issued, Side),
     /// A graph with these nodes was replayed.
     Replay(Issued, Vec<Noted>),
     /// A lane was flushed.
@@ -145,6 +147,10 @@ pub struct Counts {
     pub launches: u64,
     /// Hints.
     pub hints: u64,
+    /// Linked memory was mapped for the host.
+    pub maps: u64,
+    /// Linked memory was given back to the device.
+    pub unmaps: u64,
     /// Replays of graphs.
     pub replays: u64,
     /// Waits of one lane for another that operations carried.
@@ -174,6 +180,8 @@ impl Counts {
             }
             Op::Launch(..) => self.launches += 1,
             Op::Hint(..) => self.hints += 1,
+            Op::Switch(_, _, Side::Device) => self.unmaps += 1,
+            Op::Switch(..) => self.maps += 1,
             Op::Replay(_) => self.replays += 1,
         }
     }
@@ -349,6 +357,7 @@ unsafe impl Hooks for Trace {
                     Event::Launch(issued, *geometry, args.params.to_vec())
                 }
                 Op::Hint(_, _, hint) => Event::Hint(issued, hint),
+                Op::Switch(_, _, to) => Event::Switch(issued, to),
                 Op::Replay(nodes) => {
                     Event::Replay(issued, nodes.iter().map(|node| node.does.clone()).collect())
                 }

@@ -198,6 +198,9 @@ unsafe impl Hooks for Hook {
                 let uses = (Vec::new(), rects.iter().map(|r| r.dst.base).collect());
                 return self.issue(lane, head, uses, issue);
             }
+            Op::Switch(mem, ..) => {
+                return self.issue(lane, head, (Vec::new(), vec![mem.base]), issue);
+            }
             Op::Launch(_, _, args) => args,
             Op::Hint(..) | Op::Replay(_) => {
                 return self.issue(lane, head, Uses::default(), issue);

@@ -13,7 +13,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// What one simulated device is like. The default: 1 GiB of its own memory, all lane kinds, native
-/// waits among all devices, closures, timestamps, hints, addresses, no batching.
+/// waits among all devices, closures, timestamps, hints, linked memory, addresses, no batching.
 #[derive(Clone, Debug)]
 pub struct DeviceSpec {
     home: Option<MemoryHome>,
@@ -25,6 +25,7 @@ pub struct DeviceSpec {
     ir: Option<Arc<dyn IrRunner>>,
     timing: bool,
     hints: bool,
+    links: bool,
     host_link: Link,
     own_link: Link,
     max_in_flight: u32,
@@ -52,6 +53,7 @@ impl DeviceSpec {
             ir: None,
             timing: true,
             hints: true,
+            links: true,
             host_link: Link::default(),
             own_link: Link::default(),
             max_in_flight: 4096,
@@ -111,6 +113,12 @@ impl DeviceSpec {
     /// Keeps timestamps, in logical time.
     pub fn timing(mut self, on: bool) -> DeviceSpec {
         self.timing = on;
+        self
+    }
+
+    /// Has memory that is linked with the host's.
+    pub fn links(mut self, on: bool) -> DeviceSpec {
+        self.links = on;
         self
     }
 
@@ -185,6 +193,10 @@ impl DeviceSpec {
         self.unified || self.home == Some(MemoryHome::Host)
     }
 
+    pub(crate) fn has_links(&self) -> bool {
+        self.links
+    }
+
     pub(crate) fn home_of(&self, index: usize) -> MemoryHome {
         self.home.unwrap_or(MemoryHome::Own(index as u32))
     }
@@ -199,6 +211,7 @@ impl DeviceSpec {
         caps.copy_lanes = self.copy_lanes;
         caps.timing = self.timing;
         caps.hints = self.hints;
+        caps.links = self.links.then_some(crate::memory::LINKED_ALIGN);
         caps.max_alloc = self.max_alloc;
         caps.courier = self.courier;
         caps.one_at_a_time = self.one_at_a_time;

@@ -36,7 +36,7 @@ pub struct LogEntry {
     pub tick: Tick,
     /// What it was.
     pub op: OpKind,
-    /// Bytes of copies, fills and hints, items of launches.
+    /// Bytes of copies, fills, hints and switches, items of launches.
     pub amount: u64,
     /// Its label.
     pub label: String,
@@ -67,6 +67,10 @@ pub struct Counters {
     pub launches: u64,
     /// Hints.
     pub hints: u64,
+    /// Linked memory given to the host.
+    pub maps: u64,
+    /// Linked memory given back to the device.
+    pub unmaps: u64,
     /// Operations that failed when they ran.
     pub failures: u64,
     /// Allocations made.

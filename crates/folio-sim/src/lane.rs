@@ -6,7 +6,7 @@ use crate::timeline::{World, gone};
 use crate::work::{Code, Launch, Op, Phase, Work, param_span, span};
 use folio_core::hal::{
     Args, CopyRect, FillRect, Geometry, HalError, Head, Hint, KernelRef, Lane, Lost, MemBase,
-    MemRef, Tick, Timing, WaitGroup,
+    MemRef, Side, Tick, Timing, WaitGroup,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -113,7 +113,9 @@ impl SimLane {
                 .params
                 .iter()
                 .try_for_each(|p| self.check_memory(world, &p.mem, param_span(p))),
-            Work::Hint(mem, bytes) => self.check_memory(world, mem, Some(*bytes)),
+            Work::Hint(mem, bytes) | Work::Switch(mem, bytes, _) => {
+                self.check_memory(world, mem, Some(*bytes))
+            }
             Work::Refused => Ok(()),
         }
     }
@@ -195,6 +197,10 @@ unsafe impl Lane for SimLane {
 
     fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, _: Hint) -> Result<(), HalError> {
         self.issue(head, OpKind::Hint, &mut Work::Hint(mem, bytes))
+    }
+
+    fn switch(&self, head: &Head<'_>, mem: MemRef, bytes: u64, to: Side) -> Result<(), HalError> {
+        self.issue(head, OpKind::Switch, &mut Work::Switch(mem, bytes, to))
     }
 
     fn flush(&self) {

@@ -36,7 +36,7 @@ mod work;
 pub use device::DeviceSpec;
 pub use handle::{Counters, LogEntry, SimHandle, Violation};
 pub use ir::{IrKernel, IrRunner};
-pub use memory::{FREED, FRESH};
+pub use memory::{FREED, FRESH, UNMAPPED};
 pub use script::{OpKind, Script};
 
 use device::SimDevice;

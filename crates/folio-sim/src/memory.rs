@@ -3,19 +3,26 @@
 //! Fresh memory holds [`FRESH`], never zeros. Each allocation lies between guards. Freed memory is
 //! overwritten with [`FREED`] and stays mapped in a quarantine, and handles are never used again,
 //! so that use after free is found and reported and is not undefined behaviour.
+//!
+//! Linked memory has bytes for each side, brought over when it is switched; the host's hold
+//! [`UNMAPPED`] while they are the device's, so that whoever does not map sees it.
 
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
-    PointerInfo, RawMemory,
+    PointerInfo, RawMemory, Side,
 };
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What fresh memory holds.
 pub const FRESH: u8 = 0xA5;
 /// What freed memory holds.
 pub const FREED: u8 = 0xDD;
+/// What the host's side of linked memory holds while the device has it.
+pub const UNMAPPED: u8 = 0xB7;
+/// How the host's memory must be aligned to be linked.
+pub(crate) const LINKED_ALIGN: u64 = 64;
 /// What the guards before and after an allocation hold.
 const GUARD: u8 = 0xFD;
 /// Bytes of one guard, and the least alignment.
@@ -29,6 +36,14 @@ pub(crate) struct Block {
     size: usize,
     /// `None`: imported, owned by somebody else.
     owned: Option<(Layout, usize)>,
+    /// Of linked memory, the host's side.
+    host: Option<Host>,
+}
+
+/// The host's side of linked memory, and whose turn it is.
+struct Host {
+    bytes: Box<Block>,
+    side: Mutex<Side>,
 }
 
 // SAFETY: a `Block` is an address range; the operations that touch it are serialised by the
@@ -54,7 +69,7 @@ impl Block {
             start.write_bytes(GUARD, align);
             start.add(align).write_bytes(FRESH, size);
             start.add(align + size).write_bytes(GUARD, GUARD_SIZE);
-            Some(Block { base: start.add(align), size, owned: Some((layout, align)) })
+            Some(Block { base: start.add(align), size, owned: Some((layout, align)), host: None })
         }
     }
 
@@ -63,9 +78,70 @@ impl Block {
         self.base.wrapping_add(offset as usize)
     }
 
+    /// Memory that somebody else has.
+    fn imported(HostPtr(base): HostPtr, size: u64) -> Block {
+        Block { base, size: size as usize, owned: None, host: None }
+    }
+
+    /// With the host's side, which is the device's until it is mapped.
+    fn linked_to(mut self, host: Block) -> Block {
+        if host.owned.is_none() {
+            // SAFETY: both have `size` bytes, the host's as its owner has promised.
+            unsafe { std::ptr::copy_nonoverlapping(host.base, self.base, self.size) };
+        } else {
+            host.fill(UNMAPPED);
+        }
+        self.host = Some(Host { bytes: Box::new(host), side: Mutex::new(Side::Device) });
+        self
+    }
+
+    fn fill(&self, byte: u8) {
+        // SAFETY: the allocation's bytes.
+        unsafe { self.base.write_bytes(byte, self.size) };
+    }
+
+    fn take_from(&self, other: &Block) {
+        // SAFETY: both have `size` bytes, initialised, and are apart.
+        unsafe {
+            let from = std::slice::from_raw_parts(other.base, self.size);
+            // What somebody only lends is not written.
+            if from != std::slice::from_raw_parts(self.base, self.size) {
+                self.base.copy_from_nonoverlapping(other.base, self.size);
+            }
+        }
+    }
+
+    /// The host has it now.
+    fn is_mapped(&self) -> bool {
+        let side = |host: &Host| *host.side.lock().unwrap_or_else(PoisonError::into_inner);
+        self.host.as_ref().is_some_and(|host| side(host) != Side::Device)
+    }
+
+    /// Brings the bytes over; the error says why not.
+    pub(crate) fn switch(&self, to: Side) -> Result<(), String> {
+        let Some(Host { bytes, side }) = &self.host else {
+            return Err("memory that is not linked is switched".to_owned());
+        };
+        let mut side = side.lock().unwrap_or_else(PoisonError::into_inner);
+        match (*side, to) {
+            (Side::Device, Side::HostOverwrites) => bytes.fill(FRESH),
+            (Side::Device, Side::HostReads | Side::HostWrites) => bytes.take_from(self),
+            (Side::HostReads, Side::Device) if bytes.owned.is_none() => {}
+            (Side::HostReads, Side::Device) => bytes.fill(UNMAPPED),
+            (Side::HostWrites | Side::HostOverwrites, Side::Device) => {
+                self.take_from(bytes);
+                bytes.fill(UNMAPPED);
+            }
+            (from, to) => return Err(format!("linked memory goes from {from:?} to {to:?}")),
+        }
+        *side = to;
+        Ok(())
+    }
+
     /// Nothing wrote next to the allocation.
     fn guards_intact(&self) -> bool {
-        let Some((_, front)) = self.owned else { return true };
+        let host = self.host.as_ref().is_none_or(|host| host.bytes.guards_intact());
+        let Some((_, front)) = self.owned else { return host };
         // SAFETY: the guards are part of our allocation; see `new`.
         let (before, after) = unsafe {
             (
@@ -73,7 +149,7 @@ impl Block {
                 std::slice::from_raw_parts(self.base.add(self.size), GUARD_SIZE),
             )
         };
-        before.iter().chain(after).all(|b| *b == GUARD)
+        host && before.iter().chain(after).all(|b| *b == GUARD)
     }
 
     fn poison(&self) {
@@ -116,6 +192,8 @@ pub(crate) struct Budget {
     pub(crate) in_use: u64,
     /// The host reaches this device's memory.
     pub(crate) host_visible: bool,
+    /// There is linked memory.
+    pub(crate) links: bool,
 }
 
 /// All memory of one backend.
@@ -139,11 +217,18 @@ impl Memory {
         req: &AllocReq<'_>,
     ) -> Result<Allocation, HalError> {
         let budget = &mut self.budgets[device as usize];
+        let linked = req.linked;
+        let suits = |at: HostPtr| (at.0 as u64).is_multiple_of(LINKED_ALIGN);
         let (block, charge) = match req.import {
-            Some(_) if !budget.host_visible => return Err(HalError::unsupported("import")),
-            Some(RawMemory::Host(HostPtr(base))) => {
-                (Block { base, size: req.size as usize, owned: None }, 0)
+            _ if linked && !budget.links => return Err(HalError::unsupported("linked memory")),
+            Some(RawMemory::Host(at)) if linked && suits(at) => {
+                let full = || HalError::out_of_memory(req.size, budget.in_use, budget.limit);
+                let block = Block::new(req.size, req.align).ok_or_else(full)?;
+                (block.linked_to(Block::imported(at, req.size)), 0)
             }
+            Some(_) if linked => return Err(HalError::unsupported("to link this memory")),
+            Some(_) if !budget.host_visible => return Err(HalError::unsupported("import")),
+            Some(RawMemory::Host(at)) => (Block::imported(at, req.size), 0),
             Some(_) => return Err(HalError::unsupported("memory that is not the host's")),
             None => {
                 let full = || HalError::out_of_memory(req.size, budget.in_use, budget.limit);
@@ -151,7 +236,9 @@ impl Memory {
                 if req.size > budget.max_alloc || !fits {
                     return Err(full());
                 }
-                (Block::new(req.size, req.align).ok_or_else(full)?, req.size)
+                let new = || Block::new(req.size, req.align).ok_or_else(full);
+                let block = if linked { new()?.linked_to(new()?) } else { new()? };
+                (block, req.size)
             }
         };
         if req.zeroed {
@@ -159,11 +246,12 @@ impl Memory {
             unsafe { block.base.write_bytes(0, req.size as usize) };
         }
         budget.in_use += charge;
-        let host = budget.host_visible || req.kind != AllocKind::Device;
+        let base = block.host.as_ref().map_or(block.base, |host| host.bytes.base);
+        let host = budget.host_visible || linked || req.kind != AllocKind::Device;
         let out = Allocation {
             handle: self.next,
             address: Some(block.base as u64),
-            host: host.then_some(HostPtr(block.base)),
+            host: host.then_some(HostPtr(base)),
             zeroed: req.zeroed,
         };
         let entry =
@@ -183,7 +271,8 @@ impl Memory {
         let intact = block.guards_intact();
         if block.owned.is_some() {
             block.poison();
-            self.budgets[device as usize].in_use -= block.size as u64;
+            let lent = block.host.as_ref().is_some_and(|host| host.bytes.owned.is_none());
+            self.budgets[device as usize].in_use -= if lent { 0 } else { block.size as u64 };
             self.quarantined += block.size as u64;
             self.quarantine.push_back((handle, block));
         }
@@ -264,6 +353,10 @@ pub(crate) fn address(
             let block = memory
                 .find(device, handle, mem.offset, span)
                 .map_err(|what| HalError::new(HalErrorKind::Driver, what))?;
+            if block.is_mapped() {
+                let what = format!("allocation {handle} of device {device} is mapped for the host");
+                return Err(HalError::new(HalErrorKind::Driver, what));
+            }
             pins.push(block.clone());
             Ok(block.at(mem.offset))
         }

@@ -11,6 +11,8 @@ pub enum OpKind {
     Launch,
     /// [`folio_core::hal::Lane::hint`].
     Hint,
+    /// [`folio_core::hal::Lane::switch`].
+    Switch,
 }
 
 /// How the simulated devices of one backend pass their logical time.
@@ -23,7 +25,7 @@ pub enum OpKind {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Script {
-    latency: [u64; 4],
+    latency: [u64; 5],
     jitter: u64,
     pub(crate) seed: Option<u64>,
     pub(crate) overlap: bool,
@@ -33,7 +35,7 @@ pub struct Script {
 impl Script {
     /// Everything takes one step, in the order of submission, visible at once.
     pub fn new() -> Script {
-        Script { latency: [1; 4], jitter: 0, seed: None, overlap: false, visible_every: 1 }
+        Script { latency: [1; 5], jitter: 0, seed: None, overlap: false, visible_every: 1 }
     }
 
     /// Operations of this kind end `steps` after they could begin.
@@ -44,7 +46,7 @@ impl Script {
 
     /// All operations end `steps` after they could begin.
     pub fn late(mut self, steps: u64) -> Script {
-        self.latency = [steps; 4];
+        self.latency = [steps; 5];
         self
     }
 

@@ -13,7 +13,8 @@ use crate::memory::{Budget, Memory};
 use crate::script::{Random, Script};
 use crate::work::{Job, Op, Outcome, Phase, Work};
 use folio_core::hal::{
-    HalError, HalErrorKind, KernelHandle, LaneKind, Lost, MemBase, MemoryHome, Notify, Tick, Timing,
+    HalError, HalErrorKind, KernelHandle, LaneKind, Lost, MemBase, MemoryHome, Notify, Side, Tick,
+    Timing,
 };
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -78,6 +79,7 @@ impl World {
             max_alloc: s.max_alloc,
             in_use: 0,
             host_visible: s.host_visible(),
+            links: s.has_links(),
         };
         let budgets = specs.iter().map(budget).collect();
         let devices = specs.into_iter().enumerate().map(|(i, spec)| DeviceState {
@@ -150,7 +152,7 @@ impl World {
                 Work::Copy(rects) => rects.iter().any(|r| names(&r.src.base) || names(&r.dst.base)),
                 Work::Fill(rects, _) => rects.iter().any(|r| names(&r.dst.base)),
                 Work::Launch(launch) => launch.params.iter().any(|p| names(&p.mem.base)),
-                Work::Hint(mem, _) => names(&mem.base),
+                Work::Hint(mem, _) | Work::Switch(mem, ..) => names(&mem.base),
                 Work::Refused => false,
             })?;
             Some((lane, op.tick))
@@ -260,6 +262,10 @@ impl World {
             }
             Work::Hint(_, bytes) => {
                 c.hints += 1;
+                *bytes
+            }
+            Work::Switch(_, bytes, to) => {
+                *if *to == Side::Device { &mut c.unmaps } else { &mut c.maps } += 1;
                 *bytes
             }
             Work::Refused => return,

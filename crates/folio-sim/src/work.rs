@@ -8,8 +8,8 @@ use crate::memory::{Block as Bytes, Memory, address};
 use crate::script::{OpKind, Random};
 use folio_core::geom::Box3;
 use folio_core::hal::{
-    Block, CopyRect, FillRect, Geometry, HalError, MemRef, NativeKernel, Order, Param, ParamPtr,
-    Tick,
+    Block, CopyRect, FillRect, Geometry, HalError, HalErrorKind, MemBase, MemRef, NativeKernel,
+    Order, Param, ParamPtr, Side, Tick,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ pub(crate) enum Work {
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Launch),
     Hint(MemRef, u64),
+    Switch(MemRef, u64, Side),
     /// Its call was refused: only the tick is left.
     Refused,
 }
@@ -84,6 +85,7 @@ enum Ready {
     Copy(Vec<(*mut u8, *mut u8, CopyRect)>),
     Fill(Vec<(*mut u8, FillRect)>, Vec<u8>),
     Launch(Box<Launch>, Vec<ParamPtr>, Vec<Block>),
+    Switch(Arc<Bytes>, Side),
     Fail(HalError),
 }
 
@@ -134,6 +136,10 @@ impl Job {
                 }
                 None
             }
+            Ready::Switch(block, to) => {
+                let wrong = |what: String| HalError::new(HalErrorKind::Driver, what);
+                block.switch(to).map_err(wrong).err()
+            }
             Ready::Fill(places, pattern) => {
                 for (dst, rect) in places {
                     fill_rect(dst, &rect, &pattern);
@@ -159,7 +165,7 @@ fn resolve(
     random: &mut Random,
     pins: &mut Vec<Arc<Bytes>>,
 ) -> Result<Ready, HalError> {
-    let overflow = || HalError::new(folio_core::hal::HalErrorKind::Driver, "overflow");
+    let overflow = || HalError::new(HalErrorKind::Driver, "overflow");
     Ok(match work {
         Work::Copy(rects) => {
             let mut moves = Vec::with_capacity(rects.len());
@@ -191,6 +197,14 @@ fn resolve(
         Work::Hint(mem, bytes) => {
             address(memory, &mem, bytes, pins)?;
             Ready::Copy(Vec::new())
+        }
+        Work::Switch(mem, bytes, to) => {
+            let wrong = |what| HalError::new(HalErrorKind::Driver, what);
+            let MemBase::Device { device, handle } = mem.base else {
+                return Err(wrong("the host's memory is switched".to_owned()));
+            };
+            let block = memory.find(device, handle, mem.offset, bytes).map_err(wrong)?;
+            Ready::Switch(block.clone(), to)
         }
         Work::Refused => Ready::Copy(Vec::new()),
     })

@@ -33,6 +33,7 @@ impl Rig {
             align: 4,
             import: None,
             zeroed: false,
+            linked: false,
             label: "test",
         };
         self.devices[0].usm().alloc(&req).unwrap().handle
@@ -237,6 +238,7 @@ fn memory_has_a_limit_and_is_never_zero() {
         align: 1,
         import: None,
         zeroed: false,
+        linked: false,
         label: "",
     };
     let error = usm.alloc(&req).unwrap_err();
@@ -367,6 +369,7 @@ fn writes_to_freed_memory_are_found() {
         align: 4,
         import: None,
         zeroed: false,
+        linked: false,
         label: "",
     };
     let usm = rig.devices[0].usm();

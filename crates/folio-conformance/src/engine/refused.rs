@@ -434,7 +434,10 @@ fn bad_input_is_refused_and_changes_nothing(rig: &Rig) -> Outcome {
                 refuses(&w, case)?;
             }
         }
-        if w.device.info().home != MemoryHome::Host && !w.device.info().caps.unified {
+        // Of a simulated device that shares the host's memory, that has all.
+        let info = w.device.info();
+        let simulated = info.kind == DeviceKind::Simulated;
+        if info.home != MemoryHome::Host && !(simulated && info.caps.unified) {
             for case in OUT_OF_REACH {
                 refuses(&w, case)?;
             }

@@ -2,7 +2,9 @@
 
 use super::Test;
 use super::rig::{Outcome, Rig, ensure, line, noise, unsupported};
-use folio_core::hal::{Advice, AllocKind, AllocReq, HalErrorKind, Hint, LaneKind};
+use folio_core::hal::{
+    Advice, AllocKind, AllocReq, HalError, HalErrorKind, Hint, HostPtr, LaneKind, RawMemory, Side,
+};
 
 pub(super) const TESTS: &[Test] = &[
     ("allocations_are_aligned_and_apart", allocations_are_aligned_and_apart),
@@ -14,6 +16,8 @@ pub(super) const TESTS: &[Test] = &[
     ("pointers_are_found", pointers_are_found),
     ("every_kind_is_usm", every_kind_is_usm),
     ("hints_are_operations", hints_are_operations),
+    ("linked_memory_changes_sides", linked_memory_changes_sides),
+    ("memory_of_the_host_is_linked", memory_of_the_host_is_linked),
 ];
 
 fn request(size: u64, align: u64) -> AllocReq<'static> {
@@ -23,6 +27,7 @@ fn request(size: u64, align: u64) -> AllocReq<'static> {
         align,
         import: None,
         zeroed: false,
+        linked: false,
         label: "conformance",
     }
 }
@@ -197,6 +202,90 @@ fn hints_are_operations(rig: &Rig) -> Outcome {
             ensure!(queue.failures().is_empty(), "a hint about {kind:?} memory failed");
         }
         Ok(())
+    })
+}
+
+/// What a linked allocation shows the host.
+fn seen<'m>(memory: &'m super::rig::Memory<'_>) -> Result<&'m mut [u8], super::rig::Stop> {
+    let Some(host) = memory.given.host else { return Err(no_address()) };
+    // SAFETY: the allocation has so many bytes there, which are mapped for the host as long as these are used.
+    Ok(unsafe { std::slice::from_raw_parts_mut(host.0, memory.size as usize) })
+}
+
+fn no_address() -> super::rig::Stop {
+    HalError::new(HalErrorKind::Driver, "linked memory without an address on the host").into()
+}
+
+/// Device and host use linked memory in turn, each finds what the other has left, and it stays where it is.
+fn linked_memory_changes_sides(rig: &Rig) -> Outcome {
+    if !rig.devices.iter().any(|d| d.info().caps.links.is_some()) {
+        return unsupported("linked memory");
+    }
+    rig.each(|seat| {
+        if seat.device.info().caps.links.is_none() {
+            return Ok(());
+        }
+        let size = 5000;
+        let memory = seat.memory_for(&AllocReq { linked: true, ..request(size, 64) })?;
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        for round in 0..3 {
+            queue.write(&memory, &noise(size, round))?;
+            queue.switch(&memory, Side::HostReads)?;
+            ensure!(*seen(&memory)? == *noise(size, round), "the host sees other bytes");
+            queue.switch(&memory, Side::Device)?;
+            ensure!(queue.read(&memory)? == noise(size, round), "to look has changed something");
+            queue.switch(&memory, Side::HostWrites)?;
+            let bytes = seen(&memory)?;
+            ensure!(*bytes == *noise(size, round), "the host sees other bytes, to write");
+            bytes[..100].copy_from_slice(&noise(100, 77));
+            queue.switch(&memory, Side::Device)?;
+            let expect = [noise(100, 77), noise(size, round)[100..].to_vec()].concat();
+            ensure!(queue.read(&memory)? == expect, "the device sees other bytes");
+            queue.switch(&memory, Side::HostOverwrites)?;
+            seen(&memory)?.copy_from_slice(&noise(size, 33));
+            queue.switch(&memory, Side::Device)?;
+            ensure!(queue.read(&memory)? == noise(size, 33), "the device sees older bytes");
+        }
+        ensure!(queue.failures().is_empty(), "an operation has failed");
+        Ok(())
+    })
+}
+
+/// Memory of the host that is aligned as the device says is what linked memory is over: the device begins with what
+/// it holds, and the host finds there what the device has written. Other memory, if it is refused, is so by its kind.
+fn memory_of_the_host_is_linked(rig: &Rig) -> Outcome {
+    if !rig.devices.iter().any(|d| d.info().caps.links.is_some()) {
+        return unsupported("linked memory");
+    }
+    rig.each(|seat| {
+        let Some(align) = seat.device.info().caps.links else { return Ok(()) };
+        let (size, before) = (4096, seat.device.usm().memory().in_use);
+        let mut room = vec![0u8; size + align as usize];
+        let ahead = room.as_ptr().align_offset(align as usize);
+        let host = &mut room[ahead..][..size];
+        host.copy_from_slice(&noise(size as u64, 6));
+        let at = HostPtr(host.as_mut_ptr());
+        let over = |at| AllocReq {
+            linked: true,
+            import: Some(RawMemory::Host(at)),
+            ..request(size as u64, align)
+        };
+        let memory = seat.memory_for(&over(at))?;
+        ensure!(memory.given.host == Some(at), "{:?} is over {at:?}", memory.given);
+        ensure!(seat.device.usm().memory().in_use == before, "the device is charged with it");
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        ensure!(queue.read(&memory)? == noise(size as u64, 6), "the device sees other bytes");
+        queue.write(&memory, &noise(size as u64, 7))?;
+        queue.switch(&memory, Side::HostReads)?;
+        ensure!(*seen(&memory)? == *noise(size as u64, 7), "the host sees other bytes");
+        queue.switch(&memory, Side::Device)?;
+        drop((queue, memory));
+        let beside = HostPtr(at.0.wrapping_add(1));
+        let refused = seat.device.usm().alloc(&AllocReq { size: 64, ..over(beside) });
+        match refused.map(|made| seat.device.usm().free(made.handle)) {
+            Err(error) if !matches!(error.kind, HalErrorKind::Unsupported) => Err(error.into()),
+            _ => Ok(()),
+        }
     })
 }
 

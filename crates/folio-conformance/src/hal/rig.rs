@@ -5,7 +5,7 @@ use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, FillRect,
     Geometry, Graph, HalError, Head, Hint, HostPtr, KernelRef, Lane, LaneKind, Lost, MemBase,
-    MemRef, NativeKernel, Notify, Order, Param, ParamPtr, Tick, Verdict, Wait,
+    MemRef, NativeKernel, Notify, Order, Param, ParamPtr, Side, Tick, Verdict, Wait,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -88,7 +88,15 @@ impl<'a> Seat<'a> {
 
     pub(super) fn memory_of(&self, kind: AllocKind, size: u64) -> Result<Memory<'a>, Stop> {
         let (align, label) = (64, "conformance");
-        self.memory_for(&AllocReq { kind, size, align, import: None, zeroed: false, label })
+        self.memory_for(&AllocReq {
+            kind,
+            size,
+            align,
+            import: None,
+            zeroed: false,
+            linked: false,
+            label,
+        })
     }
 
     pub(super) fn memory_for(&self, req: &AllocReq<'_>) -> Result<Memory<'a>, Stop> {
@@ -203,6 +211,13 @@ impl Queue {
     pub(super) fn hint(&mut self, at: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
         let head = self.head(&[], Order::AfterPrevious);
         self.lane.hint(&head, at, bytes, hint)
+    }
+
+    /// Switches all of linked memory, and waits.
+    pub(super) fn switch(&mut self, memory: &Memory<'_>, to: Side) -> Outcome {
+        let head = self.head(&[], Order::AfterPrevious);
+        self.lane.switch(&head, memory.at(0), memory.size, to)?;
+        self.finish()
     }
 
     /// Copies `bytes` to the memory, from its start, and waits.

@@ -38,7 +38,8 @@ pub fn has_addresses_of(kind: AllocKind, backend: &dyn Backend) -> bool {
     // SAFETY: one allocation, which nobody uses.
     let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
     let (size, align) = (64, 64);
-    let wanted = AllocReq { kind, size, align, import: None, zeroed: false, label: "probe" };
+    let wanted =
+        AllocReq { kind, size, align, import: None, zeroed: false, linked: false, label: "probe" };
     let Ok(made) = device.usm().alloc(&wanted) else { return false };
     device.usm().free(made.handle);
     made.address.is_some()

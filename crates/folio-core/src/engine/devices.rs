@@ -253,6 +253,7 @@ impl Engine {
             align: DEVICE_ALIGN,
             import: None,
             zeroed: false,
+            linked: false,
             label: label.as_str(),
         };
         self.device_alloc(self.first_on(domain), req, what, label)

@@ -88,6 +88,8 @@ pub struct Caps {
     pub timing: bool,
     /// [`super::Lane::hint`] works; without it hints have no effect.
     pub hints: bool,
+    /// There is linked memory ([`super::AllocReq::linked`]), also over the host's where that is aligned to so many bytes.
+    pub links: Option<u64>,
     /// The largest single allocation, in bytes.
     pub max_alloc: u64,
     /// Most parameters of one kernel.
@@ -120,6 +122,7 @@ impl Default for Caps {
             copy_lanes: false,
             timing: false,
             hints: false,
+            links: None,
             max_alloc: u64::MAX,
             max_params: 64,
             max_in_flight: 4096,

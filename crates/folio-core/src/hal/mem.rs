@@ -94,6 +94,20 @@ pub enum AllocKind {
     Shared,
 }
 
+/// Who uses linked memory ([`AllocReq::linked`]), and for what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Side {
+    /// The device: the memory is not mapped.
+    Device,
+    /// The host reads what is mapped.
+    HostReads,
+    /// The host reads and writes what is mapped.
+    HostWrites,
+    /// The host writes all of what is mapped, whatever it held.
+    HostOverwrites,
+}
+
 /// What a program says about its use of memory. Results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -147,6 +161,10 @@ pub struct AllocReq<'a> {
     pub import: Option<RawMemory>,
     /// It must hold zeros when the call returns, by whatever way costs the least. Not with `import`.
     pub zeroed: bool,
+    /// One memory that device and host use in turn, the device first ([`super::Lane::switch`]): of
+    /// [`AllocKind::Device`], and only where [`super::Caps::links`] says so. Over memory of the host
+    /// ([`import`](AllocReq::import)) the device finds what that holds.
+    pub linked: bool,
     /// For people who look at the driver's objects.
     pub label: &'a str,
 }
@@ -158,7 +176,7 @@ pub struct Allocation {
     pub handle: u64,
     /// Its address on the device, where it has one.
     pub address: Option<u64>,
-    /// Its address on the host, where the host can reach it.
+    /// Its address on the host, where the host can reach it; of linked memory, where it is mapped.
     pub host: Option<HostPtr>,
     /// It holds zeros, asked for or not.
     pub zeroed: bool,

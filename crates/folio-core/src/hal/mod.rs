@@ -89,7 +89,7 @@ pub use kernel::{
 };
 pub use mem::{
     Advice, AllocKind, AllocReq, Allocation, CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef,
-    MemoryInfo, PointerInfo, RawMemory,
+    MemoryInfo, PointerInfo, RawMemory, Side,
 };
 pub use notify::Notify;
 pub use opaque::{Argument, Foreign, Image, Source};
@@ -285,6 +285,17 @@ pub unsafe trait Lane: Send + Sync + 'static {
     fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
         let _ = (head, mem, bytes, hint);
         Err(HalError::unsupported("hints"))
+    }
+
+    /// Changes who uses a linked allocation ([`AllocReq::linked`]), all of which is named: maps it for the host, which may use it
+    /// at [`Allocation::host`], always the same place, once the tick is reached, and finds what the device has written;
+    /// or unmaps it for the device. Each of the two follows the other; the other side's uses have ended. Called only where
+    /// [`Caps::links`] says so.
+    fn switch(&self, head: &Head<'_>, mem: MemRef, bytes: u64, to: Side) -> Result<(), HalError> {
+        let _ = (mem, bytes, to);
+        // The tick is reached.
+        self.copy(head, &[])?;
+        Err(HalError::unsupported("linked memory"))
     }
 
     /// Does what the nodes of a graph do, as one operation. The graph is this device's; the lane holds it until

@@ -18,9 +18,9 @@ pub use rule::{Report, Rule, Violation};
 use crate::graph::{NodeRef, Noted};
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
-    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome, Notify,
-    Tick, WaitGroup,
+    AllocKind, AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
+    Head, KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome,
+    Notify, Tick, WaitGroup,
 };
 use memory::{Access, How, Memory};
 use order::Lanes;
@@ -225,6 +225,11 @@ impl Validate {
                         .add(Rule::Caps, format!("{hint:?} on device {}", lane.device.index));
                 }
             }
+            Op::Switch(_, _, to) => {
+                if lane.device.inner.info().caps.links.is_none() {
+                    self.report.add(Rule::Caps, format!("{to:?} on device {}", lane.device.index));
+                }
+            }
         }
     }
 
@@ -285,6 +290,9 @@ fn operands_of(op: Op<'_>) -> Vec<Operand> {
         Op::Launch(_, _, args) => args.params.iter().map(operand_of).collect(),
         Op::Hint(mem, bytes, _) => {
             vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], How::Names)]
+        }
+        Op::Switch(mem, bytes, _) => {
+            vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], How::Writes)]
         }
         Op::Replay(nodes) => {
             let all = nodes.iter().enumerate().flat_map(|(at, node)| {
@@ -355,6 +363,12 @@ unsafe impl Hooks for Validate {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         if req.size == 0 || !req.align.is_power_of_two() {
             self.report.add(Rule::Request, format!("{req:?}"));
+        }
+        if req.linked {
+            let links = device.inner.info().caps.links.is_some();
+            if !links || req.kind != AllocKind::Device {
+                self.report.add(Rule::Caps, format!("{req:?} on device {}", device.index));
+            }
         }
         let made = device.inner.usm().alloc(req)?;
         if req.zeroed && !made.zeroed {

@@ -41,6 +41,7 @@ pub fn request(size: u64) -> AllocReq<'static> {
         align: 16,
         import: None,
         zeroed: false,
+        linked: false,
         label: "test",
     }
 }

@@ -48,7 +48,15 @@ impl Machine {
 
     fn memory(&self, size: usize) -> Result<(Held<'_>, MemRef), String> {
         let (kind, size, align) = (AllocKind::Device, size as u64, 256);
-        let req = AllocReq { kind, size, align, import: None, zeroed: false, label: "random" };
+        let req = AllocReq {
+            kind,
+            size,
+            align,
+            import: None,
+            zeroed: false,
+            linked: false,
+            label: "random",
+        };
         let handle = self.device.usm().alloc(&req).map_err(said("memory"))?.handle;
         let base = MemBase::Device { device: self.at, handle };
         Ok((Held(self, handle), MemRef { base, offset: 0 }))

@@ -57,6 +57,20 @@ fn turns(g: Group, room: Local<u32, 64>, x: InOut<u32>) {
     g.each(|i| x[i] = room[63 - i.local_index()]);
 }
 
+/// Each group adds up its items.
+#[kernel(group = [64])]
+fn adds_up(g: Group, x: In<u32>, sums: OutGroup<u32>) {
+    sums[g] = g.reduce::<Add>(|i| x[i]);
+}
+
+/// The same, of what it has turned round.
+#[kernel(group = [64])]
+fn turns_and_adds_up(g: Group, room: Local<u32, 64>, x: InOut<u32>, sums: OutGroup<u32>) {
+    g.each(|i| room[i] = x[i]);
+    g.each(|i| x[i] = room[63 - i.local_index()]);
+    sums[g] = g.reduce::<Add>(|i| x[i]);
+}
+
 #[kernel]
 fn total(i: Item, x: In<u32>, sum: Reduce<u32, Add>) {
     sum.give(x[i]);
@@ -114,6 +128,34 @@ fn local_memory_has_a_limit() {
         } else {
             let error = unsupported(run);
             assert!(error.contains("256 bytes of local memory (the device has 255)"), "{error}");
+        }
+    }
+}
+
+/// What a group collects is in local memory, beside the kernel's own: 8 bytes for each item.
+#[test]
+fn local_memory_to_combine_has_the_same_limit() {
+    for (own, needed) in [(false, 512), (true, 768)] {
+        for (bytes, fits) in [(needed - 1, false), (needed, true)] {
+            let limit = Capabilities { local_memory: bytes, ..PLENTY };
+            let Some((rt, q)) = limited_to(limit) else { return };
+            let mut x = rt.buffer_from(&(0..128).collect::<Vec<u32>>()).unwrap();
+            let mut sums = rt.buffer_from(&[7u32; 2]).unwrap();
+            let run = match own {
+                false => q.run(128, adds_up(&x, &mut sums)),
+                true => q.run(128, turns_and_adds_up(&mut x, &mut sums)),
+            };
+            if fits {
+                run.unwrap();
+                assert_eq!(sums.to_vec().unwrap(), [63 * 32, 191 * 32]);
+            } else {
+                let error = unsupported(run);
+                let why = format!(
+                    "{needed} bytes of local memory for a group of [1, 1, 64] (the device has {bytes})"
+                );
+                assert!(error.contains(&why), "{error}");
+                assert_eq!(sums.to_vec().unwrap(), [7; 2]);
+            }
         }
     }
 }

@@ -153,7 +153,7 @@ unsafe impl Device for OpenClDevice {
         match &*self.0.loaded(handle)? {
             Loaded::Opaque(kernel) => {
                 self.0.lost()?;
-                kernel.check(&self.0, geometry, arguments)
+                kernel.check(geometry, arguments)
             }
             Loaded::Function(function) => function.check(&self.0, geometry),
         }

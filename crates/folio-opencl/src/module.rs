@@ -139,7 +139,7 @@ impl Function {
     /// Whether the device runs groups of this size. Of a text that is not built yet its launch tells.
     pub(crate) fn check(&self, core: &Core, geometry: &Geometry) -> Result<(), HalError> {
         let built = self.0.text(true).built(core)?;
-        geometry.group.map_or(Ok(()), |group| built.most.check(group))
+        geometry.group.map_or(Ok(()), |group| built.check(group))
     }
 
     /// What a launch takes, built now where that has not been needed before.
@@ -216,9 +216,12 @@ impl Built {
         let reductions = module.reductions.iter().map(finish).collect::<Result<Vec<_>, _>>()?;
         let kernel = Kernel::new(&program, &module.entry)?;
         let mut most = Most::of(core, &kernel)?;
+        most.check_local(0, "")?;
         most.items = most.items.min(module.layout.most_threads as usize);
         for finish in &reductions {
-            most.items = most.items.min(Most::of(core, &finish.kernel)?.items);
+            let of_finish = Most::of(core, &finish.kernel)?;
+            of_finish.check_local(0, "")?;
+            most.items = most.items.min(of_finish.items);
         }
         // The text of several items for each thread is one for blocks of this size.
         let within = most.within(block);
@@ -230,6 +233,14 @@ impl Built {
         let compute_units = u64::from(core.info.compute_units).max(1);
         let entries = Mutex::new(Entries { kernel, reductions });
         Ok(Built { module, block, compute_units, most, entries, _program: program })
+    }
+
+    /// Whether it runs in such groups, which have local memory for each item to combine what they collect.
+    pub(crate) fn check(&self, group: Dims) -> Result<(), HalError> {
+        self.most.check(group)?;
+        let items: usize = group.iter().product();
+        let scratch = u64::from(self.module.layout.scratch) * items as u64;
+        self.most.check_local(scratch, format_args!(" for a group of {group:?}"))
     }
 
     /// What the records of its launches mean.

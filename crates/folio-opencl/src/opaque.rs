@@ -14,6 +14,7 @@ use opencl_sys::{
     CL_KERNEL_WORK_GROUP_SIZE,
 };
 use std::ffi::c_void;
+use std::fmt::Display;
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -29,8 +30,6 @@ pub(crate) struct Opaque {
     most: Most,
     /// The only groups in which it runs, if it says so (`reqd_work_group_size`).
     group: Option<Dims>,
-    /// Bytes of local memory that it has beside its arguments.
-    local: u64,
     _program: Program,
 }
 
@@ -92,9 +91,8 @@ impl Opaque {
         let most = Most::of(core, &kernel)?;
         let [x, y, z] = ask(core, &kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, [0usize; 3])?;
         let group = (x != 0).then_some([z, y, x]);
-        let local = ask(core, &kernel, CL_KERNEL_LOCAL_MEM_SIZE, 0u64)?;
         let entry = Mutex::new(Entry { kernel, checked: None });
-        Ok(Opaque { entry, params, most, group, local, _program: program })
+        Ok(Opaque { entry, params, most, group, _program: program })
     }
 
     fn entry(&self) -> MutexGuard<'_, Entry> {
@@ -104,7 +102,6 @@ impl Opaque {
     /// What speaks against a launch.
     pub(crate) fn check(
         &self,
-        core: &Core,
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
@@ -124,11 +121,7 @@ impl Opaque {
                 _ => 0,
             })
             .sum();
-        let (local, most) = (given.saturating_add(self.local), core.target.local_memory());
-        if local > most {
-            let what = format!("{local} bytes of local memory (the device has {most})");
-            return Err(HalError::unsupported(&what));
-        }
+        self.most.check_local(given, "")?;
         let mut set = Arguments::of(&entry.kernel);
         for (nth, (param, argument)) in self.params.iter().zip(arguments).enumerate() {
             if !param.takes(argument) {
@@ -253,26 +246,42 @@ fn ask<N: Copy>(core: &Core, kernel: &Kernel, what: u32, none: N) -> Result<N, H
     Ok(answer)
 }
 
-/// The groups in which a kernel runs.
+/// The groups in which a kernel runs, and the local memory that they have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Most {
     /// Items of a group, at most: fewer than the device has, if each needs much.
     pub(crate) items: usize,
     /// The same in each dimension, the slowest first.
     dims: Dims,
+    /// Bytes of local memory that a group needs beside what arguments ask for, and what there is.
+    local: [u64; 2],
 }
 
 impl Most {
+    /// Of a kernel whose arguments nobody has set yet: the driver counts what they ask for.
     pub(crate) fn of(core: &Core, kernel: &Kernel) -> Result<Most, HalError> {
         let items = ask(core, kernel, CL_KERNEL_WORK_GROUP_SIZE, 0usize)?;
         #[cfg(test)]
         let items = items.min(crate::tests::MOST_ITEMS.get());
-        Ok(Most { items, dims: core.target.group })
+        let local =
+            [ask(core, kernel, CL_KERNEL_LOCAL_MEM_SIZE, 0u64)?, core.target.local_memory()];
+        Ok(Most { items, dims: core.target.group, local })
+    }
+
+    /// Whether there is so much local memory beside what the kernel needs itself; `of` says whose it is.
+    pub(crate) fn check_local(&self, more: u64, of: impl Display) -> Result<(), HalError> {
+        let [own, most] = self.local;
+        let local = own.saturating_add(more);
+        if local <= most {
+            return Ok(());
+        }
+        let what = format!("{local} bytes of local memory{of} (the device has {most})");
+        Err(HalError::unsupported(&what))
     }
 
     /// Whether it runs in such groups.
     pub(crate) fn check(&self, group: Dims) -> Result<(), HalError> {
-        let Most { items: most, dims } = *self;
+        let Most { items: most, dims, .. } = *self;
         let items = group.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
         let narrow = group.iter().zip(dims).all(|(items, most)| *items <= most);
         if narrow && items.is_some_and(|items| items <= most) {

@@ -49,7 +49,7 @@ impl Built {
                 ([1, 1, lanes], [1, 1, blocks.checked_mul(lanes).ok_or_else(beyond)?])
             }
             (Threads::Groups, Some(group)) => {
-                self.most.check(group)?;
+                self.check(group)?;
                 (group.map(|n| n as u64), part)
             }
             (Threads::Groups, None) => return Err(HalError::unsupported("groups of no size")),

@@ -55,6 +55,20 @@ impl Core {
         found.ok_or_else(unknown)
     }
 
+    /// It takes no more. That is told when it is gone.
+    pub(crate) fn lose(&self, error: &HalError) {
+        let _ = self.lost.set(Lost::new(error.message.clone()));
+    }
+
+    /// What a call says that is of no lane. If that is a loss, the lanes know it from here on.
+    pub(crate) fn told<T>(&self, answer: Result<T, HalError>) -> Result<T, HalError> {
+        answer.inspect_err(|error| {
+            if matches!(error.kind, HalErrorKind::Lost) {
+                self.lose(error);
+            }
+        })
+    }
+
     /// What calls say.
     pub(crate) fn lost(&self) -> Result<(), Lost> {
         self.lost.get().cloned().map_or(Ok(()), Err)
@@ -122,25 +136,26 @@ unsafe impl Device for OpenClDevice {
 
     fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
         self.0.lost()?;
-        let lane = Arc::new(OpenClLane::new(self.0.clone())?);
+        let lane = Arc::new(self.0.told(OpenClLane::new(self.0.clone()))?);
         self.0.lanes().push(Arc::downgrade(&lane));
         Ok(lane)
     }
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.0.lost()?;
-        let made = Arc::new(match source {
-            KernelSource::Ir(kernel) => Loaded::Function(Box::new(Function::new(&self.0, kernel)?)),
+        let core = &*self.0;
+        let made = core.told(match source {
+            KernelSource::Ir(kernel) => {
+                Function::new(core, kernel).map(Box::new).map(Loaded::Function)
+            }
             KernelSource::Opaque { name, source: Source::OpenClC(text), options } => {
-                Loaded::Opaque(with_room(|| Opaque::new(&self.0, name, text, options))?)
+                with_room(|| Opaque::new(core, name, text, options)).map(Loaded::Opaque)
             }
-            KernelSource::Opaque { source, .. } => {
-                return Err(HalError::unsupported(source.language()));
-            }
-            _ => return Err(HalError::unsupported("code of this kind")),
-        });
-        let mut kernels = self.0.kernels();
-        kernels.push(made);
+            KernelSource::Opaque { source, .. } => Err(HalError::unsupported(source.language())),
+            _ => Err(HalError::unsupported("code of this kind")),
+        })?;
+        let mut kernels = core.kernels();
+        kernels.push(Arc::new(made));
         Ok(KernelHandle(kernels.len() as u64 - 1))
     }
 
@@ -153,7 +168,7 @@ unsafe impl Device for OpenClDevice {
         match &*self.0.loaded(handle)? {
             Loaded::Opaque(kernel) => {
                 self.0.lost()?;
-                kernel.check(geometry, arguments)
+                self.0.told(kernel.check(geometry, arguments))
             }
             Loaded::Function(function) => function.check(&self.0, geometry),
         }
@@ -173,7 +188,7 @@ unsafe impl Device for OpenClDevice {
 unsafe impl UsmAllocator for OpenClDevice {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         self.0.lost()?;
-        self.0.shared.memory.alloc(&self.0, req)
+        self.0.told(self.0.shared.memory.alloc(&self.0, req))
     }
 
     fn free(&self, handle: u64) {

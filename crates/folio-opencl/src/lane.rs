@@ -131,7 +131,7 @@ impl OpenClLane {
     /// Keeps a failure until its tick has ended. One that is the device's loss is told as such when that is over.
     fn fail(&self, mut failure: (Tick, HalError)) {
         if matches!(failure.1.kind, HalErrorKind::Lost) {
-            self.lose(&failure.1);
+            self.core.lose(&failure.1);
             failure.1.kind = HalErrorKind::Driver;
         }
         let mut failures = self.failed();
@@ -139,17 +139,12 @@ impl OpenClLane {
         failures.insert(at, failure);
     }
 
-    /// The device takes no more. That is told when it is gone.
-    fn lose(&self, error: &HalError) {
-        let _ = self.core.lost.set(Lost::new(error.message.clone()));
-    }
-
     /// The driver refuses what makes the lane go on: later, where it is short of memory, or for ever.
     fn refused(&self, error: &HalError) {
         if is_short(error) {
             std::thread::sleep(PAUSE);
         } else {
-            self.lose(error);
+            self.core.lose(error);
         }
     }
 

@@ -200,6 +200,7 @@ impl Text {
             return known;
         }
         let built = with_room(|| Built::new(core, self.module.clone(), self.block).map(Arc::new));
+        let built = core.told(built);
         if let Err(error) = &built
             && !matches!(error.kind, HalErrorKind::Build | HalErrorKind::Unsupported)
         {

@@ -74,6 +74,14 @@ fn misfit(why: String) -> HalError {
     HalError::new(HalErrorKind::Arguments, why)
 }
 
+/// What the driver refuses because of what the user has given it, unless it says that something else is in its way.
+fn of_the_user(refused: HalError, kind: HalErrorKind, what: String) -> HalError {
+    match refused.kind {
+        HalErrorKind::Lost | HalErrorKind::OutOfMemory { .. } => refused,
+        _ => HalError::new(kind, what),
+    }
+}
+
 impl Opaque {
     pub(crate) fn new(
         core: &Core,
@@ -85,7 +93,7 @@ impl Opaque {
         let program = build(core, text, &options)?;
         let kernel = Kernel::new(&program, name).map_err(|error| {
             let what = format!("there is no kernel `{name}` in the code ({})", error.message);
-            HalError::new(HalErrorKind::Build, what)
+            of_the_user(error, HalErrorKind::Build, what)
         })?;
         let params = (0..count(&kernel)?).map(|nth| kind(&kernel, nth)).collect();
         let most = Most::of(core, &kernel)?;
@@ -135,12 +143,15 @@ impl Opaque {
                 }
                 Argument::Local(bytes) => set.put(*bytes as usize, null()),
             };
-            put.map_err(|error| match argument {
-                Argument::Value(bytes) => {
-                    let what = format!("argument {nth} of the kernel is no value of {bytes} bytes");
-                    misfit(format!("{what} ({})", error.message))
-                }
-                _ => misfit(format!("argument {nth}: {}", error.message)),
+            put.map_err(|error| {
+                let what = match argument {
+                    Argument::Value(bytes) => format!(
+                        "argument {nth} of the kernel is no value of {bytes} bytes ({})",
+                        error.message
+                    ),
+                    _ => format!("argument {nth}: {}", error.message),
+                };
+                of_the_user(error, HalErrorKind::Arguments, what)
             })?;
         }
         entry.checked = Some(arguments.to_vec());

@@ -72,7 +72,7 @@ impl OpenClLane {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    self.lose(&error);
+                    self.core.lose(&error);
                     break;
                 }
             }

@@ -195,6 +195,38 @@ fn a_device_that_is_not_available_is_lost() {
     assert!(bench.lane.copy(&bench.head(&[]), &[]).is_err());
 }
 
+/// It is also lost for its lanes if somebody else is told so: who allocates, loads, or asks about a launch.
+#[test]
+fn a_loss_that_calls_of_the_device_are_told() {
+    const ONE: &str = "__kernel void one(__global float *x) { x[get_global_id(0)] = 1.0f; }";
+    let allocates = |bench: &Bench| bench.device.usm().alloc(&request(64 << 20)).err();
+    let loads = |bench: &Bench| bench.device.load(&KernelSource::Ir(&parse(TWICE).unwrap())).err();
+    let source = KernelSource::Opaque { name: "one", source: Source::OpenClC(ONE), options: &[] };
+    let names = |bench: &Bench| bench.device.load(&source).err();
+    let asks = |bench: &Bench, kernel| {
+        bench.device.check(kernel, &Geometry::new(1, [1; 3]), &[Argument::Memory(0)]).err()
+    };
+    let starts = |bench: &Bench| bench.device.lane(LaneKind::Compute, 0).err();
+    type Calls<'c> = &'c dyn Fn(&Bench, KernelHandle) -> Option<HalError>;
+    let all: [(&str, Calls<'_>); 5] = [
+        ("clCreateBuffer", &|bench, _| allocates(bench)),
+        ("clBuildProgram", &|bench, _| loads(bench)),
+        ("clCreateKernel", &|bench, _| names(bench)),
+        ("clSetKernelArg", &asks),
+        ("clCreateCommandQueue", &|bench, _| starts(bench)),
+    ];
+    for (function, call) in all {
+        let Some(bench) = Bench::open(256) else { return };
+        let one = bench.device.load(&source).unwrap();
+        refuse_for(function, 0..1, CL_DEVICE_NOT_AVAILABLE);
+        let told = call(&bench, one);
+        was_refused();
+        assert!(told.is_some_and(|error| matches!(error.kind, HalErrorKind::Lost)), "{function}");
+        assert!(bench.lane.copy(&bench.head(&[]), &[]).is_err(), "{function}");
+        assert!(bench.lane.wait(bench.last.get(), None).is_err(), "{function}");
+    }
+}
+
 /// A queue that refuses to wait for another lane, and a driver that does not wait for it either, lose nothing: what
 /// somebody waits for is over all the same, or will be.
 #[test]

@@ -22,7 +22,7 @@ impl Downloads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// These addresses are written by the time of the event, whose queue has been flushed.
+    /// These addresses are written by the time of the event.
     pub(crate) fn note(&self, to: Range<usize>, written: Arc<Event>) {
         let mut all = self.lock();
         while all.pop_front_if(|(_, event)| event.is_over()).is_some() {}

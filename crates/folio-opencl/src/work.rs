@@ -224,11 +224,12 @@ impl<'q> Commands<'q> {
                         event
                     ))
                 })?;
-                // So that whoever waits for it waits for something that is on its way.
-                self.queue.flush()?;
                 let written = addresses(to, rows, to_pitch, bytes);
                 let event = self.last.iter().cloned();
                 event.for_each(|event| self.shared.downloads.note(written.clone(), event));
+                // So that whoever waits for it waits for something that is on its way. If the driver refuses, the
+                // lane flushes later, and whoever waits has the driver do it.
+                let _ = self.queue.flush();
                 Ok(())
             }
             (Place::Device(from, at), Place::Device(to, offset)) => {

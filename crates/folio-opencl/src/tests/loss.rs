@@ -227,6 +227,25 @@ fn a_loss_that_calls_of_the_device_are_told() {
     }
 }
 
+/// A download of which the driver refuses to say that it begins is under way: what it writes is uploaded after that.
+#[test]
+fn a_download_that_is_not_flushed_is_waited_for() {
+    let Some(first) = Bench::open(256) else { return };
+    first.copy(&mut [1.0; 256], true);
+    let second = first.beside();
+    let gate = first.gate();
+    let at = vec![0.0f32; 256].leak().as_mut_ptr();
+    refuse("clFlush", 0);
+    first.copy_some(at, 256, false);
+    was_refused();
+    WITHIN.set(Some(("clWaitForEvents", Box::new(move || gate.open()))));
+    let calls = calls_of(|| second.copy_some(at, 256, true));
+    assert_eq!(calls.get("clWaitForEvents"), Some(&1), "{calls:?}");
+    second.holds(0);
+    first.finish();
+    assert!(first.failures().is_empty() && second.failures().is_empty());
+}
+
 /// A queue that refuses to wait for another lane, and a driver that does not wait for it either, lose nothing: what
 /// somebody waits for is over all the same, or will be.
 #[test]

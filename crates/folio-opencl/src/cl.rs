@@ -29,14 +29,12 @@ pub(crate) fn library() -> Result<&'static OpenClRuntime, HalError> {
 
 /// What a status means.
 pub(crate) fn check(what: &str, status: cl_int) -> Result<(), HalError> {
-    // That is how some drivers say it.
-    let short = status == CL_OUT_OF_RESOURCES && what == "clCreateBuffer";
-    let status = if short { CL_MEM_OBJECT_ALLOCATION_FAILURE } else { status };
+    let short = HalErrorKind::OutOfMemory { asked: 0, in_use: 0, limit: 0 };
     let kind = match status {
         CL_SUCCESS => return Ok(()),
-        CL_MEM_OBJECT_ALLOCATION_FAILURE | CL_OUT_OF_HOST_MEMORY => {
-            HalErrorKind::OutOfMemory { asked: 0, in_use: 0, limit: 0 }
-        }
+        CL_MEM_OBJECT_ALLOCATION_FAILURE | CL_OUT_OF_HOST_MEMORY => short,
+        // That is how some drivers say it.
+        CL_OUT_OF_RESOURCES if matches!(what, "clCreateBuffer" | "clBuildProgram") => short,
         CL_DEVICE_NOT_AVAILABLE => HalErrorKind::Lost,
         CL_BUILD_PROGRAM_FAILURE
         | CL_COMPILE_PROGRAM_FAILURE

@@ -23,6 +23,7 @@ use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What the emitter may use on this device, and whether its divisions can be exact.
@@ -85,6 +86,8 @@ pub(crate) struct Text {
     pub(crate) built: OnceLock<Result<Arc<Built>, HalError>>,
     /// Held by whoever compiles it.
     building: Mutex<()>,
+    /// Launches that would have taken it while it was not there, and took another one.
+    missed: AtomicU64,
 }
 
 /// The texts that a launch takes, built: up to a column the one for several items, then the one for each.
@@ -128,7 +131,7 @@ impl Function {
         let block = texts.block;
         let text = |module| {
             let (module, built, building) = (Arc::new(module), OnceLock::new(), Mutex::new(()));
-            Text { module, block, built, building }
+            Text { module, block, built, building, missed: AtomicU64::new(0) }
         };
         let texts = texts.load(|module| Ok::<_, HalError>(text(module)))?;
         // One is built at once, so that what the compiler refuses is refused where the kernel is loaded.
@@ -153,7 +156,7 @@ impl Function {
         let several = self.0.several(range, u64::from(core.info.compute_units));
         // A driver that refuses the larger text may take the other one.
         let several = several.filter(|_| proved);
-        let tiled = several.and_then(|(text, columns)| Some((text.built(core).ok()?, columns)));
+        let tiled = several.and_then(|(text, columns)| Some((text.if_there(core)?, columns)));
         let whole = tiled.is_some_and(|(_, columns)| columns == range[2]);
         let rest = if whole { None } else { Some(self.0.text(proved).built(core)?) };
         Ok(Chosen { tiled, rest })
@@ -207,6 +210,16 @@ impl Text {
             return Err(error.clone());
         }
         self.built.get_or_init(|| built).as_ref().map_err(Clone::clone)
+    }
+
+    /// The same for launches that can do without it: compilers take long, so what they refuse is asked for by the first
+    /// such launch, the second, the fourth, the eighth, and so on.
+    fn if_there(&self, core: &Core) -> Option<&Arc<Built>> {
+        if let Some(built) = self.built.get() {
+            return built.as_ref().ok();
+        }
+        let missed = self.missed.fetch_add(1, Ordering::Relaxed) + 1;
+        if missed.is_power_of_two() { self.built(core).ok() } else { None }
     }
 }
 

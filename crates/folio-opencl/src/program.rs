@@ -84,16 +84,18 @@ fn finish(core: &Core, program: Program, options: &CStr) -> Result<Program, HalE
     let built = unsafe {
         run!(clBuildProgram(program.0, 1, &raw const core.id.0, options.as_ptr(), None, null_mut()))
     };
-    built.map_err(|error| {
-        if !matches!(error.kind, HalErrorKind::Build | HalErrorKind::Driver) {
-            return error;
-        }
-        let log = log(core, &program).unwrap_or_default();
-        // Whatever the status is, the compiler has found something.
-        let kind = if log.is_empty() { error.kind } else { HalErrorKind::Build };
-        HalError::new(kind, format!("{}\n{log}", error.message))
-    })?;
+    built.map_err(|error| with_log(error, &log(core, &program).unwrap_or_default()))?;
     Ok(program)
+}
+
+/// A refusal with what the compiler has said: then it has found something, unless the device is lost or memory is short,
+/// whatever it has said until then.
+fn with_log(refused: HalError, log: &str) -> HalError {
+    let kind = match refused.kind {
+        HalErrorKind::Driver if !log.is_empty() => HalErrorKind::Build,
+        kind => kind,
+    };
+    HalError::new(kind, format!("{}\n{log}", refused.message))
 }
 
 fn log(core: &Core, program: &Program) -> Result<String, HalError> {
@@ -136,4 +138,34 @@ fn ask<T: Copy>(program: &Program, what: cl_program_info, zero: T) -> Result<Vec
     // SAFETY: there is room for so many bytes, and the answer is of names or of sizes.
     unsafe { run!(clGetProgramInfo(program.0, what, bytes, to, null_mut())) }?;
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use opencl_sys::{
+        CL_BUILD_PROGRAM_FAILURE, CL_DEVICE_NOT_AVAILABLE, CL_INVALID_VALUE, CL_OUT_OF_HOST_MEMORY,
+        CL_OUT_OF_RESOURCES,
+    };
+
+    /// What the compiler says of a text stays said of it; not beside a want of memory, and a loss is one.
+    #[test]
+    fn a_log_makes_no_want_of_memory_final() {
+        for (status, log, expected) in [
+            (CL_BUILD_PROGRAM_FAILURE, "", "Build"),
+            (CL_BUILD_PROGRAM_FAILURE, "a reason", "Build"),
+            (CL_INVALID_VALUE, "", "Driver"),
+            (CL_INVALID_VALUE, "a reason", "Build"),
+            (CL_OUT_OF_RESOURCES, "", "OutOfMemory"),
+            (CL_OUT_OF_RESOURCES, "a reason", "OutOfMemory"),
+            (CL_OUT_OF_HOST_MEMORY, "a reason", "OutOfMemory"),
+            (CL_DEVICE_NOT_AVAILABLE, "a reason", "Lost"),
+        ] {
+            let refused = check("clBuildProgram", status).map_err(|error| with_log(error, log));
+            let Err(error) = refused else { panic!("{status} is an error") };
+            assert!(format!("{:?}", error.kind).starts_with(expected), "{status}, {log}: {error}");
+            assert!(error.message.contains(&format!("({status})")), "{error}");
+            assert!(error.message.ends_with(log), "{error}");
+        }
+    }
 }

@@ -28,7 +28,7 @@ failure if anything failed. On a machine with a GPU, run it where it is.
           random       random kernels
           model        random programs and faults: alone, beside CPUs, beside OpenCL
           bundle       a program where NVRTC is not, by what one where it is has compiled
-          opencl       GPUs by OpenCL alone: the backend, the suite of the engine, the benchmark
+          opencl       GPUs by OpenCL alone: the backend, the engine's suite, random kernels, the benchmark
           multi        several GPUs; tests that need more than there are say so
           sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
           bench        benchmarks against hand-written code (builds for minutes)";
@@ -57,8 +57,12 @@ const BENCHES: [(&str, &str); 4] =
 /// An example that is run, too.
 const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
-const RANDOM: [(&str, u64, u64); 3] =
-    [("KERNELS_CUDA", 60, 50), ("PROGRAMS_CUDA", 40, 100), ("FAULTS_CUDA", 30, 50)];
+const RANDOM: [(&str, u64, u64); 4] = [
+    ("KERNELS_CUDA", 60, 50),
+    ("PROGRAMS_CUDA", 40, 100),
+    ("FAULTS_CUDA", 30, 50),
+    ("EMIT", 30, 10),
+];
 /// The archive is to be no larger.
 const MOST: u64 = 40 << 20;
 /// Seconds for each test and benchmark. A test on a GPU compiles its kernels first.
@@ -169,6 +173,7 @@ fn group(binary: &str, test: &str) -> &'static str {
         None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
         Some(("folio-conformance", "hal_cuda" | "engine_cuda")) => "conformance",
+        Some(("folio-model", "emit")) if backends::is_of(test, "opencl") => "opencl",
         Some(("folio-model", "emit")) => "random",
         Some(("folio-model", "machines")) => "model",
         _ => "kernels",
@@ -291,6 +296,7 @@ mod tests {
         assert_eq!(group("folio-conformance::bundle", "cuda_runs"), "bundle");
         assert_eq!(group("folio-conformance::several", "cuda_gpus"), "multi");
         assert_eq!(group("folio-model::emit", "cuda_runs"), "random");
+        assert_eq!(group("folio-model::emit", "suite_emit_opencl"), "opencl");
         assert_eq!(group("folio-model::machines", "cuda_and_opencl_run"), "model");
         assert_eq!(group("folio-cuda", "launch"), "kernels");
         assert_eq!(group("folio-conformance::engine_opencl", "opencl_unrolls_loops"), "opencl");

@@ -97,6 +97,12 @@ fn ended(text: &str) -> Result<CString, String> {
     CString::new(text).map_err(|error| error.to_string())
 }
 
+/// A log without what NVIDIA's compiler says of every kernel there is: that it may become part of another one.
+fn without_remarks(log: &str) -> String {
+    let said = log.lines().filter(|line| !line.contains("overriding noinline attribute"));
+    said.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
 impl OpenCl {
     /// The first device there is, opened once for all tests of a process; an error says why there
     /// is none.
@@ -201,7 +207,7 @@ impl OpenCl {
             );
         }
         let log = CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy();
-        let program = Program { device: self, program, log: log.trim().to_owned() };
+        let program = Program { device: self, program, log: without_remarks(&log) };
         match code {
             0 => Ok(program),
             _ => Err(format!("not compiled ({code}): {}", program.log)),
@@ -312,5 +318,19 @@ impl Drop for Memory<'_> {
     fn drop(&mut self) {
         // SAFETY: it is ours.
         unsafe { (self.device.call.clReleaseMemObject)(self.buffer) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_said_of_every_kernel_is_left_out() {
+        let remark = "warning: Function folio_x is a kernel, so overriding noinline attribute. The \
+                      function may be inlined when called.\n";
+        assert_eq!(without_remarks(&[remark, "\n", remark].concat()), "");
+        let more = [remark, "<kernel>:3:1: warning: unused\n", remark].concat();
+        assert_eq!(without_remarks(&more), "<kernel>:3:1: warning: unused");
     }
 }

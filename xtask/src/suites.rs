@@ -127,6 +127,15 @@ pub const SUITES: &[Suite] = &[
         soak: 500_000,
         soak_step: 10_000,
     },
+    // A case is a kernel in several forms, each of which OpenCL's driver compiles.
+    Suite {
+        name: "KERNELS_OPENCL",
+        quick: share(5, 1),
+        normal: share(10, 2),
+        ci: share(60, 10),
+        soak: 5_000,
+        soak_step: 50,
+    },
     // A case is a kernel that rustc compiles, with and without optimisation; as many as asked.
     Suite {
         name: "SOURCE",

@@ -28,7 +28,7 @@ use folio_model::interp::same;
 use folio_model::interp::{self, BLOCK, Failure, Order};
 use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
-use folio_opencl::OpenClBackend;
+use folio_opencl::{Cache, OpenClBackend};
 use launch::{How, Ran};
 use std::time::Instant;
 
@@ -118,32 +118,37 @@ fn agrees_with(machine: &Machine, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Random kernels on a backend's device: so many `cases`, or as many as the budget KERNELS_CUDA allows.
-fn kernels_on(name: &str, backend: &dyn Backend, at: usize, cases: Option<u64>) {
+/// Random kernels on a GPU, by a backend.
+fn kernels_on(name: &str, backend: &dyn Backend, at: usize) {
     let machine = match Machine::open(backend, at) {
         Ok(machine) => machine,
         Err(why) => return println!("skipped: {name}: {why}"),
     };
-    let budget = match cases {
-        Some(_) => Budget { cases, ..Budget::of("") },
-        None => Budget::of("KERNELS_CUDA"),
-    };
     let name = format!("kernels on {}:{at}", backend.name());
-    suite_of(&name, budget, &|seed| agrees_with(&machine, seed));
+    suite_of(&name, Budget::of("KERNELS_CUDA"), &|seed| agrees_with(&machine, seed));
 }
 
-/// KRN-01: as the OpenCL backend launches them, where memory has addresses and where it has none.
+/// KRN-01: as the OpenCL backend launches them, where memory has addresses and where it has none, and as on GPUs.
 #[test]
-fn opencl_runs_random_kernels() {
-    for backend in [OpenClBackend::new(), OpenClBackend::without_svm()] {
-        kernels_on("opencl", &backend, 0, Some(4));
-    }
+fn suite_kernels_opencl() {
+    let backends =
+        [OpenClBackend::new(), OpenClBackend::without_svm(), OpenClBackend::new().as_gpus()];
+    let open = |backend: OpenClBackend| Machine::open(&backend.cache(Cache::off()), 0);
+    let machines: Vec<_> = match backends.into_iter().map(open).collect() {
+        Ok(machines) => machines,
+        Err(why) => return println!("skipped: opencl: {why}"),
+    };
+    let case = |seed| {
+        agrees_with(&machines[seed as usize % machines.len()], seed)
+            .map_err(|why| seeded(seed, "suite_kernels_opencl", why))
+    };
+    suite("kernels_opencl", &case);
 }
 
 /// KRN-01: on a GPU.
 #[test]
 fn cuda_runs_random_kernels() {
-    kernels_on("cuda", &CudaBackend::new(), 0, None);
+    kernels_on("cuda", &CudaBackend::new(), 0);
 }
 
 /// KRN-01: on the same GPU by OpenCL, where there is that.
@@ -154,7 +159,7 @@ fn cuda_s_twin_runs_random_kernels() {
         return println!("skipped: twins: there are none");
     };
     match all.iter().position(|device| device.uuid == ours[0].uuid) {
-        Some(at) => kernels_on("opencl", &twin, at, None),
+        Some(at) => kernels_on("opencl", &twin, at),
         None => println!("skipped: twins: the GPU has no OpenCL"),
     }
 }

@@ -2,11 +2,13 @@
 //! lanes; and the loss of a device.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
-use folio_core::hal::{HalErrorKind, LaneKind, Link};
+use folio_core::hal::{Backend, HalErrorKind, LaneKind, Link};
 use folio_core::{
     Advice, Buffer, BufferOptions, Cause, Error, Event, Queue, Runtime, Status, UsmKind,
 };
+use folio_layers::{Faults, Trace, Validate};
 use folio_sim::{DeviceSpec, OpKind, SimBackend, SimHandle};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_secs(10);
@@ -40,6 +42,26 @@ fn copy(q: &Queue, x: &Buffer<i32>, y: &mut Buffer<i32>) -> Event {
         Ok(())
     })
     .unwrap()
+}
+
+/// MEM-01: a budget that changes is told to the device, if it is open, by way of layers too.
+#[test]
+fn devices_are_told_of_their_budgets() {
+    let sim = SimBackend::builder().devices(2, DeviceSpec::new()).build();
+    let handle = sim.handle();
+    let layers = Validate::new().over(Trace::new().over(Faults::new().over(sim)));
+    let backend: Arc<dyn Backend> = Arc::new(layers);
+    let rt = Runtime::builder().shared_backend(backend).build().unwrap();
+    let q = on(&rt, 0);
+    add(&q, &mut rt.buffer::<i32>(16).unwrap(), 1).wait().unwrap();
+    let tells = |at: usize| {
+        let before = handle.counters().trims;
+        rt.devices()[at].set_budget(1 << 20);
+        handle.counters().trims - before
+    };
+    assert_eq!((tells(0), tells(1)), (1, 0));
+    add(&on(&rt, 1), &mut rt.buffer::<i32>(16).unwrap(), 1).wait().unwrap();
+    assert_eq!((tells(0), tells(1)), (1, 1));
 }
 
 /// XFER-03, DEP-01, DEP-03: two readers of one page on different lanes, the copy slow: one copy, and

@@ -105,9 +105,10 @@ impl DeviceRef {
         (budget.limit(), budget.in_use())
     }
 
-    /// Changes how many bytes the runtime may allocate on it. What is allocated stays.
+    /// Changes how many bytes the runtime may allocate on it. What is allocated stays; what the device keeps of freed
+    /// memory beyond that goes back to its driver.
     pub fn set_budget(&self, bytes: u64) {
-        self.core.engine.budget(self.at).set_limit(bytes);
+        self.core.engine.set_budget(self.at, bytes);
     }
 }
 

@@ -443,6 +443,23 @@ unsafe impl UsmAllocator for Memory {
         MemoryInfo { total: self.total, in_use: lock(&self.live).in_use() }
     }
 
+    /// What the pool has beyond that, it gives back now, and after this whenever somebody waits for the device.
+    fn trim(&self, most: u64) {
+        if self.context.enter().is_err() {
+            return;
+        }
+        let _relaxed = Relaxed::begin();
+        let mut keep = most;
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        // SAFETY: pool and stream live as long as this, and the value is live. What cannot be given back stays.
+        unsafe {
+            let kept = (&raw mut keep).cast::<c_void>();
+            let _ = sys::cuMemPoolSetAttribute(self.pool, threshold, kept);
+            let _ = sys::cuStreamSynchronize(self.stream);
+            let _ = sys::cuMemPoolTrimTo(self.pool, usize::try_from(most).unwrap_or(usize::MAX));
+        }
+    }
+
     fn query(&self, address: u64) -> Option<PointerInfo> {
         lock(&self.live).around(address)
     }

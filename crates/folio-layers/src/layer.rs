@@ -290,6 +290,10 @@ unsafe impl<H: Hooks> UsmAllocator for LayerDevice<H> {
         self.device.inner.usm().memory()
     }
 
+    fn trim(&self, most: u64) {
+        self.device.inner.usm().trim(most);
+    }
+
     fn query(&self, address: u64) -> Option<PointerInfo> {
         self.device.inner.usm().query(address)
     }

@@ -199,6 +199,10 @@ unsafe impl UsmAllocator for OpenClDevice {
         self.0.shared.memory.info(&self.0)
     }
 
+    fn trim(&self, most: u64) {
+        self.0.shared.memory.trim(&self.0, most);
+    }
+
     fn query(&self, address: u64) -> Option<PointerInfo> {
         self.0.shared.memory.query(&self.0, address)
     }

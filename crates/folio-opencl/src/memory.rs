@@ -284,6 +284,15 @@ impl Memory {
         if taken { Ok(()) } else { Err(self.too_much(core, req)) }
     }
 
+    /// Holds no more than this from now on, as far as what is in use allows.
+    pub(crate) fn trim(&self, core: &Core, most: u64) {
+        let gone = self.pool(core, |pool| {
+            pool.trim(most);
+            pool.beyond()
+        });
+        drop(gone);
+    }
+
     fn all_kept(&self) -> Vec<Region> {
         self.lock().pools.values_mut().flat_map(Pool::all).collect()
     }
@@ -293,10 +302,12 @@ impl Memory {
         let charged = block.charged;
         // What somebody still has is for the driver to free.
         let region = Arc::into_inner(block).and_then(Block::into_region);
-        self.pool(core, |pool| {
+        let gone = self.pool(core, |pool| {
             pool.give(charged);
             region.into_iter().for_each(|region| pool.keep(region.bytes, region));
+            pool.beyond()
         });
+        drop(gone);
     }
 
     pub(crate) fn query(&self, core: &Core, address: u64) -> Option<PointerInfo> {

@@ -1,7 +1,8 @@
 //! Freed memory that is kept for the next who asks, since drivers take long to allocate and free some of it.
 //!
 //! No more is kept than a device had in use at some time beyond what it has now. So what is in use and what is kept are
-//! never more together than what was in use at once: a budget that holds for the one holds for both.
+//! never more together than what was in use at once: a budget that holds for the one holds for both. If that is changed,
+//! what is kept goes by the new one.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,8 @@ pub(crate) struct Pool<T> {
     in_use: u64,
     /// As many as were in use at once.
     most: u64,
+    /// What may be kept and in use together, as far as what is in use allows.
+    limit: u64,
     /// By its bytes.
     kept: BTreeMap<u64, Vec<T>>,
     in_kept: u64,
@@ -19,7 +22,7 @@ pub(crate) struct Pool<T> {
 
 impl<T> Default for Pool<T> {
     fn default() -> Pool<T> {
-        Pool { in_use: 0, most: 0, kept: BTreeMap::new(), in_kept: 0 }
+        Pool { in_use: 0, most: 0, limit: u64::MAX, kept: BTreeMap::new(), in_kept: 0 }
     }
 }
 
@@ -54,11 +57,16 @@ impl<T> Pool<T> {
         self.kept.entry(bytes).or_default().push(memory);
     }
 
-    /// What may be kept no longer, since something else is in use.
+    /// Keeps no more than so many bytes from now on, with what is in use.
+    pub(crate) fn trim(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+
+    /// What may be kept no longer, since something else is in use, or the limit is lower.
     pub(crate) fn beyond(&mut self) -> Vec<T> {
-        let mut gone = Vec::new();
-        while self.in_use + self.in_kept > self.most {
-            let over = self.in_use + self.in_kept - self.most;
+        let (mut gone, most) = (Vec::new(), self.most.min(self.limit));
+        while self.in_use + self.in_kept > most {
+            let over = self.in_use + self.in_kept - most;
             // One that is large enough, or else the largest.
             let next = self.kept.range(over..).next().or(self.kept.last_key_value());
             let Some(size) = next.map(|(size, _)| *size) else { break };
@@ -130,6 +138,33 @@ mod tests {
         let mut all: Vec<u32> = live.iter().chain(&gone).chain(&left).map(|(_, id)| *id).collect();
         all.sort_unstable();
         assert_eq!(all, (0..made).collect::<Vec<_>>());
+    }
+
+    /// A limit that is lowered holds at once for what is kept, and for what is freed later; one that is raised allows
+    /// as much as was in use.
+    #[test]
+    fn a_limit_holds_from_then_on() {
+        let mut pool = Pool::default();
+        let free = |pool: &mut Pool<u64>, bytes| {
+            pool.give(bytes);
+            pool.keep(bytes, bytes);
+            pool.beyond()
+        };
+        assert!(pool.take(400, LIMIT) && pool.take(300, LIMIT) && pool.take(100, LIMIT));
+        assert_eq!(free(&mut pool, 100), []);
+        pool.trim(750);
+        assert_eq!(pool.beyond(), [100]);
+        pool.trim(500);
+        // It does not limit what is in use.
+        assert_eq!((pool.beyond(), pool.in_use()), (vec![], 700));
+        assert_eq!(free(&mut pool, 300), [300]);
+        assert_eq!(free(&mut pool, 400), []);
+        pool.trim(0);
+        assert_eq!(pool.beyond(), [400]);
+        pool.trim(u64::MAX);
+        assert!(pool.take(500, LIMIT) && pool.take(400, LIMIT));
+        assert_eq!((free(&mut pool, 500), free(&mut pool, 400)), (vec![], vec![]));
+        assert_eq!(pool.in_kept, 900);
     }
 
     /// Of what is kept one piece goes, if that is enough.

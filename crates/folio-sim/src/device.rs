@@ -344,6 +344,11 @@ unsafe impl UsmAllocator for SimDevice {
         self.core.shared.lock().memory.info(self.index)
     }
 
+    /// Nothing is kept.
+    fn trim(&self, _: u64) {
+        self.core.shared.change(|world| world.counters.trims += 1);
+    }
+
     fn query(&self, address: u64) -> Option<PointerInfo> {
         let world = self.core.shared.lock();
         let addresses = world.devices[self.index as usize].spec.addresses;

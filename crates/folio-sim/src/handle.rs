@@ -77,6 +77,8 @@ pub struct Counters {
     pub allocs: u64,
     /// Allocations given back.
     pub frees: u64,
+    /// Budgets that a device was told.
+    pub trims: u64,
     /// Kernels loaded.
     pub loads: u64,
 }

@@ -79,6 +79,16 @@ impl Engine {
         &self.devices[usize::from(at)].budget
     }
 
+    /// Changes it, and lets the devices know that have that memory. Nothing is locked: they may ask their drivers.
+    pub(crate) fn set_budget(&self, at: u16, bytes: u64) {
+        let budget = &self.devices[usize::from(at)].budget;
+        budget.set_limit(bytes);
+        let theirs = self.devices.iter().filter(|entry| Arc::ptr_eq(&entry.budget, budget));
+        for device in theirs.filter_map(|entry| entry.opened.get()) {
+            device.usm().trim(bytes);
+        }
+    }
+
     /// The device, opened.
     pub(crate) fn open(&self, at: u16) -> Result<&Arc<dyn Device>, Error> {
         let entry = &self.devices[usize::from(at)];

@@ -189,6 +189,13 @@ pub unsafe trait UsmAllocator: Send + Sync {
     /// How much there is.
     fn memory(&self) -> MemoryInfo;
 
+    /// The budget has changed: from now on the driver has back what is kept of freed memory as far as that and what is in
+    /// use are more than so many bytes together. May wait for what is being given back. Those that keep none keep the
+    /// default.
+    fn trim(&self, most: u64) {
+        let _ = most;
+    }
+
     /// What a pointer points to, when it points into this device's memory.
     fn query(&self, address: u64) -> Option<PointerInfo> {
         let _ = address;

@@ -3,6 +3,7 @@
 use super::faults::TOTAL;
 use super::*;
 use crate::Capabilities;
+use folio_core::{Usm, UsmKind};
 
 /// Calls of `clSVMAlloc` and of `clSVMFree` meanwhile.
 fn svm(run: impl FnOnce()) -> [usize; 2] {
@@ -157,6 +158,34 @@ fn buffers_come_and_go() {
     });
     // One more to see what buffers over such memory are, in each context.
     assert_eq!(asked[0], 2);
+}
+
+/// Of what is kept the driver has back what a lower budget does not allow, at once and when more is freed.
+#[test]
+fn a_lower_budget_is_one_for_what_is_kept() {
+    let Some((_, _one)) = with_addresses() else { return };
+    let rt = Runtime::builder().backend(OpenClBackend::new()).build().unwrap();
+    let device = rt.queue().unwrap().device().clone();
+    let made = |size: u64| rt.usm::<u8>(&device, UsmKind::Device, size as usize).unwrap();
+    // Another thread may free.
+    let free = |made: Usm<u8>| {
+        let left = device.budget().1 - made.len() as u64;
+        drop(made);
+        while device.budget().1 > left {
+            std::thread::yield_now();
+        }
+    };
+    let (small, large) = (made(MIB), made(3 * MIB));
+    free(large);
+    assert_eq!(svm(|| device.set_budget(5 * MIB)), [0, 0]);
+    assert_eq!(svm(|| device.set_budget(2 * MIB)), [0, 1]);
+    assert_eq!(svm(|| device.set_budget(MIB / 2)), [0, 0]);
+    free(small);
+    // Nothing of that has been kept.
+    assert_eq!(svm(|| device.set_budget(0)), [0, 0]);
+    device.set_budget(u64::MAX);
+    free(made(MIB));
+    assert_eq!(svm(|| device.set_budget(0)), [0, 1]);
 }
 
 /// An operation of a lane.

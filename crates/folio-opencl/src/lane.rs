@@ -17,7 +17,7 @@ use crate::verdict::{Told, Verdicts};
 use crate::work::{Commands, Kept};
 use folio_core::hal::{
     Args, CopyRect, FillRect, Foreign, Geometry, HalError, HalErrorKind, Head, Hint, KernelRef,
-    Lane, Lost, MemRef, Param, Tick, Timing,
+    Lane, Lost, MemRef, Param, Side, Tick, Timing,
 };
 use opencl_sys::cl_command_queue;
 use std::any::Any;
@@ -411,6 +411,10 @@ unsafe impl Lane for OpenClLane {
 
     fn hint(&self, head: &Head<'_>, _: MemRef, _: u64, _: Hint) -> Result<(), HalError> {
         self.issue(head, |_| Err(HalError::unsupported("hints")))
+    }
+
+    fn switch(&self, head: &Head<'_>, mem: MemRef, _: u64, to: Side) -> Result<(), HalError> {
+        self.issue(head, |commands| commands.switch(&mem, to))
     }
 
     fn flush(&self) {

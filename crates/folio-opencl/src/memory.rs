@@ -13,6 +13,7 @@ use opencl_sys::{
     CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_USE_HOST_PTR, CL_TRUE, cl_context,
     cl_device_id, cl_mem, cl_mem_flags,
 };
+use std::alloc::Layout;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -23,16 +24,48 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 /// An allocation.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// Goes first: it is over `svm`.
+    /// Goes first: it is over what comes below.
     pub(crate) buffer: Buffer,
     svm: Option<Region>,
     device: u32,
     kind: AllocKind,
-    size: u64,
+    pub(crate) size: u64,
     /// Of it, what the device's memory is charged with: nothing if it is somebody else's.
     charged: u64,
     /// In shared virtual memory.
     pub(crate) address: Option<u64>,
+    /// Where linked memory is mapped for the host.
+    pub(crate) mapped: Option<HostPtr>,
+    /// Of linked memory that nobody else has. It goes after the buffer.
+    _pages: Option<Pages>,
+}
+
+/// Memory of the host.
+#[derive(Debug)]
+struct Pages {
+    start: *mut u8,
+    layout: Layout,
+}
+
+// SAFETY: an address; whoever uses the memory answers for that.
+unsafe impl Send for Pages {}
+// SAFETY: as above.
+unsafe impl Sync for Pages {}
+
+impl Pages {
+    fn new(size: u64, align: u64) -> Option<Pages> {
+        let layout = Layout::from_size_align(usize::try_from(size).ok()?, align as usize).ok()?;
+        // SAFETY: the size is not 0.
+        let start = unsafe { std::alloc::alloc_zeroed(layout) };
+        (!start.is_null()).then_some(Pages { start, layout })
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: allocated like this; the engine frees what no operation uses any more.
+        unsafe { std::alloc::dealloc(self.start, self.layout) };
+    }
 }
 
 /// Shared virtual memory.
@@ -219,16 +252,18 @@ impl Memory {
 
     pub(crate) fn alloc(&self, core: &Core, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         let block = match req.import {
+            _ if req.linked => self.linked(core, req)?,
             Some(memory) => over(core, req, memory)?,
             None => self.fresh(core, req)?,
         };
         let host = block.svm.as_ref().filter(|_| req.kind != AllocKind::Device);
-        let (address, host) = (block.address, host.and(block.address));
+        let (address, host, mapped) = (block.address, host.and(block.address), block.mapped);
         let mut state = self.lock();
         state.last += 1;
         let handle = state.last;
         state.blocks.insert(handle, Arc::new(block));
         let host = host.map(|at| HostPtr(std::ptr::with_exposed_provenance_mut(at as usize)));
+        let host = host.or(mapped);
         Ok(Allocation { handle, address, host, zeroed: req.zeroed })
     }
 
@@ -267,6 +302,39 @@ impl Memory {
             self.pool(core, |pool| pool.give(charged));
             if is_short(&error) { self.too_much(core, req) } else { error }
         })
+    }
+
+    /// A buffer over the host's memory: mapped, it is there, and nowhere else (OpenCL's `CL_MEM_USE_HOST_PTR`).
+    fn linked(&self, core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
+        let unlinked = || HalError::unsupported("to link this memory");
+        let align = core.info.caps.links.ok_or_else(unlinked)?;
+        if req.size > core.info.caps.max_alloc {
+            return Err(self.too_much(core, req));
+        }
+        let (at, pages) = match req.import {
+            Some(RawMemory::Host(at)) if (at.0.addr() as u64).is_multiple_of(align) => (at, None),
+            Some(_) => return Err(unlinked()),
+            None => {
+                self.take(core, req, req.size)?;
+                match Pages::new(req.size, req.align.max(align)) {
+                    Some(pages) => (HostPtr(pages.start), Some(pages)),
+                    None => {
+                        self.pool(core, |pool| pool.give(req.size));
+                        return Err(self.too_much(core, req));
+                    }
+                }
+            }
+        };
+        let charged = if pages.is_some() { req.size } else { 0 };
+        let (context, flags) = (&core.shared.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR);
+        // SAFETY: so many bytes, which live as long as the block does, or as who has them promises.
+        let made = with_room(|| unsafe {
+            Buffer::over(context, flags, req.size as usize, at.0.cast::<c_void>())
+        });
+        let buffer = made.inspect_err(|_| self.pool(core, |pool| pool.give(charged)))?;
+        let (device, kind, size) = (core.index, req.kind, req.size);
+        let (svm, address, mapped, _pages) = (None, None, Some(at), pages);
+        Ok(Block { buffer, svm, device, kind, size, charged, address, mapped, _pages })
     }
 
     fn too_much(&self, core: &Core, req: &AllocReq<'_>) -> HalError {
@@ -367,7 +435,7 @@ fn over(core: &Core, req: &AllocReq<'_>, memory: RawMemory) -> Result<Block, Hal
         _ => return Err(HalError::unsupported("memory of this kind, of somebody else")),
     };
     let (svm, device, kind, size, charged) = (None, core.index, req.kind, req.size, 0);
-    Ok(Block { buffer, svm, device, kind, size, charged, address })
+    Ok(Block { buffer, svm, device, kind, size, charged, address, mapped: None, _pages: None })
 }
 
 impl Block {
@@ -393,7 +461,8 @@ impl Block {
         let buffer = unsafe { Buffer::over(&core.shared.context, flags, bytes, at) }?;
         let address = svm.as_ref().map(|_| at.expose_provenance() as u64);
         let (device, kind, size) = (core.index, req.kind, req.size);
-        let block = Block { buffer, svm, device, kind, size, charged, address };
+        let (mapped, _pages) = (None, None);
+        let block = Block { buffer, svm, device, kind, size, charged, address, mapped, _pages };
         if req.zeroed { block.cleared(core) } else { Ok(block) }
     }
 
@@ -426,7 +495,8 @@ impl Block {
 
     /// One that no handle leads to.
     pub(crate) fn of(buffer: Buffer, size: u64) -> Block {
-        let (svm, address, charged) = (None, None, 0);
-        Block { buffer, svm, device: u32::MAX, kind: AllocKind::Device, size, charged, address }
+        let (svm, address, charged, mapped) = (None, None, 0, None);
+        let (device, kind) = (u32::MAX, AllocKind::Device);
+        Block { buffer, svm, device, kind, size, charged, address, mapped, _pages: None }
     }
 }

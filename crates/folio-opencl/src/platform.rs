@@ -9,8 +9,8 @@ use folio_core::geom::Dims;
 use folio_core::hal::{Caps, DeviceInfo, DeviceKind, HalError, MemoryHome, Unavailable, WaitGroup};
 use opencl_sys::{
     CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
-    CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_MAX_WORK_ITEM_SIZES,
-    CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_SVM_CAPABILITIES,
+    CL_DEVICE_HOST_UNIFIED_MEMORY, CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE,
+    CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_SVM_CAPABILITIES,
     CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER, CL_DEVICE_TYPE,
     CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR,
     CL_DEVICE_VENDOR_ID, CL_DRIVER_VERSION, CL_PLATFORM_VERSION, cl_device_id, cl_platform_id,
@@ -236,6 +236,9 @@ fn svm_of(id: DeviceId) -> Svm {
     }
 }
 
+/// Memory of the host that begins with one of its pages is what integrated GPUs use without a copy.
+const PAGE: u64 = 4096;
+
 /// What a device says of itself, before it has its place among the others.
 struct Described {
     id: DeviceId,
@@ -251,6 +254,7 @@ fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
         kind if kind & CL_DEVICE_TYPE_CPU != 0 => DeviceKind::Cpu,
         _ => DeviceKind::Accelerator,
     };
+    let extensions = text(id, CL_DEVICE_EXTENSIONS)?;
     let mut caps = Caps::default();
     caps.ir = true;
     caps.native = Some(TypeId::of::<Native>());
@@ -259,7 +263,11 @@ fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
     caps.courier = Caps::spare_courier().filter(|_| kind == DeviceKind::Gpu);
     caps.one_at_a_time = true;
     caps.max_alloc = ask(CL_DEVICE_MAX_MEM_ALLOC_SIZE)?;
-    let extensions = text(id, CL_DEVICE_EXTENSIONS)?;
+    // Deprecated since OpenCL 2.0, and still what drivers say.
+    caps.unified = ask(CL_DEVICE_HOST_UNIFIED_MEMORY).is_ok_and(|unified| unified != 0);
+    let target = Target::of(id, &extensions)?;
+    let align = if kind == DeviceKind::Cpu { target.part_align as u64 } else { PAGE };
+    caps.links = caps.unified.then(|| align.next_power_of_two());
     let has_uuid = extensions.contains("cl_khr_device_uuid");
     let uuid = has_uuid.then(|| bytes(id, DEVICE_UUID).ok()?.try_into().ok()).flatten();
     let info = DeviceInfo {
@@ -273,5 +281,5 @@ fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
         compute_units: ask(CL_DEVICE_MAX_COMPUTE_UNITS)? as u32,
         caps,
     };
-    Ok(Described { id, svm: svm_of(id), target: Target::of(id, &extensions)?, info })
+    Ok(Described { id, svm: svm_of(id), target, info })
 }

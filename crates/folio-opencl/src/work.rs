@@ -1,12 +1,13 @@
 //! What operations are made of: copies and fills as commands of a queue.
 
-use crate::cl::{Buffer, Event, Kernel, Queue, run};
+use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
 use crate::memory::{Block, with_room};
 use crate::platform::Shared;
 use crate::reduce::Scratch;
 use crate::verdict::Verdicts;
-use folio_core::hal::{CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef};
-use opencl_sys::{CL_FALSE, cl_event};
+use folio_core::hal::{CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Side};
+use opencl_sys::{CL_FALSE, CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, cl_event};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
@@ -319,6 +320,55 @@ impl<'q> Commands<'q> {
         let down = Plane { pitch: [close, to_pitch], ..*plane };
         self.plane(Place::Host(from), Place::Device(way.clone(), 0), &up)?;
         self.plane(Place::Device(way, 0), Place::Host(to), &down)
+    }
+
+    /// Maps a linked buffer for the host, or unmaps it.
+    pub(crate) fn switch(&mut self, mem: &MemRef, to: Side) -> Result<(), HalError> {
+        let Place::Device(block, 0) = self.place(mem)? else {
+            return Err(HalError::unsupported("to map a part of memory"));
+        };
+        let unlinked = || HalError::unsupported("to map memory that is not linked");
+        let HostPtr(host) = block.mapped.ok_or_else(unlinked)?;
+        let (queue, buffer, bytes) = (self.queue.0, block.buffer.0, block.size as usize);
+        let flags = match to {
+            Side::HostReads => CL_MAP_READ,
+            Side::HostWrites => CL_MAP_READ | CL_MAP_WRITE,
+            Side::HostOverwrites => CL_MAP_WRITE_INVALIDATE_REGION,
+            _ => {
+                let at = host.cast::<c_void>();
+                // SAFETY: a live buffer, which is mapped there (the HAL's contract).
+                return self.command(|event| unsafe {
+                    run!(clEnqueueUnmapMemObject(queue, buffer, at, 0, null(), event))
+                });
+            }
+        };
+        let at = Cell::new(null_mut());
+        self.command(|event| {
+            let mut status = 0;
+            // SAFETY: all of a live buffer, which is not mapped (the HAL's contract).
+            let mapped = unsafe {
+                call!(clEnqueueMapBuffer(
+                    queue,
+                    buffer,
+                    CL_FALSE,
+                    flags,
+                    0,
+                    bytes,
+                    0,
+                    null(),
+                    event,
+                    &raw mut status
+                ))
+            }?;
+            at.set(mapped);
+            check("clEnqueueMapBuffer", status)
+        })?;
+        // OpenCL promises that it is.
+        if at.get() == host.cast::<c_void>() {
+            Ok(())
+        } else {
+            Err(HalError::new(HalErrorKind::Driver, "clEnqueueMapBuffer: memory has moved"))
+        }
     }
 
     /// Fills a rectangle: all of it at once where its rows touch, and otherwise the first row of each slice, which

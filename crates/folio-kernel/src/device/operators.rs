@@ -16,7 +16,6 @@ macro_rules! operators {
         pub trait $name<B = Self>: Copy {
             #[doc = concat!("`self ", $text, " b`")]
             #[must_use]
-            #[track_caller]
             fn $method<M: Mode>(self, b: B) -> Self;
 
             /// What the table says of it: the function that it is, for structs.

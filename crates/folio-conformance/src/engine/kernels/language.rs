@@ -364,6 +364,40 @@ fn reciprocals(i: Item, x: In<i32>, y: Out<i32>) {
     y[i] = reciprocal(x[i]);
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, DeviceType)]
+#[repr(C)]
+struct Rest {
+    of: i32,
+}
+
+const DIVIDED: u32 = line!() + 6;
+
+#[device_fn]
+impl std::ops::Add for Rest {
+    type Output = Rest;
+    fn add(self, other: Rest) -> Rest {
+        Rest { of: self.of + 100 / other.of }
+    }
+}
+
+#[device_fn]
+impl std::ops::Rem for Rest {
+    type Output = Rest;
+    fn rem(self, other: Rest) -> Rest {
+        Rest { of: self.of % other.of }
+    }
+}
+
+#[kernel]
+fn sums_of_rests(i: Item, x: In<i32>, y: Out<i32>) {
+    y[i] = (Rest { of: 3 } + Rest { of: x[i] }).of;
+}
+
+#[kernel]
+fn rests(i: Item, x: In<i32>, y: Out<i32>) {
+    y[i] = (Rest { of: 3 } % Rest { of: x[i] }).of;
+}
+
 /// Without end, if a function that fails only returned.
 #[kernel]
 fn halts(i: Item, x: In<i32>, y: Out<i32>) {
@@ -476,6 +510,13 @@ pub(super) fn functions_fail_where_they_are(rig: &Rig) -> Outcome {
     let failed = mapped(rig, |k| k as i32 - 24, 0, |x, y| reciprocals(x, y))?;
     let site = failed.map(|violation| (violation.kind, violation.site.line));
     ensure_eq!(site, Some((ViolationKind::DivisionByZero, ASSERTED + 1)));
+    for (line, failed) in [
+        (DIVIDED, mapped(rig, |k| k as i32 - 24, 0, |x, y| sums_of_rests(x, y))?),
+        (DIVIDED + 8, mapped(rig, |k| k as i32 - 24, 0, |x, y| rests(x, y))?),
+    ] {
+        let site = failed.map(|violation| (violation.kind, violation.site.line));
+        ensure_eq!(site, Some((ViolationKind::DivisionByZero, line)), "in an operator");
+    }
     let failed = mapped(rig, |k| k as i32 + 1, 0, |x, y| halts(x, y))?;
     ensure_eq!(failed.as_ref().map(|violation| violation.site.line), Some(ASSERTED));
     ensure_eq!(failed.and_then(|v| v.site.message).as_deref(), Some("forty has no reciprocal"));

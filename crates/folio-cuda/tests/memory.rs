@@ -1,6 +1,7 @@
 //! A full device: who asks for more is told, and what is freed is anyone's.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+use cudarc::driver::sys;
 use folio_core::hal::Backend;
 use folio_core::{DeviceRef, Error, Runtime, Usm, UsmKind};
 use folio_cuda::CudaBackend;
@@ -62,4 +63,48 @@ fn cuda_memory_may_be_full() {
     drop(theirs);
     let (again, _) = fill(&rt, &device);
     assert!((again.len() + 2) as u64 * PIECE as u64 >= held, "{}", again.len());
+}
+
+/// What a driver has left of its first device's memory.
+fn left() -> usize {
+    let (mut context, mut left, mut total) = (std::ptr::null_mut(), 0, 0);
+    // SAFETY: places for the answers; the runtime has the context, too.
+    let asked = unsafe {
+        [
+            sys::cuDevicePrimaryCtxRetain(&raw mut context, 0),
+            sys::cuCtxSetCurrent(context),
+            sys::cuMemGetInfo_v2(&raw mut left, &raw mut total),
+            sys::cuDevicePrimaryCtxRelease_v2(0),
+        ]
+    };
+    assert_eq!(asked, [sys::CUresult::CUDA_SUCCESS; 4]);
+    left
+}
+
+/// Of what is kept the driver has back what a lower budget does not allow.
+#[test]
+fn cuda_has_freed_memory_back_beyond_a_lower_budget() {
+    if let Err(why) = CudaBackend::new().devices() {
+        return println!("skipped: cuda: {}", why.reason);
+    }
+    let (rt, device) = runtime();
+    let free = |made: Usm<u8>| {
+        let in_use = device.budget().1 - made.len() as u64;
+        drop(made);
+        while device.budget().1 > in_use {
+            std::thread::yield_now();
+        }
+    };
+    let [first, second] = [(); 2].map(|()| rt.usm::<u8>(&device, UsmKind::Device, PIECE).unwrap());
+    let full = left();
+    let pieces = || (left() as i64 - full as i64 + PIECE as i64 / 2) / PIECE as i64;
+    free(first);
+    device.set_budget(2 * PIECE as u64);
+    assert_eq!(pieces(), 0);
+    device.set_budget(PIECE as u64);
+    assert_eq!(pieces(), 1);
+    free(second);
+    assert_eq!(pieces(), 1);
+    device.set_budget(0);
+    assert_eq!(pieces(), 2);
 }

@@ -74,11 +74,12 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
                     given.push(quote!(#gives));
                 } else {
                     let value = format_ident!("__value{nth}");
-                    open.push(quote!(let #gives = #folding.open(&__row);));
+                    let of = quote!(::folio::ir::device::Folding);
+                    open.push(quote!(let #gives = #of::open(&mut #folding, &__row);));
                     begin.push(quote!(let mut #value = #gives.value();));
                     given.push(quote!(#gives.give(&mut #value)));
                     end.push(quote!(#gives.take(__number, #value);));
-                    close.push(quote!(#folding.close(&__row);));
+                    close.push(quote!(#of::close(&mut #folding, &__row);));
                 }
             }
         }
@@ -104,7 +105,7 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
                 // in registers also where not all that made them was inlined.
                 #(let #views = #views;)*
                 #(#open)*
-                __row.each(|__grid, __number| { #(#begin)* #body; #(#end)* });
+                ::folio::ir::device::Row::each(&__row, |__grid, __number| { #(#begin)* #body; #(#end)* });
                 #(#close)*
             }
         }

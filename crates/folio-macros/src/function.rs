@@ -199,7 +199,7 @@ impl Signature {
                     continue;
                 }
             };
-            if name.ident.to_string().starts_with("__") {
+            if name.ident.unraw().to_string().starts_with("__") {
                 let text = "names that begin with `__` are the macro's; give the parameter another";
                 walk.refuse(name.span(), text);
             }
@@ -493,14 +493,19 @@ impl Signature {
             given.iter().map(ty_of).collect()
         };
         let (lent, types) = (types(true), types(false));
-        let passed = self.parameters.iter().map(|Parameter { name, ty, role, .. }| match role {
-            Role::View | Role::Reduce => quote!(__call.memory::<#ty>(#name);),
-            Role::Value => quote!(__call.value(#name);),
-            // No argument, but a parameter.
-            Role::Local => quote!(__call.local();),
-            Role::Item(_) | Role::Group(_) => quote!(),
-        });
-        let passed = quote!(#(#passed)*);
+        // Not as methods: a trait of the user's may have others of these names.
+        let passed = |to: &TokenStream| -> TokenStream {
+            let each = self.parameters.iter().map(|Parameter { name, ty, role, .. }| match role {
+                Role::View | Role::Reduce => quote!(#to::memory::<#ty>(&mut __call, #name);),
+                Role::Value => quote!(#to::value(&mut __call, #name);),
+                // No argument, but a parameter.
+                Role::Local => quote!(#to::local(&mut __call);),
+                Role::Item(_) | Role::Group(_) => quote!(),
+            });
+            each.collect()
+        };
+        let (passed, lent_to) =
+            (passed(&quote!(::folio::KernelCall)), passed(&quote!(::folio::HostCall)));
         // Where rustc has nowhere to put a type parameter it proposes none for an unknown type: then what it says here
         // is what it says everywhere, once.
         let own = match function.sig.generics.params.is_empty() {
@@ -528,8 +533,8 @@ impl Signature {
                     let mut __call = unsafe {
                         ::folio::HostCall::<#name #arguments, #rank>::begin()
                     };
-                    #passed
-                    __call.run(__items)
+                    #lent_to
+                    ::folio::HostCall::run(__call, __items)
                 }
             }
         }

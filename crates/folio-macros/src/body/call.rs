@@ -149,7 +149,7 @@ impl Walk {
     /// `x.f(..)`
     pub fn method(&mut self, call: &ExprMethodCall) -> Both {
         let name = call.method.to_string();
-        let (receiver, receiver_tree) = self.expr(&call.receiver);
+        let (receiver, receiver_tree) = self.as_whole(&call.receiver);
         call.args.iter().for_each(|arg| self.unproved(arg));
         let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();

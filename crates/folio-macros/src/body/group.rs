@@ -81,6 +81,18 @@ impl Walk {
         matches!(self.special_of(expr), Special::Local | Special::LocalAtomic)
     }
 
+    /// Of such an array it is known by its name what items of a phase do with it.
+    pub(super) fn is_known_by_name(&self, expr: &Expr) -> bool {
+        let kept = |number| self.privates.iter().any(|(kept, _)| *kept == number);
+        self.is_local_memory(expr) || self.number(expr).is_some_and(kept)
+    }
+
+    /// What may be such an array as a whole: it is indexed, or has a method called.
+    pub(super) fn as_whole(&mut self, expr: &Expr) -> Both {
+        self.as_whole = self.is_known_by_name(expr);
+        self.expr(expr)
+    }
+
     /// An element is written.
     pub(super) fn writes(&mut self, of: &Expr, at: Span) {
         self.written.extend(self.number(of));
@@ -232,7 +244,7 @@ impl Walk {
         if let Some(refused) = self.uniform(call) {
             return refused;
         }
-        let (of, of_tree) = self.expr(&call.receiver);
+        let (of, of_tree) = self.as_whole(&call.receiver);
         let mut args = call.args.iter();
         let index = args.next().map(|index| self.index(&call.receiver, index));
         let rest = args.map(|arg| self.expr(arg)).collect::<Vec<_>>();
@@ -253,7 +265,7 @@ impl Walk {
             let text = "a reduction is only added to: `total.give(x)`";
             return self.refuse(call.method.span(), text);
         }
-        let (of, of_tree) = self.expr(&call.receiver);
+        let (of, of_tree) = self.as_whole(&call.receiver);
         let (natives, trees): (Vec<_>, Vec<_>) = call.args.iter().map(|arg| self.expr(arg)).unzip();
         let (method, (line, column)) = (&call.method, place_of(call.method.span()));
         let function = quote_spanned!(method.span() => ::folio::ir::device::Give::#method);
@@ -276,16 +288,19 @@ impl Walk {
         let each = quote_spanned!(method.span() => #group.#method(|#item| { #(#copies)* #body; }));
         let native = match strips {
             None => each,
-            Some(Strips { strip, kept, each: lanes, turns, .. }) => quote! {{
-                #(let mut #kept = ::folio::ir::device::Lanes::new();)*
-                match #group.strips(#turns, &[#(::folio::ir::device::Lanes::most(&#kept)),*]) {
-                    ::core::option::Option::Some(__strips) if __M::PROVED => {
-                        #(#copies)*
-                        for #strip in __strips { #lanes }
+            Some(Strips { strip, kept, each: lanes, turns, .. }) => {
+                let all = Ident::new("__strips", Span::mixed_site());
+                quote! {{
+                    #(let mut #kept = ::folio::ir::device::Lanes::new();)*
+                    match #group.strips(#turns, &[#(::folio::ir::device::Lanes::most(&#kept)),*]) {
+                        ::core::option::Option::Some(#all) if __M::PROVED => {
+                            #(#copies)*
+                            for #strip in #all { #lanes }
+                        }
+                        _ => #each,
                     }
-                    _ => #each,
-                }
-            }},
+                }}
+            }
         };
         (native, quote!(__s::Expr::Each(#number, &#tree)))
     }
@@ -347,7 +362,7 @@ impl Walk {
             return nothing();
         };
         let (Closure { item: Some((slot, number)), copies, body: (body, tree), .. }, (array, of)) =
-            (closure, self.expr(&call.receiver))
+            (closure, self.as_whole(&call.receiver))
         else {
             return nothing();
         };

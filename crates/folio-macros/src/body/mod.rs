@@ -79,6 +79,8 @@ pub struct Walk {
     /// Every item of the group gets here, or some may have left the phase.
     together: bool,
     left: bool,
+    /// What comes next may be the name of local memory, or of what items keep.
+    as_whole: bool,
     /// Indices that are written to, so far.
     targets: usize,
     /// Loops and labelled blocks around, innermost last.
@@ -277,6 +279,11 @@ impl Walk {
             Expr::Path(path) => {
                 let local = path.path.get_ident().and_then(|name| self.scopes.find(name));
                 self.used.extend(local);
+                let whole = std::mem::take(&mut self.as_whole);
+                if !whole && self.is_known_by_name(expr) {
+                    let text = "what items share or keep has one name, by which races are refused; index it, `tile[i]`";
+                    return self.refuse(path.span(), text);
+                }
                 let tree = match local {
                     Some(at) => quote!(__s::Expr::Local(#at)),
                     None => {
@@ -301,7 +308,7 @@ impl Walk {
             }
             Expr::Index(index) => {
                 self.slot_of(&index.expr, &index.index);
-                let (base, base_tree) = self.expr(&index.expr);
+                let (base, base_tree) = self.as_whole(&index.expr);
                 let (native, tree) = self.index(&index.expr, &index.index);
                 let (line, column) = place_of(index.span());
                 let span = index.index.span();

@@ -34,7 +34,7 @@ impl Walk {
                 if let Some(at) = path.path.get_ident().and_then(|n| self.scopes.find(n)) =>
             {
                 self.changes(at, path.span());
-                let (native, tree) = self.expr(expr);
+                let (native, tree) = self.as_whole(expr);
                 (Target::Name(native), tree)
             }
             Expr::Paren(inner) => self.target(&inner.expr),

@@ -30,6 +30,11 @@ fn lifetimes<'a>(i: Item) {}
 #[kernel]
 fn patterns(i: Item, (a, b): (f32, f32), __block: f32) {}
 
+#[kernel]
+fn raw_names(i: Item, r#__number: usize, s: Reduce<u32, Add>) {
+    s.give(__number as u32);
+}
+
 #[kernel(fast)]
 fn arguments(i: Item) {}
 

@@ -46,6 +46,34 @@ fn uniform_code_writes(g: Group, tile: Local<i32, 64>, y: Out<i32>) {
 }
 
 #[kernel]
+fn local_by_another_name(g: Group, x: In<u32>, tile: Local<u32, 8>, y: Out<u32>) {
+    let other = tile;
+    g.each(|i| {
+        tile[i] = x[i];
+        y[i] = other[i.local_index() ^ 7];
+    });
+}
+
+#[kernel]
+fn local_of_a_block(g: Group, x: In<u32>, tile: Local<u32, 8>, y: Out<u32>) {
+    let (other, _) = ({ tile }, 3);
+    g.each(|i| {
+        tile[i] = x[i];
+        y[i] = other[i.local_index() ^ 7];
+    });
+}
+
+#[kernel]
+fn private_by_another_name(g: Group, y: Out<i32>) {
+    let mine = g.private(0);
+    let other = mine;
+    g.each(|i| {
+        mine[i] = 1;
+        y[i] = other[i.local_index() ^ 1];
+    });
+}
+
+#[kernel]
 fn neighbours_row(i: Item, y: OutRow<i32>) {
     for c in 0..y.shape()[1] {
         y[(i.index() + 1, c)] = 0;

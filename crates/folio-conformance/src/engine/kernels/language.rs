@@ -6,6 +6,7 @@ use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::ir::device::Kernel;
 use folio_core::{KernelCall, Violation, ViolationKind, bf16, f16};
+use folio_model::interp::Arg;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// Agreement on a kernel that makes one output of one input.
@@ -490,6 +491,93 @@ pub(super) fn methods_and_operators(rig: &Rig) -> Outcome {
 
 pub(super) fn tuples_and_constants(rig: &Rig) -> Outcome {
     fine(mapped(rig, noise, 0, |x, y| tuples(x, y))?)
+}
+
+/// Traits for all types, with methods of the names of Folio's own.
+mod quiet {
+    use folio::prelude::*;
+
+    trait Lent {
+        fn value<T>(&self, _: T) {}
+        fn memory<T>(&self, _: T) {}
+        fn local(&self) {}
+        fn open<T>(&self, _: T) {}
+        fn close<T>(&self, _: T) {}
+        fn each<T>(&self, _: T) {}
+        fn rows<T>(&self, _: T) {}
+        fn groups<T>(&self, _: T) {}
+        fn strips<T>(&self, _: T) {}
+        fn run<T>(&self, _: T) {}
+        fn fill<T>(&self, _: T) {}
+        fn writing(&self) {}
+        fn reading(&self) {}
+        fn structure<T>(&self, _: T) {}
+    }
+    impl<T> Lent for T {}
+
+    trait Taken: Sized {
+        fn value<T>(self, _: T) {}
+        fn memory<T>(self, _: T) {}
+        fn local(self) {}
+        fn open<T>(self, _: T) {}
+        fn close<T>(self, _: T) {}
+        fn each<T>(self, _: T) {}
+        fn rows<T>(self, _: T) {}
+        fn groups<T>(self, _: T) {}
+        fn strips<T>(self, _: T) {}
+        fn run<T>(self, _: T) {}
+        fn give<T>(self, _: T) {}
+        fn take<T>(self, _: T) {}
+        fn local_index(self) {}
+    }
+    impl<T> Taken for T {}
+
+    #[kernel]
+    pub fn shifted(i: Item, by: i32, x: In<i32>, sum: Reduce<i32, Add>, y: Out<i32>) {
+        sum.give(x[i]);
+        y[i] = x[i] + by;
+    }
+
+    #[kernel]
+    pub fn turned(
+        g: Group,
+        by: i32,
+        x: In<i32>,
+        tile: Local<i32, 8>,
+        full: Local<i32, 8>,
+        sum: Reduce<i32, Add>,
+        y: Out<i32>,
+    ) {
+        full.fill(|k| k as i32);
+        g.each(|i| {
+            tile[i] = x[i] + by;
+            sum.give(x[i]);
+        });
+        g.each(|i| y[i] = tile[7 - i.local_index()] + full[i.local_index()]);
+    }
+}
+
+/// The names of a kernel's call, and of what runs it, are not looked for among the user's.
+pub(super) fn traits_of_others_change_nothing(rig: &Rig) -> Outcome {
+    let x = data([64], |k| k as i32 - 5);
+    let y = data([64], |_| 0);
+    let sum = || Arg::Reduce(vec![0; 4]);
+    let args = vec![scalar(3), x.arg(), sum(), y.arg()];
+    fine(agree::<quiet::shifted>(rig, &[64], args, |rt, q| {
+        let (x, mut sum, mut y) = (x.buffer(rt)?, rt.buffer(1)?, y.buffer(rt)?);
+        q.run(64, quiet::shifted(3, &x, &mut sum, &mut y))?;
+        Ok(vec![contents(&sum)?, contents(&y)?])
+    })?)?;
+    let args = vec![scalar(3), x.arg(), Arg::Local, Arg::Local, sum(), y.arg()];
+    fine(agree_in::<quiet::turned>(rig, (&[64], Some(&[8])), args, |rt, q| {
+        let (x, mut sum, mut y) = (x.buffer(rt)?, rt.buffer(1)?, y.buffer(rt)?);
+        q.run(Items::from(64).groups([8]), quiet::turned(3, &x, &mut sum, &mut y))?;
+        Ok(vec![contents(&sum)?, contents(&y)?])
+    })?)?;
+    let (x, mut sum, mut y) = ([4, 5], [0], [0; 2]);
+    quiet::shifted::host(2, 3, &x, &mut sum, &mut y)?;
+    ensure_eq!((sum, y), ([9], [7, 8]));
+    Ok(())
 }
 
 pub(super) fn names_of_all_kinds(rig: &Rig) -> Outcome {

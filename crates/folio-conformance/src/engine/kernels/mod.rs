@@ -86,6 +86,7 @@ tests![
     loops_of_all_kinds,
     methods_and_operators,
     tuples_and_constants,
+    traits_of_others_change_nothing,
     names_of_all_kinds,
     functions_fail_where_they_are,
     halves_are_rounded_singles,

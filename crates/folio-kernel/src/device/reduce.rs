@@ -80,11 +80,11 @@ impl Reduction {
         Some(all.iter().map(|word| value_of(*word)).collect())
     }
 
-    /// A chunk's result. Gives the launch's to whoever brings the last.
-    fn finish<O: Combine<T>, T: Shared>(&self, chunk: usize, result: T) -> Option<T> {
+    /// A chunk's result, the last of so many that have not been counted yet. Gives the launch's to whoever brings the last.
+    fn finish<O: Combine<T>, T: Shared>(&self, chunk: usize, result: T, count: usize) -> Option<T> {
         self.results.get(chunk)?.store(word_of(result), Ordering::Relaxed);
         // Release what is stored above; acquire, for the last one, what all others have stored.
-        if self.missing.fetch_sub(1, Ordering::AcqRel) > 1 {
+        if count == 0 || self.missing.fetch_sub(count, Ordering::AcqRel) > count {
             return None;
         }
         let results = self.results.iter().map(|word| value_of(word.load(Ordering::Relaxed)));
@@ -235,6 +235,8 @@ pub struct Folding<'l, T, O> {
     element: Option<*mut T>,
     /// Chunks of which the block has all values, in their order.
     alone: Range<usize>,
+    /// Of them, those that have a result. They are counted together: all threads share the count.
+    done: usize,
     lanes: Lanes<T>,
     row: [T; LANES],
     _combine: std::marker::PhantomData<O>,
@@ -287,6 +289,7 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
             reduction,
             element: view.first(),
             alone,
+            done: 0,
             lanes: Lanes::new(O::IDENTITY),
             row: [O::IDENTITY; LANES],
             _combine: std::marker::PhantomData,
@@ -315,14 +318,16 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         let Some(reduction) = self.reduction else { return };
         if !self.alone.contains(&chunk) {
             if let Some(all) = reduction.put(chunk, at, &self.row[..row.len]) {
-                self.finish(reduction, chunk, fold::<O, T>(&all));
+                self.finish(reduction, chunk, fold::<O, T>(&all), 1);
             }
             return;
         }
         let len = reduction.len(chunk);
         if at + row.len == len {
             let result = self.lanes.result::<O>(len);
-            self.finish(reduction, chunk, result);
+            self.done += 1;
+            let all = self.done == self.alone.len();
+            self.finish(reduction, chunk, result, if all { self.done } else { 0 });
         }
     }
 
@@ -333,9 +338,9 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         self.close(&row);
     }
 
-    fn finish(&self, reduction: &Reduction, chunk: usize, result: T) {
+    fn finish(&self, reduction: &Reduction, chunk: usize, result: T, count: usize) {
         if let (Some(result), Some(element)) =
-            (reduction.finish::<O, T>(chunk, result), self.element)
+            (reduction.finish::<O, T>(chunk, result, count), self.element)
         {
             // SAFETY: in bounds of live memory (`new`); there is one last chunk, so nobody else writes.
             unsafe { element.write(result) };

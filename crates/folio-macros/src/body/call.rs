@@ -174,6 +174,7 @@ impl Walk {
             return self.refuse(method.span(), text);
         }
         // A method of a struct, by `#[device_fn] impl`.
+        self.acts += 1;
         let (slot, entry) = self.callee(method.span());
         let hidden = hidden("device_method", method);
         let span = method.span();
@@ -205,6 +206,7 @@ impl Walk {
         {
             return (quote!(#function #given), tree);
         }
+        self.acts += 1;
         let owner = before.map(|before| before.ident.to_string()).unwrap_or_default();
         if let Some(text) = self.not_called(&path.path, &owner, &last.ident) {
             return self.refuse(path.span(), text);

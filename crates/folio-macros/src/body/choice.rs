@@ -6,7 +6,7 @@ use crate::pattern::same;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
-use syn::{Arm, Expr, ExprMatch, Pat, RangeLimits};
+use syn::{Arm, Expr, ExprMatch, Lit, Pat, RangeLimits};
 
 /// What is matched: a local variable of the tree, or a tuple of such.
 enum Subject {
@@ -84,7 +84,13 @@ impl Walk {
                 let text = "with `if`, all alternatives bind a name in one place; write an arm for each of them";
                 self.refuse(arm.pat.span(), text);
             }
+            let acts = self.acts;
             let (native, tree) = self.expr(guard);
+            if self.acts > acts && may_fit_twice(&arm.pat) {
+                let text = "Rust asks this for each alternative that matches, so it may be done twice; write an arm \
+                    for each of them";
+                self.refuse(guard.span(), text);
+            }
             condition = quote!(#token #native);
             test = and(test, Some(tree));
         }
@@ -223,15 +229,15 @@ impl Walk {
     fn limit(&mut self, expr: &Expr, entry: u16) -> Option<TokenStream> {
         match expr {
             Expr::Lit(lit) => match &lit.lit {
-                syn::Lit::Bool(value) => {
+                Lit::Bool(value) => {
                     let value = value.value;
                     Some(quote!(__s::Expr::Bool(#value)))
                 }
-                syn::Lit::Int(number) => {
+                Lit::Int(number) => {
                     let digits = number.base10_digits();
                     Some(quote!(__s::Expr::Number(#digits, #entry)))
                 }
-                syn::Lit::Float(number) => {
+                Lit::Float(number) => {
                     let digits = number.base10_digits();
                     Some(quote!(__s::Expr::Number(#digits, #entry)))
                 }
@@ -258,6 +264,42 @@ fn and(a: Test, b: Test) -> Test {
     match (a, b) {
         (Some(a), Some(b)) => Some(binary("&&", &a, &b)),
         (a, b) => a.or(b),
+    }
+}
+
+/// Several alternatives of a pattern may match one value.
+fn may_fit_twice(pat: &Pat) -> bool {
+    match pat {
+        Pat::Or(or) => {
+            let cases: Vec<_> = or.cases.iter().collect();
+            let twice = |(at, case): (usize, &&Pat)| {
+                may_fit_twice(case) || cases.iter().take(at).any(|other| !differ(case, other))
+            };
+            cases.iter().enumerate().any(twice)
+        }
+        Pat::Paren(inner) => may_fit_twice(&inner.pat),
+        Pat::Tuple(tuple) => tuple.elems.iter().any(may_fit_twice),
+        Pat::Ident(name) => name.subpat.as_ref().is_some_and(|(_, inner)| may_fit_twice(inner)),
+        _ => false,
+    }
+}
+
+/// Nothing matches both, as far as literals say.
+fn differ(a: &Pat, b: &Pat) -> bool {
+    match (a, b) {
+        (Pat::Paren(a), b) => differ(&a.pat, b),
+        (a, Pat::Paren(b)) => differ(a, &b.pat),
+        (Pat::Or(a), b) => a.cases.iter().all(|a| differ(a, b)),
+        (a, Pat::Or(b)) => b.cases.iter().all(|b| differ(a, b)),
+        (Pat::Ident(a), b) => a.subpat.as_ref().is_some_and(|(_, a)| differ(a, b)),
+        (a, Pat::Ident(b)) => b.subpat.as_ref().is_some_and(|(_, b)| differ(a, b)),
+        (Pat::Tuple(a), Pat::Tuple(b)) => a.elems.iter().zip(&b.elems).any(|(a, b)| differ(a, b)),
+        (Pat::Lit(a), Pat::Lit(b)) => match (&a.lit, &b.lit) {
+            (Lit::Int(a), Lit::Int(b)) => a.base10_digits() != b.base10_digits(),
+            (Lit::Bool(a), Lit::Bool(b)) => a.value != b.value,
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -83,6 +83,8 @@ pub struct Walk {
     as_whole: bool,
     /// Indices that are written to, so far.
     targets: usize,
+    /// Calls and assignments so far: what is not the same when it is done twice.
+    acts: usize,
     /// Loops and labelled blocks around, innermost last.
     around: Vec<flow::Around>,
     /// How many there were so far.
@@ -340,7 +342,10 @@ impl Walk {
             }
             Expr::Struct(literal) => self.structure(literal),
             Expr::MethodCall(call) => match self.special(call) {
-                Some(both) => both,
+                Some(both) => {
+                    self.acts += 1;
+                    both
+                }
                 None => self.method(call),
             },
             Expr::Call(call) => self.call(call),

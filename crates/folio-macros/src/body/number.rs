@@ -106,6 +106,7 @@ impl Walk {
     }
 
     fn assign_operation(&mut self, binary: &ExprBinary, op: &str) -> Both {
+        self.acts += 1;
         let (b, tree_b) = self.expr(&binary.right);
         let (target, tree_a) = self.target(&binary.left);
         let by = Ident::new("__by", Span::mixed_site().located_at(binary.op.span()));

@@ -8,6 +8,7 @@ use syn::{BinOp, Expr, ExprBinary, Member};
 
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
+        self.acts += 1;
         let (line, column) = place_of(token);
         let (native, tree) = self.expr(from);
         if matches!(to, Expr::Infer(_)) {

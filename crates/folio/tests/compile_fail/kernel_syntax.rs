@@ -74,6 +74,20 @@ fn alternatives(i: Item, x: In<i32>, y: Out<i32>) {
 }
 
 #[kernel]
+fn guards(i: Item, x: In<i32>, c: Atomic<u32>, y: Out<i32>) {
+    let mut asked = 0;
+    y[i] = match (x[i], i.index()) {
+        (0, _) | (_, 0) if c.add(0, 1) == 1 => 1,
+        (k @ 1..5, _) | (k, 1..3) if called(k, c) => 2,
+        (0 | _, 9) if c.max(0, 1) == 1 => 3,
+        (_, 4 | LIMIT) if { asked += 1; asked == 1 } => 4,
+        (1, _) | (2 | 3, 5) if c.add(0, 1) == 1 => 5,
+        (n, 0) | (n, 1..9) if n.min(3) > i.index() as i32 => n,
+        _ => 6,
+    };
+}
+
+#[kernel]
 fn operands(i: Item, x: In<f32>, y: Out<f32>) {
     let a = x + 1.0;
     let b = i + 1;

@@ -162,6 +162,9 @@ impl Walk {
 
     /// The body of a function with this signature, which was read.
     pub fn whole(&mut self, signature: &syn::Signature, block: &Block) -> Both {
+        if let Some(token) = &signature.constness {
+            self.refuse(token.span(), "kernels and device functions cannot be `const`; remove it");
+        }
         attributes::refuse(signature.to_token_stream(), &mut self.errors);
         attributes::refuse(block.to_token_stream(), &mut self.errors);
         let both = self.body(block);
@@ -337,7 +340,9 @@ impl Walk {
             Expr::Repeat(repeat) => {
                 let (native, tree) = self.expr(&repeat.expr);
                 let len = &repeat.len;
-                let entry = self.const_entry(&quote!({ const { #len } }));
+                // Of this type, as Rust has it: literals follow.
+                let len_of = quote!({ const { ::core::convert::identity::<usize>(#len) } });
+                let entry = self.const_entry(&len_of);
                 (quote!([#native; #len]), quote!(__s::Expr::Repeat(&#tree, #entry)))
             }
             Expr::Struct(literal) => self.structure(literal),

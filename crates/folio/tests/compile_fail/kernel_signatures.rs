@@ -19,6 +19,14 @@ fn references(i: Item, x: &f32, y: *const f32, z: [f32], f: fn(), g: impl Copy) 
 async fn later(i: Item) {}
 
 #[kernel]
+const fn early(i: Item) {}
+
+#[device_fn]
+const fn earlier(x: i32) -> i32 {
+    x
+}
+
+#[kernel]
 unsafe fn promises(i: Item) {}
 
 #[kernel]

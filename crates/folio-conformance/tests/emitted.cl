@@ -5228,6 +5228,115 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
+FN i32 div_i32(i32 a, i32 b) { return b == -1 ? (i32)((u32)0 - (u32)a) : (i32)(a / b); }
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_leaves(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 y_p1_low0 = block.words[0];
+  const u64 y_p1_size0 = block.words[1];
+  const u64 y_p1_shape0 = block.words[2];
+  const u64 x_p0_low0 = block.words[3];
+  const u64 x_p0_size0 = block.words[4];
+  const u64 x_p0_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  bool lazy_v0 = false;
+  i32 l3_v1 = 0;
+  bool lazy_v2 = false;
+  bool lazy_v3 = false;
+  bool lazy_v4 = false;
+  i32 half_of_even_v5 = 0;
+  bool lazy_v6 = false;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = (-0 - 1);
+  else outside(verdict, 1u, pos0, 0, 0, y_p1_shape0, 0, 0);
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t2 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t2 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 2u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const bool t4 = t2 > 3;
+  lazy_v0 = t4;
+  if (!t4) {
+    return;
+  }
+  l3_v1 = 0;
+  for (i32 k9 = 0; k9 < 20; k9++) {
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    i32 t10 = 0;
+    if (pos0 - x_p0_low0 < x_p0_size0) t10 = x_p0[pos0 - x_p0_low0];
+    else outside(verdict, 3u, pos0, 0, 0, x_p0_shape0, 0, 0);
+    const bool t11 = k9 < t10;
+    lazy_v2 = t11;
+    if (!t11) {
+      break;
+    }
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    const i32 t14 = rem_i32(k9, 3);
+    const bool t16 = t14 != 1;
+    lazy_v3 = t16;
+    if (!t16) {
+      continue;
+    }
+    const i32 t18 = l3_v1;
+    const bool t20 = t18 > 50;
+    lazy_v4 = t20;
+    if (t20) {
+      // crates/folio-conformance/src/engine/kernels/rare.rs
+      const i32 t21 = l3_v1;
+      // crates/folio-conformance/src/engine/kernels/rare.rs
+      if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t21;
+      else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
+      return;
+    }
+    const i32 t23 = l3_v1;
+    const i32 t24 = (i32)((u32)t23 + (u32)k9);
+    l3_v1 = t24;
+  }
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  const i32 t25 = l3_v1;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t26 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t26 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 5u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  {
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    const i32 t28 = rem_i32(t26, 2);
+    const bool t30 = t28 == 0;
+    lazy_v6 = t30;
+    if (!t30) {
+      half_of_even_v5 = 100;
+      goto end1;
+    }
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    const i32 t34 = div_i32(t26, 2);
+    half_of_even_v5 = t34;
+  }
+  end1: ;
+  const i32 t35 = half_of_even_v5;
+  const i32 t36 = (i32)((u32)t25 + (u32)t35);
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t36;
+  else outside(verdict, 6u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
+// leaves
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
 typedef struct { u64 words[10]; } Block;
 ENTRY(256) folio_leaves(
     const Block block,
@@ -7223,6 +7332,57 @@ ENTRY(256) folio_panics(
   // crates/folio-conformance/src/engine/kernels/code.rs
   if (pos0 - y_p0_low0 < y_p0_size0) y_p0[pos0 - y_p0_low0] = 1;
   else outside(verdict, 2u, pos0, 0, 0, y_p0_shape0, 0, 0);
+}
+// panics_on_the_right
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_panics_on_the_right(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  bool lazy_v0 = false;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t1 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const bool t3 = t1 != 40;
+  lazy_v0 = t3;
+  if (!t3) {
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    if (!false) {
+      fail(verdict, 2u);
+      return;
+    }
+  }
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t6 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t6 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 3u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t6;
+  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // plane
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;

@@ -10,6 +10,7 @@ mod groups;
 mod language;
 mod limits;
 mod outside;
+mod rare;
 
 use super::rig::*;
 use super::tests;
@@ -25,6 +26,7 @@ use groups::*;
 use language::*;
 use limits::*;
 use outside::*;
+use rare::*;
 
 pub(super) use code::{circles, copies, counts, forgets, neighbours};
 
@@ -83,6 +85,7 @@ tests![
     calls_within_groups,
     choices,
     right_sides_wait_for_the_left,
+    right_sides_may_leave,
     loops_of_all_kinds,
     methods_and_operators,
     tuples_and_constants,

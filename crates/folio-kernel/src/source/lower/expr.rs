@@ -226,8 +226,12 @@ impl Lower {
         let var = self.var("lazy", Scalar::Bool);
         self.builder.set(var, first);
         self.builder.begin(false);
-        let second = self.of(b)?;
-        self.builder.set(var, second);
+        // What leaves decides nothing.
+        let second = self.expr(b)?;
+        if !matches!(second, Given::Unit) {
+            let second = self.value(second)?;
+            self.builder.set(var, second);
+        }
         let decides = self.builder.end();
         let (then, otherwise) = if op == "&&" { (decides, vec![]) } else { (vec![], decides) };
         self.builder.push(Stmt::If { cond: first, then, otherwise });

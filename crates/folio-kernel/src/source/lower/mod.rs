@@ -259,7 +259,7 @@ impl Lower {
 
     fn bind(&mut self, pattern: &Pattern, given: Given) -> Result<()> {
         match (pattern, given) {
-            (Pattern::Wild, _) => Ok(()),
+            (Pattern::Wild, _) | (Pattern::Tuple([]), Given::Unit) => Ok(()),
             (Pattern::Local(local, false), given) => {
                 let settled = self.settle(given)?;
                 self.frame.locals.insert(*local, settled);

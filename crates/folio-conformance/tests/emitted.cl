@@ -182,6 +182,59 @@ ENTRY(256) folio_acos_of(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// adds
+typedef struct { i32 at[3]; } array_t0;
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_adds(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  array_t0 l3_v0 = { { 0 } };
+  const array_t0 t3 = { { 1, 2, 3 } };
+  l3_v0 = t3;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t6 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t6 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const u64 t7 = (u64)t6;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t8 = 0;
+  if (t7 < 3ul) t8 = l3_v0.at[t7];
+  else outside(verdict, 2u, t7, 0, 0, 3ul, 0, 0);
+  const i32 t9 = (i32)((u32)t8 + (u32)9);
+  if (t7 < 3ul) l3_v0.at[t7] = t9;
+  else outside(verdict, 3u, t7, 0, 0, 3ul, 0, 0);
+  const u64 t11 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t12 = 0;
+  if (t11 < 3ul) t12 = l3_v0.at[t11];
+  else outside(verdict, 4u, t11, 0, 0, 3ul, 0, 0);
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t12;
+  else outside(verdict, 5u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // adds_at
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -565,6 +618,7 @@ ENTRY(256) folio_array(
   if (pos0 - y_p1_low0 < y_p1_size0) t5 = y_p1[pos0 - y_p1_low0];
   else outside(verdict, 1u, pos0, 0, 0, y_p1_shape0, 0, 0);
   const u64 t7 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/code.rs
   i32 t8 = 0;
   if (t7 < 3ul) t8 = l3_v0.at[t7];
   else outside(verdict, 2u, t7, 0, 0, 3ul, 0, 0);
@@ -4667,10 +4721,12 @@ ENTRY(256) folio_hides(
   const u64 t48 = l4_v2;
   // crates/folio-conformance/src/engine/kernels/language.rs
   const u64 t50 = (u64)(t48 % 2ul);
+  // crates/folio-conformance/src/engine/kernels/language.rs
   if (t50 < 2ul) l5_v3.at[t50].x_f0 = 3.0f;
   else outside(verdict, 2u, t50, 0, 0, 2ul, 0, 0);
   const f32 t51 = l3_v0;
   const u64 t53 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
   f32 t54 = 0.0f;
   if (t53 < 2ul) t54 = l5_v3.at[t53].y_f1;
   else outside(verdict, 3u, t53, 0, 0, 2ul, 0, 0);
@@ -7653,6 +7709,58 @@ ENTRY(256) folio_reciprocals(
   // crates/folio-conformance/src/engine/kernels/language.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t6;
   else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
+// rests
+typedef struct { i32 of_f0; } Rest_t0;
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_rests(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  Rest_t0 rem_v0 = { 0 };
+  const Rest_t0 t1 = { 3 };
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t3 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t3 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const Rest_t0 t4 = { t3 };
+  {
+    const i32 t5 = t1.of_f0;
+    const i32 t6 = t4.of_f0;
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    if (t6 == 0) fail(verdict, 2u);
+    const i32 t7 = t6 == 0 ? 0 : rem_i32(t5, t6);
+    const Rest_t0 t8 = { t7 };
+    rem_v0 = t8;
+  }
+  const Rest_t0 t9 = rem_v0;
+  const i32 t10 = t9.of_f0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t10;
+  else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // reversed
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -11565,6 +11673,55 @@ ENTRY(256) folio_stencil(
     else outside(verdict, 7u, pos0, pos1, 0, y_p1_shape0, y_p1_shape1, 0);
   }
 }
+// stores
+typedef struct { i32 at[3]; } array_t0;
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_stores(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  array_t0 l3_v0 = { { 0 } };
+  const array_t0 t3 = { { 1, 2, 3 } };
+  l3_v0 = t3;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t6 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t6 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const u64 t7 = (u64)t6;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (t7 < 3ul) l3_v0.at[t7] = 9;
+  else outside(verdict, 2u, t7, 0, 0, 3ul, 0, 0);
+  const u64 t9 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t10 = 0;
+  if (t9 < 3ul) t10 = l3_v0.at[t9];
+  else outside(verdict, 3u, t9, 0, 0, 3ul, 0, 0);
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t10;
+  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // subgroups
 typedef struct { u32 at[10]; } array_t0;
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -11631,6 +11788,60 @@ ENTRY(256) folio_subgroups(
     else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
   }
   BARRIER;
+}
+// sums_of_rests
+typedef struct { i32 of_f0; } Rest_t0;
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN i32 div_i32(i32 a, i32 b) { return b == -1 ? (i32)((u32)0 - (u32)a) : (i32)(a / b); }
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_sums_of_rests(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  Rest_t0 add_v0 = { 0 };
+  const Rest_t0 t1 = { 3 };
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  i32 t3 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t3 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const Rest_t0 t4 = { t3 };
+  {
+    const i32 t5 = t1.of_f0;
+    const i32 t7 = t4.of_f0;
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    if (t7 == 0) fail(verdict, 2u);
+    const i32 t8 = t7 == 0 ? 0 : div_i32(100, t7);
+    const i32 t9 = (i32)((u32)t5 + (u32)t8);
+    const Rest_t0 t10 = { t9 };
+    add_v0 = t10;
+  }
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const Rest_t0 t11 = add_v0;
+  const i32 t12 = t11.of_f0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t12;
+  else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // tan_of
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -12303,6 +12514,7 @@ ENTRY(256) folio_twister(
     l4_v1 = t57;
     const u32 t58 = l4_v1;
     const u64 t59 = (u64)k6;
+    // crates/folio-conformance/src/engine/kernels/computations.rs
     if (t59 < 8ul) l3_v0.at[t59] = t58;
     else outside(verdict, 5u, t59, 0, 0, 8ul, 0, 0);
   }
@@ -12346,6 +12558,7 @@ ENTRY(256) folio_twister(
       const u32 t95 = t94 ^ t85;
       const u32 t96 = t95 ^ k62;
       const u64 t97 = (u64)k65;
+      // crates/folio-conformance/src/engine/kernels/computations.rs
       if (t97 < 8ul) l3_v0.at[t97] = t96;
       else outside(verdict, 9u, t97, 0, 0, 8ul, 0, 0);
     }
@@ -12638,6 +12851,7 @@ ENTRY(256) folio_zoo(
     else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
     const i32 t7 = (i32)k5;
     const i32 t8 = (i32)((u32)t6 + (u32)t7);
+    // crates/folio-conformance/src/engine/kernels/code.rs
     if (k5 < 2ul) l4_v0.at[k5] = t8;
     else outside(verdict, 2u, k5, 0, 0, 2ul, 0, 0);
   }
@@ -12759,6 +12973,7 @@ ENTRY(256) folio_zoo(
   if (pos0 - o_p1_low0 < o_p1_size0) o_p1[pos0 - o_p1_low0] = t96;
   else outside(verdict, 9u, pos0, 0, 0, o_p1_shape0, 0, 0);
   const u64 t99 = (u64)1;
+  // crates/folio-conformance/src/engine/kernels/code.rs
   i32 t100 = 0;
   if (t99 < 2ul) t100 = l4_v0.at[t99];
   else outside(verdict, 10u, t99, 0, 0, 2ul, 0, 0);
@@ -12832,6 +13047,7 @@ ENTRY(256) folio_zoo(
     else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
     const i32 t7 = (i32)k5;
     const i32 t8 = (i32)((u32)t6 + (u32)t7);
+    // crates/folio-conformance/src/engine/kernels/code.rs
     if (k5 < 5ul) l4_v0.at[k5] = t8;
     else outside(verdict, 2u, k5, 0, 0, 5ul, 0, 0);
   }
@@ -12953,6 +13169,7 @@ ENTRY(256) folio_zoo(
   if (pos0 - o_p1_low0 < o_p1_size0) o_p1[pos0 - o_p1_low0] = t96;
   else outside(verdict, 9u, pos0, 0, 0, o_p1_shape0, 0, 0);
   const u64 t99 = (u64)1;
+  // crates/folio-conformance/src/engine/kernels/code.rs
   i32 t100 = 0;
   if (t99 < 5ul) t100 = l4_v0.at[t99];
   else outside(verdict, 10u, t99, 0, 0, 5ul, 0, 0);

@@ -280,7 +280,7 @@ impl Builder {
 
     /// Puts a value to a place.
     pub fn store(&mut self, place: Place, value: Value) {
-        let site = self.here(matches!(place.root, crate::ir::Root::Element(..)));
+        let site = self.here(place.is_indexed());
         self.push(Stmt::Store { place, value, site });
     }
 

@@ -154,6 +154,12 @@ impl Place {
         Place { root: Root::Element(param, at.into()), path: vec![] }
     }
 
+    /// An index leads there, which may be out of bounds.
+    pub fn is_indexed(&self) -> bool {
+        let at = |step: &Step| matches!(step, Step::At(_));
+        matches!(self.root, Root::Element(..)) || self.path.iter().any(at)
+    }
+
     /// A part of this.
     #[must_use]
     pub fn part(mut self, at: u32) -> Place {

@@ -22,6 +22,10 @@ impl Lower {
                 };
                 let old = self.builder.load(place.clone());
                 let new = self.operated(op, old, by, *function, *at)?;
+                if place.is_indexed() {
+                    // An operator that is a function has places of its own.
+                    self.site(*at);
+                }
                 self.store(place, new);
                 Ok(())
             }

@@ -111,6 +111,7 @@ impl Lower {
                     Given::Place(mut place, ty) => {
                         let value = self.of(index)?;
                         let value = self.cast(value, Scalar::U64);
+                        self.site(*at);
                         let inner = self.builder.types().part(ty, 0);
                         let inner = inner.ok_or(LowerError::Unsupported("this index"))?;
                         place.path.push(Step::At(value));
@@ -147,7 +148,7 @@ impl Lower {
         }
         match self.place(to)? {
             Given::Place(place, _) => {
-                if matches!(place.root, Root::Element(..)) {
+                if place.is_indexed() {
                     self.site(at);
                 }
                 self.store(place, value);

@@ -6238,6 +6238,2100 @@ ENTRY(256) folio_mandelbrot(
   if (pos0 - out_p2_low0 < out_p2_size0 && pos1 - out_p2_low1 < out_p2_size1) out_p2[(pos0 - out_p2_low0) * out_p2_pitch0 + (pos1 - out_p2_low1)] = t42;
   else outside(verdict, 1u, pos0, pos1, 0, out_p2_shape0, out_p2_shape1, 0);
 }
+// many_arms
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_many_arms(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  i32 if_v0 = 0;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t1 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  {
+    const bool t3 = t1 == 0;
+    if (t3) {
+      if_v0 = 0;
+      goto end0;
+    }
+    const bool t6 = t1 == 1;
+    if (t6) {
+      if_v0 = 1;
+      goto end0;
+    }
+    const bool t9 = t1 == 2;
+    if (t9) {
+      if_v0 = 2;
+      goto end0;
+    }
+    const bool t12 = t1 == 3;
+    if (t12) {
+      if_v0 = 3;
+      goto end0;
+    }
+    const bool t15 = t1 == 4;
+    if (t15) {
+      if_v0 = 4;
+      goto end0;
+    }
+    const bool t18 = t1 == 5;
+    if (t18) {
+      if_v0 = 5;
+      goto end0;
+    }
+    const bool t21 = t1 == 6;
+    if (t21) {
+      if_v0 = 6;
+      goto end0;
+    }
+    const bool t24 = t1 == 7;
+    if (t24) {
+      if_v0 = 7;
+      goto end0;
+    }
+    const bool t27 = t1 == 8;
+    if (t27) {
+      if_v0 = 8;
+      goto end0;
+    }
+    const bool t30 = t1 == 9;
+    if (t30) {
+      if_v0 = 9;
+      goto end0;
+    }
+    const bool t33 = t1 == 10;
+    if (t33) {
+      if_v0 = 10;
+      goto end0;
+    }
+    const bool t36 = t1 == 11;
+    if (t36) {
+      if_v0 = 11;
+      goto end0;
+    }
+    const bool t39 = t1 == 12;
+    if (t39) {
+      if_v0 = 12;
+      goto end0;
+    }
+    const bool t42 = t1 == 13;
+    if (t42) {
+      if_v0 = 13;
+      goto end0;
+    }
+    const bool t45 = t1 == 14;
+    if (t45) {
+      if_v0 = 14;
+      goto end0;
+    }
+    const bool t48 = t1 == 15;
+    if (t48) {
+      if_v0 = 15;
+      goto end0;
+    }
+    const bool t51 = t1 == 16;
+    if (t51) {
+      if_v0 = 16;
+      goto end0;
+    }
+    const bool t54 = t1 == 17;
+    if (t54) {
+      if_v0 = 17;
+      goto end0;
+    }
+    const bool t57 = t1 == 18;
+    if (t57) {
+      if_v0 = 18;
+      goto end0;
+    }
+    const bool t60 = t1 == 19;
+    if (t60) {
+      if_v0 = 19;
+      goto end0;
+    }
+    const bool t63 = t1 == 20;
+    if (t63) {
+      if_v0 = 20;
+      goto end0;
+    }
+    const bool t66 = t1 == 21;
+    if (t66) {
+      if_v0 = 21;
+      goto end0;
+    }
+    const bool t69 = t1 == 22;
+    if (t69) {
+      if_v0 = 22;
+      goto end0;
+    }
+    const bool t72 = t1 == 23;
+    if (t72) {
+      if_v0 = 23;
+      goto end0;
+    }
+    const bool t75 = t1 == 24;
+    if (t75) {
+      if_v0 = 24;
+      goto end0;
+    }
+    const bool t78 = t1 == 25;
+    if (t78) {
+      if_v0 = 25;
+      goto end0;
+    }
+    const bool t81 = t1 == 26;
+    if (t81) {
+      if_v0 = 26;
+      goto end0;
+    }
+    const bool t84 = t1 == 27;
+    if (t84) {
+      if_v0 = 27;
+      goto end0;
+    }
+    const bool t87 = t1 == 28;
+    if (t87) {
+      if_v0 = 28;
+      goto end0;
+    }
+    const bool t90 = t1 == 29;
+    if (t90) {
+      if_v0 = 29;
+      goto end0;
+    }
+    const bool t93 = t1 == 30;
+    if (t93) {
+      if_v0 = 30;
+      goto end0;
+    }
+    const bool t96 = t1 == 31;
+    if (t96) {
+      if_v0 = 31;
+      goto end0;
+    }
+    const bool t99 = t1 == 32;
+    if (t99) {
+      if_v0 = 32;
+      goto end0;
+    }
+    const bool t102 = t1 == 33;
+    if (t102) {
+      if_v0 = 33;
+      goto end0;
+    }
+    const bool t105 = t1 == 34;
+    if (t105) {
+      if_v0 = 34;
+      goto end0;
+    }
+    const bool t108 = t1 == 35;
+    if (t108) {
+      if_v0 = 35;
+      goto end0;
+    }
+    const bool t111 = t1 == 36;
+    if (t111) {
+      if_v0 = 36;
+      goto end0;
+    }
+    const bool t114 = t1 == 37;
+    if (t114) {
+      if_v0 = 37;
+      goto end0;
+    }
+    const bool t117 = t1 == 38;
+    if (t117) {
+      if_v0 = 38;
+      goto end0;
+    }
+    const bool t120 = t1 == 39;
+    if (t120) {
+      if_v0 = 39;
+      goto end0;
+    }
+    const bool t123 = t1 == 40;
+    if (t123) {
+      if_v0 = 40;
+      goto end0;
+    }
+    const bool t126 = t1 == 41;
+    if (t126) {
+      if_v0 = 41;
+      goto end0;
+    }
+    const bool t129 = t1 == 42;
+    if (t129) {
+      if_v0 = 42;
+      goto end0;
+    }
+    const bool t132 = t1 == 43;
+    if (t132) {
+      if_v0 = 43;
+      goto end0;
+    }
+    const bool t135 = t1 == 44;
+    if (t135) {
+      if_v0 = 44;
+      goto end0;
+    }
+    const bool t138 = t1 == 45;
+    if (t138) {
+      if_v0 = 45;
+      goto end0;
+    }
+    const bool t141 = t1 == 46;
+    if (t141) {
+      if_v0 = 46;
+      goto end0;
+    }
+    const bool t144 = t1 == 47;
+    if (t144) {
+      if_v0 = 47;
+      goto end0;
+    }
+    const bool t147 = t1 == 48;
+    if (t147) {
+      if_v0 = 48;
+      goto end0;
+    }
+    const bool t150 = t1 == 49;
+    if (t150) {
+      if_v0 = 49;
+      goto end0;
+    }
+    const bool t153 = t1 == 50;
+    if (t153) {
+      if_v0 = 50;
+      goto end0;
+    }
+    const bool t156 = t1 == 51;
+    if (t156) {
+      if_v0 = 51;
+      goto end0;
+    }
+    const bool t159 = t1 == 52;
+    if (t159) {
+      if_v0 = 52;
+      goto end0;
+    }
+    const bool t162 = t1 == 53;
+    if (t162) {
+      if_v0 = 53;
+      goto end0;
+    }
+    const bool t165 = t1 == 54;
+    if (t165) {
+      if_v0 = 54;
+      goto end0;
+    }
+    const bool t168 = t1 == 55;
+    if (t168) {
+      if_v0 = 55;
+      goto end0;
+    }
+    const bool t171 = t1 == 56;
+    if (t171) {
+      if_v0 = 56;
+      goto end0;
+    }
+    const bool t174 = t1 == 57;
+    if (t174) {
+      if_v0 = 57;
+      goto end0;
+    }
+    const bool t177 = t1 == 58;
+    if (t177) {
+      if_v0 = 58;
+      goto end0;
+    }
+    const bool t180 = t1 == 59;
+    if (t180) {
+      if_v0 = 59;
+      goto end0;
+    }
+    const bool t183 = t1 == 60;
+    if (t183) {
+      if_v0 = 60;
+      goto end0;
+    }
+    const bool t186 = t1 == 61;
+    if (t186) {
+      if_v0 = 61;
+      goto end0;
+    }
+    const bool t189 = t1 == 62;
+    if (t189) {
+      if_v0 = 62;
+      goto end0;
+    }
+    const bool t192 = t1 == 63;
+    if (t192) {
+      if_v0 = 63;
+      goto end0;
+    }
+    const bool t195 = t1 == 64;
+    if (t195) {
+      if_v0 = 64;
+      goto end0;
+    }
+    const bool t198 = t1 == 65;
+    if (t198) {
+      if_v0 = 65;
+      goto end0;
+    }
+    const bool t201 = t1 == 66;
+    if (t201) {
+      if_v0 = 66;
+      goto end0;
+    }
+    const bool t204 = t1 == 67;
+    if (t204) {
+      if_v0 = 67;
+      goto end0;
+    }
+    const bool t207 = t1 == 68;
+    if (t207) {
+      if_v0 = 68;
+      goto end0;
+    }
+    const bool t210 = t1 == 69;
+    if (t210) {
+      if_v0 = 69;
+      goto end0;
+    }
+    const bool t213 = t1 == 70;
+    if (t213) {
+      if_v0 = 70;
+      goto end0;
+    }
+    const bool t216 = t1 == 71;
+    if (t216) {
+      if_v0 = 71;
+      goto end0;
+    }
+    const bool t219 = t1 == 72;
+    if (t219) {
+      if_v0 = 72;
+      goto end0;
+    }
+    const bool t222 = t1 == 73;
+    if (t222) {
+      if_v0 = 73;
+      goto end0;
+    }
+    const bool t225 = t1 == 74;
+    if (t225) {
+      if_v0 = 74;
+      goto end0;
+    }
+    const bool t228 = t1 == 75;
+    if (t228) {
+      if_v0 = 75;
+      goto end0;
+    }
+    const bool t231 = t1 == 76;
+    if (t231) {
+      if_v0 = 76;
+      goto end0;
+    }
+    const bool t234 = t1 == 77;
+    if (t234) {
+      if_v0 = 77;
+      goto end0;
+    }
+    const bool t237 = t1 == 78;
+    if (t237) {
+      if_v0 = 78;
+      goto end0;
+    }
+    const bool t240 = t1 == 79;
+    if (t240) {
+      if_v0 = 79;
+      goto end0;
+    }
+    const bool t243 = t1 == 80;
+    if (t243) {
+      if_v0 = 80;
+      goto end0;
+    }
+    const bool t246 = t1 == 81;
+    if (t246) {
+      if_v0 = 81;
+      goto end0;
+    }
+    const bool t249 = t1 == 82;
+    if (t249) {
+      if_v0 = 82;
+      goto end0;
+    }
+    const bool t252 = t1 == 83;
+    if (t252) {
+      if_v0 = 83;
+      goto end0;
+    }
+    const bool t255 = t1 == 84;
+    if (t255) {
+      if_v0 = 84;
+      goto end0;
+    }
+    const bool t258 = t1 == 85;
+    if (t258) {
+      if_v0 = 85;
+      goto end0;
+    }
+    const bool t261 = t1 == 86;
+    if (t261) {
+      if_v0 = 86;
+      goto end0;
+    }
+    const bool t264 = t1 == 87;
+    if (t264) {
+      if_v0 = 87;
+      goto end0;
+    }
+    const bool t267 = t1 == 88;
+    if (t267) {
+      if_v0 = 88;
+      goto end0;
+    }
+    const bool t270 = t1 == 89;
+    if (t270) {
+      if_v0 = 89;
+      goto end0;
+    }
+    const bool t273 = t1 == 90;
+    if (t273) {
+      if_v0 = 90;
+      goto end0;
+    }
+    const bool t276 = t1 == 91;
+    if (t276) {
+      if_v0 = 91;
+      goto end0;
+    }
+    const bool t279 = t1 == 92;
+    if (t279) {
+      if_v0 = 92;
+      goto end0;
+    }
+    const bool t282 = t1 == 93;
+    if (t282) {
+      if_v0 = 93;
+      goto end0;
+    }
+    const bool t285 = t1 == 94;
+    if (t285) {
+      if_v0 = 94;
+      goto end0;
+    }
+    const bool t288 = t1 == 95;
+    if (t288) {
+      if_v0 = 95;
+      goto end0;
+    }
+    const bool t291 = t1 == 96;
+    if (t291) {
+      if_v0 = 96;
+      goto end0;
+    }
+    const bool t294 = t1 == 97;
+    if (t294) {
+      if_v0 = 97;
+      goto end0;
+    }
+    const bool t297 = t1 == 98;
+    if (t297) {
+      if_v0 = 98;
+      goto end0;
+    }
+    const bool t300 = t1 == 99;
+    if (t300) {
+      if_v0 = 99;
+      goto end0;
+    }
+    const bool t303 = t1 == 100;
+    if (t303) {
+      if_v0 = 100;
+      goto end0;
+    }
+    const bool t306 = t1 == 101;
+    if (t306) {
+      if_v0 = 101;
+      goto end0;
+    }
+    const bool t309 = t1 == 102;
+    if (t309) {
+      if_v0 = 102;
+      goto end0;
+    }
+    const bool t312 = t1 == 103;
+    if (t312) {
+      if_v0 = 103;
+      goto end0;
+    }
+    const bool t315 = t1 == 104;
+    if (t315) {
+      if_v0 = 104;
+      goto end0;
+    }
+    const bool t318 = t1 == 105;
+    if (t318) {
+      if_v0 = 105;
+      goto end0;
+    }
+    const bool t321 = t1 == 106;
+    if (t321) {
+      if_v0 = 106;
+      goto end0;
+    }
+    const bool t324 = t1 == 107;
+    if (t324) {
+      if_v0 = 107;
+      goto end0;
+    }
+    const bool t327 = t1 == 108;
+    if (t327) {
+      if_v0 = 108;
+      goto end0;
+    }
+    const bool t330 = t1 == 109;
+    if (t330) {
+      if_v0 = 109;
+      goto end0;
+    }
+    const bool t333 = t1 == 110;
+    if (t333) {
+      if_v0 = 110;
+      goto end0;
+    }
+    const bool t336 = t1 == 111;
+    if (t336) {
+      if_v0 = 111;
+      goto end0;
+    }
+    const bool t339 = t1 == 112;
+    if (t339) {
+      if_v0 = 112;
+      goto end0;
+    }
+    const bool t342 = t1 == 113;
+    if (t342) {
+      if_v0 = 113;
+      goto end0;
+    }
+    const bool t345 = t1 == 114;
+    if (t345) {
+      if_v0 = 114;
+      goto end0;
+    }
+    const bool t348 = t1 == 115;
+    if (t348) {
+      if_v0 = 115;
+      goto end0;
+    }
+    const bool t351 = t1 == 116;
+    if (t351) {
+      if_v0 = 116;
+      goto end0;
+    }
+    const bool t354 = t1 == 117;
+    if (t354) {
+      if_v0 = 117;
+      goto end0;
+    }
+    const bool t357 = t1 == 118;
+    if (t357) {
+      if_v0 = 118;
+      goto end0;
+    }
+    const bool t360 = t1 == 119;
+    if (t360) {
+      if_v0 = 119;
+      goto end0;
+    }
+    const bool t363 = t1 == 120;
+    if (t363) {
+      if_v0 = 120;
+      goto end0;
+    }
+    const bool t366 = t1 == 121;
+    if (t366) {
+      if_v0 = 121;
+      goto end0;
+    }
+    const bool t369 = t1 == 122;
+    if (t369) {
+      if_v0 = 122;
+      goto end0;
+    }
+    const bool t372 = t1 == 123;
+    if (t372) {
+      if_v0 = 123;
+      goto end0;
+    }
+    const bool t375 = t1 == 124;
+    if (t375) {
+      if_v0 = 124;
+      goto end0;
+    }
+    const bool t378 = t1 == 125;
+    if (t378) {
+      if_v0 = 125;
+      goto end0;
+    }
+    const bool t381 = t1 == 126;
+    if (t381) {
+      if_v0 = 126;
+      goto end0;
+    }
+    const bool t384 = t1 == 127;
+    if (t384) {
+      if_v0 = 127;
+      goto end0;
+    }
+    const bool t387 = t1 == 128;
+    if (t387) {
+      if_v0 = 128;
+      goto end0;
+    }
+    const bool t390 = t1 == 129;
+    if (t390) {
+      if_v0 = 129;
+      goto end0;
+    }
+    const bool t393 = t1 == 130;
+    if (t393) {
+      if_v0 = 130;
+      goto end0;
+    }
+    const bool t396 = t1 == 131;
+    if (t396) {
+      if_v0 = 131;
+      goto end0;
+    }
+    const bool t399 = t1 == 132;
+    if (t399) {
+      if_v0 = 132;
+      goto end0;
+    }
+    const bool t402 = t1 == 133;
+    if (t402) {
+      if_v0 = 133;
+      goto end0;
+    }
+    const bool t405 = t1 == 134;
+    if (t405) {
+      if_v0 = 134;
+      goto end0;
+    }
+    const bool t408 = t1 == 135;
+    if (t408) {
+      if_v0 = 135;
+      goto end0;
+    }
+    const bool t411 = t1 == 136;
+    if (t411) {
+      if_v0 = 136;
+      goto end0;
+    }
+    const bool t414 = t1 == 137;
+    if (t414) {
+      if_v0 = 137;
+      goto end0;
+    }
+    const bool t417 = t1 == 138;
+    if (t417) {
+      if_v0 = 138;
+      goto end0;
+    }
+    const bool t420 = t1 == 139;
+    if (t420) {
+      if_v0 = 139;
+      goto end0;
+    }
+    const bool t423 = t1 == 140;
+    if (t423) {
+      if_v0 = 140;
+      goto end0;
+    }
+    const bool t426 = t1 == 141;
+    if (t426) {
+      if_v0 = 141;
+      goto end0;
+    }
+    const bool t429 = t1 == 142;
+    if (t429) {
+      if_v0 = 142;
+      goto end0;
+    }
+    const bool t432 = t1 == 143;
+    if (t432) {
+      if_v0 = 143;
+      goto end0;
+    }
+    const bool t435 = t1 == 144;
+    if (t435) {
+      if_v0 = 144;
+      goto end0;
+    }
+    const bool t438 = t1 == 145;
+    if (t438) {
+      if_v0 = 145;
+      goto end0;
+    }
+    const bool t441 = t1 == 146;
+    if (t441) {
+      if_v0 = 146;
+      goto end0;
+    }
+    const bool t444 = t1 == 147;
+    if (t444) {
+      if_v0 = 147;
+      goto end0;
+    }
+    const bool t447 = t1 == 148;
+    if (t447) {
+      if_v0 = 148;
+      goto end0;
+    }
+    const bool t450 = t1 == 149;
+    if (t450) {
+      if_v0 = 149;
+      goto end0;
+    }
+    const bool t453 = t1 == 150;
+    if (t453) {
+      if_v0 = 150;
+      goto end0;
+    }
+    const bool t456 = t1 == 151;
+    if (t456) {
+      if_v0 = 151;
+      goto end0;
+    }
+    const bool t459 = t1 == 152;
+    if (t459) {
+      if_v0 = 152;
+      goto end0;
+    }
+    const bool t462 = t1 == 153;
+    if (t462) {
+      if_v0 = 153;
+      goto end0;
+    }
+    const bool t465 = t1 == 154;
+    if (t465) {
+      if_v0 = 154;
+      goto end0;
+    }
+    const bool t468 = t1 == 155;
+    if (t468) {
+      if_v0 = 155;
+      goto end0;
+    }
+    const bool t471 = t1 == 156;
+    if (t471) {
+      if_v0 = 156;
+      goto end0;
+    }
+    const bool t474 = t1 == 157;
+    if (t474) {
+      if_v0 = 157;
+      goto end0;
+    }
+    const bool t477 = t1 == 158;
+    if (t477) {
+      if_v0 = 158;
+      goto end0;
+    }
+    const bool t480 = t1 == 159;
+    if (t480) {
+      if_v0 = 159;
+      goto end0;
+    }
+    const bool t483 = t1 == 160;
+    if (t483) {
+      if_v0 = 160;
+      goto end0;
+    }
+    const bool t486 = t1 == 161;
+    if (t486) {
+      if_v0 = 161;
+      goto end0;
+    }
+    const bool t489 = t1 == 162;
+    if (t489) {
+      if_v0 = 162;
+      goto end0;
+    }
+    const bool t492 = t1 == 163;
+    if (t492) {
+      if_v0 = 163;
+      goto end0;
+    }
+    const bool t495 = t1 == 164;
+    if (t495) {
+      if_v0 = 164;
+      goto end0;
+    }
+    const bool t498 = t1 == 165;
+    if (t498) {
+      if_v0 = 165;
+      goto end0;
+    }
+    const bool t501 = t1 == 166;
+    if (t501) {
+      if_v0 = 166;
+      goto end0;
+    }
+    const bool t504 = t1 == 167;
+    if (t504) {
+      if_v0 = 167;
+      goto end0;
+    }
+    const bool t507 = t1 == 168;
+    if (t507) {
+      if_v0 = 168;
+      goto end0;
+    }
+    const bool t510 = t1 == 169;
+    if (t510) {
+      if_v0 = 169;
+      goto end0;
+    }
+    const bool t513 = t1 == 170;
+    if (t513) {
+      if_v0 = 170;
+      goto end0;
+    }
+    const bool t516 = t1 == 171;
+    if (t516) {
+      if_v0 = 171;
+      goto end0;
+    }
+    const bool t519 = t1 == 172;
+    if (t519) {
+      if_v0 = 172;
+      goto end0;
+    }
+    const bool t522 = t1 == 173;
+    if (t522) {
+      if_v0 = 173;
+      goto end0;
+    }
+    const bool t525 = t1 == 174;
+    if (t525) {
+      if_v0 = 174;
+      goto end0;
+    }
+    const bool t528 = t1 == 175;
+    if (t528) {
+      if_v0 = 175;
+      goto end0;
+    }
+    const bool t531 = t1 == 176;
+    if (t531) {
+      if_v0 = 176;
+      goto end0;
+    }
+    const bool t534 = t1 == 177;
+    if (t534) {
+      if_v0 = 177;
+      goto end0;
+    }
+    const bool t537 = t1 == 178;
+    if (t537) {
+      if_v0 = 178;
+      goto end0;
+    }
+    const bool t540 = t1 == 179;
+    if (t540) {
+      if_v0 = 179;
+      goto end0;
+    }
+    const bool t543 = t1 == 180;
+    if (t543) {
+      if_v0 = 180;
+      goto end0;
+    }
+    const bool t546 = t1 == 181;
+    if (t546) {
+      if_v0 = 181;
+      goto end0;
+    }
+    const bool t549 = t1 == 182;
+    if (t549) {
+      if_v0 = 182;
+      goto end0;
+    }
+    const bool t552 = t1 == 183;
+    if (t552) {
+      if_v0 = 183;
+      goto end0;
+    }
+    const bool t555 = t1 == 184;
+    if (t555) {
+      if_v0 = 184;
+      goto end0;
+    }
+    const bool t558 = t1 == 185;
+    if (t558) {
+      if_v0 = 185;
+      goto end0;
+    }
+    const bool t561 = t1 == 186;
+    if (t561) {
+      if_v0 = 186;
+      goto end0;
+    }
+    const bool t564 = t1 == 187;
+    if (t564) {
+      if_v0 = 187;
+      goto end0;
+    }
+    const bool t567 = t1 == 188;
+    if (t567) {
+      if_v0 = 188;
+      goto end0;
+    }
+    const bool t570 = t1 == 189;
+    if (t570) {
+      if_v0 = 189;
+      goto end0;
+    }
+    const bool t573 = t1 == 190;
+    if (t573) {
+      if_v0 = 190;
+      goto end0;
+    }
+    const bool t576 = t1 == 191;
+    if (t576) {
+      if_v0 = 191;
+      goto end0;
+    }
+    const bool t579 = t1 == 192;
+    if (t579) {
+      if_v0 = 192;
+      goto end0;
+    }
+    const bool t582 = t1 == 193;
+    if (t582) {
+      if_v0 = 193;
+      goto end0;
+    }
+    const bool t585 = t1 == 194;
+    if (t585) {
+      if_v0 = 194;
+      goto end0;
+    }
+    const bool t588 = t1 == 195;
+    if (t588) {
+      if_v0 = 195;
+      goto end0;
+    }
+    const bool t591 = t1 == 196;
+    if (t591) {
+      if_v0 = 196;
+      goto end0;
+    }
+    const bool t594 = t1 == 197;
+    if (t594) {
+      if_v0 = 197;
+      goto end0;
+    }
+    const bool t597 = t1 == 198;
+    if (t597) {
+      if_v0 = 198;
+      goto end0;
+    }
+    const bool t600 = t1 == 199;
+    if (t600) {
+      if_v0 = 199;
+      goto end0;
+    }
+    const bool t603 = t1 == 200;
+    if (t603) {
+      if_v0 = 200;
+      goto end0;
+    }
+    const bool t606 = t1 == 201;
+    if (t606) {
+      if_v0 = 201;
+      goto end0;
+    }
+    const bool t609 = t1 == 202;
+    if (t609) {
+      if_v0 = 202;
+      goto end0;
+    }
+    const bool t612 = t1 == 203;
+    if (t612) {
+      if_v0 = 203;
+      goto end0;
+    }
+    const bool t615 = t1 == 204;
+    if (t615) {
+      if_v0 = 204;
+      goto end0;
+    }
+    const bool t618 = t1 == 205;
+    if (t618) {
+      if_v0 = 205;
+      goto end0;
+    }
+    const bool t621 = t1 == 206;
+    if (t621) {
+      if_v0 = 206;
+      goto end0;
+    }
+    const bool t624 = t1 == 207;
+    if (t624) {
+      if_v0 = 207;
+      goto end0;
+    }
+    const bool t627 = t1 == 208;
+    if (t627) {
+      if_v0 = 208;
+      goto end0;
+    }
+    const bool t630 = t1 == 209;
+    if (t630) {
+      if_v0 = 209;
+      goto end0;
+    }
+    const bool t633 = t1 == 210;
+    if (t633) {
+      if_v0 = 210;
+      goto end0;
+    }
+    const bool t636 = t1 == 211;
+    if (t636) {
+      if_v0 = 211;
+      goto end0;
+    }
+    const bool t639 = t1 == 212;
+    if (t639) {
+      if_v0 = 212;
+      goto end0;
+    }
+    const bool t642 = t1 == 213;
+    if (t642) {
+      if_v0 = 213;
+      goto end0;
+    }
+    const bool t645 = t1 == 214;
+    if (t645) {
+      if_v0 = 214;
+      goto end0;
+    }
+    const bool t648 = t1 == 215;
+    if (t648) {
+      if_v0 = 215;
+      goto end0;
+    }
+    const bool t651 = t1 == 216;
+    if (t651) {
+      if_v0 = 216;
+      goto end0;
+    }
+    const bool t654 = t1 == 217;
+    if (t654) {
+      if_v0 = 217;
+      goto end0;
+    }
+    const bool t657 = t1 == 218;
+    if (t657) {
+      if_v0 = 218;
+      goto end0;
+    }
+    const bool t660 = t1 == 219;
+    if (t660) {
+      if_v0 = 219;
+      goto end0;
+    }
+    const bool t663 = t1 == 220;
+    if (t663) {
+      if_v0 = 220;
+      goto end0;
+    }
+    const bool t666 = t1 == 221;
+    if (t666) {
+      if_v0 = 221;
+      goto end0;
+    }
+    const bool t669 = t1 == 222;
+    if (t669) {
+      if_v0 = 222;
+      goto end0;
+    }
+    const bool t672 = t1 == 223;
+    if (t672) {
+      if_v0 = 223;
+      goto end0;
+    }
+    const bool t675 = t1 == 224;
+    if (t675) {
+      if_v0 = 224;
+      goto end0;
+    }
+    const bool t678 = t1 == 225;
+    if (t678) {
+      if_v0 = 225;
+      goto end0;
+    }
+    const bool t681 = t1 == 226;
+    if (t681) {
+      if_v0 = 226;
+      goto end0;
+    }
+    const bool t684 = t1 == 227;
+    if (t684) {
+      if_v0 = 227;
+      goto end0;
+    }
+    const bool t687 = t1 == 228;
+    if (t687) {
+      if_v0 = 228;
+      goto end0;
+    }
+    const bool t690 = t1 == 229;
+    if (t690) {
+      if_v0 = 229;
+      goto end0;
+    }
+    const bool t693 = t1 == 230;
+    if (t693) {
+      if_v0 = 230;
+      goto end0;
+    }
+    const bool t696 = t1 == 231;
+    if (t696) {
+      if_v0 = 231;
+      goto end0;
+    }
+    const bool t699 = t1 == 232;
+    if (t699) {
+      if_v0 = 232;
+      goto end0;
+    }
+    const bool t702 = t1 == 233;
+    if (t702) {
+      if_v0 = 233;
+      goto end0;
+    }
+    const bool t705 = t1 == 234;
+    if (t705) {
+      if_v0 = 234;
+      goto end0;
+    }
+    const bool t708 = t1 == 235;
+    if (t708) {
+      if_v0 = 235;
+      goto end0;
+    }
+    const bool t711 = t1 == 236;
+    if (t711) {
+      if_v0 = 236;
+      goto end0;
+    }
+    const bool t714 = t1 == 237;
+    if (t714) {
+      if_v0 = 237;
+      goto end0;
+    }
+    const bool t717 = t1 == 238;
+    if (t717) {
+      if_v0 = 238;
+      goto end0;
+    }
+    const bool t720 = t1 == 239;
+    if (t720) {
+      if_v0 = 239;
+      goto end0;
+    }
+    const bool t723 = t1 == 240;
+    if (t723) {
+      if_v0 = 240;
+      goto end0;
+    }
+    const bool t726 = t1 == 241;
+    if (t726) {
+      if_v0 = 241;
+      goto end0;
+    }
+    const bool t729 = t1 == 242;
+    if (t729) {
+      if_v0 = 242;
+      goto end0;
+    }
+    const bool t732 = t1 == 243;
+    if (t732) {
+      if_v0 = 243;
+      goto end0;
+    }
+    const bool t735 = t1 == 244;
+    if (t735) {
+      if_v0 = 244;
+      goto end0;
+    }
+    const bool t738 = t1 == 245;
+    if (t738) {
+      if_v0 = 245;
+      goto end0;
+    }
+    const bool t741 = t1 == 246;
+    if (t741) {
+      if_v0 = 246;
+      goto end0;
+    }
+    const bool t744 = t1 == 247;
+    if (t744) {
+      if_v0 = 247;
+      goto end0;
+    }
+    const bool t747 = t1 == 248;
+    if (t747) {
+      if_v0 = 248;
+      goto end0;
+    }
+    const bool t750 = t1 == 249;
+    if (t750) {
+      if_v0 = 249;
+      goto end0;
+    }
+    const bool t753 = t1 == 250;
+    if (t753) {
+      if_v0 = 250;
+      goto end0;
+    }
+    const bool t756 = t1 == 251;
+    if (t756) {
+      if_v0 = 251;
+      goto end0;
+    }
+    const bool t759 = t1 == 252;
+    if (t759) {
+      if_v0 = 252;
+      goto end0;
+    }
+    const bool t762 = t1 == 253;
+    if (t762) {
+      if_v0 = 253;
+      goto end0;
+    }
+    const bool t765 = t1 == 254;
+    if (t765) {
+      if_v0 = 254;
+      goto end0;
+    }
+    const bool t768 = t1 == 255;
+    if (t768) {
+      if_v0 = 255;
+      goto end0;
+    }
+    const bool t771 = t1 == 256;
+    if (t771) {
+      if_v0 = 256;
+      goto end0;
+    }
+    const bool t774 = t1 == 257;
+    if (t774) {
+      if_v0 = 257;
+      goto end0;
+    }
+    const bool t777 = t1 == 258;
+    if (t777) {
+      if_v0 = 258;
+      goto end0;
+    }
+    const bool t780 = t1 == 259;
+    if (t780) {
+      if_v0 = 259;
+      goto end0;
+    }
+    const bool t783 = t1 == 261;
+    if (t783) {
+      // crates/folio-conformance/src/engine/kernels/rare.rs
+      if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = 5;
+      else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
+      return;
+    }
+    const bool t786 = t1 > 270;
+    if (t786) {
+      const i32 t787 = (i32)((u32)0 - (u32)t1);
+      if_v0 = t787;
+      goto end0;
+    }
+    if_v0 = (-999 - 1);
+  }
+  end0: ;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  const i32 t789 = if_v0;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t789;
+  else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
+// many_tests
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_many_tests(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  i32 l4_v0 = 0;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  i32 t1 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  l4_v0 = 5;
+  for (i32 k5 = 0; k5 < 2; k5++) {
+    {
+      const bool t6 = t1 < k5;
+      if (t6) {
+        // crates/folio-conformance/src/engine/kernels/rare.rs
+        const i32 t8 = l4_v0;
+        const i32 t9 = (i32)((u32)t8 + (u32)1);
+        l4_v0 = t9;
+        goto end1;
+      }
+      const bool t11 = t1 == 7;
+      if (t11) {
+        continue;
+      }
+      const bool t13 = t1 > 280;
+      if (t13) {
+        break;
+      }
+      const bool t15 = t1 == 0;
+      if (t15) {
+        // crates/folio-conformance/src/engine/kernels/rare.rs
+        const i32 t17 = l4_v0;
+        const i32 t18 = (i32)((u32)t17 + (u32)0);
+        l4_v0 = t18;
+        goto end1;
+      }
+      const bool t20 = t1 == 1;
+      if (t20) {
+        const i32 t22 = l4_v0;
+        const i32 t23 = (i32)((u32)t22 + (u32)1);
+        l4_v0 = t23;
+        goto end1;
+      }
+      const bool t25 = t1 == 2;
+      if (t25) {
+        const i32 t27 = l4_v0;
+        const i32 t28 = (i32)((u32)t27 + (u32)2);
+        l4_v0 = t28;
+        goto end1;
+      }
+      const bool t30 = t1 == 3;
+      if (t30) {
+        const i32 t32 = l4_v0;
+        const i32 t33 = (i32)((u32)t32 + (u32)3);
+        l4_v0 = t33;
+        goto end1;
+      }
+      const bool t35 = t1 == 4;
+      if (t35) {
+        const i32 t37 = l4_v0;
+        const i32 t38 = (i32)((u32)t37 + (u32)4);
+        l4_v0 = t38;
+        goto end1;
+      }
+      const bool t40 = t1 == 5;
+      if (t40) {
+        const i32 t42 = l4_v0;
+        const i32 t43 = (i32)((u32)t42 + (u32)5);
+        l4_v0 = t43;
+        goto end1;
+      }
+      const bool t45 = t1 == 6;
+      if (t45) {
+        const i32 t47 = l4_v0;
+        const i32 t48 = (i32)((u32)t47 + (u32)6);
+        l4_v0 = t48;
+        goto end1;
+      }
+      const bool t50 = t1 == 7;
+      if (t50) {
+        const i32 t52 = l4_v0;
+        const i32 t53 = (i32)((u32)t52 + (u32)7);
+        l4_v0 = t53;
+        goto end1;
+      }
+      const bool t55 = t1 == 8;
+      if (t55) {
+        const i32 t57 = l4_v0;
+        const i32 t58 = (i32)((u32)t57 + (u32)8);
+        l4_v0 = t58;
+        goto end1;
+      }
+      const bool t60 = t1 == 9;
+      if (t60) {
+        const i32 t62 = l4_v0;
+        const i32 t63 = (i32)((u32)t62 + (u32)9);
+        l4_v0 = t63;
+        goto end1;
+      }
+      const bool t65 = t1 == 10;
+      if (t65) {
+        const i32 t67 = l4_v0;
+        const i32 t68 = (i32)((u32)t67 + (u32)10);
+        l4_v0 = t68;
+        goto end1;
+      }
+      const bool t70 = t1 == 11;
+      if (t70) {
+        const i32 t72 = l4_v0;
+        const i32 t73 = (i32)((u32)t72 + (u32)11);
+        l4_v0 = t73;
+        goto end1;
+      }
+      const bool t75 = t1 == 12;
+      if (t75) {
+        const i32 t77 = l4_v0;
+        const i32 t78 = (i32)((u32)t77 + (u32)12);
+        l4_v0 = t78;
+        goto end1;
+      }
+      const bool t80 = t1 == 13;
+      if (t80) {
+        const i32 t82 = l4_v0;
+        const i32 t83 = (i32)((u32)t82 + (u32)13);
+        l4_v0 = t83;
+        goto end1;
+      }
+      const bool t85 = t1 == 14;
+      if (t85) {
+        const i32 t87 = l4_v0;
+        const i32 t88 = (i32)((u32)t87 + (u32)14);
+        l4_v0 = t88;
+        goto end1;
+      }
+      const bool t90 = t1 == 15;
+      if (t90) {
+        const i32 t92 = l4_v0;
+        const i32 t93 = (i32)((u32)t92 + (u32)15);
+        l4_v0 = t93;
+        goto end1;
+      }
+      const bool t95 = t1 == 16;
+      if (t95) {
+        const i32 t97 = l4_v0;
+        const i32 t98 = (i32)((u32)t97 + (u32)16);
+        l4_v0 = t98;
+        goto end1;
+      }
+      const bool t100 = t1 == 17;
+      if (t100) {
+        const i32 t102 = l4_v0;
+        const i32 t103 = (i32)((u32)t102 + (u32)17);
+        l4_v0 = t103;
+        goto end1;
+      }
+      const bool t105 = t1 == 18;
+      if (t105) {
+        const i32 t107 = l4_v0;
+        const i32 t108 = (i32)((u32)t107 + (u32)18);
+        l4_v0 = t108;
+        goto end1;
+      }
+      const bool t110 = t1 == 19;
+      if (t110) {
+        const i32 t112 = l4_v0;
+        const i32 t113 = (i32)((u32)t112 + (u32)19);
+        l4_v0 = t113;
+        goto end1;
+      }
+      const bool t115 = t1 == 20;
+      if (t115) {
+        const i32 t117 = l4_v0;
+        const i32 t118 = (i32)((u32)t117 + (u32)20);
+        l4_v0 = t118;
+        goto end1;
+      }
+      const bool t120 = t1 == 21;
+      if (t120) {
+        const i32 t122 = l4_v0;
+        const i32 t123 = (i32)((u32)t122 + (u32)21);
+        l4_v0 = t123;
+        goto end1;
+      }
+      const bool t125 = t1 == 22;
+      if (t125) {
+        const i32 t127 = l4_v0;
+        const i32 t128 = (i32)((u32)t127 + (u32)22);
+        l4_v0 = t128;
+        goto end1;
+      }
+      const bool t130 = t1 == 23;
+      if (t130) {
+        const i32 t132 = l4_v0;
+        const i32 t133 = (i32)((u32)t132 + (u32)23);
+        l4_v0 = t133;
+        goto end1;
+      }
+      const bool t135 = t1 == 24;
+      if (t135) {
+        const i32 t137 = l4_v0;
+        const i32 t138 = (i32)((u32)t137 + (u32)24);
+        l4_v0 = t138;
+        goto end1;
+      }
+      const bool t140 = t1 == 25;
+      if (t140) {
+        const i32 t142 = l4_v0;
+        const i32 t143 = (i32)((u32)t142 + (u32)25);
+        l4_v0 = t143;
+        goto end1;
+      }
+      const bool t145 = t1 == 26;
+      if (t145) {
+        const i32 t147 = l4_v0;
+        const i32 t148 = (i32)((u32)t147 + (u32)26);
+        l4_v0 = t148;
+        goto end1;
+      }
+      const bool t150 = t1 == 27;
+      if (t150) {
+        const i32 t152 = l4_v0;
+        const i32 t153 = (i32)((u32)t152 + (u32)27);
+        l4_v0 = t153;
+        goto end1;
+      }
+      const bool t155 = t1 == 28;
+      if (t155) {
+        const i32 t157 = l4_v0;
+        const i32 t158 = (i32)((u32)t157 + (u32)28);
+        l4_v0 = t158;
+        goto end1;
+      }
+      const bool t160 = t1 == 29;
+      if (t160) {
+        const i32 t162 = l4_v0;
+        const i32 t163 = (i32)((u32)t162 + (u32)29);
+        l4_v0 = t163;
+        goto end1;
+      }
+      const bool t165 = t1 == 30;
+      if (t165) {
+        const i32 t167 = l4_v0;
+        const i32 t168 = (i32)((u32)t167 + (u32)30);
+        l4_v0 = t168;
+        goto end1;
+      }
+      const bool t170 = t1 == 31;
+      if (t170) {
+        const i32 t172 = l4_v0;
+        const i32 t173 = (i32)((u32)t172 + (u32)31);
+        l4_v0 = t173;
+        goto end1;
+      }
+      const bool t175 = t1 == 32;
+      if (t175) {
+        const i32 t177 = l4_v0;
+        const i32 t178 = (i32)((u32)t177 + (u32)32);
+        l4_v0 = t178;
+        goto end1;
+      }
+      const bool t180 = t1 == 33;
+      if (t180) {
+        const i32 t182 = l4_v0;
+        const i32 t183 = (i32)((u32)t182 + (u32)33);
+        l4_v0 = t183;
+        goto end1;
+      }
+      const bool t185 = t1 == 34;
+      if (t185) {
+        const i32 t187 = l4_v0;
+        const i32 t188 = (i32)((u32)t187 + (u32)34);
+        l4_v0 = t188;
+        goto end1;
+      }
+      const bool t190 = t1 == 35;
+      if (t190) {
+        const i32 t192 = l4_v0;
+        const i32 t193 = (i32)((u32)t192 + (u32)35);
+        l4_v0 = t193;
+        goto end1;
+      }
+      const bool t195 = t1 == 36;
+      if (t195) {
+        const i32 t197 = l4_v0;
+        const i32 t198 = (i32)((u32)t197 + (u32)36);
+        l4_v0 = t198;
+        goto end1;
+      }
+      const bool t200 = t1 == 37;
+      if (t200) {
+        const i32 t202 = l4_v0;
+        const i32 t203 = (i32)((u32)t202 + (u32)37);
+        l4_v0 = t203;
+        goto end1;
+      }
+      const bool t205 = t1 == 38;
+      if (t205) {
+        const i32 t207 = l4_v0;
+        const i32 t208 = (i32)((u32)t207 + (u32)38);
+        l4_v0 = t208;
+        goto end1;
+      }
+      const bool t210 = t1 == 39;
+      if (t210) {
+        const i32 t212 = l4_v0;
+        const i32 t213 = (i32)((u32)t212 + (u32)39);
+        l4_v0 = t213;
+        goto end1;
+      }
+      const bool t215 = t1 == 40;
+      if (t215) {
+        const i32 t217 = l4_v0;
+        const i32 t218 = (i32)((u32)t217 + (u32)40);
+        l4_v0 = t218;
+        goto end1;
+      }
+      const bool t220 = t1 == 41;
+      if (t220) {
+        const i32 t222 = l4_v0;
+        const i32 t223 = (i32)((u32)t222 + (u32)41);
+        l4_v0 = t223;
+        goto end1;
+      }
+      const bool t225 = t1 == 42;
+      if (t225) {
+        const i32 t227 = l4_v0;
+        const i32 t228 = (i32)((u32)t227 + (u32)42);
+        l4_v0 = t228;
+        goto end1;
+      }
+      const bool t230 = t1 == 43;
+      if (t230) {
+        const i32 t232 = l4_v0;
+        const i32 t233 = (i32)((u32)t232 + (u32)43);
+        l4_v0 = t233;
+        goto end1;
+      }
+      const bool t235 = t1 == 44;
+      if (t235) {
+        const i32 t237 = l4_v0;
+        const i32 t238 = (i32)((u32)t237 + (u32)44);
+        l4_v0 = t238;
+        goto end1;
+      }
+      const bool t240 = t1 == 45;
+      if (t240) {
+        const i32 t242 = l4_v0;
+        const i32 t243 = (i32)((u32)t242 + (u32)45);
+        l4_v0 = t243;
+        goto end1;
+      }
+      const bool t245 = t1 == 46;
+      if (t245) {
+        const i32 t247 = l4_v0;
+        const i32 t248 = (i32)((u32)t247 + (u32)46);
+        l4_v0 = t248;
+        goto end1;
+      }
+      const bool t250 = t1 == 47;
+      if (t250) {
+        const i32 t252 = l4_v0;
+        const i32 t253 = (i32)((u32)t252 + (u32)47);
+        l4_v0 = t253;
+        goto end1;
+      }
+      const bool t255 = t1 == 48;
+      if (t255) {
+        const i32 t257 = l4_v0;
+        const i32 t258 = (i32)((u32)t257 + (u32)48);
+        l4_v0 = t258;
+        goto end1;
+      }
+      const bool t260 = t1 == 49;
+      if (t260) {
+        const i32 t262 = l4_v0;
+        const i32 t263 = (i32)((u32)t262 + (u32)49);
+        l4_v0 = t263;
+        goto end1;
+      }
+      const bool t265 = t1 == 50;
+      if (t265) {
+        const i32 t267 = l4_v0;
+        const i32 t268 = (i32)((u32)t267 + (u32)50);
+        l4_v0 = t268;
+        goto end1;
+      }
+      const bool t270 = t1 == 51;
+      if (t270) {
+        const i32 t272 = l4_v0;
+        const i32 t273 = (i32)((u32)t272 + (u32)51);
+        l4_v0 = t273;
+        goto end1;
+      }
+      const bool t275 = t1 == 52;
+      if (t275) {
+        const i32 t277 = l4_v0;
+        const i32 t278 = (i32)((u32)t277 + (u32)52);
+        l4_v0 = t278;
+        goto end1;
+      }
+      const bool t280 = t1 == 53;
+      if (t280) {
+        const i32 t282 = l4_v0;
+        const i32 t283 = (i32)((u32)t282 + (u32)53);
+        l4_v0 = t283;
+        goto end1;
+      }
+      const bool t285 = t1 == 54;
+      if (t285) {
+        const i32 t287 = l4_v0;
+        const i32 t288 = (i32)((u32)t287 + (u32)54);
+        l4_v0 = t288;
+        goto end1;
+      }
+      const bool t290 = t1 == 55;
+      if (t290) {
+        const i32 t292 = l4_v0;
+        const i32 t293 = (i32)((u32)t292 + (u32)55);
+        l4_v0 = t293;
+        goto end1;
+      }
+      const bool t295 = t1 == 56;
+      if (t295) {
+        const i32 t297 = l4_v0;
+        const i32 t298 = (i32)((u32)t297 + (u32)56);
+        l4_v0 = t298;
+        goto end1;
+      }
+      const bool t300 = t1 == 57;
+      if (t300) {
+        const i32 t302 = l4_v0;
+        const i32 t303 = (i32)((u32)t302 + (u32)57);
+        l4_v0 = t303;
+        goto end1;
+      }
+      const bool t305 = t1 == 58;
+      if (t305) {
+        const i32 t307 = l4_v0;
+        const i32 t308 = (i32)((u32)t307 + (u32)58);
+        l4_v0 = t308;
+        goto end1;
+      }
+      const bool t310 = t1 == 59;
+      if (t310) {
+        const i32 t312 = l4_v0;
+        const i32 t313 = (i32)((u32)t312 + (u32)59);
+        l4_v0 = t313;
+        goto end1;
+      }
+      const bool t315 = t1 == 60;
+      if (t315) {
+        const i32 t317 = l4_v0;
+        const i32 t318 = (i32)((u32)t317 + (u32)60);
+        l4_v0 = t318;
+        goto end1;
+      }
+      const bool t320 = t1 == 61;
+      if (t320) {
+        const i32 t322 = l4_v0;
+        const i32 t323 = (i32)((u32)t322 + (u32)61);
+        l4_v0 = t323;
+        goto end1;
+      }
+      const bool t325 = t1 == 62;
+      if (t325) {
+        const i32 t327 = l4_v0;
+        const i32 t328 = (i32)((u32)t327 + (u32)62);
+        l4_v0 = t328;
+        goto end1;
+      }
+      const bool t330 = t1 == 63;
+      if (t330) {
+        const i32 t332 = l4_v0;
+        const i32 t333 = (i32)((u32)t332 + (u32)63);
+        l4_v0 = t333;
+        goto end1;
+      }
+      const bool t335 = t1 == 64;
+      if (t335) {
+        const i32 t337 = l4_v0;
+        const i32 t338 = (i32)((u32)t337 + (u32)64);
+        l4_v0 = t338;
+        goto end1;
+      }
+      const bool t340 = t1 == 65;
+      if (t340) {
+        const i32 t342 = l4_v0;
+        const i32 t343 = (i32)((u32)t342 + (u32)65);
+        l4_v0 = t343;
+        goto end1;
+      }
+      const bool t345 = t1 == 66;
+      if (t345) {
+        const i32 t347 = l4_v0;
+        const i32 t348 = (i32)((u32)t347 + (u32)66);
+        l4_v0 = t348;
+        goto end1;
+      }
+      const bool t350 = t1 == 67;
+      if (t350) {
+        const i32 t352 = l4_v0;
+        const i32 t353 = (i32)((u32)t352 + (u32)67);
+        l4_v0 = t353;
+        goto end1;
+      }
+      const bool t355 = t1 == 68;
+      if (t355) {
+        const i32 t357 = l4_v0;
+        const i32 t358 = (i32)((u32)t357 + (u32)68);
+        l4_v0 = t358;
+        goto end1;
+      }
+      const bool t360 = t1 == 69;
+      if (t360) {
+        const i32 t362 = l4_v0;
+        const i32 t363 = (i32)((u32)t362 + (u32)69);
+        l4_v0 = t363;
+        goto end1;
+      }
+      const bool t365 = t1 == 70;
+      if (t365) {
+        const i32 t367 = l4_v0;
+        const i32 t368 = (i32)((u32)t367 + (u32)70);
+        l4_v0 = t368;
+        goto end1;
+      }
+      const bool t370 = t1 == 71;
+      if (t370) {
+        const i32 t372 = l4_v0;
+        const i32 t373 = (i32)((u32)t372 + (u32)71);
+        l4_v0 = t373;
+        goto end1;
+      }
+      const bool t375 = t1 == 72;
+      if (t375) {
+        const i32 t377 = l4_v0;
+        const i32 t378 = (i32)((u32)t377 + (u32)72);
+        l4_v0 = t378;
+        goto end1;
+      }
+      const bool t380 = t1 == 73;
+      if (t380) {
+        const i32 t382 = l4_v0;
+        const i32 t383 = (i32)((u32)t382 + (u32)73);
+        l4_v0 = t383;
+        goto end1;
+      }
+      const bool t385 = t1 == 74;
+      if (t385) {
+        const i32 t387 = l4_v0;
+        const i32 t388 = (i32)((u32)t387 + (u32)74);
+        l4_v0 = t388;
+        goto end1;
+      }
+      const bool t390 = t1 == 75;
+      if (t390) {
+        const i32 t392 = l4_v0;
+        const i32 t393 = (i32)((u32)t392 + (u32)75);
+        l4_v0 = t393;
+        goto end1;
+      }
+      const bool t395 = t1 == 76;
+      if (t395) {
+        const i32 t397 = l4_v0;
+        const i32 t398 = (i32)((u32)t397 + (u32)76);
+        l4_v0 = t398;
+        goto end1;
+      }
+      const bool t400 = t1 == 77;
+      if (t400) {
+        const i32 t402 = l4_v0;
+        const i32 t403 = (i32)((u32)t402 + (u32)77);
+        l4_v0 = t403;
+        goto end1;
+      }
+      const bool t405 = t1 == 78;
+      if (t405) {
+        const i32 t407 = l4_v0;
+        const i32 t408 = (i32)((u32)t407 + (u32)78);
+        l4_v0 = t408;
+        goto end1;
+      }
+      const bool t410 = t1 == 79;
+      if (t410) {
+        const i32 t412 = l4_v0;
+        const i32 t413 = (i32)((u32)t412 + (u32)79);
+        l4_v0 = t413;
+        goto end1;
+      }
+      const bool t415 = t1 == 80;
+      if (t415) {
+        const i32 t417 = l4_v0;
+        const i32 t418 = (i32)((u32)t417 + (u32)80);
+        l4_v0 = t418;
+        goto end1;
+      }
+      const bool t420 = t1 == 81;
+      if (t420) {
+        const i32 t422 = l4_v0;
+        const i32 t423 = (i32)((u32)t422 + (u32)81);
+        l4_v0 = t423;
+        goto end1;
+      }
+      const bool t425 = t1 == 82;
+      if (t425) {
+        const i32 t427 = l4_v0;
+        const i32 t428 = (i32)((u32)t427 + (u32)82);
+        l4_v0 = t428;
+        goto end1;
+      }
+      const bool t430 = t1 == 83;
+      if (t430) {
+        const i32 t432 = l4_v0;
+        const i32 t433 = (i32)((u32)t432 + (u32)83);
+        l4_v0 = t433;
+        goto end1;
+      }
+      const bool t435 = t1 == 84;
+      if (t435) {
+        const i32 t437 = l4_v0;
+        const i32 t438 = (i32)((u32)t437 + (u32)84);
+        l4_v0 = t438;
+        goto end1;
+      }
+      const bool t440 = t1 == 85;
+      if (t440) {
+        const i32 t442 = l4_v0;
+        const i32 t443 = (i32)((u32)t442 + (u32)85);
+        l4_v0 = t443;
+        goto end1;
+      }
+      const bool t445 = t1 == 86;
+      if (t445) {
+        const i32 t447 = l4_v0;
+        const i32 t448 = (i32)((u32)t447 + (u32)86);
+        l4_v0 = t448;
+        goto end1;
+      }
+      const bool t450 = t1 == 87;
+      if (t450) {
+        const i32 t452 = l4_v0;
+        const i32 t453 = (i32)((u32)t452 + (u32)87);
+        l4_v0 = t453;
+        goto end1;
+      }
+      const bool t455 = t1 == 88;
+      if (t455) {
+        const i32 t457 = l4_v0;
+        const i32 t458 = (i32)((u32)t457 + (u32)88);
+        l4_v0 = t458;
+        goto end1;
+      }
+      const bool t460 = t1 == 89;
+      if (t460) {
+        const i32 t462 = l4_v0;
+        const i32 t463 = (i32)((u32)t462 + (u32)89);
+        l4_v0 = t463;
+        goto end1;
+      }
+      const bool t465 = t1 == 90;
+      if (t465) {
+        const i32 t467 = l4_v0;
+        const i32 t468 = (i32)((u32)t467 + (u32)90);
+        l4_v0 = t468;
+        goto end1;
+      }
+      const bool t470 = t1 == 91;
+      if (t470) {
+        const i32 t472 = l4_v0;
+        const i32 t473 = (i32)((u32)t472 + (u32)91);
+        l4_v0 = t473;
+        goto end1;
+      }
+      const bool t475 = t1 == 92;
+      if (t475) {
+        const i32 t477 = l4_v0;
+        const i32 t478 = (i32)((u32)t477 + (u32)92);
+        l4_v0 = t478;
+        goto end1;
+      }
+      const bool t480 = t1 == 93;
+      if (t480) {
+        const i32 t482 = l4_v0;
+        const i32 t483 = (i32)((u32)t482 + (u32)93);
+        l4_v0 = t483;
+        goto end1;
+      }
+      const bool t485 = t1 == 94;
+      if (t485) {
+        const i32 t487 = l4_v0;
+        const i32 t488 = (i32)((u32)t487 + (u32)94);
+        l4_v0 = t488;
+        goto end1;
+      }
+      const bool t490 = t1 == 95;
+      if (t490) {
+        const i32 t492 = l4_v0;
+        const i32 t493 = (i32)((u32)t492 + (u32)95);
+        l4_v0 = t493;
+        goto end1;
+      }
+    }
+    end1: ;
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    const i32 t495 = l4_v0;
+    const i32 t496 = (i32)((u32)t495 * (u32)2);
+    l4_v0 = t496;
+  }
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  const i32 t497 = l4_v0;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t497;
+  else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // match
 typedef struct { i32 at[2]; } array_t0;
 typedef struct { i32 x_f0; i32 y_f1; } V2_t1;

@@ -86,6 +86,7 @@ tests![
     choices,
     right_sides_wait_for_the_left,
     right_sides_may_leave,
+    chains_may_be_long,
     writes_to_arrays_have_their_places,
     loops_of_all_kinds,
     methods_and_operators,

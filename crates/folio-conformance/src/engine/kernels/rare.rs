@@ -3,7 +3,7 @@
 #![allow(clippy::diverging_sub_expression, reason = "that is what some of these are about")]
 
 use super::agree::*;
-use super::language::mapped;
+use super::language::{mapped, mapped_all};
 use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::{Violation, ViolationKind};
@@ -46,6 +46,70 @@ pub(super) fn right_sides_may_leave(rig: &Rig) -> Outcome {
     let failed = mapped(rig, |k| k as i32, 0, |x, y| panics_on_the_right(x, y))?;
     ensure_eq!(failed.and_then(|v| v.site.message).as_deref(), Some("forty"));
     Ok(())
+}
+
+/// More arms than compilers take braces in each other.
+macro_rules! many_arms {
+    ($($n:literal)*) => {
+        #[kernel]
+        fn many_arms(i: Item, x: In<i32>, y: Out<i32>) {
+            y[i] = match x[i] {
+                $($n => $n,)*
+                261 => {
+                    y[i] = 5;
+                    return;
+                }
+                n if n > 270 => -n,
+                _ => -1000,
+            };
+        }
+    };
+}
+many_arms! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33
+    34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64
+    65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95
+    96 97 98 99 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117 118 119
+    120 121 122 123 124 125 126 127 128 129 130 131 132 133 134 135 136 137 138 139 140 141 142
+    143 144 145 146 147 148 149 150 151 152 153 154 155 156 157 158 159 160 161 162 163 164 165
+    166 167 168 169 170 171 172 173 174 175 176 177 178 179 180 181 182 183 184 185 186 187 188
+    189 190 191 192 193 194 195 196 197 198 199 200 201 202 203 204 205 206 207 208 209 210 211
+    212 213 214 215 216 217 218 219 220 221 222 223 224 225 226 227 228 229 230 231 232 233 234
+    235 236 237 238 239 240 241 242 243 244 245 246 247 248 249 250 251 252 253 254 255 256 257
+    258 259
+}
+
+macro_rules! many_tests {
+    ($($n:literal)*) => {
+        #[kernel]
+        fn many_tests(i: Item, x: In<i32>, y: Out<i32>) {
+            let (n, mut sum) = (x[i], 5);
+            for k in 0..2 {
+                if n < k {
+                    sum += 1;
+                } else if n == 7 {
+                    continue;
+                } else if n > 280 {
+                    break;
+                } $(else if n == $n {
+                    sum += $n;
+                })*
+                sum *= 2;
+            }
+            y[i] = sum;
+        }
+    };
+}
+many_tests! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33
+    34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64
+    65 66 67 68 69 70 71 72 73 74 75 76 77 78 79 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95
+}
+
+/// semantics 6.1, 12.4
+pub(super) fn chains_may_be_long(rig: &Rig) -> Outcome {
+    fine(mapped_all(rig, 300, |k| k as i32 - 5, 0, |x, y| many_arms(x, y))?)?;
+    fine(mapped_all(rig, 300, |k| k as i32 - 5, 0, |x, y| many_tests(x, y))?)
 }
 
 const STORED: u32 = line!() + 5;

@@ -6,6 +6,26 @@ use crate::ir::{Body, Stmt, Value, VarId};
 use crate::op::{Binary, Compare, Op};
 use crate::types::Scalar;
 
+/// Links of a chain of `else if` that may be in each other.
+const MOST_NESTED: usize = 64;
+
+/// A test of such a chain, and what is done where it holds.
+type Link = (&'static Expr, &'static Block);
+
+/// The tests in an `else`, each with the `else` after it.
+fn links(
+    mut otherwise: Option<&'static Block>,
+) -> impl Iterator<Item = (Link, Option<&'static Block>)> {
+    std::iter::from_fn(move || {
+        let Some(Block { statements: [], tail: Some(Expr::If(cond, then, rest)) }) = otherwise
+        else {
+            return None;
+        };
+        otherwise = *rest;
+        Some(((*cond, *then), *rest))
+    })
+}
+
 impl Lower {
     /// What gives nothing.
     pub(super) fn statement(&mut self, expr: &'static Expr) -> Result<()> {
@@ -101,6 +121,9 @@ impl Lower {
         then: &'static Block,
         otherwise: Option<&'static Block>,
     ) -> Result<Given> {
+        if links(otherwise).nth(MOST_NESTED).is_some() {
+            return self.chain((cond, then), otherwise);
+        }
         let cond = self.of(cond)?;
         let mut result = None;
         self.builder.begin(false);
@@ -114,6 +137,35 @@ impl Lower {
         }
         let otherwise = self.builder.end();
         self.builder.push(Stmt::If { cond, then, otherwise });
+        Ok(self.kept(result))
+    }
+
+    /// A long chain of `else if`: tests one after the other, in a block that each way leaves, since compilers take only
+    /// so many braces in each other.
+    fn chain(&mut self, first: Link, otherwise: Option<&'static Block>) -> Result<Given> {
+        let label = self.builder.label();
+        let mut result = None;
+        self.builder.begin(false);
+        let mut last = otherwise;
+        let further = links(otherwise).map(|(link, rest)| {
+            last = rest;
+            link
+        });
+        for (cond, then) in std::iter::once(first).chain(further) {
+            let cond = self.of(cond)?;
+            self.builder.begin(false);
+            let given = self.block(then)?;
+            self.keep(&mut result, given)?;
+            self.builder.push(Stmt::Break(label));
+            let then = self.builder.end();
+            self.builder.push(Stmt::If { cond, then, otherwise: vec![] });
+        }
+        if let Some(block) = last {
+            let given = self.block(block)?;
+            self.keep(&mut result, given)?;
+        }
+        let body = self.builder.end();
+        self.builder.push(Stmt::Block { label, body });
         Ok(self.kept(result))
     }
 

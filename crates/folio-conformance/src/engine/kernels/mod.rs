@@ -88,6 +88,7 @@ tests![
     right_sides_may_leave,
     chains_may_be_long,
     writes_to_arrays_have_their_places,
+    variables_have_a_limit,
     loops_of_all_kinds,
     methods_and_operators,
     tuples_and_constants,

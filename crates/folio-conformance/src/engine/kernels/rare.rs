@@ -6,7 +6,7 @@ use super::agree::*;
 use super::language::{mapped, mapped_all};
 use crate::engine::rig::*;
 use folio::prelude::*;
-use folio_core::{Violation, ViolationKind};
+use folio_core::{LowerError, Violation, ViolationKind};
 
 #[device_fn]
 fn half_of_even(n: i32) -> i32 {
@@ -139,5 +139,46 @@ pub(super) fn writes_to_arrays_have_their_places(rig: &Rig) -> Outcome {
     ensure_eq!(stored, Some((outside.clone(), STORED)));
     let added = place(mapped(rig, once, 0, |x, y| adds(x, y))?);
     ensure_eq!(added, Some((outside, ADDED)));
+    Ok(())
+}
+
+#[kernel]
+fn too_large(i: Item, y: Out<u32>) {
+    let mut a = [0u8; 1 << 36];
+    a[i.index()] = 1;
+    y[i] = a[5] as u32;
+}
+
+#[kernel]
+fn too_large_in_all(i: Item, y: Out<u32>) {
+    let a = [[i.index(); 1024]; 9];
+    y[i] = a[3][i.index()] as u32;
+}
+
+#[kernel]
+fn too_large_an_element(i: Item, x: In<[u32; 16_385]>, y: Out<u32>) {
+    let a = x[i];
+    y[i] = a[i.index()];
+}
+
+/// A thread's stack holds what is in variables, so that is told, and not tried.
+pub(super) fn variables_have_a_limit(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let (q, mut y) = (rig.on(at)?, rig.rt.buffer::<u32>(1)?);
+        let x = rig.rt.buffer_from(&[[1u32; 16_385]])?;
+        let all = [
+            (q.run(1, too_large(&mut y)), 1u64 << 36),
+            (q.run(1, too_large_in_all(&mut y)), 9 << 13),
+            (q.run(1, too_large_an_element(&x, &mut y)), 16_385 * 4),
+        ];
+        for (result, wanted) in all {
+            match result {
+                Err(Error::Kernel { cause, .. }) => {
+                    ensure_eq!(*cause, LowerError::Variable(wanted));
+                }
+                other => return Err(Stop::Failed(format!("{other:?}"))),
+            }
+        }
+    }
     Ok(())
 }

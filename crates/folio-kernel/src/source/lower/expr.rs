@@ -2,7 +2,7 @@
 
 use super::super::{At, Entry, Expr, Function};
 use super::place::known;
-use super::{Given, Lower, LowerError, Result};
+use super::{Given, Lower, LowerError, Result, fits_a_variable};
 use crate::ir::{ParamId, Stmt, Value};
 use crate::op::{Binary, Compare, Op, Unary};
 use crate::types::{Composite, Scalar, Type};
@@ -68,6 +68,10 @@ impl Lower {
                 match self.frame.table.get(usize::from(*count)) {
                     Some(Entry::Const(_, count)) => {
                         let count = count.first().copied().unwrap_or(0);
+                        // Before there are so many parts.
+                        let (bytes, _) =
+                            self.builder.kernel().types.layout(self.builder.type_of(part));
+                        fits_a_variable(bytes.saturating_mul(count))?;
                         self.array(vec![part; count as usize])
                     }
                     _ => Err(LowerError::Unsupported("this length")),

@@ -33,6 +33,11 @@ pub enum LowerError {
         "local arrays of {0} bytes, and a group has at most {MOST_LOCAL}; use smaller ones, or a buffer"
     )]
     LocalMemory(u64),
+    /// A larger variable, or value, than an item can have.
+    #[error(
+        "a variable or value of {0} bytes, and items have at most {MOST_VARIABLE} in one; use smaller ones, or a buffer"
+    )]
+    Variable(u64),
     /// What is compared is no number.
     #[error("`{0}` compares numbers in kernels; of structs, arrays and tuples, compare the parts")]
     Comparison(&'static str),
@@ -100,7 +105,19 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
         return Err(LowerError::LocalMemory(bytes));
     }
     lower.block(function.body)?;
+    let kernel = lower.builder.kernel();
+    let types = kernel.vars.iter().map(|var| var.ty).chain(kernel.values.iter().copied());
+    let largest = types.map(|ty| kernel.types.layout(ty).0).max().unwrap_or(0);
+    fits_a_variable(largest)?;
     Ok(lower.builder.finish()?)
+}
+
+/// Refuses what is larger than a variable can be.
+fn fits_a_variable(bytes: u64) -> Result<()> {
+    match bytes > MOST_VARIABLE {
+        true => Err(LowerError::Variable(bytes)),
+        false => Ok(()),
+    }
 }
 
 /// What an expression gives.
@@ -167,6 +184,10 @@ const MOST_CALLS: usize = 10_000;
 /// Bytes of local arrays that a group may have: far more than GPUs have, and no more than a thread of the CPU can be
 /// asked to clear for each group.
 const MOST_LOCAL: u64 = 16 << 20;
+
+/// Bytes that a variable, or a value, may have: a thread's stack holds several of them, each perhaps more than once,
+/// and compilers write down their elements one by one.
+const MOST_VARIABLE: u64 = 64 << 10;
 
 const U64: Type = Type::Scalar(Scalar::U64);
 

@@ -10155,6 +10155,104 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+typedef struct { u64 words[13]; } Block;
+ENTRY(256) folio_shifted(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p1_base,
+    GLOBAL i32 *RESTRICT sum_p2_base,
+    GLOBAL i32 *RESTRICT y_p3_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p1_low0 = block.words[0];
+  const u64 x_p1_size0 = block.words[1];
+  const u64 x_p1_shape0 = block.words[2];
+  const u64 y_p3_low0 = block.words[3];
+  const u64 y_p3_size0 = block.words[4];
+  const u64 y_p3_shape0 = block.words[5];
+  const u64 offset0 = block.words[6];
+  const u64 first_block = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p1 = x_p1_base + block.words[10];
+  GLOBAL i32 *sum_p2 = sum_p2_base + block.words[11];
+  GLOBAL i32 *y_p3 = y_p3_base + block.words[12];
+  const i32 by_p0 = (i32)block.words[9];
+  SHARED i32 sum_p2_lanes[256];
+  const u64 items = range0;
+  const u64 number = first_block + get_group_id(0);
+  const u64 from = number * 4096;
+  const u64 count = items - from;
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
+    i32 sum_p2_lane = 0;
+    for (u32 turn = lane; turn < end; turn += 256u) {
+      u64 rest = from + turn;
+      const u64 pos0 = offset0 + rest;
+      i32 sum_p2_own = 0;
+      {
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      i32 t2 = 0;
+      if (pos0 - x_p1_low0 < x_p1_size0) t2 = x_p1[pos0 - x_p1_low0];
+      else outside(verdict, 1u, pos0, 0, 0, x_p1_shape0, 0, 0);
+      sum_p2_own = (i32)((u32)sum_p2_own + (u32)t2);
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      i32 t3 = 0;
+      if (pos0 - x_p1_low0 < x_p1_size0) t3 = x_p1[pos0 - x_p1_low0];
+      else outside(verdict, 2u, pos0, 0, 0, x_p1_shape0, 0, 0);
+      const i32 t4 = (i32)((u32)t3 + (u32)by_p0);
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      if (pos0 - y_p3_low0 < y_p3_size0) y_p3[pos0 - y_p3_low0] = t4;
+      else outside(verdict, 3u, pos0, 0, 0, y_p3_shape0, 0, 0);
+      }
+      sum_p2_lane = (i32)((u32)sum_p2_lane + (u32)sum_p2_own);
+    }
+    sum_p2_lanes[lane] = sum_p2_lane;
+  }
+  BARRIER;
+  for (u32 gap = 128u; gap > 0u; gap >>= 1) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
+      sum_p2_lanes[lane] = (i32)((u32)sum_p2_lanes[lane] + (u32)sum_p2_lanes[lane + gap]);
+    }
+    BARRIER;
+  }
+  if (thread == 0u) sum_p2[number] = sum_p2_lanes[0];
+}
+ENTRY(256) folio_shifted_finish_p2(
+    GLOBAL const i32 *RESTRICT in,
+    GLOBAL i32 *RESTRICT out,
+    const u64 values,
+    const u64 place) {
+  SHARED i32 lanes[256];
+  const u64 from = (u64)get_group_id(0) * 4096;
+  const u64 count = values - from;
+  const u32 thread = (u32)get_local_id(0);
+  const u32 threads = (u32)get_local_size(0);
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
+    i32 sum = in[from + lane];
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
+      sum = (i32)((u32)sum + (u32)in[from + turn]);
+    }
+    lanes[lane] = sum;
+  }
+  BARRIER;
+  for (u32 gap = 128u; gap > 0u; gap >>= 1) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
+      lanes[lane] = (i32)((u32)lanes[lane] + (u32)lanes[lane + gap]);
+    }
+    BARRIER;
+  }
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
+}
+// shifted
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
 typedef struct { u64 words[33]; } Block;
 ENTRY(256) folio_shifted(
     const Block block,
@@ -14503,6 +14601,141 @@ ENTRY(256) folio_tuples(
   // crates/folio-conformance/src/engine/kernels/language.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t59;
   else outside(verdict, 5u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
+// turned
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+typedef struct { u64 words[12]; } Block;
+ENTRY(256) folio_turned(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p1_base,
+    GLOBAL i32 *RESTRICT sum_p4_base,
+    GLOBAL i32 *RESTRICT y_p5_base,
+    GLOBAL Record *verdict,
+    LOCAL u64 *scratch) {
+  const u64 x_p1_low0 = block.words[0];
+  const u64 x_p1_size0 = block.words[1];
+  const u64 x_p1_shape0 = block.words[2];
+  const u64 y_p5_low0 = block.words[3];
+  const u64 y_p5_size0 = block.words[4];
+  const u64 y_p5_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  GLOBAL const i32 *x_p1 = x_p1_base + block.words[9];
+  GLOBAL i32 *sum_p4 = sum_p4_base + block.words[10];
+  GLOBAL i32 *y_p5 = y_p5_base + block.words[11];
+  const i32 by_p0 = (i32)block.words[8];
+  const u64 size0 = get_local_size(0);
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u64 pos0 = offset0 + group0 * size0 + local0;
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  SHARED i32 tile_p2[8];
+  SHARED i32 full_p3[8];
+  for (u32 k = thread; k < 8u; k += threads) {
+    const i32 zero = 0;
+    tile_p2[k] = zero;
+  }
+  for (u32 k = thread; k < 8u; k += threads) {
+    const i32 zero = 0;
+    full_p3[k] = zero;
+  }
+  BARRIER;
+  i32 sum_p4_own = 0;
+  {
+    {
+      const u64 t4 = 7ul + size0;
+      const u64 t5 = t4 - local0;
+      if (size0 == 0) fail(verdict, 1u);
+      const u64 t6 = size0 == 0 ? 0 : (u64)(t5 / size0);
+      for (u64 k7 = 0ul; k7 < t6; k7++) {
+        const u64 t8 = k7 * size0;
+        const u64 t9 = t8 + local0;
+        const i32 t10 = (i32)t9;
+        if (t9 < 8ul) full_p3[t9] = t10;
+        else outside(verdict, 2u, t9, 0, 0, 8ul, 0, 0);
+      }
+    }
+    BARRIER;
+    {
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      i32 t13 = 0;
+      if (pos0 - x_p1_low0 < x_p1_size0) t13 = x_p1[pos0 - x_p1_low0];
+      else outside(verdict, 3u, pos0, 0, 0, x_p1_shape0, 0, 0);
+      const i32 t14 = (i32)((u32)t13 + (u32)by_p0);
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      if (local0 < 8ul) tile_p2[local0] = t14;
+      else outside(verdict, 4u, local0, 0, 0, 8ul, 0, 0);
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      i32 t16 = 0;
+      if (pos0 - x_p1_low0 < x_p1_size0) t16 = x_p1[pos0 - x_p1_low0];
+      else outside(verdict, 5u, pos0, 0, 0, x_p1_shape0, 0, 0);
+      sum_p4_own = (i32)((u32)sum_p4_own + (u32)t16);
+    }
+    BARRIER;
+    {
+      const u64 t19 = 7ul - local0;
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      i32 t20 = 0;
+      if (t19 < 8ul) t20 = tile_p2[t19];
+      else outside(verdict, 6u, t19, 0, 0, 8ul, 0, 0);
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      i32 t21 = 0;
+      if (local0 < 8ul) t21 = full_p3[local0];
+      else outside(verdict, 7u, local0, 0, 0, 8ul, 0, 0);
+      const i32 t22 = (i32)((u32)t20 + (u32)t21);
+      // crates/folio-conformance/src/engine/kernels/language.rs
+      if (pos0 - y_p5_low0 < y_p5_size0) y_p5[pos0 - y_p5_low0] = t22;
+      else outside(verdict, 8u, pos0, 0, 0, y_p5_shape0, 0, 0);
+    }
+    BARRIER;
+  }
+  {
+    LOCAL i32 *all = (LOCAL i32 *)scratch;
+    all[thread] = sum_p4_own;
+    BARRIER;
+    for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+      if (thread < gap && thread + gap < threads) all[thread] = (i32)((u32)all[thread] + (u32)all[thread + gap]);
+      BARRIER;
+    }
+    if (thread == 0u) sum_p4[group0] = all[0];
+    BARRIER;
+  }
+}
+ENTRY(256) folio_turned_finish_p4(
+    GLOBAL const i32 *RESTRICT in,
+    GLOBAL i32 *RESTRICT out,
+    const u64 values,
+    const u64 place) {
+  SHARED i32 lanes[256];
+  const u64 from = (u64)get_group_id(0) * 4096;
+  const u64 count = values - from;
+  const u32 thread = (u32)get_local_id(0);
+  const u32 threads = (u32)get_local_size(0);
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
+    i32 sum = in[from + lane];
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
+      sum = (i32)((u32)sum + (u32)in[from + turn]);
+    }
+    lanes[lane] = sum;
+  }
+  BARRIER;
+  for (u32 gap = 128u; gap > 0u; gap >>= 1) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
+      lanes[lane] = (i32)((u32)lanes[lane] + (u32)lanes[lane + gap]);
+    }
+    BARRIER;
+  }
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
 }
 // twister
 typedef struct { u32 at[8]; } array_t0;

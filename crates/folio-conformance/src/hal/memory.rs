@@ -206,7 +206,7 @@ fn hints_are_operations(rig: &Rig) -> Outcome {
 }
 
 /// What a linked allocation shows the host.
-fn seen<'m>(memory: &'m super::rig::Memory<'_>) -> Result<&'m mut [u8], super::rig::Stop> {
+fn seen<'m>(memory: &'m mut super::rig::Memory<'_>) -> Result<&'m mut [u8], super::rig::Stop> {
     let Some(host) = memory.given.host else { return Err(no_address()) };
     // SAFETY: the allocation has so many bytes there, which are mapped for the host as long as these are used.
     Ok(unsafe { std::slice::from_raw_parts_mut(host.0, memory.size as usize) })
@@ -226,23 +226,23 @@ fn linked_memory_changes_sides(rig: &Rig) -> Outcome {
             return Ok(());
         }
         let size = 5000;
-        let memory = seat.memory_for(&AllocReq { linked: true, ..request(size, 64) })?;
+        let mut memory = seat.memory_for(&AllocReq { linked: true, ..request(size, 64) })?;
         let mut queue = seat.queue(LaneKind::Compute)?;
         for round in 0..3 {
             queue.write(&memory, &noise(size, round))?;
             queue.switch(&memory, Side::HostReads)?;
-            ensure!(*seen(&memory)? == *noise(size, round), "the host sees other bytes");
+            ensure!(*seen(&mut memory)? == *noise(size, round), "the host sees other bytes");
             queue.switch(&memory, Side::Device)?;
             ensure!(queue.read(&memory)? == noise(size, round), "to look has changed something");
             queue.switch(&memory, Side::HostWrites)?;
-            let bytes = seen(&memory)?;
+            let bytes = seen(&mut memory)?;
             ensure!(*bytes == *noise(size, round), "the host sees other bytes, to write");
             bytes[..100].copy_from_slice(&noise(100, 77));
             queue.switch(&memory, Side::Device)?;
             let expect = [noise(100, 77), noise(size, round)[100..].to_vec()].concat();
             ensure!(queue.read(&memory)? == expect, "the device sees other bytes");
             queue.switch(&memory, Side::HostOverwrites)?;
-            seen(&memory)?.copy_from_slice(&noise(size, 33));
+            seen(&mut memory)?.copy_from_slice(&noise(size, 33));
             queue.switch(&memory, Side::Device)?;
             ensure!(queue.read(&memory)? == noise(size, 33), "the device sees older bytes");
         }
@@ -270,14 +270,14 @@ fn memory_of_the_host_is_linked(rig: &Rig) -> Outcome {
             import: Some(RawMemory::Host(at)),
             ..request(size as u64, align)
         };
-        let memory = seat.memory_for(&over(at))?;
+        let mut memory = seat.memory_for(&over(at))?;
         ensure!(memory.given.host == Some(at), "{:?} is over {at:?}", memory.given);
         ensure!(seat.device.usm().memory().in_use == before, "the device is charged with it");
         let mut queue = seat.queue(LaneKind::Compute)?;
         ensure!(queue.read(&memory)? == noise(size as u64, 6), "the device sees other bytes");
         queue.write(&memory, &noise(size as u64, 7))?;
         queue.switch(&memory, Side::HostReads)?;
-        ensure!(*seen(&memory)? == *noise(size as u64, 7), "the host sees other bytes");
+        ensure!(*seen(&mut memory)? == *noise(size as u64, 7), "the host sees other bytes");
         queue.switch(&memory, Side::Device)?;
         drop((queue, memory));
         let beside = HostPtr(at.0.wrapping_add(1));

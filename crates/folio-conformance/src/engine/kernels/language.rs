@@ -497,6 +497,7 @@ pub(super) fn tuples_and_constants(rig: &Rig) -> Outcome {
 mod quiet {
     use folio::prelude::*;
 
+    #[expect(dead_code, reason = "nothing is to call them")]
     trait Lent {
         fn value<T>(&self, _: T) {}
         fn memory<T>(&self, _: T) {}
@@ -515,6 +516,7 @@ mod quiet {
     }
     impl<T> Lent for T {}
 
+    #[expect(dead_code, reason = "nothing is to call them")]
     trait Taken: Sized {
         fn value<T>(self, _: T) {}
         fn memory<T>(self, _: T) {}

@@ -68,7 +68,8 @@ fn a_huge_thin_launch_is_a_few_blocks() {
         });
         script.finish();
         assert_eq!(items.load(Ordering::Relaxed), 1 << 45);
-        assert!((2..=24).contains(&blocks.load(Ordering::Relaxed)));
+        // 64 for each thread, and fewer than twice as many, once it is known how long one takes.
+        assert!((2..384).contains(&blocks.load(Ordering::Relaxed)), "{blocks:?}");
     }
 }
 

@@ -64,12 +64,12 @@ fn rig() -> Option<Rig> {
     // SAFETY: memory is freed when the lanes have ended.
     let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
     let lanes = [(); 2].map(|()| device.lane(LaneKind::Compute, 0).unwrap());
-    let memory = [(); 2].map(|()| alloc(&*device).unwrap());
+    let memory = [(); 2].map(|()| alloc(&*device, AllocKind::Device).unwrap());
     Some(Rig { device, lanes, ticks: [0; 2], memory })
 }
 
-fn alloc(device: &dyn Device) -> Result<u64, folio_core::hal::HalError> {
-    let (kind, label) = (AllocKind::Device, "refusals");
+fn alloc(device: &dyn Device, kind: AllocKind) -> Result<u64, folio_core::hal::HalError> {
+    let label = "refusals";
     let req = AllocReq {
         kind,
         size: SIZE,
@@ -213,11 +213,12 @@ fn cuda_refused_memory_is_asked_for_again() {
     let name = "cuMemAllocFromPoolAsync";
     let answer = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
     let refusal = Refusal { name, after: 0, times: 1, answer };
-    let (made, refused) = refusing(refusal, || alloc(&*rig.device));
+    let (made, refused) = refusing(refusal, || alloc(&*rig.device, AllocKind::Device));
     assert!(refused);
     rig.device.usm().free(made.unwrap());
     let used = rig.device.usm().memory().in_use;
-    let (made, _) = refusing(Refusal { times: 2, ..refusal }, || alloc(&*rig.device));
+    let (made, _) =
+        refusing(Refusal { times: 2, ..refusal }, || alloc(&*rig.device, AllocKind::Device));
     let said = made.unwrap_err().to_string();
     assert!(
         said.starts_with(&format!("out of memory: asked for {SIZE} bytes, {used} of")),
@@ -232,19 +233,10 @@ fn cuda_memory_is_freed_without_waiting() {
     let Some(mut rig) = rig() else { return };
     let [first, second] = [rig.on_device(0), rig.on_device(1)];
     for kind in [AllocKind::Device, AllocKind::Host, AllocKind::Shared] {
-        let req = AllocReq {
-            kind,
-            size: SIZE,
-            align: 256,
-            import: None,
-            zeroed: false,
-            linked: false,
-            label: "",
-        };
-        let made = rig.device.usm().alloc(&req).unwrap();
+        let made = alloc(&*rig.device, kind).unwrap();
         assert!(rig.copy(1, first, second, 4000));
         let begun = Instant::now();
-        rig.device.usm().free(made.handle);
+        rig.device.usm().free(made);
         println!("{kind:?}: {:?}", begun.elapsed());
         rig.lanes[1].flush();
         assert!(rig.lanes[1].completed().unwrap() < rig.ticks[1], "{kind:?}: it was waited for");

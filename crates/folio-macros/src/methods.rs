@@ -78,7 +78,6 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
     let (vis, attributes, own) = (&function.vis, attributes(), &function.attrs);
     let free = hidden("device_fn", name);
     let inputs = &function.sig.inputs;
-    let constness = &function.sig.constness;
     let mut method = TokenStream::new();
     let (made, marked) = (marker.tokens, marker.ty);
     let slot = quote!(_: &::folio::ir::device::Slot<::folio::ir::device::Callee<#marked>>);
@@ -107,7 +106,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
                 fn #rust<__M: ::folio::ir::device::Mode>(#inputs) #output #body
                 const #described: ::folio::ir::source::Function = #value;
                 #(#own)*
-                #vis #constness fn #name(#inputs) #output {
+                #vis fn #name(#inputs) #output {
                     Self::#rust::<::folio::ir::device::Checked>(#(#names),*)
                 }
                 #[doc(hidden)]

@@ -331,7 +331,10 @@ impl Memory {
         let made = with_room(|| unsafe {
             Buffer::over(context, flags, req.size as usize, at.0.cast::<c_void>())
         });
-        let buffer = made.inspect_err(|_| self.pool(core, |pool| pool.give(charged)))?;
+        let buffer = made.map_err(|error| {
+            self.pool(core, |pool| pool.give(charged));
+            if is_short(&error) { self.too_much(core, req) } else { error }
+        })?;
         let (device, kind, size) = (core.index, req.kind, req.size);
         let (svm, address, mapped, _pages) = (None, None, Some(at), pages);
         Ok(Block { buffer, svm, device, kind, size, charged, address, mapped, _pages })

@@ -9,7 +9,7 @@ use folio_core::Runtime;
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, FillRect, Foreign, Geometry,
     HalError, HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
-    Lost, MemBase, MemRef, Notify, Order, Param, Source, Tick, Unavailable, Wait,
+    Lost, MemBase, MemRef, Notify, Order, Param, Side, Source, Tick, Unavailable, Wait,
 };
 use folio_core::ir::emit::Cut;
 use folio_core::ir::parse::parse;

@@ -188,6 +188,46 @@ fn a_lower_budget_is_one_for_what_is_kept() {
     assert_eq!(svm(|| device.set_budget(0)), [0, 1]);
 }
 
+/// Each change of sides is one call, and nothing is copied: on a CPU the bytes would be right without.
+#[test]
+fn linked_memory_is_mapped_and_not_copied() {
+    let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(bench) = Bench::open(256) else { return };
+    let usm = bench.device.usm();
+    if bench.device.info().caps.links.is_none() {
+        println!("skipped: opencl links: the device shares no memory with the host");
+        return;
+    }
+    let (used, linked) = (usm.memory().in_use, AllocReq { linked: true, ..request(4096) });
+    let made = usm.alloc(&linked).unwrap();
+    let mem = MemRef { base: MemBase::Device { device: 0, handle: made.handle }, offset: 0 };
+    let sides =
+        [Side::HostReads, Side::Device, Side::HostWrites, Side::Device, Side::HostOverwrites];
+    let calls = calls_of(|| {
+        for to in sides {
+            bench.lane.switch(&bench.head(&[]), mem, 4096, to).unwrap();
+        }
+    });
+    assert_eq!(calls.get("clEnqueueMapBuffer"), Some(&3), "{calls:?}");
+    assert_eq!(calls.get("clEnqueueUnmapMemObject"), Some(&2), "{calls:?}");
+    let copies = |name: &&&str| ["Copy", "Read", "Write"].iter().any(|what| name.contains(what));
+    assert_eq!(calls.keys().filter(copies).count(), 0, "{calls:?}");
+    bench.finish();
+    assert!(bench.failures().is_empty());
+    usm.free(made.handle);
+    // What is not linked is not mapped, and a driver without memory is told with the sizes.
+    bench.lane.switch(&bench.head(&[]), bench.memory, 1024, Side::HostReads).unwrap();
+    bench.finish();
+    assert!(
+        matches!(bench.failures()[..], [(_, ref e)] if matches!(e.kind, HalErrorKind::Unsupported))
+    );
+    refuse_for("clCreateBuffer", 0..2, CL_OUT_OF_RESOURCES);
+    let refused = usm.alloc(&linked).map_err(|error| error.kind);
+    REFUSED.take();
+    assert!(matches!(refused, Err(HalErrorKind::OutOfMemory { asked: 4096, .. })), "{refused:?}");
+    assert_eq!(usm.memory().in_use, used);
+}
+
 /// An operation of a lane.
 #[derive(Clone, Copy, Debug)]
 enum Does {

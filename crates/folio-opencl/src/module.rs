@@ -112,8 +112,12 @@ pub(crate) struct Built {
 #[derive(Debug)]
 struct Entries {
     kernel: Kernel,
+    /// The words by value that it has. Some drivers allocate memory whenever they are given such.
+    words: Words,
     reductions: Vec<Finish>,
 }
+
+type Words = SmallVec<[u64; 32]>;
 
 /// What a launch passes: the parameters that are memory, their buffers (null where nothing is accessed), and the
 /// scalars' words.
@@ -245,7 +249,7 @@ impl Built {
         }
         let block = within;
         let compute_units = u64::from(core.info.compute_units).max(1);
-        let entries = Mutex::new(Entries { kernel, reductions });
+        let entries = Mutex::new(Entries { kernel, words: Words::new(), reductions });
         Ok(Built { module, block, compute_units, most, entries, _program: program })
     }
 
@@ -271,10 +275,11 @@ impl Built {
         passed: &mut Passed<'_>,
     ) -> Result<(), HalError> {
         let threads = self.threads(geometry, columns)?;
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let Entries { kernel, words, reductions } = &mut *entries;
         let count = threads.blocks().iter().product();
         let mut finished = Vec::new();
-        for finish in entries.reductions.iter().filter(|_| count > 1) {
+        for finish in reductions.iter().filter(|_| count > 1) {
             let room = finish.room(commands, count)?;
             let param = &mut passed.params[finish.memory];
             let place = param.start() as usize;
@@ -282,7 +287,7 @@ impl Built {
             let end = std::mem::replace(&mut passed.buffers[finish.memory], room.first().0);
             finished.push((finish, room, (end, place)));
         }
-        self.enqueue(commands, &entries.kernel, &threads, passed)?;
+        self.enqueue(commands, (kernel, words), &threads, passed)?;
         for (finish, room, end) in finished.into_iter().filter(|(_, _, (end, _))| !end.is_null()) {
             finish.combine(commands, (room, count), self.lanes(), end)?;
         }
@@ -293,19 +298,24 @@ impl Built {
     fn enqueue(
         self: &Arc<Built>,
         commands: &mut Commands<'_>,
-        kernel: &Kernel,
+        (kernel, has): (&Kernel, &mut Words),
         threads: &Threaded,
         passed: &Passed<'_>,
     ) -> Result<(), HalError> {
         let layout = &self.module.layout;
-        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
+        let mut words = Words::new();
         layout.fill(&threads.grid, passed.params, passed.scalars, &mut words);
         let mut arguments = Arguments::of(kernel);
         // Goes when its commands have ended: they hold it.
         let apart = if words.is_empty() {
             None
+        } else if layout.by_value && words == *has {
+            arguments.skip();
+            None
         } else if layout.by_value {
+            has.clear();
             arguments.put(words.len() * 8, words.as_ptr().cast())?;
+            *has = words;
             None
         } else {
             let buffer = constant(commands, &words)?;
@@ -342,6 +352,11 @@ impl<'k> Arguments<'k> {
     /// Of a kernel whose arguments nobody else sets now.
     pub(crate) fn of(kernel: &'k Kernel) -> Arguments<'k> {
         Arguments { kernel, next: 0 }
+    }
+
+    /// The kernel has the next one.
+    fn skip(&mut self) {
+        self.next += 1;
     }
 
     pub(crate) fn word(&mut self, word: u64) -> Result<(), HalError> {

@@ -410,6 +410,10 @@ impl LaneShared {
                 later.prefetch();
             }
             // SAFETY: as above.
+            if let Some(last) = unsafe { self.mailbox.peek_ahead(4) } {
+                prefetch(last, 1);
+            }
+            // SAFETY: as above.
             let given = unsafe { self.mailbox.pop_with(|op| self.enqueue_safely(lanes, op, left)) };
             if let Some(Err(error)) = given {
                 self.refused.lock().push((tick, error));

@@ -140,7 +140,7 @@ impl<T> Mailbox<T> {
         Some(slot.with(|slot| unsafe { (*slot).assume_init_ref() }))
     }
 
-    /// The item `n` after the oldest one, if it is already known to be there and lies in the same segment.
+    /// The item `n` after the oldest one, if it is already known to be there; of the next segment, if it lies there.
     ///
     /// # Safety
     /// As [`Mailbox::peek`].
@@ -148,12 +148,21 @@ impl<T> Mailbox<T> {
         self.consumer.head.with(|head| {
             // SAFETY: only the consumer touches `head`, and there is one at a time.
             let head = unsafe { &*head };
-            let at = head.at() + n;
-            if head.count + n as u64 >= head.seen || at >= SEGMENT {
+            if head.count + n as u64 >= head.seen {
                 return None;
             }
-            // SAFETY: the segment is alive until the head leaves it.
-            let slot = unsafe { &(*head.segment).slots[at] };
+            let (mut segment, mut at) = (head.segment, head.at() + n);
+            if at >= SEGMENT {
+                // SAFETY: the segment is alive until the head leaves it, and the producer has linked the one of a
+                // later item.
+                segment = unsafe { (*segment).next.load(Ordering::Acquire) };
+                at -= SEGMENT;
+            }
+            if at >= SEGMENT {
+                return None;
+            }
+            // SAFETY: this segment is alive as the other one is.
+            let slot = unsafe { &(*segment).slots[at] };
             // SAFETY: item `count + n` was pushed into this segment, and has not been taken.
             Some(slot.with(|slot| unsafe { (*slot).assume_init_ref() }))
         })
@@ -334,6 +343,8 @@ mod models {
                 // SAFETY: this thread is the only consumer.
                 unsafe {
                     if let Some(&(seen, _)) = mailbox.peek() {
+                        let ahead = mailbox.peek_ahead(1);
+                        assert!(ahead.is_none_or(|(ahead, _)| *ahead == seen + 1));
                         assert_eq!(mailbox.pop().map(|(i, _)| i), Some(seen));
                         assert_eq!(seen, taken);
                         taken += 1;

@@ -113,6 +113,32 @@ fn a_text_that_launches_can_do_without_is_asked_for_rarely() {
     assert!(bench.failures().is_empty());
 }
 
+/// The numbers of a launch are given to the driver where they differ from those that the kernel has, or where it may have
+/// none.
+#[test]
+fn numbers_are_set_where_they_differ() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    let launch = |items| {
+        let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, items]));
+        let args = Args { proved: true, ..Args::new(&params) };
+        let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(bench.twice));
+        let calls = calls_of(|| bench.lane.launch(&head, kernel, &geometry, &args).unwrap());
+        calls.get("clSetKernelArg").copied().unwrap_or(0)
+    };
+    let all = launch(256);
+    assert_eq!([256, 128, 128, 256].map(launch), [all - 1, all, all - 1, all]);
+    refuse("clSetKernelArg", 0);
+    launch(128);
+    was_refused();
+    assert_eq!([256, 256].map(launch), [all, all - 1]);
+    let mut values = [0.0; 256];
+    bench.copy(&mut values, false);
+    let [first, second] = [7, 5].map(|launches| [2f32.powi(launches); 128]);
+    assert!(values == *[first, second].concat(), "{values:?}");
+    assert_eq!(bench.failures().len(), 1);
+}
+
 /// Local sizes as the kernel sees them.
 const SIZES: &str = "__kernel __attribute__((reqd_work_group_size(16, 4, 2)))
 void sizes(__global float *x) {

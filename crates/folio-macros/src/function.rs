@@ -4,13 +4,16 @@ use crate::body::{Special, Walk};
 use crate::parameter::{Parameter, Role, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::{conditions, entry, fragments, methods};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::parse::Parser;
+use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, GenericParam, ItemFn, Meta, MetaNameValue, Pat, ReturnType, Token, Type};
+use syn::{
+    Attribute, Expr, FnArg, GenericParam, ItemFn, Meta, MetaNameValue, Pat, ReturnType, Token,
+    Type, Visibility,
+};
 
 /// What a function becomes.
 #[derive(Clone, Copy, PartialEq)]
@@ -28,9 +31,18 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let (arguments, item) = (fragments::opened(arguments), fragments::opened(item));
     let mut function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
-        Err(_) => {
-            if let (Kind::Device, Ok(item)) = (kind, syn::parse2(item.clone())) {
-                return methods::expand(&item);
+        Err(error) => {
+            let named =
+                |error: &syn::Error| syn::Error::new(error.span(), format!("kernel: {error}"));
+            if let Ok((vis, name)) = name_of.parse2(item.clone()) {
+                return refused(&vis, &name, &named(&error));
+            }
+            let is_impl = |token| matches!(token, TokenTree::Ident(word) if word == "impl");
+            if kind == Kind::Device && item.clone().into_iter().any(is_impl) {
+                return match syn::parse2(item) {
+                    Ok(item) => methods::expand(&item),
+                    Err(error) => named(&error).to_compile_error(),
+                };
             }
             let text = match kind {
                 Kind::Kernel => "kernel: this attribute is for functions: `fn name(..) { .. }`",
@@ -48,15 +60,28 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let parts = Signature::read(&function.sig, kind, asked, &mut walk);
     let (native, tree) = walk.whole(&function.sig, &function.block);
     if let Some(error) = std::mem::take(&mut walk.errors).take() {
-        return refused(&function, &error);
+        return refused(&function.vis, &function.sig.ident, &error);
     }
     conditions::add(&mut function.sig);
     parts.emit(&function, kind, &walk, &native, &tree)
 }
 
+/// What begins as a function, and goes on as whatever.
+fn name_of(input: ParseStream<'_>) -> syn::Result<(Visibility, Ident)> {
+    input.call(Attribute::parse_outer)?;
+    let vis = input.parse()?;
+    while !input.peek(Token![fn]) {
+        input.call(Ident::parse_any)?;
+    }
+    input.parse::<Token![fn]>()?;
+    let name = input.parse()?;
+    input.parse::<TokenStream>()?;
+    Ok((vis, name))
+}
+
 /// The errors, and an item of the function's name, so that its uses report no more of them.
-fn refused(function: &ItemFn, error: &syn::Error) -> TokenStream {
-    let (errors, name, vis) = (error.to_compile_error(), &function.sig.ident, &function.vis);
+fn refused(vis: &Visibility, name: &Ident, error: &syn::Error) -> TokenStream {
+    let errors = error.to_compile_error();
     let stub = quote! {
         #[allow(non_camel_case_types, dead_code, missing_docs, reason = "a stub")]
         #vis struct #name;

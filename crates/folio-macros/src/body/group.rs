@@ -72,7 +72,7 @@ impl Walk {
         }
     }
 
-    fn special_of(&self, expr: &Expr) -> Special {
+    pub(super) fn special_of(&self, expr: &Expr) -> Special {
         let number = self.number(expr).map(usize::from);
         number.and_then(|at| self.params.get(at)).map_or(Special::None, |(_, special)| *special)
     }

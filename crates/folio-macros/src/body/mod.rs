@@ -312,6 +312,9 @@ impl Walk {
                 (quote!(#native.#member), quote!(__s::Expr::Field(&#tree, #name)))
             }
             Expr::Index(index) => {
+                if let Some(refused) = self.refuse_atomic(index) {
+                    return refused;
+                }
                 self.slot_of(&index.expr, &index.index);
                 let (base, base_tree) = self.as_whole(&index.expr);
                 let (native, tree) = self.index(&index.expr, &index.index);
@@ -341,7 +344,7 @@ impl Walk {
                 let (native, tree) = self.expr(&repeat.expr);
                 let len = &repeat.len;
                 // Of this type, as Rust has it: literals follow.
-                let len_of = quote!({ const { ::core::convert::identity::<usize>(#len) } });
+                let len_of = quote!({ const { ::core::convert::identity::<::core::primitive::usize>(#len) } });
                 let entry = self.const_entry(&len_of);
                 (quote!([#native; #len]), quote!(__s::Expr::Repeat(&#tree, #entry)))
             }

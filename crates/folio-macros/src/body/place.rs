@@ -1,10 +1,10 @@
 //! What is indexed, and what is written to.
 
-use super::{Both, Walk, name_of, place_of};
+use super::{Both, Special, Walk, name_of, place_of};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprBinary, Member};
+use syn::{BinOp, Expr, ExprBinary, ExprIndex, Member};
 
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
@@ -34,6 +34,14 @@ impl Walk {
             Expr::Path(path)
                 if let Some(at) = path.path.get_ident().and_then(|n| self.scopes.find(n)) =>
             {
+                if self.special_of(expr) == Special::Reduce {
+                    let text = format!(
+                        "what items give is combined; write `{0}.give(..)`",
+                        path.to_token_stream()
+                    );
+                    let (native, tree) = self.refuse(path.span(), text);
+                    return (Target::Name(native), tree);
+                }
                 self.changes(at, path.span());
                 let (native, tree) = self.as_whole(expr);
                 (Target::Name(native), tree)
@@ -47,6 +55,9 @@ impl Walk {
                 (Target::Field(Box::new(base), field.member.clone()), tree)
             }
             Expr::Index(index) => {
+                if let Some((native, tree)) = self.refuse_atomic(index) {
+                    return (Target::Name(native), tree);
+                }
                 self.writes(&index.expr, index.span());
                 self.slot_of(&index.expr, &index.index);
                 let chunk = self.chunk(&index.expr);
@@ -77,6 +88,19 @@ impl Walk {
                 (Target::Name(native), tree)
             }
         }
+    }
+
+    /// An element of what is atomic, as if it were not.
+    pub(super) fn refuse_atomic(&mut self, index: &ExprIndex) -> Option<Both> {
+        let of = &index.expr;
+        if !matches!(self.special_of(of), Special::Atomic | Special::LocalAtomic) {
+            return None;
+        }
+        let of = of.to_token_stream();
+        let text = format!(
+            "`{of}` is atomic; write `{of}.load(at)`, `{of}.exchange(at, value)`, `{of}.add(at, value)`"
+        );
+        Some(self.refuse(index.span(), text))
     }
 
     /// The index of a neighbour: `i + 1` with the item.

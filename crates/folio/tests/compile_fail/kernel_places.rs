@@ -1,0 +1,23 @@
+//! KRN-06: what looks like an element or a variable and is none.
+use folio::prelude::*;
+
+#[kernel]
+fn counts(i: Item, x: In<u32>, n: Atomic<u32>, y: Out<u32>) {
+    n[x[i]] += 1;
+    y[i] = n[i];
+    n[0] = 1;
+}
+
+#[kernel]
+fn sums(i: Item, x: In<u32>, total: Reduce<u32, Add>) {
+    total += x[i];
+    total = 5;
+}
+
+#[kernel(group = 64)]
+fn counts_of_groups(g: Group, x: In<u32>, n: LocalAtomic<u32, 16>, y: OutGroup<u32>) {
+    g.each(|i| n[x[i]] += 1);
+    y[g] = n[0];
+}
+
+fn main() {}

@@ -1111,6 +1111,81 @@ ENTRY(256) folio_atomics(
   if (pos0 - old_p3_low0 < old_p3_size0) old_p3[pos0 - old_p3_low0] = t49;
   else outside(verdict, 15u, pos0, 0, 0, old_p3_shape0, 0, 0);
 }
+// backwards
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN u64 sat_add_u64(u64 a, u64 b) { return a + b < a ? ~(u64)0 : a + b; }
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_backwards(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_shape0 = block.words[0];
+  const u64 x_p0_low0 = block.words[1];
+  const u64 x_p0_size0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  i32 l3_v0 = 0;
+  l3_v0 = 0;
+  const u64 t4 = x_p0_shape0 - 0ul;
+  const bool t8 = 0ul < x_p0_shape0;
+  const u64 t9 = t8 ? t4 : 0ul;
+  for (u64 k10 = 0ul; k10 < t9; k10++) {
+    const u64 t12 = x_p0_shape0 - 1ul;
+    const u64 t13 = t12 - k10;
+    const i32 t14 = l3_v0;
+    const i32 t16 = (i32)((u32)t14 * (u32)3);
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    i32 t17 = 0;
+    if (t13 - x_p0_low0 < x_p0_size0) t17 = x_p0[t13 - x_p0_low0];
+    else outside(verdict, 1u, t13, 0, 0, x_p0_shape0, 0, 0);
+    const i32 t18 = (i32)((u32)t16 + (u32)t17);
+    l3_v0 = t18;
+  }
+  const u64 t22 = x_p0_shape0 - 0ul;
+  const u64 t25 = t22 - 1ul;
+  const u64 t26 = (3ul > 1ul ? 3ul : 1ul);
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (t26 == 0) fail(verdict, 2u);
+  const u64 t27 = t26 == 0 ? 0 : (u64)(t25 / t26);
+  const u64 t28 = sat_add_u64(t27, 1ul);
+  const bool t29 = 0ul < x_p0_shape0;
+  const bool t30 = 3ul != 0ul;
+  const bool t31 = (t29 && t30);
+  const u64 t32 = t31 ? t28 : 0ul;
+  for (u64 k33 = 0ul; k33 < t32; k33++) {
+    const u64 t34 = k33 * 3ul;
+    const u64 t36 = x_p0_shape0 - 1ul;
+    const u64 t37 = t36 - t34;
+    // crates/folio-conformance/src/engine/kernels/language.rs
+    i32 t38 = 0;
+    if (t37 - x_p0_low0 < x_p0_size0) t38 = x_p0[t37 - x_p0_low0];
+    else outside(verdict, 3u, t37, 0, 0, x_p0_shape0, 0, 0);
+    const i32 t39 = l3_v0;
+    const i32 t40 = (i32)((u32)t39 - (u32)t38);
+    l3_v0 = t40;
+  }
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  const i32 t41 = l3_v0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t41;
+  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // bitonic
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -9952,6 +10027,57 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+typedef struct { u64 words[13]; } Block;
+ENTRY(256) folio_rows(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p2_base,
+    GLOBAL i32 *RESTRICT y_p3_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p2_low0 = block.words[0];
+  const u64 x_p2_size0 = block.words[1];
+  const u64 x_p2_shape0 = block.words[2];
+  const u64 y_p3_low0 = block.words[3];
+  const u64 y_p3_size0 = block.words[4];
+  const u64 y_p3_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p2 = x_p2_base + block.words[11];
+  GLOBAL i32 *y_p3 = y_p3_base + block.words[12];
+  const u64 width_p0 = block.words[9];
+  const u64 n_p1 = block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (width_p0 == 0) fail(verdict, 1u);
+  const u64 t3 = width_p0 == 0 ? 0 : (u64)(pos0 / width_p0);
+  // crates/folio-conformance/src/engine/kernels/rare.rs
+  if (width_p0 == 0) fail(verdict, 2u);
+  for (u64 k6 = 0ul; k6 < n_p1; k6++) {
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    i32 t7 = 0;
+    if (k6 - x_p2_low0 < x_p2_size0) t7 = x_p2[k6 - x_p2_low0];
+    else outside(verdict, 3u, k6, 0, 0, x_p2_shape0, 0, 0);
+    const i32 t8 = (i32)t3;
+    const i32 t9 = (i32)((u32)t7 + (u32)t8);
+    // crates/folio-conformance/src/engine/kernels/rare.rs
+    i32 t10 = 0;
+    if (pos0 - y_p3_low0 < y_p3_size0) t10 = y_p3[pos0 - y_p3_low0];
+    else outside(verdict, 4u, pos0, 0, 0, y_p3_shape0, 0, 0);
+    const i32 t11 = (i32)((u32)t10 + (u32)t9);
+    if (pos0 - y_p3_low0 < y_p3_size0) y_p3[pos0 - y_p3_low0] = t11;
+    else outside(verdict, 5u, pos0, 0, 0, y_p3_shape0, 0, 0);
+  }
+}
+// rows
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
 typedef struct { u64 words[14]; } Block;
 ENTRY(256) folio_rows(
     const Block block,
@@ -10310,6 +10436,49 @@ ENTRY(256) folio_shifted(
   // crates/folio-conformance/src/engine/kernels/code.rs
   if (pos0 - y_p1_low0 < y_p1_size0 && pos1 - y_p1_low1 < y_p1_size1 && pos2 - y_p1_low2 < y_p1_size2) y_p1[(pos0 - y_p1_low0) * y_p1_pitch0 + (pos1 - y_p1_low1) * y_p1_pitch1 + (pos2 - y_p1_low2)] = t11;
   else outside(verdict, 2u, pos0, pos1, pos2, y_p1_shape0, y_p1_shape1, y_p1_shape2);
+}
+// signs
+typedef struct { i32 n_f0; } Here_t0;
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_signs(
+    const Block block,
+    GLOBAL const Here_t0 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const Here_t0 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  i32 sign_v0 = 0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  Here_t0 t1 = { 0 };
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  {
+    const i32 t2 = t1.n_f0;
+    sign_v0 = t2;
+  }
+  const i32 t3 = sign_v0;
+  // crates/folio-conformance/src/engine/kernels/language.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t3;
+  else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // sin_of
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;

@@ -3,6 +3,7 @@
 use crate::body::{Special, Walk};
 use crate::parameter::{Parameter, Role, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
+use crate::tree::Tree;
 use crate::{conditions, entry, fragments, methods};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -194,12 +195,19 @@ impl Signature {
                 `i.index()` for an item";
             walk.refuse(ty.span(), text);
         }
+        if let (Kind::Device | Kind::Method, ReturnType::Type(_, ty)) = (kind, &signature.output) {
+            refuse_type(ty, walk);
+        }
         walk.scopes.enter();
         let mut parameters = vec![];
         for argument in &signature.inputs {
             let typed = match argument {
                 FnArg::Typed(typed) => typed,
-                FnArg::Receiver(of) if kind == Kind::Method && of.reference.is_none() => {
+                FnArg::Receiver(of)
+                    if kind == Kind::Method
+                        && of.reference.is_none()
+                        && of.colon_token.is_none() =>
+                {
                     let name = Ident::from(of.self_token);
                     walk.parameter(&name, Special::None, of.mutability.is_some());
                     let ty = Type::Verbatim(quote_spanned!(of.self_token.span => Self));
@@ -308,7 +316,7 @@ impl Signature {
         kind: Kind,
         walk: &Walk,
         native: &TokenStream,
-        tree: &TokenStream,
+        tree: &Tree,
     ) -> TokenStream {
         let (name, vis, output) = (&function.sig.ident, &function.vis, &function.sig.output);
         let generics = &function.sig.generics;
@@ -404,14 +412,14 @@ impl Signature {
     }
 
     /// What is said of the function, as a constant; `body` is its Rust form.
-    pub fn described(&self, name: &Ident, tree: &TokenStream, body: &TokenStream) -> TokenStream {
-        let text = name.unraw().to_string();
+    pub fn described(&self, name: &Ident, tree: &Tree, body: &TokenStream) -> TokenStream {
+        let (text, tree) = (name.unraw().to_string(), tree.as_str());
         let (group, contract) = (&self.group, self.contract);
         let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
         let nothing = self.parameters.iter().map(|p| p.nothing(self.grouped()));
         quote! {{
             use ::folio::ir::source as __s;
-            static __TREE: __s::Block = #tree;
+            static __TREE: __s::Text = __s::Text(#tree);
             __s::Function {
                 name: #text,
                 file: ::core::file!(),

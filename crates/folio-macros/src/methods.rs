@@ -4,6 +4,7 @@ use crate::body::Walk;
 use crate::body::call::{hidden, is_taken};
 use crate::errors::Errors;
 use crate::function::{Asked, Kind, Signature, attributes};
+use crate::tree::Tree;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -32,7 +33,7 @@ struct Read {
     signature: Signature,
     walk: Walk,
     native: TokenStream,
-    tree: TokenStream,
+    tree: Tree,
 }
 
 fn read(function: &ImplItemFn, errors: &mut Errors) -> Read {
@@ -96,7 +97,10 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
             }
         };
     }
+    // Nothing is there without the function.
+    let there = own.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     quote! {
+        #(#there)*
         const _: () = {
             #made
             #(#attrs)*

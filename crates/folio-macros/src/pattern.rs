@@ -1,8 +1,7 @@
 //! Names: what is a local variable, and which.
 
 use crate::errors::Errors;
-use proc_macro2::TokenStream;
-use quote::quote;
+use crate::tree::Tree;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Ident, Pat};
@@ -77,23 +76,23 @@ impl Scopes {
     }
 
     /// What a pattern binds, for the tree.
-    pub fn pattern(&mut self, pattern: &Pat, errors: &mut Errors) -> TokenStream {
+    pub fn pattern(&mut self, pattern: &Pat, errors: &mut Errors) -> Tree {
         match pattern {
             Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
                 let (at, mutable) = (self.bind(&p.ident), p.mutability.is_some());
-                quote!(__s::Pattern::Local(#at, #mutable))
+                Tree::of(if mutable { "mut" } else { "name" }).word(at)
             }
-            Pat::Wild(_) => quote!(__s::Pattern::Wild),
+            Pat::Wild(_) => Tree::of("_"),
             Pat::Type(p) => self.pattern(&p.pat, errors),
             Pat::Paren(p) => self.pattern(&p.pat, errors),
             Pat::Tuple(p) => {
                 let parts: Vec<_> = p.elems.iter().map(|p| self.pattern(p, errors)).collect();
-                quote!(__s::Pattern::Tuple(&[#(#parts),*]))
+                Tree::of("tuple").parts(&parts)
             }
             other => {
                 let text = "this pattern is not supported; bind a name or a tuple of names";
                 errors.add(other.span(), text);
-                quote!(__s::Pattern::Wild)
+                Tree::of("_")
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::{Buffer, Event, In, InOut, KernelCall, Queue, Result, Runtime};
 use folio_kernel::device::{
     Built, Code, Kernel, Launched, Mode, ParamPtr, Positions, Shared, ViewParam, code_of,
 };
-use folio_kernel::source::{Block, Entry, Expr, Function, Statement};
+use folio_kernel::source::{Entry, Function, Text};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -76,23 +76,15 @@ struct Adds<const GENERIC: bool>;
 
 impl<const GENERIC: bool> Adds<GENERIC> {
     const FUNCTION: Function = {
-        static TREE: Block = Block {
-            statements: &[Statement::Expr(Expr::AssignOp(
-                "+",
-                &Expr::Index(&Expr::Local(3), &Expr::Local(0), (1, 1)),
-                &Expr::Index(&Expr::Local(2), &Expr::Local(0), (1, 1)),
-                None,
-                (1, 1),
-            ))],
-            tail: None,
-        };
+        static TEXT: Text =
+            Text("1 assign_op + index local 3 local 0 1 1 index local 2 local 0 1 1 - 1 1 - ");
         Function {
             name: "adds",
             file: file!(),
             group: &[],
             contract: false,
             params: &["i", "a", "x", "y"],
-            body: &TREE,
+            body: &TEXT,
             table: || {
                 let (x, y) = (In::<u32>::entry(), InOut::<u32>::entry());
                 vec![Entry::Item(1), Entry::Type(u64::describe), x, y, Entry::Unit]

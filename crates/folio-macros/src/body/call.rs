@@ -2,6 +2,7 @@
 
 use super::subgroup::is_together;
 use super::{Both, Walk, place_of};
+use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -154,9 +155,7 @@ impl Walk {
         let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let method = &call.method;
-        let (line, column) = place_of(method.span());
-        let tree =
-            quote!(__s::Expr::Method(&#receiver_tree, #name, &[#(#trees),*], (#line, #column)));
+        let tree = Tree::method(&receiver_tree, &name, &trees, place_of(method.span()));
         // Not as methods: a trait of the user's may have others of these names.
         let function = match name.as_str() {
             of if NUMBERS.contains(&of) => Some(quote!(ops)),
@@ -179,7 +178,8 @@ impl Walk {
         let hidden = hidden("device_method", method);
         let span = method.span();
         let native = quote_spanned!(span => #receiver.#hidden::<__M>(&#slot));
-        let tree = quote!(__s::Expr::Call(#entry, &[#receiver_tree, #(#trees),*]));
+        let all: Vec<_> = std::iter::once(receiver_tree).chain(trees).collect();
+        let tree = Tree::of("call").word(entry).parts(&all);
         (
             quote_spanned!(span => ({ ::folio::ir::host_function!(#hidden, self); #native }) #given),
             tree,
@@ -212,7 +212,7 @@ impl Walk {
             return self.refuse(path.span(), text);
         }
         let (slot, entry) = self.callee(last.ident.span());
-        let tree = quote!(__s::Expr::Call(#entry, &[#(#trees),*]));
+        let tree = Tree::of("call").word(entry).parts(&trees);
         if owner.starts_with(char::is_uppercase) || path.qself.is_some() {
             // `Vec3::new(..)`, by `#[device_fn] impl`.
             let span = path.span();
@@ -259,7 +259,7 @@ impl Walk {
         path: &syn::Path,
         owner: &Ident,
         name: &Ident,
-        tree: &TokenStream,
+        tree: &Tree,
     ) -> Option<Both> {
         let is_number = FLOATS_AND_INTEGERS.contains(&owner.to_string().as_str());
         let mut ty = path.clone();
@@ -275,11 +275,8 @@ impl Walk {
             _ => return None,
         };
         let entry = self.type_entry(&ty);
-        let tree = match of.as_str() {
-            "from_bits" => quote!(__s::Expr::FromBits(&#tree, #entry)),
-            _ => quote!(__s::Expr::Cast(&#tree, #entry)),
-        };
-        Some((function, tree))
+        let kind = if of == "from_bits" { "from_bits" } else { "cast" };
+        Some((function, Tree::of(kind).part(tree).word(entry)))
     }
 
     /// `assert!`, `panic!`
@@ -293,8 +290,7 @@ impl Walk {
         };
         let mut parts = parts.into_iter();
         let span = mac.path.span();
-        let (line, column) = place_of(span);
-        let at = quote!((#line, #column));
+        let at = place_of(span);
         match name.as_str() {
             "assert" | "debug_assert" => {
                 let Some(cond) = parts.next() else {
@@ -303,21 +299,21 @@ impl Walk {
                 let shown = cond.to_token_stream().to_string();
                 self.may_leave(span, "`assert!`");
                 let Some(text) = self.message(parts, &format!("assertion failed: {shown}")) else {
-                    return (quote!(()), quote!(__s::Expr::Unit));
+                    return (quote!(()), Tree::unit());
                 };
                 let (native, tree) = self.expr(&cond);
                 self.may_be_gone();
                 let failed = self.failed(&text, span);
                 let native = quote_spanned!(span=> if !(#native) #failed);
-                (native, quote!(__s::Expr::Assert(&#tree, #text, #at)))
+                (native, Tree::of("assert").part(&tree).text(&text).at(at))
             }
             "panic" | "unreachable" | "todo" | "unimplemented" => {
                 self.may_leave(span, "`panic!`");
                 self.may_be_gone();
                 let Some(text) = self.message(parts, &name) else {
-                    return (quote!(()), quote!(__s::Expr::Unit));
+                    return (quote!(()), Tree::unit());
                 };
-                (self.failed(&text, span), quote!(__s::Expr::Panic(#text, #at)))
+                (self.failed(&text, span), Tree::of("panic").text(&text).at(at))
             }
             "assert_eq" | "debug_assert_eq" => self.refuse(span, "write `assert!(a == b)`"),
             "assert_ne" | "debug_assert_ne" => self.refuse(span, "write `assert!(a != b)`"),

@@ -1,8 +1,8 @@
 //! `match`: a chain of tests (semantics 12.4).
 
-use super::flow::{gives, if_tree};
 use super::{Both, Walk};
 use crate::pattern::same;
+use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
@@ -16,7 +16,7 @@ enum Subject {
 }
 
 /// A test; none if it always holds.
-type Test = Option<TokenStream>;
+type Test = Option<Tree>;
 
 impl Walk {
     pub(super) fn choice(&mut self, choice: &ExprMatch) -> Both {
@@ -33,21 +33,18 @@ impl Walk {
         self.scopes.leave();
         let natives = arms.iter().map(|(native, ..)| native);
         let native = quote!(match #of { #(#natives)* });
-        let mut chain = arms.get(last).map_or_else(TokenStream::new, |(_, _, body)| gives(body));
+        let always = Tree::bool(true);
+        let mut chain = arms.get(last).map_or_else(Tree::unit, |(_, _, body)| Tree::gives(body));
         for (_, test, body) in arms.iter().take(last).rev() {
-            let always = quote!(__s::Expr::Bool(true));
-            let tree = if_tree(test.as_ref().unwrap_or(&always), &gives(body), &chain);
-            chain = gives(&tree);
+            let (test, body) = (test.as_ref().unwrap_or(&always), Tree::gives(body));
+            chain = Tree::gives(&Tree::branch(test, &body, Some(&chain)));
         }
-        let tree = quote!(__s::Expr::Block(&__s::Block {
-            statements: &[#(#lets,)*],
-            tail: ::core::option::Option::Some(&__s::Expr::Block(&#chain)),
-        }));
-        (native, tree)
+        let tree = Tree::block(&lets, Some(&Tree::of_block(&chain)));
+        (native, Tree::of_block(&tree))
     }
 
     /// What is matched, in Rust and as variables; `lets` gets their statements.
-    fn subject(&mut self, expr: &Expr, lets: &mut Vec<TokenStream>) -> (TokenStream, Subject) {
+    fn subject(&mut self, expr: &Expr, lets: &mut Vec<Tree>) -> (TokenStream, Subject) {
         match expr {
             Expr::Paren(inner) => self.subject(&inner.expr, lets),
             Expr::Tuple(tuple) if !tuple.elems.is_empty() => {
@@ -60,7 +57,7 @@ impl Walk {
                 let (slot, entry) = self.slot(expr.span());
                 let value = Ident::new("__v", Span::mixed_site().located_at(expr.span()));
                 let at = self.scopes.unnamed();
-                lets.push(quote!(__s::Statement::Let(__s::Pattern::Local(#at, false), #tree)));
+                lets.push(Tree::bound(at, &tree));
                 let native = quote!({ let #value = #native; #slot.is(&#value); #value });
                 (native, Subject::One(at, entry))
             }
@@ -72,8 +69,8 @@ impl Walk {
         &mut self,
         arm: &Arm,
         subject: &Subject,
-        lets: &mut Vec<TokenStream>,
-    ) -> (TokenStream, Test, TokenStream) {
+        lets: &mut Vec<Tree>,
+    ) -> (TokenStream, Test, Tree) {
         self.scopes.enter();
         let before = lets.len();
         let (pat, mut test) = self.test(&arm.pat, subject, lets);
@@ -101,12 +98,7 @@ impl Walk {
 
     /// A pattern in Rust, and its test. Names are bound to the variable that is matched; `lets` gets those of names
     /// that are one variable or another.
-    fn test(
-        &mut self,
-        pat: &Pat,
-        subject: &Subject,
-        lets: &mut Vec<TokenStream>,
-    ) -> (TokenStream, Test) {
+    fn test(&mut self, pat: &Pat, subject: &Subject, lets: &mut Vec<Tree>) -> (TokenStream, Test) {
         let whole = pat.to_token_stream();
         match (pat, subject) {
             (Pat::Wild(_), _) => (whole, None),
@@ -125,7 +117,7 @@ impl Walk {
                 let first = tests.next().flatten();
                 let any = tests.fold(first, |all, test| {
                     let (all, test) = (all?, test?);
-                    Some(binary("||", &all, &test))
+                    Some(Tree::binary("||", &all, &test))
                 });
                 (quote!((#(#natives)|*)), any)
             }
@@ -146,8 +138,8 @@ impl Walk {
                 }
                 if name.subpat.is_none() && is_constant(ident) {
                     let entry = self.const_entry(ident);
-                    let constant = quote!(__s::Expr::Const(#entry));
-                    return (whole, Some(binary("==", &local(*at), &constant)));
+                    let constant = Tree::constant(entry);
+                    return (whole, Some(Tree::binary("==", &Tree::local(*at), &constant)));
                 }
                 self.scopes.bind_to(ident, *at);
                 match &name.subpat {
@@ -161,7 +153,7 @@ impl Walk {
             }
             (Pat::Lit(_) | Pat::Path(_), Subject::One(at, entry)) => {
                 match self.bound(pat, *entry) {
-                    Some(value) => (whole, Some(binary("==", &local(*at), &value))),
+                    Some(value) => (whole, Some(Tree::binary("==", &Tree::local(*at), &value))),
                     None => self.no_pattern(pat),
                 }
             }
@@ -171,7 +163,7 @@ impl Walk {
                 for (end, op) in [(&range.start, ">="), (&range.end, op)] {
                     let Some(end) = end else { continue };
                     let Some(value) = self.limit(end, *entry) else { return self.no_pattern(pat) };
-                    all = and(all, Some(binary(op, &local(*at), &value)));
+                    all = and(all, Some(Tree::binary(op, &Tree::local(*at), &value)));
                 }
                 (whole, all)
             }
@@ -181,12 +173,7 @@ impl Walk {
 
     /// Binds what all alternatives bind, as Rust has checked: each name to its variable in the first of them that
     /// matches.
-    fn bind_either(
-        &mut self,
-        tests: &[Test],
-        names: &[Vec<(Ident, u16)>],
-        lets: &mut Vec<TokenStream>,
-    ) {
+    fn bind_either(&mut self, tests: &[Test], names: &[Vec<(Ident, u16)>], lets: &mut Vec<Tree>) {
         let Some((first, others)) = names.split_first() else { return };
         for (name, own) in first {
             let find = |all: &Vec<(Ident, u16)>| {
@@ -196,15 +183,17 @@ impl Walk {
             let mut at = *own;
             if all.iter().any(|other| other != own) {
                 let ways = tests.iter().zip(&all).rev();
-                let either = ways.fold(None, |rest: Option<TokenStream>, (test, at)| {
-                    let here = local(*at);
+                let either = ways.fold(None, |rest: Option<Tree>, (test, at)| {
+                    let here = Tree::local(*at);
                     Some(match (rest, test) {
-                        (Some(rest), Some(test)) => if_tree(test, &gives(&here), &gives(&rest)),
+                        (Some(rest), Some(test)) => {
+                            Tree::branch(test, &Tree::gives(&here), Some(&Tree::gives(&rest)))
+                        }
                         _ => here,
                     })
                 });
                 at = self.scopes.unnamed();
-                lets.push(quote!(__s::Statement::Let(__s::Pattern::Local(#at, false), #either)));
+                lets.extend(either.map(|either| Tree::bound(at, &either)));
             }
             self.scopes.bind_to(name, at);
         }
@@ -217,7 +206,7 @@ impl Walk {
         (quote!(_), None)
     }
 
-    fn bound(&mut self, pat: &Pat, entry: u16) -> Option<TokenStream> {
+    fn bound(&mut self, pat: &Pat, entry: u16) -> Option<Tree> {
         match pat {
             Pat::Lit(lit) => self.limit(&Expr::Lit(lit.clone()), entry),
             Pat::Path(path) => self.limit(&Expr::Path(path.clone()), entry),
@@ -226,43 +215,26 @@ impl Walk {
     }
 
     /// A literal of the matched type, or a constant.
-    fn limit(&mut self, expr: &Expr, entry: u16) -> Option<TokenStream> {
+    fn limit(&mut self, expr: &Expr, entry: u16) -> Option<Tree> {
         match expr {
             Expr::Lit(lit) => match &lit.lit {
-                Lit::Bool(value) => {
-                    let value = value.value;
-                    Some(quote!(__s::Expr::Bool(#value)))
-                }
-                Lit::Int(number) => {
-                    let digits = number.base10_digits();
-                    Some(quote!(__s::Expr::Number(#digits, #entry)))
-                }
-                Lit::Float(number) => {
-                    let digits = number.base10_digits();
-                    Some(quote!(__s::Expr::Number(#digits, #entry)))
-                }
+                Lit::Bool(value) => Some(Tree::bool(value.value)),
+                Lit::Int(number) => Some(Tree::number(number.base10_digits(), entry)),
+                Lit::Float(number) => Some(Tree::number(number.base10_digits(), entry)),
                 _ => None,
             },
             Expr::Path(path) => {
                 let entry = self.const_entry(path);
-                Some(quote!(__s::Expr::Const(#entry)))
+                Some(Tree::constant(entry))
             }
             _ => None,
         }
     }
 }
 
-fn local(at: u16) -> TokenStream {
-    quote!(__s::Expr::Local(#at))
-}
-
-fn binary(op: &str, a: &TokenStream, b: &TokenStream) -> TokenStream {
-    quote!(__s::Expr::Binary(#op, &#a, &#b, ::core::option::Option::None, (0, 0)))
-}
-
 fn and(a: Test, b: Test) -> Test {
     match (a, b) {
-        (Some(a), Some(b)) => Some(binary("&&", &a, &b)),
+        (Some(a), Some(b)) => Some(Tree::binary("&&", &a, &b)),
         (a, b) => a.or(b),
     }
 }

@@ -228,7 +228,12 @@ impl Walk {
     /// Whether a name may be that of a kernel's view, local array, group or item. Those are not assigned to:
     /// all that is said of them is said of what they are at the beginning.
     pub(super) fn may_be_parameter(&self, expr: &Expr) -> bool {
-        let Expr::Path(path) = expr else { return false };
+        let path = match expr {
+            Expr::Paren(inner) => return self.may_be_parameter(&inner.expr),
+            Expr::Group(inner) => return self.may_be_parameter(&inner.expr),
+            Expr::Path(path) => path,
+            _ => return false,
+        };
         let Some(name) = path.path.get_ident() else { return false };
         let Known { item, group, views, locals, .. } = &self.known;
         let places = [item, group].map(|of| of.map(|(at, _)| at));

@@ -2,6 +2,7 @@
 
 use super::{Both, Walk, Zone};
 use crate::pattern::context;
+use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -30,20 +31,17 @@ impl Walk {
         let (cond, cond_tree) = self.expr(&branch.cond);
         let (then, then_tree) = self.block(&branch.then_branch);
         let Some((_, otherwise)) = &branch.else_branch else {
-            let none = quote!(::core::option::Option::None);
-            return (
-                quote!(if #cond #then),
-                quote!(__s::Expr::If(&#cond_tree, &#then_tree, #none)),
-            );
+            return (quote!(if #cond #then), Tree::branch(&cond_tree, &then_tree, None));
         };
         let (native, tree) = match &**otherwise {
             Expr::Block(block) => self.block(&block.block),
             other => {
                 let (native, tree) = self.expr(other);
-                (native, gives(&tree))
+                (native, Tree::gives(&tree))
             }
         };
-        (quote!(if #cond #then else #native), if_tree(&cond_tree, &then_tree, &tree))
+        let tree = Tree::branch(&cond_tree, &then_tree, Some(&tree));
+        (quote!(if #cond #then else #native), tree)
     }
 
     pub(super) fn flow(&mut self, expr: &Expr) -> Both {
@@ -62,54 +60,53 @@ impl Walk {
                 let (cond, cond_tree) = self.expr(&repeat.cond);
                 let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
                 let label = &repeat.label;
-                let tree = quote!(__s::Expr::While(#number, &#cond_tree, &#tree));
+                let tree = Tree::of("while").word(number).part(&cond_tree).part(&tree);
                 (quote!(#label while #cond #body), tree)
             }
             Expr::Loop(repeat) => {
                 let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
                 let label = &repeat.label;
-                (quote!(#label loop #body), quote!(__s::Expr::Loop(#number, &#tree)))
+                (quote!(#label loop #body), Tree::of("loop").word(number).part(&tree))
             }
             Expr::Block(block) => {
                 let (number, body, tree) = self.inside(block.label.as_ref(), false, &block.block);
                 let label = &block.label;
-                (quote!(#label #body), quote!(__s::Expr::Scope(#number, &#tree)))
+                (quote!(#label #body), Tree::of("scope").word(number).part(&tree))
             }
             Expr::ForLoop(repeat) => self.counted(repeat),
             Expr::Break(leave) => {
                 let Some(number) = self.named(leave.label.as_ref(), leave.span()) else {
-                    return (quote!(break), quote!(__s::Expr::Unit));
+                    return (quote!(break), Tree::unit());
                 };
                 let label = &leave.label;
                 let Some(value) = &leave.expr else {
-                    let none = quote!(::core::option::Option::None);
-                    return (quote!(break #label), quote!(__s::Expr::Break(#number, #none)));
+                    let tree = Tree::of("break").word(number).maybe(None);
+                    return (quote!(break #label), tree);
                 };
                 let (native, tree) = self.expr(value);
-                let tree = quote!(__s::Expr::Break(#number, ::core::option::Option::Some(&#tree)));
+                let tree = Tree::of("break").word(number).maybe(Some(&tree));
                 (quote!(break #label (#native)), tree)
             }
             Expr::Continue(again) => {
                 let Some(number) = self.named(again.label.as_ref(), again.span()) else {
-                    return (quote!(continue), quote!(__s::Expr::Unit));
+                    return (quote!(continue), Tree::unit());
                 };
                 let label = &again.label;
-                (quote!(continue #label), quote!(__s::Expr::Continue(#number)))
+                (quote!(continue #label), Tree::of("continue").word(number))
             }
             Expr::Return(leave) if self.zone == Zone::Gives => {
                 self.may_leave(leave.span(), "`return`");
-                (quote!(()), quote!(__s::Expr::Unit))
+                (quote!(()), Tree::unit())
             }
             Expr::Return(leave) => match &leave.expr {
                 None if self.zone != Zone::Uniform => {
                     self.may_be_gone();
-                    (quote!(return), quote!(__s::Expr::Return(::core::option::Option::None)))
+                    (quote!(return), Tree::of("return").maybe(None))
                 }
-                None => (quote!(return), quote!(__s::Expr::Return(::core::option::Option::None))),
+                None => (quote!(return), Tree::of("return").maybe(None)),
                 Some(value) => {
                     let (native, tree) = self.expr(value);
-                    let tree = quote!(__s::Expr::Return(::core::option::Option::Some(&#tree)));
-                    (quote!(return #native), tree)
+                    (quote!(return #native), Tree::of("return").maybe(Some(&tree)))
                 }
             },
             other => self.unsupported(other),
@@ -122,7 +119,7 @@ impl Walk {
         label: Option<&Label>,
         is_loop: bool,
         block: &Block,
-    ) -> (u16, TokenStream, TokenStream) {
+    ) -> (u16, TokenStream, Tree) {
         let number = self.loops;
         self.loops = self.loops.saturating_add(1);
         self.around.push(Around { label: label.map(|l| l.name.clone()), number, is_loop });
@@ -212,20 +209,9 @@ impl Walk {
         if spine {
             self.leave_spine_loop(quote!(#pat), over.clone());
         }
-        let step = match step {
-            Some((_, tree)) => quote!(::core::option::Option::Some(&#tree)),
-            None => quote!(::core::option::Option::None),
-        };
-        let tree = quote! {
-            __s::Expr::For(#number, &__s::Counted {
-                pattern: #pattern,
-                start: &#first_tree,
-                end: &#last_tree,
-                inclusive: #inclusive,
-                reversed: #reversed,
-                step: #step,
-            }, &#tree)
-        };
+        let counted = Tree::of("for").word(number).part(&pattern).part(&first_tree);
+        let counted = counted.part(&last_tree).flag(inclusive).flag(reversed);
+        let tree = counted.maybe(step.as_ref().map(|(_, tree)| tree)).part(&tree);
         (quote!(#label for #pat in #over #body), tree)
     }
 
@@ -239,30 +225,21 @@ impl Walk {
     ) -> TokenStream {
         let slot = self.new_slot(range.span());
         let limits = &range.limits;
-        let rev = reversed.then(|| quote!(.rev()));
+        // Not as a method: a trait of the user's may have one of this name.
+        let turned = |range: TokenStream| match reversed {
+            true => quote!(::core::iter::Iterator::rev(#range)),
+            false => range,
+        };
         let Some(step) = step else {
-            return quote!(#slot.range((#first) #limits (#last))#rev);
+            return turned(quote!(#slot.range((#first) #limits (#last))));
         };
         let at = Span::mixed_site().located_at(step.span());
         let [from, to, by] = ["__from", "__to", "__by"].map(|name| Ident::new(name, at));
         let stepped = quote_spanned!(step.span() => ::folio::ir::device::stepped);
+        let range = turned(quote!(#slot.range(#from #limits #to)));
         quote! {{
             let (#from, #to, #by) = (#first, #last, #step);
-            #stepped(#slot.range(#from #limits #to)#rev, #by)
+            #stepped(#range, #by)
         }}
     }
-}
-
-/// A block that gives this, as a tree.
-pub(super) fn gives(tree: &TokenStream) -> TokenStream {
-    quote!(__s::Block { statements: &[], tail: ::core::option::Option::Some(&#tree) })
-}
-
-/// An `if` of blocks, as a tree.
-pub(super) fn if_tree(
-    cond: &TokenStream,
-    then: &TokenStream,
-    otherwise: &TokenStream,
-) -> TokenStream {
-    quote!(__s::Expr::If(&#cond, &#then, ::core::option::Option::Some(&#otherwise)))
 }

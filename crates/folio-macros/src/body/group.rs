@@ -8,8 +8,9 @@
 use super::strip::Plan;
 use super::subgroup::is_together;
 use super::{Both, Strips, Walk, place_of};
+use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprMethodCall, GenericArgument, Pat};
 
@@ -249,11 +250,11 @@ impl Walk {
         let index = args.next().map(|index| self.index(&call.receiver, index));
         let rest = args.map(|arg| self.expr(arg)).collect::<Vec<_>>();
         let (natives, trees): (Vec<_>, Vec<_>) = index.into_iter().chain(rest).unzip();
-        let (method, (line, column)) = (&call.method, place_of(call.method.span()));
+        let (method, at) = (&call.method, place_of(call.method.span()));
         let function = quote_spanned!(method.span() => ::folio::ir::device::atomic::#method);
         let given =
             super::call::arguments(call.paren_token.span.join(), quote!(&#of #(, #natives)*));
-        let tree = quote!(__s::Expr::Method(&#of_tree, #name, &[#(#trees),*], (#line, #column)));
+        let tree = Tree::method(&of_tree, name, &trees, at);
         (quote!(#function #given), tree)
     }
 
@@ -267,11 +268,11 @@ impl Walk {
         }
         let (of, of_tree) = self.as_whole(&call.receiver);
         let (natives, trees): (Vec<_>, Vec<_>) = call.args.iter().map(|arg| self.expr(arg)).unzip();
-        let (method, (line, column)) = (&call.method, place_of(call.method.span()));
+        let (method, at) = (&call.method, place_of(call.method.span()));
         let function = quote_spanned!(method.span() => ::folio::ir::device::Give::#method);
         let given =
             super::call::arguments(call.paren_token.span.join(), quote!(&#of #(, #natives)*));
-        let tree = quote!(__s::Expr::Method(&#of_tree, "give", &[#(#trees),*], (#line, #column)));
+        let tree = Tree::method(&of_tree, "give", &trees, at);
         (quote!(#function #given), tree)
     }
 
@@ -302,7 +303,7 @@ impl Walk {
                 }}
             }
         };
-        (native, quote!(__s::Expr::Each(#number, &#tree)))
+        (native, Tree::of("each").word(number).part(&tree))
     }
 
     fn once(&mut self, call: &ExprMethodCall) -> Both {
@@ -311,7 +312,7 @@ impl Walk {
             (closure, self.expr(&call.receiver));
         let method = &call.method;
         let native = quote_spanned!(method.span() => #group.#method(|| { #(#copies)* #body; }));
-        (native, quote!(__s::Expr::Once(&#tree)))
+        (native, Tree::of("once").part(&tree))
     }
 
     /// Memory for values of the items.
@@ -328,7 +329,7 @@ impl Walk {
         };
         let ((native, tree), (group, _)) = (self.expr(value), self.expr(&call.receiver));
         let (room, method) = (self.room(), &call.method);
-        (quote!(#group.#method(&#room, #native)), quote!(__s::Expr::Private(&#tree)))
+        (quote!(#group.#method(&#room, #native)), Tree::of("private").part(&tree))
     }
 
     fn collect(&mut self, call: &ExprMethodCall, fold: &str) -> Both {
@@ -343,14 +344,14 @@ impl Walk {
         else {
             return nothing();
         };
-        let (room, method, fold) = (self.room(), &call.method, format_ident!("{fold}"));
+        let (room, method) = (self.room(), &call.method);
         let entry = self.entry(quote_spanned! {combine.span()=>
             <#combine as ::folio::ir::device::Combining>::entry as fn() -> __s::Entry
         });
         let native = quote_spanned! {method.span()=>
             #group.#method::<#combine, _>(&#room, |#item| { #(#copies)* #body })
         };
-        (native, quote!(__s::Expr::Collect(::folio::ir::Fold::#fold, #entry, #number, &#tree)))
+        (native, Tree::of("collect").word(fold).word(entry).word(number).part(&tree))
     }
 
     fn fill(&mut self, call: &ExprMethodCall) -> Both {
@@ -368,7 +369,7 @@ impl Walk {
         };
         let method = &call.method;
         let native = quote_spanned!(method.span() => #array.#method(|#slot: ::core::primitive::usize| { #(#copies)* #body }));
-        (native, quote!(__s::Expr::Fill(&#of, #number, &#tree)))
+        (native, Tree::of("fill").part(&of).word(number).part(&tree))
     }
 
     /// Whatever the phase has used, it used at its items' own places, or read it.
@@ -495,5 +496,5 @@ impl Walk {
 }
 
 fn nothing() -> Both {
-    (quote!(()), quote!(__s::Expr::Unit))
+    (quote!(()), Tree::unit())
 }

@@ -22,6 +22,7 @@ use self::ends::Known;
 use self::strip::Plan;
 use crate::errors::Errors;
 use crate::pattern::Scopes;
+use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::BTreeSet;
@@ -30,7 +31,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprStruct, Member, Pat, Stmt};
 
 /// Rust, and tree.
-pub type Both = (TokenStream, TokenStream);
+pub type Both = (TokenStream, Tree);
 
 /// Line and column, from 1.
 pub fn place_of(span: Span) -> (u32, u32) {
@@ -95,7 +96,7 @@ impl Walk {
     /// Refuses something.
     pub fn refuse(&mut self, at: Span, text: impl std::fmt::Display) -> Both {
         self.errors.add(at, text);
-        (quote!(::core::panic!()), quote!(__s::Expr::Unit))
+        (quote!(::core::panic!()), Tree::unit())
     }
 
     /// A new slot.
@@ -176,24 +177,20 @@ impl Walk {
         let mut before = vec![];
         for (name, given) in std::mem::take(&mut self.mutable) {
             let at = self.scopes.bind(&name);
-            before.push(quote! {
-                __s::Statement::Let(__s::Pattern::Local(#at, true), __s::Expr::Local(#given))
-            });
+            before.push(Tree::of("let").word("mut").word(at).part(&Tree::local(given)));
         }
         let (native, tree) = self.block(block);
         if before.is_empty() {
             return (native, tree);
         }
-        let tail = quote!(::core::option::Option::Some(&__s::Expr::Block(&#tree)));
-        (native, quote!(__s::Block { statements: &[#(#before),*], tail: #tail }))
+        (native, Tree::block(&before, Some(&Tree::of_block(&tree))))
     }
 
     /// A block.
     pub fn block(&mut self, block: &Block) -> Both {
         self.scopes.enter();
         let spine = self.enter_spine();
-        let none = quote!(::core::option::Option::None);
-        let (mut natives, mut trees, mut tail) = (vec![], vec![], none);
+        let (mut natives, mut trees, mut tail) = (vec![], vec![], None);
         let last = block.stmts.len().saturating_sub(1);
         for (at, stmt) in block.stmts.iter().enumerate() {
             match stmt {
@@ -212,15 +209,15 @@ impl Walk {
                     let gives = at == last && semi.is_none() && !is_statement(expr);
                     natives.push(quote!(#native #semi));
                     if gives {
-                        tail = quote!(::core::option::Option::Some(&#tree));
+                        tail = Some(tree);
                     } else {
-                        trees.push(quote!(__s::Statement::Expr(#tree)));
+                        trees.push(tree);
                     }
                 }
                 Stmt::Macro(mac) => {
                     let (native, tree) = self.macro_call(&mac.mac);
                     natives.push(quote!(#native;));
-                    trees.push(quote!(__s::Statement::Expr(#tree)));
+                    trees.push(tree);
                 }
                 Stmt::Item(item) => {
                     self.refuse(
@@ -233,7 +230,7 @@ impl Walk {
         self.leave_spine(spine);
         self.scopes.leave();
         let native = quote_spanned!(block.brace_token.span.join() => { #(#natives)* });
-        (native, quote!(__s::Block { statements: &[#(#trees),*], tail: #tail }))
+        (native, Tree::block(&trees, tail.as_ref()))
     }
 
     fn local(&mut self, local: &syn::Local) -> Both {
@@ -248,7 +245,7 @@ impl Walk {
                 self.refuse(pat.span(), "without a value, `let` takes one name");
             }
             self.scopes.pattern(pat, &mut self.errors);
-            return (quote!(let #pat;), quote!(__s::Statement::Expr(__s::Expr::Unit)));
+            return (quote!(let #pat;), Tree::unit());
         };
         let private = self.kept(&init.expr);
         let (native, tree) = match private {
@@ -266,7 +263,7 @@ impl Walk {
         if private.is_some() {
             self.keep(pat);
         }
-        (quote!(let #pat = #native;), quote!(__s::Statement::Let(#pattern, #tree)))
+        (quote!(let #pat = #native;), Tree::of("let").part(&pattern).part(&tree))
     }
 
     /// An expression.
@@ -290,11 +287,8 @@ impl Walk {
                     return self.refuse(path.span(), text);
                 }
                 let tree = match local {
-                    Some(at) => quote!(__s::Expr::Local(#at)),
-                    None => {
-                        let entry = self.const_entry(path);
-                        quote!(__s::Expr::Const(#entry))
-                    }
+                    Some(at) => Tree::local(at),
+                    None => Tree::constant(self.const_entry(path)),
                 };
                 (path.to_token_stream(), tree)
             }
@@ -309,7 +303,7 @@ impl Walk {
                 let (native, tree) = self.expr(&field.base);
                 let member = &field.member;
                 let name = name_of(member);
-                (quote!(#native.#member), quote!(__s::Expr::Field(&#tree, #name)))
+                (quote!(#native.#member), Tree::of("field").part(&tree).word(name))
             }
             Expr::Index(index) => {
                 if let Some(refused) = self.refuse_atomic(index) {
@@ -318,7 +312,6 @@ impl Walk {
                 self.slot_of(&index.expr, &index.index);
                 let (base, base_tree) = self.as_whole(&index.expr);
                 let (native, tree) = self.index(&index.expr, &index.index);
-                let (line, column) = place_of(index.span());
                 let span = index.index.span();
                 let native = if self.proves(&index.expr, &index.index) {
                     let value = Ident::new("__i", Span::mixed_site().located_at(span));
@@ -329,16 +322,17 @@ impl Walk {
                     let at = quote_spanned!(span => ::folio::ir::device::at);
                     quote_spanned!(index.span() => #at(&#base, #native))
                 };
-                (native, quote!(__s::Expr::Index(&#base_tree, &#tree, (#line, #column))))
+                let tree = Tree::of("index").part(&base_tree).part(&tree);
+                (native, tree.at(place_of(index.span())))
             }
-            Expr::Tuple(tuple) if tuple.elems.is_empty() => (quote!(()), quote!(__s::Expr::Unit)),
+            Expr::Tuple(tuple) if tuple.elems.is_empty() => (quote!(()), Tree::unit()),
             Expr::Tuple(tuple) => {
                 let (natives, trees) = self.all(&tuple.elems);
-                (quote!((#(#natives,)*)), quote!(__s::Expr::Tuple(&[#(#trees),*])))
+                (quote!((#(#natives,)*)), Tree::of("tuple").parts(&trees))
             }
             Expr::Array(array) => {
                 let (natives, trees) = self.all(&array.elems);
-                (quote!([#(#natives),*]), quote!(__s::Expr::Array(&[#(#trees),*])))
+                (quote!([#(#natives),*]), Tree::of("array").parts(&trees))
             }
             Expr::Repeat(repeat) => {
                 let (native, tree) = self.expr(&repeat.expr);
@@ -346,7 +340,7 @@ impl Walk {
                 // Of this type, as Rust has it: literals follow.
                 let len_of = quote!({ const { ::core::convert::identity::<::core::primitive::usize>(#len) } });
                 let entry = self.const_entry(&len_of);
-                (quote!([#native; #len]), quote!(__s::Expr::Repeat(&#tree, #entry)))
+                (quote!([#native; #len]), Tree::of("repeat").part(&tree).word(entry))
             }
             Expr::Struct(literal) => self.structure(literal),
             Expr::MethodCall(call) => match self.special(call) {
@@ -362,7 +356,7 @@ impl Walk {
             Expr::Match(choice) => self.apart(|walk| walk.perhaps(|walk| walk.choice(choice))),
             Expr::Block(block) if block.label.is_none() => {
                 let (native, tree) = self.block(&block.block);
-                (native, quote!(__s::Expr::Block(&#tree)))
+                (native, Tree::of_block(&tree))
             }
             Expr::ForLoop(_) => self.apart(|walk| walk.flow(expr)),
             Expr::Block(_) | Expr::While(_) | Expr::Loop(_) => {
@@ -378,7 +372,7 @@ impl Walk {
     fn all<'e>(
         &mut self,
         exprs: impl IntoIterator<Item = &'e Expr>,
-    ) -> (Vec<TokenStream>, Vec<TokenStream>) {
+    ) -> (Vec<TokenStream>, Vec<Tree>) {
         exprs.into_iter().map(|expr| self.expr(expr)).unzip()
     }
 
@@ -413,12 +407,12 @@ impl Walk {
             let member = &field.member;
             let name = name_of(member);
             natives.push(quote!(#member: #native));
-            trees.push(quote!((#name, #tree)));
+            trees.push(Tree::of(&name).part(&tree));
         }
         let path = &literal.path;
         let value = Ident::new("__v", Span::mixed_site().located_at(literal.span()));
         let native = quote!({ let #value = #path { #(#natives),* }; #slot.is(&#value); #value });
-        (native, quote!(__s::Expr::Struct(#entry, &[#(#trees),*])))
+        (native, Tree::of("struct").word(entry).parts(&trees))
     }
 }
 

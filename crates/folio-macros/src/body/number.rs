@@ -1,6 +1,8 @@
 //! Literals and operators.
 
 use super::{Both, Walk, place_of};
+use crate::refused::refuse_type;
+use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -12,7 +14,7 @@ impl Walk {
         let (digits, suffix) = match &lit.lit {
             Lit::Bool(value) => {
                 let value = value.value;
-                return (lit.to_token_stream(), quote!(__s::Expr::Bool(#value)));
+                return (lit.to_token_stream(), Tree::bool(value));
             }
             Lit::Int(number) => (number.base10_digits().to_owned(), number.suffix().to_owned()),
             Lit::Float(number) => (number.base10_digits().to_owned(), number.suffix().to_owned()),
@@ -27,14 +29,14 @@ impl Walk {
             let ty = Ident::new(&suffix, span);
             // A suffix names the language's type, whatever has its name here.
             let entry = self.type_entry(&quote_spanned!(span => ::core::primitive::#ty));
-            return (quote!((#minus #lit)), quote!(__s::Expr::Number(#digits, #entry)));
+            return (quote!((#minus #lit)), Tree::number(&digits, entry));
         }
         let (slot, entry) = self.slot(span);
         let value = Ident::new("__v", Span::mixed_site().located_at(span));
         // No call around the literal: rustc's message then points at the literal alone.
         let native =
             quote_spanned!(span => { let #value = #minus #lit; #slot.is(&#value); #value });
-        (native, quote!(__s::Expr::Number(#digits, #entry)))
+        (native, Tree::number(&digits, entry))
     }
 
     pub(super) fn unary(&mut self, unary: &syn::ExprUnary) -> Both {
@@ -45,23 +47,23 @@ impl Walk {
         match unary.op {
             UnOp::Neg(token) => {
                 let (slot, entry) = self.operator(token.span, "neg");
-                let tree = quote!(__s::Expr::Unary('-', &#tree, #entry));
+                let tree = Tree::of("unary").word('-').part(&tree).entry(entry);
                 (quote_spanned!(slot.span() => #slot.negated::<__M>(#native)), tree)
             }
             UnOp::Not(token) => {
-                let none = none();
-                (quote!((#token #native)), quote!(__s::Expr::Unary('!', &#tree, #none)))
+                let tree = Tree::of("unary").word('!').part(&tree).entry(None);
+                (quote!((#token #native)), tree)
             }
             _ => self.refuse(unary.span(), "dereferencing is not supported; values are copied"),
         }
     }
 
     /// The slot of an operator that structs may have, and its entry.
-    fn operator(&mut self, at: Span, function: &str) -> (Ident, TokenStream) {
+    fn operator(&mut self, at: Span, function: &str) -> (Ident, Option<u16>) {
         let name = self.new_slot(at);
         let function = Ident::new(function, name.span());
         let entry = self.entry(quote_spanned!(at => #name.#function()));
-        (name, quote!(::core::option::Option::Some(#entry)))
+        (name, Some(entry))
     }
 
     pub(super) fn cast(&mut self, cast: &syn::ExprCast) -> Both {
@@ -69,10 +71,11 @@ impl Walk {
         if matches!(**ty, Type::Infer(_)) {
             return self.refuse(ty.span(), "write the type after `as`");
         }
+        refuse_type(ty, self);
         let (native, tree) = self.expr(&cast.expr);
         let entry = self.type_entry(ty);
         let function = quote_spanned!(cast.as_token.span => ::folio::ir::device::cast::<_, #ty>);
-        (quote!(#function(#native)), quote!(__s::Expr::Cast(&#tree, #entry)))
+        (quote!(#function(#native)), Tree::of("cast").part(&tree).word(entry))
     }
 
     pub(super) fn binary(&mut self, binary: &ExprBinary) -> Both {
@@ -88,8 +91,8 @@ impl Walk {
         let (a, tree_a) = self.expr(&binary.left);
         let (b, tree_b) = self.expr(&binary.right);
         let (native, entry) = self.operation(binary, &op, a, b);
-        let (line, column) = place_of(binary.span());
-        let tree = quote!(__s::Expr::Binary(#op, &#tree_a, &#tree_b, #entry, (#line, #column)));
+        let tree = Tree::of("binary").word(op).part(&tree_a).part(&tree_b);
+        let tree = tree.entry(entry).at(place_of(binary.span()));
         (native, tree)
     }
 
@@ -111,8 +114,8 @@ impl Walk {
         let (target, tree_a) = self.target(&binary.left);
         let by = Ident::new("__by", Span::mixed_site().located_at(binary.op.span()));
         let (new, entry) = self.operation(binary, op, target.read(), by.to_token_stream());
-        let (line, column) = place_of(binary.span());
-        let tree = quote!(__s::Expr::AssignOp(#op, &#tree_a, &#tree_b, #entry, (#line, #column)));
+        let tree = Tree::of("assign_op").word(op).part(&tree_a).part(&tree_b);
+        let tree = tree.entry(entry).at(place_of(binary.span()));
         let (before, write) = (target.before(true), target.write(new, 0, binary.span()));
         (quote!({ let #by = #b; #before #write; }), tree)
     }
@@ -124,17 +127,17 @@ impl Walk {
         op: &str,
         a: TokenStream,
         b: TokenStream,
-    ) -> (TokenStream, TokenStream) {
+    ) -> (TokenStream, Option<u16>) {
         let span = binary.op.span();
         let Some((name, by_slot)) = function_of(op) else {
             let token: TokenStream = op.parse().unwrap_or_default();
             let token = respanned(token, span);
-            return (quote!(((#a) #token (#b))), none());
+            return (quote!(((#a) #token (#b))), None);
         };
         let function = Ident::new(name, span);
         let function = quote_spanned!(span => ::folio::ir::device::ops::#function);
         match by_slot {
-            BySlot::No => (quote_spanned!(binary.span() => #function(#a, #b)), none()),
+            BySlot::No => (quote_spanned!(binary.span() => #function(#a, #b)), None),
             BySlot::Told => {
                 let (slot, entry) = self.operator(span, name);
                 (quote_spanned!(binary.span() => #function::<__M, _, _>(&#slot, #a, #b)), entry)
@@ -146,11 +149,6 @@ impl Walk {
             }
         }
     }
-}
-
-/// No entry, in a tree.
-fn none() -> TokenStream {
-    quote!(::core::option::Option::None)
 }
 
 fn respanned(tokens: TokenStream, span: Span) -> TokenStream {

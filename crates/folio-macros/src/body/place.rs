@@ -1,6 +1,7 @@
 //! What is indexed, and what is written to.
 
 use super::{Both, Special, Walk, name_of, place_of};
+use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -9,13 +10,12 @@ use syn::{BinOp, Expr, ExprBinary, ExprIndex, Member};
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
         self.acts += 1;
-        let (line, column) = place_of(token);
         let (native, tree) = self.expr(from);
         if matches!(to, Expr::Infer(_)) {
             return (quote!(_ = #native), tree);
         }
         let (target, place) = self.target(to);
-        let tree = quote!(__s::Expr::Assign(&#place, &#tree, (#line, #column)));
+        let tree = Tree::of("assign").part(&place).part(&tree).at(place_of(token));
         if let Target::Name(name) = &target {
             if self.may_be_parameter(to) {
                 self.refuse(to.span(), "views and items stay what they are; write `x[i] = ..`");
@@ -29,7 +29,7 @@ impl Walk {
     }
 
     /// What is written to, and its tree.
-    pub(super) fn target(&mut self, expr: &Expr) -> (Target, TokenStream) {
+    pub(super) fn target(&mut self, expr: &Expr) -> (Target, Tree) {
         match expr {
             Expr::Path(path)
                 if let Some(at) = path.path.get_ident().and_then(|n| self.scopes.find(n)) =>
@@ -51,7 +51,7 @@ impl Walk {
             Expr::Field(field) => {
                 let (base, tree) = self.target(&field.base);
                 let name = name_of(&field.member);
-                let tree = quote!(__s::Expr::Field(&#tree, #name));
+                let tree = Tree::of("field").part(&tree).word(name);
                 (Target::Field(Box::new(base), field.member.clone()), tree)
             }
             Expr::Index(index) => {
@@ -63,8 +63,8 @@ impl Walk {
                 let chunk = self.chunk(&index.expr);
                 let (base, base_tree) = self.target(&index.expr);
                 let (native, tree) = self.index(&index.expr, &index.index);
-                let (line, column) = place_of(index.span());
-                let tree = quote!(__s::Expr::Index(&#base_tree, &#tree, (#line, #column)));
+                let tree = Tree::of("index").part(&base_tree).part(&tree);
+                let tree = tree.at(place_of(index.span()));
                 let span = index.index.span();
                 let name = format!("__i{}", self.targets);
                 self.targets += 1;
@@ -134,12 +134,10 @@ impl Walk {
         let (left, left_tree) = self.expr(&binary.left);
         let slot = self.new_slot(binary.op.span());
         let name = Ident::new(name, slot.span());
-        let (line, column) = place_of(binary.op.span());
-        let own = quote!(__s::Expr::Method(&#left_tree, "index", &[], (#line, #column)));
-        (
-            quote_spanned!(slot.span() => #slot.#name::<__M>(#left.index(), #native)),
-            quote!(__s::Expr::Binary(#op, &#own, &#tree, ::core::option::Option::None, (#line, #column))),
-        )
+        let at = place_of(binary.op.span());
+        let own = Tree::method(&left_tree, "index", &[], at);
+        let tree = Tree::of("binary").word(op).part(&own).part(&tree).entry(None).at(at);
+        (quote_spanned!(slot.span() => #slot.#name::<__M>(#left.index(), #native)), tree)
     }
 }
 

@@ -157,6 +157,10 @@ impl Walk {
             // What is repeated could be made of a part that only lanes have.
             self.plan.give_up();
         }
+        if positions && divides(&init.expr) {
+            // What fails is told here, also where nothing needs the value.
+            self.plan.push(Step::Each(vec![], quote!({ #native })));
+        }
         self.plan.push(match positions && !names.is_empty() {
             true => Step::Again(names.into_iter().map(|(name, _)| name).collect(), native.clone()),
             false => Step::Each(names, native.clone()),
@@ -307,6 +311,27 @@ fn is_known(pattern: &Pat) -> bool {
         Pat::Tuple(parts) => parts.elems.iter().all(is_known),
         _ => false,
     }
+}
+
+/// Something may be divided by zero, in what positions are made of.
+fn divides(expr: &Expr) -> bool {
+    match expr {
+        Expr::Paren(inner) => divides(&inner.expr),
+        Expr::Group(inner) => divides(&inner.expr),
+        Expr::Cast(cast) => divides(&cast.expr),
+        Expr::Tuple(tuple) => tuple.elems.iter().any(divides),
+        Expr::MethodCall(call) => divides(&call.receiver) || call.args.iter().any(divides),
+        Expr::Binary(binary) => {
+            let by_any = matches!(binary.op, BinOp::Div(_) | BinOp::Rem(_))
+                && !matches!(&*binary.right, Expr::Lit(lit) if is_not_zero(&lit.lit));
+            by_any || divides(&binary.left) || divides(&binary.right)
+        }
+        _ => false,
+    }
+}
+
+fn is_not_zero(lit: &Lit) -> bool {
+    matches!(lit, Lit::Int(number) if number.base10_parse::<u64>().is_ok_and(|n| n != 0))
 }
 
 /// The names that a pattern binds, and whether they are `mut`.

@@ -1,7 +1,8 @@
 //! Sub-groups: what their items do together, which is only where all of them are (semantics 11.3).
 
 use super::{Both, Walk, place_of};
-use quote::{format_ident, quote, quote_spanned};
+use crate::tree::Tree;
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{ExprMethodCall, GenericArgument};
 
@@ -53,9 +54,7 @@ impl Walk {
         let given = super::call::arguments(call.paren_token.span.join(), given);
         let function = quote_spanned!(method.span() => ::folio::ir::device::GroupItem::#method);
         let Some((_, fold)) = FOLDS.iter().find(|(fold, _)| *fold == name) else {
-            let (line, column) = place_of(method.span());
-            let tree =
-                quote!(__s::Expr::Method(&#of_tree, #name, &[#(#trees),*], (#line, #column)));
+            let tree = Tree::method(&of_tree, name, &trees, place_of(method.span()));
             return (quote!(#function #given), tree);
         };
         let generics = call.turbofish.as_ref().and_then(|generics| generics.args.first());
@@ -63,14 +62,10 @@ impl Walk {
             let text = format!("say what combines which value: `i.{name}::<Add>(x)`");
             return self.refuse(method.span(), text);
         };
-        let fold = format_ident!("{fold}");
         let entry = self.entry(quote_spanned! {combine.span()=>
             <#combine as ::folio::ir::device::Combining>::entry as fn() -> __s::Entry
         });
         let native = quote_spanned!(method.span() => #function::<#combine, _>);
-        (
-            quote!(#native #given),
-            quote!(__s::Expr::SubgroupFold(::folio::ir::Fold::#fold, #entry, &#tree)),
-        )
+        (quote!(#native #given), Tree::of("subgroup").word(fold).word(entry).part(tree))
     }
 }

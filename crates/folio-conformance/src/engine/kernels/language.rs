@@ -478,6 +478,30 @@ pub(super) fn loops_of_all_kinds(rig: &Rig) -> Outcome {
     fine(mapped(rig, |k| k as i32, 0, |x, y| to_the_last(x, y))?)
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, DeviceType)]
+#[repr(C)]
+struct Here {
+    n: i32,
+}
+
+#[device_fn]
+impl Here {
+    #[cfg(target_endian = "little")]
+    fn sign(self) -> i32 {
+        self.n
+    }
+
+    #[cfg(not(target_endian = "little"))]
+    fn sign(self) -> i32 {
+        self.n
+    }
+}
+
+#[kernel]
+fn signs(i: Item, x: In<Here>, y: Out<i32>) {
+    y[i] = x[i].sign();
+}
+
 pub(super) fn methods_and_operators(rig: &Rig) -> Outcome {
     let v = |k| V2 { x: wave(k), y: wave(k + 9) };
     fine(mapped(rig, v, v(0), |x, y| vectors(x, y))?)?;
@@ -486,7 +510,7 @@ pub(super) fn methods_and_operators(rig: &Rig) -> Outcome {
     fine(mapped(rig, v, 0i64, |x, y| generic_vectors(x, y))?)?;
     let (a, b) = (v(3), v(5));
     ensure_eq!((a + b - b * 2).norm2(), (a - b).dot(-(b - a)));
-    Ok(())
+    fine(mapped(rig, |k| Here { n: k as i32 }, 0, |x, y| signs(x, y))?)
 }
 
 pub(super) fn tuples_and_constants(rig: &Rig) -> Outcome {
@@ -559,6 +583,35 @@ mod quiet {
     }
 }
 
+/// Without the standard prelude no method of its traits is in the way of the user's.
+#[no_implicit_prelude]
+mod bare {
+    use ::folio::prelude::*;
+
+    #[expect(dead_code, reason = "nothing is to call them")]
+    trait Turned: ::core::marker::Sized {
+        fn rev(self) -> ::core::ops::Range<usize> {
+            0..1 << 40
+        }
+        fn step_by(self, _: usize) -> ::core::ops::Range<usize> {
+            0..1 << 40
+        }
+    }
+    impl<T> Turned for T {}
+
+    #[kernel]
+    pub fn backwards(i: Item, x: In<i32>, y: Out<i32>) {
+        let mut sum = 0;
+        for k in (0..x.len()).rev() {
+            sum = sum * 3 + x[k];
+        }
+        for k in (0..x.len()).rev().step_by(3) {
+            sum -= x[k];
+        }
+        y[i] = sum;
+    }
+}
+
 /// The names of a kernel's call, and of what runs it, are not looked for among the user's.
 pub(super) fn traits_of_others_change_nothing(rig: &Rig) -> Outcome {
     let x = data([64], |k| k as i32 - 5);
@@ -579,7 +632,7 @@ pub(super) fn traits_of_others_change_nothing(rig: &Rig) -> Outcome {
     let (x, mut sum, mut y) = ([4, 5], [0], [0; 2]);
     quiet::shifted::host(2, 3, &x, &mut sum, &mut y)?;
     ensure_eq!((sum, y), ([9], [7, 8]));
-    Ok(())
+    fine(mapped(rig, |k| k as i32, 0, |x, y| bare::backwards(x, y))?)
 }
 
 pub(super) fn names_of_all_kinds(rig: &Rig) -> Outcome {

@@ -89,6 +89,7 @@ tests![
     chains_may_be_long,
     writes_to_arrays_have_their_places,
     variables_have_a_limit,
+    positions_are_divided,
     loops_of_all_kinds,
     methods_and_operators,
     tuples_and_constants,

@@ -143,6 +143,33 @@ pub(super) fn writes_to_arrays_have_their_places(rig: &Rig) -> Outcome {
 }
 
 #[kernel]
+fn rows(i: Item, width: usize, n: usize, x: In<i32>, y: InOut<i32>) {
+    let (row, _) = (i.index() / width, i.index() % width);
+    for j in 0..n {
+        y[i] += x[j] + row as i32;
+    }
+}
+
+/// What is divided is divided, also where a loop that would need it has no turns. Semantics 10.1
+pub(super) fn positions_are_divided(rig: &Rig) -> Outcome {
+    let (x, y) = (data([64], |k| k as i32), data([64], |k| 2 * k as i32));
+    let divided = |width: usize, n: usize| {
+        let args = vec![scalar(width), scalar(n), x.arg(), y.arg()];
+        agree::<rows>(rig, &[64], args, |rt, q| {
+            let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+            q.run(64, rows(width, n, &x, &mut y))?;
+            Ok(vec![contents(&y)?])
+        })
+    };
+    fine(divided(7, 20)?)?;
+    for n in [0, 20] {
+        let failed = divided(0, n)?.map(|violation| violation.kind);
+        ensure_eq!(failed, Some(ViolationKind::DivisionByZero));
+    }
+    Ok(())
+}
+
+#[kernel]
 fn too_large(i: Item, y: Out<u32>) {
     let mut a = [0u8; 1 << 36];
     a[i.index()] = 1;

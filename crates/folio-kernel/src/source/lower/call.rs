@@ -1,6 +1,7 @@
 //! Calls of device functions, which are inlined, and methods.
 
-use super::super::{At, Entry, Expr, Function};
+use super::super::tree::{At, Expr};
+use super::super::{Entry, Function};
 use super::method::{self, Method};
 use super::{Frame, Given, Lower, LowerError, MOST_CALLS, Result};
 use crate::ir::{ParamKind, Stmt, Value};
@@ -8,7 +9,7 @@ use crate::op::{Binary, Combine, Compare, Op, Subgroup, Unary};
 use crate::types::Scalar;
 
 impl Lower {
-    pub(super) fn call(&mut self, at: u16, args: &'static [Expr]) -> Result<Given> {
+    pub(super) fn call(&mut self, at: u16, args: &[Expr]) -> Result<Given> {
         let function = match (self.frame.table.get(usize::from(at)), args) {
             (Some(Entry::Function(function)), _) => *function,
             (Some(Entry::Combine(combine)), [a, b]) => {
@@ -69,7 +70,8 @@ impl Lower {
             self.frame.locals.insert(at as u16, given);
         }
         self.builder.begin(false);
-        let gives = self.block(function.body)?;
+        let body = self.body(function)?;
+        let gives = self.block(&body)?;
         if let (Some(var), false) = (result, matches!(gives, Given::Unit)) {
             let value = self.value(gives)?;
             self.builder.set(var, value);
@@ -86,9 +88,9 @@ impl Lower {
 
     pub(super) fn method(
         &mut self,
-        receiver: &'static Expr,
+        receiver: &Expr,
         name: &'static str,
-        args: &'static [Expr],
+        args: &[Expr],
         at: At,
     ) -> Result<Given> {
         let given = self.expr(receiver)?;

@@ -1,6 +1,7 @@
 //! Expressions: numbers, operators, fields, what is made of parts.
 
-use super::super::{At, Entry, Expr, Function};
+use super::super::tree::{At, Expr};
+use super::super::{Entry, Function};
 use super::place::known;
 use super::{Given, Lower, LowerError, Result, fits_a_variable};
 use crate::ir::{ParamId, Stmt, Value};
@@ -9,7 +10,7 @@ use crate::types::{Composite, Scalar, Type};
 use std::collections::HashMap;
 
 impl Lower {
-    pub(super) fn expr(&mut self, expr: &'static Expr) -> Result<Given> {
+    pub(super) fn expr(&mut self, expr: &Expr) -> Result<Given> {
         match expr {
             Expr::Unit => Ok(Given::Unit),
             Expr::Number(digits, ty) => self.number(digits, *ty),
@@ -77,7 +78,7 @@ impl Lower {
                     _ => Err(LowerError::Unsupported("this length")),
                 }
             }
-            Expr::If(cond, then, otherwise) => self.branch(cond, then, *otherwise),
+            Expr::If(links, otherwise) => self.branch(links, otherwise.as_ref()),
             Expr::Block(block) => self.block(block),
             Expr::Scope(number, block) => self.scope(*number, block),
             Expr::Loop(number, block) => self.repeat(*number, None, block),
@@ -137,8 +138,8 @@ impl Lower {
     pub(super) fn binary(
         &mut self,
         op: &'static str,
-        a: &'static Expr,
-        b: &'static Expr,
+        a: &Expr,
+        b: &Expr,
         function: Option<u16>,
         at: At,
     ) -> Result<Given> {
@@ -220,12 +221,7 @@ impl Lower {
     }
 
     /// The right side only if it decides.
-    pub(super) fn lazy(
-        &mut self,
-        op: &'static str,
-        a: &'static Expr,
-        b: &'static Expr,
-    ) -> Result<Given> {
+    pub(super) fn lazy(&mut self, op: &'static str, a: &Expr, b: &Expr) -> Result<Given> {
         let first = self.of(a)?;
         let var = self.var("lazy", Scalar::Bool);
         self.builder.set(var, first);
@@ -242,7 +238,7 @@ impl Lower {
         Ok(Given::Value(self.builder.get(var)))
     }
 
-    pub(super) fn field(&mut self, base: &'static Expr, name: &'static str) -> Result<Given> {
+    pub(super) fn field(&mut self, base: &Expr, name: &'static str) -> Result<Given> {
         let given = self.expr(base)?;
         if let Given::Tuple(parts) = &given {
             let part = name.parse().ok().and_then(|at: usize| parts.get(at));
@@ -270,11 +266,7 @@ impl Lower {
         }
     }
 
-    pub(super) fn structure(
-        &mut self,
-        ty: u16,
-        fields: &'static [(&'static str, Expr)],
-    ) -> Result<Given> {
+    pub(super) fn structure(&mut self, ty: u16, fields: &[(&'static str, Expr)]) -> Result<Given> {
         let ty = self.entry_type(ty)?;
         let mut values = HashMap::new();
         for (name, expr) in fields {

@@ -1,6 +1,6 @@
 //! Branches, loops, and ways out.
 
-use super::super::{Block, Counted, Expr};
+use super::super::tree::{Block, Counted, Expr};
 use super::{Around, Given, Lower, LowerError, Result};
 use crate::ir::{Body, Stmt, Value, VarId};
 use crate::op::{Binary, Compare, Op};
@@ -10,25 +10,11 @@ use crate::types::Scalar;
 const MOST_NESTED: usize = 64;
 
 /// A test of such a chain, and what is done where it holds.
-type Link = (&'static Expr, &'static Block);
-
-/// The tests in an `else`, each with the `else` after it.
-fn links(
-    mut otherwise: Option<&'static Block>,
-) -> impl Iterator<Item = (Link, Option<&'static Block>)> {
-    std::iter::from_fn(move || {
-        let Some(Block { statements: [], tail: Some(Expr::If(cond, then, rest)) }) = otherwise
-        else {
-            return None;
-        };
-        otherwise = *rest;
-        Some(((*cond, *then), *rest))
-    })
-}
+type Link = (Expr, Block);
 
 impl Lower {
     /// What gives nothing.
-    pub(super) fn statement(&mut self, expr: &'static Expr) -> Result<()> {
+    pub(super) fn statement(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::Assign(to, from, at) => {
                 let value = self.of(from)?;
@@ -115,14 +101,12 @@ impl Lower {
         Ok(())
     }
 
-    pub(super) fn branch(
-        &mut self,
-        cond: &'static Expr,
-        then: &'static Block,
-        otherwise: Option<&'static Block>,
-    ) -> Result<Given> {
-        if links(otherwise).nth(MOST_NESTED).is_some() {
-            return self.chain((cond, then), otherwise);
+    pub(super) fn branch(&mut self, links: &[Link], otherwise: Option<&Block>) -> Result<Given> {
+        let Some(((cond, then), further)) = links.split_first() else {
+            return otherwise.map_or(Ok(Given::Unit), |block| self.block(block));
+        };
+        if further.len() > MOST_NESTED {
+            return self.chain(links, otherwise);
         }
         let cond = self.of(cond)?;
         let mut result = None;
@@ -131,10 +115,8 @@ impl Lower {
         self.keep(&mut result, given)?;
         let then = self.builder.end();
         self.builder.begin(false);
-        if let Some(block) = otherwise {
-            let given = self.block(block)?;
-            self.keep(&mut result, given)?;
-        }
+        let given = self.branch(further, otherwise)?;
+        self.keep(&mut result, given)?;
         let otherwise = self.builder.end();
         self.builder.push(Stmt::If { cond, then, otherwise });
         Ok(self.kept(result))
@@ -142,16 +124,11 @@ impl Lower {
 
     /// A long chain of `else if`: tests one after the other, in a block that each way leaves, since compilers take only
     /// so many braces in each other.
-    fn chain(&mut self, first: Link, otherwise: Option<&'static Block>) -> Result<Given> {
+    fn chain(&mut self, links: &[Link], otherwise: Option<&Block>) -> Result<Given> {
         let label = self.builder.label();
         let mut result = None;
         self.builder.begin(false);
-        let mut last = otherwise;
-        let further = links(otherwise).map(|(link, rest)| {
-            last = rest;
-            link
-        });
-        for (cond, then) in std::iter::once(first).chain(further) {
+        for (cond, then) in links {
             let cond = self.of(cond)?;
             self.builder.begin(false);
             let given = self.block(then)?;
@@ -160,7 +137,7 @@ impl Lower {
             let then = self.builder.end();
             self.builder.push(Stmt::If { cond, then, otherwise: vec![] });
         }
-        if let Some(block) = last {
+        if let Some(block) = otherwise {
             let given = self.block(block)?;
             self.keep(&mut result, given)?;
         }
@@ -193,7 +170,7 @@ impl Lower {
     fn inside(
         &mut self,
         number: u16,
-        block: &'static Block,
+        block: &Block,
         first: impl FnOnce(&mut Lower, crate::ir::Label) -> Result<()>,
     ) -> Result<(crate::ir::Label, Body, Option<VarId>)> {
         let label = self.builder.label();
@@ -210,8 +187,8 @@ impl Lower {
     pub(super) fn repeat(
         &mut self,
         number: u16,
-        cond: Option<&'static Expr>,
-        block: &'static Block,
+        cond: Option<&Expr>,
+        block: &Block,
     ) -> Result<Given> {
         let (label, body, result) = self.inside(number, block, |this, label| {
             let Some(cond) = cond else { return Ok(()) };
@@ -225,21 +202,16 @@ impl Lower {
     }
 
     /// A labelled block.
-    pub(super) fn scope(&mut self, number: u16, block: &'static Block) -> Result<Given> {
+    pub(super) fn scope(&mut self, number: u16, block: &Block) -> Result<Given> {
         let (label, body, result) = self.inside(number, block, |_, _| Ok(()))?;
         self.builder.push(Stmt::Block { label, body });
         Ok(self.kept(result))
     }
 
-    fn counted(
-        &mut self,
-        number: u16,
-        counted: &'static Counted,
-        block: &'static Block,
-    ) -> Result<()> {
+    fn counted(&mut self, number: u16, counted: &Counted, block: &Block) -> Result<()> {
         let Counted { pattern, start, end, inclusive, reversed, step } = counted;
         let (from, to) = (self.of(start)?, self.of(end)?);
-        let step = step.map(|step| self.of(step)).transpose()?;
+        let step = step.as_ref().map(|step| self.of(step)).transpose()?;
         let scalar = self.builder.type_of(from).scalar();
         let scalar = scalar.ok_or(LowerError::Unsupported("this range"))?;
         let plain = !inclusive && !reversed && step.is_none();

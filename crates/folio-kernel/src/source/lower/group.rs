@@ -1,7 +1,7 @@
 //! Group kernels: phases, what items keep between them, what they give together; and elements that
 //! are contributed to or used atomically.
 
-use super::super::Expr;
+use super::super::tree::{At, Expr};
 use super::{Given, Lower, LowerError, Result};
 use crate::ir::{Owner, ParamId, ParamKind, Place, Stmt, Value};
 use crate::op::{Atomic, Binary, Combine, Fold, Query};
@@ -9,7 +9,7 @@ use crate::types::{Scalar, Type};
 
 impl Lower {
     /// What is of a group kernel.
-    pub(super) fn grouped(&mut self, expr: &'static Expr) -> Result<Given> {
+    pub(super) fn grouped(&mut self, expr: &Expr) -> Result<Given> {
         match expr {
             Expr::Each(item, body) => self.phase(false, Some(*item), body),
             Expr::Once(body) => self.phase(true, None, body),
@@ -36,7 +36,7 @@ impl Lower {
         done.map(|()| body)
     }
 
-    fn phase(&mut self, once: bool, item: Option<u16>, body: &'static Expr) -> Result<Given> {
+    fn phase(&mut self, once: bool, item: Option<u16>, body: &Expr) -> Result<Given> {
         let body = self.of_items(|lower| {
             if let Some(item) = item {
                 lower.frame.locals.insert(item, Given::Item);
@@ -47,13 +47,7 @@ impl Lower {
         Ok(Given::Unit)
     }
 
-    fn collect(
-        &mut self,
-        fold: Fold,
-        combine: u16,
-        item: u16,
-        body: &'static Expr,
-    ) -> Result<Given> {
+    fn collect(&mut self, fold: Fold, combine: u16, item: u16, body: &Expr) -> Result<Given> {
         let combine = self.combine(combine)?;
         let mut value = None;
         let body = self.of_items(|lower| {
@@ -80,7 +74,7 @@ impl Lower {
     }
 
     /// Slot k is computed by the item with number k modulo the number of items.
-    fn fill(&mut self, array: &'static Expr, slot: u16, value: &'static Expr) -> Result<Given> {
+    fn fill(&mut self, array: &Expr, slot: u16, value: &Expr) -> Result<Given> {
         let Given::View(param) = self.expr(array)? else {
             return Err(LowerError::Unsupported("fill"));
         };
@@ -168,8 +162,8 @@ impl Lower {
         &mut self,
         param: ParamId,
         name: &'static str,
-        args: &'static [Expr],
-        at: super::At,
+        args: &[Expr],
+        at: At,
     ) -> Result<Option<Given>> {
         match self.kind(param) {
             Some(ParamKind::Reduce { .. }) if name == "give" => {

@@ -10,13 +10,15 @@ mod integer;
 mod method;
 mod place;
 
-use super::{At, Block, Entry, Expr, Function, Pattern, Statement};
+use super::tree::{At, Block, Expr, Pattern, Statement};
+use super::{Entry, Function, Text};
 use crate::build::Builder;
 use crate::fault::VerifyError;
 use crate::ir::{Kernel, Label, ParamId, ParamKind, Place, Site, Value, VarId};
 use crate::op::Op;
 use crate::types::{Scalar, Type};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Why a function does not become IR. Syntax and types were accepted before, so these are few.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +70,8 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
         false => Builder::items(function.name, rank),
     };
     let frame = Frame::of(function, table, None);
-    let mut lower = Lower { builder, calls: vec![function], inlined: 0, frame, uniform };
+    let (calls, bodies) = (vec![function], HashMap::new());
+    let mut lower = Lower { builder, calls, inlined: 0, bodies, frame, uniform };
     for (at, name) in function.params.iter().enumerate() {
         let given = match lower.frame.table[at] {
             Entry::Item(_) => Given::Item,
@@ -104,7 +107,8 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
     if bytes > MOST_LOCAL {
         return Err(LowerError::LocalMemory(bytes));
     }
-    lower.block(function.body)?;
+    let body = lower.body(function)?;
+    lower.block(&body)?;
     let kernel = lower.builder.kernel();
     let types = kernel.vars.iter().map(|var| var.ty).chain(kernel.values.iter().copied());
     let largest = types.map(|ty| kernel.types.layout(ty).0).max().unwrap_or(0);
@@ -173,6 +177,8 @@ struct Lower {
     calls: Vec<&'static Function>,
     /// How many functions have been inlined.
     inlined: usize,
+    /// Of functions that were called, by where their texts are.
+    bodies: HashMap<*const Text, Rc<Block>>,
     frame: Frame,
     /// In a group kernel's uniform code.
     uniform: bool,
@@ -214,8 +220,18 @@ impl Lower {
         }
     }
 
-    fn block(&mut self, block: &'static Block) -> Result<Given> {
-        for statement in block.statements {
+    /// A function's body, which is read once.
+    fn body(&mut self, function: &Function) -> Result<Rc<Block>> {
+        if let Some(body) = self.bodies.get(&std::ptr::from_ref(function.body)) {
+            return Ok(body.clone());
+        }
+        let body = Rc::new(function.body.read()?);
+        self.bodies.insert(function.body, body.clone());
+        Ok(body)
+    }
+
+    fn block(&mut self, block: &Block) -> Result<Given> {
+        for statement in &block.statements {
             match statement {
                 Statement::Let(pattern, expr) => {
                     let given = self.expr(expr)?;
@@ -226,7 +242,7 @@ impl Lower {
                 }
             }
         }
-        match block.tail {
+        match &block.tail {
             // A place would be read too late: its variable may change, or end.
             Some(tail) => {
                 let given = self.expr(tail)?;
@@ -273,14 +289,15 @@ impl Lower {
         self.builder.op(Op::Make(ty, parts))
     }
 
-    fn of(&mut self, expr: &'static Expr) -> Result<Value> {
+    fn of(&mut self, expr: &Expr) -> Result<Value> {
         let given = self.expr(expr)?;
         self.value(given)
     }
 
     fn bind(&mut self, pattern: &Pattern, given: Given) -> Result<()> {
         match (pattern, given) {
-            (Pattern::Wild, _) | (Pattern::Tuple([]), Given::Unit) => Ok(()),
+            (Pattern::Wild, _) => Ok(()),
+            (Pattern::Tuple(parts), Given::Unit) if parts.is_empty() => Ok(()),
             (Pattern::Local(local, false), given) => {
                 let settled = self.settle(given)?;
                 self.frame.locals.insert(*local, settled);

@@ -1,6 +1,6 @@
 //! Elements of views and arrays, and what is written to.
 
-use super::super::{At, Expr, Pattern};
+use super::super::tree::{At, Expr, Pattern};
 use super::{Given, Lower, LowerError, Result, U64};
 use crate::ir::{ParamId, ParamKind, Place, Root, Step, Value};
 use crate::op::{Op, Query};
@@ -8,7 +8,7 @@ use crate::types::{Composite, Scalar};
 
 impl Lower {
     /// The indices that an expression means, for a view.
-    pub(super) fn indices(&mut self, param: ParamId, index: &'static Expr) -> Result<Vec<Value>> {
+    pub(super) fn indices(&mut self, param: ParamId, index: &Expr) -> Result<Vec<Value>> {
         let rank = self.builder.kernel().elements(param).map_or(1, |(_, rank)| rank);
         match self.expr(index)? {
             Given::Item => match self.kind(param) {
@@ -43,23 +43,13 @@ impl Lower {
         }
     }
 
-    pub(super) fn index(
-        &mut self,
-        base: &'static Expr,
-        index: &'static Expr,
-        at: At,
-    ) -> Result<Given> {
+    pub(super) fn index(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Given> {
         let given = self.element(base, index, at)?;
         // Loaded at once: what follows may store there.
         self.settle(given)
     }
 
-    pub(super) fn element(
-        &mut self,
-        base: &'static Expr,
-        index: &'static Expr,
-        at: At,
-    ) -> Result<Given> {
+    pub(super) fn element(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Given> {
         match self.expr(base)? {
             Given::View(param) => {
                 let indices = self.indices(param, index)?;
@@ -96,7 +86,7 @@ impl Lower {
     }
 
     /// Something that is written to.
-    pub(super) fn place(&mut self, expr: &'static Expr) -> Result<Given> {
+    pub(super) fn place(&mut self, expr: &Expr) -> Result<Given> {
         match expr {
             Expr::Index(base, index, at) => {
                 let base = self.place(base)?;
@@ -139,7 +129,7 @@ impl Lower {
         }
     }
 
-    pub(super) fn assign(&mut self, to: &'static Expr, value: Value, at: At) -> Result<()> {
+    pub(super) fn assign(&mut self, to: &Expr, value: Value, at: At) -> Result<()> {
         if let Expr::Local(local) = to
             && !self.frame.locals.contains_key(local)
         {

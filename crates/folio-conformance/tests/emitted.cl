@@ -6224,6 +6224,122 @@ ENTRY(256) folio_loops(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t138;
   else outside(verdict, 5u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// loops_in_ways
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[10]; } Block;
+ENTRY(256) folio_loops_in_ways(
+    const Block block,
+    GLOBAL const u32 *RESTRICT x_p0_base,
+    GLOBAL u32 *o_p2_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 o_p2_low0 = block.words[3];
+  const u64 o_p2_size0 = block.words[4];
+  const u64 o_p2_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  GLOBAL const u32 *x_p0 = x_p0_base + block.words[8];
+  GLOBAL u32 *o_p2 = o_p2_base + block.words[9];
+  const u64 size0 = get_local_size(0);
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u64 pos0 = offset0 + group0 * size0 + local0;
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  SHARED u32 t_p1[8];
+  for (u32 k = thread; k < 8u; k += threads) {
+    const u32 zero = 0u;
+    t_p1[k] = zero;
+  }
+  BARRIER;
+  u32 l4_v0 = 0u;
+  l4_v0 = 0u;
+  const u64 t2 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/ways.rs
+  u32 t3 = 0u;
+  if (t2 - x_p0_low0 < x_p0_size0) t3 = x_p0[t2 - x_p0_low0];
+  else outside(verdict, 1u, t2, 0, 0, x_p0_shape0, 0, 0);
+  const u32 t5 = (u32)(t3 % 2u);
+  const bool t7 = t5 == 0u;
+  if (t7) {
+    const u64 t10 = (u64)0;
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    u32 t11 = 0u;
+    if (t10 - x_p0_low0 < x_p0_size0) t11 = x_p0[t10 - x_p0_low0];
+    else outside(verdict, 2u, t10, 0, 0, x_p0_shape0, 0, 0);
+    for (u32 k12 = 0u; k12 < t11; k12++) {
+      BARRIER;
+      {
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t15 = 0u;
+        if (local0 < 8ul) t15 = t_p1[local0];
+        else outside(verdict, 3u, local0, 0, 0, 8ul, 0, 0);
+        const u32 t16 = t15 + k12;
+        if (local0 < 8ul) t_p1[local0] = t16;
+        else outside(verdict, 4u, local0, 0, 0, 8ul, 0, 0);
+      }
+      BARRIER;
+      const u64 t18 = (u64)1;
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      u32 t19 = 0u;
+      if (t18 < 8ul) t19 = t_p1[t18];
+      else outside(verdict, 5u, t18, 0, 0, 8ul, 0, 0);
+      const u32 t20 = l4_v0;
+      const u32 t21 = t20 + t19;
+      l4_v0 = t21;
+    }
+  } else {
+    for (u64 turn1 = 0; turn1 >> 63 == 0; turn1++) {
+      BARRIER;
+      {
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t23 = 0u;
+        if (pos0 - x_p0_low0 < x_p0_size0) t23 = x_p0[pos0 - x_p0_low0];
+        else outside(verdict, 6u, pos0, 0, 0, x_p0_shape0, 0, 0);
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t25 = 0u;
+        if (local0 < 8ul) t25 = t_p1[local0];
+        else outside(verdict, 7u, local0, 0, 0, 8ul, 0, 0);
+        const u32 t26 = t25 + t23;
+        if (local0 < 8ul) t_p1[local0] = t26;
+        else outside(verdict, 8u, local0, 0, 0, 8ul, 0, 0);
+      }
+      BARRIER;
+      const u64 t28 = (u64)2;
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      u32 t29 = 0u;
+      if (t28 < 8ul) t29 = t_p1[t28];
+      else outside(verdict, 9u, t28, 0, 0, 8ul, 0, 0);
+      const u32 t30 = l4_v0;
+      const u32 t31 = t30 + t29;
+      l4_v0 = t31;
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      const u32 t32 = l4_v0;
+      const bool t34 = t32 > 20u;
+      if (t34) {
+        break;
+      }
+    }
+  }
+  // crates/folio-conformance/src/engine/kernels/ways.rs
+  const u32 t35 = l4_v0;
+  BARRIER;
+  if (thread == 0u) {
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t35;
+    else outside(verdict, 10u, group0, 0, 0, o_p2_shape0, 0, 0);
+  }
+  BARRIER;
+}
 // mandelbrot
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -9523,6 +9639,209 @@ ENTRY(256) folio_of_a_macro_of_parts(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t34;
   else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// one_of_many
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[10]; } Block;
+ENTRY(256) folio_one_of_many(
+    const Block block,
+    GLOBAL const u32 *RESTRICT x_p0_base,
+    GLOBAL u32 *o_p2_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 o_p2_low0 = block.words[3];
+  const u64 o_p2_size0 = block.words[4];
+  const u64 o_p2_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  GLOBAL const u32 *x_p0 = x_p0_base + block.words[8];
+  GLOBAL u32 *o_p2 = o_p2_base + block.words[9];
+  const u64 size0 = get_local_size(0);
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u64 pos0 = offset0 + group0 * size0 + local0;
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  SHARED u32 t_p1[8];
+  for (u32 k = thread; k < 8u; k += threads) {
+    const u32 zero = 0u;
+    t_p1[k] = zero;
+  }
+  BARRIER;
+  bool lazy_v0 = false;
+  {
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    if (local0 < 8ul) t_p1[local0] = 3u;
+    else outside(verdict, 1u, local0, 0, 0, 8ul, 0, 0);
+  }
+  BARRIER;
+  const u64 t4 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/ways.rs
+  u32 t5 = 0u;
+  if (t4 - x_p0_low0 < x_p0_size0) t5 = x_p0[t4 - x_p0_low0];
+  else outside(verdict, 2u, t4, 0, 0, x_p0_shape0, 0, 0);
+  const bool t7 = t5 == 0u;
+  if (t7) {
+    const u64 t9 = (u64)0;
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    u32 t10 = 0u;
+    if (t9 < 8ul) t10 = t_p1[t9];
+    else outside(verdict, 3u, t9, 0, 0, 8ul, 0, 0);
+    BARRIER;
+    if (thread == 0u) {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t10;
+      else outside(verdict, 4u, group0, 0, 0, o_p2_shape0, 0, 0);
+    }
+    BARRIER;
+  } else {
+    const bool t13 = t5 == 1u;
+    if (t13) {
+      const u64 t16 = (u64)3;
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      u32 t17 = 0u;
+      if (t16 < 8ul) t17 = t_p1[t16];
+      else outside(verdict, 5u, t16, 0, 0, 8ul, 0, 0);
+      const u32 t18 = 5u + t17;
+      BARRIER;
+      if (thread == 0u) {
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t18;
+        else outside(verdict, 6u, group0, 0, 0, o_p2_shape0, 0, 0);
+      }
+      BARRIER;
+    } else {
+      const bool t20 = t5 == 2u;
+      lazy_v0 = t20;
+      if (t20) {
+        const u64 t22 = (u64)1;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t23 = 0u;
+        if (t22 - x_p0_low0 < x_p0_size0) t23 = x_p0[t22 - x_p0_low0];
+        else outside(verdict, 7u, t22, 0, 0, x_p0_shape0, 0, 0);
+        const bool t25 = t23 > 2u;
+        lazy_v0 = t25;
+      }
+      const bool t26 = lazy_v0;
+      if (t26) {
+        if (thread == 0u) {
+          // crates/folio-conformance/src/engine/kernels/ways.rs
+          if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = 9u;
+          else outside(verdict, 8u, group0, 0, 0, o_p2_shape0, 0, 0);
+        }
+        BARRIER;
+      } else {
+        const u64 t29 = (u64)2;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t30 = 0u;
+        if (t29 < 8ul) t30 = t_p1[t29];
+        else outside(verdict, 9u, t29, 0, 0, 8ul, 0, 0);
+        const u64 t32 = (u64)1;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t33 = 0u;
+        if (t32 - x_p0_low0 < x_p0_size0) t33 = x_p0[t32 - x_p0_low0];
+        else outside(verdict, 10u, t32, 0, 0, x_p0_shape0, 0, 0);
+        const bool t34 = t30 == t33;
+        if (t34) {
+          BARRIER;
+          {
+            // crates/folio-conformance/src/engine/kernels/ways.rs
+            u32 t36 = 0u;
+            if (pos0 - x_p0_low0 < x_p0_size0) t36 = x_p0[pos0 - x_p0_low0];
+            else outside(verdict, 11u, pos0, 0, 0, x_p0_shape0, 0, 0);
+            // crates/folio-conformance/src/engine/kernels/ways.rs
+            if (local0 < 8ul) t_p1[local0] = t36;
+            else outside(verdict, 12u, local0, 0, 0, 8ul, 0, 0);
+          }
+          BARRIER;
+        }
+        const u64 t40 = (u64)4;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t41 = 0u;
+        if (t40 < 8ul) t41 = t_p1[t40];
+        else outside(verdict, 13u, t40, 0, 0, 8ul, 0, 0);
+        const u32 t42 = 10u + t41;
+        BARRIER;
+        if (thread == 0u) {
+          // crates/folio-conformance/src/engine/kernels/ways.rs
+          if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t42;
+          else outside(verdict, 14u, group0, 0, 0, o_p2_shape0, 0, 0);
+        }
+        BARRIER;
+      }
+    }
+  }
+}
+// one_of_two
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[9]; } Block;
+ENTRY(256) folio_one_of_two(
+    const Block block,
+    GLOBAL const u32 *RESTRICT x_p0_base,
+    GLOBAL u32 *o_p2_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 o_p2_low0 = block.words[3];
+  const u64 o_p2_size0 = block.words[4];
+  const u64 o_p2_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  GLOBAL const u32 *x_p0 = x_p0_base + block.words[7];
+  GLOBAL u32 *o_p2 = o_p2_base + block.words[8];
+  const u64 group0 = first0 + get_group_id(0);
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  SHARED u32 t_p1[8];
+  for (u32 k = thread; k < 8u; k += threads) {
+    const u32 zero = 0u;
+    t_p1[k] = zero;
+  }
+  BARRIER;
+  const u64 t1 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/ways.rs
+  u32 t2 = 0u;
+  if (t1 - x_p0_low0 < x_p0_size0) t2 = x_p0[t1 - x_p0_low0];
+  else outside(verdict, 1u, t1, 0, 0, x_p0_shape0, 0, 0);
+  const bool t4 = t2 > 5u;
+  if (t4) {
+    if (thread == 0u) {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = 7u;
+      else outside(verdict, 2u, group0, 0, 0, o_p2_shape0, 0, 0);
+    }
+    BARRIER;
+  } else {
+    const u64 t9 = (u64)3;
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    u32 t10 = 0u;
+    if (t9 < 8ul) t10 = t_p1[t9];
+    else outside(verdict, 3u, t9, 0, 0, 8ul, 0, 0);
+    const u32 t11 = 5u + t10;
+    BARRIER;
+    if (thread == 0u) {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t11;
+      else outside(verdict, 4u, group0, 0, 0, o_p2_shape0, 0, 0);
+    }
+    BARRIER;
+  }
+}
 // panics
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -9878,6 +10197,233 @@ ENTRY(256) folio_reciprocals(
   // crates/folio-conformance/src/engine/kernels/language.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t6;
   else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
+// reduced
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+typedef struct { u64 words[10]; } Block;
+ENTRY(256) folio_reduced(
+    const Block block,
+    GLOBAL const u32 *RESTRICT x_p0_base,
+    GLOBAL u32 *o_p2_base,
+    GLOBAL Record *verdict,
+    LOCAL u64 *scratch) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 o_p2_low0 = block.words[3];
+  const u64 o_p2_size0 = block.words[4];
+  const u64 o_p2_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  GLOBAL const u32 *x_p0 = x_p0_base + block.words[8];
+  GLOBAL u32 *o_p2 = o_p2_base + block.words[9];
+  const u64 size0 = get_local_size(0);
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u64 pos0 = offset0 + group0 * size0 + local0;
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  SHARED u32 t_p1[8];
+  for (u32 k = thread; k < 8u; k += threads) {
+    const u32 zero = 0u;
+    t_p1[k] = zero;
+  }
+  BARRIER;
+  u32 collected_v0 = 0u;
+  {
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    if (local0 < 8ul) t_p1[local0] = 3u;
+    else outside(verdict, 1u, local0, 0, 0, 8ul, 0, 0);
+  }
+  BARRIER;
+  {
+    LOCAL u32 *all = (LOCAL u32 *)scratch;
+    {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      u32 t4 = 0u;
+      if (pos0 - x_p0_low0 < x_p0_size0) t4 = x_p0[pos0 - x_p0_low0];
+      else outside(verdict, 2u, pos0, 0, 0, x_p0_shape0, 0, 0);
+      all[thread] = t4;
+    }
+    BARRIER;
+    for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+      if (thread < gap && thread + gap < threads) all[thread] = (all[thread] > all[thread + gap] ? all[thread] : all[thread + gap]);
+      BARRIER;
+    }
+    collected_v0 = all[0];
+    BARRIER;
+  }
+  const u32 t5 = collected_v0;
+  const bool t7 = t5 > 50u;
+  if (t7) {
+    if (thread == 0u) {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = 7u;
+      else outside(verdict, 3u, group0, 0, 0, o_p2_shape0, 0, 0);
+    }
+    BARRIER;
+  } else {
+    const u64 t11 = (u64)3;
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    u32 t12 = 0u;
+    if (t11 < 8ul) t12 = t_p1[t11];
+    else outside(verdict, 4u, t11, 0, 0, 8ul, 0, 0);
+    BARRIER;
+    {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      if (local0 < 8ul) t_p1[local0] = 9u;
+      else outside(verdict, 5u, local0, 0, 0, 8ul, 0, 0);
+    }
+    BARRIER;
+    const u32 t15 = t5 + t12;
+    const u64 t17 = (u64)5;
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    u32 t18 = 0u;
+    if (t17 < 8ul) t18 = t_p1[t17];
+    else outside(verdict, 6u, t17, 0, 0, 8ul, 0, 0);
+    const u32 t19 = t15 + t18;
+    BARRIER;
+    if (thread == 0u) {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t19;
+      else outside(verdict, 7u, group0, 0, 0, o_p2_shape0, 0, 0);
+    }
+    BARRIER;
+  }
+  {
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    if (local0 < 8ul) t_p1[local0] = 1u;
+    else outside(verdict, 8u, local0, 0, 0, 8ul, 0, 0);
+  }
+  BARRIER;
+}
+// reduced_on_one_way
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+typedef struct { u64 words[10]; } Block;
+ENTRY(256) folio_reduced_on_one_way(
+    const Block block,
+    GLOBAL const u32 *RESTRICT x_p0_base,
+    GLOBAL u32 *o_p2_base,
+    GLOBAL Record *verdict,
+    LOCAL u64 *scratch) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 o_p2_low0 = block.words[3];
+  const u64 o_p2_size0 = block.words[4];
+  const u64 o_p2_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  GLOBAL const u32 *x_p0 = x_p0_base + block.words[8];
+  GLOBAL u32 *o_p2 = o_p2_base + block.words[9];
+  const u64 size0 = get_local_size(0);
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u64 pos0 = offset0 + group0 * size0 + local0;
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  SHARED u32 t_p1[8];
+  for (u32 k = thread; k < 8u; k += threads) {
+    const u32 zero = 0u;
+    t_p1[k] = zero;
+  }
+  BARRIER;
+  u32 collected_v0 = 0u;
+  u32 collected_v1 = 0u;
+  {
+    LOCAL u32 *all = (LOCAL u32 *)scratch;
+    {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      u32 t1 = 0u;
+      if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+      else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+      all[thread] = t1;
+    }
+    BARRIER;
+    for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+      if (thread < gap && thread + gap < threads) all[thread] = all[thread] + all[thread + gap];
+      BARRIER;
+    }
+    collected_v0 = all[0];
+    BARRIER;
+  }
+  const u32 t2 = collected_v0;
+  const bool t4 = t2 > 50u;
+  if (t4) {
+    if (thread == 0u) {
+      const u64 t7 = (u64)1;
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      u32 t8 = 0u;
+      if (t7 < 8ul) t8 = t_p1[t7];
+      else outside(verdict, 2u, t7, 0, 0, 8ul, 0, 0);
+      const u32 t9 = 100u + t8;
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t9;
+      else outside(verdict, 3u, group0, 0, 0, o_p2_shape0, 0, 0);
+    }
+    BARRIER;
+  } else {
+    {
+      LOCAL u32 *all = (LOCAL u32 *)scratch;
+      {
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t12 = 0u;
+        if (pos0 - x_p0_low0 < x_p0_size0) t12 = x_p0[pos0 - x_p0_low0];
+        else outside(verdict, 4u, pos0, 0, 0, x_p0_shape0, 0, 0);
+        const u32 t13 = t12 + t2;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t16 = 0u;
+        if (local0 < 8ul) t16 = t_p1[local0];
+        else outside(verdict, 5u, local0, 0, 0, 8ul, 0, 0);
+        const u32 t17 = t13 + t16;
+        all[thread] = t17;
+      }
+      BARRIER;
+      for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+        if (thread < gap && thread + gap < threads) all[thread] = (all[thread] > all[thread + gap] ? all[thread] : all[thread + gap]);
+        BARRIER;
+      }
+      collected_v1 = all[0];
+      BARRIER;
+    }
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    const u32 t18 = collected_v1;
+    if (thread == 0u) {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t18;
+      else outside(verdict, 6u, group0, 0, 0, o_p2_shape0, 0, 0);
+    }
+    BARRIER;
+    return;
+  }
+  const u64 t20 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/ways.rs
+  u32 t21 = 0u;
+  if (t20 < 8ul) t21 = t_p1[t20];
+  else outside(verdict, 7u, t20, 0, 0, 8ul, 0, 0);
+  BARRIER;
+  if (thread == 0u) {
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t21;
+    else outside(verdict, 8u, group0, 0, 0, o_p2_shape0, 0, 0);
+  }
+  BARRIER;
 }
 // rests
 typedef struct { i32 of_f0; } Rest_t0;
@@ -15298,6 +15844,175 @@ ENTRY(256) folio_vectors(
   // crates/folio-conformance/src/engine/kernels/language.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t92;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
+// ways_in_a_loop
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+typedef struct { u64 words[10]; } Block;
+ENTRY(256) folio_ways_in_a_loop(
+    const Block block,
+    GLOBAL const u32 *RESTRICT x_p0_base,
+    GLOBAL u32 *o_p2_base,
+    GLOBAL Record *verdict,
+    LOCAL u64 *scratch) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 o_p2_low0 = block.words[3];
+  const u64 o_p2_size0 = block.words[4];
+  const u64 o_p2_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  GLOBAL const u32 *x_p0 = x_p0_base + block.words[8];
+  GLOBAL u32 *o_p2 = o_p2_base + block.words[9];
+  const u64 size0 = get_local_size(0);
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u64 pos0 = offset0 + group0 * size0 + local0;
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  SHARED u32 t_p1[8];
+  for (u32 k = thread; k < 8u; k += threads) {
+    const u32 zero = 0u;
+    t_p1[k] = zero;
+  }
+  BARRIER;
+  u32 l5_v0 = 0u;
+  u32 collected_v1 = 0u;
+  {
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    if (local0 < 8ul) t_p1[local0] = 3u;
+    else outside(verdict, 1u, local0, 0, 0, 8ul, 0, 0);
+  }
+  BARRIER;
+  const u64 t4 = (u64)0;
+  // crates/folio-conformance/src/engine/kernels/ways.rs
+  u32 t5 = 0u;
+  if (t4 - x_p0_low0 < x_p0_size0) t5 = x_p0[t4 - x_p0_low0];
+  else outside(verdict, 2u, t4, 0, 0, x_p0_shape0, 0, 0);
+  l5_v0 = t5;
+  for (u32 k8 = 0u; k8 < 6u; k8++) {
+    const bool t10 = k8 == 2u;
+    if (t10) {
+      BARRIER;
+      if (thread == 0u) {
+        const u64 t12 = (u64)3;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t13 = 0u;
+        if (t12 < 8ul) t13 = t_p1[t12];
+        else outside(verdict, 3u, t12, 0, 0, 8ul, 0, 0);
+        const u32 t15 = t13 * 2u;
+        const u64 t17 = (u64)3;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        if (t17 < 8ul) t_p1[t17] = t15;
+        else outside(verdict, 4u, t17, 0, 0, 8ul, 0, 0);
+      }
+      BARRIER;
+    } else {
+      const bool t19 = k8 == 4u;
+      if (t19) {
+        const u64 t21 = (u64)0;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t22 = 0u;
+        if (t21 - x_p0_low0 < x_p0_size0) t22 = x_p0[t21 - x_p0_low0];
+        else outside(verdict, 5u, t21, 0, 0, x_p0_shape0, 0, 0);
+        const bool t24 = t22 == 1u;
+        if (t24) {
+          continue;
+        }
+        BARRIER;
+        {
+          LOCAL u32 *all = (LOCAL u32 *)scratch;
+          {
+            // crates/folio-conformance/src/engine/kernels/ways.rs
+            u32 t26 = 0u;
+            if (local0 < 8ul) t26 = t_p1[local0];
+            else outside(verdict, 6u, local0, 0, 0, 8ul, 0, 0);
+            // crates/folio-conformance/src/engine/kernels/ways.rs
+            u32 t28 = 0u;
+            if (pos0 - x_p0_low0 < x_p0_size0) t28 = x_p0[pos0 - x_p0_low0];
+            else outside(verdict, 7u, pos0, 0, 0, x_p0_shape0, 0, 0);
+            const u32 t29 = t26 + t28;
+            all[thread] = t29;
+          }
+          BARRIER;
+          for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+            if (thread < gap && thread + gap < threads) all[thread] = all[thread] + all[thread + gap];
+            BARRIER;
+          }
+          collected_v1 = all[0];
+          BARRIER;
+        }
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        const u32 t30 = collected_v1;
+        const u32 t31 = l5_v0;
+        const u32 t32 = t31 + t30;
+        l5_v0 = t32;
+      } else {
+        const u64 t34 = (u64)3;
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        u32 t35 = 0u;
+        if (t34 < 8ul) t35 = t_p1[t34];
+        else outside(verdict, 8u, t34, 0, 0, 8ul, 0, 0);
+        const u32 t36 = l5_v0;
+        const u32 t37 = t36 + t35;
+        l5_v0 = t37;
+        BARRIER;
+        if (thread == 0u) {
+          const u64 t39 = (u64)3;
+          // crates/folio-conformance/src/engine/kernels/ways.rs
+          u32 t40 = 0u;
+          if (t39 < 8ul) t40 = t_p1[t39];
+          else outside(verdict, 9u, t39, 0, 0, 8ul, 0, 0);
+          const u32 t41 = l5_v0;
+          const u32 t42 = t40 + t41;
+          const u64 t44 = (u64)3;
+          // crates/folio-conformance/src/engine/kernels/ways.rs
+          if (t44 < 8ul) t_p1[t44] = t42;
+          else outside(verdict, 10u, t44, 0, 0, 8ul, 0, 0);
+        }
+        BARRIER;
+        const u32 t45 = l5_v0;
+        const bool t47 = t45 > 300u;
+        if (t47) {
+          break;
+        }
+      }
+    }
+    {
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      const u32 t48 = l5_v0;
+      // crates/folio-conformance/src/engine/kernels/ways.rs
+      u32 t50 = 0u;
+      if (local0 < 8ul) t50 = t_p1[local0];
+      else outside(verdict, 11u, local0, 0, 0, 8ul, 0, 0);
+      const u32 t51 = t50 + t48;
+      if (local0 < 8ul) t_p1[local0] = t51;
+      else outside(verdict, 12u, local0, 0, 0, 8ul, 0, 0);
+    }
+    BARRIER;
+  }
+  const u64 t53 = (u64)3;
+  // crates/folio-conformance/src/engine/kernels/ways.rs
+  u32 t54 = 0u;
+  if (t53 < 8ul) t54 = t_p1[t53];
+  else outside(verdict, 13u, t53, 0, 0, 8ul, 0, 0);
+  const u32 t55 = l5_v0;
+  const u32 t56 = t54 + t55;
+  BARRIER;
+  if (thread == 0u) {
+    // crates/folio-conformance/src/engine/kernels/ways.rs
+    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t56;
+    else outside(verdict, 14u, group0, 0, 0, o_p2_shape0, 0, 0);
+  }
+  BARRIER;
 }
 // zoo
 typedef struct { i32 at[2]; } array_t0;

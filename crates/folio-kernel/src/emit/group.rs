@@ -3,10 +3,15 @@
 
 use super::names;
 use super::types;
-use super::writer::Writer;
-use crate::ir::{Access, Body, Kernel, ParamId, ParamKind, Place, Root, Stmt, Value, VarId, walk};
+use super::writer::{Open, Writer};
+use crate::ir::{
+    Access, Body, Kernel, Label, ParamId, ParamKind, Place, Root, Stmt, Value, VarId, walk,
+};
 use crate::op::{Combine, Fold, Op};
 use crate::types::Scalar;
+
+/// No loop's.
+const NONE: Label = Label(u32::MAX);
 
 /// Uniform code sees memory that phases write.
 fn looks(kernel: &Kernel, stmt: &Stmt) -> bool {
@@ -43,6 +48,15 @@ fn looks_within(kernel: &Kernel, body: &Body) -> bool {
     })
 }
 
+/// There is a barrier in it.
+fn waits_within(kernel: &Kernel, body: &Body) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Phase { body, .. } => !is_private(kernel, body),
+        Stmt::Collect { .. } => true,
+        other => other.bodies().iter().any(|body| waits_within(kernel, body)),
+    })
+}
+
 impl Writer<'_> {
     /// Uniform code. `looked`: since the last barrier it has seen what the next phase may write.
     pub(super) fn uniform(&mut self, body: &Body, looked: &mut bool) -> bool {
@@ -69,11 +83,14 @@ impl Writer<'_> {
             Stmt::If { cond, then, otherwise } => {
                 let cond = self.atom(*cond);
                 let (mut first, mut second) = (*looked, *looked);
-                let on = self.branches(
-                    &cond,
-                    |w| w.uniform(then, &mut first),
-                    |w| w.uniform(otherwise, &mut second),
-                );
+                let waits = |body| waits_within(self.kernel, body);
+                let turns = self.form.rows && (waits(then) || waits(otherwise));
+                let first_way = |w: &mut Self| w.uniform(then, &mut first);
+                let second_way = |w: &mut Self| w.uniform(otherwise, &mut second);
+                let on = match turns {
+                    true => self.turns(&cond, first_way, second_way),
+                    false => self.branches(&cond, first_way, second_way),
+                };
                 *looked = first || second;
                 on
             }
@@ -96,6 +113,33 @@ impl Writer<'_> {
                 self.stmt(other)
             }
         }
+    }
+
+    /// A branch with barriers in it, as loops of one turn or none, of which the compiler knows no more than that. Where
+    /// threads are loops between barriers, a barrier in a branch is what PoCL's compiler gets wrong.
+    fn turns(
+        &mut self,
+        cond: &str,
+        then: impl FnOnce(&mut Self) -> bool,
+        otherwise: impl FnOnce(&mut Self) -> bool,
+    ) -> bool {
+        self.phases += 1;
+        let way = format!("way{}", self.phases);
+        // What leaves a loop around leaves more than this.
+        let open = || Open { label: NONE, is_loop: true, breaks: false, continues: false };
+        self.open.push(open());
+        let (first_lines, first) = self.apart(then);
+        let (second_lines, second) = self.apart(otherwise);
+        self.open.pop();
+        self.line(format!("const volatile u32 {way} = {cond} ? 1u : 0u;"));
+        for (from, to, lines) in [("0u", &*way, first_lines), (&*way, "1u", second_lines)] {
+            if !lines.is_empty() {
+                self.line(format!("for (u32 turn = {from}; turn < {to}; turn++) {{"));
+                self.lines(&lines);
+                self.line("}");
+            }
+        }
+        first || second
     }
 
     fn before_phase(&mut self, looked: &mut bool) {

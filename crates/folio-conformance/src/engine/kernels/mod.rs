@@ -11,6 +11,7 @@ mod language;
 mod limits;
 mod outside;
 mod rare;
+mod ways;
 
 use super::rig::*;
 use super::tests;
@@ -27,6 +28,7 @@ use language::*;
 use limits::*;
 use outside::*;
 use rare::*;
+use ways::*;
 
 pub(super) use code::{circles, copies, counts, forgets, neighbours};
 
@@ -90,6 +92,7 @@ tests![
     writes_to_arrays_have_their_places,
     variables_have_a_limit,
     positions_are_divided,
+    groups_go_their_ways,
     loops_of_all_kinds,
     methods_and_operators,
     tuples_and_constants,

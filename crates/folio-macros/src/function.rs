@@ -64,7 +64,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
         return refused(&function.vis, &function.sig.ident, &error);
     }
     conditions::add(&mut function.sig);
-    parts.emit(&function, kind, &walk, &native, &tree)
+    parts.emit(&function, kind, &walk, &native, tree)
 }
 
 /// What begins as a function, and goes on as whatever.
@@ -316,7 +316,7 @@ impl Signature {
         kind: Kind,
         walk: &Walk,
         native: &TokenStream,
-        tree: &Tree,
+        tree: Tree,
     ) -> TokenStream {
         let (name, vis, output) = (&function.sig.ident, &function.vis, &function.sig.output);
         let generics = &function.sig.generics;
@@ -412,8 +412,8 @@ impl Signature {
     }
 
     /// What is said of the function, as a constant; `body` is its Rust form.
-    pub fn described(&self, name: &Ident, tree: &Tree, body: &TokenStream) -> TokenStream {
-        let (text, tree) = (name.unraw().to_string(), tree.as_str());
+    pub fn described(&self, name: &Ident, tree: Tree, body: &TokenStream) -> TokenStream {
+        let (text, tree) = (name.unraw().to_string(), tree.text());
         let (group, contract) = (&self.group, self.contract);
         let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
         let nothing = self.parameters.iter().map(|p| p.nothing(self.grouped()));

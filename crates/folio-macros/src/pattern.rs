@@ -87,7 +87,7 @@ impl Scopes {
             Pat::Paren(p) => self.pattern(&p.pat, errors),
             Pat::Tuple(p) => {
                 let parts: Vec<_> = p.elems.iter().map(|p| self.pattern(p, errors)).collect();
-                Tree::of("tuple").parts(&parts)
+                Tree::of("names").parts(&parts)
             }
             other => {
                 let text = "this pattern is not supported; bind a name or a tuple of names";

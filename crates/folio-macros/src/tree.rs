@@ -1,16 +1,21 @@
-//! A body in words, which `folio_kernel::source` reads again: a node's name, then what it has, in order. As a text, since
-//! rustc takes longer to check nested values than all else that is written here.
+//! A body in words, which `folio_kernel::source` reads again: what a node is made of, then its name and what else it
+//! has. As a text, since rustc takes longer to check nested values than all else that is written here.
 
 use std::fmt::{Display, Write};
 
-/// A node, or what begins one. Each word ends with a space.
+/// A node, or what begins one.
 #[derive(Clone, Debug)]
-pub struct Tree(String);
+pub struct Tree {
+    /// All of its parts, in order.
+    parts: String,
+    /// What it is itself. Each word ends with a space.
+    words: String,
+}
 
 impl Tree {
     /// A node of this name.
     pub fn of(name: &str) -> Tree {
-        Tree(String::new()).word(name)
+        Tree { parts: String::new(), words: String::new() }.word(name)
     }
 
     /// `()`
@@ -54,7 +59,7 @@ impl Tree {
 
     /// A block.
     pub fn block(statements: &[Tree], tail: Option<&Tree>) -> Tree {
-        Tree(String::new()).parts(statements).maybe(tail)
+        Tree::of("body").parts(statements).maybe(tail)
     }
 
     /// A block that gives this.
@@ -69,13 +74,13 @@ impl Tree {
 
     /// `let` of one variable that does not change.
     pub fn bound(number: u16, value: &Tree) -> Tree {
-        Tree::of("let").word("name").word(number).part(value)
+        Tree::of("let").part(&Tree::of("name").word(number)).part(value)
     }
 
     /// A name, a number, an operator: nothing with a space.
     pub fn word(mut self, word: impl Display) -> Tree {
         // Texts take everything.
-        let _ = write!(self.0, "{word} ");
+        let _ = write!(self.words, "{word} ");
         self
     }
 
@@ -96,12 +101,13 @@ impl Tree {
     }
 
     /// Whatever the user has written.
-    pub fn text(self, text: &str) -> Tree {
+    pub fn said(self, text: &str) -> Tree {
         self.word(text.len()).word(text)
     }
 
     pub fn part(mut self, part: &Tree) -> Tree {
-        self.0.push_str(&part.0);
+        self.parts.push_str(&part.parts);
+        self.parts.push_str(&part.words);
         self
     }
 
@@ -117,7 +123,7 @@ impl Tree {
     }
 
     /// All of it.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub fn text(self) -> String {
+        self.parts + &self.words
     }
 }

@@ -77,7 +77,7 @@ struct Adds<const GENERIC: bool>;
 impl<const GENERIC: bool> Adds<GENERIC> {
     const FUNCTION: Function = {
         static TEXT: Text =
-            Text("1 assign_op + index local 3 local 0 1 1 index local 2 local 0 1 1 - 1 1 - ");
+            Text("local 3 local 0 index 1 1 local 2 local 0 index 1 1 assign_op + - 1 1 body 1 - ");
         Function {
             name: "adds",
             file: file!(),

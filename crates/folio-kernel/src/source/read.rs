@@ -1,4 +1,6 @@
-//! Reads what the macro has written: words, each with a space after it. What is not of the macro is an error.
+//! Reads what the macro has written: words, each with a space after it, of what a node is made of and then of the node.
+//! So what is read waits in a list until the node comes that it is a part of, and nothing is read within something else:
+//! bodies may be as deep as compilers take them. What is not of the macro is an error.
 
 use super::Text;
 use super::lower::LowerError;
@@ -13,19 +15,33 @@ const WRONG: LowerError = LowerError::Unsupported("what the macro has not writte
 impl Text {
     /// The body.
     pub(super) fn read(&self) -> Result<Block> {
-        let mut words = Words(self.0);
-        let block = words.block()?;
-        if words.0.is_empty() { Ok(block) } else { Err(WRONG) }
+        let mut reader = Reader { left: self.0, parts: vec![] };
+        while !reader.left.is_empty() {
+            let part = reader.node()?;
+            reader.parts.push(part);
+        }
+        let body = reader.block()?;
+        if reader.parts.is_empty() { Ok(body) } else { Err(WRONG) }
     }
 }
 
-/// What is left to read.
-struct Words(&'static str);
+/// What waits for its node.
+enum Part {
+    Expr(Expr),
+    Let(Pattern, Expr),
+    Pattern(Pattern),
+    Block(Block),
+}
 
-impl Words {
+struct Reader {
+    left: &'static str,
+    parts: Vec<Part>,
+}
+
+impl Reader {
     fn word(&mut self) -> Result<&'static str> {
-        let (word, left) = self.0.split_once(' ').ok_or(WRONG)?;
-        self.0 = left;
+        let (word, left) = self.left.split_once(' ').ok_or(WRONG)?;
+        self.left = left;
         Ok(word)
     }
 
@@ -44,8 +60,8 @@ impl Words {
     /// What users have written.
     fn text(&mut self) -> Result<&'static str> {
         let len: usize = self.number()?;
-        let (text, left) = self.0.split_at_checked(len).ok_or(WRONG)?;
-        self.0 = left.strip_prefix(' ').ok_or(WRONG)?;
+        let (text, left) = self.left.split_at_checked(len).ok_or(WRONG)?;
+        self.left = left.strip_prefix(' ').ok_or(WRONG)?;
         Ok(text)
     }
 
@@ -57,44 +73,11 @@ impl Words {
         }
     }
 
-    fn maybe<T>(&mut self, read: impl FnOnce(&mut Words) -> Result<T>) -> Result<Option<T>> {
+    /// There is such a part.
+    fn is_there(&mut self) -> Result<bool> {
         match self.word()? {
-            "-" => Ok(None),
-            "+" => read(self).map(Some),
-            _ => Err(WRONG),
-        }
-    }
-
-    fn list<T>(&mut self, mut read: impl FnMut(&mut Words) -> Result<T>) -> Result<Vec<T>> {
-        let len = self.number()?;
-        // No more than there is text for: nobody makes room for a wrong number.
-        (0..len).map(|_| read(self)).collect()
-    }
-
-    fn part(&mut self) -> Result<Box<Expr>> {
-        self.expr().map(Box::new)
-    }
-
-    fn block(&mut self) -> Result<Block> {
-        Ok(Block { statements: self.list(Words::statement)?, tail: self.maybe(Words::part)? })
-    }
-
-    fn statement(&mut self) -> Result<Statement> {
-        match self.0.strip_prefix("let ") {
-            Some(left) => {
-                self.0 = left;
-                Ok(Statement::Let(self.pattern()?, self.expr()?))
-            }
-            None => self.expr().map(Statement::Expr),
-        }
-    }
-
-    fn pattern(&mut self) -> Result<Pattern> {
-        match self.word()? {
-            "name" => Ok(Pattern::Local(self.number()?, false)),
-            "mut" => Ok(Pattern::Local(self.number()?, true)),
-            "_" => Ok(Pattern::Wild),
-            "tuple" => self.list(Words::pattern).map(Pattern::Tuple),
+            "-" => Ok(false),
+            "+" => Ok(true),
             _ => Err(WRONG),
         }
     }
@@ -108,92 +91,176 @@ impl Words {
         }
     }
 
+    /// The last part.
     fn expr(&mut self) -> Result<Expr> {
-        Ok(match self.word()? {
+        match self.parts.pop() {
+            Some(Part::Expr(expr)) => Ok(expr),
+            _ => Err(WRONG),
+        }
+    }
+
+    fn boxed(&mut self) -> Result<Box<Expr>> {
+        self.expr().map(Box::new)
+    }
+
+    fn maybe(&mut self) -> Result<Option<Box<Expr>>> {
+        if self.is_there()? { self.boxed().map(Some) } else { Ok(None) }
+    }
+
+    fn block(&mut self) -> Result<Block> {
+        match self.parts.pop() {
+            Some(Part::Block(block)) => Ok(block),
+            _ => Err(WRONG),
+        }
+    }
+
+    fn pattern(&mut self) -> Result<Pattern> {
+        match self.parts.pop() {
+            Some(Part::Pattern(pattern)) => Ok(pattern),
+            _ => Err(WRONG),
+        }
+    }
+
+    /// The last parts, as many as the next word says.
+    fn list<T>(&mut self, each: impl Fn(Part) -> Result<T>) -> Result<Vec<T>> {
+        let len: usize = self.number()?;
+        let from = self.parts.len().checked_sub(len).ok_or(WRONG)?;
+        self.parts.drain(from..).map(each).collect()
+    }
+
+    fn exprs(&mut self) -> Result<Vec<Expr>> {
+        self.list(|part| match part {
+            Part::Expr(expr) => Ok(expr),
+            _ => Err(WRONG),
+        })
+    }
+
+    /// The next node, of the last parts.
+    fn node(&mut self) -> Result<Part> {
+        match self.word()? {
+            "name" => Ok(Part::Pattern(Pattern::Local(self.number()?, false))),
+            "mut" => Ok(Part::Pattern(Pattern::Local(self.number()?, true))),
+            "_" => Ok(Part::Pattern(Pattern::Wild)),
+            "names" => {
+                let names = self.list(|part| match part {
+                    Part::Pattern(pattern) => Ok(pattern),
+                    _ => Err(WRONG),
+                });
+                Ok(Part::Pattern(Pattern::Tuple(names?)))
+            }
+            "let" => {
+                let value = self.expr()?;
+                Ok(Part::Let(self.pattern()?, value))
+            }
+            "body" => self.body(),
+            "if" => self.branch(),
+            "for" => self.counted(),
+            name => self.expr_of(name).map(Part::Expr),
+        }
+    }
+
+    fn body(&mut self) -> Result<Part> {
+        let len: usize = self.number()?;
+        let tail = self.maybe()?;
+        let from = self.parts.len().checked_sub(len).ok_or(WRONG)?;
+        let statements = self.parts.drain(from..).map(|part| match part {
+            Part::Expr(expr) => Ok(Statement::Expr(expr)),
+            Part::Let(pattern, value) => Ok(Statement::Let(pattern, value)),
+            _ => Err(WRONG),
+        });
+        Ok(Part::Block(Block { statements: statements.collect::<Result<_>>()?, tail }))
+    }
+
+    /// An `if`. With an `else` of nothing but another one it is one more link of that.
+    fn branch(&mut self) -> Result<Part> {
+        let otherwise = if self.is_there()? { Some(self.block()?) } else { None };
+        let then = self.block()?;
+        let link = (self.expr()?, then);
+        let (mut links, otherwise) = match otherwise {
+            Some(Block { statements, tail: Some(tail) }) if statements.is_empty() => match *tail {
+                Expr::If(links, otherwise) => (links, otherwise),
+                other => (vec![], Some(Block { statements, tail: Some(Box::new(other)) })),
+            },
+            other => (vec![], other),
+        };
+        links.push(link);
+        Ok(Part::Expr(Expr::If(links, otherwise)))
+    }
+
+    fn counted(&mut self) -> Result<Part> {
+        let (number, inclusive, reversed) = (self.number()?, self.flag()?, self.flag()?);
+        let stepped = self.is_there()?;
+        let body = self.block()?;
+        let step = if stepped { Some(self.expr()?) } else { None };
+        let (end, start) = (self.expr()?, self.expr()?);
+        let pattern = self.pattern()?;
+        let counted = Counted { pattern, start, end, inclusive, reversed, step };
+        Ok(Part::Expr(Expr::For(number, Box::new(counted), body)))
+    }
+
+    fn expr_of(&mut self, name: &str) -> Result<Expr> {
+        Ok(match name {
             "unit" => Expr::Unit,
             "number" => Expr::Number(self.word()?, self.number()?),
             "bool" => Expr::Bool(self.flag()?),
             "local" => Expr::Local(self.number()?),
             "const" => Expr::Const(self.number()?),
             "binary" => {
-                let (op, a, b) = (self.word()?, self.part()?, self.part()?);
-                Expr::Binary(op, a, b, self.entry()?, self.at()?)
+                let (b, a) = (self.boxed()?, self.boxed()?);
+                Expr::Binary(self.word()?, a, b, self.entry()?, self.at()?)
             }
-            "unary" => {
-                let (op, a) = (self.number()?, self.part()?);
-                Expr::Unary(op, a, self.entry()?)
-            }
-            "cast" => Expr::Cast(self.part()?, self.number()?),
-            "from_bits" => Expr::FromBits(self.part()?, self.number()?),
+            "unary" => Expr::Unary(self.number()?, self.boxed()?, self.entry()?),
+            "cast" => Expr::Cast(self.boxed()?, self.number()?),
+            "from_bits" => Expr::FromBits(self.boxed()?, self.number()?),
             "method" => {
-                let (of, name) = (self.part()?, self.word()?);
-                Expr::Method(of, name, self.list(Words::expr)?, self.at()?)
+                let (name, given) = (self.word()?, self.exprs()?);
+                Expr::Method(self.boxed()?, name, given, self.at()?)
             }
-            "call" => Expr::Call(self.number()?, self.list(Words::expr)?),
-            "field" => Expr::Field(self.part()?, self.word()?),
-            "index" => Expr::Index(self.part()?, self.part()?, self.at()?),
-            "tuple" => Expr::Tuple(self.list(Words::expr)?),
+            "call" => Expr::Call(self.number()?, self.exprs()?),
+            "field" => Expr::Field(self.boxed()?, self.word()?),
+            "index" => {
+                let (index, of) = (self.boxed()?, self.boxed()?);
+                Expr::Index(of, index, self.at()?)
+            }
+            "tuple" => Expr::Tuple(self.exprs()?),
             "struct" => {
-                let field = |words: &mut Words| Ok((words.word()?, words.expr()?));
-                Expr::Struct(self.number()?, self.list(field)?)
+                let (entry, values) = (self.number()?, self.exprs()?);
+                let fields = values.into_iter().map(|value| Ok((self.word()?, value)));
+                Expr::Struct(entry, fields.collect::<Result<_>>()?)
             }
-            "array" => Expr::Array(self.list(Words::expr)?),
-            "repeat" => Expr::Repeat(self.part()?, self.number()?),
-            "if" => return self.branch(),
+            "array" => Expr::Array(self.exprs()?),
+            "repeat" => Expr::Repeat(self.boxed()?, self.number()?),
             "block" => Expr::Block(self.block()?),
             "scope" => Expr::Scope(self.number()?, self.block()?),
-            "assign" => Expr::Assign(self.part()?, self.part()?, self.at()?),
-            "assign_op" => {
-                let (op, to, by) = (self.word()?, self.part()?, self.part()?);
-                Expr::AssignOp(op, to, by, self.entry()?, self.at()?)
+            "assign" => {
+                let (value, to) = (self.boxed()?, self.boxed()?);
+                Expr::Assign(to, value, self.at()?)
             }
-            "while" => Expr::While(self.number()?, self.part()?, self.block()?),
+            "assign_op" => {
+                let (by, to) = (self.boxed()?, self.boxed()?);
+                Expr::AssignOp(self.word()?, to, by, self.entry()?, self.at()?)
+            }
+            "while" => {
+                let body = self.block()?;
+                Expr::While(self.number()?, self.boxed()?, body)
+            }
             "loop" => Expr::Loop(self.number()?, self.block()?),
-            "for" => return self.counted(),
-            "break" => Expr::Break(self.number()?, self.maybe(Words::part)?),
+            "break" => Expr::Break(self.number()?, self.maybe()?),
             "continue" => Expr::Continue(self.number()?),
-            "return" => Expr::Return(self.maybe(Words::part)?),
-            "assert" => Expr::Assert(self.part()?, self.text()?, self.at()?),
+            "return" => Expr::Return(self.maybe()?),
+            "assert" => Expr::Assert(self.boxed()?, self.text()?, self.at()?),
             "panic" => Expr::Panic(self.text()?, self.at()?),
-            "each" => Expr::Each(self.number()?, self.part()?),
-            "once" => Expr::Once(self.part()?),
-            "collect" => Expr::Collect(self.fold()?, self.number()?, self.number()?, self.part()?),
-            "subgroup" => Expr::SubgroupFold(self.fold()?, self.number()?, self.part()?),
-            "private" => Expr::Private(self.part()?),
-            "fill" => Expr::Fill(self.part()?, self.number()?, self.part()?),
+            "each" => Expr::Each(self.number()?, self.boxed()?),
+            "once" => Expr::Once(self.boxed()?),
+            "collect" => Expr::Collect(self.fold()?, self.number()?, self.number()?, self.boxed()?),
+            "subgroup" => Expr::SubgroupFold(self.fold()?, self.number()?, self.boxed()?),
+            "private" => Expr::Private(self.boxed()?),
+            "fill" => {
+                let (value, array) = (self.boxed()?, self.boxed()?);
+                Expr::Fill(array, self.number()?, value)
+            }
             _ => return Err(WRONG),
         })
-    }
-
-    /// An `if`, with every `else if` after it: chains may be long, and are in each other in the text.
-    fn branch(&mut self) -> Result<Expr> {
-        let mut links = vec![(self.expr()?, self.block()?)];
-        loop {
-            match self.word()? {
-                "-" => return Ok(Expr::If(links, None)),
-                "+" => {}
-                _ => return Err(WRONG),
-            }
-            // A block of nothing but an `if`.
-            let Some(left) = self.0.strip_prefix("0 + if ") else {
-                return Ok(Expr::If(links, Some(self.block()?)));
-            };
-            self.0 = left;
-            links.push((self.expr()?, self.block()?));
-        }
-    }
-
-    fn counted(&mut self) -> Result<Expr> {
-        let number = self.number()?;
-        let counted = Counted {
-            pattern: self.pattern()?,
-            start: self.expr()?,
-            end: self.expr()?,
-            inclusive: self.flag()?,
-            reversed: self.flag()?,
-            step: self.maybe(Words::expr)?,
-        };
-        Ok(Expr::For(number, Box::new(counted), self.block()?))
     }
 }
 
@@ -202,24 +269,29 @@ mod tests {
     use super::*;
 
     /// Everything that there is.
-    const ALL: &str = "32 let name 1 unit let mut 2 number -1.5 3 let _ bool 1 let tuple 2 _ name 4 local 5 const 6 \
-        binary + local 1 local 2 - 3 4 unary ! local 1 7 cast local 1 8 from_bits local 1 9 \
-        method local 1 min 1 local 2 5 6 call 10 2 local 1 unit field local 1 x index local 1 local 2 7 8 \
-        tuple 1 unit struct 11 1 y unit array 1 unit repeat unit 12 \
-        if bool 1 0 - + 0 + if bool 0 1 unit - + 0 + unit block 0 - scope 1 0 - assign local 1 unit 9 10 \
-        assign_op * local 1 unit 13 1 2 while 2 bool 1 0 - loop 3 0 - \
-        for 4 name 3 number 0 1 number 9 1 1 0 + number 2 1 0 - break 4 + unit continue 4 return - \
-        assert bool 1 6 a b  c 1 2 panic 0  3 4 each 5 unit once unit \
-        + tuple 4 collect Reduce 1 2 unit subgroup Inclusive 1 unit private unit fill local 1 2 unit ";
+    const ALL: &str = "name 1 unit let mut 2 number -1.5 3 let _ bool 1 let _ name 4 names 2 local 5 let const 6 \
+        local 1 local 2 binary + - 3 4 local 1 unary ! 7 local 1 cast 8 local 1 from_bits 9 \
+        local 1 local 2 method min 1 5 6 local 2 unit call 10 2 local 1 field x local 1 local 2 index 7 8 \
+        unit tuple 1 unit unit struct 11 2 y z unit array 1 unit repeat 12 \
+        bool 1 body 0 - bool 0 unit body 1 - unit body 0 + if + body 0 + if + \
+        body 0 - block body 0 - scope 1 local 1 unit assign 9 10 local 1 unit assign_op * 13 1 2 \
+        bool 1 body 0 - while 2 body 0 - loop 3 \
+        name 3 number 0 1 number 9 1 number 2 1 body 0 - for 4 1 0 + unit break 4 + continue 4 return - \
+        bool 1 assert 6 a b  c 1 2 panic 0  3 4 unit each 5 unit once \
+        unit collect Reduce 1 2 unit subgroup Inclusive 1 unit private local 1 unit fill 2 tuple 4 body 32 + ";
 
     #[test]
     fn all_that_is_written_is_read() {
         let block = Text(ALL).read().unwrap();
         let chains = block.statements.iter().filter_map(|statement| match statement {
-            Statement::Expr(Expr::If(links, otherwise)) => Some((links.len(), otherwise.is_some())),
+            Statement::Expr(Expr::If(links, otherwise)) => {
+                let tests: Vec<_> = links.iter().map(|(test, _)| format!("{test:?}")).collect();
+                Some((tests, otherwise.is_some()))
+            }
             _ => None,
         });
-        assert_eq!(chains.collect::<Vec<_>>(), [(2, true)]);
+        let tests = ["Bool(false)", "Bool(true)"].map(str::to_owned).to_vec();
+        assert_eq!(chains.collect::<Vec<_>>(), [(tests, true)]);
         let said = block.statements.iter().find_map(|statement| match statement {
             Statement::Expr(Expr::Assert(_, text, at)) => Some((*text, *at)),
             _ => None,
@@ -227,10 +299,10 @@ mod tests {
         assert_eq!(said, Some(("a b  c", (1, 2))));
     }
 
-    /// Each part of it that is shorter, and each word that is another one, is an error or another body.
+    /// Each beginning of it is an error, and each word that is another one is an error or another body.
     #[test]
     fn what_nobody_has_written_is_an_error() {
-        for at in (0..ALL.len()).filter(|at| ALL.is_char_boundary(*at)) {
+        for at in 0..ALL.len() {
             assert_eq!(Text(&ALL[..at]).read().unwrap_err(), WRONG, "{}", &ALL[..at]);
         }
         let words: Vec<_> = ALL.split_inclusive(' ').collect();
@@ -246,9 +318,20 @@ mod tests {
     /// However long a chain is, it is one `if`.
     #[test]
     fn chains_are_long() {
-        let links = "if bool 1 0 - + 0 + ".repeat(100_000);
-        let block = Text(format!("0 + {links}unit ").leak()).read().unwrap();
+        const LINKS: usize = 100_000;
+        let tests = "bool 1 body 0 - ".repeat(LINKS);
+        let links = "if + body 0 + ".repeat(LINKS);
+        let block = Text(format!("{tests}unit body 0 + {links}").leak()).read().unwrap();
         let Some(Expr::If(links, Some(_))) = block.tail.as_deref() else { panic!("no chain") };
-        assert_eq!(links.len(), 100_000);
+        assert_eq!(links.len(), LINKS);
+    }
+
+    /// What is read is not read within something else.
+    #[test]
+    fn bodies_are_deep() {
+        const DEPTH: usize = 10_000;
+        let text = format!("unit {}body 0 + ", "unit binary + - 1 1 ".repeat(DEPTH));
+        let read = move || drop(Text(text.leak()).read().unwrap());
+        std::thread::Builder::new().stack_size(2 << 20).spawn(read).unwrap().join().unwrap();
     }
 }

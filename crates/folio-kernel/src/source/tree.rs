@@ -42,7 +42,8 @@ pub(super) enum Expr {
     Array(Vec<Expr>),
     /// `[a; N]`: N's entry in the table.
     Repeat(Box<Expr>, u16),
-    /// `if`, with all `else if` after it: tests and what is done where they hold; and what is done where none does.
+    /// `if`, with all `else if` after it: tests and what is done where they hold, the last one first; and what is
+    /// done where none does.
     If(Vec<(Expr, Block)>, Option<Block>),
     /// `{ }`
     Block(Block),

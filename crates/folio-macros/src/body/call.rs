@@ -305,7 +305,7 @@ impl Walk {
                 self.may_be_gone();
                 let failed = self.failed(&text, span);
                 let native = quote_spanned!(span=> if !(#native) #failed);
-                (native, Tree::of("assert").part(&tree).text(&text).at(at))
+                (native, Tree::of("assert").part(&tree).said(&text).at(at))
             }
             "panic" | "unreachable" | "todo" | "unimplemented" => {
                 self.may_leave(span, "`panic!`");
@@ -313,7 +313,7 @@ impl Walk {
                 let Some(text) = self.message(parts, &name) else {
                     return (quote!(()), Tree::unit());
                 };
-                (self.failed(&text, span), Tree::of("panic").text(&text).at(at))
+                (self.failed(&text, span), Tree::of("panic").said(&text).at(at))
             }
             "assert_eq" | "debug_assert_eq" => self.refuse(span, "write `assert!(a == b)`"),
             "assert_ne" | "debug_assert_ne" => self.refuse(span, "write `assert!(a != b)`"),

@@ -177,7 +177,7 @@ impl Walk {
         let mut before = vec![];
         for (name, given) in std::mem::take(&mut self.mutable) {
             let at = self.scopes.bind(&name);
-            before.push(Tree::of("let").word("mut").word(at).part(&Tree::local(given)));
+            before.push(Tree::of("let").part(&Tree::of("mut").word(at)).part(&Tree::local(given)));
         }
         let (native, tree) = self.block(block);
         if before.is_empty() {
@@ -401,18 +401,20 @@ impl Walk {
             return self.refuse(rest.span(), "`..rest` is not supported; name every field");
         }
         let (slot, entry) = self.slot(literal.path.span());
-        let (mut natives, mut trees) = (vec![], vec![]);
+        let (mut natives, mut trees, mut names) = (vec![], vec![], vec![]);
         for field in &literal.fields {
             let (native, tree) = self.expr(&field.expr);
             let member = &field.member;
             let name = name_of(member);
             natives.push(quote!(#member: #native));
-            trees.push(Tree::of(&name).part(&tree));
+            trees.push(tree);
+            names.push(name);
         }
         let path = &literal.path;
         let value = Ident::new("__v", Span::mixed_site().located_at(literal.span()));
         let native = quote!({ let #value = #path { #(#natives),* }; #slot.is(&#value); #value });
-        (native, Tree::of("struct").word(entry).parts(&trees))
+        let tree = Tree::of("struct").word(entry).parts(&trees);
+        (native, names.iter().fold(tree, Tree::word))
     }
 }
 

@@ -102,7 +102,7 @@ impl Lower {
     }
 
     pub(super) fn branch(&mut self, links: &[Link], otherwise: Option<&Block>) -> Result<Given> {
-        let Some(((cond, then), further)) = links.split_first() else {
+        let Some(((cond, then), further)) = links.split_last() else {
             return otherwise.map_or(Ok(Given::Unit), |block| self.block(block));
         };
         if further.len() > MOST_NESTED {
@@ -128,7 +128,7 @@ impl Lower {
         let label = self.builder.label();
         let mut result = None;
         self.builder.begin(false);
-        for (cond, then) in links {
+        for (cond, then) in links.iter().rev() {
             let cond = self.of(cond)?;
             self.builder.begin(false);
             let given = self.block(then)?;

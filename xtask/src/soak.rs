@@ -128,7 +128,8 @@ impl Soaking<'_> {
         let step = step.min(self.goal - progress.cases()).max(1);
         let variables = [("FOLIO_SOAK_CASES", step), ("FOLIO_SEED", seed)];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_string()));
-        let log = self.dir.join("step.log");
+        // Another suite may be soaked beside this one.
+        let log = self.dir.join(format!("step.{}.log", self.suite.name));
         let outcome = runner::run_one(self.plan, self.job, &variables, &log)?;
         let cases = said_cases(&outcome).filter(|_| outcome.status == Status::Passed);
         if cases.is_none() {

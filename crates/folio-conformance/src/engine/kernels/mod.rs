@@ -92,6 +92,7 @@ tests![
     writes_to_arrays_have_their_places,
     variables_have_a_limit,
     positions_are_divided,
+    lengths_are_the_languages,
     groups_go_their_ways,
     loops_of_all_kinds,
     methods_and_operators,

@@ -169,6 +169,25 @@ pub(super) fn positions_are_divided(rig: &Rig) -> Outcome {
     Ok(())
 }
 
+/// A user's name for a type that the language has, too.
+mod named {
+    use folio::prelude::*;
+
+    #[expect(non_camel_case_types, dead_code, reason = "that is what this is about")]
+    type usize = u8;
+
+    #[kernel]
+    pub fn long_array(i: Item, x: In<i32>, y: Out<i32>) {
+        let mut a = [1i32; 300];
+        a[i.index() + 100] = x[i];
+        y[i] = a[i.index() + 100] + a[299];
+    }
+}
+
+pub(super) fn lengths_are_the_languages(rig: &Rig) -> Outcome {
+    fine(mapped(rig, |k| k as i32, 0, |x, y| named::long_array(x, y))?)
+}
+
 #[kernel]
 fn too_large(i: Item, y: Out<u32>) {
     let mut a = [0u8; 1 << 36];

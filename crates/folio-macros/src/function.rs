@@ -386,7 +386,8 @@ impl Signature {
         quote!(#(let mut #mutable = #mutable;)*)
     }
 
-    /// The body of the Rust form: it tells its types, or runs.
+    /// The body of the Rust form: it runs, or tells its types. Those are asked for behind what they follow from: asked
+    /// for before, each waits, and rustc looks at all that wait again and again.
     pub fn body(&self, walk: &Walk, output: &ReturnType, native: &TokenStream) -> TokenStream {
         let entries = self.parameters.iter().map(Parameter::entry);
         let result = match output {
@@ -400,14 +401,14 @@ impl Signature {
         quote! {{
             use ::folio::ir::source as __s;
             #(#slots)*
-            if __M::PROBE {
-                ::folio::ir::device::probe(&[
-                    #(#entries,)* #result, #((#more) as fn() -> __s::Entry),*
-                ]);
-                return ::folio::ir::device::nothing();
+            if !__M::PROBE {
+                #bindings
+                return #native;
             }
-            #bindings
-            #native
+            ::folio::ir::device::probe(&[
+                #(#entries,)* #result, #((#more) as fn() -> __s::Entry),*
+            ]);
+            ::folio::ir::device::nothing()
         }}
     }
 

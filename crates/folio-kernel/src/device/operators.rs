@@ -24,9 +24,12 @@ macro_rules! operators {
             }
         }
 
-        impl<T: $name<B>, B> Slot<(T, B)> {
+        impl<T, B> Slot<(T, B)> {
             #[doc = concat!("The entry of `", $text, "` between these types.")]
-            pub const fn $function(self) -> fn() -> Entry {
+            pub const fn $function(self) -> fn() -> Entry
+            where
+                T: $name<B>,
+            {
                 T::entry
             }
         }
@@ -84,12 +87,17 @@ pub trait Negated: Copy {
     }
 }
 
-impl<T: Negated> Slot<T> {
+impl<T> Slot<T> {
     /// The entry of `-` before this type.
-    pub const fn neg(self) -> fn() -> Entry {
+    pub const fn neg(self) -> fn() -> Entry
+    where
+        T: Negated,
+    {
         T::entry
     }
+}
 
+impl<T: Negated> Slot<T> {
     /// `-a`
     #[inline(always)]
     pub fn negated<M: Mode>(self, a: T) -> T {

@@ -27,7 +27,11 @@ impl<T> Slot<T> {
 
     /// The slot has this value's type.
     #[inline(always)]
-    pub fn is(self, _: &T) {}
+    pub fn is(self, _: T)
+    where
+        T: Copy,
+    {
+    }
 
     /// A range of this type.
     #[inline(always)]

@@ -58,7 +58,7 @@ impl Walk {
                 let value = Ident::new("__v", Span::mixed_site().located_at(expr.span()));
                 let at = self.scopes.unnamed();
                 lets.push(Tree::bound(at, &tree));
-                let native = quote!({ let #value = #native; #slot.is(&#value); #value });
+                let native = quote!({ let #value = #native; #slot.is(#value); #value });
                 (native, Subject::One(at, entry))
             }
         }

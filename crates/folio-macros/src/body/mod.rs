@@ -82,6 +82,8 @@ pub struct Walk {
     left: bool,
     /// What comes next may be the name of local memory, or of what items keep.
     as_whole: bool,
+    /// The entry of `usize`, once an index needs it.
+    usize_entry: Option<u16>,
     /// Indices that are written to, so far.
     targets: usize,
     /// Calls and assignments so far: what is not the same when it is done twice.
@@ -314,9 +316,19 @@ impl Walk {
                 let (native, tree) = self.index(&index.expr, &index.index);
                 let span = index.index.span();
                 let native = if self.proves(&index.expr, &index.index) {
-                    let value = Ident::new("__i", Span::mixed_site().located_at(span));
-                    let read = place::read(&base, &value, true, index.span());
-                    quote_spanned!(index.span() => { let #value = #native; #read })
+                    // Not within the `unsafe` of the read, but for names of values.
+                    let plain = syn::parse2::<Ident>(native.clone()).ok();
+                    let plain = plain.filter(|name| {
+                        self.scopes.is_plain(name) && self.scopes.find(name).is_some()
+                    });
+                    if let Some(name) = plain {
+                        let read = place::read(&base, &name, true, index.span());
+                        quote_spanned!(index.span() => { #read })
+                    } else {
+                        let value = Ident::new("__i", Span::mixed_site().located_at(span));
+                        let read = place::read(&base, &value, true, index.span());
+                        quote_spanned!(index.span() => { let #value = #native; #read })
+                    }
                 } else {
                     self.unproved(&index.expr);
                     let at = quote_spanned!(span => ::folio::ir::device::at);
@@ -412,7 +424,7 @@ impl Walk {
         }
         let path = &literal.path;
         let value = Ident::new("__v", Span::mixed_site().located_at(literal.span()));
-        let native = quote!({ let #value = #path { #(#natives),* }; #slot.is(&#value); #value });
+        let native = quote!({ let #value = #path { #(#natives),* }; #slot.is(#value); #value });
         let tree = Tree::of("struct").word(entry).parts(&trees);
         (native, names.iter().fold(tree, Tree::word))
     }

@@ -34,8 +34,7 @@ impl Walk {
         let (slot, entry) = self.slot(span);
         let value = Ident::new("__v", Span::mixed_site().located_at(span));
         // No call around the literal: rustc's message then points at the literal alone.
-        let native =
-            quote_spanned!(span => { let #value = #minus #lit; #slot.is(&#value); #value });
+        let native = quote_spanned!(span => { let #value = #minus #lit; #slot.is(#value); #value });
         (native, Tree::number(&digits, entry))
     }
 

@@ -5,7 +5,7 @@ use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprBinary, ExprIndex, Member};
+use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, Lit, LitInt, Member};
 
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
@@ -114,8 +114,25 @@ impl Walk {
         (near && item.is_some() && item == self.item).then_some(binary)
     }
 
+    /// Whatever is indexed by a number is by a `usize`: there is nothing to infer.
+    fn literal_index(&mut self, number: &LitInt) -> Both {
+        let (digits, span) = (number.base10_digits(), number.span());
+        let entry = match self.usize_entry {
+            Some(entry) => entry,
+            None => self.type_entry(&quote!(::core::primitive::usize)),
+        };
+        self.usize_entry = Some(entry);
+        let typed = LitInt::new(&format!("{digits}usize"), span);
+        (typed.to_token_stream(), Tree::number(digits, entry))
+    }
+
     /// An index of this.
     pub(super) fn index(&mut self, of: &Expr, index: &Expr) -> Both {
+        if let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = index
+            && number.suffix().is_empty()
+        {
+            return self.literal_index(number);
+        }
         let Some(binary) = self.neighbour(index) else { return self.expr(index) };
         if self.is_local_memory(of) {
             let (tile, item) = (of.to_token_stream(), binary.left.to_token_stream());

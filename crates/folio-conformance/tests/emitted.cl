@@ -226,14 +226,11 @@ ENTRY(256) folio_adds(
   const i32 t9 = (i32)((u32)t8 + (u32)9);
   if (t7 < 3ul) l3_v0.at[t7] = t9;
   else outside(verdict, 3u, t7, 0, 0, 3ul, 0, 0);
-  const u64 t11 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/rare.rs
-  i32 t12 = 0;
-  if (t11 < 3ul) t12 = l3_v0.at[t11];
-  else outside(verdict, 4u, t11, 0, 0, 3ul, 0, 0);
+  const i32 t11 = l3_v0.at[0ul];
   // crates/folio-conformance/src/engine/kernels/rare.rs
-  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t12;
-  else outside(verdict, 5u, pos0, 0, 0, y_p1_shape0, 0, 0);
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t11;
+  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // adds_at
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -617,26 +614,22 @@ ENTRY(256) folio_array(
   i32 t5 = 0;
   if (pos0 - y_p1_low0 < y_p1_size0) t5 = y_p1[pos0 - y_p1_low0];
   else outside(verdict, 1u, pos0, 0, 0, y_p1_shape0, 0, 0);
-  const u64 t7 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t8 = 0;
-  if (t7 < 3ul) t8 = l3_v0.at[t7];
-  else outside(verdict, 2u, t7, 0, 0, 3ul, 0, 0);
-  const i32 t9 = (i32)((u32)t8 + (u32)t5);
-  if (t7 < 3ul) l3_v0.at[t7] = t9;
-  else outside(verdict, 3u, t7, 0, 0, 3ul, 0, 0);
+  const i32 t7 = l3_v0.at[0ul];
+  const i32 t8 = (i32)((u32)t7 + (u32)t5);
+  l3_v0.at[0ul] = t8;
   // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t10 = 0;
-  if (pos0 - at_p0_low0 < at_p0_size0) t10 = at_p0[pos0 - at_p0_low0];
-  else outside(verdict, 4u, pos0, 0, 0, at_p0_shape0, 0, 0);
-  const u64 t11 = (u64)t10;
+  i32 t9 = 0;
+  if (pos0 - at_p0_low0 < at_p0_size0) t9 = at_p0[pos0 - at_p0_low0];
+  else outside(verdict, 2u, pos0, 0, 0, at_p0_shape0, 0, 0);
+  const u64 t10 = (u64)t9;
   // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t12 = 0;
-  if (t11 < 3ul) t12 = l3_v0.at[t11];
-  else outside(verdict, 5u, t11, 0, 0, 3ul, 0, 0);
+  i32 t11 = 0;
+  if (t10 < 3ul) t11 = l3_v0.at[t10];
+  else outside(verdict, 3u, t10, 0, 0, 3ul, 0, 0);
   // crates/folio-conformance/src/engine/kernels/code.rs
-  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t12;
-  else outside(verdict, 6u, pos0, 0, 0, y_p1_shape0, 0, 0);
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t11;
+  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // asin_of
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -4800,48 +4793,32 @@ ENTRY(256) folio_hides(
   if (t50 < 2ul) l5_v3.at[t50].x_f0 = 3.0f;
   else outside(verdict, 2u, t50, 0, 0, 2ul, 0, 0);
   const f32 t51 = l3_v0;
-  const u64 t53 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/language.rs
-  f32 t54 = 0.0f;
-  if (t53 < 2ul) t54 = l5_v3.at[t53].y_f1;
-  else outside(verdict, 3u, t53, 0, 0, 2ul, 0, 0);
-  const f32 t55 = t54 - t51;
-  if (t53 < 2ul) l5_v3.at[t53].y_f1 = t55;
-  else outside(verdict, 4u, t53, 0, 0, 2ul, 0, 0);
-  const u64 t57 = (u64)1;
+  const f32 t53 = l5_v3.at[0ul].y_f1;
+  const f32 t54 = t53 - t51;
+  l5_v3.at[0ul].y_f1 = t54;
   // crates/folio-conformance/src/engine/kernels/language.rs
-  V2_t0 t58 = { 0.0f, 0.0f };
-  if (t57 < 2ul) t58 = l5_v3.at[t57];
-  else outside(verdict, 5u, t57, 0, 0, 2ul, 0, 0);
-  const u64 t60 = (u64)0;
+  const V2_t0 t56 = l5_v3.at[1ul];
   // crates/folio-conformance/src/engine/kernels/language.rs
-  V2_t0 t61 = { 0.0f, 0.0f };
-  if (t60 < 2ul) t61 = l5_v3.at[t60];
-  else outside(verdict, 6u, t60, 0, 0, 2ul, 0, 0);
-  const array_t1 t62 = { { t58, t61 } };
-  l5_v3 = t62;
-  const u64 t64 = (u64)0;
+  const V2_t0 t58 = l5_v3.at[0ul];
+  const array_t1 t59 = { { t56, t58 } };
+  l5_v3 = t59;
   // crates/folio-conformance/src/engine/kernels/language.rs
-  V2_t0 t65 = { 0.0f, 0.0f };
-  if (t64 < 2ul) t65 = l5_v3.at[t64];
-  else outside(verdict, 7u, t64, 0, 0, 2ul, 0, 0);
-  const f32 t66 = t65.x_f0;
-  const u64 t68 = (u64)1;
+  const V2_t0 t61 = l5_v3.at[0ul];
+  const f32 t62 = t61.x_f0;
   // crates/folio-conformance/src/engine/kernels/language.rs
-  V2_t0 t69 = { 0.0f, 0.0f };
-  if (t68 < 2ul) t69 = l5_v3.at[t68];
-  else outside(verdict, 8u, t68, 0, 0, 2ul, 0, 0);
-  const f32 t70 = t69.y_f1;
-  const u64 t71 = l4_v2;
-  const f32 t72 = (f32)t71;
-  const f32 t73 = t70 * t72;
-  const f32 t74 = t66 + t73;
+  const V2_t0 t64 = l5_v3.at[1ul];
+  const f32 t65 = t64.y_f1;
+  const u64 t66 = l4_v2;
+  const f32 t67 = (f32)t66;
+  const f32 t68 = t65 * t67;
+  const f32 t69 = t62 + t68;
   // crates/folio-conformance/src/engine/kernels/language.rs
-  const f32 t75 = l3_v0;
-  const f32 t76 = t74 - t75;
+  const f32 t70 = l3_v0;
+  const f32 t71 = t69 - t70;
   // crates/folio-conformance/src/engine/kernels/language.rs
-  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t76;
-  else outside(verdict, 9u, pos0, 0, 0, y_p1_shape0, 0, 0);
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t71;
+  else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // histogram
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -5290,64 +5267,62 @@ ENTRY(256) folio_lazily(
   const bool t6 = t1 > 40;
   lazy_v0 = t6;
   if (t6) {
-    const u64 t8 = (u64)0;
     // crates/folio-conformance/src/engine/kernels/language.rs
-    u32 t10 = 0u;
-    if (t8 - n_p1_low0 < n_p1_size0) t10 = atomic_add((volatile GLOBAL u32 *)&n_p1[t8 - n_p1_low0], (u32)1u);
-    else outside(verdict, 3u, t8, 0, 0, n_p1_shape0, 0, 0);
-    const bool t12 = t10 < 1000u;
-    lazy_v0 = t12;
+    u32 t9 = 0u;
+    if (0ul - n_p1_low0 < n_p1_size0) t9 = atomic_add((volatile GLOBAL u32 *)&n_p1[0ul - n_p1_low0], (u32)1u);
+    else outside(verdict, 3u, 0ul, 0, 0, n_p1_shape0, 0, 0);
+    const bool t11 = t9 < 1000u;
+    lazy_v0 = t11;
   }
   // crates/folio-conformance/src/engine/kernels/language.rs
-  const bool t13 = lazy_v0;
-  const bool t15 = t4 == 0;
-  lazy_v1 = t15;
-  if (!t15) {
+  const bool t12 = lazy_v0;
+  const bool t14 = t4 == 0;
+  lazy_v1 = t14;
+  if (!t14) {
     // crates/folio-conformance/src/engine/kernels/language.rs
     if (t4 == 0) fail(verdict, 4u);
-    const i32 t16 = t4 == 0 ? 0 : rem_i32(t1, t4);
-    const bool t18 = t16 < 0;
-    const i32 t19 = (t4 < 0 ? (i32)((u32)0 - (u32)t4) : t4);
-    const i32 t20 = (i32)((u32)t16 + (u32)t19);
-    const i32 t21 = t18 ? t20 : t16;
-    const bool t23 = t21 == 1;
-    lazy_v1 = t23;
+    const i32 t15 = t4 == 0 ? 0 : rem_i32(t1, t4);
+    const bool t17 = t15 < 0;
+    const i32 t18 = (t4 < 0 ? (i32)((u32)0 - (u32)t4) : t4);
+    const i32 t19 = (i32)((u32)t15 + (u32)t18);
+    const i32 t20 = t17 ? t19 : t15;
+    const bool t22 = t20 == 1;
+    lazy_v1 = t22;
   }
   // crates/folio-conformance/src/engine/kernels/language.rs
-  const bool t24 = lazy_v1;
-  const bool t26 = t4 != 0;
-  lazy_v2 = t26;
-  if (t26) {
-    const bool t28 = t1 < 0;
-    lazy_v3 = t28;
-    if (!t28) {
-      const u64 t30 = (u64)1;
-      const u32 t31 = (u32)t1;
+  const bool t23 = lazy_v1;
+  const bool t25 = t4 != 0;
+  lazy_v2 = t25;
+  if (t25) {
+    const bool t27 = t1 < 0;
+    lazy_v3 = t27;
+    if (!t27) {
+      const u32 t29 = (u32)t1;
       // crates/folio-conformance/src/engine/kernels/language.rs
-      u32 t32 = 0u;
-      if (t30 - n_p1_low0 < n_p1_size0) t32 = atomic_max((volatile GLOBAL u32 *)&n_p1[t30 - n_p1_low0], (u32)t31);
-      else outside(verdict, 5u, t30, 0, 0, n_p1_shape0, 0, 0);
-      const bool t34 = t32 > 2000u;
-      lazy_v3 = t34;
+      u32 t30 = 0u;
+      if (1ul - n_p1_low0 < n_p1_size0) t30 = atomic_max((volatile GLOBAL u32 *)&n_p1[1ul - n_p1_low0], (u32)t29);
+      else outside(verdict, 5u, 1ul, 0, 0, n_p1_shape0, 0, 0);
+      const bool t32 = t30 > 2000u;
+      lazy_v3 = t32;
     }
     // crates/folio-conformance/src/engine/kernels/language.rs
-    const bool t35 = lazy_v3;
-    const bool t36 = !t35;
-    lazy_v2 = t36;
+    const bool t33 = lazy_v3;
+    const bool t34 = !t33;
+    lazy_v2 = t34;
   }
-  const bool t37 = lazy_v2;
-  const u64 t40 = pos0 + 1ul;
-  const bool t41 = x_p0_shape0 > t40;
-  const bool t42 = (t37 && t41);
-  const i32 t43 = (i32)t13;
-  const i32 t45 = (i32)t24;
-  const i32 t46 = (i32)((u32)2 * (u32)t45);
-  const i32 t47 = (i32)((u32)t43 + (u32)t46);
-  const i32 t49 = (i32)t42;
-  const i32 t50 = (i32)((u32)4 * (u32)t49);
-  const i32 t51 = (i32)((u32)t47 + (u32)t50);
+  const bool t35 = lazy_v2;
+  const u64 t38 = pos0 + 1ul;
+  const bool t39 = x_p0_shape0 > t38;
+  const bool t40 = (t35 && t39);
+  const i32 t41 = (i32)t12;
+  const i32 t43 = (i32)t23;
+  const i32 t44 = (i32)((u32)2 * (u32)t43);
+  const i32 t45 = (i32)((u32)t41 + (u32)t44);
+  const i32 t47 = (i32)t40;
+  const i32 t48 = (i32)((u32)4 * (u32)t47);
+  const i32 t49 = (i32)((u32)t45 + (u32)t48);
   // crates/folio-conformance/src/engine/kernels/language.rs
-  if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t51;
+  if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t49;
   else outside(verdict, 6u, pos0, 0, 0, y_p2_shape0, 0, 0);
 }
 // leaves
@@ -5996,15 +5971,12 @@ ENTRY(256) folio_long_array(
   i32 t8 = 0;
   if (t7 < 300ul) t8 = l3_v0.at[t7];
   else outside(verdict, 3u, t7, 0, 0, 300ul, 0, 0);
-  const u64 t10 = (u64)299;
   // crates/folio-conformance/src/engine/kernels/rare.rs
-  i32 t11 = 0;
-  if (t10 < 300ul) t11 = l3_v0.at[t10];
-  else outside(verdict, 4u, t10, 0, 0, 300ul, 0, 0);
-  const i32 t12 = (i32)((u32)t8 + (u32)t11);
+  const i32 t10 = l3_v0.at[299ul];
+  const i32 t11 = (i32)((u32)t8 + (u32)t10);
   // crates/folio-conformance/src/engine/kernels/rare.rs
-  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t12;
-  else outside(verdict, 5u, pos0, 0, 0, y_p1_shape0, 0, 0);
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t11;
+  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // looks_up
 typedef struct { i32 at[2]; } array_t0;
@@ -6051,28 +6023,22 @@ ENTRY(256) folio_looks_up(
   if (pos0 - at_p0_low0 < at_p0_size0) t1 = at_p0[pos0 - at_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, at_p0_shape0, 0, 0);
   array_v0 = t1;
-  const u64 t3 = (u64)0;
-  i32 t4 = 0;
-  if (t3 < 2ul) t4 = array_v0.at[t3];
-  else outside(verdict, 2u, t3, 0, 0, 2ul, 0, 0);
-  const u64 t5 = (u64)t4;
+  const i32 t3 = array_v0.at[0ul];
+  const u64 t4 = (u64)t3;
   // crates/folio-conformance/src/engine/kernels/code.rs
-  array_t0 t6 = { { 0 } };
-  if (pos0 - at_p0_low0 < at_p0_size0) t6 = at_p0[pos0 - at_p0_low0];
-  else outside(verdict, 3u, pos0, 0, 0, at_p0_shape0, 0, 0);
-  array_v1 = t6;
-  const u64 t8 = (u64)1;
+  array_t0 t5 = { { 0 } };
+  if (pos0 - at_p0_low0 < at_p0_size0) t5 = at_p0[pos0 - at_p0_low0];
+  else outside(verdict, 2u, pos0, 0, 0, at_p0_shape0, 0, 0);
+  array_v1 = t5;
+  const i32 t7 = array_v1.at[1ul];
+  const u64 t8 = (u64)t7;
+  // crates/folio-conformance/src/engine/kernels/code.rs
   i32 t9 = 0;
-  if (t8 < 2ul) t9 = array_v1.at[t8];
-  else outside(verdict, 4u, t8, 0, 0, 2ul, 0, 0);
-  const u64 t10 = (u64)t9;
+  if (t4 - x_p1_low0 < x_p1_size0 && t8 - x_p1_low1 < x_p1_size1) t9 = x_p1[(t4 - x_p1_low0) * x_p1_pitch0 + (t8 - x_p1_low1)];
+  else outside(verdict, 3u, t4, t8, 0, x_p1_shape0, x_p1_shape1, 0);
   // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t11 = 0;
-  if (t5 - x_p1_low0 < x_p1_size0 && t10 - x_p1_low1 < x_p1_size1) t11 = x_p1[(t5 - x_p1_low0) * x_p1_pitch0 + (t10 - x_p1_low1)];
-  else outside(verdict, 5u, t5, t10, 0, x_p1_shape0, x_p1_shape1, 0);
-  // crates/folio-conformance/src/engine/kernels/code.rs
-  if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t11;
-  else outside(verdict, 6u, pos0, 0, 0, y_p2_shape0, 0, 0);
+  if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t9;
+  else outside(verdict, 4u, pos0, 0, 0, y_p2_shape0, 0, 0);
 }
 // loops
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -6318,80 +6284,72 @@ ENTRY(256) folio_loops_in_ways(
   BARRIER;
   u32 l4_v0 = 0u;
   l4_v0 = 0u;
-  const u64 t2 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/ways.rs
-  u32 t3 = 0u;
-  if (t2 - x_p0_low0 < x_p0_size0) t3 = x_p0[t2 - x_p0_low0];
-  else outside(verdict, 1u, t2, 0, 0, x_p0_shape0, 0, 0);
-  const u32 t5 = (u32)(t3 % 2u);
-  const bool t7 = t5 == 0u;
-  if (t7) {
-    const u64 t10 = (u64)0;
+  u32 t2 = 0u;
+  if (0ul - x_p0_low0 < x_p0_size0) t2 = x_p0[0ul - x_p0_low0];
+  else outside(verdict, 1u, 0ul, 0, 0, x_p0_shape0, 0, 0);
+  const u32 t4 = (u32)(t2 % 2u);
+  const bool t6 = t4 == 0u;
+  if (t6) {
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    u32 t11 = 0u;
-    if (t10 - x_p0_low0 < x_p0_size0) t11 = x_p0[t10 - x_p0_low0];
-    else outside(verdict, 2u, t10, 0, 0, x_p0_shape0, 0, 0);
-    for (u32 k12 = 0u; k12 < t11; k12++) {
+    u32 t9 = 0u;
+    if (0ul - x_p0_low0 < x_p0_size0) t9 = x_p0[0ul - x_p0_low0];
+    else outside(verdict, 2u, 0ul, 0, 0, x_p0_shape0, 0, 0);
+    for (u32 k10 = 0u; k10 < t9; k10++) {
       BARRIER;
       {
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t15 = 0u;
-        if (local0 < 8ul) t15 = t_p1[local0];
+        u32 t13 = 0u;
+        if (local0 < 8ul) t13 = t_p1[local0];
         else outside(verdict, 3u, local0, 0, 0, 8ul, 0, 0);
-        const u32 t16 = t15 + k12;
-        if (local0 < 8ul) t_p1[local0] = t16;
+        const u32 t14 = t13 + k10;
+        if (local0 < 8ul) t_p1[local0] = t14;
         else outside(verdict, 4u, local0, 0, 0, 8ul, 0, 0);
       }
       BARRIER;
-      const u64 t18 = (u64)1;
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      u32 t19 = 0u;
-      if (t18 < 8ul) t19 = t_p1[t18];
-      else outside(verdict, 5u, t18, 0, 0, 8ul, 0, 0);
-      const u32 t20 = l4_v0;
-      const u32 t21 = t20 + t19;
-      l4_v0 = t21;
+      const u32 t16 = t_p1[1ul];
+      const u32 t17 = l4_v0;
+      const u32 t18 = t17 + t16;
+      l4_v0 = t18;
     }
   } else {
     for (u64 turn1 = 0; turn1 >> 63 == 0; turn1++) {
       BARRIER;
       {
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t23 = 0u;
-        if (pos0 - x_p0_low0 < x_p0_size0) t23 = x_p0[pos0 - x_p0_low0];
-        else outside(verdict, 6u, pos0, 0, 0, x_p0_shape0, 0, 0);
+        u32 t20 = 0u;
+        if (pos0 - x_p0_low0 < x_p0_size0) t20 = x_p0[pos0 - x_p0_low0];
+        else outside(verdict, 5u, pos0, 0, 0, x_p0_shape0, 0, 0);
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t25 = 0u;
-        if (local0 < 8ul) t25 = t_p1[local0];
+        u32 t22 = 0u;
+        if (local0 < 8ul) t22 = t_p1[local0];
+        else outside(verdict, 6u, local0, 0, 0, 8ul, 0, 0);
+        const u32 t23 = t22 + t20;
+        if (local0 < 8ul) t_p1[local0] = t23;
         else outside(verdict, 7u, local0, 0, 0, 8ul, 0, 0);
-        const u32 t26 = t25 + t23;
-        if (local0 < 8ul) t_p1[local0] = t26;
-        else outside(verdict, 8u, local0, 0, 0, 8ul, 0, 0);
       }
       BARRIER;
-      const u64 t28 = (u64)2;
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      u32 t29 = 0u;
-      if (t28 < 8ul) t29 = t_p1[t28];
-      else outside(verdict, 9u, t28, 0, 0, 8ul, 0, 0);
-      const u32 t30 = l4_v0;
-      const u32 t31 = t30 + t29;
-      l4_v0 = t31;
+      const u32 t25 = t_p1[2ul];
+      const u32 t26 = l4_v0;
+      const u32 t27 = t26 + t25;
+      l4_v0 = t27;
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      const u32 t32 = l4_v0;
-      const bool t34 = t32 > 20u;
-      if (t34) {
+      const u32 t28 = l4_v0;
+      const bool t30 = t28 > 20u;
+      if (t30) {
         break;
       }
     }
   }
   // crates/folio-conformance/src/engine/kernels/ways.rs
-  const u32 t35 = l4_v0;
+  const u32 t31 = l4_v0;
   BARRIER;
   if (thread == 0u) {
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t35;
-    else outside(verdict, 10u, group0, 0, 0, o_p2_shape0, 0, 0);
+    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t31;
+    else outside(verdict, 8u, group0, 0, 0, o_p2_shape0, 0, 0);
   }
   BARRIER;
 }
@@ -8620,32 +8578,22 @@ ENTRY(256) folio_match(
   const array_t0 t8 = { { t6, 2 } };
   l9_v0 = t8;
   const i32 t9 = (i32)((u32)static_p2 - (u32)t3);
-  const u64 t11 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/language.rs
-  i32 t12 = 0;
-  if (t11 < 2ul) t12 = l9_v0.at[t11];
-  else outside(verdict, 2u, t11, 0, 0, 2ul, 0, 0);
-  const i32 t13 = (i32)((u32)t12 + (u32)t9);
-  if (t11 < 2ul) l9_v0.at[t11] = t13;
-  else outside(verdict, 3u, t11, 0, 0, 2ul, 0, 0);
-  const u64 t16 = (u64)0;
+  const i32 t11 = l9_v0.at[0ul];
+  const i32 t12 = (i32)((u32)t11 + (u32)t9);
+  l9_v0.at[0ul] = t12;
   // crates/folio-conformance/src/engine/kernels/language.rs
-  i32 t17 = 0;
-  if (t16 < 2ul) t17 = l9_v0.at[t16];
-  else outside(verdict, 4u, t16, 0, 0, 2ul, 0, 0);
-  const u64 t19 = (u64)1;
+  const i32 t15 = l9_v0.at[0ul];
   // crates/folio-conformance/src/engine/kernels/language.rs
-  i32 t20 = 0;
-  if (t19 < 2ul) t20 = l9_v0.at[t19];
-  else outside(verdict, 5u, t19, 0, 0, 2ul, 0, 0);
-  const V2_t1 t21 = { t17, t20 };
-  const i32 t22 = t21.x_f0;
-  const i32 t23 = (i32)((u32)t22 * (u32)5);
-  const i32 t24 = t21.y_f1;
-  const i32 t25 = (i32)((u32)t23 + (u32)t24);
+  const i32 t17 = l9_v0.at[1ul];
+  const V2_t1 t18 = { t15, t17 };
+  const i32 t19 = t18.x_f0;
+  const i32 t20 = (i32)((u32)t19 * (u32)5);
+  const i32 t21 = t18.y_f1;
+  const i32 t22 = (i32)((u32)t20 + (u32)t21);
   // crates/folio-conformance/src/engine/kernels/language.rs
-  if (pos0 - fn_p3_low0 < fn_p3_size0) fn_p3[pos0 - fn_p3_low0] = t25;
-  else outside(verdict, 6u, pos0, 0, 0, fn_p3_shape0, 0, 0);
+  if (pos0 - fn_p3_low0 < fn_p3_size0) fn_p3[pos0 - fn_p3_low0] = t22;
+  else outside(verdict, 2u, pos0, 0, 0, fn_p3_shape0, 0, 0);
 }
 // matches
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -9738,97 +9686,82 @@ ENTRY(256) folio_one_of_many(
     else outside(verdict, 1u, local0, 0, 0, 8ul, 0, 0);
   }
   BARRIER;
-  const u64 t4 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/ways.rs
-  u32 t5 = 0u;
-  if (t4 - x_p0_low0 < x_p0_size0) t5 = x_p0[t4 - x_p0_low0];
-  else outside(verdict, 2u, t4, 0, 0, x_p0_shape0, 0, 0);
-  const bool t7 = t5 == 0u;
-  if (t7) {
-    const u64 t9 = (u64)0;
+  u32 t4 = 0u;
+  if (0ul - x_p0_low0 < x_p0_size0) t4 = x_p0[0ul - x_p0_low0];
+  else outside(verdict, 2u, 0ul, 0, 0, x_p0_shape0, 0, 0);
+  const bool t6 = t4 == 0u;
+  if (t6) {
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    u32 t10 = 0u;
-    if (t9 < 8ul) t10 = t_p1[t9];
-    else outside(verdict, 3u, t9, 0, 0, 8ul, 0, 0);
+    const u32 t8 = t_p1[0ul];
     BARRIER;
     if (thread == 0u) {
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t10;
-      else outside(verdict, 4u, group0, 0, 0, o_p2_shape0, 0, 0);
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t8;
+      else outside(verdict, 3u, group0, 0, 0, o_p2_shape0, 0, 0);
     }
     BARRIER;
   } else {
-    const bool t13 = t5 == 1u;
-    if (t13) {
-      const u64 t16 = (u64)3;
+    const bool t11 = t4 == 1u;
+    if (t11) {
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      u32 t17 = 0u;
-      if (t16 < 8ul) t17 = t_p1[t16];
-      else outside(verdict, 5u, t16, 0, 0, 8ul, 0, 0);
-      const u32 t18 = 5u + t17;
+      const u32 t14 = t_p1[3ul];
+      const u32 t15 = 5u + t14;
       BARRIER;
       if (thread == 0u) {
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t18;
-        else outside(verdict, 6u, group0, 0, 0, o_p2_shape0, 0, 0);
+        if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t15;
+        else outside(verdict, 4u, group0, 0, 0, o_p2_shape0, 0, 0);
       }
       BARRIER;
     } else {
-      const bool t20 = t5 == 2u;
-      lazy_v0 = t20;
-      if (t20) {
-        const u64 t22 = (u64)1;
+      const bool t17 = t4 == 2u;
+      lazy_v0 = t17;
+      if (t17) {
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t23 = 0u;
-        if (t22 - x_p0_low0 < x_p0_size0) t23 = x_p0[t22 - x_p0_low0];
-        else outside(verdict, 7u, t22, 0, 0, x_p0_shape0, 0, 0);
-        const bool t25 = t23 > 2u;
-        lazy_v0 = t25;
+        u32 t19 = 0u;
+        if (1ul - x_p0_low0 < x_p0_size0) t19 = x_p0[1ul - x_p0_low0];
+        else outside(verdict, 5u, 1ul, 0, 0, x_p0_shape0, 0, 0);
+        const bool t21 = t19 > 2u;
+        lazy_v0 = t21;
       }
-      const bool t26 = lazy_v0;
-      if (t26) {
+      const bool t22 = lazy_v0;
+      if (t22) {
         if (thread == 0u) {
           // crates/folio-conformance/src/engine/kernels/ways.rs
           if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = 9u;
-          else outside(verdict, 8u, group0, 0, 0, o_p2_shape0, 0, 0);
+          else outside(verdict, 6u, group0, 0, 0, o_p2_shape0, 0, 0);
         }
         BARRIER;
       } else {
-        const u64 t29 = (u64)2;
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t30 = 0u;
-        if (t29 < 8ul) t30 = t_p1[t29];
-        else outside(verdict, 9u, t29, 0, 0, 8ul, 0, 0);
-        const u64 t32 = (u64)1;
+        const u32 t25 = t_p1[2ul];
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t33 = 0u;
-        if (t32 - x_p0_low0 < x_p0_size0) t33 = x_p0[t32 - x_p0_low0];
-        else outside(verdict, 10u, t32, 0, 0, x_p0_shape0, 0, 0);
-        const bool t34 = t30 == t33;
-        if (t34) {
+        u32 t27 = 0u;
+        if (1ul - x_p0_low0 < x_p0_size0) t27 = x_p0[1ul - x_p0_low0];
+        else outside(verdict, 7u, 1ul, 0, 0, x_p0_shape0, 0, 0);
+        const bool t28 = t25 == t27;
+        if (t28) {
           BARRIER;
           {
             // crates/folio-conformance/src/engine/kernels/ways.rs
-            u32 t36 = 0u;
-            if (pos0 - x_p0_low0 < x_p0_size0) t36 = x_p0[pos0 - x_p0_low0];
-            else outside(verdict, 11u, pos0, 0, 0, x_p0_shape0, 0, 0);
+            u32 t30 = 0u;
+            if (pos0 - x_p0_low0 < x_p0_size0) t30 = x_p0[pos0 - x_p0_low0];
+            else outside(verdict, 8u, pos0, 0, 0, x_p0_shape0, 0, 0);
             // crates/folio-conformance/src/engine/kernels/ways.rs
-            if (local0 < 8ul) t_p1[local0] = t36;
-            else outside(verdict, 12u, local0, 0, 0, 8ul, 0, 0);
+            if (local0 < 8ul) t_p1[local0] = t30;
+            else outside(verdict, 9u, local0, 0, 0, 8ul, 0, 0);
           }
           BARRIER;
         }
-        const u64 t40 = (u64)4;
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t41 = 0u;
-        if (t40 < 8ul) t41 = t_p1[t40];
-        else outside(verdict, 13u, t40, 0, 0, 8ul, 0, 0);
-        const u32 t42 = 10u + t41;
+        const u32 t34 = t_p1[4ul];
+        const u32 t35 = 10u + t34;
         BARRIER;
         if (thread == 0u) {
           // crates/folio-conformance/src/engine/kernels/ways.rs
-          if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t42;
-          else outside(verdict, 14u, group0, 0, 0, o_p2_shape0, 0, 0);
+          if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t35;
+          else outside(verdict, 10u, group0, 0, 0, o_p2_shape0, 0, 0);
         }
         BARRIER;
       }
@@ -9868,13 +9801,12 @@ ENTRY(256) folio_one_of_two(
     t_p1[k] = zero;
   }
   BARRIER;
-  const u64 t1 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/ways.rs
-  u32 t2 = 0u;
-  if (t1 - x_p0_low0 < x_p0_size0) t2 = x_p0[t1 - x_p0_low0];
-  else outside(verdict, 1u, t1, 0, 0, x_p0_shape0, 0, 0);
-  const bool t4 = t2 > 5u;
-  if (t4) {
+  u32 t1 = 0u;
+  if (0ul - x_p0_low0 < x_p0_size0) t1 = x_p0[0ul - x_p0_low0];
+  else outside(verdict, 1u, 0ul, 0, 0, x_p0_shape0, 0, 0);
+  const bool t3 = t1 > 5u;
+  if (t3) {
     if (thread == 0u) {
       // crates/folio-conformance/src/engine/kernels/ways.rs
       if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = 7u;
@@ -9882,17 +9814,14 @@ ENTRY(256) folio_one_of_two(
     }
     BARRIER;
   } else {
-    const u64 t9 = (u64)3;
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    u32 t10 = 0u;
-    if (t9 < 8ul) t10 = t_p1[t9];
-    else outside(verdict, 3u, t9, 0, 0, 8ul, 0, 0);
-    const u32 t11 = 5u + t10;
+    const u32 t8 = t_p1[3ul];
+    const u32 t9 = 5u + t8;
     BARRIER;
     if (thread == 0u) {
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t11;
-      else outside(verdict, 4u, group0, 0, 0, o_p2_shape0, 0, 0);
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t9;
+      else outside(verdict, 3u, group0, 0, 0, o_p2_shape0, 0, 0);
     }
     BARRIER;
   }
@@ -10326,37 +10255,31 @@ ENTRY(256) folio_reduced(
     }
     BARRIER;
   } else {
-    const u64 t11 = (u64)3;
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    u32 t12 = 0u;
-    if (t11 < 8ul) t12 = t_p1[t11];
-    else outside(verdict, 4u, t11, 0, 0, 8ul, 0, 0);
+    const u32 t11 = t_p1[3ul];
     BARRIER;
     {
       // crates/folio-conformance/src/engine/kernels/ways.rs
       if (local0 < 8ul) t_p1[local0] = 9u;
-      else outside(verdict, 5u, local0, 0, 0, 8ul, 0, 0);
+      else outside(verdict, 4u, local0, 0, 0, 8ul, 0, 0);
     }
     BARRIER;
-    const u32 t15 = t5 + t12;
-    const u64 t17 = (u64)5;
+    const u32 t14 = t5 + t11;
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    u32 t18 = 0u;
-    if (t17 < 8ul) t18 = t_p1[t17];
-    else outside(verdict, 6u, t17, 0, 0, 8ul, 0, 0);
-    const u32 t19 = t15 + t18;
+    const u32 t16 = t_p1[5ul];
+    const u32 t17 = t14 + t16;
     BARRIER;
     if (thread == 0u) {
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t19;
-      else outside(verdict, 7u, group0, 0, 0, o_p2_shape0, 0, 0);
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t17;
+      else outside(verdict, 5u, group0, 0, 0, o_p2_shape0, 0, 0);
     }
     BARRIER;
   }
   {
     // crates/folio-conformance/src/engine/kernels/ways.rs
     if (local0 < 8ul) t_p1[local0] = 1u;
-    else outside(verdict, 8u, local0, 0, 0, 8ul, 0, 0);
+    else outside(verdict, 6u, local0, 0, 0, 8ul, 0, 0);
   }
   BARRIER;
 }
@@ -10422,15 +10345,12 @@ ENTRY(256) folio_reduced_on_one_way(
   const bool t4 = t2 > 50u;
   if (t4) {
     if (thread == 0u) {
-      const u64 t7 = (u64)1;
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      u32 t8 = 0u;
-      if (t7 < 8ul) t8 = t_p1[t7];
-      else outside(verdict, 2u, t7, 0, 0, 8ul, 0, 0);
-      const u32 t9 = 100u + t8;
+      const u32 t7 = t_p1[1ul];
+      const u32 t8 = 100u + t7;
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t9;
-      else outside(verdict, 3u, group0, 0, 0, o_p2_shape0, 0, 0);
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t8;
+      else outside(verdict, 2u, group0, 0, 0, o_p2_shape0, 0, 0);
     }
     BARRIER;
   } else {
@@ -10438,16 +10358,16 @@ ENTRY(256) folio_reduced_on_one_way(
       LOCAL u32 *all = (LOCAL u32 *)scratch;
       {
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t12 = 0u;
-        if (pos0 - x_p0_low0 < x_p0_size0) t12 = x_p0[pos0 - x_p0_low0];
-        else outside(verdict, 4u, pos0, 0, 0, x_p0_shape0, 0, 0);
-        const u32 t13 = t12 + t2;
+        u32 t11 = 0u;
+        if (pos0 - x_p0_low0 < x_p0_size0) t11 = x_p0[pos0 - x_p0_low0];
+        else outside(verdict, 3u, pos0, 0, 0, x_p0_shape0, 0, 0);
+        const u32 t12 = t11 + t2;
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t16 = 0u;
-        if (local0 < 8ul) t16 = t_p1[local0];
-        else outside(verdict, 5u, local0, 0, 0, 8ul, 0, 0);
-        const u32 t17 = t13 + t16;
-        all[thread] = t17;
+        u32 t15 = 0u;
+        if (local0 < 8ul) t15 = t_p1[local0];
+        else outside(verdict, 4u, local0, 0, 0, 8ul, 0, 0);
+        const u32 t16 = t12 + t15;
+        all[thread] = t16;
       }
       BARRIER;
       for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
@@ -10458,25 +10378,22 @@ ENTRY(256) folio_reduced_on_one_way(
       BARRIER;
     }
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    const u32 t18 = collected_v1;
+    const u32 t17 = collected_v1;
     if (thread == 0u) {
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t18;
-      else outside(verdict, 6u, group0, 0, 0, o_p2_shape0, 0, 0);
+      if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t17;
+      else outside(verdict, 5u, group0, 0, 0, o_p2_shape0, 0, 0);
     }
     BARRIER;
     return;
   }
-  const u64 t20 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/ways.rs
-  u32 t21 = 0u;
-  if (t20 < 8ul) t21 = t_p1[t20];
-  else outside(verdict, 7u, t20, 0, 0, 8ul, 0, 0);
+  const u32 t19 = t_p1[0ul];
   BARRIER;
   if (thread == 0u) {
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t21;
-    else outside(verdict, 8u, group0, 0, 0, o_p2_shape0, 0, 0);
+    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t19;
+    else outside(verdict, 6u, group0, 0, 0, o_p2_shape0, 0, 0);
   }
   BARRIER;
 }
@@ -14102,53 +14019,50 @@ ENTRY(256) folio_spoken(
       }
       const i32 t44 = collected_v3;
       {
-        const u64 t46 = (u64)0;
         // crates/folio-conformance/src/engine/kernels/group_code.rs
-        i32 t47 = 0;
-        if (t46 < 8ul) t47 = tile_p2[t46];
-        else outside(verdict, 6u, t46, 0, 0, 8ul, 0, 0);
+        const i32 t46 = tile_p2[0ul];
         // crates/folio-conformance/src/engine/kernels/group_code.rs
-        i32 t49 = 0;
-        if (local0 < 8ul) t49 = tile_p2[local0];
-        else outside(verdict, 7u, local0, 0, 0, 8ul, 0, 0);
+        i32 t48 = 0;
+        if (local0 < 8ul) t48 = tile_p2[local0];
+        else outside(verdict, 6u, local0, 0, 0, 8ul, 0, 0);
         {
-          const bool t51 = t49 > (-999999 - 1);
+          const bool t50 = t48 > (-999999 - 1);
           // crates/folio-conformance/src/engine/kernels/group_code.rs
-          if (!t51) {
-            fail(verdict, 8u);
+          if (!t50) {
+            fail(verdict, 7u);
             goto phase4;
           }
-          const bool t52 = t47 < t49;
-          const bool t55 = t52 == true;
-          if (t55) {
-            if_v5 = t47;
+          const bool t51 = t46 < t48;
+          const bool t54 = t51 == true;
+          if (t54) {
+            if_v5 = t46;
           } else {
-            if_v5 = t49;
+            if_v5 = t48;
           }
           // crates/folio-conformance/src/engine/kernels/group_code.rs
-          const i32 t56 = if_v5;
-          least_v4 = t56;
+          const i32 t55 = if_v5;
+          least_v4 = t55;
         }
-        const i32 t57 = least_v4;
+        const i32 t56 = least_v4;
         {
-          const u64 t62 = (u64)1;
-          const u64 t63 = (u64)7;
-          const u64 t64 = t63 - t62;
-          const u64 t67 = (3ul > 1ul ? 3ul : 1ul);
-          if (t67 == 0) fail(verdict, 9u);
-          const u64 t68 = t67 == 0 ? 0 : (u64)(t64 / t67);
-          const u64 t69 = sat_add_u64(t68, 1ul);
-          const bool t70 = 1 <= 7;
-          const bool t71 = 3ul != 0ul;
-          const bool t72 = (t70 && t71);
-          const u64 t73 = t72 ? t69 : 0ul;
-          for (u64 k74 = 0ul; k74 < t73; k74++) {
-            const u64 t75 = k74 * 3ul;
-            const i32 t76 = (i32)t75;
-            const i32 t77 = (i32)((u32)1 + (u32)t76);
-            const bool t78 = t57 < t77;
-            if (t78) {
-              if_v6 = t77;
+          const u64 t61 = (u64)1;
+          const u64 t62 = (u64)7;
+          const u64 t63 = t62 - t61;
+          const u64 t66 = (3ul > 1ul ? 3ul : 1ul);
+          if (t66 == 0) fail(verdict, 8u);
+          const u64 t67 = t66 == 0 ? 0 : (u64)(t63 / t66);
+          const u64 t68 = sat_add_u64(t67, 1ul);
+          const bool t69 = 1 <= 7;
+          const bool t70 = 3ul != 0ul;
+          const bool t71 = (t69 && t70);
+          const u64 t72 = t71 ? t68 : 0ul;
+          for (u64 k73 = 0ul; k73 < t72; k73++) {
+            const u64 t74 = k73 * 3ul;
+            const i32 t75 = (i32)t74;
+            const i32 t76 = (i32)((u32)1 + (u32)t75);
+            const bool t77 = t56 < t76;
+            if (t77) {
+              if_v6 = t76;
               goto end3;
             }
           }
@@ -14156,39 +14070,39 @@ ENTRY(256) folio_spoken(
         }
         end3: ;
         // crates/folio-conformance/src/engine/kernels/group_code.rs
-        const i32 t79 = if_v6;
-        const i32 t80 = (i32)t28;
-        const i32 t81 = (i32)((u32)t79 + (u32)t80);
+        const i32 t78 = if_v6;
+        const i32 t79 = (i32)t28;
+        const i32 t80 = (i32)((u32)t78 + (u32)t79);
         // crates/folio-conformance/src/engine/kernels/group_code.rs
-        const i32 t82 = private_v1;
-        const i32 t83 = (i32)((u32)t82 + (u32)t81);
-        private_v1 = t83;
+        const i32 t81 = private_v1;
+        const i32 t82 = (i32)((u32)t81 + (u32)t80);
+        private_v1 = t82;
       }
       phase4: ;
       BARRIER;
     }
     // crates/folio-conformance/src/engine/kernels/group_code.rs
-    const u32 t85 = l5_v0;
-    const u32 t86 = t85 - 1u;
-    l5_v0 = t86;
+    const u32 t84 = l5_v0;
+    const u32 t85 = t84 - 1u;
+    l5_v0 = t85;
     // crates/folio-conformance/src/engine/kernels/group_code.rs
-    const u32 t87 = l5_v0;
-    const bool t89 = t87 == 0u;
-    if (t89) {
-      const i32 t91 = (i32)group0;
-      if_v7 = t91;
+    const u32 t86 = l5_v0;
+    const bool t88 = t86 == 0u;
+    if (t88) {
+      const i32 t90 = (i32)group0;
+      if_v7 = t90;
       break;
     }
   }
   // crates/folio-conformance/src/engine/kernels/group_code.rs
-  const i32 t92 = if_v7;
+  const i32 t91 = if_v7;
   {
-    const i32 t93 = private_v1;
-    const i32 t95 = (i32)((u32)t93 * (u32)100);
-    const i32 t96 = (i32)((u32)t95 + (u32)t92);
+    const i32 t92 = private_v1;
+    const i32 t94 = (i32)((u32)t92 * (u32)100);
+    const i32 t95 = (i32)((u32)t94 + (u32)t91);
     // crates/folio-conformance/src/engine/kernels/group_code.rs
-    if (pos0 - y_p3_low0 < y_p3_size0) y_p3[pos0 - y_p3_low0] = t96;
-    else outside(verdict, 10u, pos0, 0, 0, y_p3_shape0, 0, 0);
+    if (pos0 - y_p3_low0 < y_p3_size0) y_p3[pos0 - y_p3_low0] = t95;
+    else outside(verdict, 9u, pos0, 0, 0, y_p3_shape0, 0, 0);
   }
   BARRIER;
 }
@@ -14675,14 +14589,11 @@ ENTRY(256) folio_stores(
   // crates/folio-conformance/src/engine/kernels/rare.rs
   if (t7 < 3ul) l3_v0.at[t7] = 9;
   else outside(verdict, 2u, t7, 0, 0, 3ul, 0, 0);
-  const u64 t9 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/rare.rs
-  i32 t10 = 0;
-  if (t9 < 3ul) t10 = l3_v0.at[t9];
-  else outside(verdict, 3u, t9, 0, 0, 3ul, 0, 0);
+  const i32 t9 = l3_v0.at[0ul];
   // crates/folio-conformance/src/engine/kernels/rare.rs
-  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t10;
-  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t9;
+  else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // subgroups
 typedef struct { u32 at[10]; } array_t0;
@@ -15558,149 +15469,143 @@ ENTRY(256) folio_twister(
     const u32 t7 = l4_v1;
     const array_t1 t12 = { { 3432918353u, 461845907u, 2246822507u, 3266489909u } };
     array_v2 = t12;
-    const u64 t14 = (u64)0;
     // crates/folio-conformance/src/engine/kernels/computations.rs
-    u32 t15 = 0u;
-    if (t14 < 4ul) t15 = array_v2.at[t14];
-    else outside(verdict, 2u, t14, 0, 0, 4ul, 0, 0);
-    const u32 t16 = t7 * t15;
-    const u32 t18 = (u32)((u32)t16 << ((u32)15u & 31u) | (u32)t16 >> ((0u - (u32)15u) & 31u));
-    const array_t1 t23 = { { 3432918353u, 461845907u, 2246822507u, 3266489909u } };
-    array_v3 = t23;
-    const u64 t25 = (u64)1;
+    const u32 t14 = array_v2.at[0ul];
+    const u32 t15 = t7 * t14;
+    const u32 t17 = (u32)((u32)t15 << ((u32)15u & 31u) | (u32)t15 >> ((0u - (u32)15u) & 31u));
+    const array_t1 t22 = { { 3432918353u, 461845907u, 2246822507u, 3266489909u } };
+    array_v3 = t22;
     // crates/folio-conformance/src/engine/kernels/computations.rs
-    u32 t26 = 0u;
-    if (t25 < 4ul) t26 = array_v3.at[t25];
-    else outside(verdict, 3u, t25, 0, 0, 4ul, 0, 0);
-    const u32 t27 = t18 * t26;
-    const u32 t28 = (u32)k6;
-    const u32 t29 = t27 + t28;
+    const u32 t24 = array_v3.at[1ul];
+    const u32 t25 = t17 * t24;
+    const u32 t26 = (u32)k6;
+    const u32 t27 = t25 + t26;
     {
-      l1_v5 = t29;
-      for (i32 k32 = 0; k32 < 2; k32++) {
+      l1_v5 = t27;
+      for (i32 k30 = 0; k30 < 2; k30++) {
         // crates/folio-conformance/src/engine/kernels/computations.rs
-        const u32 t33 = l1_v5;
-        const i32 t36 = (i32)((u32)3 * (u32)k32);
-        const i32 t37 = (i32)((u32)16 - (u32)t36);
-        const u32 t38 = (u32)(t33 >> ((u32)t37 & 31u));
+        const u32 t31 = l1_v5;
+        const i32 t34 = (i32)((u32)3 * (u32)k30);
+        const i32 t35 = (i32)((u32)16 - (u32)t34);
+        const u32 t36 = (u32)(t31 >> ((u32)t35 & 31u));
         // crates/folio-conformance/src/engine/kernels/computations.rs
-        const u32 t39 = l1_v5;
-        const u32 t40 = t39 ^ t38;
-        l1_v5 = t40;
-        const array_t1 t45 = { { 3432918353u, 461845907u, 2246822507u, 3266489909u } };
-        array_v6 = t45;
-        const i32 t47 = (i32)((u32)k32 + (u32)2);
-        const u64 t48 = (u64)t47;
+        const u32 t37 = l1_v5;
+        const u32 t38 = t37 ^ t36;
+        l1_v5 = t38;
+        const array_t1 t43 = { { 3432918353u, 461845907u, 2246822507u, 3266489909u } };
+        array_v6 = t43;
+        const i32 t45 = (i32)((u32)k30 + (u32)2);
+        const u64 t46 = (u64)t45;
         // crates/folio-conformance/src/engine/kernels/computations.rs
-        u32 t49 = 0u;
-        if (t48 < 4ul) t49 = array_v6.at[t48];
-        else outside(verdict, 4u, t48, 0, 0, 4ul, 0, 0);
-        const u32 t50 = l1_v5;
-        const u32 t51 = t50 * t49;
-        l1_v5 = t51;
+        u32 t47 = 0u;
+        if (t46 < 4ul) t47 = array_v6.at[t46];
+        else outside(verdict, 2u, t46, 0, 0, 4ul, 0, 0);
+        const u32 t48 = l1_v5;
+        const u32 t49 = t48 * t47;
+        l1_v5 = t49;
       }
       // crates/folio-conformance/src/engine/kernels/computations.rs
-      const u32 t52 = l1_v5;
-      const u32 t53 = l1_v5;
-      const u32 t55 = (u32)(t53 >> ((u32)16 & 31u));
-      const u32 t56 = t52 ^ t55;
-      mixed_v4 = t56;
+      const u32 t50 = l1_v5;
+      const u32 t51 = l1_v5;
+      const u32 t53 = (u32)(t51 >> ((u32)16 & 31u));
+      const u32 t54 = t50 ^ t53;
+      mixed_v4 = t54;
     }
     // crates/folio-conformance/src/engine/kernels/computations.rs
-    const u32 t57 = mixed_v4;
-    l4_v1 = t57;
-    const u32 t58 = l4_v1;
-    const u64 t59 = (u64)k6;
+    const u32 t55 = mixed_v4;
+    l4_v1 = t55;
+    const u32 t56 = l4_v1;
+    const u64 t57 = (u64)k6;
     // crates/folio-conformance/src/engine/kernels/computations.rs
-    if (t59 < 8ul) l3_v0.at[t59] = t58;
-    else outside(verdict, 5u, t59, 0, 0, 8ul, 0, 0);
+    if (t57 < 8ul) l3_v0.at[t57] = t56;
+    else outside(verdict, 3u, t57, 0, 0, 8ul, 0, 0);
   }
-  for (u32 k62 = 0u; k62 < 3u; k62++) {
-    for (i32 k65 = 0; k65 < 8; k65++) {
-      const u64 t66 = (u64)k65;
+  for (u32 k60 = 0u; k60 < 3u; k60++) {
+    for (i32 k63 = 0; k63 < 8; k63++) {
+      const u64 t64 = (u64)k63;
       // crates/folio-conformance/src/engine/kernels/computations.rs
-      u32 t67 = 0u;
-      if (t66 < 8ul) t67 = l3_v0.at[t66];
-      else outside(verdict, 6u, t66, 0, 0, 8ul, 0, 0);
-      const u32 t69 = t67 & 2147483648u;
-      const i32 t71 = (i32)((u32)k65 + (u32)1);
+      u32 t65 = 0u;
+      if (t64 < 8ul) t65 = l3_v0.at[t64];
+      else outside(verdict, 4u, t64, 0, 0, 8ul, 0, 0);
+      const u32 t67 = t65 & 2147483648u;
+      const i32 t69 = (i32)((u32)k63 + (u32)1);
       // crates/folio-conformance/src/engine/kernels/computations.rs
-      const i32 t73 = rem_i32(t71, 8);
-      const u64 t74 = (u64)t73;
+      const i32 t71 = rem_i32(t69, 8);
+      const u64 t72 = (u64)t71;
       // crates/folio-conformance/src/engine/kernels/computations.rs
-      u32 t75 = 0u;
-      if (t74 < 8ul) t75 = l3_v0.at[t74];
-      else outside(verdict, 7u, t74, 0, 0, 8ul, 0, 0);
-      const u32 t77 = t75 & 2147483647u;
-      const u32 t78 = t69 | t77;
-      const u32 t80 = t78 & 1u;
-      const bool t82 = t80 == 1u;
-      if (t82) {
+      u32 t73 = 0u;
+      if (t72 < 8ul) t73 = l3_v0.at[t72];
+      else outside(verdict, 5u, t72, 0, 0, 8ul, 0, 0);
+      const u32 t75 = t73 & 2147483647u;
+      const u32 t76 = t67 | t75;
+      const u32 t78 = t76 & 1u;
+      const bool t80 = t78 == 1u;
+      if (t80) {
         if_v7 = 2567483615u;
       } else {
         if_v7 = 0u;
       }
       // crates/folio-conformance/src/engine/kernels/computations.rs
-      const u32 t85 = if_v7;
-      const i32 t87 = (i32)((u32)k65 + (u32)5);
+      const u32 t83 = if_v7;
+      const i32 t85 = (i32)((u32)k63 + (u32)5);
       // crates/folio-conformance/src/engine/kernels/computations.rs
-      const i32 t89 = rem_i32(t87, 8);
-      const u64 t90 = (u64)t89;
+      const i32 t87 = rem_i32(t85, 8);
+      const u64 t88 = (u64)t87;
       // crates/folio-conformance/src/engine/kernels/computations.rs
-      u32 t91 = 0u;
-      if (t90 < 8ul) t91 = l3_v0.at[t90];
-      else outside(verdict, 8u, t90, 0, 0, 8ul, 0, 0);
-      const u32 t93 = (u32)(t78 >> ((u32)1 & 31u));
-      const u32 t94 = t91 ^ t93;
-      const u32 t95 = t94 ^ t85;
-      const u32 t96 = t95 ^ k62;
-      const u64 t97 = (u64)k65;
+      u32 t89 = 0u;
+      if (t88 < 8ul) t89 = l3_v0.at[t88];
+      else outside(verdict, 6u, t88, 0, 0, 8ul, 0, 0);
+      const u32 t91 = (u32)(t76 >> ((u32)1 & 31u));
+      const u32 t92 = t89 ^ t91;
+      const u32 t93 = t92 ^ t83;
+      const u32 t94 = t93 ^ k60;
+      const u64 t95 = (u64)k63;
       // crates/folio-conformance/src/engine/kernels/computations.rs
-      if (t97 < 8ul) l3_v0.at[t97] = t96;
-      else outside(verdict, 9u, t97, 0, 0, 8ul, 0, 0);
+      if (t95 < 8ul) l3_v0.at[t95] = t94;
+      else outside(verdict, 7u, t95, 0, 0, 8ul, 0, 0);
     }
   }
   // crates/folio-conformance/src/engine/kernels/computations.rs
-  u32 t98 = 0u;
-  if (pos0 - x_p0_low0 < x_p0_size0) t98 = x_p0[pos0 - x_p0_low0];
-  else outside(verdict, 10u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const u32 t100 = (u32)(t98 % 8u);
-  const u64 t101 = (u64)t100;
+  u32 t96 = 0u;
+  if (pos0 - x_p0_low0 < x_p0_size0) t96 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 8u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const u32 t98 = (u32)(t96 % 8u);
+  const u64 t99 = (u64)t98;
   // crates/folio-conformance/src/engine/kernels/computations.rs
-  u32 t102 = 0u;
-  if (t101 < 8ul) t102 = l3_v0.at[t101];
-  else outside(verdict, 11u, t101, 0, 0, 8ul, 0, 0);
-  l11_v8 = t102;
-  const u32 t103 = l11_v8;
-  const u32 t105 = (u32)(t103 >> ((u32)11 & 31u));
+  u32 t100 = 0u;
+  if (t99 < 8ul) t100 = l3_v0.at[t99];
+  else outside(verdict, 9u, t99, 0, 0, 8ul, 0, 0);
+  l11_v8 = t100;
+  const u32 t101 = l11_v8;
+  const u32 t103 = (u32)(t101 >> ((u32)11 & 31u));
+  // crates/folio-conformance/src/engine/kernels/computations.rs
+  const u32 t104 = l11_v8;
+  const u32 t105 = t104 ^ t103;
+  l11_v8 = t105;
   // crates/folio-conformance/src/engine/kernels/computations.rs
   const u32 t106 = l11_v8;
-  const u32 t107 = t106 ^ t105;
-  l11_v8 = t107;
+  const u32 t108 = (u32)((u32)t106 << ((u32)7 & 31u));
+  const u32 t110 = t108 & 2636928640u;
   // crates/folio-conformance/src/engine/kernels/computations.rs
-  const u32 t108 = l11_v8;
-  const u32 t110 = (u32)((u32)t108 << ((u32)7 & 31u));
-  const u32 t112 = t110 & 2636928640u;
+  const u32 t111 = l11_v8;
+  const u32 t112 = t111 ^ t110;
+  l11_v8 = t112;
   // crates/folio-conformance/src/engine/kernels/computations.rs
   const u32 t113 = l11_v8;
-  const u32 t114 = t113 ^ t112;
-  l11_v8 = t114;
+  const u32 t115 = (u32)((u32)t113 << ((u32)15 & 31u));
+  const u32 t117 = t115 & 4022730752u;
   // crates/folio-conformance/src/engine/kernels/computations.rs
-  const u32 t115 = l11_v8;
-  const u32 t117 = (u32)((u32)t115 << ((u32)15 & 31u));
-  const u32 t119 = t117 & 4022730752u;
+  const u32 t118 = l11_v8;
+  const u32 t119 = t118 ^ t117;
+  l11_v8 = t119;
   // crates/folio-conformance/src/engine/kernels/computations.rs
   const u32 t120 = l11_v8;
-  const u32 t121 = t120 ^ t119;
-  l11_v8 = t121;
+  const u32 t121 = l11_v8;
+  const u32 t123 = (u32)(t121 >> ((u32)18 & 31u));
+  const u32 t124 = t120 ^ t123;
   // crates/folio-conformance/src/engine/kernels/computations.rs
-  const u32 t122 = l11_v8;
-  const u32 t123 = l11_v8;
-  const u32 t125 = (u32)(t123 >> ((u32)18 & 31u));
-  const u32 t126 = t122 ^ t125;
-  // crates/folio-conformance/src/engine/kernels/computations.rs
-  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t126;
-  else outside(verdict, 12u, pos0, 0, 0, y_p1_shape0, 0, 0);
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t124;
+  else outside(verdict, 10u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
 // vectors
 typedef struct { f32 x_f0; f32 y_f1; } V2_t0;
@@ -15947,39 +15852,32 @@ ENTRY(256) folio_ways_in_a_loop(
     else outside(verdict, 1u, local0, 0, 0, 8ul, 0, 0);
   }
   BARRIER;
-  const u64 t4 = (u64)0;
   // crates/folio-conformance/src/engine/kernels/ways.rs
-  u32 t5 = 0u;
-  if (t4 - x_p0_low0 < x_p0_size0) t5 = x_p0[t4 - x_p0_low0];
-  else outside(verdict, 2u, t4, 0, 0, x_p0_shape0, 0, 0);
-  l5_v0 = t5;
-  for (u32 k8 = 0u; k8 < 6u; k8++) {
-    const bool t10 = k8 == 2u;
-    if (t10) {
+  u32 t4 = 0u;
+  if (0ul - x_p0_low0 < x_p0_size0) t4 = x_p0[0ul - x_p0_low0];
+  else outside(verdict, 2u, 0ul, 0, 0, x_p0_shape0, 0, 0);
+  l5_v0 = t4;
+  for (u32 k7 = 0u; k7 < 6u; k7++) {
+    const bool t9 = k7 == 2u;
+    if (t9) {
       BARRIER;
       if (thread == 0u) {
-        const u64 t12 = (u64)3;
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t13 = 0u;
-        if (t12 < 8ul) t13 = t_p1[t12];
-        else outside(verdict, 3u, t12, 0, 0, 8ul, 0, 0);
-        const u32 t15 = t13 * 2u;
-        const u64 t17 = (u64)3;
+        const u32 t11 = t_p1[3ul];
+        const u32 t13 = t11 * 2u;
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        if (t17 < 8ul) t_p1[t17] = t15;
-        else outside(verdict, 4u, t17, 0, 0, 8ul, 0, 0);
+        t_p1[3ul] = t13;
       }
       BARRIER;
     } else {
-      const bool t19 = k8 == 4u;
-      if (t19) {
-        const u64 t21 = (u64)0;
+      const bool t16 = k7 == 4u;
+      if (t16) {
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t22 = 0u;
-        if (t21 - x_p0_low0 < x_p0_size0) t22 = x_p0[t21 - x_p0_low0];
-        else outside(verdict, 5u, t21, 0, 0, x_p0_shape0, 0, 0);
-        const bool t24 = t22 == 1u;
-        if (t24) {
+        u32 t18 = 0u;
+        if (0ul - x_p0_low0 < x_p0_size0) t18 = x_p0[0ul - x_p0_low0];
+        else outside(verdict, 3u, 0ul, 0, 0, x_p0_shape0, 0, 0);
+        const bool t20 = t18 == 1u;
+        if (t20) {
           continue;
         }
         BARRIER;
@@ -15987,15 +15885,15 @@ ENTRY(256) folio_ways_in_a_loop(
           LOCAL u32 *all = (LOCAL u32 *)scratch;
           {
             // crates/folio-conformance/src/engine/kernels/ways.rs
-            u32 t26 = 0u;
-            if (local0 < 8ul) t26 = t_p1[local0];
-            else outside(verdict, 6u, local0, 0, 0, 8ul, 0, 0);
+            u32 t22 = 0u;
+            if (local0 < 8ul) t22 = t_p1[local0];
+            else outside(verdict, 4u, local0, 0, 0, 8ul, 0, 0);
             // crates/folio-conformance/src/engine/kernels/ways.rs
-            u32 t28 = 0u;
-            if (pos0 - x_p0_low0 < x_p0_size0) t28 = x_p0[pos0 - x_p0_low0];
-            else outside(verdict, 7u, pos0, 0, 0, x_p0_shape0, 0, 0);
-            const u32 t29 = t26 + t28;
-            all[thread] = t29;
+            u32 t24 = 0u;
+            if (pos0 - x_p0_low0 < x_p0_size0) t24 = x_p0[pos0 - x_p0_low0];
+            else outside(verdict, 5u, pos0, 0, 0, x_p0_shape0, 0, 0);
+            const u32 t25 = t22 + t24;
+            all[thread] = t25;
           }
           BARRIER;
           for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
@@ -16006,66 +15904,55 @@ ENTRY(256) folio_ways_in_a_loop(
           BARRIER;
         }
         // crates/folio-conformance/src/engine/kernels/ways.rs
-        const u32 t30 = collected_v1;
+        const u32 t26 = collected_v1;
+        const u32 t27 = l5_v0;
+        const u32 t28 = t27 + t26;
+        l5_v0 = t28;
+      } else {
+        // crates/folio-conformance/src/engine/kernels/ways.rs
+        const u32 t30 = t_p1[3ul];
         const u32 t31 = l5_v0;
         const u32 t32 = t31 + t30;
         l5_v0 = t32;
-      } else {
-        const u64 t34 = (u64)3;
-        // crates/folio-conformance/src/engine/kernels/ways.rs
-        u32 t35 = 0u;
-        if (t34 < 8ul) t35 = t_p1[t34];
-        else outside(verdict, 8u, t34, 0, 0, 8ul, 0, 0);
-        const u32 t36 = l5_v0;
-        const u32 t37 = t36 + t35;
-        l5_v0 = t37;
         BARRIER;
         if (thread == 0u) {
-          const u64 t39 = (u64)3;
           // crates/folio-conformance/src/engine/kernels/ways.rs
-          u32 t40 = 0u;
-          if (t39 < 8ul) t40 = t_p1[t39];
-          else outside(verdict, 9u, t39, 0, 0, 8ul, 0, 0);
-          const u32 t41 = l5_v0;
-          const u32 t42 = t40 + t41;
-          const u64 t44 = (u64)3;
+          const u32 t34 = t_p1[3ul];
+          const u32 t35 = l5_v0;
+          const u32 t36 = t34 + t35;
           // crates/folio-conformance/src/engine/kernels/ways.rs
-          if (t44 < 8ul) t_p1[t44] = t42;
-          else outside(verdict, 10u, t44, 0, 0, 8ul, 0, 0);
+          t_p1[3ul] = t36;
         }
         BARRIER;
-        const u32 t45 = l5_v0;
-        const bool t47 = t45 > 300u;
-        if (t47) {
+        const u32 t38 = l5_v0;
+        const bool t40 = t38 > 300u;
+        if (t40) {
           break;
         }
       }
     }
     {
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      const u32 t48 = l5_v0;
+      const u32 t41 = l5_v0;
       // crates/folio-conformance/src/engine/kernels/ways.rs
-      u32 t50 = 0u;
-      if (local0 < 8ul) t50 = t_p1[local0];
-      else outside(verdict, 11u, local0, 0, 0, 8ul, 0, 0);
-      const u32 t51 = t50 + t48;
-      if (local0 < 8ul) t_p1[local0] = t51;
-      else outside(verdict, 12u, local0, 0, 0, 8ul, 0, 0);
+      u32 t43 = 0u;
+      if (local0 < 8ul) t43 = t_p1[local0];
+      else outside(verdict, 6u, local0, 0, 0, 8ul, 0, 0);
+      const u32 t44 = t43 + t41;
+      if (local0 < 8ul) t_p1[local0] = t44;
+      else outside(verdict, 7u, local0, 0, 0, 8ul, 0, 0);
     }
     BARRIER;
   }
-  const u64 t53 = (u64)3;
   // crates/folio-conformance/src/engine/kernels/ways.rs
-  u32 t54 = 0u;
-  if (t53 < 8ul) t54 = t_p1[t53];
-  else outside(verdict, 13u, t53, 0, 0, 8ul, 0, 0);
-  const u32 t55 = l5_v0;
-  const u32 t56 = t54 + t55;
+  const u32 t46 = t_p1[3ul];
+  const u32 t47 = l5_v0;
+  const u32 t48 = t46 + t47;
   BARRIER;
   if (thread == 0u) {
     // crates/folio-conformance/src/engine/kernels/ways.rs
-    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t56;
-    else outside(verdict, 14u, group0, 0, 0, o_p2_shape0, 0, 0);
+    if (group0 - o_p2_low0 < o_p2_size0) o_p2[group0 - o_p2_low0] = t48;
+    else outside(verdict, 8u, group0, 0, 0, o_p2_shape0, 0, 0);
   }
   BARRIER;
 }
@@ -16238,32 +16125,25 @@ ENTRY(256) folio_zoo(
   const i32 t96 = (i32)((u32)t95 - (u32)t94);
   if (pos0 - o_p1_low0 < o_p1_size0) o_p1[pos0 - o_p1_low0] = t96;
   else outside(verdict, 9u, pos0, 0, 0, o_p1_shape0, 0, 0);
-  const u64 t99 = (u64)1;
   // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t100 = 0;
-  if (t99 < 2ul) t100 = l4_v0.at[t99];
-  else outside(verdict, 10u, t99, 0, 0, 2ul, 0, 0);
-  const i32 t101 = (i32)((u32)t100 & (u32)255);
-  if (t99 < 2ul) l4_v0.at[t99] = t101;
-  else outside(verdict, 11u, t99, 0, 0, 2ul, 0, 0);
-  const u64 t103 = (u64)1;
+  const i32 t99 = l4_v0.at[1ul];
+  const i32 t100 = (i32)((u32)t99 & (u32)255);
+  l4_v0.at[1ul] = t100;
   // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t104 = 0;
-  if (t103 < 2ul) t104 = l4_v0.at[t103];
-  else outside(verdict, 12u, t103, 0, 0, 2ul, 0, 0);
-  const u64 t107 = 2ul - 1ul;
+  const i32 t102 = l4_v0.at[1ul];
+  const u64 t105 = 2ul - 1ul;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  i32 t106 = 0;
+  if (t105 < 2ul) t106 = l4_v0.at[t105];
+  else outside(verdict, 10u, t105, 0, 0, 2ul, 0, 0);
+  const i32 t107 = (i32)((u32)t102 + (u32)t106);
   // crates/folio-conformance/src/engine/kernels/code.rs
   i32 t108 = 0;
-  if (t107 < 2ul) t108 = l4_v0.at[t107];
-  else outside(verdict, 13u, t107, 0, 0, 2ul, 0, 0);
-  const i32 t109 = (i32)((u32)t104 + (u32)t108);
-  // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t110 = 0;
-  if (pos0 - o_p1_low0 < o_p1_size0) t110 = o_p1[pos0 - o_p1_low0];
-  else outside(verdict, 14u, pos0, 0, 0, o_p1_shape0, 0, 0);
-  const i32 t111 = (i32)((u32)t110 ^ (u32)t109);
-  if (pos0 - o_p1_low0 < o_p1_size0) o_p1[pos0 - o_p1_low0] = t111;
-  else outside(verdict, 15u, pos0, 0, 0, o_p1_shape0, 0, 0);
+  if (pos0 - o_p1_low0 < o_p1_size0) t108 = o_p1[pos0 - o_p1_low0];
+  else outside(verdict, 11u, pos0, 0, 0, o_p1_shape0, 0, 0);
+  const i32 t109 = (i32)((u32)t108 ^ (u32)t107);
+  if (pos0 - o_p1_low0 < o_p1_size0) o_p1[pos0 - o_p1_low0] = t109;
+  else outside(verdict, 12u, pos0, 0, 0, o_p1_shape0, 0, 0);
 }
 // zoo
 typedef struct { i32 at[5]; } array_t0;
@@ -16434,30 +16314,23 @@ ENTRY(256) folio_zoo(
   const i32 t96 = (i32)((u32)t95 - (u32)t94);
   if (pos0 - o_p1_low0 < o_p1_size0) o_p1[pos0 - o_p1_low0] = t96;
   else outside(verdict, 9u, pos0, 0, 0, o_p1_shape0, 0, 0);
-  const u64 t99 = (u64)1;
   // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t100 = 0;
-  if (t99 < 5ul) t100 = l4_v0.at[t99];
-  else outside(verdict, 10u, t99, 0, 0, 5ul, 0, 0);
-  const i32 t101 = (i32)((u32)t100 & (u32)255);
-  if (t99 < 5ul) l4_v0.at[t99] = t101;
-  else outside(verdict, 11u, t99, 0, 0, 5ul, 0, 0);
-  const u64 t103 = (u64)1;
+  const i32 t99 = l4_v0.at[1ul];
+  const i32 t100 = (i32)((u32)t99 & (u32)255);
+  l4_v0.at[1ul] = t100;
   // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t104 = 0;
-  if (t103 < 5ul) t104 = l4_v0.at[t103];
-  else outside(verdict, 12u, t103, 0, 0, 5ul, 0, 0);
-  const u64 t107 = 5ul - 1ul;
+  const i32 t102 = l4_v0.at[1ul];
+  const u64 t105 = 5ul - 1ul;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  i32 t106 = 0;
+  if (t105 < 5ul) t106 = l4_v0.at[t105];
+  else outside(verdict, 10u, t105, 0, 0, 5ul, 0, 0);
+  const i32 t107 = (i32)((u32)t102 + (u32)t106);
   // crates/folio-conformance/src/engine/kernels/code.rs
   i32 t108 = 0;
-  if (t107 < 5ul) t108 = l4_v0.at[t107];
-  else outside(verdict, 13u, t107, 0, 0, 5ul, 0, 0);
-  const i32 t109 = (i32)((u32)t104 + (u32)t108);
-  // crates/folio-conformance/src/engine/kernels/code.rs
-  i32 t110 = 0;
-  if (pos0 - o_p1_low0 < o_p1_size0) t110 = o_p1[pos0 - o_p1_low0];
-  else outside(verdict, 14u, pos0, 0, 0, o_p1_shape0, 0, 0);
-  const i32 t111 = (i32)((u32)t110 ^ (u32)t109);
-  if (pos0 - o_p1_low0 < o_p1_size0) o_p1[pos0 - o_p1_low0] = t111;
-  else outside(verdict, 15u, pos0, 0, 0, o_p1_shape0, 0, 0);
+  if (pos0 - o_p1_low0 < o_p1_size0) t108 = o_p1[pos0 - o_p1_low0];
+  else outside(verdict, 11u, pos0, 0, 0, o_p1_shape0, 0, 0);
+  const i32 t109 = (i32)((u32)t108 ^ (u32)t107);
+  if (pos0 - o_p1_low0 < o_p1_size0) o_p1[pos0 - o_p1_low0] = t109;
+  else outside(verdict, 12u, pos0, 0, 0, o_p1_shape0, 0, 0);
 }

@@ -1179,6 +1179,72 @@ ENTRY(256) folio_backwards(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t41;
   else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// beyond_an_array
+typedef struct { i32 at[3]; } array_t0;
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[11]; } Block;
+ENTRY(256) folio_beyond_an_array(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_low0 = block.words[0];
+  const u64 x_p0_size0 = block.words[1];
+  const u64 x_p0_shape0 = block.words[2];
+  const u64 y_p1_low0 = block.words[3];
+  const u64 y_p1_size0 = block.words[4];
+  const u64 y_p1_shape0 = block.words[5];
+  const u64 first0 = block.words[6];
+  const u64 offset0 = block.words[7];
+  const u64 range0 = block.words[8];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[9];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[10];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  array_t0 array_v0 = { { 0 } };
+  i32 if_v1 = 0;
+  array_t0 array_v2 = { { 0 } };
+  array_t0 array_v3 = { { 0 } };
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  i32 t1 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const array_t0 t4 = { { t1, 2, 3 } };
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  i32 t5 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0) t5 = x_p0[pos0 - x_p0_low0];
+  else outside(verdict, 2u, pos0, 0, 0, x_p0_shape0, 0, 0);
+  const bool t7 = t5 == 3;
+  if (t7) {
+    array_v0 = t4;
+    // crates/folio-conformance/src/engine/kernels/code.rs
+    i32 t9 = 0;
+    if (3ul < 3ul) t9 = array_v0.at[3ul];
+    else outside(verdict, 3u, 3ul, 0, 0, 3ul, 0, 0);
+    if_v1 = t9;
+  } else {
+    array_v2 = t4;
+    // crates/folio-conformance/src/engine/kernels/code.rs
+    const i32 t11 = array_v2.at[0ul];
+    array_v3 = t4;
+    // crates/folio-conformance/src/engine/kernels/code.rs
+    const i32 t13 = array_v3.at[2ul];
+    const i32 t14 = (i32)((u32)t11 + (u32)t13);
+    if_v1 = t14;
+  }
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  const i32 t15 = if_v1;
+  // crates/folio-conformance/src/engine/kernels/code.rs
+  if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t15;
+  else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
+}
 // bitonic
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }

@@ -192,7 +192,6 @@ impl CommandGroup {
         self.wrong.get_or_insert(error);
     }
 
-    #[inline]
     fn access(&mut self, part: Part, mode: Mode) -> Token {
         if !part.view.storage.core.same(&self.core) {
             let label = part.view.storage.label.clone();
@@ -236,7 +235,6 @@ impl CommandGroup {
         Write { token, _elements: PhantomData }
     }
 
-    #[inline]
     fn act(&mut self, doing: Doing) {
         self.actions += 1;
         self.doing = doing;

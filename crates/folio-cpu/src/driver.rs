@@ -223,22 +223,22 @@ fn run_kernel(
     params: &[ParamPtr],
 ) -> Result<usize, HalError> {
     let machine = &lane.machine;
-    let run = |block: &Block| {
+    let run = |block| {
         let run = AssertUnwindSafe(|| {
             // SAFETY: the engine says that the parameters are live and not otherwise in use until
             // this operation's tick (contract of `hal`); the blocks of `Blocks` are disjoint.
-            unsafe { kernel.run(params, block) }
+            unsafe { kernel.run(params, &block) }
         });
         catch_unwind(run).map_err(HalError::panic)?.map_err(HalError::violation)
     };
     if verdict.class != Class::Wide {
-        return run(&Block::whole(launch.geometry.range)).map(|()| 1);
+        return run(Block::whole(launch.geometry.range)).map(|()| 1);
     }
     let wanted = verdict.blocks(machine.threads);
     let blocks = Blocks::new(&launch.geometry, kernel.grain(), wanted);
     let first: Mutex<Option<HalError>> = Mutex::new(None);
     machine.for_each(blocks.count(), &|index| {
-        let Err(error) = run(&blocks.get(index)) else { return true };
+        let Err(error) = run(blocks.get(index)) else { return true };
         let later = match &mut *lock(&first) {
             none @ None => none.replace(error),
             Some(_) => Some(error),

@@ -117,28 +117,23 @@ pub(crate) struct Record {
 /// From whom failure may reach an operation.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
-    all: SmallVec<[Stamp; 3]>,
-    /// So many of them, the first, hand on any failure; the others only one that spoilt memory.
-    any: u32,
+    /// Any.
+    pub(crate) uses: SmallVec<[Stamp; 4]>,
+    /// Only if it spoilt memory.
+    pub(crate) keeps: SmallVec<[Stamp; 2]>,
 }
 
 impl Sources {
     pub(crate) fn add(&mut self, stamp: Stamp, flow: Flow) {
         if flow.has(Flow::USES) {
-            self.all.insert(self.any as usize, stamp);
-            self.any += 1;
+            self.uses.push(stamp);
         } else if flow.has(Flow::KEEPS) {
-            self.all.push(stamp);
+            self.keeps.push(stamp);
         }
     }
 
-    /// Those that hand on any failure, and those that hand on only one that spoilt memory.
-    pub(crate) fn by_flow(&self) -> (&[Stamp], &[Stamp]) {
-        self.all.split_at(self.any as usize)
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = Stamp> {
-        self.all.iter().copied()
+        self.uses.iter().chain(&self.keeps).copied()
     }
 }
 

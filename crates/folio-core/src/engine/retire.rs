@@ -133,9 +133,8 @@ impl Ledger {
 
     /// The failure that reaches an operation that has run.
     fn failure_from(&self, sources: &Sources) -> Option<Arc<Failure>> {
-        let (uses, keeps) = sources.by_flow();
-        let used = uses.iter().find_map(|s| self.failures.along(*s, Flow::USES));
-        let kept = || keeps.iter().find_map(|s| self.failures.along(*s, Flow::KEEPS));
+        let used = sources.uses.iter().find_map(|s| self.failures.along(*s, Flow::USES));
+        let kept = || sources.keeps.iter().find_map(|s| self.failures.along(*s, Flow::KEEPS));
         used.or_else(kept).cloned()
     }
 

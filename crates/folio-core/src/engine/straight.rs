@@ -170,7 +170,7 @@ impl Ledger {
         before.ticks.add(lane, tick);
         let sources = &mut before.sources;
         let known = match flow.has(Flow::USES) {
-            true => sources.by_flow().0.contains(&stamp),
+            true => sources.uses.contains(&stamp),
             false => sources.iter().any(|known| known == stamp),
         };
         if !known {

@@ -112,8 +112,7 @@ impl Side {
             all.push(format!("lane {at}: {} of {}", lane.retired, lane.issued));
             for Record { what, queue, storages, sources, slot, epoch, defines, .. } in &lane.records
             {
-                let (uses, keeps) = sources.by_flow();
-                let (mut uses, mut keeps) = (uses.to_vec(), keeps.to_vec());
+                let (mut uses, mut keeps) = (sources.uses.to_vec(), sources.keeps.to_vec());
                 uses.sort_unstable();
                 uses.dedup();
                 // Whose failure comes anyway need not be asked what it spoilt.

@@ -34,13 +34,13 @@ impl CommandGroup {
             homes |= home.is_some();
             let domain = home.unwrap_or(place);
             let which = (storage.id, &storage.grid);
-            if made.part.whole {
-                command.accesses.push(Access::whole(which, made.mode, domain));
+            command.accesses.push(if made.part.whole {
+                Access::whole(which, made.mode, domain)
             } else {
                 let (elements, exact) = made.part.view.in_storage(&made.part.part);
                 let mode = if exact { made.mode } else { crate::buffer::widened(made.mode) };
-                command.accesses.push(Access::new(which, elements, mode, domain));
-            }
+                Access::new(which, elements, mode, domain)
+            });
         }
         self.check_aliasing(&command.accesses)?;
         if homes {

@@ -122,8 +122,7 @@ impl CommandGroup {
             launch.params.push(Param { index: accessed.min, shape: plan.shape(passed), ..param });
         }
         for (Passed { mut part, mode, .. }, param) in given.drain(..).zip(&launch.params) {
-            let extent = part.part.extent();
-            part.whole &= (0..3).all(|dim| param.extent[dim] == extent[dim]);
+            part.whole &= param.extent == part.part.extent();
             let max = std::array::from_fn(|dim| param.origin[dim] + param.extent[dim]);
             part.part = Box3 { min: param.origin, max };
             launch.tokens.push(self.access(part, mode));

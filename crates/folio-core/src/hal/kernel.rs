@@ -152,7 +152,7 @@ pub trait BlockKernel: Send + Sync + 'static {
 pub struct KernelId(TypeId);
 
 /// Room for a kernel's captures without an allocation.
-const INLINE: usize = 112;
+const INLINE: usize = 128;
 type Store = MaybeUninit<[u64; INLINE / 8]>;
 
 struct VTable {
@@ -200,7 +200,7 @@ impl<K: BlockKernel> Make<K> {
 }
 
 impl NativeKernel {
-    /// Takes `kernel`; allocates only when its captures are larger than 112 bytes.
+    /// Takes `kernel`; allocates only when its captures are larger than 128 bytes.
     pub fn new<K: BlockKernel>(kernel: K) -> NativeKernel {
         let mut store: Store = MaybeUninit::uninit();
         let vtable = if Make::<K>::IN_PLACE {

@@ -24,6 +24,7 @@ macro_rules! operators {
             }
         }
 
+        // What is missing is the method's to ask for: rustc says it as it does of the operation, and so once.
         impl<T, B> Slot<(T, B)> {
             #[doc = concat!("The entry of `", $text, "` between these types.")]
             pub const fn $function(self) -> fn() -> Entry

@@ -236,6 +236,12 @@ pub fn divides(i: Item, x: In<i32>, y: In<i32>, o: Out<i32>) {
 }
 
 #[kernel]
+pub(super) fn beyond_an_array(i: Item, x: In<i32>, y: Out<i32>) {
+    let l = [x[i], 2, 3];
+    y[i] = if x[i] == 3 { l[3] } else { l[0] + l[2] };
+}
+
+#[kernel]
 pub fn gathers(i: Item, at: In<i32>, x: In<f32>, o: Out<f32>) {
     o[i] = x[at[i]];
 }

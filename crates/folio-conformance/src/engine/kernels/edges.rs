@@ -3,7 +3,7 @@
 
 use super::agree::*;
 use super::bounds;
-use super::code::{at_distance, gathers};
+use super::code::{at_distance, beyond_an_array, gathers};
 use super::computations::algebra;
 use super::group_code::dot;
 use super::groups::{dots, folds_of, histograms_of, sorts, statistics_of, tiles};
@@ -121,6 +121,12 @@ pub(super) fn the_largest_indices(rig: &Rig) -> Outcome {
         // Around the end of all numbers, and back.
         q.run(2..3, at_distance(usize::MAX, &n, &mut o))?;
         ensure_eq!(o.slice([2], [1])?.to_vec()?, [6]);
+        // A number in an array is not looked at when it runs; one beyond it is.
+        let mut l = rig.rt.buffer::<i32>(1)?;
+        q.run(1, beyond_an_array(&rig.rt.buffer_from(&[4])?, &mut l))?;
+        ensure_eq!(l.to_vec()?, [7]);
+        let event = q.run(1, beyond_an_array(&rig.rt.buffer_from(&[3])?, &mut l))?;
+        ensure_eq!(bounds(event.wait())?, (String::new(), vec![3], vec![3]));
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! A kernel's entry: its views, and the loop over a block's items or groups.
 
-use crate::body::{Strips, Walk};
+use crate::body::Strips;
 use crate::function::Signature;
-use crate::parameter::{Parameter, Role};
+use crate::parameter::Role;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -89,13 +89,7 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
         let own = &signature.group;
         quote!(__launch.groups(__block, &[#(#own),*], |__grid| { #(#open)* #body; #(#close)* }))
     } else if strips {
-        quote! {
-            if __M::PROVED {
-                Self::__strips::<__M>(__block #(, #given)*)
-            } else {
-                __block.each(|__grid| #body)
-            }
-        }
+        quote!(Self::__body::<__M>(__block #(, #given)*))
     } else if foldings.is_empty() {
         quote!(__block.each(|__grid| #body))
     } else {
@@ -117,34 +111,16 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     }
 }
 
-/// The loop over strips of items, of a kernel that has such a form.
-pub(crate) fn strips(signature: &Signature, walk: &Walk, strips: &Strips) -> TokenStream {
-    let given = |p: &&Parameter| !matches!(p.role, Role::Item(_));
-    let names: Vec<_> = signature.parameters.iter().filter(given).map(|p| &p.name).collect();
-    let types = signature.parameters.iter().zip(signature.types());
-    let types = types.filter(|(p, _)| given(p)).map(|(_, ty)| ty);
-    let (rank, slots, bindings) = (signature.rank(), &walk.slots, signature.bindings());
+/// The body of a kernel that has a form for strips of items: the loop over them.
+pub(crate) fn strips(signature: &Signature, strips: &Strips) -> TokenStream {
+    let rank = signature.rank();
     let Strips { strip, kept, each, .. } = strips;
-    quote! {
-        /// # Safety
-        /// That of `Positions::each`; nothing is unproved for this block.
-        #[inline(always)]
-        unsafe fn __strips<__M: ::folio::ir::device::Mode>(
-            __block: &::folio::ir::device::Positions #(, #names: #types)*
-        ) {
-            #(#slots)*
-            #(let mut #kept = ::folio::ir::device::Lanes::new();)*
-            let ::core::option::Option::Some(__most) =
-                ::folio::ir::device::most(&[#(::folio::ir::device::Lanes::most(&#kept)),*])
-            else {
-                // SAFETY: the caller's promise.
-                return unsafe { __block.each(|__grid| Self::__body::<__M>(__grid #(, #names)*)) };
-            };
-            #bindings
-            // SAFETY: the caller's promise.
-            for #strip in unsafe { __block.strips::<#rank>(__most) } {
-                #each
-            }
+    quote! {{
+        #(let mut #kept = ::folio::ir::device::Lanes::new();)*
+        let __rooms = [#(::folio::ir::device::Lanes::most(&#kept)),*];
+        // SAFETY: the caller's promise.
+        for #strip in unsafe { __block.strips::<#rank>(&__rooms) } {
+            #each
         }
-    }
+    }}
 }

@@ -5,7 +5,7 @@ use crate::parameter::{Parameter, Role, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
 use crate::{conditions, entry, fragments, methods};
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -322,13 +322,27 @@ impl Signature {
         let generics = &function.sig.generics;
         let (params, arguments, conditions) = generics.split_for_impl();
         let markers = generics.type_params().map(|p| &p.ident);
-        let names = self.names();
-        let types = self.types();
+        let (mut names, mut types) = (self.names(), self.types());
         let attributes = attributes();
-        let body = self.body(walk, output, native);
-        let described = self.described(name, tree, &quote!(Self::__body));
-        let made =
-            if kind == Kind::Kernel { self.kernel(function, walk) } else { self.plain(function) };
+        let strips = if kind == Kind::Kernel { walk.strips() } else { None };
+        let block = Ident::new("__block", Span::call_site());
+        let (body, probe, safety) = match &strips {
+            None => {
+                let probe = self.probe(&quote!(Self::__body));
+                (self.body(walk, output, native), probe, quote!())
+            }
+            // Of all items in place of one.
+            Some(strips) => {
+                (names[0], types[0]) = (&block, quote!(&::folio::ir::device::Positions));
+                let body = self.body(walk, output, &entry::strips(self, strips));
+                (body, self.probe_strips(), quote!(unsafe))
+            }
+        };
+        let described = self.described(name, tree, &probe);
+        let made = match kind {
+            Kind::Kernel => self.kernel(function, walk, strips.is_some()),
+            Kind::Device | Kind::Method => self.plain(function),
+        };
         // Kernels are launched: who calls one finds nothing.
         let (at, what) = match kind {
             Kind::Kernel => (quote!(), quote!()),
@@ -358,7 +372,7 @@ impl Signature {
             #attributes
             impl #params #name #arguments #conditions {
                 #[inline(always)]
-                fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
+                #safety fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
                 #at
                 const __FUNCTION: ::folio::ir::source::Function = #described;
             }
@@ -412,12 +426,28 @@ impl Signature {
         }}
     }
 
-    /// What is said of the function, as a constant; `body` is its Rust form.
-    pub fn described(&self, name: &Ident, tree: Tree, body: &TokenStream) -> TokenStream {
+    /// A Rust form, asked for its types.
+    pub fn probe(&self, body: &TokenStream) -> TokenStream {
+        let nothing = self.parameters.iter().map(|p| p.nothing(self.grouped()));
+        quote!(let _ = #body::<::folio::ir::device::Probe>(#(#nothing),*);)
+    }
+
+    /// The form for strips, asked for its types.
+    fn probe_strips(&self) -> TokenStream {
+        let mut nothing = self.parameters.iter().map(|p| p.nothing(false));
+        let (item, rank) = (nothing.next(), self.rank());
+        quote! {
+            let __block = ::folio::ir::device::no_items::<#rank>(#item);
+            // SAFETY: no item is computed.
+            unsafe { Self::__body::<::folio::ir::device::Probe>(__block #(, #nothing)*) };
+        }
+    }
+
+    /// What is said of the function, as a constant; `probe` asks a Rust form for its types.
+    pub fn described(&self, name: &Ident, tree: Tree, probe: &TokenStream) -> TokenStream {
         let (text, tree) = (name.unraw().to_string(), tree.text());
         let (group, contract) = (&self.group, self.contract);
         let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
-        let nothing = self.parameters.iter().map(|p| p.nothing(self.grouped()));
         quote! {{
             use ::folio::ir::source as __s;
             static __TREE: __s::Text = __s::Text(#tree);
@@ -428,9 +458,7 @@ impl Signature {
                 contract: #contract,
                 params: &[#(#texts),*],
                 body: &__TREE,
-                table: || ::folio::ir::device::record(|| {
-                    let _ = #body::<::folio::ir::device::Probe>(#(#nothing),*);
-                }),
+                table: || ::folio::ir::device::record(|| { #probe }),
             }
         }}
     }
@@ -441,7 +469,7 @@ impl Signature {
     }
 
     /// A kernel's entries.
-    fn kernel(&self, function: &ItemFn, walk: &Walk) -> TokenStream {
+    fn kernel(&self, function: &ItemFn, walk: &Walk, strips: bool) -> TokenStream {
         let name = &function.sig.ident;
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
@@ -449,8 +477,7 @@ impl Signature {
         let in_groups =
             self.grouped().then(|| quote!(let __in = __launch.in_groups::<#rank>(__block);));
         let made = entry::made(self);
-        let strips = walk.strips().map(|strips| entry::strips(self, walk, &strips));
-        let each = entry::each(self, strips.is_some());
+        let each = entry::each(self, strips);
         let code = match function.sig.generics.params.is_empty() {
             true => quote! {
                 static CODE: ::std::sync::OnceLock<::folio::ir::device::Built> =
@@ -460,12 +487,7 @@ impl Signature {
             false => quote!(::folio::ir::device::code_of::<Self>()),
         };
         let call = self.call(function);
-        let attributes = attributes();
-        let strips = strips.map(
-            |strips| quote!(#attributes impl #params #name #arguments #conditions { #strips }),
-        );
         quote! {
-            #strips
             // SAFETY: the Rust form and the tree come from one walk over one body; views stay within
             // their memory.
             unsafe impl #params ::folio::ir::device::Kernel for #name #arguments #conditions {

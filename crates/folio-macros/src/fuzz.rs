@@ -225,3 +225,31 @@ fn attributes_within_are_refused() {
         assert!(refused(text), "{text}");
     }
 }
+
+/// Lanes copy all of a variable that they keep. An array is left to the items, unless it is in registers.
+#[test]
+fn arrays_in_memory_have_no_strips() {
+    let strips = |body: &str| {
+        let text =
+            format!("fn k(i: Item, n: usize, x: In<f32>, y: Out<f32>) {{ {body} y[i] = a[1]; }}");
+        let tokens = TokenStream::from_str(&text).unwrap();
+        let shown = expand(TokenStream::new(), tokens, Kind::Kernel).to_string();
+        assert!(!shown.contains("compile_error"), "{shown}");
+        shown.contains("__strip")
+    };
+    for body in [
+        "let mut a = [0.0; 4]; for k in 0..n { a[1] += x[k]; }",
+        "let mut a = [0.0; 4]; for k in 0..n { for j in 0..4 { a[3 - (j)] += x[k]; } }",
+        "let a = f(n); for k in 0..n { let b = [x[i], x[k]]; y[i] = b[k % 2] * a[0]; }",
+    ] {
+        assert!(strips(body), "{body}");
+    }
+    for body in [
+        "let mut a = [0.0; 4]; for k in 0..n { a[k % 4] += x[k]; }",
+        "let mut a = [0.0; 40]; for k in 0..n { for j in 0..40 { a[j] += x[k]; } }",
+        "let a = f(n); let mut s = 0.0; for k in 0..n { s += a.all[k].x[0]; } y[i] = s;",
+        "let a = f(n); let mut s = 0.0; for k in 0..n { let j = 1; s += (a)[0][j]; } y[i] = s;",
+    ] {
+        assert!(!strips(body), "{body}");
+    }
+}

@@ -1,4 +1,5 @@
 //! Host tasks: closures in the middle of the graph, their errors, and events as futures.
+#![forbid(unsafe_code)]
 
 use std::error::Error;
 use std::future::Future;

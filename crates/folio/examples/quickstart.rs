@@ -7,6 +7,7 @@
 //!
 //! The second line makes the CPU act as two devices with separate memory and computes on the one
 //! that is not the host's: now the data has to move, and the program is the same.
+#![forbid(unsafe_code)]
 
 use folio::prelude::*;
 use std::time::Instant;

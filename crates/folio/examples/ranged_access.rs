@@ -3,6 +3,7 @@
 //! The CPU acts as two devices, the second of which has memory of its own. A buffer of 1024 x 1024
 //! numbers is cut into pages of 256 x 256. Accesses to parts of it move the pages they overlap, and
 //! only those that are outdated where the command runs.
+#![forbid(unsafe_code)]
 
 use folio::cpu::CpuBackend;
 use folio::prelude::*;

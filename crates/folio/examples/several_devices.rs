@@ -3,6 +3,7 @@
 //! The builder makes the CPU act as three devices (`FOLIO_CPU_DOMAINS=3` does the same to a program
 //! that uses `folio::runtime()`). Six buffers are written on the three devices. Then two queues over
 //! all devices read them: one that goes where the data is, one that takes turns.
+#![forbid(unsafe_code)]
 
 use folio::cpu::CpuBackend;
 use folio::prelude::*;

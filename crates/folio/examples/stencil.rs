@@ -3,6 +3,7 @@
 //! No exchange is written down. Each domain owns a band of rows, reads its band and one row more on
 //! either side, and writes its band. Pages are rows, so what moves in a step is exactly those rows
 //! that a neighbour has written: the halo. The program checks that, to the byte.
+#![forbid(unsafe_code)]
 
 use folio::cpu::CpuBackend;
 use folio::prelude::*;

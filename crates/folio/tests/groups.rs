@@ -1,5 +1,6 @@
 //! Phases whose items are computed in strips, and without tests of indices where those of a block cannot be
 //! outside, give what their items give one by one; and a block with indices outside says so.
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use folio::prelude::*;

@@ -1,4 +1,5 @@
 //! Kernels on slices, without a runtime.
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use folio::prelude::*;

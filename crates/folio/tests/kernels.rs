@@ -1,5 +1,6 @@
 //! Functions with `#[kernel]`, for a crate that depends on `folio` only. What they must do everywhere is
 //! in `folio-conformance`.
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use folio::prelude::*;

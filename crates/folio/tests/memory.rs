@@ -1,4 +1,5 @@
 //! USM, scopes, and the first programs. BUF-03, POL-05, USM-01, USM-02
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use folio::cpu::CpuBackend;

@@ -1,5 +1,6 @@
 //! Kernels whose loops run outside of the items (`device::Strip`) give what Rust gives for the same body, item by
 //! item: names, scopes, and what is kept from one loop to the next are the body's.
+#![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use folio::prelude::*;
@@ -109,6 +110,34 @@ both!(wide, plain_wide: |i, n, x, y| {
     y[i] = all[1] + all[2] + all[32];
 });
 
+// Arrays with elements of their own for each item: in memory, so this is done item by item.
+both!(gathers, plain_gathers: |i, n, x, y| {
+    let mut all = [x[i]; 24];
+    for k in 0..n {
+        for j in 0..24 {
+            all[j] = all[j] * 0.5 + x[k + j];
+        }
+    }
+    let mut sum = 0.0;
+    for j in 0..24 {
+        sum += all[j];
+    }
+    y[i] = sum;
+});
+
+// So is this, whose index is made of the loop's variable; the other array is in registers.
+both!(picks, plain_picks: |i, n, x, y| {
+    let mut all = [x[i], 0.5, 0.25];
+    let mut few = [0.0f32; 3];
+    for k in 0..n {
+        all[k % 3] += x[k];
+        for j in 0..3 {
+            few[(2 - j) as usize] += all[j] * 0.5;
+        }
+    }
+    y[i] = few[0] - few[1] + few[2];
+});
+
 // A name of its own in the loop, for what is changed outside of it.
 both!(hides_changed, plain_hides_changed: |i, n, x, y| {
     let mut sum = x[i];
@@ -131,6 +160,32 @@ both!(idles, plain_idles: |i, n, x, y| {
         let at = i.index() + k;
     }
     let last = i.index() + n;
+});
+
+#[derive(Clone, Copy, DeviceType)]
+#[repr(C)]
+struct Large {
+    some: [f32; 20],
+    more: [f32; 20],
+}
+
+#[device_fn]
+fn large_of(x: f32) -> Large {
+    Large { some: [x; 20], more: [1.0; 20] }
+}
+
+// More than strips have room for, as nobody but rustc sees.
+both!(large, plain_large: |i, n, x, y| {
+    let mut all = large_of(x[i]);
+    let mut sum = 0.0;
+    for k in 0..n {
+        for j in 0..16 {
+            all.some[j] = all.some[j] * 0.5 + x[k];
+            all.more[j + 1] += all.some[j];
+        }
+        sum += all.more[3];
+    }
+    y[i] = sum + all.some[15] + all.more[16] + all.more[19];
 });
 
 /// Names that a macro has brought are others than the user's of the same text.
@@ -179,6 +234,9 @@ fn strips_compute_what_items_do_one_by_one() {
         places plain_places
         idles plain_idles
         wide plain_wide
+        gathers plain_gathers
+        picks plain_picks
+        large plain_large
         names plain_names
     }
 }

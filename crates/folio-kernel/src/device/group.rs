@@ -66,14 +66,14 @@ impl<const D: usize> Group<D> {
         turns: usize,
         variables: &[usize],
     ) -> Option<impl Iterator<Item = GroupStrip<D>>> {
-        let most = most(variables)?;
+        most(variables)?;
         let size = three(self.size);
         if turns <= UNROLLED || size[2] < LEAST {
             return None;
         }
         let items = Positions { min: [0; 3], max: size };
         // SAFETY: what runs the launch has made this group, and each item is computed once in a phase.
-        let strips = unsafe { items.strips::<D>(most) };
+        let strips = unsafe { items.strips::<D>(variables) };
         Some(strips.map(move |strip| GroupStrip { group: self, strip }))
     }
 

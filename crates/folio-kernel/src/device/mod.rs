@@ -65,7 +65,7 @@ pub use self::{
         zeroed,
     },
     spot::Spot,
-    strip::{Lane, Lanes, Strip, Strips, most},
+    strip::{Lane, Lanes, Strip, Strips, no_items},
     view::{At, Put, at, at_proved, put, put_proved},
 };
 

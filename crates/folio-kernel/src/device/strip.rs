@@ -6,7 +6,6 @@
 //! items one by one.
 
 use super::{Item, Positions, param::last};
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Items of a strip, at most.
@@ -46,13 +45,20 @@ impl<const D: usize> Strip<D> {
     }
 }
 
+/// Of a kernel that is only asked for its types. What is given shows rustc what the user means by an item.
+pub fn no_items<const D: usize>(_: Item<D>) -> &'static Positions {
+    &Positions { min: [0; 3], max: [0; 3] }
+}
+
 impl Positions {
-    /// All items, in strips of at most so many.
+    /// All items, in strips with such room for variables ([`Lanes::most`]). Where that is so little that strips are not
+    /// worth it, each is one item: LLVM sees that, and keeps its variables where it keeps those of any function.
     ///
     /// # Safety
     /// That of [`Positions::each`].
     #[inline(always)]
-    pub unsafe fn strips<const D: usize>(&self, most: usize) -> Strips<D> {
+    pub unsafe fn strips<const D: usize>(&self, rooms: &[usize]) -> Strips<D> {
+        let most = most(rooms).unwrap_or(1);
         let empty = self.min.iter().zip(&self.max).any(|(first, end)| first >= end);
         let next = if empty { [self.max[0], 0, 0] } else { self.min };
         Strips { block: *self, next, most }
@@ -102,20 +108,32 @@ pub fn most(variables: &[usize]) -> Option<usize> {
 /// vectors are read and written as they are.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Lanes<T>(MaybeUninit<[u8; BYTES]>, PhantomData<T>);
+pub struct Lanes<T: Copy>(MaybeUninit<Room<T>>);
+
+/// Memory for many, or for one that needs more.
+#[derive(Clone, Copy)]
+#[repr(C)]
+union Room<T: Copy> {
+    many: [u8; BYTES],
+    one: T,
+}
 
 impl<T: Copy> Lanes<T> {
     /// A word's size: that of a number, as far as the alignment says.
     const WORD: usize = if align_of::<T>() < 8 { align_of::<T>() } else { 8 };
     const WORDS: usize = size_of::<T>() / Self::WORD;
-    /// Lanes that there is memory for.
-    const ROOM: usize = if size_of::<T>() == 0 { MOST } else { BYTES / size_of::<T>() };
+    /// Lanes that there is memory for: one, where strips are not worth it.
+    const ROOM: usize = match size_of::<T>() {
+        0 => MOST,
+        size if size > BYTES / LEAST => 1,
+        size => BYTES / size,
+    };
 
     /// Of no item yet.
     #[inline(always)]
     #[expect(clippy::new_without_default, reason = "made by the macro only")]
     pub fn new() -> Lanes<T> {
-        Lanes(MaybeUninit::uninit(), PhantomData)
+        Lanes(MaybeUninit::uninit())
     }
 
     /// How many items it has memory for.
@@ -130,6 +148,10 @@ impl<T: Copy> Lanes<T> {
     /// It was [`set`](Lanes::set).
     #[inline(always)]
     pub unsafe fn get(&self, lane: Lane) -> T {
+        if Self::ROOM == 1 {
+            // SAFETY: it was set; and there is one lane.
+            return unsafe { self.0.as_ptr().cast::<T>().read() };
+        }
         let mut value = MaybeUninit::<T>::uninit();
         let (from, to) = (self.0.as_ptr().cast::<u8>(), value.as_mut_ptr().cast::<u8>());
         // SAFETY: as in `set`, which has written these words.
@@ -145,6 +167,10 @@ impl<T: Copy> Lanes<T> {
     /// The lane is of a strip of at most [`Lanes::most`] items.
     #[inline(always)]
     pub unsafe fn set(&mut self, lane: Lane, value: T) {
+        if Self::ROOM == 1 {
+            // SAFETY: there is memory for one, which is the only lane.
+            return unsafe { self.0.as_mut_ptr().cast::<T>().write(value) };
+        }
         let (from, to) = ((&raw const value).cast::<u8>(), self.0.as_mut_ptr().cast::<u8>());
         // SAFETY: `value` has `WORDS` words, aligned, since a size is a multiple of its alignment; and here
         // the last one ends at `WORDS * ROOM * WORD` or before, which is at most `BYTES`.
@@ -210,7 +236,8 @@ mod tests {
         keeps(|k| (k as u128, 1u8));
         keeps(|k| [k as u64; BYTES / 8]);
         keeps(|_| ());
-        assert_eq!(Lanes::<[u8; 2 * BYTES]>::new().most(), 0);
+        keeps(|k| [k as u64; BYTES / 8 + 1]);
+        assert_eq!(Lanes::<[u8; 2 * BYTES]>::new().most(), 1);
     }
 
     #[test]
@@ -221,10 +248,10 @@ mod tests {
             // SAFETY: nothing is launched, and nothing written by these items.
             let strips = unsafe {
                 block.each::<3>(|item| one.push(item));
-                block.strips::<3>(most)
+                block.strips::<3>(&[most])
             };
             for strip in strips {
-                assert!(strip.count <= most);
+                assert!(strip.count <= if most < LEAST { 1 } else { most });
                 other.extend(strip.lanes().map(|lane| strip.item(lane)));
             }
             assert_eq!(one, other);
@@ -237,7 +264,7 @@ mod tests {
             let mut max = [4; 3];
             max[dim] = 2;
             // SAFETY: as above.
-            let mut strips = unsafe { Positions { min: [2; 3], max }.strips::<3>(16) };
+            let mut strips = unsafe { Positions { min: [2; 3], max }.strips::<3>(&[16]) };
             assert!(strips.next().is_none());
         }
     }

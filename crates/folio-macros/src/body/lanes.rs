@@ -35,8 +35,10 @@ pub struct Strips {
     pub(super) lane: Ident,
     /// The name of the strip.
     pub strip: Ident,
-    /// Names of what lanes keep.
+    /// Where lanes keep their variables.
     pub kept: Vec<Ident>,
+    /// Names of those variables.
+    pub(super) names: Vec<Ident>,
     /// What is done for a strip.
     pub each: TokenStream,
     /// How many turns the first loop has.
@@ -122,6 +124,7 @@ impl Strips {
                         }
                         let lanes = format_ident!("__lanes{}", self.kept.len(), span = lane.span());
                         self.kept.push(lanes.clone());
+                        self.names.push(name.clone());
                         set.push((name.clone(), lanes.clone()));
                         let (name, mutable) = (name.clone(), *mutable);
                         variables.push(Variable::Kept { name, lanes, mutable });

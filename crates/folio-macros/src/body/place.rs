@@ -133,6 +133,7 @@ impl Walk {
         {
             return self.literal_index(number);
         }
+        self.indexes(of, index);
         let Some(binary) = self.neighbour(index) else { return self.expr(index) };
         if self.is_local_memory(of) {
             let (tile, item) = (of.to_token_stream(), binary.left.to_token_stream());
@@ -186,7 +187,8 @@ pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, at: Span) -> 
     if proved {
         let read = quote_spanned!(at => ::folio::ir::device::at_proved::<__M, _, _>);
         let read = quote_spanned!(at => #read(&#base, #name));
-        quote_spanned! {name.span()=>
+        // The macro's `unsafe`, not the user's, who may forbid it.
+        quote_spanned! {Span::mixed_site().located_at(name.span())=>
             // SAFETY: `Kernel::unproved` looks at this index.
             unsafe { #read }
         }

@@ -39,6 +39,10 @@ pub struct Plan {
     left: Vec<Step>,
     /// Variables that are the same for all items.
     same: BTreeSet<u16>,
+    /// Variables of loops so short that they are unrolled.
+    unrolled: BTreeSet<u16>,
+    /// Names of arrays, or of what has them, with an index that is only known when the kernel runs.
+    indexed: BTreeSet<String>,
     /// Of a phase: the number of its item. What is the group's has a lower one.
     phase: Option<u16>,
     /// Names of the spine's other variables that are visible, and whether those are `mut`.
@@ -196,6 +200,42 @@ impl Walk {
         self.plan.next = true;
     }
 
+    /// The names of any counted loop are bound.
+    pub(super) fn enter_loop(&mut self, repeat: &ExprForLoop) {
+        if is_short(&repeat.expr) {
+            let mut names = vec![];
+            bound(&repeat.pat, &mut names);
+            let numbers = names.iter().filter_map(|(name, _)| self.scopes.find(name));
+            self.plan.unrolled.extend(numbers);
+        }
+    }
+
+    /// This is indexed. An array with such an index is in memory, and lanes would copy all of it for each element.
+    pub(super) fn indexes(&mut self, of: &Expr, at: &Expr) {
+        if let Some(name) = root(of).filter(|_| !self.is_unrolled(at)) {
+            self.plan.indexed.insert(name.unraw().to_string());
+        }
+    }
+
+    /// Only numbers, and what is a number once loops are unrolled.
+    fn is_unrolled(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Lit(_) => true,
+            Expr::Paren(inner) => self.is_unrolled(&inner.expr),
+            Expr::Group(inner) => self.is_unrolled(&inner.expr),
+            Expr::Cast(cast) => self.is_unrolled(&cast.expr),
+            Expr::Binary(binary) => {
+                self.is_unrolled(&binary.left) && self.is_unrolled(&binary.right)
+            }
+            Expr::Path(path) => path
+                .path
+                .get_ident()
+                .and_then(|name| self.scopes.find(name))
+                .is_some_and(|at| self.plan.unrolled.contains(&at)),
+            _ => false,
+        }
+    }
+
     /// It was walked.
     pub(super) fn leave_spine_loop(&mut self, pattern: TokenStream, over: TokenStream) {
         let steps = std::mem::take(&mut self.plan.left);
@@ -286,10 +326,24 @@ impl Walk {
             strip,
             lane,
             kept: vec![],
+            names: vec![],
             each: quote!(),
         };
         strips.each = strips.block(&plan.left, &mut vec![]);
-        Some(strips)
+        let in_memory = |name: &Ident| plan.indexed.contains(&name.unraw().to_string());
+        (!strips.names.iter().any(in_memory)).then_some(strips)
+    }
+}
+
+/// The variable that an element is of.
+fn root(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Path(path) => path.path.get_ident(),
+        Expr::Paren(inner) => root(&inner.expr),
+        Expr::Group(inner) => root(&inner.expr),
+        Expr::Field(field) => root(&field.base),
+        Expr::Index(index) => root(&index.expr),
+        _ => None,
     }
 }
 

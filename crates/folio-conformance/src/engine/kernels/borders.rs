@@ -1,4 +1,5 @@
 //! Stencils in two launches, the interior without guards and the edge, beside the guarded ones.
+#![forbid(unsafe_code)]
 
 use super::*;
 

@@ -1,4 +1,5 @@
 //! The kernels of the suite.
+#![forbid(unsafe_code)]
 
 use folio::prelude::*;
 

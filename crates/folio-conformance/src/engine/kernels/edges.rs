@@ -1,5 +1,6 @@
 //! The suite's computations at the edges of their types: NaN of several kinds, infinities, denormals, both zeros,
 //! the least and the greatest numbers, and the largest indices (semantics 3, 5, 7.3, 8).
+#![forbid(unsafe_code)]
 
 use super::agree::*;
 use super::bounds;

@@ -1,4 +1,5 @@
 //! Kernels of work-groups, and of all owners.
+#![forbid(unsafe_code)]
 
 use folio::prelude::*;
 

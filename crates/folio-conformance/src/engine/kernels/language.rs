@@ -1,5 +1,6 @@
 //! What bodies of kernels may contain, each kind of it in a kernel: the Rust form and the IR agree (KRN-01,
 //! KRN-06).
+#![forbid(unsafe_code)]
 
 use super::agree::*;
 use crate::engine::rig::*;

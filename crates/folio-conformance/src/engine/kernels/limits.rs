@@ -1,4 +1,5 @@
 //! Launches and kernels at the limits of what drivers take at once.
+#![forbid(unsafe_code)]
 
 use crate::engine::rig::*;
 use folio::prelude::*;

@@ -11,6 +11,7 @@ mod progress;
 
 use crate::cl::{Event, Queue, is_short};
 use crate::device::{Core, Loaded};
+use crate::held::Held;
 use crate::native::Native;
 use crate::reduce::Scratch;
 use crate::verdict::{Told, Verdicts};
@@ -69,6 +70,8 @@ struct State {
     looked: Tick,
     /// An interop task may be enqueuing commands, without the lock.
     foreign: bool,
+    /// Launches that are still to be enqueued.
+    held: Held,
     /// Of commands after the last mark.
     kept: Kept,
     verdicts: Verdicts,
@@ -105,6 +108,7 @@ impl OpenClLane {
             marked: 0,
             looked: 0,
             foreign: false,
+            held: Held::default(),
             kept: Kept::default(),
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),
@@ -126,6 +130,12 @@ impl OpenClLane {
 
     fn failed(&self) -> MutexGuard<'_, VecDeque<(Tick, HalError)>> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enqueues what is held.
+    #[cfg(test)]
+    pub(crate) fn enqueue(&self) {
+        self.lock().enqueue();
     }
 
     /// Keeps a failure until its tick has ended. One that is the device's loss is told as such when that is over.
@@ -226,15 +236,15 @@ impl OpenClLane {
         state.issued = head.tick;
         state.unflushed = true;
         self.core.lost()?;
-        let State { queue, kept, verdicts, scratch, marked, .. } = &mut *state;
+        let State { queue, held, kept, verdicts, scratch, marked, .. } = &mut *state;
         verdicts.begin(head.tick);
-        let uses = (kept, verdicts, scratch);
+        let uses = (kept, verdicts, scratch, held);
         // A launch that is to be marked has an event, and no marker after it.
         let told = head.timed || head.tick - *marked >= MARK_EVERY;
-        let mut commands = Commands::new(&self.core.shared, queue, uses, told);
+        let mut commands = Commands::new(&self.core.shared, queue, uses, (head.tick, told));
         // Whatever becomes of it, what comes later relies on what it waits for.
         let result = waits.and_then(|waits| {
-            commands.queue.waits_for(&waits);
+            commands.wait_for(&waits);
             room?;
             work(&mut commands)
         });
@@ -292,6 +302,7 @@ impl OpenClLane {
         let waits = self.waits(head)?;
         let mut state = self.lock();
         self.core.lost()?;
+        state.enqueue();
         state.queue.waits_for(&waits);
         let first = if head.timed { Some(Arc::new(state.queue.marker()?)) } else { None };
         state.foreign = true;
@@ -300,7 +311,13 @@ impl OpenClLane {
 }
 
 impl State {
+    /// Enqueues what is held.
+    fn enqueue(&mut self) {
+        self.held.enqueue(&self.queue, false);
+    }
+
     fn flush(&mut self) -> Result<(), HalError> {
+        self.enqueue();
         if self.unflushed {
             self.queue.flush()?;
             self.unflushed = false;
@@ -311,6 +328,7 @@ impl State {
     /// Marks the last tick, with an event of its own and nothing else: on a device that is lost nobody hears what
     /// launches have said.
     fn mark_end(&mut self) -> Result<(), HalError> {
+        self.enqueue();
         let event = Arc::new(self.queue.marker()?);
         self.marked_by(event, None);
         Ok(())
@@ -339,6 +357,7 @@ impl State {
 
     /// Marks the last tick, with its own event if it has one.
     fn mark(&mut self, event: Option<Arc<Event>>) -> Result<(), HalError> {
+        self.enqueue();
         let (event, told) = match (self.verdicts.tell(&self.queue)?, event) {
             (Some((event, told)), _) => (Arc::new(event), Some(told)),
             (None, Some(event)) => (event, None),
@@ -433,7 +452,14 @@ unsafe impl Lane for OpenClLane {
 
     fn drive(&self) {
         // What is not flushed now is when it is tried again.
-        let _ = self.lock().flush();
+        let mut state = self.lock();
+        // A device that has nothing to do, as far as known, is given what there is.
+        let held = state.held.len() as u64;
+        if held > 0 && self.done() + held < state.issued && self.core.info.caps.batches {
+            return;
+        }
+        let _ = state.flush();
+        drop(state);
         if self.wanted.load(Ordering::Relaxed) > self.done() {
             self.try_look();
         }

@@ -32,6 +32,7 @@
 mod cl;
 mod device;
 mod downloads;
+mod held;
 mod lane;
 mod memory;
 mod module;

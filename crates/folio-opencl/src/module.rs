@@ -3,9 +3,10 @@
 
 use crate::cl::{Buffer, Kernel, Program, run};
 use crate::device::Core;
+use crate::held::Given;
 use crate::memory::with_room;
 use crate::opaque::Most;
-use crate::platform::{DeviceId, number, widest};
+use crate::platform::{DeviceId, Shared, number, widest};
 use crate::program::build_emitted;
 use crate::reduce::Finish;
 use crate::threads::Threaded;
@@ -104,20 +105,19 @@ pub(crate) struct Built {
     pub(crate) block: [u64; 3],
     pub(crate) compute_units: u64,
     pub(crate) most: Most,
-    /// Their arguments are set by one thread at a time.
-    entries: Mutex<Entries>,
+    /// Its arguments are set by one thread at a time.
+    entry: Mutex<Entry>,
+    /// Likewise.
+    reductions: Mutex<Vec<Finish>>,
     _program: Program,
 }
 
 #[derive(Debug)]
-struct Entries {
+struct Entry {
     kernel: Kernel,
     /// The words by value that it has. Some drivers allocate memory whenever they are given such.
-    words: Words,
-    reductions: Vec<Finish>,
+    words: Vec<u64>,
 }
-
-type Words = SmallVec<[u64; 32]>;
 
 /// What a launch passes: the parameters that are memory, their buffers (null where nothing is accessed), and the
 /// scalars' words.
@@ -249,8 +249,9 @@ impl Built {
         }
         let block = within;
         let compute_units = u64::from(core.info.compute_units).max(1);
-        let entries = Mutex::new(Entries { kernel, words: Words::new(), reductions });
-        Ok(Built { module, block, compute_units, most, entries, _program: program })
+        let entry = Mutex::new(Entry { kernel, words: Vec::new() });
+        let reductions = Mutex::new(reductions);
+        Ok(Built { module, block, compute_units, most, entry, reductions, _program: program })
     }
 
     /// Whether it runs in such groups, which have local memory for each item to combine what they collect.
@@ -275,11 +276,13 @@ impl Built {
         passed: &mut Passed<'_>,
     ) -> Result<(), HalError> {
         let threads = self.threads(geometry, columns)?;
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let Entries { kernel, words, reductions } = &mut *entries;
         let count = threads.blocks().iter().product();
+        if count <= 1 || self.module.reductions.is_empty() {
+            return self.hold(commands, &threads, passed);
+        }
+        let reductions = self.reductions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut finished = Vec::new();
-        for finish in reductions.iter().filter(|_| count > 1) {
+        for finish in &*reductions {
             let room = finish.room(commands, count)?;
             let param = &mut passed.params[finish.memory];
             let place = param.start() as usize;
@@ -287,58 +290,73 @@ impl Built {
             let end = std::mem::replace(&mut passed.buffers[finish.memory], room.first().0);
             finished.push((finish, room, (end, place)));
         }
-        self.enqueue(commands, (kernel, words), &threads, passed)?;
+        self.hold(commands, &threads, passed)?;
         for (finish, room, end) in finished.into_iter().filter(|(_, _, (end, _))| !end.is_null()) {
             finish.combine(commands, (room, count), self.lanes(), end)?;
         }
         Ok(())
     }
 
-    /// Enqueues the kernel's own threads.
-    fn enqueue(
+    /// Has the kernel's own threads enqueued after those that are held.
+    fn hold(
         self: &Arc<Built>,
         commands: &mut Commands<'_>,
-        (kernel, has): (&Kernel, &mut Words),
         threads: &Threaded,
         passed: &Passed<'_>,
     ) -> Result<(), HalError> {
         let layout = &self.module.layout;
-        let mut words = Words::new();
-        layout.fill(&threads.grid, passed.params, passed.scalars, &mut words);
-        let mut arguments = Arguments::of(kernel);
-        // Goes when its commands have ended: they hold it.
-        let apart = if words.is_empty() {
-            None
-        } else if layout.by_value && words == *has {
-            arguments.skip();
-            None
-        } else if layout.by_value {
-            has.clear();
-            arguments.put(words.len() * 8, words.as_ptr().cast())?;
-            *has = words;
+        let record = match layout.verdict {
+            true => Some(commands.verdicts.slot(commands.shared, commands.queue)?.0),
+            false => None,
+        };
+        let (words, buffers) = commands.held.begin();
+        let from = words.len();
+        layout.fill(&threads.grid, passed.params, passed.scalars, words);
+        let apart = if layout.by_value || words.len() == from {
             None
         } else {
-            let buffer = constant(commands, &words)?;
-            arguments.memory(buffer.0)?;
-            Some(buffer)
+            let made = constant(commands.shared, &words[from..])?;
+            buffers.push(made.0);
+            words.truncate(from);
+            Some(made)
         };
-        for buffer in &*passed.buffers {
-            arguments.memory(*buffer)?;
-        }
-        if layout.verdict {
-            let slot = commands.verdicts.slot(commands.shared, commands.queue)?;
-            arguments.memory(slot.0)?;
-        }
-        if layout.scratch != 0 {
-            let threads: usize = threads.local.iter().product();
-            arguments.put(layout.scratch as usize * threads, null())?;
-        }
-        commands.launch(kernel, threads.global, Some(threads.local))?;
-        drop(apart);
+        buffers.extend_from_slice(passed.buffers);
+        buffers.extend(record);
+        let dims = [threads.global, threads.local];
+        commands.held.push(commands.tick, self.clone(), apart, dims);
         if layout.verdict {
             commands.verdicts.used(self.clone());
         }
+        commands.held();
         Ok(())
+    }
+
+    /// Sets what the entry is given, and has it enqueued.
+    pub(crate) fn given(
+        &self,
+        given: &Given<'_>,
+        enqueue: impl FnOnce(&Kernel) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let Entry { kernel, words } = &mut *entry;
+        let mut arguments = Arguments::of(kernel);
+        if !given.words.is_empty() {
+            if **words == *given.words {
+                arguments.skip();
+            } else {
+                words.clear();
+                arguments.put(size_of_val(given.words), given.words.as_ptr().cast())?;
+                words.extend_from_slice(given.words);
+            }
+        }
+        for buffer in given.buffers {
+            arguments.memory(*buffer)?;
+        }
+        let scratch = self.module.layout.scratch as usize;
+        if scratch != 0 {
+            arguments.put(scratch * given.threads, null())?;
+        }
+        enqueue(kernel)
     }
 }
 
@@ -400,9 +418,9 @@ fn placed(param: &Param) -> Result<ParamPtr, HalError> {
 }
 
 /// Words that are too many for arguments by value.
-fn constant(commands: &Commands<'_>, words: &[u64]) -> Result<Buffer, HalError> {
+fn constant(shared: &Shared, words: &[u64]) -> Result<Buffer, HalError> {
     let flags = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
     let (bytes, from) = (size_of_val(words), words.as_ptr().cast_mut().cast::<c_void>());
     // SAFETY: the words are copied in the call.
-    with_room(|| unsafe { Buffer::over(&commands.shared.context, flags, bytes, from) })
+    with_room(|| unsafe { Buffer::over(&shared.context, flags, bytes, from) })
 }

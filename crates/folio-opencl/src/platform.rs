@@ -262,6 +262,7 @@ fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
     caps.timing = true;
     caps.courier = Caps::spare_courier().filter(|_| kind == DeviceKind::Gpu);
     caps.one_at_a_time = true;
+    caps.batches = caps.courier.is_none();
     caps.max_alloc = ask(CL_DEVICE_MAX_MEM_ALLOC_SIZE)?;
     // Deprecated since OpenCL 2.0, and still what drivers say.
     caps.unified = ask(CL_DEVICE_HOST_UNIFIED_MEMORY).is_ok_and(|unified| unified != 0);

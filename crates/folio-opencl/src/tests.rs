@@ -3,6 +3,7 @@
 
 use crate::cl::{Event, call, check, run};
 use crate::device::OpenClDevice;
+use crate::lane::OpenClLane;
 use crate::platform::{Svm, find};
 use crate::{Cache, Native, OpenClBackend};
 use folio_core::Runtime;
@@ -184,6 +185,12 @@ impl Bench {
         let args = Args { proved, ..Args::new(&params) };
         let kernel = KernelRef::Loaded(self.twice);
         self.lane.launch(&self.head(&[]), kernel, &geometry, &args).unwrap();
+        self.enqueue();
+    }
+
+    /// What is held.
+    fn enqueue(&self) {
+        self.lane.as_any().downcast_ref::<OpenClLane>().unwrap().enqueue();
     }
 
     /// Empty but for what it waits for.

@@ -1,11 +1,14 @@
 //! What operations are made of: copies and fills as commands of a queue.
 
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
+use crate::held::{Held, MOST};
 use crate::memory::{Block, with_room};
 use crate::platform::Shared;
 use crate::reduce::Scratch;
 use crate::verdict::Verdicts;
-use folio_core::hal::{CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Side};
+use folio_core::hal::{
+    CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Side, Tick,
+};
 use opencl_sys::{CL_FALSE, CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, cl_event};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -30,6 +33,9 @@ pub(crate) struct Commands<'q> {
     kept: &'q mut Kept,
     pub(crate) verdicts: &'q mut Verdicts,
     pub(crate) scratch: &'q mut Scratch,
+    /// Launches that come first.
+    pub(crate) held: &'q mut Held,
+    pub(crate) tick: Tick,
     /// Launches have events.
     told: bool,
     /// The first command's end, if launches have events.
@@ -87,14 +93,73 @@ fn size(n: u64) -> Result<usize, HalError> {
     usize::try_from(n).map_err(beyond)
 }
 
+/// Enqueues threads of a kernel whose arguments are set, in groups of a size or in the driver's; the slowest dimension
+/// first.
+pub(crate) fn enqueue(
+    queue: &Queue,
+    kernel: &Kernel,
+    mut global: [usize; 3],
+    mut local: Option<[usize; 3]>,
+    event: *mut cl_event,
+) -> Result<(), HalError> {
+    global.reverse();
+    local.iter_mut().for_each(|local| local.reverse());
+    let local = local.as_ref().map_or(null(), |local| local.as_ptr());
+    // SAFETY: all arguments have been set by the caller, who holds the kernel; their memory
+    // lives until the tick is reached (the HAL's contract).
+    unsafe {
+        run!(clEnqueueNDRangeKernel(
+            queue.0,
+            kernel.0,
+            3,
+            null(),
+            global.as_ptr(),
+            local,
+            0,
+            null(),
+            event
+        ))
+    }
+}
+
 impl<'q> Commands<'q> {
     pub(crate) fn new(
         shared: &'q Shared,
         queue: &'q Queue,
-        (kept, verdicts, scratch): (&'q mut Kept, &'q mut Verdicts, &'q mut Scratch),
-        told: bool,
+        (kept, verdicts, scratch, held): (
+            &'q mut Kept,
+            &'q mut Verdicts,
+            &'q mut Scratch,
+            &'q mut Held,
+        ),
+        (tick, told): (Tick, bool),
     ) -> Commands<'q> {
-        Commands { shared, queue, kept, verdicts, scratch, told, first: None, last: None }
+        let (first, last) = (None, None);
+        Commands { shared, queue, kept, verdicts, scratch, held, tick, told, first, last }
+    }
+
+    /// A launch has been added to those that are held. They are enqueued if it is to be told of, or if they are enough.
+    pub(crate) fn held(&mut self) {
+        if self.told || self.held.len() >= MOST {
+            let event = self.held.enqueue(self.queue, self.told);
+            event.into_iter().for_each(|event| self.ended_by(event));
+        }
+    }
+
+    /// What comes later waits for these events.
+    pub(crate) fn wait_for(&mut self, events: &[Arc<Event>]) {
+        if !events.is_empty() {
+            self.held.enqueue(self.queue, false);
+            self.queue.waits_for(events);
+        }
+    }
+
+    fn ended_by(&mut self, event: Event) {
+        let event = Arc::new(event);
+        if self.told && self.first.is_none() {
+            self.first = Some(event.clone());
+        }
+        self.last = Some(event);
     }
 
     /// Enqueues threads, in groups of a size or in the driver's; the slowest dimension first.
@@ -104,31 +169,14 @@ impl<'q> Commands<'q> {
         global: [usize; 3],
         local: Option<[usize; 3]>,
     ) -> Result<(), HalError> {
-        let (queue, kernel) = (self.queue.0, kernel.0);
-        let axes = |mut dims: [usize; 3]| {
-            dims.reverse();
-            dims
-        };
-        let (global, local) = (axes(global), local.map(axes));
-        let enqueue = |event| {
-            // SAFETY: all arguments have been set by the caller, who holds the kernel; their memory
-            // lives until the tick is reached (the HAL's contract).
-            unsafe {
-                run!(clEnqueueNDRangeKernel(
-                    queue,
-                    kernel,
-                    3,
-                    null(),
-                    global.as_ptr(),
-                    local.as_ref().map_or(null(), |local| local.as_ptr()),
-                    0,
-                    null(),
-                    event
-                ))
-            }
-        };
+        let queue = self.queue;
+        let enqueue = |event| enqueue(queue, kernel, global, local, event);
         // An event costs more than that, so only few have theirs.
-        if self.told { self.command(enqueue) } else { with_room(|| enqueue(null_mut())) }
+        if self.told {
+            return self.command(enqueue);
+        }
+        self.held.enqueue(queue, false);
+        with_room(|| enqueue(null_mut()))
     }
 
     /// Enqueues one command, whose event is kept. Drivers may find room for memory only when it is used.
@@ -136,13 +184,10 @@ impl<'q> Commands<'q> {
         &mut self,
         enqueue: impl Fn(*mut cl_event) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
+        self.held.enqueue(self.queue, false);
         let mut event = null_mut();
         with_room(|| enqueue(&raw mut event))?;
-        let event = Arc::new(Event(event));
-        if self.told && self.first.is_none() {
-            self.first = Some(event.clone());
-        }
-        self.last = Some(event);
+        self.ended_by(Event(event));
         Ok(())
     }
 

@@ -215,6 +215,7 @@ impl DeviceSpec {
         caps.max_alloc = self.max_alloc;
         caps.courier = self.courier;
         caps.one_at_a_time = self.one_at_a_time;
+        caps.batches = self.batch > 1;
         caps.max_in_flight = self.max_in_flight;
         caps.host_link = self.host_link;
         caps.own_link = self.own_link;

@@ -275,12 +275,10 @@ impl LaneShared {
         self.backlog() > 0 && !self.stalled.load(Ordering::Acquire)
     }
 
-    /// Operations are waiting, as they were when this was last asked, and none has been handed over since: whoever
-    /// was to do that is held up.
-    pub(crate) fn is_neglected(&self) -> bool {
+    /// Operations have been handed over since this was last asked.
+    pub(crate) fn is_new(&self) -> bool {
         let enqueued = self.enqueued();
-        let before = self.looked.swap(enqueued, Ordering::Relaxed);
-        before == enqueued && self.is_waiting()
+        self.looked.swap(enqueued, Ordering::Relaxed) != enqueued
     }
 
     /// True once for each `n` operations or so.

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const HOUSEKEEPING: Duration = Duration::from_millis(20);
 /// The range of pauses between two looks at a backend that cannot notify.
 const POLL: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(500));
+/// The same of one that holds operations back, while nobody waits for any: the longest, once nothing new has come.
+const BATCH: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
 
 /// The mailbox of a reaper thread.
 #[derive(Default)]
@@ -65,6 +67,8 @@ struct Outlook {
     watched: bool,
     /// Operations are not accounted for yet.
     in_flight: bool,
+    /// Operations have been handed over since the last look.
+    given: bool,
     /// Temporaries are kept.
     kept: bool,
     /// The thread is not needed any more.
@@ -97,7 +101,8 @@ impl Engine {
         let reaper = self.reapers[backend].clone();
         let notify = self.notifies[backend].clone();
         let notifies = self.devices.iter().any(|d| d.backend == backend && d.info.caps.notifies);
-        let mut pause = POLL.0;
+        let batches = self.devices.iter().any(|d| d.backend == backend && d.info.caps.batches);
+        let (mut pause, mut batch) = (POLL.0, BATCH.0);
         let mut armed = false;
         loop {
             let look = self.look(backend);
@@ -130,6 +135,10 @@ impl Engine {
                     reaper.sleep(Some(pause));
                     pause = (pause * 2).min(POLL.1);
                 }
+                (false, true) if batches && look.in_flight => {
+                    batch = if look.given { BATCH.0 } else { (batch * 2).min(BATCH.1) };
+                    reaper.sleep(Some(batch));
+                }
                 (true, _) | (_, true) => reaper.sleep(Some(HOUSEKEEPING)),
                 (false, false) => reaper.sleep(None),
             }
@@ -143,20 +152,23 @@ impl Engine {
             let first = at as u16 * LANES_PER_DEVICE;
             (first..first + LANES_PER_DEVICE).map(LaneId)
         });
-        let mut stalled = false;
+        let (mut stalled, mut given) = (false, false);
         for lane in lanes.clone() {
             let Some(shared) = self.table.shared(lane) else { continue };
+            let new = shared.is_new();
+            given |= new;
             if shared.stalled.load(Ordering::Acquire) {
                 let _ = shared.drain(&*self.table, shared.mailbox.pushed());
                 stalled |= shared.stalled.load(Ordering::Acquire);
-            } else if shared.is_neglected() {
+            } else if !new && shared.is_waiting() {
+                // Whoever was to hand that over is held up.
                 let until = shared.mailbox.pushed();
                 stalled |= shared.try_drain(&*self.table, until) == Some(true);
             }
             shared.native.flush();
         }
         self.enter(|ledger| {
-            let mut look = Outlook { watched: stalled, ..Outlook::default() };
+            let mut look = Outlook { watched: stalled, given, ..Outlook::default() };
             for lane in lanes {
                 look.progress |= ledger.poll(lane);
                 let state = &ledger.lanes[usize::from(lane.0)];

@@ -104,6 +104,9 @@ pub struct Caps {
     /// Calls for two lanes of the device by two threads take longer than one after the other. Whoever waits then leaves
     /// what is to be handed over to the courier, while that gets on.
     pub one_at_a_time: bool,
+    /// Lanes may hold operations back until [`super::Lane::flush`]; the engine calls it at least once in a millisecond
+    /// while there may be some.
+    pub batches: bool,
     /// Copies to and from the host's memory.
     pub host_link: Link,
     /// Copies inside the device's own memory: what it costs to pack rows there.
@@ -128,6 +131,7 @@ impl Default for Caps {
             max_in_flight: 4096,
             courier: None,
             one_at_a_time: false,
+            batches: false,
             host_link: Link::default(),
             own_link: Link::default(),
         }

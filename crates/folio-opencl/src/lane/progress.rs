@@ -66,6 +66,7 @@ impl OpenClLane {
     /// Looks which marks the queue has passed. What launches before them have said is kept.
     fn sweep(&self, mut state: MutexGuard<'_, State>) {
         state.looked = state.issued;
+        state.held.refused().into_iter().for_each(|failure| self.fail(failure));
         while let Some(mark) = state.marks.front() {
             // A command that fails leaves its queue, and on most drivers its context, unusable.
             match mark.event.ended() {
@@ -121,6 +122,8 @@ impl OpenClLane {
         if state.foreign {
             return false;
         }
+        // On a device that is lost they do not run.
+        state.held.clear();
         let unmarked = state.issued > state.marked;
         let marked = if unmarked { state.mark_end() } else { Ok(()) };
         // An event that is not on its way is not over.

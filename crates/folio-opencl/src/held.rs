@@ -1,0 +1,121 @@
+//! Launches that are ready to be enqueued. A lane collects a few and then gives them to the driver one right after
+//! the other: so the driver's code is run from warm caches, and ours as well; and the thread of a device that is a CPU
+//! finds the next kernel there, where it would otherwise sleep after each and be woken for the next.
+//!
+//! Whatever else is enqueued comes after them (`Commands`, `State::mark`, `State::flush`). What the driver refuses
+//! fails that launch, and is told when the lane looks how far it is.
+
+use crate::cl::{Buffer, Event, Queue};
+use crate::memory::with_room;
+use crate::module::Built;
+use crate::work::enqueue;
+use folio_core::hal::{HalError, Tick};
+use opencl_sys::cl_mem;
+use std::mem::take;
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+/// So many launches are enqueued together.
+pub(crate) const MOST: usize = 16;
+
+/// Launches in order, and what was refused of earlier ones.
+#[derive(Default)]
+pub(crate) struct Held {
+    launches: Vec<Launch>,
+    /// Of all launches, one after the other.
+    words: Vec<u64>,
+    buffers: Vec<cl_mem>,
+    refused: Vec<(Tick, HalError)>,
+}
+
+// SAFETY: OpenCL's objects may be used by any thread.
+unsafe impl Send for Held {}
+
+/// A launch, whose words and buffers end there.
+struct Launch {
+    tick: Tick,
+    built: Arc<Built>,
+    words: usize,
+    buffers: usize,
+    /// Numbers that are too many for arguments by value. Goes when its commands have ended: they hold it.
+    _apart: Option<Buffer>,
+    global: [usize; 3],
+    local: [usize; 3],
+}
+
+/// What the entry of a launch is given.
+pub(crate) struct Given<'h> {
+    /// By value, unless they are in memory.
+    pub(crate) words: &'h [u64],
+    /// Memory of numbers, parameters, and a record.
+    pub(crate) buffers: &'h [cl_mem],
+    /// Threads of a group.
+    pub(crate) threads: usize,
+}
+
+impl Held {
+    pub(crate) fn len(&self) -> usize {
+        self.launches.len()
+    }
+
+    /// Where the next launch's words and buffers are put, before it is [added](Held::push).
+    pub(crate) fn begin(&mut self) -> (&mut Vec<u64>, &mut Vec<cl_mem>) {
+        // Of one that was not added something may be left.
+        let (words, buffers) =
+            self.launches.last().map_or((0, 0), |last| (last.words, last.buffers));
+        self.words.truncate(words);
+        self.buffers.truncate(buffers);
+        (&mut self.words, &mut self.buffers)
+    }
+
+    /// Adds the launch whose words and buffers have been put.
+    pub(crate) fn push(
+        &mut self,
+        tick: Tick,
+        built: Arc<Built>,
+        _apart: Option<Buffer>,
+        [global, local]: [[usize; 3]; 2],
+    ) {
+        let (words, buffers) = (self.words.len(), self.buffers.len());
+        self.launches.push(Launch { tick, built, words, buffers, _apart, global, local });
+    }
+
+    /// Enqueues them; the last one with an event, if it is to be told of.
+    pub(crate) fn enqueue(&mut self, queue: &Queue, told: bool) -> Option<Event> {
+        let (mut words, mut buffers, mut last) = (0, 0, None);
+        let count = self.launches.len();
+        for (at, launch) in self.launches.drain(..).enumerate() {
+            let given = Given {
+                words: &self.words[words..launch.words],
+                buffers: &self.buffers[buffers..launch.buffers],
+                threads: launch.local.iter().product(),
+            };
+            (words, buffers) = (launch.words, launch.buffers);
+            let mut event = null_mut();
+            let to = if told && at + 1 == count { &raw mut event } else { null_mut() };
+            let done = launch.built.given(&given, |kernel| {
+                with_room(|| enqueue(queue, kernel, launch.global, Some(launch.local), to))
+            });
+            match done {
+                Ok(()) if !to.is_null() => last = Some(Event(event)),
+                Ok(()) => {}
+                Err(error) => self.refused.push((launch.tick, error)),
+            }
+        }
+        self.words.clear();
+        self.buffers.clear();
+        last
+    }
+
+    /// On a device that is lost they do not run.
+    pub(crate) fn clear(&mut self) {
+        self.launches.clear();
+        self.words.clear();
+        self.buffers.clear();
+    }
+
+    /// What the driver has refused since this was last asked.
+    pub(crate) fn refused(&mut self) -> Vec<(Tick, HalError)> {
+        take(&mut self.refused)
+    }
+}

@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `{P}`",
     label = "not of this kind, element or number of dimensions",
-    note = "`In` takes `&buffer`, `&shared`, `&usm` and slices; `Out`, `InOut` and all others that write take `&mut buffer`, `&shared`, `&mut usm` and mutable slices; `Racy` takes `Shares`"
+    note = "`In` takes `&buffer`, `&shared`, `&usm` and their slices (`buffer.slice(..)?`); `Out`, `InOut` and all others that write take `&mut buffer`, `&shared`, `&mut usm` and their mutable slices; `Racy` takes `Shares`; a `Vec` or array goes into a buffer: `rt.buffer_from(&v)?`"
 )]
 pub trait Argument<P> {
     #[doc(hidden)]

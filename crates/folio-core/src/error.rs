@@ -214,7 +214,7 @@ pub enum Error {
     },
     /// A launch is larger than what one of its outputs covers.
     #[error(
-        "command {command}: a launch over {launch:?} from {offset:?} on is larger than access \
+        "command {command}: a launch over {launch:?} from {offset:?} on reaches beyond access \
          {access} to buffer {buffer}, which covers {extent:?}"
     )]
     LaunchTooLarge {

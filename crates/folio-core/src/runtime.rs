@@ -126,6 +126,7 @@ pub struct RuntimeBuilder {
     tracker: Option<Arc<dyn PageTrackerFactory>>,
     budgets: Vec<(String, u64)>,
     keep_twins: bool,
+    absent: Vec<String>,
     plant: Plant,
 }
 
@@ -188,14 +189,32 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Tells of a backend that the program does not have, and why: [`Runtime::absent`] says it, and so do errors about
+    /// devices that are not there.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// let rt = folio_core::Runtime::builder().absent("metal: there is no such backend yet").build()?;
+    /// let error = rt.device("metal").err().map(|error| error.to_string());
+    /// assert!(error.is_some_and(|text| text.contains("no such backend yet")));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn absent(mut self, why: impl Into<String>) -> RuntimeBuilder {
+        self.absent.push(why.into());
+        self
+    }
+
     /// Makes the runtime.
-    pub fn build(self) -> Result<Runtime> {
+    pub fn build(mut self) -> Result<Runtime> {
         if self.backends.len() > 60 {
             let why = "more than 60 of them".to_owned();
             return Err(Error::Configuration { what: "backends", why });
         }
         let host_budget = Arc::new(Budget::new(u64::MAX));
-        let (devices, absent) = find_devices(&self.backends, self.keep_twins, &host_budget)?;
+        let (devices, mut absent) = find_devices(&self.backends, self.keep_twins, &host_budget)?;
+        absent.append(&mut self.absent);
         for (name, bytes) in &self.budgets {
             if name == "host" {
                 host_budget.set_limit(*bytes);
@@ -399,7 +418,11 @@ impl Runtime {
 
     pub(crate) fn not_found(&self, wanted: String) -> Error {
         let engine = &self.core.engine;
-        let mut there = names(&engine.devices);
+        let named = |d: &DeviceEntry| format!("{} ({})", d.name, d.info.name);
+        let mut there = engine.devices.iter().map(named).collect::<Vec<_>>().join(", ");
+        if there.is_empty() {
+            there.push_str("none");
+        }
         for why in &engine.absent {
             there.push_str("; ");
             there.push_str(why);

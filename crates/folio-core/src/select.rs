@@ -26,7 +26,7 @@ impl Selector {
         Selector::default()
     }
 
-    /// `cpu:1`, or only the backend: `cpu`; or a part of the product's name.
+    /// `cpu:1`, or only the backend: `cpu`; or a part of the product's name. Upper or lower case makes no difference.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Selector {
         self.name = Some(name.into());
@@ -69,10 +69,11 @@ impl Selector {
         let info = device.info();
         let named = |name: &String| {
             let own = device.name();
-            let backend = own.split(':').next().unwrap_or(own);
-            own == name
-                || backend == name
-                || (!name.is_empty() && info.name.contains(name.as_str()))
+            let backend = backend_of(own);
+            let within = || info.name.to_lowercase().contains(&name.to_lowercase());
+            own.eq_ignore_ascii_case(name)
+                || backend.eq_ignore_ascii_case(name)
+                || (!name.is_empty() && within())
         };
         self.name.as_ref().is_none_or(named)
             && self.kind.is_none_or(|kind| info.kind == kind)
@@ -97,14 +98,19 @@ impl Selector {
         // `sim:1` is also a part of the name of `sim:10`, and `cpu` of what another backend calls one.
         let wanted = self.name.as_deref();
         let exact = |d: &DeviceRef| match wanted {
-            name if name == Some(d.name()) => 0,
-            name if name == d.name().split(':').next() => 1,
+            Some(name) if name.eq_ignore_ascii_case(d.name()) => 0,
+            Some(name) if name.eq_ignore_ascii_case(backend_of(d.name())) => 1,
             _ => 2,
         };
         fitting
             .min_by_key(|d| (exact(d), rank(d)))
             .ok_or_else(|| runtime.not_found(self.to_string()))
     }
+}
+
+/// What comes before the number.
+fn backend_of(name: &str) -> &str {
+    name.split(':').next().unwrap_or(name)
 }
 
 impl std::fmt::Display for Selector {
@@ -127,6 +133,12 @@ impl From<&str> for Selector {
 
 impl From<String> for Selector {
     fn from(name: String) -> Selector {
+        Selector::any().named(name)
+    }
+}
+
+impl From<&String> for Selector {
+    fn from(name: &String) -> Selector {
         Selector::any().named(name)
     }
 }

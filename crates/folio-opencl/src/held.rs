@@ -107,14 +107,20 @@ impl Held {
         last
     }
 
-    /// On a device that is lost they do not run.
-    pub(crate) fn clear(&mut self) {
-        self.launches.clear();
+    /// They do not run, for this reason.
+    pub(crate) fn give_up(&mut self, why: &HalError) {
+        self.refused.extend(self.launches.drain(..).map(|launch| (launch.tick, why.clone())));
         self.words.clear();
         self.buffers.clear();
     }
 
-    /// What the driver has refused since this was last asked.
+    /// Why the last launch was refused, if it is of this tick; it is not told again.
+    pub(crate) fn was_refused(&mut self, tick: Tick) -> Option<HalError> {
+        let last = self.refused.pop_if(|(refused, _)| *refused == tick);
+        last.map(|(_, error)| error)
+    }
+
+    /// What has been refused since this was last asked.
     pub(crate) fn refused(&mut self) -> Vec<(Tick, HalError)> {
         take(&mut self.refused)
     }

@@ -291,6 +291,8 @@ impl Built {
             finished.push((finish, room, (end, place)));
         }
         self.hold(commands, &threads, passed)?;
+        // The rooms are released below, and combined.
+        commands.now()?;
         for (finish, room, end) in finished.into_iter().filter(|(_, _, (end, _))| !end.is_null()) {
             finish.combine(commands, (room, count), self.lanes(), end)?;
         }

@@ -26,6 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 mod faults;
+mod held;
 mod kernels;
 mod loss;
 mod memory;

@@ -72,7 +72,7 @@ impl Verdicts {
         slot.ok_or_else(|| HalError::unsupported("more launches without a mark"))
     }
 
-    /// The launch has been enqueued.
+    /// The launch is held, or has been enqueued.
     pub(crate) fn used(&mut self, by: Arc<Built>) {
         self.used.push((self.tick, by));
     }

@@ -105,8 +105,8 @@ pub(crate) fn enqueue(
     global.reverse();
     local.iter_mut().for_each(|local| local.reverse());
     let local = local.as_ref().map_or(null(), |local| local.as_ptr());
-    // SAFETY: all arguments have been set by the caller, who holds the kernel; their memory
-    // lives until the tick is reached (the HAL's contract).
+    // SAFETY: all arguments have been set by the caller, who holds the kernel. Users' memory lives until the tick is
+    // reached (the HAL's contract), and the lane's own at least until this call: the command holds it from there on.
     unsafe {
         run!(clEnqueueNDRangeKernel(
             queue.0,
@@ -152,6 +152,12 @@ impl<'q> Commands<'q> {
             self.held.enqueue(self.queue, false);
             self.queue.waits_for(events);
         }
+    }
+
+    /// Enqueues what is held, this operation's launch included, which has to be there for what comes next.
+    pub(crate) fn now(&mut self) -> Result<(), HalError> {
+        self.held.enqueue(self.queue, false);
+        self.held.was_refused(self.tick).map_or(Ok(()), Err)
     }
 
     fn ended_by(&mut self, event: Event) {

@@ -78,7 +78,7 @@ pub mod prelude {
 }
 
 /// A builder with every backend that is compiled in, set up from the environment
-/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`).
+/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`). Of the others it tells which Cargo feature has them.
 ///
 /// ```
 /// let rt = folio::builder()?.budget("host", 1 << 20).build()?;
@@ -93,7 +93,15 @@ pub fn builder() -> Result<RuntimeBuilder> {
     let builder = builder.backend(opencl::OpenClBackend::new());
     #[cfg(feature = "cuda")]
     let builder = builder.backend(cuda::CudaBackend::new());
-    Ok(builder)
+    let compiled = [
+        ("cpu", cfg!(feature = "cpu")),
+        ("opencl", cfg!(feature = "opencl")),
+        ("cuda", cfg!(feature = "cuda")),
+    ];
+    let absent = compiled.iter().filter(|(_, there)| !there);
+    Ok(absent.fold(builder, |builder, (name, _)| {
+        builder.absent(format!("{name}: the program is built without Folio's feature `{name}`"))
+    }))
 }
 
 /// A runtime with every backend that is compiled in. Devices are found now and opened on

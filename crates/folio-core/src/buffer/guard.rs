@@ -8,6 +8,7 @@ use crate::engine::guard::Taken;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::geom::{Box3, linear};
+use std::fmt::{self, Debug, Formatter};
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -82,6 +83,19 @@ impl Drop for Held {
 }
 
 /// The host's access to read a part of a buffer that is contiguous in memory, as a slice.
+///
+/// ```
+/// # fn main() -> folio_core::Result<()> {
+/// # let rt = folio_core::Runtime::builder().build()?;
+/// let mut x = rt.buffer_from(&[1, 2, 3])?;
+/// for x in &mut x.write()? {
+///     *x += 1;
+/// }
+/// assert_eq!(format!("{:?}", x.read()?), "[2, 3, 4]");
+/// assert_eq!(x.read()?.iter().sum::<i32>(), 9);
+/// # Ok(())
+/// # }
+/// ```
 pub struct ReadGuard<T: DeviceType> {
     held: Held,
     _elements: PhantomData<T>,
@@ -218,6 +232,42 @@ impl<T: DeviceType> Deref for ReadGuard<T> {
         let (start, len) = self.held.run();
         // SAFETY: as in `ReadRows::row`.
         unsafe { slice_of(&self.held, start, len) }
+    }
+}
+
+impl<T: DeviceType + Debug> Debug for ReadGuard<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: DeviceType + Debug> Debug for WriteGuard<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<'g, T: DeviceType> IntoIterator for &'g ReadGuard<T> {
+    type Item = &'g T;
+    type IntoIter = std::slice::Iter<'g, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'g, T: DeviceType> IntoIterator for &'g WriteGuard<T> {
+    type Item = &'g T;
+    type IntoIter = std::slice::Iter<'g, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'g, T: DeviceType> IntoIterator for &'g mut WriteGuard<T> {
+    type Item = &'g mut T;
+    type IntoIter = std::slice::IterMut<'g, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
     }
 }
 

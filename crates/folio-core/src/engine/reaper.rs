@@ -75,6 +75,34 @@ struct Outlook {
     over: bool,
 }
 
+/// How long a reaper sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rest {
+    /// Until it asks the backend again, for those who wait.
+    Poll,
+    /// Until it has the backend give what it holds back.
+    Batch,
+    /// Until it looks after what is left.
+    Keep,
+    /// Until it is called.
+    Sleep,
+}
+
+impl Outlook {
+    /// After this look. After progress that nobody waits for it stays for one more look: a submitter that
+    /// finds it asleep for good would have to call it, again and again. Until then nobody calls it.
+    fn rest(&self, notifies: bool, batches: bool, closing: bool) -> Rest {
+        let stays = self.in_flight || self.progress;
+        match self.watched {
+            true if !notifies => Rest::Poll,
+            _ if batches && stays => Rest::Batch,
+            true => Rest::Keep,
+            false if stays || self.kept || closing => Rest::Keep,
+            false => Rest::Sleep,
+        }
+    }
+}
+
 impl Engine {
     /// Calls the reaper of a backend, and starts it if need be.
     pub(crate) fn wake_reaper(&self, backend: usize) {
@@ -128,19 +156,17 @@ impl Engine {
                 continue;
             }
             armed = false;
-            // After progress that nobody waits for it stays for one more look: a submitter that
-            // finds it asleep for good would have to call it, again and again.
-            match (look.watched, look.in_flight || look.kept || look.progress || closing) {
-                (true, _) if !notifies => {
+            match look.rest(notifies, batches, closing) {
+                Rest::Poll => {
                     reaper.sleep(Some(pause));
                     pause = (pause * 2).min(POLL.1);
                 }
-                (false, true) if batches && look.in_flight => {
+                Rest::Batch => {
                     batch = if look.given { BATCH.0 } else { (batch * 2).min(BATCH.1) };
                     reaper.sleep(Some(batch));
                 }
-                (true, _) | (_, true) => reaper.sleep(Some(HOUSEKEEPING)),
-                (false, false) => reaper.sleep(None),
+                Rest::Keep => reaper.sleep(Some(HOUSEKEEPING)),
+                Rest::Sleep => reaper.sleep(None),
             }
         }
     }
@@ -153,6 +179,10 @@ impl Engine {
             (first..first + LANES_PER_DEVICE).map(LaneId)
         });
         let (mut stalled, mut given) = (false, false);
+        // All of them before any that has to be handed something: that may take as long as somebody's interop task.
+        for lane in lanes.clone() {
+            self.table.shared(lane).into_iter().for_each(|shared| shared.native.flush());
+        }
         for lane in lanes.clone() {
             let Some(shared) = self.table.shared(lane) else { continue };
             let new = shared.is_new();
@@ -160,12 +190,13 @@ impl Engine {
             if shared.stalled.load(Ordering::Acquire) {
                 let _ = shared.drain(&*self.table, shared.mailbox.pushed());
                 stalled |= shared.stalled.load(Ordering::Acquire);
+                shared.native.flush();
             } else if !new && shared.is_waiting() {
                 // Whoever was to hand that over is held up.
                 let until = shared.mailbox.pushed();
                 stalled |= shared.try_drain(&*self.table, until) == Some(true);
+                shared.native.flush();
             }
-            shared.native.flush();
         }
         self.enter(|ledger| {
             let mut look = Outlook { watched: stalled, given, ..Outlook::default() };
@@ -203,5 +234,29 @@ impl Engine {
         }
         let engaged = self.devices.iter().filter_map(|device| device.courier.as_ref());
         engaged.for_each(|engaged| engaged.courier.call());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outlook, Rest};
+
+    /// Whatever a backend that batches may be given before the reaper's next look is not held back for long: that is
+    /// when nobody would call the reaper, or something is under way.
+    #[test]
+    fn what_is_held_back_is_given_soon() {
+        let looks = |f: fn(&mut Outlook)| {
+            let mut look = Outlook::default();
+            f(&mut look);
+            [false, true].map(|batches| look.rest(true, batches, false))
+        };
+        assert_eq!(looks(|_| ()), [Rest::Sleep; 2]);
+        assert_eq!(looks(|look| look.in_flight = true), [Rest::Keep, Rest::Batch]);
+        assert_eq!(looks(|look| look.progress = true), [Rest::Keep, Rest::Batch]);
+        assert_eq!(looks(|look| look.kept = true), [Rest::Keep; 2]);
+        let waited = looks(|look| (look.watched, look.in_flight) = (true, true));
+        assert_eq!(waited, [Rest::Keep, Rest::Batch]);
+        let polled = Outlook { watched: true, in_flight: true, ..Outlook::default() };
+        assert_eq!(polled.rest(false, true, false), Rest::Poll);
     }
 }

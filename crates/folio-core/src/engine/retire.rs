@@ -69,10 +69,11 @@ impl Ledger {
                 }
             }
             let Some(mut record) = self.lanes[at].records.pop_front() else { break };
-            let own = match self.lanes[at].told.front() {
-                Some((t, _)) if *t <= tick => self.lanes[at].told.pop_front(),
-                _ => None,
-            };
+            // A tick that failed in several ways failed once.
+            let mut own = None;
+            while let Some(told) = self.lanes[at].told.pop_front_if(|(t, _)| *t <= tick) {
+                own.get_or_insert(told);
+            }
             self.lanes[at].retired = tick;
             self.retire_one(lane, tick, &mut record, own.map(|(_, error)| error));
         }

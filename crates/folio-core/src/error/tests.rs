@@ -90,7 +90,7 @@ fn all() -> Vec<(Error, &'static str)> {
                 buffer: x.clone(),
                 extent: vec![4],
             },
-            "command `k`: a launch over [5] from [2] on is larger than access 1 to buffer `x`, \
+            "command `k`: a launch over [5] from [2] on reaches beyond access 1 to buffer `x`, \
              which covers [4]",
         ),
         (

@@ -104,8 +104,8 @@ pub struct Caps {
     /// Calls for two lanes of the device by two threads take longer than one after the other. Whoever waits then leaves
     /// what is to be handed over to the courier, while that gets on.
     pub one_at_a_time: bool,
-    /// Lanes may hold operations back until [`super::Lane::flush`]; the engine calls it at least once in a millisecond
-    /// while there may be some.
+    /// Lanes may hold operations back until [`super::Lane::flush`]. The engine calls it some 50 us after something has
+    /// been handed over, at longest after a millisecond or two, where nobody waits for it.
     pub batches: bool,
     /// Copies to and from the host's memory.
     pub host_link: Link,

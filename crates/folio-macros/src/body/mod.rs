@@ -322,17 +322,20 @@ impl Walk {
                         self.scopes.is_plain(name) && self.scopes.find(name).is_some()
                     });
                     if let Some(name) = plain {
-                        let read = place::read(&base, &name, true, index.span());
+                        let read =
+                            place::read(&base, &name, true, (index.span(), place::end(index)));
                         quote_spanned!(index.span() => { #read })
                     } else {
                         let value = Ident::new("__i", Span::mixed_site().located_at(span));
-                        let read = place::read(&base, &value, true, index.span());
+                        let read =
+                            place::read(&base, &value, true, (index.span(), place::end(index)));
                         quote_spanned!(index.span() => { let #value = #native; #read })
                     }
                 } else {
                     self.unproved(&index.expr);
                     let at = quote_spanned!(span => ::folio::ir::device::at);
-                    quote_spanned!(index.span() => #at(&#base, #native))
+                    let arguments = quote_spanned!(index.span() => &#base, #native);
+                    place::call(&at, arguments, place::end(index))
                 };
                 let tree = Tree::of("index").part(&base_tree).part(&tree);
                 (native, tree.at(place_of(index.span())))

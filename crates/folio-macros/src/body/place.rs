@@ -2,7 +2,7 @@
 
 use super::{Both, Special, Walk, name_of, place_of};
 use crate::tree::Tree;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, Lit, LitInt, Member};
@@ -23,7 +23,7 @@ impl Walk {
             return (quote_spanned!(token => #name = #native), tree);
         }
         // The value first: its operands may be what is written.
-        let value = Ident::new("__w", Span::mixed_site().located_at(from.span()));
+        let value = Ident::new("__w", Span::mixed_site().located_at(end(from)));
         let (before, write) = (target.before(false), target.write(quote!(#value), 0, token));
         (quote!({ let #value = #native; #before #write; }), tree)
     }
@@ -77,7 +77,8 @@ impl Walk {
                         if !proved {
                             self.unproved(&index.expr);
                         }
-                        Target::Index { base, index: native, name, proved, at: index.span() }
+                        let (at, end) = (index.span(), end(index));
+                        Target::Index { base, index: native, name, proved, at, end }
                     }
                 };
                 (target, tree)
@@ -172,6 +173,8 @@ pub(super) enum Target {
         proved: bool,
         /// Where it is written.
         at: Span,
+        /// Where that ends.
+        end: Span,
     },
     /// A slot of an element, which is not read.
     Slot {
@@ -182,19 +185,40 @@ pub(super) enum Target {
     },
 }
 
-/// Reads at the index that a variable holds. The call is the user's `at`: that is where a violation is.
-pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, at: Span) -> TokenStream {
+/// The end of what the user has written, before which compilers put what they suggest to write behind it.
+pub(super) fn end(of: &impl ToTokens) -> Span {
+    match of.to_token_stream().into_iter().last() {
+        Some(TokenTree::Group(group)) => group.span_close(),
+        Some(token) => token.span(),
+        None => Span::call_site(),
+    }
+}
+
+/// A call with these arguments that is the user's from where it begins to there.
+pub(super) fn call(function: &TokenStream, arguments: TokenStream, end: Span) -> TokenStream {
+    let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+    arguments.set_span(end);
+    quote!(#function #arguments)
+}
+
+/// Reads at the index that a variable holds. The call is the user's `at`, up to `end`: that is where a violation is.
+pub(super) fn read(
+    base: &TokenStream,
+    name: &Ident,
+    proved: bool,
+    (at, end): (Span, Span),
+) -> TokenStream {
+    let arguments = quote_spanned!(at => &#base, #name);
     if proved {
         let read = quote_spanned!(at => ::folio::ir::device::at_proved::<__M, _, _>);
-        let read = quote_spanned!(at => #read(&#base, #name));
+        let read = call(&read, arguments, end);
         // The macro's `unsafe`, not the user's, who may forbid it.
         quote_spanned! {Span::mixed_site().located_at(name.span())=>
             // SAFETY: `Kernel::unproved` looks at this index.
             unsafe { #read }
         }
     } else {
-        let read = quote_spanned!(at => ::folio::ir::device::at);
-        quote_spanned!(at => #read(&#base, #name))
+        call(&quote_spanned!(at => ::folio::ir::device::at), arguments, end)
     }
 }
 
@@ -239,8 +263,12 @@ impl Target {
                 let base = base.read();
                 quote!(#base.#member)
             }
-            Target::Index { base, name, proved, at, .. } => read(&base.read(), name, *proved, *at),
-            Target::Slot { element, name, .. } => read(&element.read(), name, false, name.span()),
+            Target::Index { base, name, proved, at, end, .. } => {
+                read(&base.read(), name, *proved, (*at, *end))
+            }
+            Target::Slot { element, name, .. } => {
+                read(&element.read(), name, false, (name.span(), name.span()))
+            }
         }
     }
 
@@ -271,7 +299,7 @@ impl Target {
                 let put_proved = quote_spanned!(at => ::folio::ir::device::put_proved::<__M, _, _>);
                 if base.is_variable() {
                     let base = base.read();
-                    let new = Ident::new("__new", Span::mixed_site().located_at(name.span()));
+                    let new = Ident::new("__new", Span::mixed_site().located_at(value.span()));
                     // The value first: it may read what is written.
                     let write = match proved {
                         true => {

@@ -14,7 +14,7 @@
 use super::{OpenClLane, State};
 use crate::cl::is_short;
 use crate::verdict::Told;
-use folio_core::hal::{Lane, Tick};
+use folio_core::hal::{HalError, HalErrorKind, Lane, Tick};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
@@ -122,8 +122,9 @@ impl OpenClLane {
         if state.foreign {
             return false;
         }
-        // On a device that is lost they do not run.
-        state.held.clear();
+        if let Err(lost) = self.core.lost() {
+            state.held.give_up(&HalError::new(HalErrorKind::Driver, lost.reason));
+        }
         let unmarked = state.issued > state.marked;
         let marked = if unmarked { state.mark_end() } else { Ok(()) };
         // An event that is not on its way is not over.

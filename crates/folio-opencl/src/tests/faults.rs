@@ -17,9 +17,9 @@ const SCALED: &str = "__kernel void scaled(__global float *x, float by, __local 
     x[get_global_id(0)] = by * room[get_local_id(0)];
 }";
 
-/// Some of everything that a backend does, on two lanes; what somebody was told went wrong. If that is nothing, the
+/// Some of everything that a backend does, on two lanes, with timestamps or with launches that are held; what somebody was told went wrong. If that is nothing, the
 /// values are right.
-fn some_of_everything() -> Result<(), HalError> {
+fn some_of_everything(timed: bool) -> Result<(), HalError> {
     const LEN: usize = 8192;
     let backend = OpenClBackend::new().cache(Cache::off()).as_gpus();
     let none = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason.to_string());
@@ -41,7 +41,7 @@ fn some_of_everything() -> Result<(), HalError> {
     let head = |lane: usize| {
         ticks[lane].set(ticks[lane].get() + 1);
         let (tick, order) = (ticks[lane].get(), Order::AfterPrevious);
-        Head { tick, order, waits: &[], label: "", timed: true }
+        Head { tick, order, waits: &[], label: "", timed }
     };
     let tell = |result: Result<(), HalError>| told.borrow_mut().extend(result.err());
     let param = |base, len| Param {
@@ -112,17 +112,17 @@ fn some_of_everything() -> Result<(), HalError> {
 /// told or the values are right.
 #[test]
 fn each_call_may_be_refused() {
-    is_survived(1, CL_INVALID_OPERATION);
+    [true, false].into_iter().for_each(|timed| is_survived(timed, 1, CL_INVALID_OPERATION));
 }
 
 /// The same if it refuses that from then on.
 #[test]
 fn each_call_may_be_refused_for_good() {
-    is_survived(usize::MAX, CL_OUT_OF_RESOURCES);
+    [true, false].into_iter().for_each(|timed| is_survived(timed, usize::MAX, CL_OUT_OF_RESOURCES));
 }
 
 /// Each function refuses so many calls, the first or a later one of them.
-fn is_survived(times: usize, status: cl_int) {
+fn is_survived(timed: bool, times: usize, status: cl_int) {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     if OpenClBackend::new().devices().is_err() {
         return println!("skipped: opencl: no device");
@@ -141,7 +141,7 @@ fn is_survived(times: usize, status: cl_int) {
             assert_eq!(of(made), of(&[released]), "{what}: {made:?} of {calls:?}");
         }
     };
-    let calls = calls_of(|| some_of_everything().unwrap());
+    let calls = calls_of(|| some_of_everything(timed).unwrap());
     leaves_nothing(&calls, "nothing");
     let (mut told, mut untold) = (0, 0);
     for (function, count) in calls {
@@ -151,7 +151,7 @@ fn is_survived(times: usize, status: cl_int) {
         for call in (0..count).step_by(count.div_ceil(3)) {
             let mut result = Ok(());
             refuse_for(function, call..call.saturating_add(times), status);
-            let calls = calls_of(|| result = some_of_everything());
+            let calls = calls_of(|| result = some_of_everything(timed));
             // How often it asks how far something is depends on that.
             if REFUSED.take().is_none_or(|left| left.1.start == 0) {
                 *if result.is_err() { &mut told } else { &mut untold } += 1;

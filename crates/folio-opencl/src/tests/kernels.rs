@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::device::Loaded;
-use crate::held::MOST;
 use crate::module::Text;
 use crate::platform::{platforms, version};
 use opencl_sys::CL_BUILD_PROGRAM_FAILURE;
@@ -141,46 +140,6 @@ fn numbers_are_set_where_they_differ() {
     let [first, second] = [7, 5].map(|launches| [2f32.powi(launches); 128]);
     assert!(values == *[first, second].concat(), "{values:?}");
     assert_eq!(bench.failures().len(), 1);
-}
-
-/// Launches are enqueued when there are many, when something else is, or when the lane is flushed; and at once where the
-/// device has nothing to do. One that the driver refuses then fails, and no other.
-#[test]
-fn launches_are_held_until_they_are_many() {
-    let Some(bench) = Bench::open(256) else { return };
-    bench.copy(&mut [1.0; 256], true);
-    let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, 256]));
-    let launch = |proved| {
-        let (args, kernel) =
-            (Args { proved, ..Args::new(&params) }, KernelRef::Loaded(bench.twice));
-        bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
-    };
-    let launched =
-        |run: &dyn Fn()| calls_of(run).get("clEnqueueNDRangeKernel").copied().unwrap_or(0);
-    // Both texts are there from here on.
-    [true, false].into_iter().for_each(launch);
-    bench.finish();
-    assert_eq!(launched(&|| (1..MOST).for_each(|k| launch(k % 2 == 0))), 0);
-    assert_eq!(launched(&|| launch(true)), MOST);
-    assert_eq!(launched(&|| launch(false)), 0);
-    // As far as anybody knows, the device is at work.
-    assert_eq!(launched(&|| bench.lane.drive()), 0);
-    assert_eq!(launched(&|| bench.lane.flush()), 1);
-    launch(true);
-    assert_eq!(launched(&|| bench.finish()), 1);
-    launch(true);
-    assert_eq!(launched(&|| bench.lane.drive()), 1);
-    launch(true);
-    launch(false);
-    refuse("clEnqueueNDRangeKernel", 1);
-    let mut values = [0.0; 256];
-    // What is refused is not counted.
-    assert_eq!(launched(&|| bench.copy(&mut values.clone(), false)), 1);
-    was_refused();
-    bench.copy(&mut values, false);
-    assert_eq!(values, [2f32.powi(MOST as i32 + 6); 256]);
-    let failures = bench.failures();
-    assert_eq!(failures.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), [bench.last.get() - 2]);
 }
 
 /// Local sizes as the kernel sees them.

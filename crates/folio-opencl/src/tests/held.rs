@@ -1,0 +1,121 @@
+//! Launches that are held, to be enqueued together.
+
+use super::faults::TOTAL;
+use super::*;
+use crate::held::MOST;
+
+/// Launches are enqueued when there are many, when something else is, or when the lane is flushed; and at once where the
+/// device has nothing to do. One that the driver refuses then fails, and no other.
+#[test]
+fn launches_are_held_until_they_are_many() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, 256]));
+    let launch = |proved| {
+        let (args, kernel) =
+            (Args { proved, ..Args::new(&params) }, KernelRef::Loaded(bench.twice));
+        bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+    };
+    let launched =
+        |run: &dyn Fn()| calls_of(run).get("clEnqueueNDRangeKernel").copied().unwrap_or(0);
+    // Both texts are there from here on.
+    [true, false].into_iter().for_each(launch);
+    bench.finish();
+    assert_eq!(launched(&|| (1..MOST).for_each(|k| launch(k % 2 == 0))), 0);
+    assert_eq!(launched(&|| launch(true)), MOST);
+    assert_eq!(launched(&|| launch(false)), 0);
+    // As far as anybody knows, the device is at work.
+    assert_eq!(launched(&|| bench.lane.drive()), 0);
+    assert_eq!(launched(&|| bench.lane.flush()), 1);
+    launch(true);
+    assert_eq!(launched(&|| bench.finish()), 1);
+    launch(true);
+    assert_eq!(launched(&|| bench.lane.drive()), 1);
+    launch(true);
+    launch(false);
+    refuse("clEnqueueNDRangeKernel", 1);
+    let mut values = [0.0; 256];
+    // What is refused is not counted.
+    assert_eq!(launched(&|| bench.copy(&mut values.clone(), false)), 1);
+    was_refused();
+    bench.copy(&mut values, false);
+    assert_eq!(values, [2f32.powi(MOST as i32 + 6); 256]);
+    let failures = bench.failures();
+    assert_eq!(failures.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), [bench.last.get() - 2]);
+}
+
+/// A sum of all elements, in several launches.
+fn sums(len: usize) -> Option<(Bench, impl Fn(&Bench))> {
+    let bench = Bench::open(len)?;
+    bench.copy(&mut vec![1.0; len], true);
+    let kernel = bench.device.load(&KernelSource::Ir(&parse(TOTAL).unwrap())).unwrap();
+    let made = bench.device.usm().alloc(&request(64)).unwrap();
+    let mem = MemRef { base: MemBase::Device { device: 0, handle: made.handle }, offset: 0 };
+    let sum = move |bench: &Bench| {
+        let one = Param { dims: [1; 3], extent: [1; 3], shape: [1; 3], ..bench.param(1) };
+        let params = [Param { write: false, ..bench.param(len) }, Param { mem, ..one }];
+        let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(kernel));
+        let args = Args { proved: true, ..Args::new(&params) };
+        bench.lane.launch(&head, kernel, &Geometry::new(1, [1, 1, len]), &args).unwrap();
+    };
+    Some((bench, sum))
+}
+
+/// What a sum needs meanwhile is there for as long as one of its launches may run, whichever call the driver refuses. It
+/// fails once, and where its first launch is refused the others are not enqueued.
+#[test]
+fn sums_are_enqueued_whole_or_fail_once() {
+    for (function, call, launches) in [
+        ("clSetKernelArg", 0, 0),
+        ("clSetKernelArg", 3, 1),
+        ("clSetKernelArg", 4, 1),
+        ("clEnqueueNDRangeKernel", 0, 0),
+        ("clEnqueueNDRangeKernel", 1, 1),
+    ] {
+        let Some((bench, sum)) = sums(65536) else { return };
+        refuse_for(function, call..call + 2, CL_INVALID_OPERATION);
+        let calls = calls_of(|| {
+            sum(&bench);
+            bench.finish();
+        });
+        REFUSED.take();
+        let launched = calls.get("clEnqueueNDRangeKernel").copied().unwrap_or(0);
+        assert_eq!(launched, launches, "{function} {call}: {calls:?}");
+        let ticks: Vec<_> = bench.failures().iter().map(|(tick, _)| *tick).collect();
+        assert_eq!(ticks, [bench.last.get()], "{function} {call}");
+    }
+}
+
+/// What is held when the device is lost by another lane has failed, and is not told as done.
+#[test]
+fn what_is_held_on_a_loss_has_failed() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    let (other, third) = (bench.beside(), bench.beside());
+    // Something is under way, so that the loss is not over at once.
+    let gate = other.gate();
+    let mut values = [0.0; 256];
+    other.copy_some(values.as_mut_ptr(), 256, false);
+    other.lane.flush();
+    let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, 256]));
+    let args = Args { proved: true, ..Args::new(&params) };
+    for _ in 0..3 {
+        let kernel = KernelRef::Loaded(bench.twice);
+        bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+    }
+    third.launch(256, true);
+    refuse("clEnqueueMarkerWithWaitList", 0);
+    third.lane.flush();
+    was_refused();
+    let soon = Instant::now() + Duration::from_millis(50);
+    let mut failed = Vec::new();
+    let mut is_told = |ended: Result<bool, Lost>| {
+        failed.extend(bench.failures());
+        assert!(ended != Ok(true) || failed.len() == 3, "{ended:?}, {failed:?}");
+    };
+    is_told(bench.lane.wait(bench.last.get(), Some(soon)));
+    gate.open();
+    is_told(bench.lane.wait(bench.last.get(), None));
+    // By then nobody writes to the values; whether that was in time is not known.
+    let _ = other.lane.wait(other.last.get(), None);
+}

@@ -333,7 +333,9 @@ impl Walk {
                     }
                 } else {
                     self.unproved(&index.expr);
-                    let at = quote_spanned!(span => ::folio::ir::device::at);
+                    // The call begins with the view, where a violation is; what index it takes is asked at the index.
+                    let at = Ident::new("at", span);
+                    let at = quote_spanned!(index.span() => ::folio::ir::device::#at);
                     let arguments = quote_spanned!(index.span() => &#base, #native);
                     place::call(&at, arguments, place::end(index))
                 };

@@ -288,3 +288,38 @@ impl Ledger {
         self.lanes[at].shrink();
     }
 }
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use crate::Runtime;
+    use crate::engine::null::Null;
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    /// A tick that failed in two ways failed once, and what comes next on its lane did not.
+    #[test]
+    fn a_tick_fails_once() {
+        let null = Null { held: Some(Arc::default()), ..Null::new(1) };
+        let rt = Runtime::builder().backend(null.clone()).build().unwrap();
+        let q = rt.queue_on("null:0").unwrap();
+        let mut all = [rt.buffer::<u32>(4).unwrap(), rt.buffer::<u32>(4).unwrap()];
+        let mut submit = |at: usize| {
+            q.submit(|cg| {
+                let x = cg.discard(&mut all[at]);
+                cg.host_kernel([1], x, |_, _| {});
+                Ok(())
+            })
+            .unwrap()
+        };
+        let failed = submit(0);
+        let given = |lane: &crate::engine::null::State| lane.given.load(Ordering::Acquire);
+        let lane = null.lanes().into_iter().find(|lane| given(lane) == 1).unwrap();
+        lane.failing.lock().unwrap().extend([1, 1]);
+        lane.ended.store(1, Ordering::Release);
+        assert!(failed.wait().is_err());
+        let fine = submit(1);
+        assert_eq!(given(&lane), 2, "the same lane is idle");
+        lane.ended.store(2, Ordering::Release);
+        fine.wait().unwrap();
+    }
+}

@@ -72,6 +72,7 @@ fn caps(unified: bool, memory: u64) -> Caps {
     caps.notifies = true;
     caps.copy_lanes = true;
     caps.timing = true;
+    (caps.denormals, caps.exact_div_sqrt) = (true, true);
     caps.max_alloc = memory;
     caps.max_params = usize::from(u16::MAX);
     (caps.host_link, caps.own_link) = (LINK, LINK);

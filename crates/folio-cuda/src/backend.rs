@@ -152,6 +152,8 @@ fn info(
     caps.ir = true;
     caps.native = Some(TypeId::of::<Native>());
     caps.timing = optional.timing;
+    // As NVRTC is told.
+    (caps.denormals, caps.exact_div_sqrt) = (true, true);
     caps.hints =
         optional.hints && of(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
     caps.max_alloc = memory as u64;

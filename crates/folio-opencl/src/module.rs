@@ -18,7 +18,7 @@ use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts, 
 use opencl_sys::{
     CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_MEM_BASE_ADDR_ALIGN, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
-    CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, cl_mem,
+    CL_FP_DENORM, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, cl_mem,
 };
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -32,6 +32,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub(crate) struct Target {
     capabilities: Capabilities,
     pub(crate) exact: bool,
+    pub(crate) denormals: bool,
     /// Bytes to which parts of buffers are aligned.
     pub(crate) part_align: usize,
     /// Items of a group in each dimension, at most.
@@ -69,9 +70,10 @@ impl Target {
         };
         let config = ask(CL_DEVICE_SINGLE_FP_CONFIG)?;
         let exact = config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT != 0;
+        let denormals = config & CL_FP_DENORM != 0;
         // In bits; drivers say 1024 to 4096.
         let part_align = (ask(CL_DEVICE_MEM_BASE_ADDR_ALIGN)? as usize / 8).max(1);
-        Ok(Target { capabilities, exact, part_align, group: widest(id) })
+        Ok(Target { capabilities, exact, denormals, part_align, group: widest(id) })
     }
 }
 

@@ -211,6 +211,8 @@ impl DeviceSpec {
         caps.copy_lanes = self.copy_lanes;
         caps.timing = self.timing;
         caps.hints = self.hints;
+        // The host's, or an interpreter's.
+        (caps.denormals, caps.exact_div_sqrt) = (true, true);
         caps.links = self.links.then_some(crate::memory::LINKED_ALIGN);
         caps.max_alloc = self.max_alloc;
         caps.courier = self.courier;

@@ -88,6 +88,10 @@ pub struct Caps {
     pub timing: bool,
     /// [`super::Lane::hint`] works; without it hints have no effect.
     pub hints: bool,
+    /// `f32` that are denormal are kept; otherwise they may be replaced by zeros of the same sign.
+    pub denormals: bool,
+    /// Divisions and square roots of `f32` are correctly rounded; otherwise they are within 3 ULP.
+    pub exact_div_sqrt: bool,
     /// There is linked memory ([`super::AllocReq::linked`]), also over the host's where that is aligned to so many bytes.
     pub links: Option<u64>,
     /// The largest single allocation, in bytes.
@@ -125,6 +129,8 @@ impl Default for Caps {
             copy_lanes: false,
             timing: false,
             hints: false,
+            denormals: false,
+            exact_div_sqrt: false,
             links: None,
             max_alloc: u64::MAX,
             max_params: 64,

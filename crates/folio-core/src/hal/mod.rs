@@ -7,8 +7,8 @@
 //! # The contract
 //!
 //! The traits are `unsafe` because the engine's soundness rests on these promises. `folio-layers`
-//! checks them at run time, `folio-conformance` tests them, and `folio-sim` is the smallest
-//! backend that keeps them: copy it to start a new one.
+//! checks them at run time, `folio-conformance` tests them, and `folio-sim` keeps them without any
+//! driver: copy it to start a new one.
 //!
 //! **Who checks what.** The engine validates everything that a user can get wrong before it calls
 //! a backend: memory references lie inside live allocations of a device that the lane can reach,
@@ -16,7 +16,7 @@
 //! that is why [`Backend::open`], by which everything else is reached, is unsafe to call.
 //!
 //! **Ticks.** A lane is an in-order queue. Each call of [`Lane::copy`], [`Lane::fill`],
-//! [`Lane::launch`], [`Lane::hint`] and [`Lane::replay`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
+//! [`Lane::launch`], [`Lane::hint`], [`Lane::switch`] and [`Lane::replay`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
 //! at a time per lane (the engine holds the lane's lock), from changing threads. All other
 //! methods may be called at any time from any thread.
 //!

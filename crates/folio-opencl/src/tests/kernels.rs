@@ -4,6 +4,7 @@ use super::*;
 use crate::device::Loaded;
 use crate::module::Text;
 use crate::platform::{platforms, version};
+use folio_core::ir::emit::Dialect;
 use opencl_sys::CL_BUILD_PROGRAM_FAILURE;
 
 /// A kernel that runs in smaller groups than the device does is launched in those.
@@ -140,6 +141,34 @@ fn numbers_are_set_where_they_differ() {
     let [first, second] = [7, 5].map(|launches| [2f32.powi(launches); 128]);
     assert!(values == *[first, second].concat(), "{values:?}");
     assert_eq!(bench.failures().len(), 1);
+}
+
+/// What the device says of its floats is what it does: denormals, divisions, square roots.
+#[test]
+fn floats_are_what_the_device_says() {
+    const FLOATS: &str = "__kernel void floats(__global float *x) {
+        x[0] *= 0.5f; x[1] /= 3.0f; x[2] = sqrt(x[2]);
+    }";
+    let Some(bench) = Bench::open(3) else { return };
+    let caps = bench.device.info().caps.clone();
+    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+    let options = Dialect::OpenCl.options(device.0.target.exact);
+    let (name, source) = ("floats", Source::OpenClC(FLOATS));
+    let floats = bench.device.load(&KernelSource::Opaque { name, source, options }).unwrap();
+    let mut values = [f32::MIN_POSITIVE, 10.0, 2.0];
+    bench.copy(&mut values, true);
+    let (params, arguments) = ([bench.param(3)], [Argument::Memory(0)]);
+    let args = Args { arguments: &arguments, ..Args::new(&params) };
+    let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(floats));
+    bench.lane.launch(&head, kernel, &Geometry::new(1, [1; 3]), &args).unwrap();
+    bench.copy(&mut values, false);
+    assert!(bench.failures().is_empty());
+    let [half, third, root] = values;
+    assert!(half == f32::MIN_POSITIVE / 2.0 || half == 0.0 && !caps.denormals, "{half}");
+    for (is, exact) in [(third, 10.0 / 3.0), (root, 2.0f32.sqrt())] {
+        let off = (is.to_bits() as i32 - exact.to_bits() as i32).abs();
+        assert!(off <= if caps.exact_div_sqrt { 0 } else { 3 }, "{is} for {exact}");
+    }
 }
 
 /// Local sizes as the kernel sees them.

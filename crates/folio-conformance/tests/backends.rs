@@ -117,7 +117,10 @@ fn a_missing_driver_is_a_reason() {
     assert_eq!(rt.absent(), ["gone: injected fault"]);
     works(&rt, &rt.queue().unwrap());
     let text = rt.queue_on("gone").unwrap_err().to_string();
-    assert_eq!(text, "no device fits `gone`; there are: there:0; gone: injected fault");
+    assert_eq!(
+        text,
+        "no device fits `gone`; there are: there:0 (simulated device there:0); gone: injected fault"
+    );
     match Runtime::builder().backend(missing()).budget("gone:0", 1).build() {
         Err(Error::Configuration { what: "budget", why }) => {
             assert!(why.contains("gone:0"), "{why}")

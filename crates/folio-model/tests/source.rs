@@ -22,14 +22,19 @@ struct Form {
 
 const DEBUG: Form =
     Form { profile: "dev", folder: "debug", flags: &["-C", "opt-level=0", "-C", "debuginfo=0"] };
-const RELEASE: Form = Form { profile: "release", folder: "release", flags: &["-C", "debuginfo=0"] };
+// Each kernel is in one module, so optimising across them would find nothing.
+const RELEASE: Form =
+    Form { profile: "release", folder: "release", flags: &["-C", "debuginfo=0", "-C", "lto=off"] };
 
 fn output(command: &mut Command) -> Result<Output, String> {
     command.output().map_err(|error| format!("{command:?}: {error}"))
 }
 
-/// What a program of these kernels says of each.
-fn said(seeds: Range<u64>, form: Form) -> Result<Vec<String>, String> {
+/// Compiles a program of these kernels; the outcome runs it, and is what it says of each.
+fn compiled(
+    seeds: Range<u64>,
+    form: Form,
+) -> Result<impl FnOnce() -> Result<Vec<String>, String>, String> {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let text = scratch.join("random_kernels.rs");
     std::fs::write(&text, program(seeds)).map_err(|error| error.to_string())?;
@@ -47,18 +52,32 @@ fn said(seeds: Range<u64>, form: Form) -> Result<Vec<String>, String> {
     }
     let target = scratch.parent().map(PathBuf::from).unwrap_or_default();
     let program = target.join(form.folder).join("examples").join("random_kernels");
-    let ran = output(&mut Command::new(program))?;
-    let (all, errors) =
-        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    match ran.status.success() {
-        true => Ok(all.lines().filter(|line| !line.starts_with(' ')).map(str::to_owned).collect()),
-        false => Err(format!("{}: {}\n{all}\n{errors}", form.profile, ran.status)),
-    }
+    Ok(move || {
+        let ran = output(&mut Command::new(program))?;
+        let (all, errors) =
+            (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let lines = || all.lines().filter(|line| !line.starts_with(' ')).map(str::to_owned);
+        match ran.status.success() {
+            true => Ok(lines().collect()),
+            false => Err(format!("{}: {}\n{all}\n{errors}", form.profile, ran.status)),
+        }
+    })
+}
+
+/// What both forms of the program say. One runs while the other is compiled.
+fn said(seeds: &Range<u64>) -> Result<[Vec<String>; 2], String> {
+    let debug = compiled(seeds.clone(), DEBUG)?;
+    std::thread::scope(|scope| {
+        let debug = scope.spawn(debug);
+        let release = compiled(seeds.clone(), RELEASE)?()?;
+        let debug = debug.join().map_err(|_| "a thread panicked".to_owned())??;
+        Ok([debug, release])
+    })
 }
 
 /// The kernels of a batch, in all forms; an error is what differs, with the kernel's text.
 fn batch(seeds: Range<u64>) -> Result<(), String> {
-    let (debug, release) = (said(seeds.clone(), DEBUG)?, said(seeds.clone(), RELEASE)?);
+    let [debug, release] = said(&seeds)?;
     let lines = seeds.flat_map(|seed| generate(seed).instances.into_iter().map(move |_| seed));
     for (at, seed) in lines.enumerate() {
         let (debug, release) = (debug.get(at), release.get(at));

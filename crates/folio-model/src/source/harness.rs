@@ -8,7 +8,7 @@ use folio_core::{
     Violation,
 };
 use folio_cpu::CpuBackend;
-use folio_kernel::device::{Instructions, Kernel};
+use folio_kernel::device::{Built, Instructions, Kernel};
 use folio_kernel::launch::Launch;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::cell::RefCell;
@@ -21,6 +21,9 @@ const FRAME: u8 = 0xa5;
 
 /// Launches a case's kernel on a queue, with what is given.
 pub type LaunchFn<'l> = &'l dyn Fn(&Runtime, &Queue, &Given) -> Result<()>;
+
+/// Reads a part of a buffer, from an offset in an extent.
+type ReadFn<'l> = &'l dyn Fn(&[usize], &[usize]) -> Result<Vec<u8>>;
 
 /// The arguments of one launch, and what it leaves.
 #[derive(Debug)]
@@ -37,14 +40,12 @@ impl Given {
         Given { case: case.clone(), left, damaged: RefCell::default() }
     }
 
-    /// The bytes and extent of what is passed for a parameter.
-    fn arg<const D: usize>(&self, at: usize) -> ([usize; D], &[u8]) {
+    /// The extent and bytes of what is passed for a parameter.
+    fn arg(&self, at: usize) -> (Vec<usize>, &[u8]) {
         match &self.case.args[at] {
-            Arg::View { extent, bytes } => {
-                (std::array::from_fn(|dim| extent[dim] as usize), bytes.as_slice())
-            }
-            Arg::Scalar(bytes) | Arg::Reduce(bytes) => ([1; D], bytes.as_slice()),
-            Arg::Local => ([0; D], &[]),
+            Arg::View { extent, bytes } => (extent.iter().map(|n| *n as usize).collect(), bytes),
+            Arg::Scalar(bytes) | Arg::Reduce(bytes) => (vec![1], bytes),
+            Arg::Local => (vec![0], &[]),
         }
     }
 
@@ -59,7 +60,7 @@ impl Given {
 
     /// The value of a parameter.
     pub fn scalar<T: DeviceType>(&self, at: usize) -> T {
-        values::<T>(self.arg::<1>(at).1)[0]
+        values::<T>(self.arg(at).1)[0]
     }
 
     /// A new buffer with what is passed for a parameter, in pages of a few elements.
@@ -68,15 +69,21 @@ impl Given {
         rt: &Runtime,
         at: usize,
     ) -> Result<Buffer<T, D>> {
-        let (extent, bytes) = self.arg::<D>(at);
-        let frame = self.frame(at);
-        let mut around = vec![FRAME; volume(extent, frame) * size_of::<T>()];
-        for (row, to) in rows(extent, frame, size_of::<T>()).enumerate() {
-            let len = extent[D - 1] * size_of::<T>();
+        let (extent, bytes) = self.around(at, size_of::<T>());
+        let options = BufferOptions::new().page([self.page(); D]);
+        rt.buffer_from_with(&values::<T>(&bytes), of_rank(&extent), options)
+    }
+
+    /// The extent and bytes of what is passed for a parameter with what is around of it.
+    fn around(&self, at: usize, size: usize) -> (Vec<usize>, Vec<u8>) {
+        let ((extent, bytes), frame) = (self.arg(at), self.frame(at));
+        let whole: Vec<usize> = extent.iter().map(|n| n + 2 * frame).collect();
+        let mut around = vec![FRAME; whole.iter().product::<usize>() * size];
+        let len = extent[extent.len() - 1] * size;
+        for (row, to) in rows(&extent, frame, size).enumerate() {
             around[to..to + len].copy_from_slice(&bytes[row * len..][..len]);
         }
-        let options = BufferOptions::new().page([self.page(); D]);
-        rt.buffer_from_with(&values::<T>(&around), extent.map(|n| n + 2 * frame), options)
+        (whole, around)
     }
 
     /// The part of it that the kernel is given.
@@ -88,7 +95,7 @@ impl Given {
     where
         Buffer<T, D>: Parts<T, D>,
     {
-        of.part_at([self.frame(at); D], self.arg::<D>(at).0)
+        of.part_at([self.frame(at); D], of_rank(&self.arg(at).0))
     }
 
     /// The part of it that the kernel is given, to be written.
@@ -100,7 +107,7 @@ impl Given {
     where
         Buffer<T, D>: Parts<T, D>,
     {
-        of.part_mut_at([self.frame(at); D], self.arg::<D>(at).0)
+        of.part_mut_at([self.frame(at); D], of_rank(&self.arg(at).0))
     }
 
     /// Keeps what it holds after the launch.
@@ -108,18 +115,27 @@ impl Given {
     where
         Buffer<T, D>: Parts<T, D>,
     {
-        let (extent, _) = self.arg::<D>(at);
-        let (frame, size) = (self.frame(at), size_of::<T>());
-        let mut all = match of.all() {
-            Ok(all) => bytes(&all),
-            Err(failed) => {
-                self.look_around(at, of);
-                return Err(failed);
+        match of.all() {
+            Ok(all) => {
+                self.kept(at, bytes(&all), size_of::<T>());
+                Ok(())
             }
-        };
-        let len = extent[D - 1] * size;
+            Err(failed) => {
+                self.look_around(at, &|offset, extent| {
+                    let side = of.part_at(of_rank(offset), of_rank(extent))?;
+                    Ok(bytes(&side.to_vec()?))
+                });
+                Err(failed)
+            }
+        }
+    }
+
+    /// Keeps the inner part of what a buffer holds, and whether what is around of it has changed.
+    fn kept(&self, at: usize, mut all: Vec<u8>, size: usize) {
+        let ((extent, _), frame) = (self.arg(at), self.frame(at));
+        let len = extent[extent.len() - 1] * size;
         let mut found = vec![];
-        for from in rows(extent, frame, size) {
+        for from in rows(&extent, frame, size) {
             found.extend_from_slice(&all[from..from + len]);
             all[from..from + len].fill(FRAME);
         }
@@ -130,22 +146,18 @@ impl Given {
             Arg::View { bytes, .. } | Arg::Reduce(bytes) => *bytes = found,
             Arg::Scalar(_) | Arg::Local => {}
         }
-        Ok(())
     }
 
     /// Of a part that has failed, what is around of it.
-    fn look_around<T: DeviceType, const D: usize>(&self, at: usize, of: &Buffer<T, D>)
-    where
-        Buffer<T, D>: Parts<T, D>,
-    {
-        let (frame, (extent, _)) = (self.frame(at), self.arg::<D>(at));
-        let whole = extent.map(|n| n + 2 * frame);
-        let sides = (0..D).flat_map(|dim| [(dim, 0), (dim, whole[dim] - frame)]);
+    fn look_around(&self, at: usize, read: ReadFn<'_>) {
+        let (frame, (extent, _)) = (self.frame(at), self.arg(at));
+        let whole: Vec<usize> = extent.iter().map(|n| n + 2 * frame).collect();
+        let sides = (0..whole.len()).flat_map(|dim| [(dim, 0), (dim, whole[dim] - frame)]);
         for (dim, from) in sides.filter(|_| frame > 0) {
-            let (mut offset, mut size) = ([0; D], whole);
+            let (mut offset, mut size) = (vec![0; whole.len()], whole.clone());
             (offset[dim], size[dim]) = (from, frame);
-            let fine = match of.part_at(offset, size).and_then(|side| side.to_vec()) {
-                Ok(side) => bytes(&side).iter().all(|byte| *byte == FRAME),
+            let fine = match read(&offset, &size) {
+                Ok(side) => side.iter().all(|byte| *byte == FRAME),
                 Err(_) => self.page() > 1,
             };
             if !fine {
@@ -183,21 +195,18 @@ macro_rules! parts {
 }
 parts! { 1 2 3 }
 
-/// How many elements there are with a frame.
-fn volume<const D: usize>(extent: [usize; D], frame: usize) -> usize {
-    extent.iter().map(|n| n + 2 * frame).product()
+/// An extent or position as arrays have it.
+fn of_rank<const D: usize>(of: &[usize]) -> [usize; D] {
+    std::array::from_fn(|dim| of[dim])
 }
 
 /// Where the rows of the inner part begin, in bytes.
-fn rows<const D: usize>(
-    extent: [usize; D],
-    frame: usize,
-    size: usize,
-) -> impl Iterator<Item = usize> {
+fn rows(extent: &[usize], frame: usize, size: usize) -> impl Iterator<Item = usize> + use<> {
+    let rank = extent.len();
     let mut leading = [1; 3];
-    leading[3 - D..].copy_from_slice(&extent);
-    let wide = |dim: usize| if dim + D >= 3 { leading[dim] + 2 * frame } else { 1 };
-    let first = |dim: usize| if dim + D >= 3 { frame } else { 0 };
+    leading[3 - rank..].copy_from_slice(extent);
+    let wide = |dim: usize| if dim + rank >= 3 { leading[dim] + 2 * frame } else { 1 };
+    let first = |dim: usize| if dim + rank >= 3 { frame } else { 0 };
     let (planes, lines) = (leading[0], leading[1]);
     let (height, width) = (wide(1), wide(2));
     let (z0, y0) = (first(0), first(1));
@@ -253,14 +262,19 @@ impl Harness {
 
     /// The kernel of the case with this seed.
     pub fn case<K: Kernel>(&self, seed: u64, launch: LaunchFn<'_>) {
-        match self.compare::<K>(&generate(seed), launch) {
+        self.check(K::code(), seed, launch);
+    }
+
+    /// What is not of a kernel's type, so that it is compiled once.
+    fn check(&self, code: &Built, seed: u64, launch: LaunchFn<'_>) {
+        match self.compare(code, &generate(seed), launch) {
             Ok(hash) => println!("{seed}: {hash}"),
             Err(why) => println!("{seed}: wrong: {}", why.replace('\n', "\n  ")),
         }
     }
 
-    fn compare<K: Kernel>(&self, case: &Case, launch: LaunchFn<'_>) -> Result<String, String> {
-        let ir = &K::code().as_ref().map_err(|error| error.to_string())?.ir;
+    fn compare(&self, code: &Built, case: &Case, launch: LaunchFn<'_>) -> Result<String, String> {
+        let ir = &code.as_ref().map_err(|error| error.to_string())?.ir;
         let exact = interp::Device::default();
         let wanted = match interpreted(ir, case, exact) {
             Ok(ended) => ended,

@@ -5,7 +5,7 @@ use super::code::*;
 use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::hal::ParamPtr;
-use folio_core::ir::device::{Kernel, Launched, Positions, run as compute, watch};
+use folio_core::ir::device::{Code, Kernel, Launched, Positions, run as compute, watch};
 use folio_core::ir::launch::Launch;
 use folio_core::{Violation, ViolationKind, bf16, f16};
 use folio_model::interp::{Arg, Order, run, same};
@@ -58,11 +58,14 @@ fn with_views(args: &[Arg], views: Vec<Vec<u8>>) -> Vec<Arg> {
     args
 }
 
+/// How the Rust form ended, and what is in its views then.
+type Computed = (Result<(), Violation>, Vec<Vec<u8>>);
+
+/// Launches a kernel, and gives what is in its outputs.
+type LaunchFn<'l> = &'l dyn Fn(&Runtime, &Queue) -> Result<Vec<Vec<u8>>, Error>;
+
 /// The Rust form on copies of the arguments, as one block.
-fn on_the_host<K: Kernel>(
-    (range, group): (&[usize], Option<&[usize]>),
-    args: &[Arg],
-) -> (Result<(), Violation>, Vec<Vec<u8>>) {
+fn on_the_host<K: Kernel>((range, group): (&[usize], Option<&[usize]>), args: &[Arg]) -> Computed {
     let (mut scalars, mut memory, mut params) = (vec![], vec![], vec![]);
     for arg in args {
         let words = |bytes: &[u8]| {
@@ -127,11 +130,19 @@ pub(super) fn agree_in<K: Kernel>(
     args: Vec<Arg>,
     launch: impl Fn(&Runtime, &Queue) -> Result<Vec<Vec<u8>>, Error>,
 ) -> Result<Option<Violation>, Stop> {
-    let code = match K::code() {
-        Ok(code) => code,
-        Err(error) => return Err(Stop::Failed(error.to_string())),
-    };
-    let (verdict, native) = on_the_host::<K>((range, group), &args);
+    let code = K::code().as_ref().map_err(|error| Stop::Failed(error.to_string()))?;
+    let native = on_the_host::<K>((range, group), &args);
+    agrees(rig, (range, group), args, (code, native), &launch)
+}
+
+/// What is not of a kernel's type, so that it is compiled once.
+fn agrees(
+    rig: &Rig,
+    (range, group): (&[usize], Option<&[usize]>),
+    args: Vec<Arg>,
+    (code, (verdict, native)): (&Code, Computed),
+    launch: LaunchFn<'_>,
+) -> Result<Option<Violation>, Stop> {
     let mut shape = Launch { range: [1; 3], ..Launch::default() };
     for (dim, n) in range.iter().enumerate() {
         shape.range[dim] = *n as u64;

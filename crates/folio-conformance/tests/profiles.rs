@@ -8,7 +8,8 @@ use std::process::Command;
 fn compile_the_suite_without_optimisation() {
     let mut run = Command::new(env!("CARGO"));
     run.current_dir(env!("CARGO_MANIFEST_DIR"));
-    run.args(["test", "--quiet", "--offline", "--test", "engine_cpu"]);
+    // Of the workspace, since other features would be used by a crate alone.
+    run.args(["test", "--workspace", "--quiet", "--offline", "--test", "engine_cpu"]);
     run.args(["--config", "profile.test.package.folio-conformance.opt-level=0"]);
     let ran = run.args(["--", "one_domain", "--exact"]).output().expect("cargo");
     let (said, errors) =

@@ -1,7 +1,7 @@
 //! Functions: signatures, and what is made of them.
 
 use crate::body::{Special, Walk};
-use crate::parameter::{Parameter, Role, rank_of, role_is_plain, role_of};
+use crate::parameter::{Parameter, Role, grid_of, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
 use crate::{conditions, entry, fragments, methods};
@@ -248,6 +248,7 @@ impl Signature {
             if role == Role::Item(1) {
                 walk.item = Some(at);
             }
+            walk.grids.extend(grid_of(&typed.ty).map(|grid| (at, grid)));
             if kind == Kind::Kernel {
                 match role {
                     Role::Item(rank) => walk.known.item(at, rank),

@@ -76,6 +76,35 @@ pub fn rank_of(ty: &Type) -> u8 {
     }
 }
 
+/// A view of numbers in several dimensions: its index is `(row, column)`.
+#[derive(Clone, Copy)]
+pub struct Grid {
+    pub rank: u8,
+    /// It is used at the item only.
+    pub own: bool,
+}
+
+pub fn grid_of(ty: &Type) -> Option<Grid> {
+    const NUMBERS: [&str; 14] = [
+        "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64",
+        "usize",
+    ];
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    let Some(GenericArgument::Type(element)) = list.args.first() else { return None };
+    let (element, _) = path_of(element)?;
+    let name = path_of(ty)?.0;
+    let (rank, own) = match name.as_str() {
+        "In" | "Racy" => (rank_of(ty), false),
+        "Out" | "InOut" => (rank_of(ty), true),
+        "OutRow" | "InOutRow" => (2, false),
+        _ => return None,
+    };
+    (rank > 1 && NUMBERS.contains(&element.as_str())).then_some(Grid { rank, own })
+}
+
 impl Parameter {
     pub fn native(&self, grouped: bool) -> TokenStream {
         let ty = &self.ty;

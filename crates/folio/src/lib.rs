@@ -52,6 +52,7 @@
 //! [`by_example`] has small programs for most of them. The repository's `docs/guide` is the longer
 //! way to the same places.
 
+pub use folio_core::ir::device::{Float, Int, Number};
 pub use folio_core::*;
 pub use folio_macros::{DeviceType, device_fn, kernel};
 

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 #[diagnostic::on_unimplemented(
     message = "a kernel calls what is no `#[device_fn]`",
     label = "not for devices",
-    note = "write `#[device_fn]` above the function; for methods, above their `impl`; of the standard library kernels have numbers with their methods (`a.max(b)`), arrays, and nothing that allocates"
+    note = "write `#[device_fn]` above the function; for methods, above their `impl`; items have `index()` in one dimension and `pos()` in more; of the standard library kernels have numbers with their methods (`a.max(b)`), arrays, and nothing that allocates"
 )]
 pub trait Callable {
     /// What is called.

@@ -65,7 +65,7 @@ impl Walk {
         self.zone = Zone::Uniform;
     }
 
-    fn number(&self, expr: &Expr) -> Option<u16> {
+    pub(super) fn number(&self, expr: &Expr) -> Option<u16> {
         match expr {
             Expr::Path(path) => path.path.get_ident().and_then(|name| self.scopes.find(name)),
             Expr::Paren(inner) => self.number(&inner.expr),

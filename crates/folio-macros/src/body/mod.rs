@@ -21,6 +21,7 @@ pub use lanes::Strips;
 use self::ends::Known;
 use self::strip::Plan;
 use crate::errors::Errors;
+use crate::parameter::Grid;
 use crate::pattern::Scopes;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -52,6 +53,8 @@ pub struct Walk {
     pub entries: Vec<TokenStream>,
     /// The name of the item, in one dimension: `x[i + 1]` is a neighbour.
     pub item: Option<u16>,
+    /// Views of numbers in several dimensions.
+    pub grids: Vec<(u16, Grid)>,
     /// What is known of indices.
     pub known: Known,
     /// The form for strips of items.
@@ -308,7 +311,7 @@ impl Walk {
                 (quote!(#native.#member), Tree::of("field").part(&tree).word(name))
             }
             Expr::Index(index) => {
-                if let Some(refused) = self.refuse_atomic(index) {
+                if let Some(refused) = self.refuse_element(index) {
                     return refused;
                 }
                 self.slot_of(&index.expr, &index.index);

@@ -55,7 +55,7 @@ impl Walk {
                 (Target::Field(Box::new(base), field.member.clone()), tree)
             }
             Expr::Index(index) => {
-                if let Some((native, tree)) = self.refuse_atomic(index) {
+                if let Some((native, tree)) = self.refuse_element(index) {
                     return (Target::Name(native), tree);
                 }
                 self.writes(&index.expr, index.span());
@@ -91,8 +91,37 @@ impl Walk {
         }
     }
 
+    /// What is no element, by how it is written.
+    pub(super) fn refuse_element(&mut self, index: &ExprIndex) -> Option<Both> {
+        self.refuse_atomic(index).or_else(|| self.refuse_rows(index))
+    }
+
+    /// `x[row][column]`, as if views had rows.
+    fn refuse_rows(&mut self, index: &ExprIndex) -> Option<Both> {
+        let (mut of, mut indices) = (&*index.expr, vec![&*index.index]);
+        while let Expr::Index(outer) = of {
+            indices.insert(0, &outer.index);
+            of = &outer.expr;
+        }
+        let number = self.number(of)?;
+        let (_, grid) = *self.grids.iter().find(|(at, _)| *at == number)?;
+        if indices.len() < 2 || matches!(indices[0], Expr::Tuple(_)) {
+            return None;
+        }
+        let mut all: Vec<_> = indices.iter().map(|at| at.to_token_stream().to_string()).collect();
+        all.resize(grid.rank.into(), "..".to_owned());
+        let (of, all, rank) = (of.to_token_stream(), all.join(", "), grid.rank);
+        let text = match grid.own {
+            true => {
+                format!("items have their own element of `{of}` alone; write the item, `{of}[i]`")
+            }
+            false => format!("`{of}` has one index of {rank} numbers; write `{of}[({all})]`"),
+        };
+        Some(self.refuse(index.span(), text))
+    }
+
     /// An element of what is atomic, as if it were not.
-    pub(super) fn refuse_atomic(&mut self, index: &ExprIndex) -> Option<Both> {
+    fn refuse_atomic(&mut self, index: &ExprIndex) -> Option<Both> {
         let of = &index.expr;
         if !matches!(self.special_of(of), Special::Atomic | Special::LocalAtomic) {
             return None;

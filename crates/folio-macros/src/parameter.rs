@@ -1,6 +1,6 @@
 //! Parameters: what each is, by its type, and how it is written.
 
-use crate::body::Special;
+use crate::body::{FLOATS_AND_INTEGERS, Special};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -84,11 +84,8 @@ pub struct Grid {
     pub own: bool,
 }
 
+/// Of this type, if it is one. Elements that are no numbers may have an index of their own: `x[i][0]`.
 pub fn grid_of(ty: &Type) -> Option<Grid> {
-    const NUMBERS: [&str; 14] = [
-        "f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64",
-        "usize",
-    ];
     let Type::Path(path) = ty else { return None };
     let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
         return None;
@@ -102,7 +99,7 @@ pub fn grid_of(ty: &Type) -> Option<Grid> {
         "OutRow" | "InOutRow" => (2, false),
         _ => return None,
     };
-    (rank > 1 && NUMBERS.contains(&element.as_str())).then_some(Grid { rank, own })
+    (rank > 1 && FLOATS_AND_INTEGERS.contains(&element.as_str())).then_some(Grid { rank, own })
 }
 
 impl Parameter {

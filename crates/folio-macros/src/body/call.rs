@@ -95,7 +95,7 @@ const QUESTIONS: &[&str] = &[
 ];
 
 /// Types whose functions convert.
-const FLOATS_AND_INTEGERS: &[&str] = &[
+pub const FLOATS_AND_INTEGERS: &[&str] = &[
     "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "isize", "usize", "f32", "f64", "f16",
     "bf16",
 ];

@@ -15,6 +15,7 @@ mod place;
 mod strip;
 mod subgroup;
 
+pub use call::FLOATS_AND_INTEGERS;
 pub use group::{Special, Zone};
 pub use lanes::Strips;
 

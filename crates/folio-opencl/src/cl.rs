@@ -19,6 +19,7 @@ use opencl_sys::{
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The loader, or why there is none.
 pub(crate) fn library() -> Result<&'static OpenClRuntime, HalError> {
@@ -87,8 +88,16 @@ macro_rules! run {
 }
 pub(crate) use run;
 
+/// Buffers that have been given back, which is counted before it happens.
+static GONE: AtomicU64 = AtomicU64::new(0);
+
+/// While this stays what it is, buffers of one name are one buffer: drivers use names again.
+pub(crate) fn buffers_gone() -> u64 {
+    GONE.load(Ordering::Relaxed)
+}
+
 macro_rules! objects {
-    ($($(#[$doc:meta])* $name:ident: $raw:ty, $release:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $raw:ty, $release:ident $(, $before:expr)?;)*) => {$(
         $(#[$doc])*
         #[derive(Debug)]
         pub(crate) struct $name(pub(crate) $raw);
@@ -100,6 +109,7 @@ macro_rules! objects {
 
         impl Drop for $name {
             fn drop(&mut self) {
+                $($before;)?
                 // SAFETY: made by a call that gave one reference, which is given back here.
                 let _ = unsafe { call!($release(self.0)) };
             }
@@ -114,7 +124,7 @@ objects! {
     /// The end of a command.
     Event: cl_event, clReleaseEvent;
     /// Memory.
-    Buffer: cl_mem, clReleaseMemObject;
+    Buffer: cl_mem, clReleaseMemObject, GONE.fetch_add(1, Ordering::Relaxed);
     /// Text and what was built of it.
     Program: cl_program, clReleaseProgram;
     /// An entry of a program.

@@ -1,7 +1,7 @@
 //! Kernels in IR: emitted as OpenCL C, built for one device, and launched with the arguments that the
 //! emitter's layout names. How a launch is cut into threads is `threads`.
 
-use crate::cl::{Buffer, Kernel, Program, run};
+use crate::cl::{Buffer, Kernel, Program, buffers_gone, run};
 use crate::device::Core;
 use crate::held::Given;
 use crate::memory::with_room;
@@ -119,7 +119,13 @@ struct Entry {
     kernel: Kernel,
     /// The words by value that it has. Some drivers allocate memory whenever they are given such.
     words: Vec<u64>,
+    /// The buffers that it has, as far as known, and how many were [gone](buffers_gone) by then.
+    buffers: Vec<Option<cl_mem>>,
+    gone: u64,
 }
+
+// SAFETY: OpenCL's objects may be used by any thread; of buffers only the names are compared.
+unsafe impl Send for Entry {}
 
 /// What a launch passes: the parameters that are memory, their buffers (null where nothing is accessed), and the
 /// scalars' words.
@@ -251,7 +257,8 @@ impl Built {
         }
         let block = within;
         let compute_units = u64::from(core.info.compute_units).max(1);
-        let entry = Mutex::new(Entry { kernel, words: Vec::new() });
+        let (words, buffers) = (Vec::new(), Vec::new());
+        let entry = Mutex::new(Entry { kernel, words, buffers, gone: 0 });
         let reductions = Mutex::new(reductions);
         Ok(Built { module, block, compute_units, most, entry, reductions, _program: program })
     }
@@ -278,10 +285,12 @@ impl Built {
         passed: &mut Passed<'_>,
     ) -> Result<(), HalError> {
         let threads = self.threads(geometry, columns)?;
-        let count = threads.blocks().iter().product();
-        if count <= 1 || self.module.reductions.is_empty() {
+        let blocks = threads.grid.groups.iter().product::<u64>();
+        if blocks <= 1 || self.module.reductions.is_empty() {
             return self.hold(commands, &threads, passed);
         }
+        // Its threads have been counted.
+        let count = blocks as usize;
         let reductions = self.reductions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut finished = Vec::new();
         for finish in &*reductions {
@@ -335,14 +344,14 @@ impl Built {
         Ok(())
     }
 
-    /// Sets what the entry is given, and has it enqueued.
+    /// Sets what the entry is given and does not have, and has it enqueued.
     pub(crate) fn given(
         &self,
         given: &Given<'_>,
         enqueue: impl FnOnce(&Kernel) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
-        let Entry { kernel, words } = &mut *entry;
+        let Entry { kernel, words, buffers, gone } = &mut *entry;
         let mut arguments = Arguments::of(kernel);
         if !given.words.is_empty() {
             if **words == *given.words {
@@ -353,8 +362,19 @@ impl Built {
                 words.extend_from_slice(given.words);
             }
         }
-        for buffer in given.buffers {
-            arguments.memory(*buffer)?;
+        let now = buffers_gone();
+        if std::mem::replace(gone, now) != now {
+            buffers.clear();
+        }
+        buffers.resize(given.buffers.len(), None);
+        for (has, buffer) in buffers.iter_mut().zip(given.buffers) {
+            if *has == Some(*buffer) {
+                arguments.skip();
+            } else {
+                *has = None;
+                arguments.memory(*buffer)?;
+                *has = Some(*buffer);
+            }
         }
         let scratch = self.module.layout.scratch as usize;
         if scratch != 0 {

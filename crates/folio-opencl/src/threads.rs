@@ -18,12 +18,6 @@ pub(crate) struct Threaded {
     pub(crate) grid: Grid,
 }
 
-impl Threaded {
-    pub(crate) fn blocks(&self) -> [usize; 3] {
-        std::array::from_fn(|d| self.global[d] / self.local[d].max(1))
-    }
-}
-
 fn beyond() -> HalError {
     HalError::unsupported("a launch of this size")
 }

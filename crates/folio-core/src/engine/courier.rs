@@ -25,15 +25,17 @@ use std::time::{Duration, Instant};
 /// So many operations may be in a mailbox before submitters slow down: what is on its way should
 /// stay in the caches.
 const BACKLOG: u64 = 64;
-/// With so many there, submitters hand over themselves: the courier is held up.
+/// With so many there, submitters wait until they are fewer; and hand over themselves if the courier is held up.
 const TOO_MANY: u64 = 1024;
-/// The same of a courier that may be held up by another device.
+/// With so many there, they do so at once where another device may hold up the courier.
 const TOO_MANY_SHARED: u64 = 2 * BACKLOG;
 /// What a courier hands over of a lane, at most, before it offers the backend its thread and turns to the next lane:
 /// also what comes in the meantime.
 const TURN: u64 = 256;
 /// How often whoever waits finds somebody else at its lane, before it takes its turn or sleeps.
 const PATIENCE: u32 = if cfg!(loom) { 1 } else { 100 };
+/// How often whoever waits for a courier to take something sees that it has not, before it counts as held up.
+const HELD_UP: u32 = if cfg!(loom) { 1 } else { 1000 };
 /// How often a courier looks for operations before it sleeps: some 50 microseconds.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 1000 };
 
@@ -119,8 +121,11 @@ impl Engaged {
                     break;
                 }
             }
-            let too_many = if self.alone { TOO_MANY } else { TOO_MANY_SHARED };
-            return lane.backlog() < too_many;
+            // What submitters hand over themselves holds up no courier that has other devices to see to.
+            return match self.alone {
+                true => become_fewer(lane, TOO_MANY),
+                false => lane.backlog() < TOO_MANY_SHARED,
+            };
         }
         true
     }
@@ -148,6 +153,21 @@ pub(crate) fn engage(devices: &mut [DeviceEntry]) {
         let (ahead, most) = (AtomicU64::new(0), u64::from(most));
         device.courier = Some(Engaged { courier, alone, ahead, most });
     }
+}
+
+/// Waits until there are fewer operations in the lane's mailbox than so many; false if nobody takes any.
+pub(super) fn become_fewer(lane: &LaneShared, many: u64) -> bool {
+    let (mut looks, mut seen) = (0, lane.enqueued());
+    while lane.backlog() >= many {
+        pause();
+        let enqueued = lane.enqueued();
+        looks = if enqueued == seen { looks + 1 } else { 0 };
+        if looks >= HELD_UP {
+            return false;
+        }
+        seen = enqueued;
+    }
+    true
 }
 
 /// Some microseconds, as long as a driver's call.
@@ -317,9 +337,39 @@ mod tests {
     use super::enough;
     use crate::engine::null::{Null, PANICS};
     use crate::error::Cause;
-    use crate::{Error, Runtime};
+    use crate::{Buffer, Error, Event, Queue, Result, Runtime};
     use std::collections::HashSet;
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    fn submit(q: &Queue, x: &mut Buffer<u32>, label: &str) -> Result<Event> {
+        q.submit(|cg| {
+            cg.label(label);
+            let x = cg.read_write(x);
+            cg.host_kernel([1], x, |_, _| {});
+            Ok(())
+        })
+    }
+
+    /// Whoever waits for a lane has others flushed where lanes hold operations back.
+    #[test]
+    fn waits_flush_what_holds_back() {
+        for batches in [false, true] {
+            let backend = Null { batches, held: Some(Arc::default()), ..Null::new(1) };
+            let rt = Runtime::builder().backend(backend.clone()).build().unwrap();
+            let q = rt.queue_on("null:0").unwrap();
+            let [mut x, mut y] = [0, 1].map(|_| rt.buffer::<u32>(4).unwrap());
+            let [first, _] = [&mut x, &mut y].map(|x| submit(&q, x, "").unwrap());
+            let lanes = backend.lanes();
+            let flushed =
+                || -> u64 { lanes.iter().map(|lane| lane.flushed.load(Ordering::Relaxed)).sum() };
+            let before = flushed();
+            lanes.iter().for_each(|lane| lane.ended.store(1, Ordering::Release));
+            first.wait().unwrap();
+            assert!(if batches { flushed() > before } else { flushed() == before });
+            q.wait().unwrap();
+        }
+    }
 
     /// A backend that panics has failed, for whoever waits and nobody else, on the thread of a submitter and on a
     /// courier.
@@ -329,15 +379,7 @@ mod tests {
             let rt = Runtime::builder().backend(Null { courier, ..Null::new(1) }).build().unwrap();
             let q = rt.queue_on("null:0").unwrap();
             let mut all: Vec<_> = (0..40).map(|_| rt.buffer::<u32>(4).unwrap()).collect();
-            let mut submit = |at: usize, label: &str| {
-                q.submit(|cg| {
-                    cg.label(label);
-                    let x = cg.read_write(&mut all[at]);
-                    cg.host_kernel([1], x, |_, _| {});
-                    Ok(())
-                })
-                .unwrap()
-            };
+            let mut submit = |at: usize, label: &str| submit(&q, &mut all[at], label).unwrap();
             (0..20).for_each(|at| drop(submit(at, "")));
             let failed = submit(20, PANICS);
             let fine = submit(21, "");
@@ -347,6 +389,7 @@ mod tests {
             submit(22, "").wait().unwrap();
         }
     }
+
     #[test]
     fn couriers_leave_processors_to_submitters() {
         let all = [(1, 16), (8, 16), (8, 8), (8, 4), (2, 1), (1, 2), (0, 16)];
@@ -377,14 +420,7 @@ mod tests {
         for at in 0..DEVICES {
             let q = rt.queue_on(&format!("null:{at}")[..]).unwrap();
             let mut x = rt.buffer::<u32>(4).unwrap();
-            for _ in 0..100 {
-                q.submit(|cg| {
-                    let x = cg.read_write(&mut x);
-                    cg.host_kernel([1], x, |_, _| {});
-                    Ok(())
-                })
-                .unwrap();
-            }
+            (0..100).for_each(|_| drop(submit(&q, &mut x, "").unwrap()));
             q.wait().unwrap();
         }
         assert!(couriers().all(|courier| courier.state.lock().running));

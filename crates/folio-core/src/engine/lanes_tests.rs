@@ -1,8 +1,9 @@
 //! What native lanes are told.
 
 use super::*;
+use crate::engine::courier::become_fewer;
 use crate::hal::{Geometry, Lost};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Which ticks it was told that others wait for, each with how many it had been given.
 #[derive(Default)]
@@ -52,20 +53,49 @@ impl Lanes for Nobody {
     }
 }
 
-/// A lane hears of a tick for which others wait when it has that tick, and not those behind it; of one that it
-/// has already, it does not.
-#[test]
-fn lanes_are_told_what_is_waited_for() {
-    let told = Arc::new(Told::default());
-    let lane = LaneShared::new(LaneId(0), told.clone(), 1000);
-    let push = |tick| {
+/// Operations up to so many ticks, for a lane that nobody looks after.
+fn filled(native: Arc<dyn Lane>, ticks: Tick) -> LaneShared {
+    let lane = LaneShared::new(LaneId(0), native, 1000);
+    for tick in 1..=ticks {
         let (order, waits, label) = (Order::Free, Waits::default(), Label::default());
         let payload = Payload::Copy(Vec::new());
         let op = || LaneOp { tick, order, waits, label, timed: false, payload };
         // SAFETY: this thread is the only one.
         unsafe { lane.mailbox.push_with(op) };
+    }
+    lane
+}
+
+/// Who has submitted too much waits while somebody takes something of it, however slowly, and no longer.
+#[test]
+fn submitters_wait_for_couriers_that_get_on() {
+    // One that other programs hold up may be taken for one that does not get on.
+    let is_waited_for = || {
+        let lane = filled(Arc::new(Told::default()), 100);
+        let taken = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for tick in 1..=51 {
+                    taken.store(tick == 51, Ordering::Relaxed);
+                    assert!(!lane.drain(&Nobody, tick));
+                    std::thread::sleep(Duration::from_micros(20));
+                }
+            });
+            become_fewer(&lane, 50) && taken.load(Ordering::Relaxed)
+        })
     };
-    (1..=100).for_each(push);
+    assert!((0..100).any(|_| is_waited_for()));
+    let lane = filled(Arc::new(Told::default()), 100);
+    assert!(become_fewer(&lane, 101));
+    assert!(!become_fewer(&lane, 100));
+}
+
+/// A lane hears of a tick for which others wait when it has that tick, and not those behind it; of one that it
+/// has already, it does not.
+#[test]
+fn lanes_are_told_what_is_waited_for() {
+    let told = Arc::new(Told::default());
+    let lane = filled(told.clone(), 100);
     [3, 4, 80].into_iter().for_each(|tick| lane.expect_wait_for(tick));
     assert!(!lane.drain(&Nobody, 2));
     assert!(told.awaited.lock().is_empty());

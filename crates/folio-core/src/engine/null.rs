@@ -24,15 +24,18 @@ pub(super) struct Null {
     pub(super) held: Option<Arc<Mutex<Vec<Arc<State>>>>>,
     /// See [`Caps::courier`].
     pub(super) courier: Option<u32>,
+    /// See [`Caps::batches`].
+    pub(super) batches: bool,
 }
 
 impl Null {
     pub(super) fn new(devices: u32) -> Null {
-        Null { devices, closures: true, held: None, courier: None }
+        Null { devices, closures: true, held: None, courier: None, batches: false }
     }
 
     fn info(&self, at: u32) -> DeviceInfo {
         let (closures, ir, courier) = (self.closures, !self.closures, self.courier);
+        let (batches, wait_group) = (self.batches, Some(WaitGroup(0)));
         DeviceInfo {
             name: "null".into(),
             vendor: String::new(),
@@ -42,7 +45,7 @@ impl Null {
             home: MemoryHome::Own(at),
             memory: 1 << 30,
             compute_units: 1,
-            caps: Caps { closures, ir, courier, wait_group: Some(WaitGroup(0)), ..Caps::default() },
+            caps: Caps { closures, ir, courier, batches, wait_group, ..Caps::default() },
         }
     }
 
@@ -120,6 +123,8 @@ unsafe impl UsmAllocator for NullDevice {
 pub(super) struct State {
     pub(super) given: AtomicU64,
     pub(super) ended: AtomicU64,
+    /// How often it was flushed.
+    pub(super) flushed: AtomicU64,
     /// Operations that fail, if the lane is held.
     pub(super) failing: Mutex<Vec<Tick>>,
     /// What each operation waits for, by lane, its own one included, if the lane is held.
@@ -180,6 +185,9 @@ unsafe impl Lane for NullLane {
             KernelRef::Loaded(_) => assert_eq!((args.blob, self.closures), (&[7; 8][..], false)),
         }
         self.take(head)
+    }
+    fn flush(&self) {
+        self.state.flushed.fetch_add(1, Ordering::Relaxed);
     }
     fn completed(&self) -> Result<Tick, Lost> {
         Ok(self.state.ended.load(Ordering::Acquire))

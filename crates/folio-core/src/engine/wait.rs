@@ -2,7 +2,7 @@
 
 use super::Engine;
 use super::lanes::Lanes;
-use super::ledger::{Body, Ledger};
+use super::ledger::{Body, LANES_PER_DEVICE, Ledger};
 use super::slots::Slot;
 use super::stamp::{LaneId, SlotId, Stamp, When};
 use crate::error::{Error, Failure, Label, Unfinished};
@@ -138,8 +138,8 @@ impl Engine {
     fn wait_on_lane(&self, lane: LaneId, tick: Tick, until: Option<Instant>) {
         let Some(shared) = self.table.shared(lane) else { return };
         self.hand_over_before_waiting(lane, tick, until);
-        // It flushes itself when it waits; the lanes that it waits for must be told.
-        for other in self.table.all() {
+        // It flushes itself when it waits; lanes that it waits for may hold operations back.
+        for other in self.table.all().filter(|other| self.holds_back(other.id)) {
             other.native.flush();
         }
         // A full lane has not taken the operation yet: wait until it has made room.
@@ -159,6 +159,11 @@ impl Engine {
             // would ask it again.
             Err(lost) => ledger.lose(ledger.device_of(lane), &lost),
         });
+    }
+
+    /// Whether the native lane has to be flushed; all others are where they are given something.
+    fn holds_back(&self, lane: LaneId) -> bool {
+        self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].info.caps.batches
     }
 
     /// A kernel may not wait, and a host task not for what waits for itself.

@@ -1,6 +1,7 @@
 //! Kernels: what is built, and in which groups they run.
 
 use super::*;
+use crate::cl::buffers_gone;
 use crate::device::Loaded;
 use crate::module::Text;
 use crate::platform::{platforms, version};
@@ -114,33 +115,66 @@ fn a_text_that_launches_can_do_without_is_asked_for_rarely() {
     assert!(bench.failures().is_empty());
 }
 
-/// The numbers of a launch are given to the driver where they differ from those that the kernel has, or where it may have
-/// none.
+/// Arguments are given to the driver where they differ from those that the kernel has, or where it may have none; a buffer
+/// also where one of its name may have been another.
 #[test]
-fn numbers_are_set_where_they_differ() {
+fn arguments_are_set_where_they_differ() {
+    const SET: &str = "clSetKernelArg";
     let Some(bench) = Bench::open(256) else { return };
-    bench.copy(&mut [1.0; 256], true);
-    let launch = |items| {
-        let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, items]));
-        let args = Args { proved: true, ..Args::new(&params) };
-        let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(bench.twice));
-        let calls = calls_of(|| {
-            bench.lane.launch(&head, kernel, &geometry, &args).unwrap();
-            bench.enqueue();
-        });
-        calls.get("clSetKernelArg").copied().unwrap_or(0)
+    let memory = || {
+        let made = bench.device.usm().alloc(&request(4 * 256)).unwrap();
+        let base = MemBase::Device { device: 0, handle: made.handle };
+        Bench { memory: MemRef { base, offset: 0 }, last: Cell::new(0), ..bench.beside() }
     };
-    let all = launch(256);
-    assert_eq!([256, 128, 128, 256].map(launch), [all - 1, all, all - 1, all]);
-    refuse("clSetKernelArg", 0);
-    launch(128);
-    was_refused();
-    assert_eq!([256, 256].map(launch), [all, all - 1]);
-    let mut values = [0.0; 256];
-    bench.copy(&mut values, false);
-    let [first, second] = [7, 5].map(|launches| [2f32.powi(launches); 128]);
-    assert!(values == *[first, second].concat(), "{values:?}");
-    assert_eq!(bench.failures().len(), 1);
+    let launch = |of: &Bench, items| {
+        let (params, geometry) = ([of.param(256)], Geometry::new(1, [1, 1, items]));
+        let args = Args { proved: true, ..Args::new(&params) };
+        let (head, kernel) = (of.head(&[]), KernelRef::Loaded(of.twice));
+        let calls = calls_of(|| {
+            of.lane.launch(&head, kernel, &geometry, &args).unwrap();
+            of.enqueue();
+        });
+        calls.get(SET).copied().unwrap_or(0)
+    };
+    let holds = |of: &Bench, first: i32, second: i32| {
+        let mut values = [0.0; 256];
+        of.copy(&mut values, false);
+        let expected = [first, second].map(|launches| [2f32.powi(launches); 128]);
+        assert!(values == *expected.concat(), "{values:?}");
+    };
+    let other = memory();
+    // Buffers of other tests may go meanwhile, in the same process.
+    for _ in 0..100 {
+        bench.copy(&mut [1.0; 256], true);
+        other.copy(&mut [1.0; 256], true);
+        let gone = buffers_gone();
+        launch(&bench, 256);
+        let both = [&bench, &bench, &bench, &other, &other, &bench];
+        let items = [256, 128, 128, 128, 128, 256];
+        let set: Vec<usize> = both.into_iter().zip(items).map(|(of, n)| launch(of, n)).collect();
+        refuse(SET, 0);
+        launch(&other, 128);
+        was_refused();
+        let again = [launch(&other, 128), launch(&other, 128)];
+        let (still, failures) = (buffers_gone() == gone, other.failures());
+        holds(&bench, 5, 3);
+        holds(&other, 4, 0);
+        assert_eq!(failures.len() + other.failures().len(), 1);
+        if still {
+            assert_eq!((&set[..], again), (&[0, 1, 0, 1, 0, 2][..], [2, 0]));
+            break;
+        }
+    }
+    // Memory that comes after one that is gone may have its name.
+    for _ in 0..20 {
+        let next = memory();
+        next.copy(&mut [1.0; 256], true);
+        assert!(launch(&next, 256) > 0);
+        assert_eq!(launch(&next, 256), 0);
+        holds(&next, 2, 2);
+        let MemBase::Device { handle, .. } = next.memory.base else { unreachable!() };
+        next.device.usm().free(handle);
+    }
 }
 
 /// What the device says of its floats is what it does: denormals, divisions, square roots.

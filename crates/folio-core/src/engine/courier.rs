@@ -39,6 +39,9 @@ const HELD_UP: u32 = if cfg!(loom) { 1 } else { 1000 };
 /// How often a courier looks for operations before it sleeps: some 50 microseconds.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 1000 };
 
+/// What their threads are called.
+pub(super) const COURIER: &str = "folio courier";
+
 /// A courier, of one device or of several.
 #[repr(align(128))]
 pub(crate) struct Courier {
@@ -235,8 +238,10 @@ impl Engine {
         // that is at another lane of the device.
         let courier = device.courier.as_ref().filter(|_| device.info.caps.one_at_a_time);
         let is_carried = || courier.is_some_and(Engaged::is_awake) && shared.is_waiting();
+        // Some backends take many operations at once.
+        let patience = || if is_carried() { HELD_UP } else { PATIENCE };
         let (mut looks, mut seen) = (0, 0);
-        while looks < PATIENCE {
+        while looks < patience() {
             if shared.enqueued() >= tick {
                 return;
             }
@@ -282,7 +287,7 @@ impl Engine {
         drop(state);
         courier.wake.notify_all();
         let Some(me) = self.me.upgrade().filter(|_| start) else { return };
-        let thread = std::thread::Builder::new().name("folio courier".to_owned());
+        let thread = std::thread::Builder::new().name(COURIER.to_owned());
         if thread.spawn(move || me.carry(at)).is_err() {
             // Submitters go on by themselves; the next call tries again.
             courier.state.lock().running = false;
@@ -335,7 +340,7 @@ impl Engine {
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests {
     use super::enough;
-    use crate::engine::null::{Null, PANICS};
+    use crate::engine::null::{Null, PANICS, SLOW, State};
     use crate::error::Cause;
     use crate::{Buffer, Error, Event, Queue, Result, Runtime};
     use std::collections::HashSet;
@@ -349,6 +354,25 @@ mod tests {
             cg.host_kernel([1], x, |_, _| {});
             Ok(())
         })
+    }
+
+    /// Whoever waits leaves the rest to a courier that gets on, if two of them would take longer.
+    #[test]
+    fn a_courier_is_left_alone_by_who_waits() {
+        const ALL: u64 = 600;
+        let is_left_alone = || {
+            let (held, one_at_a_time) = (Some(Arc::default()), true);
+            let backend = Null { courier: Some(1), held, one_at_a_time, ..Null::new(1) };
+            let rt = Runtime::builder().backend(backend.clone()).build().unwrap();
+            let (q, mut x) = (rt.queue_on("null:0").unwrap(), rt.buffer::<u32>(4).unwrap());
+            let last = (0..ALL).map(|_| submit(&q, &mut x, SLOW).unwrap()).last().unwrap();
+            backend.lanes().iter().for_each(|lane| lane.ended.store(u64::MAX, Ordering::Release));
+            last.wait().unwrap();
+            let carried = |lane: &Arc<State>| lane.carried.load(Ordering::Relaxed);
+            backend.lanes().iter().map(carried).sum::<u64>() > ALL - 50
+        };
+        // Other programs may hold it up.
+        assert!((0..10).any(|_| is_left_alone()));
     }
 
     /// Whoever waits for a lane has others flushed where lanes hold operations back.

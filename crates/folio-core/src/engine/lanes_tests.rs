@@ -1,7 +1,7 @@
 //! What native lanes are told.
 
 use super::*;
-use crate::engine::courier::become_fewer;
+use crate::engine::courier::{Patience, become_fewer};
 use crate::hal::{Geometry, Lost};
 use std::time::{Duration, Instant};
 
@@ -88,6 +88,19 @@ fn submitters_wait_for_couriers_that_get_on() {
     let lane = filled(Arc::new(Told::default()), 100);
     assert!(become_fewer(&lane, 101));
     assert!(!become_fewer(&lane, 100));
+}
+
+/// Patience ends after so many looks at which nothing more has been handed over.
+#[test]
+fn patience_begins_anew_when_something_is_handed_over() {
+    let mut patience = Patience::default();
+    for enqueued in [0, 1, 16, 17] {
+        for _ in 0..1000 {
+            assert!(!patience.is_over(enqueued, 1000));
+        }
+    }
+    assert!(patience.is_over(17, 1000));
+    assert!(!patience.is_over(18, 1000));
 }
 
 /// A lane hears of a tick for which others wait when it has that tick, and not those behind it; of one that it

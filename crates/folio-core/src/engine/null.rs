@@ -1,21 +1,17 @@
 //! Devices that do nothing, for tests of the engine alone: at once, or when the test says so.
 
-use super::courier::COURIER;
 use crate::hal::{
     AllocReq, Allocation, Args, Backend, Caps, CopyRect, Device, DeviceInfo, DeviceKind, FillRect,
     Geometry, HalError, HalErrorKind, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
     Lost, MemoryHome, MemoryInfo, Notify, Order, Tick, Unavailable, UsmAllocator, Wait, WaitGroup,
 };
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The label of commands at which the backend panics.
 pub(super) const PANICS: &str = "panics";
-
-/// The label of commands that take time to be given, and to look after then.
-pub(super) const SLOW: &str = "slow";
 
 /// A backend of such devices, each with memory of its own.
 #[derive(Clone)]
@@ -30,20 +26,16 @@ pub(super) struct Null {
     pub(super) courier: Option<u32>,
     /// See [`Caps::batches`].
     pub(super) batches: bool,
-    /// See [`Caps::one_at_a_time`].
-    pub(super) one_at_a_time: bool,
 }
 
 impl Null {
     pub(super) fn new(devices: u32) -> Null {
-        let (batches, one_at_a_time) = (false, false);
-        Null { devices, closures: true, held: None, courier: None, batches, one_at_a_time }
+        Null { devices, closures: true, held: None, courier: None, batches: false }
     }
 
     fn info(&self, at: u32) -> DeviceInfo {
         let (closures, ir, courier) = (self.closures, !self.closures, self.courier);
-        let (batches, one_at_a_time) = (self.batches, self.one_at_a_time);
-        let wait_group = Some(WaitGroup(0));
+        let (batches, wait_group) = (self.batches, Some(WaitGroup(0)));
         DeviceInfo {
             name: "null".into(),
             vendor: String::new(),
@@ -53,15 +45,7 @@ impl Null {
             home: MemoryHome::Own(at),
             memory: 1 << 30,
             compute_units: 1,
-            caps: Caps {
-                closures,
-                ir,
-                courier,
-                batches,
-                one_at_a_time,
-                wait_group,
-                ..Caps::default()
-            },
+            caps: Caps { closures, ir, courier, batches, wait_group, ..Caps::default() },
         }
     }
 
@@ -139,10 +123,6 @@ unsafe impl UsmAllocator for NullDevice {
 pub(super) struct State {
     pub(super) given: AtomicU64,
     pub(super) ended: AtomicU64,
-    /// Operations that were handed over by couriers.
-    pub(super) carried: AtomicU64,
-    /// The last operation was a [slow](SLOW) one.
-    slow: AtomicBool,
     /// How often it was flushed.
     pub(super) flushed: AtomicU64,
     /// Operations that fail, if the lane is held.
@@ -178,11 +158,6 @@ impl NullLane {
         } else {
             self.state.ended.store(head.tick, Ordering::Release);
         }
-        if std::thread::current().name() == Some(COURIER) {
-            self.state.carried.fetch_add(1, Ordering::Relaxed);
-        }
-        self.state.slow.store(head.label == SLOW, Ordering::Relaxed);
-        self.drive();
         self.state.given.store(head.tick, Ordering::Release);
         assert_ne!(head.label, PANICS, "a fault of the backend");
         Ok(())
@@ -210,12 +185,6 @@ unsafe impl Lane for NullLane {
             KernelRef::Loaded(_) => assert_eq!((args.blob, self.closures), (&[7; 8][..], false)),
         }
         self.take(head)
-    }
-    fn drive(&self) {
-        if self.state.slow.load(Ordering::Relaxed) {
-            let begun = Instant::now();
-            while begun.elapsed() < Duration::from_micros(400) {}
-        }
     }
     fn flush(&self) {
         self.state.flushed.fetch_add(1, Ordering::Relaxed);

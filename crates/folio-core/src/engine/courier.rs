@@ -106,29 +106,34 @@ impl Engaged {
         self.courier.awake.load(Ordering::Relaxed)
     }
 
-    /// True if the operations that are in the lane's mailbox may be left to the courier.
+    /// True if the operations that are in the lane's mailbox may be left to the courier, which has handed over so many
+    /// for the device.
     #[inline]
-    fn takes(&self, lane: &LaneShared) -> bool {
+    fn takes(&self, lane: &LaneShared, enqueued: impl Fn() -> Tick) -> bool {
         // After the push, which this thread has done, or the one whose lock it has had.
         fence(Ordering::SeqCst);
         if !self.is_awake() {
             return false;
         }
         // Looking takes a cache line from the courier, so it is done seldom.
-        if lane.is_due(BACKLOG / 4) && lane.backlog() >= BACKLOG {
-            for _ in 0..BACKLOG / 4 {
-                pause();
-                if lane.backlog() <= BACKLOG / 2 {
-                    break;
-                }
-            }
-            return match self.alone {
-                // A task that the courier has called does not wait for it.
-                true => !foreign::inside() && become_fewer(lane, TOO_MANY),
-                false => lane.backlog() < TOO_MANY_SHARED,
-            };
+        if !lane.is_due(BACKLOG / 4) || lane.backlog() < BACKLOG {
+            return true;
         }
-        true
+        let too_many = if self.alone { TOO_MANY } else { TOO_MANY_SHARED };
+        // The courier may be calling this task.
+        if foreign::inside() {
+            return lane.backlog() < too_many;
+        }
+        for _ in 0..BACKLOG / 4 {
+            pause();
+            if lane.backlog() <= BACKLOG / 2 {
+                break;
+            }
+        }
+        // A lane that is held back for want of room is not the courier's.
+        let serves = || self.is_awake() && !lane.stalled.load(Ordering::Acquire);
+        let serves = || serves().then(&enqueued);
+        lane.backlog() < too_many || self.alone && become_fewer(lane, too_many, serves)
     }
 
     /// One whose thread is started by the model itself.
@@ -156,14 +161,19 @@ pub(crate) fn engage(devices: &mut [DeviceEntry]) {
     }
 }
 
-/// Waits until there are fewer operations in the lane's mailbox than so many; false if nobody takes any.
-pub(super) fn become_fewer(lane: &LaneShared, many: u64) -> bool {
+/// Waits until there are fewer operations in the lane's mailbox than so many; false if nobody hands any over, or nobody
+/// is to (none; else how many have been handed over).
+pub(super) fn become_fewer(
+    lane: &LaneShared,
+    many: u64,
+    mut enqueued: impl FnMut() -> Option<Tick>,
+) -> bool {
     let mut patience = Patience::default();
     while lane.backlog() >= many {
-        pause();
-        if patience.is_over(lane.enqueued(), COURIERS) {
+        if enqueued().is_none_or(|enqueued| patience.is_over(enqueued, COURIERS)) {
             return false;
         }
+        pause();
     }
     true
 }
@@ -215,7 +225,7 @@ impl Engine {
 
     fn hand_over_by(&self, engaged: &Engaged, at: usize, lane: LaneId) {
         let Some(shared) = self.table.shared(lane) else { return };
-        if engaged.takes(shared) {
+        if engaged.takes(shared, || self.enqueued(at)) {
             return;
         }
         self.drain(lane);
@@ -252,6 +262,8 @@ impl Engine {
         // that is at another lane of the device.
         let courier = device.courier.as_ref().filter(|_| device.info.caps.one_at_a_time);
         let is_carried = || courier.is_some_and(Engaged::is_awake) && shared.is_waiting();
+        // Another device may hold it up.
+        let looks = if courier.is_some_and(|courier| courier.alone) { COURIERS } else { OTHERS };
         let mut patience = Patience::default();
         loop {
             if shared.enqueued() >= tick {
@@ -265,7 +277,7 @@ impl Engine {
                 return;
             }
             let over = match carried {
-                true => patience.is_over(self.enqueued(at), COURIERS),
+                true => patience.is_over(self.enqueued(at), looks),
                 // Whoever else is at it does not keep this thread waiting.
                 false => patience.is_over(patience.enqueued, OTHERS),
             };
@@ -354,13 +366,13 @@ impl Engine {
 
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests {
-    use super::enough;
-    use crate::engine::null::{Null, PANICS};
+    use super::*;
+    use crate::engine::lanes::tests::filled;
+    use crate::engine::null::{FLUSHES, Null, PANICS};
     use crate::error::Cause;
     use crate::{Buffer, Error, Event, Queue, Result, Runtime};
+    use std::cell::Cell;
     use std::collections::HashSet;
-    use std::sync::Arc;
-    use std::sync::atomic::Ordering;
 
     fn submit(q: &Queue, x: &mut Buffer<u32>, label: &str) -> Result<Event> {
         q.submit(|cg| {
@@ -374,24 +386,56 @@ mod tests {
     /// Whoever waits for a lane has others flushed where lanes hold operations back.
     #[test]
     fn waits_flush_what_holds_back() {
-        let flushes = |batches| {
+        for batches in [false, true] {
             let backend = Null { batches, held: Some(Arc::default()), ..Null::new(1) };
             let rt = Runtime::builder().backend(backend.clone()).build().unwrap();
             let q = rt.queue_on("null:0").unwrap();
             let [mut x, mut y] = [0, 1].map(|_| rt.buffer::<u32>(4).unwrap());
             let [first, _] = [&mut x, &mut y].map(|x| submit(&q, x, "").unwrap());
-            let lanes = backend.lanes();
-            let flushed = || lanes.iter().map(|lane| lane.flushed.load(Ordering::Relaxed));
-            let before: u64 = flushed().sum();
-            lanes.iter().for_each(|lane| lane.ended.store(1, Ordering::Release));
-            first.wait().unwrap();
-            let since = flushed().sum::<u64>() - before;
+            // By this thread.
+            let before = FLUSHES.get();
+            assert!(!first.wait_for(Duration::from_millis(1)).unwrap());
+            assert_eq!(FLUSHES.get() > before, batches);
+            backend.lanes().iter().for_each(|lane| lane.ended.store(1, Ordering::Release));
             q.wait().unwrap();
-            since > 0
+        }
+    }
+
+    /// A courier takes what is submitted, unless it is asleep, or the lane is full and not its own, or full and nobody
+    /// gets on; a task that it may be calling does not wait for it.
+    #[test]
+    fn couriers_take_what_they_can() {
+        let courier = Arc::new(Courier::new());
+        let (ahead, most) = (AtomicU64::new(0), 1);
+        let mut engaged = Engaged { courier, alone: true, ahead, most };
+        let takes = |engaged: &Engaged, ticks, stalled| {
+            let lane = filled(Arc::default(), ticks);
+            lane.stalled.store(stalled, Ordering::Relaxed);
+            let asked = Cell::new(0);
+            let takes = engaged.takes(&lane, || {
+                asked.set(asked.get() + 1);
+                7
+            });
+            (takes, asked.get())
         };
-        assert!((0..20).all(|_| flushes(true)));
-        // So does the reaper, now and then.
-        assert!((0..20).any(|_| !flushes(false)));
+        assert_eq!(takes(&engaged, 1, false), (false, 0));
+        engaged.courier.awake.store(true, Ordering::Relaxed);
+        assert_eq!(takes(&engaged, TOO_MANY - 1, false), (true, 0));
+        assert_eq!(takes(&engaged, TOO_MANY, true), (false, 0));
+        let (taken, asked) = takes(&engaged, TOO_MANY, false);
+        assert!(!taken && asked > COURIERS);
+        engaged.alone = false;
+        assert_eq!(takes(&engaged, TOO_MANY_SHARED, false), (false, 0));
+        engaged.alone = true;
+        let tasks = [TOO_MANY - 1, TOO_MANY].map(|ticks| {
+            let (mut task, engaged) = (None, &engaged);
+            std::thread::scope(|scope| {
+                let spawned = scope.spawn(|| foreign::within(|| takes(engaged, ticks, false)));
+                task = spawned.join().ok();
+            });
+            task
+        });
+        assert_eq!(tasks, [Some((true, 0)), Some((false, 0))]);
     }
 
     /// A backend that panics has failed, for whoever waits and nobody else, on the thread of a submitter and on a

@@ -165,6 +165,7 @@ impl Engine {
     /// Looks for memory that nobody needs: its last users may have ended without anybody having
     /// looked.
     pub(crate) fn reclaim(&self) {
+        self.look_at_lanes();
         self.enter(|ledger| {
             ledger.poll_all();
             ledger.free_temporaries(Duration::ZERO);

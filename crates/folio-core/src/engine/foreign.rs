@@ -33,13 +33,19 @@ pub(crate) fn inside() -> bool {
     INSIDE.with(Cell::get)
 }
 
+/// Calls what does not panic, as an interop task.
+pub(super) fn within<R>(call: impl FnOnce() -> R) -> R {
+    let before = INSIDE.with(|inside| inside.replace(true));
+    let result = call();
+    INSIDE.with(|inside| inside.set(before));
+    result
+}
+
 impl Task {
     /// Calls it. What it has captured is gone then.
     pub(crate) fn call(self, native: &dyn Any) -> Result<(), HalError> {
         let _in_kernel = InKernel::new();
-        let before = INSIDE.with(|inside| inside.replace(true));
-        let result = catch_unwind(AssertUnwindSafe(|| (self.body)(native)));
-        INSIDE.with(|inside| inside.set(before));
+        let result = within(|| catch_unwind(AssertUnwindSafe(|| (self.body)(native))));
         result.unwrap_or_else(|payload| Err(HalError::panic(payload)))
     }
 }

@@ -516,4 +516,4 @@ pub(crate) trait Lanes {
 
 #[cfg(all(test, not(loom)))]
 #[path = "lanes_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -6,12 +6,18 @@ use crate::hal::{
     Lost, MemoryHome, MemoryInfo, Notify, Order, Tick, Unavailable, UsmAllocator, Wait, WaitGroup,
 };
 use std::any::Any;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The label of commands at which the backend panics.
 pub(super) const PANICS: &str = "panics";
+
+thread_local! {
+    /// How often this thread has flushed lanes of such devices.
+    pub(super) static FLUSHES: Cell<u64> = const { Cell::new(0) };
+}
 
 /// A backend of such devices, each with memory of its own.
 #[derive(Clone)]
@@ -123,8 +129,6 @@ unsafe impl UsmAllocator for NullDevice {
 pub(super) struct State {
     pub(super) given: AtomicU64,
     pub(super) ended: AtomicU64,
-    /// How often it was flushed.
-    pub(super) flushed: AtomicU64,
     /// Operations that fail, if the lane is held.
     pub(super) failing: Mutex<Vec<Tick>>,
     /// What each operation waits for, by lane, its own one included, if the lane is held.
@@ -187,7 +191,7 @@ unsafe impl Lane for NullLane {
         self.take(head)
     }
     fn flush(&self) {
-        self.state.flushed.fetch_add(1, Ordering::Relaxed);
+        FLUSHES.set(FLUSHES.get() + 1);
     }
     fn completed(&self) -> Result<Tick, Lost> {
         Ok(self.state.ended.load(Ordering::Acquire))

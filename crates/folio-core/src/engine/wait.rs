@@ -122,6 +122,7 @@ impl Engine {
             });
             let Some(stamp) = busy else { return Ok(()) };
             if let Waited::TimedOut = self.wait(stamp, until)? {
+                self.look_at_lanes();
                 let (unfinished, left) = self.enter(|ledger| {
                     ledger.poll_all();
                     ledger.unfinished()
@@ -159,6 +160,11 @@ impl Engine {
             // would ask it again.
             Err(lost) => ledger.lose(ledger.device_of(lane), &lost),
         });
+    }
+
+    /// Has all native lanes look how far they are.
+    pub(crate) fn look_at_lanes(&self) {
+        self.table.all().for_each(|lane| lane.native.flush());
     }
 
     /// Whether the native lane has to be flushed; all others are where they are given something.

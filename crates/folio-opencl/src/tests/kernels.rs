@@ -144,7 +144,7 @@ fn arguments_are_set_where_they_differ() {
     };
     let other = memory();
     // Buffers of other tests may go meanwhile, in the same process.
-    for _ in 0..100 {
+    let undisturbed = (0..100).any(|_| {
         bench.copy(&mut [1.0; 256], true);
         other.copy(&mut [1.0; 256], true);
         let gone = buffers_gone();
@@ -162,15 +162,18 @@ fn arguments_are_set_where_they_differ() {
         assert_eq!(failures.len() + other.failures().len(), 1);
         if still {
             assert_eq!((&set[..], again), (&[0, 1, 0, 1, 0, 2][..], [2, 0]));
-            break;
         }
-    }
+        still
+    });
+    assert!(undisturbed);
     // Memory that comes after one that is gone may have its name.
     for _ in 0..20 {
         let next = memory();
         next.copy(&mut [1.0; 256], true);
+        let gone = buffers_gone();
         assert!(launch(&next, 256) > 0);
-        assert_eq!(launch(&next, 256), 0);
+        let set = launch(&next, 256);
+        assert!(set == 0 || buffers_gone() != gone);
         holds(&next, 2, 2);
         let MemBase::Device { handle, .. } = next.memory.base else { unreachable!() };
         next.device.usm().free(handle);

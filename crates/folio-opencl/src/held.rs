@@ -15,12 +15,16 @@ use std::mem::take;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-/// So many launches are enqueued together.
-pub(crate) const MOST: usize = 16;
+/// So many launches are enqueued together to a device that is a CPU, whose threads contend for locks with whoever
+/// enqueues.
+pub(crate) const MOST: usize = 64;
+/// The same of other devices: what they are stays in the caches.
+pub(crate) const FEW: usize = 16;
 
 /// Launches in order, and what was refused of earlier ones.
-#[derive(Default)]
 pub(crate) struct Held {
+    /// How many are enqueued together.
+    most: usize,
     launches: Vec<Launch>,
     /// Of all launches, one after the other.
     words: Vec<u64>,
@@ -54,6 +58,17 @@ pub(crate) struct Given<'h> {
 }
 
 impl Held {
+    /// Of a lane that keeps them back, or not, until somebody asks.
+    pub(crate) fn new(batches: bool) -> Held {
+        let (launches, words, buffers, refused) = Default::default();
+        Held { most: if batches { MOST } else { FEW }, launches, words, buffers, refused }
+    }
+
+    /// They are to be enqueued.
+    pub(crate) fn is_full(&self) -> bool {
+        self.launches.len() >= self.most
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.launches.len()
     }

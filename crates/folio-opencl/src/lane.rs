@@ -108,7 +108,7 @@ impl OpenClLane {
             marked: 0,
             looked: 0,
             foreign: false,
-            held: Held::default(),
+            held: Held::new(core.info.caps.batches),
             kept: Kept::default(),
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),

@@ -1,7 +1,7 @@
 //! What operations are made of: copies and fills as commands of a queue.
 
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
-use crate::held::{Held, MOST};
+use crate::held::Held;
 use crate::memory::{Block, with_room};
 use crate::platform::Shared;
 use crate::reduce::Scratch;
@@ -140,7 +140,7 @@ impl<'q> Commands<'q> {
 
     /// A launch has been added to those that are held. They are enqueued if it is to be told of, or if they are enough.
     pub(crate) fn held(&mut self) {
-        if self.told || self.held.len() >= MOST {
+        if self.told || self.held.is_full() {
             let event = self.held.enqueue(self.queue, self.told);
             event.into_iter().for_each(|event| self.ended_by(event));
         }

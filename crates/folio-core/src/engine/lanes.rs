@@ -275,10 +275,10 @@ impl LaneShared {
         self.backlog() > 0 && !self.stalled.load(Ordering::Acquire)
     }
 
-    /// Operations have been handed over since this was last asked.
-    pub(crate) fn is_new(&self) -> bool {
+    /// How many operations have been handed over since this was last asked.
+    pub(crate) fn news(&self) -> u64 {
         let enqueued = self.enqueued();
-        self.looked.swap(enqueued, Ordering::Relaxed) != enqueued
+        enqueued.wrapping_sub(self.looked.swap(enqueued, Ordering::Relaxed))
     }
 
     /// True once for each `n` operations or so.

@@ -8,6 +8,7 @@ use super::ledger::LANES_PER_DEVICE;
 use super::stamp::LaneId;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Condvar, Mutex};
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,9 @@ const HOUSEKEEPING: Duration = Duration::from_millis(20);
 const POLL: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(500));
 /// The same of one that holds operations back, while nobody waits for any: the longest, once nothing new has come.
 const BATCH: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
+/// A lane of such a backend that has been given so many operations since the last look gets on by itself: to flush it
+/// would take its lock and the driver's from whoever hands them over.
+const FLOWS: u64 = 32;
 
 /// The mailbox of a reaper thread.
 #[derive(Default)]
@@ -67,8 +71,8 @@ struct Outlook {
     watched: bool,
     /// Operations are not accounted for yet.
     in_flight: bool,
-    /// Operations have been handed over since the last look.
-    given: bool,
+    /// The most operations that a lane has been given since the last look.
+    given: u64,
     /// Temporaries are kept.
     kept: bool,
     /// The thread is not needed any more.
@@ -86,6 +90,16 @@ enum Rest {
     Keep,
     /// Until it is called.
     Sleep,
+}
+
+/// The pause after one of so long, by what a lane has been given since: longer and longer, but for what comes now and
+/// then, which is to be flushed soon.
+fn next_batch(last: Duration, given: u64) -> Duration {
+    match given {
+        0 => (last * 2).min(BATCH.1),
+        FLOWS.. => (last * 2).min(BATCH.1 / 2),
+        _ => BATCH.0,
+    }
 }
 
 impl Outlook {
@@ -133,7 +147,7 @@ impl Engine {
         let (mut pause, mut batch) = (POLL.0, BATCH.0);
         let mut armed = false;
         loop {
-            let look = self.look(backend);
+            let look = self.look(backend, batches);
             if look.over {
                 reaper.state.lock().running = false;
                 // The others may have waited for what ended here.
@@ -162,7 +176,7 @@ impl Engine {
                     pause = (pause * 2).min(POLL.1);
                 }
                 Rest::Batch => {
-                    batch = if look.given { BATCH.0 } else { (batch * 2).min(BATCH.1) };
+                    batch = next_batch(batch, look.given);
                     reaper.sleep(Some(batch));
                 }
                 Rest::Keep => reaper.sleep(Some(HOUSEKEEPING)),
@@ -171,27 +185,30 @@ impl Engine {
         }
     }
 
-    /// Looks at all lanes of a backend.
-    fn look(&self, backend: usize) -> Outlook {
+    /// Looks at all lanes of a backend, which holds operations back or not.
+    fn look(&self, backend: usize, batches: bool) -> Outlook {
         let devices = self.devices.iter().enumerate().filter(|(_, d)| d.backend == backend);
         let lanes = devices.flat_map(|(at, _)| {
             let first = at as u16 * LANES_PER_DEVICE;
             (first..first + LANES_PER_DEVICE).map(LaneId)
         });
-        let (mut stalled, mut given) = (false, false);
+        let news = |lane| {
+            let shared = self.table.shared(lane)?;
+            Some((shared, shared.news()))
+        };
+        let all: SmallVec<[_; LANES_PER_DEVICE as usize]> =
+            lanes.clone().filter_map(news).collect();
+        let given = all.iter().map(|(_, news)| *news).max().unwrap_or(0);
         // All of them before any that has to be handed something: that may take as long as somebody's interop task.
-        for lane in lanes.clone() {
-            self.table.shared(lane).into_iter().for_each(|shared| shared.native.flush());
-        }
-        for lane in lanes.clone() {
-            let Some(shared) = self.table.shared(lane) else { continue };
-            let new = shared.is_new();
-            given |= new;
+        let waiting = all.iter().filter(|(_, news)| !batches || *news < FLOWS);
+        waiting.for_each(|(shared, _)| shared.native.flush());
+        let mut stalled = false;
+        for (shared, news) in all {
             if shared.stalled.load(Ordering::Acquire) {
                 let _ = shared.drain(&*self.table, shared.mailbox.pushed());
                 stalled |= shared.stalled.load(Ordering::Acquire);
                 shared.native.flush();
-            } else if !new && shared.is_waiting() {
+            } else if news == 0 && shared.is_waiting() {
                 // Whoever was to hand that over is held up.
                 let until = shared.mailbox.pushed();
                 stalled |= shared.try_drain(&*self.table, until) == Some(true);
@@ -239,7 +256,8 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outlook, Rest};
+    use super::{BATCH, FLOWS, Outlook, Rest, next_batch};
+    use std::iter::successors;
 
     /// Whatever a backend that batches may be given before the reaper's next look is not held back for long: that is
     /// when nobody would call the reaper, or something is under way.
@@ -258,5 +276,17 @@ mod tests {
         assert_eq!(waited, [Rest::Keep, Rest::Batch]);
         let polled = Outlook { watched: true, in_flight: true, ..Outlook::default() };
         assert_eq!(polled.rest(false, true, false), Rest::Poll);
+    }
+
+    /// A stream of operations is looked at less and less; once it has ended, and where one comes now and then, what is
+    /// held back is flushed soon.
+    #[test]
+    fn streams_are_left_alone() {
+        let after = |given| successors(Some(BATCH.0), move |last| Some(next_batch(*last, given)));
+        let longest = |given| after(given).nth(10);
+        assert_eq!([0, 1, FLOWS - 1].map(longest), [Some(BATCH.1), Some(BATCH.0), Some(BATCH.0)]);
+        assert_eq!([FLOWS, u64::MAX].map(longest), [Some(BATCH.1 / 2); 2]);
+        assert_eq!(next_batch(BATCH.1, FLOWS), BATCH.1 / 2);
+        assert_eq!(next_batch(BATCH.1, 1), BATCH.0);
     }
 }

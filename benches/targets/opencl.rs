@@ -104,7 +104,7 @@ impl Bench {
             return println!("skipped: allocations: no shared virtual memory");
         }
         // SAFETY: devices of this backend keep the HAL's contract; nothing is told to anybody.
-        let device = unsafe { OpenClBackend::new().open(0, Notify::none()) };
+        let device = unsafe { OpenClBackend::new().with_all_svm().open(0, Notify::none()) };
         let device = device.expect("the first device opens");
         for (what, bytes) in [("4 KiB", 1 << 12), ("16 MiB", 1 << 24), ("1 GiB", 1 << 30)] {
             let (n, kind) = (if bytes < 1 << 30 { 50 } else { 3 }, AllocKind::Device);

@@ -52,7 +52,8 @@ fn compile_and_pass_opencl() {
 #[test]
 fn compile_and_pass_opencl_without_fine_svm() {
     if there_is_one() {
-        passes(OpenClBackend::without_fine_svm, addresses(OpenClBackend::without_fine_svm));
+        let build = || OpenClBackend::without_fine_svm().with_all_svm();
+        passes(build, addresses(build));
     }
 }
 

@@ -74,8 +74,9 @@ fn opencl() {
 /// Memory has addresses, which the host does not reach.
 #[test]
 fn opencl_without_fine_svm() {
-    assert!(!there_is_one() || !all_share(&OpenClBackend::without_fine_svm()));
-    passes(OpenClBackend::without_fine_svm);
+    let build = || OpenClBackend::without_fine_svm().with_all_svm();
+    assert!(!there_is_one() || !all_share(&build()));
+    passes(build);
 }
 
 #[test]

@@ -215,27 +215,39 @@ fn on_pointers(language: &Language, rt: &Runtime) {
     let q = rt.queue_on(device).unwrap();
     let affine = language.load(rt, "affine");
     let mut x = rt.usm::<f32>(device, UsmKind::Device, 64).unwrap();
-    let y = rt.usm::<f32>(device, UsmKind::Device, 64).unwrap();
+    let y = rt.usm::<f32>(device, UsmKind::Device, 2048).unwrap();
     let filled = submit(&q, |g| g.fill(&mut x, 3.0)).unwrap();
-    let half = y.pointer().offset(4 * 32).unwrap();
-    // Only an address can point into the middle.
-    let to = if half.address().is_some() { half } else { y.pointer() };
-    let done = submit(&q, |g| {
-        g.after(&filled);
-        let by = OpaqueArg::value(Both { a: 2.0, b: 1 });
-        let n = OpaqueArg::value(32u32);
-        let args = [n, x.pointer().into(), by, to.into(), OpaqueArg::value(0u8)];
-        // SAFETY: the kernel's parameters; 32 elements at each pointer, used by nobody else until the
-        // event.
-        unsafe { g.run_opaque(32, &affine, args) };
-    })
-    .unwrap();
-    done.wait().unwrap();
-    let mut out = rt.buffer::<f32>(64).unwrap();
+    let write = |from: usize| {
+        let to = y.pointer().offset(4 * from).unwrap();
+        let done = submit(&q, |g| {
+            g.after(&filled);
+            let by = OpaqueArg::value(Both { a: 2.0, b: 1 });
+            let n = OpaqueArg::value(32u32);
+            let args = [n, x.pointer().into(), by, to.into(), OpaqueArg::value(0u8)];
+            // SAFETY: the kernel's parameters; 32 elements at each pointer, used by nobody else until the
+            // event.
+            unsafe { g.run_opaque(32, &affine, args) };
+        });
+        done.unwrap().wait()
+    };
+    // Where parts of memory begin on any device, and beside that.
+    let halfway = 1024;
+    write(halfway).unwrap();
+    let beside = write(3);
+    if y.pointer().address().is_some() {
+        beside.unwrap();
+    } else {
+        let said = beside.unwrap_err().to_string();
+        assert!(said.contains("12 bytes into memory that has no address"), "{said}");
+    }
+    let mut out = rt.buffer::<f32>(2048).unwrap();
     submit(&q, |g| g.copy(&y, &mut out)).unwrap();
     let out = out.to_vec().unwrap();
-    let (written, zero) = if half.address().is_some() { (32..64, 0..32) } else { (0..32, 32..64) };
-    assert!(out[written].iter().all(|v| *v == 7.0) && out[zero].iter().all(|v| *v == 0.0));
+    let has = y.pointer().address().is_some();
+    for (at, v) in out.iter().enumerate() {
+        let written = (halfway..halfway + 32).contains(&at) || has && (3..35).contains(&at);
+        assert_eq!(*v, if written { 7.0 } else { 0.0 }, "{at}");
+    }
     let gone = y.pointer();
     drop(y);
     let args = [OpaqueArg::value(1u32), gone.into()];

@@ -126,30 +126,36 @@ fn compile_raw_buffers_of_opencl() {
 /// Shared virtual memory, where there is any; elsewhere its addresses are refused.
 #[test]
 fn compile_raw_addresses_of_opencl() {
-    on(OpenClBackend::new, |rt| {
-        let Some(_) =
-            rt.usm::<i32>(&rt.devices()[0], folio::UsmKind::Device, 1).unwrap().pointer().address()
-        else {
-            return println!("skipped: svm: the device has no shared virtual memory");
-        };
-        let context = context(rt)[0];
-        // SAFETY: a live context.
-        let at = unsafe { svm_alloc(context, CL_MEM_READ_WRITE, 4 * N, 0) }.unwrap();
-        // Whether the host reaches it or not, Folio writes it.
-        let mut usm = adopt(rt, RawMemory::Address(at as u64), N).unwrap();
-        assert_eq!(usm.pointer().address(), Some(at as u64));
-        let q = rt.queue_on(&rt.devices()[0]).unwrap();
-        let fill = q.submit(|g| {
-            g.copy_from_slice(&values(), &mut usm);
-            Ok(())
-        });
-        fill.unwrap().wait().unwrap();
-        drop(usm);
-        serves(rt, || RawMemory::Address(at as u64));
-        rt.wait().unwrap();
-        // SAFETY: ours, and nobody uses it any more.
-        unsafe { svm_free(context, at) }.unwrap();
-    });
+    on(
+        || OpenClBackend::new().with_all_svm(),
+        |rt| {
+            let Some(_) = rt
+                .usm::<i32>(&rt.devices()[0], folio::UsmKind::Device, 1)
+                .unwrap()
+                .pointer()
+                .address()
+            else {
+                return println!("skipped: svm: the device has no shared virtual memory");
+            };
+            let context = context(rt)[0];
+            // SAFETY: a live context.
+            let at = unsafe { svm_alloc(context, CL_MEM_READ_WRITE, 4 * N, 0) }.unwrap();
+            // Whether the host reaches it or not, Folio writes it.
+            let mut usm = adopt(rt, RawMemory::Address(at as u64), N).unwrap();
+            assert_eq!(usm.pointer().address(), Some(at as u64));
+            let q = rt.queue_on(&rt.devices()[0]).unwrap();
+            let fill = q.submit(|g| {
+                g.copy_from_slice(&values(), &mut usm);
+                Ok(())
+            });
+            fill.unwrap().wait().unwrap();
+            drop(usm);
+            serves(rt, || RawMemory::Address(at as u64));
+            rt.wait().unwrap();
+            // SAFETY: ours, and nobody uses it any more.
+            unsafe { svm_free(context, at) }.unwrap();
+        },
+    );
     on(OpenClBackend::without_svm, |rt| {
         refused(adopt(rt, RawMemory::Address(4096), 1), "memory of this kind");
     });

@@ -28,7 +28,7 @@ fn find(backends: Vec<Arc<dyn Backend>>) -> Result<&'static [Machine], String> {
 
 /// OpenCL with shared virtual memory and without, alone and beside a CPU.
 fn opencl() -> Result<Vec<Target>, String> {
-    let with = find(vec![Arc::new(OpenClBackend::new())])?;
+    let with = find(vec![Arc::new(OpenClBackend::new().with_all_svm())])?;
     let without = find(vec![Arc::new(OpenClBackend::without_svm())])?;
     let both_ways = |machines| [false, true].map(|cpu| Target::Machines { machines, cpu });
     Ok([with, without].into_iter().flat_map(both_ways).collect())

@@ -7,12 +7,13 @@
 use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
 use opencl_sys::{
-    CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE, CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE,
-    CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_BINARY,
-    CL_INVALID_BUILD_OPTIONS, CL_LINK_PROGRAM_FAILURE, CL_MEM_CONTEXT,
-    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE,
-    CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END,
-    CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS,
+    CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
+    CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE,
+    CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS,
+    CL_LINK_PROGRAM_FAILURE, CL_MEM_CONTEXT, CL_MEM_OBJECT_ALLOCATION_FAILURE,
+    CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE, CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY,
+    CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
+    CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_buffer_region,
     cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_mem_flags,
     cl_program,
 };
@@ -224,6 +225,19 @@ impl Buffer {
         let made = unsafe { call!(clCreateBuffer(context.0, flags, bytes, at, &raw mut status)) }?;
         check("clCreateBuffer", status)?;
         Ok(Buffer(made))
+    }
+
+    /// A part of it, of so many bytes from a place on that is aligned as the device says.
+    pub(crate) fn part(&self, origin: usize, size: usize) -> Result<Buffer, HalError> {
+        let region = cl_buffer_region { origin, size };
+        let (what, at) = (CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast::<c_void>());
+        let mut status = 0;
+        // SAFETY: the driver refuses what is no part of the buffer.
+        let part = unsafe {
+            call!(clCreateSubBuffer(self.0, CL_MEM_READ_WRITE, what, at, &raw mut status))
+        }?;
+        check("clCreateSubBuffer", status)?;
+        Ok(Buffer(part))
     }
 
     /// A buffer of somebody else's, of so many bytes at least, which keeps it.

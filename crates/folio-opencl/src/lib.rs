@@ -15,7 +15,8 @@
 //!   lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
 //! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`].
 //! * Memory is a buffer; where the device has shared virtual memory, and a buffer over that is that memory, over
-//!   that, so that it has an address. Host and shared USM need the fine-grained kind.
+//!   that, so that it has an address (on NVIDIA's devices only if you [say so](OpenClBackend::with_all_svm)). Host and
+//!   shared USM need the fine-grained kind.
 //!
 //! ```
 //! use folio_core::Runtime;
@@ -66,6 +67,7 @@ use std::sync::{Arc, OnceLock};
 pub struct OpenClBackend {
     /// At most.
     svm: Svm,
+    all_svm: bool,
     as_gpus: bool,
     apart: bool,
     limit: Option<Capabilities>,
@@ -80,7 +82,7 @@ impl OpenClBackend {
         let cache = Cache::from_environment();
         let found = OnceLock::new();
         let (svm, limit) = (Svm::Fine, None);
-        OpenClBackend { svm, as_gpus: false, apart: false, limit, cache, found }
+        OpenClBackend { svm, all_svm: false, as_gpus: false, apart: false, limit, cache, found }
     }
 
     /// As if no device had shared virtual memory: then memory has no addresses, and the host does not
@@ -93,6 +95,14 @@ impl OpenClBackend {
     /// there is no other.
     pub fn without_fine_svm() -> OpenClBackend {
         OpenClBackend { svm: Svm::Coarse, ..OpenClBackend::new() }
+    }
+
+    /// With shared virtual memory also on NVIDIA's devices, where memory has no addresses otherwise, since their driver
+    /// takes long to allocate it, and longer for launches over it; and does not keep it right where there are several
+    /// devices, which have none in either case, unless they are [`apart`](Self::apart).
+    #[must_use]
+    pub fn with_all_svm(self) -> OpenClBackend {
+        OpenClBackend { all_svm: true, ..self }
     }
 
     /// As if all devices were GPUs, on which large launches have several items for each thread.
@@ -121,7 +131,7 @@ impl OpenClBackend {
     }
 
     fn found(&self) -> Result<&[Found], Unavailable> {
-        let found = self.found.get_or_init(|| find(self.svm, self.apart));
+        let found = self.found.get_or_init(|| find(self.svm, self.all_svm, self.apart));
         found.as_ref().map(Vec::as_slice).map_err(Clone::clone)
     }
 }

@@ -1,7 +1,9 @@
 //! Kernels in OpenCL C that the user wrote.
 
-use crate::cl::{Kernel, Program, run};
+use crate::cl::{Buffer, Kernel, Program, run};
+
 use crate::device::Core;
+use crate::memory::with_room;
 use crate::module::Arguments;
 use crate::program::build;
 use crate::work::Commands;
@@ -183,11 +185,13 @@ impl Opaque {
         let entry = self.entry();
         let mut set = Arguments::of(&entry.kernel);
         let mut values = args.blob;
+        // Until the launch has them.
+        let mut parts = Vec::new();
         for argument in args.arguments {
             match *argument {
                 Argument::Memory(at) => {
                     let param = args.params.get(usize::from(at)).ok_or_else(missing)?;
-                    commands.place_argument(&mut set, param)?;
+                    parts.extend(commands.place_argument(&mut set, param)?);
                 }
                 Argument::Value(bytes) => {
                     let bytes = bytes as usize;
@@ -203,22 +207,35 @@ impl Opaque {
 }
 
 impl Commands<'_> {
-    /// Passes a parameter's memory: as a buffer where it begins there, otherwise by address.
-    fn place_argument(&self, set: &mut Arguments<'_>, param: &Param) -> Result<(), HalError> {
+    /// Passes a parameter's memory: as a buffer where it begins there, otherwise by address, or as the rest of the
+    /// buffer, which is made for it.
+    fn place_argument(
+        &self,
+        set: &mut Arguments<'_>,
+        param: &Param,
+    ) -> Result<Option<Buffer>, HalError> {
         let MemBase::Device { handle, .. } = param.mem.base else {
             return match param.extent.contains(&0) {
-                true => set.memory(null_mut()),
+                true => set.memory(null_mut()).map(|()| None),
                 false => Err(HalError::unsupported("a parameter in the host's memory")),
             };
         };
         let block = self.shared.memory.find(handle)?;
-        match (param.mem.offset.wrapping_add_signed(param.ahead()), block.address) {
-            (0, _) => set.memory(block.buffer.0),
-            (ahead, Some(address)) => set.address(address.wrapping_add(ahead)),
-            (ahead, None) => {
+        let ahead = param.mem.offset.wrapping_add_signed(param.ahead());
+        match block.address {
+            _ if ahead == 0 => set.memory(block.buffer.0).map(|()| None),
+            Some(address) => set.address(address.wrapping_add(ahead)).map(|()| None),
+            None if ahead < block.size && ahead.is_multiple_of(self.part_align) => {
+                let (from, size) = (ahead as usize, (block.size - ahead) as usize);
+                let rest = with_room(|| block.buffer.part(from, size))?;
+                set.memory(rest.0)?;
+                Ok(Some(rest))
+            }
+            None => {
                 let what = format!(
-                    "passing a place {ahead} bytes into memory that has no address: the device has \
-                     no shared virtual memory"
+                    "passing a place {ahead} bytes into memory that has no address, and parts only \
+                     at multiples of {} bytes",
+                    self.part_align
                 );
                 Err(HalError::unsupported(&what))
             }

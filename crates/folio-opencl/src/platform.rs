@@ -90,9 +90,9 @@ impl Platform {
 /// Drivers come up when they are first asked, and not all of them can be asked by two threads then.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The devices of all platforms, with no more of shared virtual memory than this; each as one of its own if they are
-/// to be `apart`.
-pub(crate) fn find(most: Svm, apart: bool) -> Result<Vec<Found>, Unavailable> {
+/// The devices of all platforms, with no more of shared virtual memory than this, or `all` of that; each as one of its
+/// own if they are to be `apart`.
+pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unavailable> {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let why = |error: HalError| Unavailable::new(error.message.to_string());
     // A platform or a device that does not say what it is leaves the others.
@@ -114,7 +114,8 @@ pub(crate) fn find(most: Svm, apart: bool) -> Result<Vec<Found>, Unavailable> {
     let mut found = Vec::new();
     for (group, devices) in (0..).zip(contexts) {
         let ids: Vec<_> = devices.iter().map(|device| device.id).collect();
-        let most = if is_svm_useless(&ids) { Svm::None } else { most };
+        let useless = is_nvidia(&ids) && (!all || ids.len() > 1);
+        let most = if useless { Svm::None } else { most };
         let platform = Arc::new(Platform { devices: ids, shared: Mutex::new(None) });
         for Described { id, svm, target, mut info } in devices {
             info.home = MemoryHome::Own(found.len() as u32);
@@ -216,12 +217,13 @@ fn words(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
 }
 
-/// Whether these devices together are better off without shared virtual memory: NVIDIA's driver (580) never gives
-/// back a context of several devices in which some was ever allocated, with 260 MB of each device, and buffers
-/// over it are copies there.
-fn is_svm_useless(ids: &[DeviceId]) -> bool {
+/// Whether devices of NVIDIA's are among them, which are better off without shared virtual memory: their driver (580)
+/// takes half a millisecond to allocate some, and 0.4 s for a gibibyte, launches over it take longer, and the host does
+/// not reach it. A context of several devices in which some was ever allocated is never given back, with 260 MB of each
+/// device, and buffers over it are copies there.
+fn is_nvidia(ids: &[DeviceId]) -> bool {
     const NVIDIA: u64 = 0x10DE;
-    ids.len() > 1 && ids.iter().any(|id| number(*id, CL_DEVICE_VENDOR_ID).ok() == Some(NVIDIA))
+    ids.iter().any(|id| number(*id, CL_DEVICE_VENDOR_ID).ok() == Some(NVIDIA))
 }
 
 fn svm_of(id: DeviceId) -> Svm {

@@ -1,13 +1,13 @@
 //! What launches leave to be told: one record for each that can fail, in the device's memory. The records since
 //! the last mark are read with the next one, and cleared for whoever uses them again.
 
-use crate::cl::{Buffer, Event, Queue, call, check, run};
+use crate::cl::{Buffer, Event, Queue, run};
 use crate::memory::with_room;
 use crate::module::Built;
 use crate::platform::Shared;
 use folio_core::hal::{HalError, Tick};
 use folio_core::ir::emit::Record;
-use opencl_sys::{CL_BUFFER_CREATE_TYPE_REGION, CL_FALSE, CL_MEM_READ_WRITE, cl_buffer_region};
+use opencl_sys::CL_FALSE;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
@@ -120,18 +120,10 @@ fn clear(queue: &Queue, memory: &Buffer, bytes: usize) -> Result<(), HalError> {
 
 /// Cleared records, and the memory that they are parts of.
 fn make(shared: &Shared, queue: &Queue, stride: usize) -> Result<(Vec<Buffer>, Buffer), HalError> {
-    let (bytes, flags) = (SLOTS * stride, CL_MEM_READ_WRITE);
+    let bytes = SLOTS * stride;
     let memory = Buffer::new(&shared.context, bytes)?;
     clear(queue, &memory, bytes)?;
-    let slots = (0..SLOTS).map(|slot| {
-        let region = cl_buffer_region { origin: slot * stride, size: stride };
-        let (what, at) = (CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast::<c_void>());
-        let mut status = 0;
-        // SAFETY: a part of the buffer.
-        let part = unsafe { call!(clCreateSubBuffer(memory.0, flags, what, at, &raw mut status)) }?;
-        check("clCreateSubBuffer", status)?;
-        Ok(Buffer(part))
-    });
+    let slots = (0..SLOTS).map(|slot| memory.part(slot * stride, stride));
     let slots = slots.collect::<Result<_, HalError>>()?;
     Ok((slots, memory))
 }

@@ -1,6 +1,7 @@
 //! What operations are made of: copies and fills as commands of a queue.
 
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
+use crate::device::Core;
 use crate::held::Held;
 use crate::memory::{Block, with_room};
 use crate::platform::Shared;
@@ -36,6 +37,8 @@ pub(crate) struct Commands<'q> {
     /// Launches that come first.
     pub(crate) held: &'q mut Held,
     pub(crate) tick: Tick,
+    /// Parts of buffers begin at multiples of so many bytes.
+    pub(crate) part_align: u64,
     /// Launches have events.
     told: bool,
     /// The first command's end, if launches have events.
@@ -124,7 +127,7 @@ pub(crate) fn enqueue(
 
 impl<'q> Commands<'q> {
     pub(crate) fn new(
-        shared: &'q Shared,
+        core: &'q Core,
         queue: &'q Queue,
         (kept, verdicts, scratch, held): (
             &'q mut Kept,
@@ -134,8 +137,21 @@ impl<'q> Commands<'q> {
         ),
         (tick, told): (Tick, bool),
     ) -> Commands<'q> {
+        let (shared, part_align) = (&*core.shared, core.target.part_align as u64);
         let (first, last) = (None, None);
-        Commands { shared, queue, kept, verdicts, scratch, held, tick, told, first, last }
+        Commands {
+            shared,
+            queue,
+            kept,
+            verdicts,
+            scratch,
+            held,
+            tick,
+            part_align,
+            told,
+            first,
+            last,
+        }
     }
 
     /// A launch has been added to those that are held. They are enqueued if it is to be told of, or if they are enough.

@@ -14,7 +14,7 @@ fn svm(run: impl FnOnce()) -> [usize; 2] {
 /// A device on which nothing is in use, if its memory has addresses.
 fn with_addresses() -> Option<(Arc<OpenClDevice>, MutexGuard<'static, ()>)> {
     let one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let backend = OpenClBackend::new();
+    let backend = OpenClBackend::new().with_all_svm();
     if let Err(why) = backend.devices() {
         println!("skipped: opencl: {}", why.reason);
         return None;
@@ -367,7 +367,7 @@ fn lanes_have_what_is_kept_given_back() {
 fn the_largest_allocation() {
     let Some((device, _one)) = with_addresses() else { return };
     drop(device);
-    let found = &mut find(Svm::Fine, false).unwrap()[0];
+    let found = &mut find(Svm::Fine, true, false).unwrap()[0];
     found.info.caps.max_alloc = MIB;
     let device = OpenClDevice::open(found, 0, (found.target, Cut::Gpu), Cache::off()).unwrap();
     let usm = device.usm();

@@ -1,7 +1,6 @@
 //! Kernels in OpenCL C that the user wrote.
 
 use crate::cl::{Buffer, Kernel, Program, run};
-
 use crate::device::Core;
 use crate::memory::with_room;
 use crate::module::Arguments;

@@ -218,9 +218,9 @@ fn words(bytes: &[u8]) -> String {
 }
 
 /// Whether devices of NVIDIA's are among them, which are better off without shared virtual memory: their driver (580)
-/// takes half a millisecond to allocate some, and 0.4 s for a gibibyte, launches over it take longer, and the host does
-/// not reach it. A context of several devices in which some was ever allocated is never given back, with 260 MB of each
-/// device, and buffers over it are copies there.
+/// takes half a millisecond to allocate some, and 0.4 s for a gibibyte, and launches over it take longer. A context of
+/// several devices in which some was ever allocated is never given back, with 260 MB of each device, and buffers over it
+/// are copies there.
 fn is_nvidia(ids: &[DeviceId]) -> bool {
     const NVIDIA: u64 = 0x10DE;
     ids.iter().any(|id| number(*id, CL_DEVICE_VENDOR_ID).ok() == Some(NVIDIA))

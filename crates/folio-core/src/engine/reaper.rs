@@ -18,8 +18,8 @@ const HOUSEKEEPING: Duration = Duration::from_millis(20);
 const POLL: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(500));
 /// The same of one that holds operations back, while nobody waits for any: the longest, once nothing new has come.
 const BATCH: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
-/// A lane of such a backend that has been given so many operations since the last look gets on by itself: to flush it
-/// would take its lock and the driver's from whoever hands them over.
+/// A lane that holds operations back and has been given so many since the last look gets on by itself: to flush it
+/// would take its lock and the driver's from whoever hands them over. Unless somebody awaits one of them.
 const FLOWS: u64 = 32;
 
 /// The mailbox of a reaper thread.
@@ -71,7 +71,8 @@ struct Outlook {
     watched: bool,
     /// Operations are not accounted for yet.
     in_flight: bool,
-    /// The most operations that a lane has been given since the last look.
+    /// The fewest operations that a lane which holds some back has been given since the last look, of those that have
+    /// been given any.
     given: u64,
     /// Temporaries are kept.
     kept: bool,
@@ -147,7 +148,7 @@ impl Engine {
         let (mut pause, mut batch) = (POLL.0, BATCH.0);
         let mut armed = false;
         loop {
-            let look = self.look(backend, batches);
+            let look = self.look(backend);
             if look.over {
                 reaper.state.lock().running = false;
                 // The others may have waited for what ended here.
@@ -185,8 +186,8 @@ impl Engine {
         }
     }
 
-    /// Looks at all lanes of a backend, which holds operations back or not.
-    fn look(&self, backend: usize, batches: bool) -> Outlook {
+    /// Looks at all lanes of a backend.
+    fn look(&self, backend: usize) -> Outlook {
         let devices = self.devices.iter().enumerate().filter(|(_, d)| d.backend == backend);
         let lanes = devices.flat_map(|(at, _)| {
             let first = at as u16 * LANES_PER_DEVICE;
@@ -194,16 +195,18 @@ impl Engine {
         });
         let news = |lane| {
             let shared = self.table.shared(lane)?;
-            Some((shared, shared.news()))
+            Some((shared, lane, shared.news()))
         };
         let all: SmallVec<[_; LANES_PER_DEVICE as usize]> =
             lanes.clone().filter_map(news).collect();
-        let given = all.iter().map(|(_, news)| *news).max().unwrap_or(0);
+        let fed = all.iter().filter(|(_, lane, news)| *news > 0 && self.holds_back(*lane));
+        let given = fed.map(|(.., news)| *news).min().unwrap_or(0);
+        let flows = |lane, news| news >= FLOWS && self.holds_back(lane);
         // All of them before any that has to be handed something: that may take as long as somebody's interop task.
-        let waiting = all.iter().filter(|(_, news)| !batches || *news < FLOWS);
-        waiting.for_each(|(shared, _)| shared.native.flush());
+        let waiting = all.iter().filter(|(_, lane, news)| !flows(*lane, *news));
+        waiting.for_each(|(shared, ..)| shared.native.flush());
         let mut stalled = false;
-        for (shared, news) in all {
+        for &(shared, _, news) in &all {
             if shared.stalled.load(Ordering::Acquire) {
                 let _ = shared.drain(&*self.table, shared.mailbox.pushed());
                 stalled |= shared.stalled.load(Ordering::Acquire);
@@ -215,12 +218,16 @@ impl Engine {
                 shared.native.flush();
             }
         }
-        self.enter(|ledger| {
+        let mut awaited: SmallVec<[_; LANES_PER_DEVICE as usize]> = SmallVec::new();
+        let look = self.enter(|ledger| {
             let mut look = Outlook { watched: stalled, given, ..Outlook::default() };
             for lane in lanes {
                 look.progress |= ledger.poll(lane);
                 let state = &ledger.lanes[usize::from(lane.0)];
-                look.watched |= !state.watches.is_empty() || !state.wakers.is_empty();
+                if !state.watches.is_empty() || !state.wakers.is_empty() {
+                    look.watched = true;
+                    awaited.push(lane);
+                }
                 look.in_flight |= !state.idle();
             }
             let idle = !look.in_flight && !look.watched && !look.progress;
@@ -232,7 +239,12 @@ impl Engine {
             look.kept = !ledger.temporaries.is_empty();
             look.over = idle && quiet && self.closing.load(Ordering::SeqCst);
             look
-        })
+        });
+        // Who awaits something there, and nothing else, hears of it only so.
+        let awaited =
+            all.iter().filter(|(_, lane, news)| flows(*lane, *news) && awaited.contains(lane));
+        awaited.for_each(|(shared, ..)| shared.native.flush());
+        look
     }
 
     /// Something has ended without a lane: if it was the last of all, the reapers may leave.
@@ -288,5 +300,49 @@ mod tests {
         assert_eq!([FLOWS, u64::MAX].map(longest), [Some(BATCH.1 / 2); 2]);
         assert_eq!(next_batch(BATCH.1, FLOWS), BATCH.1 / 2);
         assert_eq!(next_batch(BATCH.1, 1), BATCH.0);
+    }
+
+    /// A lane that is given one operation after the other is not flushed, unless somebody awaits one of them; and is once
+    /// nothing more comes.
+    #[cfg(all(not(loom), not(miri)))]
+    #[test]
+    fn streams_are_flushed_for_who_awaits_them() {
+        use crate::engine::null::{FLUSHES, Null};
+        use std::pin::pin;
+        use std::sync::{Arc, atomic::Ordering};
+        use std::task::{Context, Waker};
+
+        let backend = Null { batches: true, held: Some(Arc::default()), ..Null::new(1) };
+        let rt = crate::Runtime::builder().backend(backend.clone()).build().unwrap();
+        let q = rt.queue_on("null:0").unwrap();
+        let mut x = rt.buffer::<u32>(4).unwrap();
+        let mut stream = |len| {
+            let submit = |_| {
+                q.submit(|g| {
+                    let x = g.read_write(&mut x);
+                    g.host_kernel([1], x, |_, _| {});
+                    Ok(())
+                })
+            };
+            (0..len).map(submit).last().unwrap().unwrap()
+        };
+        // No other thread looks.
+        rt.core.engine.reapers[0].state.lock().running = true;
+        let looks = || {
+            let before = FLUSHES.get();
+            let look = rt.core.engine.look(0);
+            (FLUSHES.get() - before, look.given, look.watched)
+        };
+        stream(1);
+        let (all, ..) = looks();
+        stream(FLOWS);
+        assert_eq!(looks(), (all - 1, FLOWS, false));
+        assert_eq!(looks(), (all, 0, false));
+        let mut last = pin!(stream(FLOWS));
+        assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(looks(), (all, FLOWS, true));
+        rt.core.engine.reapers[0].state.lock().running = false;
+        rt.core.engine.wake_reaper(0);
+        backend.lanes().iter().for_each(|lane| lane.ended.store(1000, Ordering::Release));
     }
 }

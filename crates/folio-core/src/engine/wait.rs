@@ -168,7 +168,7 @@ impl Engine {
     }
 
     /// Whether the native lane has to be flushed; all others are where they are given something.
-    fn holds_back(&self, lane: LaneId) -> bool {
+    pub(super) fn holds_back(&self, lane: LaneId) -> bool {
         self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].info.caps.batches
     }
 

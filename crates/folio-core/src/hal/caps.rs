@@ -110,7 +110,8 @@ pub struct Caps {
     pub one_at_a_time: bool,
     /// Lanes may hold operations back until [`super::Lane::flush`]. The engine calls it some 50 us after something has
     /// been handed over, at longest after a millisecond or two, where nobody waits for it; but not while a lane is given
-    /// one operation right after the other.
+    /// one operation right after the other and nobody awaits any: then the lane itself passes them on, some hundreds
+    /// later at most, and begins with them.
     pub batches: bool,
     /// Copies to and from the host's memory.
     pub host_link: Link,

@@ -9,7 +9,7 @@ use crate::cl::{Buffer, Event, Queue};
 use crate::memory::with_room;
 use crate::module::Built;
 use crate::work::enqueue;
-use folio_core::hal::{HalError, Tick};
+use folio_core::hal::{DeviceKind, HalError, Tick};
 use opencl_sys::cl_mem;
 use std::mem::take;
 use std::ptr::null_mut;
@@ -58,10 +58,16 @@ pub(crate) struct Given<'h> {
 }
 
 impl Held {
-    /// Of a lane that keeps them back, or not, until somebody asks.
-    pub(crate) fn new(batches: bool) -> Held {
+    /// Of a lane of such a device.
+    pub(crate) fn new(kind: DeviceKind) -> Held {
         let (launches, words, buffers, refused) = Default::default();
-        Held { most: if batches { MOST } else { FEW }, launches, words, buffers, refused }
+        Held {
+            most: if kind == DeviceKind::Cpu { MOST } else { FEW },
+            launches,
+            words,
+            buffers,
+            refused,
+        }
     }
 
     /// They are to be enqueued.

@@ -32,6 +32,9 @@ use std::time::{Duration, Instant};
 const MARK_EVERY: u64 = 256;
 /// Operations after which whoever has handed them over looks how far the queue is.
 const LOOK_EVERY: u64 = 64;
+/// Operations after which the driver hears that it is to begin, whether or not anything is held: nobody else says so to
+/// a lane that is given one operation after the other.
+pub(crate) const FLUSH_EVERY: u64 = 256;
 /// Timestamps that are kept for [`Lane::timing`].
 const TIMINGS: usize = 4096;
 /// Between two looks of a wait with a deadline, which OpenCL has no call for.
@@ -76,8 +79,10 @@ struct State {
     kept: Kept,
     verdicts: Verdicts,
     scratch: Scratch,
-    /// What was enqueued since the last flush.
+    /// Something may have been enqueued, or is held, since the last flush.
     unflushed: bool,
+    /// What was issued when the queue was last flushed.
+    flushed: Tick,
     timed: VecDeque<Timed>,
 }
 
@@ -108,11 +113,12 @@ impl OpenClLane {
             marked: 0,
             looked: 0,
             foreign: false,
-            held: Held::new(core.info.caps.batches),
+            held: Held::new(core.info.kind),
             kept: Kept::default(),
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),
             unflushed: false,
+            flushed: 0,
             timed: VecDeque::new(),
         };
         let [done, passed, wanted] = std::array::from_fn(|_| AtomicU64::new(0));
@@ -255,6 +261,11 @@ impl OpenClLane {
         if let Err(error) = state.note(head, first, last) {
             self.fail((head.tick, error));
         }
+        if state.issued - state.flushed >= FLUSH_EVERY {
+            // Not what is held, which comes together. If the driver refuses, the lane flushes later.
+            state.flushed = state.issued;
+            let _ = state.queue.flush();
+        }
         let due = state.issued - state.looked >= LOOK_EVERY && !state.marks.is_empty();
         drop(state);
         if due {
@@ -320,7 +331,7 @@ impl State {
         self.enqueue();
         if self.unflushed {
             self.queue.flush()?;
-            self.unflushed = false;
+            (self.unflushed, self.flushed) = (false, self.issued);
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 use super::faults::TOTAL;
 use super::*;
 use crate::held::{FEW, MOST};
+use crate::lane::FLUSH_EVERY;
+use folio_core::hal::DeviceKind;
 
 /// Launches are enqueued when there are many, when something else is, or when the lane is flushed; and at once where the
 /// device has nothing to do. One that the driver refuses then fails, and no other.
@@ -22,7 +24,7 @@ fn launches_are_held_until_they_are_many() {
     [true, false].into_iter().for_each(launch);
     bench.finish();
     let batches = bench.device.info().caps.batches;
-    let most = if batches { MOST } else { FEW };
+    let most = if bench.device.info().kind == DeviceKind::Cpu { MOST } else { FEW };
     assert_eq!(launched(&|| (1..most).for_each(|k| launch(k % 2 == 0))), 0);
     assert_eq!(launched(&|| launch(true)), most);
     assert_eq!(launched(&|| launch(false)), 0);
@@ -44,6 +46,29 @@ fn launches_are_held_until_they_are_many() {
     assert_eq!(values, [2f32.powi(most as i32 + 6); 256]);
     let failures = bench.failures();
     assert_eq!(failures.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), [bench.last.get() - 2]);
+}
+
+/// A driver begins with what a lane is given in one stream that nobody waits for, and what is held stays so.
+#[test]
+fn streams_are_begun() {
+    let Some(bench) = Bench::open(256) else { return };
+    let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, 256]));
+    let fill = FillRect { dst: bench.memory, pitch: [1024; 2], extent: [1, 1, 1024] };
+    // The text is made, and begun with.
+    bench.launch(256, true);
+    bench.lane.flush();
+    let calls = calls_of(|| {
+        for _ in 0..FLUSH_EVERY {
+            let args = Args { proved: true, ..Args::new(&params) };
+            let (fill, kernel) = ([fill], KernelRef::Loaded(bench.twice));
+            bench.lane.fill(&bench.head(&[]), &fill, &[0; 4]).unwrap();
+            bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+        }
+    });
+    let of = |function| calls.get(function).copied().unwrap_or(0);
+    assert_eq!(of("clFlush"), 2, "{calls:?}");
+    assert_eq!(of("clEnqueueNDRangeKernel"), FLUSH_EVERY as usize - 1, "{calls:?}");
+    bench.copy(&mut [0.0; 256], false);
 }
 
 /// A sum of all elements, in several launches.

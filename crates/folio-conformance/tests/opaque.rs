@@ -73,7 +73,7 @@ impl Language {
     fn opencl() -> Language {
         let text = format!("{OPENCL_C}{KERNELS}");
         Language {
-            backend: || Box::new(OpenClBackend::new()),
+            backend: || Box::new(OpenClBackend::new().with_all_svm()),
             text,
             source: |t| Source::OpenClC(t),
         }

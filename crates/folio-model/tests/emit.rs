@@ -131,8 +131,11 @@ fn kernels_on(name: &str, backend: &dyn Backend, at: usize) {
 /// KRN-01: as the OpenCL backend launches them, where memory has addresses and where it has none, and as on GPUs.
 #[test]
 fn suite_kernels_opencl() {
-    let backends =
-        [OpenClBackend::new(), OpenClBackend::without_svm(), OpenClBackend::new().as_gpus()];
+    let backends = [
+        OpenClBackend::new().with_all_svm(),
+        OpenClBackend::without_svm(),
+        OpenClBackend::new().as_gpus(),
+    ];
     let open = |backend: OpenClBackend| Machine::open(&backend.cache(Cache::off()), 0);
     let machines: Vec<_> = match backends.into_iter().map(open).collect() {
         Ok(machines) => machines,

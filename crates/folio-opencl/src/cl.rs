@@ -10,12 +10,12 @@ use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
     CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE,
     CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS,
-    CL_LINK_PROGRAM_FAILURE, CL_MEM_CONTEXT, CL_MEM_OBJECT_ALLOCATION_FAILURE,
-    CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE, CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY,
-    CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_QUEUED,
-    CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS, cl_buffer_region,
-    cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_kernel, cl_mem, cl_mem_flags,
-    cl_program,
+    CL_LINK_PROGRAM_FAILURE, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT,
+    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE,
+    CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END,
+    CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS,
+    cl_buffer_region, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_kernel,
+    cl_mem, cl_mem_flags, cl_program,
 };
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -202,6 +202,22 @@ impl Queue {
     }
 }
 
+/// What OpenCL knows of a memory object: a number, or a name.
+///
+/// # Safety
+/// It is a live object.
+unsafe fn ask(object: cl_mem, what: u32) -> Result<usize, HalError> {
+    let mut answer = [0u8; size_of::<usize>()];
+    let (to, room) = (answer.as_mut_ptr().cast::<c_void>(), answer.len());
+    let mut len = 0;
+    // SAFETY: a live object (the caller's promise); there is room for any answer.
+    unsafe { run!(clGetMemObjectInfo(object, what, room, to, &raw mut len)) }?;
+    let (number, _) = answer.split_at(len.min(room));
+    let mut word = [0; size_of::<usize>()];
+    word[..number.len()].copy_from_slice(number);
+    Ok(usize::from_ne_bytes(word))
+}
+
 impl Buffer {
     /// Memory of the driver's own. Commands that use it hold it when this is gone.
     pub(crate) fn new(context: &Context, bytes: usize) -> Result<Buffer, HalError> {
@@ -227,15 +243,18 @@ impl Buffer {
         Ok(Buffer(made))
     }
 
-    /// A part of it, of so many bytes from a place on that is aligned as the device says.
+    /// A part of it, of so many bytes from a place on that is aligned as the device says. Kernels may do with it what
+    /// they may with the whole.
     pub(crate) fn part(&self, origin: usize, size: usize) -> Result<Buffer, HalError> {
+        // SAFETY: a live buffer.
+        if unsafe { ask(self.0, CL_MEM_ASSOCIATED_MEMOBJECT) }? != 0 {
+            return Err(HalError::unsupported("a part of a buffer that is itself a part of one"));
+        }
         let region = cl_buffer_region { origin, size };
         let (what, at) = (CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast::<c_void>());
         let mut status = 0;
         // SAFETY: the driver refuses what is no part of the buffer.
-        let part = unsafe {
-            call!(clCreateSubBuffer(self.0, CL_MEM_READ_WRITE, what, at, &raw mut status))
-        }?;
+        let part = unsafe { call!(clCreateSubBuffer(self.0, 0, what, at, &raw mut status)) }?;
         check("clCreateSubBuffer", status)?;
         Ok(Buffer(part))
     }
@@ -246,17 +265,8 @@ impl Buffer {
         object: cl_mem,
         bytes: usize,
     ) -> Result<Buffer, HalError> {
-        let ask = |what| -> Result<usize, HalError> {
-            let mut answer = [0u8; size_of::<usize>()];
-            let (to, room) = (answer.as_mut_ptr().cast::<c_void>(), answer.len());
-            let mut len = 0;
-            // SAFETY: a live object (who asked for this promised it); there is room for any answer.
-            unsafe { run!(clGetMemObjectInfo(object, what, room, to, &raw mut len)) }?;
-            let (number, _) = answer.split_at(len.min(room));
-            let mut word = [0; size_of::<usize>()];
-            word[..number.len()].copy_from_slice(number);
-            Ok(usize::from_ne_bytes(word))
-        };
+        // SAFETY: a live object: who asked for this promised it.
+        let ask = |what| unsafe { ask(object, what) };
         if ask(CL_MEM_CONTEXT)? != context.0.addr() {
             return Err(HalError::unsupported("a buffer of another context"));
         }

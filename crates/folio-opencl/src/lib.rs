@@ -92,7 +92,7 @@ impl OpenClBackend {
     }
 
     /// As if no device had shared virtual memory that the host reaches: then memory of devices has addresses, and
-    /// there is no other.
+    /// there is no other. On NVIDIA's it has none, unless [`with_all_svm`](Self::with_all_svm) says so.
     pub fn without_fine_svm() -> OpenClBackend {
         OpenClBackend { svm: Svm::Coarse, ..OpenClBackend::new() }
     }

@@ -435,6 +435,10 @@ fn over(core: &Core, req: &AllocReq<'_>, memory: RawMemory) -> Result<Block, Hal
             (unsafe { Buffer::over(context, flags, size, at) }?, Some(address))
         }
         RawMemory::Object(object) => (Buffer::shared(context, object, size)?, None),
+        RawMemory::Address(_) => {
+            let what = "an address of somebody else's, on a device whose memory has none";
+            return Err(HalError::unsupported(what));
+        }
         _ => return Err(HalError::unsupported("memory of this kind, of somebody else")),
     };
     let (svm, device, kind, size, charged) = (None, core.index, req.kind, req.size, 0);

@@ -31,7 +31,7 @@ pub struct Place {
     pub buffer: cl_mem,
     /// Bytes from its start to the first element that is accessed.
     pub offset: usize,
-    /// That element's address, where the device has shared virtual memory; otherwise null.
+    /// That element's address, where memory has one: see [`OpenClBackend`](crate::OpenClBackend). Otherwise null.
     pub address: *mut c_void,
     /// Elements from one slice, and from one row, to the next.
     pub pitch: [usize; 2],

@@ -141,7 +141,7 @@ pub enum RawMemory {
     /// The host's.
     Host(HostPtr),
     /// The device's, at its address there: a `CUdeviceptr`, or a pointer to shared virtual memory of
-    /// the context of OpenCL.
+    /// the context of OpenCL, on a device whose memory has addresses.
     Address(u64),
     /// A driver's object: a `cl_mem` of the context, a buffer.
     Object(*mut c_void),

@@ -3,7 +3,9 @@
 use super::faults::TOTAL;
 use super::*;
 use crate::Capabilities;
+use crate::cl::Buffer;
 use folio_core::{Usm, UsmKind};
+use opencl_sys::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 
 /// Calls of `clSVMAlloc` and of `clSVMFree` meanwhile.
 fn svm(run: impl FnOnce()) -> [usize; 2] {
@@ -11,10 +13,14 @@ fn svm(run: impl FnOnce()) -> [usize; 2] {
     ["clSVMAlloc", "clSVMFree"].map(|function| calls.get(function).copied().unwrap_or(0))
 }
 
+fn all_svm() -> OpenClBackend {
+    OpenClBackend::new().with_all_svm()
+}
+
 /// A device on which nothing is in use, if its memory has addresses.
 fn with_addresses() -> Option<(Arc<OpenClDevice>, MutexGuard<'static, ()>)> {
     let one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let backend = OpenClBackend::new().with_all_svm();
+    let backend = all_svm();
     if let Err(why) = backend.devices() {
         println!("skipped: opencl: {}", why.reason);
         return None;
@@ -137,7 +143,7 @@ fn what_is_kept_is_given_back_for_others() {
 #[test]
 fn buffers_come_and_go() {
     let Some(_one) = with_addresses() else { return };
-    let rt = Runtime::builder().backend(OpenClBackend::new()).build().unwrap();
+    let rt = Runtime::builder().backend(all_svm()).build().unwrap();
     let q = rt.queue().unwrap();
     let asked = svm(|| {
         for turn in 0..100 {
@@ -164,7 +170,7 @@ fn buffers_come_and_go() {
 #[test]
 fn a_lower_budget_is_one_for_what_is_kept() {
     let Some((_, _one)) = with_addresses() else { return };
-    let rt = Runtime::builder().backend(OpenClBackend::new()).build().unwrap();
+    let rt = Runtime::builder().backend(all_svm()).build().unwrap();
     let device = rt.queue().unwrap().device().clone();
     let made = |size: u64| rt.usm::<u8>(&device, UsmKind::Device, size as usize).unwrap();
     // Another thread may free.
@@ -319,8 +325,7 @@ fn lanes_have_what_is_kept_given_back() {
         argument_bytes: 0,
         block: u32::MAX,
     };
-    let [plain, constants]: [fn() -> OpenClBackend; 2] =
-        [OpenClBackend::new, || OpenClBackend::new().limited_to(APART)];
+    let [plain, constants]: [fn() -> OpenClBackend; 2] = [all_svm, || all_svm().limited_to(APART)];
     let [checked, proved] = [false, true].map(|proved| Does::Launch { proved });
     let cases = [
         (plain, checked, "clCreateBuffer", 0),
@@ -393,4 +398,19 @@ fn the_largest_allocation() {
     assert!((1..=4).contains(&had), "{had}");
     let error = usm.alloc(&request(MIB + 1)).unwrap_err();
     assert!(matches!(error.kind, HalErrorKind::OutOfMemory { limit: MIB, .. }), "{error}");
+}
+
+/// A part is as its buffer is, and is not parted again.
+#[test]
+fn parts_are_as_the_whole() {
+    let Some(bench) = Bench::open(1) else { return };
+    let core = &bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap().0;
+    let (context, half) = (&core.shared.context, core.target.part_align);
+    for flags in [CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY] {
+        // SAFETY: nothing of the host's.
+        let whole = unsafe { Buffer::over(context, flags, 2 * half, null_mut()) }.unwrap();
+        let part = whole.part(half, half).unwrap();
+        let again = part.part(0, half).err().map(|error| error.kind);
+        assert!(matches!(again, Some(HalErrorKind::Unsupported)), "{again:?}");
+    }
 }

@@ -5,11 +5,11 @@
 mod support;
 
 use folio::prelude::*;
-use folio_core::hal::{AllocKind, Backend};
+use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_opencl::OpenClBackend;
 use support::pair::Pair;
-use support::{ADDRESSES, LeftOut, OF_THE_HOST};
+use support::{ADDRESSES, LeftOut};
 
 /// Whether there is a device.
 fn there_is_one() -> bool {
@@ -30,21 +30,11 @@ fn passes(build: fn() -> OpenClBackend, further: &[LeftOut]) {
     }
 }
 
-/// What is left out where memory has no addresses, or none that the host reaches.
-fn addresses(build: fn() -> OpenClBackend) -> &'static [LeftOut] {
-    let has = |kind| support::has_addresses_of(kind, &build());
-    match (has(AllocKind::Device), has(AllocKind::Host)) {
-        (true, true) => &[],
-        (true, false) => &OF_THE_HOST,
-        (false, _) => &ADDRESSES,
-    }
-}
-
 /// KRN-04, KRN-08
 #[test]
 fn compile_and_pass_opencl() {
     if there_is_one() {
-        passes(OpenClBackend::new, addresses(OpenClBackend::new));
+        passes(OpenClBackend::new, support::addresses(&OpenClBackend::new()));
     }
 }
 
@@ -53,7 +43,7 @@ fn compile_and_pass_opencl() {
 fn compile_and_pass_opencl_without_fine_svm() {
     if there_is_one() {
         let build = || OpenClBackend::without_fine_svm().with_all_svm();
-        passes(build, addresses(build));
+        passes(build, support::addresses(&build()));
     }
 }
 

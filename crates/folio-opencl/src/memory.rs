@@ -436,7 +436,7 @@ fn over(core: &Core, req: &AllocReq<'_>, memory: RawMemory) -> Result<Block, Hal
         }
         RawMemory::Object(object) => (Buffer::shared(context, object, size)?, None),
         RawMemory::Address(_) => {
-            let what = "an address of somebody else's, on a device whose memory has none";
+            let what = "an address of somebody else's where memory has none";
             return Err(HalError::unsupported(what));
         }
         _ => return Err(HalError::unsupported("memory of this kind, of somebody else")),

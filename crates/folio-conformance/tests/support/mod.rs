@@ -28,6 +28,16 @@ pub fn some_addresses(all: bool) -> &'static [LeftOut] {
     if all { &[] } else { &[("addresses", 1), ("memory with addresses", 2)] }
 }
 
+/// What devices leave out whose memory has no addresses, or none that the host reaches.
+pub fn addresses(backend: &dyn Backend) -> &'static [LeftOut] {
+    let has = |kind| has_addresses_of(kind, backend);
+    match (has(AllocKind::Device), has(AllocKind::Host)) {
+        (true, true) => &[],
+        (true, false) => &OF_THE_HOST,
+        (false, _) => &ADDRESSES,
+    }
+}
+
 /// Whether memory of the first device has addresses.
 pub fn has_addresses(backend: &dyn Backend) -> bool {
     has_addresses_of(AllocKind::Device, backend)

@@ -32,8 +32,8 @@ use std::time::{Duration, Instant};
 const MARK_EVERY: u64 = 256;
 /// Operations after which whoever has handed them over looks how far the queue is.
 const LOOK_EVERY: u64 = 64;
-/// Operations after which the driver hears that it is to begin, whether or not anything is held: nobody else says so to
-/// a lane that is given one operation after the other.
+/// Operations after which the driver is to begin with those that are not held, on a lane on which some always are: nobody
+/// else says so while it is given one operation after the other.
 pub(crate) const FLUSH_EVERY: u64 = 256;
 /// Timestamps that are kept for [`Lane::timing`].
 const TIMINGS: usize = 4096;
@@ -261,11 +261,6 @@ impl OpenClLane {
         if let Err(error) = state.note(head, first, last) {
             self.fail((head.tick, error));
         }
-        if state.issued - state.flushed >= FLUSH_EVERY {
-            // Not what is held, which comes together. If the driver refuses, the lane flushes later.
-            state.flushed = state.issued;
-            let _ = state.queue.flush();
-        }
         let due = state.issued - state.looked >= LOOK_EVERY && !state.marks.is_empty();
         drop(state);
         if due {
@@ -467,6 +462,10 @@ unsafe impl Lane for OpenClLane {
         // A device that has nothing to do, as far as known, is given what there is.
         let held = state.held.len() as u64;
         if held > 0 && self.done() + held < state.issued && self.core.info.caps.batches {
+            if state.issued - state.flushed >= FLUSH_EVERY {
+                state.flushed = state.issued;
+                let _ = state.queue.flush();
+            }
             return;
         }
         let _ = state.flush();

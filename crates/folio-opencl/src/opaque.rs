@@ -230,6 +230,9 @@ impl Commands<'_> {
                 set.memory(rest.0)?;
                 Ok(Some(rest))
             }
+            None if ahead >= block.size => {
+                Err(HalError::unsupported("passing the end of memory that has no address"))
+            }
             None => {
                 let what = format!(
                     "passing a place {ahead} bytes into memory that has no address, and parts only \

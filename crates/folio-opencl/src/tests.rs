@@ -344,10 +344,9 @@ fn verdicts_cost_no_synchronisation() {
         });
         let of = |function| calls.get(function).copied().unwrap_or(0);
         assert_eq!(of("clEnqueueNDRangeKernel"), 640);
-        for waits in ["clWaitForEvents", "clFinish", "clEnqueueBarrierWithWaitList"] {
+        for waits in ["clWaitForEvents", "clFinish", "clFlush", "clEnqueueBarrierWithWaitList"] {
             assert_eq!(of(waits), 0, "{calls:?}");
         }
-        assert!(of("clFlush") <= 3, "{calls:?}");
         let told = of("clEnqueueReadBuffer");
         assert!((reads..=reads + 1).contains(&told), "{calls:?}");
         assert_eq!(told, of("clEnqueueFillBuffer"), "{calls:?}");

@@ -275,6 +275,11 @@ impl LaneShared {
         self.backlog() > 0 && !self.stalled.load(Ordering::Acquire)
     }
 
+    /// They are, and none has been handed over since [`news`](Self::news) was asked.
+    pub(crate) fn is_held_up(&self) -> bool {
+        self.is_waiting() && self.enqueued() == self.looked.load(Ordering::Relaxed)
+    }
+
     /// How many operations have been handed over since this was last asked.
     pub(crate) fn news(&self) -> u64 {
         let enqueued = self.enqueued();

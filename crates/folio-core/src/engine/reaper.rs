@@ -211,7 +211,7 @@ impl Engine {
                 let _ = shared.drain(&*self.table, shared.mailbox.pushed());
                 stalled |= shared.stalled.load(Ordering::Acquire);
                 shared.native.flush();
-            } else if news == 0 && shared.is_waiting() {
+            } else if news == 0 && shared.is_held_up() {
                 // Whoever was to hand that over is held up.
                 let until = shared.mailbox.pushed();
                 stalled |= shared.try_drain(&*self.table, until) == Some(true);
@@ -219,7 +219,7 @@ impl Engine {
             }
         }
         let mut awaited: SmallVec<[_; LANES_PER_DEVICE as usize]> = SmallVec::new();
-        let look = self.enter(|ledger| {
+        let mut look = self.enter(|ledger| {
             let mut look = Outlook { watched: stalled, given, ..Outlook::default() };
             for lane in lanes {
                 look.progress |= ledger.poll(lane);
@@ -243,7 +243,10 @@ impl Engine {
         // Who awaits something there, and nothing else, hears of it only so.
         let awaited =
             all.iter().filter(|(_, lane, news)| flows(*lane, *news) && awaited.contains(lane));
-        awaited.for_each(|(shared, ..)| shared.native.flush());
+        for &(shared, lane, _) in awaited {
+            shared.native.flush();
+            look.progress |= self.enter(|ledger| ledger.poll(lane));
+        }
         look
     }
 

@@ -34,7 +34,7 @@ fn passes(build: fn() -> OpenClBackend, further: &[LeftOut]) {
 #[test]
 fn compile_and_pass_opencl() {
     if there_is_one() {
-        passes(OpenClBackend::new, support::addresses(&OpenClBackend::new()));
+        passes(OpenClBackend::new, &support::addresses(&OpenClBackend::new()));
     }
 }
 
@@ -43,7 +43,7 @@ fn compile_and_pass_opencl() {
 fn compile_and_pass_opencl_without_fine_svm() {
     if there_is_one() {
         let build = || OpenClBackend::without_fine_svm().with_all_svm();
-        passes(build, support::addresses(&build()));
+        passes(build, &support::addresses(&build()));
     }
 }
 
@@ -60,8 +60,7 @@ fn compile_and_pass_opencl_and_cpu() {
             let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
             Pair(cpu, OpenClBackend::new())
         };
-        let all = support::has_addresses(&OpenClBackend::new());
-        let left_out = support::left_out(&both(), support::some_addresses(all));
+        let left_out = support::left_out(&both(), &support::addresses(&both()));
         support::passes_where(both, &|name| !support::OF_ONE_KIND.contains(&name), &left_out);
     }
 }

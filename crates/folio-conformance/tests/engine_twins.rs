@@ -86,8 +86,7 @@ fn cuda_and_opencl_pass_the_suite_validated() {
 
 /// OpenCL's memory has no addresses on NVIDIA's devices.
 fn left_out() -> BTreeMap<&'static str, usize> {
-    let opencl = support::has_addresses(&OpenClBackend::new());
-    support::left_out(&all(), support::some_addresses(opencl))
+    support::left_out(&all(), &support::addresses(&all()))
 }
 
 /// A simulated device and CPUs, so that none of this is new where there is a GPU.

@@ -166,7 +166,7 @@ fn compile_and_pass_opencl_platforms() {
     each("compile_and_pass_opencl_platforms", |build| {
         let kernels = kernel_names();
         let wanted = |name: &str| !kernels.contains(&name);
-        let left_out = support::left_out(&build(), support::addresses(&build()));
+        let left_out = support::left_out(&build(), &support::addresses(&build()));
         support::passes_where(build, &wanted, &left_out);
     });
 }

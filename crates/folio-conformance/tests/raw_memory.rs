@@ -233,7 +233,7 @@ fn cuda_adopts_raw_addresses() {
     }
     refused(adopt(&rt, RawMemory::Address(host.addr() as u64), N), "no device's");
     refused(adopt(&rt, RawMemory::Address(4096), 1), "this address");
-    refused(adopt(&rt, RawMemory::Object(host), 1), "an address of somebody else's");
+    refused(adopt(&rt, RawMemory::Object(host), 1), "memory of this kind");
     let odd = adopt(&rt, RawMemory::Address(plain + 1), 1);
     assert!(matches!(&odd, Err(Error::Misaligned { .. })), "{odd:?}");
     rt.wait().unwrap();

@@ -20,33 +20,22 @@ pub type LeftOut = (&'static str, usize);
 pub const ADDRESSES: [LeftOut; 3] =
     [("addresses", 1), ("addresses that the host reaches", 1), ("memory with addresses", 2)];
 
-/// What devices leave out whose memory has addresses, and is out of the host's reach.
-pub const OF_THE_HOST: [LeftOut; 1] = [("addresses that the host reaches", 1)];
-
-/// What devices leave out of which some have addresses, by whether all have.
-pub fn some_addresses(all: bool) -> &'static [LeftOut] {
-    if all { &[] } else { &[("addresses", 1), ("memory with addresses", 2)] }
+/// What the devices of a backend leave out because memory of one has no addresses, or that of none has any that the host
+/// reaches.
+pub fn addresses(backend: &dyn Backend) -> Vec<LeftOut> {
+    let devices = backend.devices().unwrap().len();
+    let has = |kind| (0..devices).map(move |at| has_address(backend, at, kind));
+    let all = has(AllocKind::Device).all(|has| has);
+    let reached = has(AllocKind::Host).any(|has| has);
+    let [one, host, more] = ADDRESSES;
+    let reasons = [(one, !all), (host, !reached), (more, !all)];
+    reasons.into_iter().filter(|reason| reason.1).map(|reason| reason.0).collect()
 }
 
-/// What devices leave out whose memory has no addresses, or none that the host reaches.
-pub fn addresses(backend: &dyn Backend) -> &'static [LeftOut] {
-    let has = |kind| has_addresses_of(kind, backend);
-    match (has(AllocKind::Device), has(AllocKind::Host)) {
-        (true, true) => &[],
-        (true, false) => &OF_THE_HOST,
-        (false, _) => &ADDRESSES,
-    }
-}
-
-/// Whether memory of the first device has addresses.
-pub fn has_addresses(backend: &dyn Backend) -> bool {
-    has_addresses_of(AllocKind::Device, backend)
-}
-
-/// The same of memory of this kind, if the device has that.
-pub fn has_addresses_of(kind: AllocKind, backend: &dyn Backend) -> bool {
+/// Whether memory of this kind has an address, if the device has that.
+fn has_address(backend: &dyn Backend, at: usize, kind: AllocKind) -> bool {
     // SAFETY: one allocation, which nobody uses.
-    let device = unsafe { backend.open(0, Notify::none()) }.unwrap();
+    let device = unsafe { backend.open(at, Notify::none()) }.unwrap();
     let (size, align) = (64, 64);
     let wanted =
         AllocReq { kind, size, align, import: None, zeroed: false, linked: false, label: "probe" };

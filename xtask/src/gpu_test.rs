@@ -68,7 +68,7 @@ const MOST: u64 = 40 << 20;
 /// Seconds for each test and benchmark. A test on a GPU compiles its kernels first.
 const LIMIT: u64 = 240;
 /// Seconds that compute-sanitizer has for each entry of `CHECKED`.
-const CHECKING: u64 = 180;
+const CHECKING: u64 = 90;
 /// What compute-sanitizer ends with when it has found something.
 const FOUND: u8 = 9;
 /// Tests that compute-sanitizer looks at: their binary, and a part of their name.
@@ -172,9 +172,12 @@ fn group(binary: &str, test: &str) -> &'static str {
         // The rest of it needs no device.
         None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
-        Some(("folio-conformance", "hal_cuda" | "engine_cuda")) => "conformance",
+        Some(("folio-conformance", "hal_drivers")) if backends::is_of(test, "opencl") => "opencl",
+        Some(("folio-conformance", "hal_drivers" | "engine_cuda")) => "conformance",
         Some(("folio-model", "emit")) if backends::is_of(test, "opencl") => "opencl",
         Some(("folio-model", "emit")) => "random",
+        // Without CUDA.
+        Some(("folio-model", "machines")) if test.starts_with("suite_") => "opencl",
         Some(("folio-model", "machines")) => "model",
         _ => "kernels",
     }
@@ -298,6 +301,9 @@ mod tests {
         assert_eq!(group("folio-model::emit", "cuda_runs"), "random");
         assert_eq!(group("folio-model::emit", "suite_emit_opencl"), "opencl");
         assert_eq!(group("folio-model::machines", "cuda_and_opencl_run"), "model");
+        assert_eq!(group("folio-model::machines", "suite_programs_opencl"), "opencl");
+        assert_eq!(group("folio-conformance::hal_drivers", "opencl_keeps_it"), "opencl");
+        assert_eq!(group("folio-conformance::hal_drivers", "cuda_keeps_it"), "conformance");
         assert_eq!(group("folio-cuda", "launch"), "kernels");
         assert_eq!(group("folio-conformance::engine_opencl", "opencl_unrolls_loops"), "opencl");
         assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");

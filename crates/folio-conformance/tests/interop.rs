@@ -1,7 +1,7 @@
 //! Interop tasks on OpenCL devices: commands by OpenCL's own functions, between those of Folio.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use cl3::command_queue::enqueue_copy_buffer;
+use cl3::command_queue::{enqueue_copy_buffer, enqueue_svm_mem_cpy};
 use cl3::event::release_event;
 use folio::prelude::*;
 use folio::{Cause, Failure, HostArgs};
@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 /// without; not at all where there is no device.
 #[track_caller]
 fn each(test: fn(&Runtime)) {
-    for build in [OpenClBackend::new, OpenClBackend::without_svm] {
+    let builds: [fn() -> OpenClBackend; 2] =
+        [|| OpenClBackend::new().with_all_svm(), OpenClBackend::without_svm];
+    for build in builds {
         if let Err(why) = build().devices() {
             println!("skipped: opencl: {}", why.reason);
             return;
@@ -36,25 +38,21 @@ fn each(test: fn(&Runtime)) {
     }
 }
 
-/// Copies the first access to the second, of as many elements of 4 bytes.
+/// Copies the first access to the second, of as many elements of 4 bytes; by their addresses where they have any.
 fn copies(cl: &Native) -> Result<(), String> {
     let [from, to] = &cl.memory[..] else { return Err("two accesses".to_owned()) };
     let bytes = from.extent[2] * 4;
     let none = null();
-    // SAFETY: so many bytes of both buffers; the queue is the task's.
+    // SAFETY: so many bytes of both; the queue is the task's.
     let copied = unsafe {
-        enqueue_copy_buffer(
-            cl.queue,
-            from.buffer,
-            to.buffer,
-            from.offset,
-            to.offset,
-            bytes,
-            0,
-            none,
-        )
+        if from.address.is_null() || to.address.is_null() {
+            let (queue, at) = (cl.queue, [from.offset, to.offset]);
+            enqueue_copy_buffer(queue, from.buffer, to.buffer, at[0], at[1], bytes, 0, none)
+        } else {
+            enqueue_svm_mem_cpy(cl.queue, 0, to.address, from.address, bytes, 0, none)
+        }
     };
-    let event = copied.map_err(|status| format!("clEnqueueCopyBuffer: {status}"))?;
+    let event = copied.map_err(|status| format!("the copy: {status}"))?;
     // SAFETY: ours.
     unsafe { release_event(event) }.map_err(|status| format!("clReleaseEvent: {status}"))
 }

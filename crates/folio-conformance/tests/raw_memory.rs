@@ -1,16 +1,19 @@
 //! Memory that a program has from OpenCL or CUDA itself, as USM and as a buffer's memory.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+use cl3::command_queue::{create_command_queue, enqueue_read_buffer, release_command_queue};
+use cl3::event::release_event;
 use cl3::memory::{CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use cl3::memory::{svm_alloc, svm_free};
 use cudarc::driver::sys::{self, CUresult};
 use folio::prelude::*;
-use folio::{RawMemory, Usm};
-use folio_core::hal::{Backend, HalErrorKind};
+use folio::{RawMemory, Usm, UsmKind};
+use folio_core::hal::{Backend, HalErrorKind, HostPtr};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use folio_layers::Validate;
 use folio_opencl::{Native, OpenClBackend};
+use folio_sim::{DeviceSpec, SimBackend};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
@@ -129,11 +132,8 @@ fn compile_raw_addresses_of_opencl() {
     on(
         || OpenClBackend::new().with_all_svm(),
         |rt| {
-            let Some(_) = rt
-                .usm::<i32>(&rt.devices()[0], folio::UsmKind::Device, 1)
-                .unwrap()
-                .pointer()
-                .address()
+            let Some(_) =
+                rt.usm::<i32>(&rt.devices()[0], UsmKind::Device, 1).unwrap().pointer().address()
             else {
                 return println!("skipped: svm: the device has no shared virtual memory");
             };
@@ -143,6 +143,7 @@ fn compile_raw_addresses_of_opencl() {
             // Whether the host reaches it or not, Folio writes it.
             let mut usm = adopt(rt, RawMemory::Address(at as u64), N).unwrap();
             assert_eq!(usm.pointer().address(), Some(at as u64));
+            assert_eq!(usm.as_raw().unwrap(), RawMemory::Address(at as u64));
             let q = rt.queue_on(&rt.devices()[0]).unwrap();
             let fill = q.submit(|g| {
                 g.copy_from_slice(&values(), &mut usm);
@@ -159,6 +160,47 @@ fn compile_raw_addresses_of_opencl() {
     on(OpenClBackend::without_svm, |rt| {
         refused(adopt(rt, RawMemory::Address(4096), 1), "an address of somebody else's");
     });
+}
+
+/// USM-01: what others know memory by; OpenCL's own functions read there what Folio has written.
+#[test]
+fn compile_raw_memory_is_for_others() {
+    on(OpenClBackend::without_svm, |rt| {
+        let ([context, device], q) = (context(rt), rt.queue_on(&rt.devices()[0]).unwrap());
+        let mut usm = rt.usm::<i32>(&rt.devices()[0], UsmKind::Device, N).unwrap();
+        let filled = q.submit(|g| {
+            g.copy_from_slice(&values(), &mut usm);
+            Ok(())
+        });
+        filled.unwrap().wait().unwrap();
+        let object = match usm.as_raw().unwrap() {
+            RawMemory::Object(object) => object,
+            other => unreachable!("{other:?}"),
+        };
+        let mut read = vec![0i32; N];
+        let to = read.as_mut_ptr().cast();
+        // SAFETY: a queue of ours in Folio's context; as many elements, of memory that nobody uses meanwhile.
+        unsafe {
+            let queue = create_command_queue(context, device, 0).unwrap();
+            let done = enqueue_read_buffer(queue, object, 1, 0, 4 * N, to, 0, null()).unwrap();
+            release_event(done).unwrap();
+            release_command_queue(queue).unwrap();
+        }
+        assert_eq!(read, values());
+        let again = adopt(rt, RawMemory::Object(object), N).unwrap();
+        assert_eq!(again.as_raw().unwrap(), RawMemory::Object(object));
+        let cpu = rt.usm::<i32>(&rt.device("cpu").unwrap(), UsmKind::Device, N).unwrap();
+        let at = cpu.pointer().address().unwrap();
+        assert!(
+            matches!(cpu.as_raw().unwrap(), RawMemory::Host(HostPtr(host)) if host.addr() as u64 == at)
+        );
+    });
+    let device = DeviceSpec::new().addresses(false);
+    let sim = SimBackend::builder().device(device).build();
+    let rt = Runtime::builder().backend(sim).build().unwrap();
+    let usm = rt.usm::<i32>(&rt.devices()[0], UsmKind::Device, N).unwrap();
+    let none = usm.as_raw();
+    assert!(matches!(&none, Err(Error::Unsupported { .. })), "{none:?}");
 }
 
 #[track_caller]
@@ -227,6 +269,7 @@ fn cuda_adopts_raw_addresses() {
     for at in [plain, pooled] {
         let usm = adopt(&rt, RawMemory::Address(at), N).unwrap();
         assert_eq!(usm.pointer().address(), Some(at));
+        assert_eq!(usm.as_raw().unwrap(), RawMemory::Address(at));
         drop(usm);
         serves(&rt, || RawMemory::Address(at));
         refused(adopt(&rt, RawMemory::Address(at), 64 << 20), "bytes where");

@@ -322,6 +322,28 @@ impl<T: DeviceType> Usm<T> {
         self.pointer
     }
 
+    /// What the driver's own functions know it by: an address, of the host's memory if it is there, or else an object.
+    /// [`Runtime::usm_from_raw`] takes the same. It is valid for as long as this is, or the buffer that is made of it; no
+    /// command knows of what is done with it. A device may have neither: [`Error::Unsupported`].
+    pub fn as_raw(&self) -> Result<RawMemory> {
+        let engine = &self.view.storage.core.engine;
+        let device = &engine.devices[usize::from(self.device.at)];
+        let at_host = device.domain.is_host() || self.kind == UsmKind::Host;
+        if let Some(address) = self.pointer.address {
+            let at = std::ptr::with_exposed_provenance_mut(address as usize);
+            let host = RawMemory::Host(HostPtr(at));
+            return Ok(if at_host { host } else { RawMemory::Address(address) });
+        }
+        let object = match (self.pointer.at.mem.base, device.opened.get()) {
+            (MemBase::Device { handle, .. }, Some(opened)) => opened.usm().object(handle),
+            _ => None,
+        };
+        object.map(RawMemory::Object).ok_or_else(|| Error::Unsupported {
+            device: self.device.name().to_owned(),
+            what: "memory that others could use".to_owned(),
+        })
+    }
+
     /// A part of it, to read.
     pub fn slice(&self, offset: usize, len: usize) -> Result<Slice<'_, T>> {
         Slice::new(&self.view, [0, 0, offset], [1, 1, len])

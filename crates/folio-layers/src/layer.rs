@@ -11,6 +11,7 @@ use folio_core::hal::{
     Unavailable, UsmAllocator, Wait,
 };
 use std::any::Any;
+use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -292,6 +293,10 @@ unsafe impl<H: Hooks> UsmAllocator for LayerDevice<H> {
 
     fn trim(&self, most: u64) {
         self.device.inner.usm().trim(most);
+    }
+
+    fn object(&self, handle: u64) -> Option<*mut c_void> {
+        self.device.inner.usm().object(handle)
     }
 
     fn query(&self, address: u64) -> Option<PointerInfo> {

@@ -13,6 +13,7 @@ use folio_core::hal::{
 };
 use folio_core::ir::emit::Cut;
 use std::any::Any;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -201,6 +202,10 @@ unsafe impl UsmAllocator for OpenClDevice {
 
     fn trim(&self, most: u64) {
         self.0.shared.memory.trim(&self.0, most);
+    }
+
+    fn object(&self, handle: u64) -> Option<*mut c_void> {
+        self.0.shared.memory.find(handle).ok().map(|block| block.buffer.0)
     }
 
     fn query(&self, address: u64) -> Option<PointerInfo> {

@@ -95,6 +95,7 @@ pub use notify::Notify;
 pub use opaque::{Argument, Foreign, Image, Source};
 
 use std::any::Any;
+use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -194,6 +195,13 @@ pub unsafe trait UsmAllocator: Send + Sync {
     /// default.
     fn trim(&self, most: u64) {
         let _ = most;
+    }
+
+    /// How an allocation goes by for the driver's own functions, if it has no address: a `cl_mem`. It is valid for as
+    /// long as the allocation.
+    fn object(&self, handle: u64) -> Option<*mut c_void> {
+        let _ = handle;
+        None
     }
 
     /// What a pointer points to, when it points into this device's memory.

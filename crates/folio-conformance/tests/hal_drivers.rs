@@ -1,0 +1,109 @@
+//! The backends over drivers under the suite of the HAL's contract, bare and validated, where there are devices: CUDA;
+//! and OpenCL with shared virtual memory, with such as the host does not reach, and without.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio_conformance::hal::run_hal;
+use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceInfo, DeviceKind, Notify};
+use folio_cuda::CudaBackend;
+use folio_layers::Validate;
+use folio_opencl::OpenClBackend;
+use std::cell::RefCell;
+
+#[path = "support/gpus.rs"]
+mod gpus;
+
+/// What one device alone cannot show.
+const PAIRS: [&str; 2] = ["devices_wait_for_each_other", "copies_between_devices"];
+
+/// The suite, of which nothing else is left out than what needs one of these, or two devices where there is one.
+#[track_caller]
+fn passes<B: Backend>(build: fn() -> B, expected: &[(&str, &str)], lacks: &[&str]) {
+    let devices = match build().devices() {
+        Ok(devices) => devices.len(),
+        Err(why) => return println!("skipped: {}: {}", build().name(), why.reason),
+    };
+    let reports = RefCell::new(Vec::new());
+    let bare = || -> Box<dyn Backend> { Box::new(build()) };
+    let validated = || -> Box<dyn Backend> {
+        let validate = Validate::new();
+        reports.borrow_mut().push(validate.report());
+        Box::new(validate.over(build()))
+    };
+    let factories: [&dyn Fn() -> Box<dyn Backend>; 2] = [&bare, &validated];
+    for factory in factories {
+        let summary = run_hal(factory, expected);
+        println!("{summary}");
+        assert!(summary.is_ok(), "{summary}");
+        for (name, why) in &summary.unsupported {
+            let of_one = devices == 1 && PAIRS.contains(name);
+            assert!(of_one || lacks.contains(&why.as_str()), "{name}: {why}");
+        }
+    }
+    for report in reports.borrow().iter() {
+        assert!(report.is_silent(), "{report:?}");
+    }
+}
+
+/// It runs no code of the host, is asked instead of telling, and has memory of its own.
+#[test]
+fn cuda_keeps_the_contract() {
+    if gpus::are_there() {
+        passes(CudaBackend::new, &[], &["closures", "notifications", "linked memory"]);
+    }
+}
+
+/// Whether all devices have memory that they share with the host; none where there is no device.
+fn all_share(backend: &OpenClBackend) -> Option<bool> {
+    let mut devices = 0..backend.devices().ok()?.len();
+    let share = |at| {
+        // SAFETY: one allocation, which nobody uses.
+        let device = unsafe { backend.open(at, Notify::none()) }.unwrap();
+        let kind = AllocKind::Shared;
+        let wanted = AllocReq {
+            kind,
+            size: 64,
+            align: 64,
+            import: None,
+            zeroed: false,
+            linked: false,
+            label: "probe",
+        };
+        let made = device.usm().alloc(&wanted);
+        made.iter().for_each(|made| device.usm().free(made.handle));
+        made.is_ok()
+    };
+    Some(devices.all(share))
+}
+
+/// Its devices run no code of the host, are asked instead of telling, take no hints, have no graphs and no links that are
+/// known; GPUs share no memory with the host.
+#[track_caller]
+fn opencl_passes(build: fn() -> OpenClBackend) {
+    let mut lacks = vec!["closures", "notifications", "hints", "graphs", "links between devices"];
+    let is_cpu = |device: &DeviceInfo| device.kind == DeviceKind::Cpu;
+    if !build().devices().is_ok_and(|all| all.iter().all(is_cpu)) {
+        lacks.push("linked memory");
+    }
+    let usm = [("every_kind_is_usm", "without fine-grained SVM host and device share no memory")];
+    let expected = if all_share(&build()) == Some(false) { &usm[..] } else { &usm[..0] };
+    passes(build, expected, &lacks);
+}
+
+#[test]
+fn opencl_keeps_the_contract() {
+    opencl_passes(OpenClBackend::new);
+}
+
+/// Memory has addresses, which the host does not reach.
+#[test]
+fn opencl_keeps_the_contract_without_fine_svm() {
+    let build = || OpenClBackend::without_fine_svm().with_all_svm();
+    assert_ne!(all_share(&build()), Some(true));
+    opencl_passes(build);
+}
+
+#[test]
+fn opencl_keeps_the_contract_without_svm() {
+    assert_ne!(all_share(&OpenClBackend::without_svm()), Some(true));
+    opencl_passes(OpenClBackend::without_svm);
+}

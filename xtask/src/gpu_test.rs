@@ -57,10 +57,12 @@ const BENCHES: [(&str, &str); 4] =
 /// An example that is run, too.
 const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
-const RANDOM: [(&str, u64, u64); 4] = [
+const RANDOM: [(&str, u64, u64); 6] = [
     ("KERNELS_CUDA", 60, 50),
     ("PROGRAMS_CUDA", 40, 100),
     ("FAULTS_CUDA", 30, 50),
+    ("PROGRAMS_OPENCL", 40, 50),
+    ("FAULTS_OPENCL", 30, 20),
     ("EMIT", 30, 10),
 ];
 /// The archive is to be no larger.

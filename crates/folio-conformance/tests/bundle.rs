@@ -1,15 +1,15 @@
-//! A program on a machine without the compiler: it runs what a recorded run has compiled, and says what is missing if
-//! it has nothing of that. Each run is a process of its own, so that a library is there for one and not for another.
+//! A program on a machine without the compiler: it runs what a recorded run has compiled, and PTX, and says what is
+//! missing if it has nothing of that; and on one without the driver, where it has no device. Each run is a process of its own, so that a library is there for one and not for another.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
 use folio::{OpaqueArg, Source};
 use folio_core::hal::Backend;
+use folio_cpu::CpuBackend;
 use folio_cuda::{Bundle, Cache, CudaBackend};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const TEST: &str = "cuda_runs_what_is_bundled";
 /// Which of the runs a process is, and the folder of them all.
 const RUN: &str = "FOLIO_TEST_BUNDLE_RUN";
 const FOLDER: &str = "FOLIO_TEST_BUNDLE_FOLDER";
@@ -20,6 +20,23 @@ const SCALE: &str = "
 extern \"C\" __global__ void scale(float *x, unsigned long long n, float by) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i] *= by;
+}
+";
+
+const PTX: &str = "
+.version 7.0
+.target sm_50
+.address_size 64
+.visible .entry seven(.param .u64 at) {
+    .reg .u32 %r<2>;
+    .reg .u64 %d<3>;
+    ld.param.u64 %d0, [at];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %d1, %r0, 4;
+    add.u64 %d2, %d0, %d1;
+    mov.u32 %r1, 7;
+    st.global.u32 [%d2], %r1;
+    ret;
 }
 ";
 
@@ -53,6 +70,22 @@ fn program(backend: CudaBackend) -> Result<(), folio::Error> {
     Ok(())
 }
 
+/// PTX is the driver's affair.
+fn seven() -> Result<(), folio::Error> {
+    let rt = Runtime::builder().backend(CudaBackend::new().cache(Cache::off())).build()?;
+    let q = rt.queue_on("cuda:0")?;
+    let mut x = rt.buffer_from(&[0u32; 32])?;
+    let seven = q.device().load(Source::Ptx(PTX), "seven")?;
+    q.submit(|g| {
+        let x = g.read_write(&mut x);
+        // SAFETY: one block of as many threads, of which each writes its element.
+        unsafe { g.run_opaque(Items::from(32).groups([32]), &seven, [x.into()]) };
+        Ok(())
+    })?;
+    assert_eq!(x.to_vec()?, [7; 32]);
+    Ok(())
+}
+
 /// One of the runs.
 fn child(run: &str, folder: &Path) {
     let cache = Cache::at(folder.join(run));
@@ -74,14 +107,15 @@ fn child(run: &str, folder: &Path) {
             let told = error.to_string();
             println!("{told}");
             assert!(told.contains("NVRTC") && told.contains("is kept nowhere"), "{told}");
+            seven().unwrap();
         }
     }
 }
 
-/// A process that is one of the runs; whether it went well.
-fn ends_well(run: &str, folder: &Path, libraries: Option<&Path>) -> bool {
+/// A process that is one of a test's runs; whether it went well.
+fn ends_well(test: &str, run: &str, folder: &Path, libraries: Option<&Path>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", TEST, "--nocapture"]).env(RUN, run).env(FOLDER, folder);
+    command.args(["--exact", test, "--nocapture"]).env(RUN, run).env(FOLDER, folder);
     // The environment's cache is out of this.
     command.env("FOLIO_CACHE", "off");
     if let Some(first) = libraries {
@@ -91,6 +125,35 @@ fn ends_well(run: &str, folder: &Path, libraries: Option<&Path>) -> bool {
         command.env("LD_LIBRARY_PATH", all);
     }
     command.status().unwrap().success()
+}
+
+/// A folder where what is called by a library's names is none.
+fn no_library(folder: &Path, name: &str) -> PathBuf {
+    let empty = folder.join("libraries");
+    std::fs::create_dir_all(&empty).unwrap();
+    for name in cudarc::get_lib_name_candidates(name) {
+        std::fs::write(empty.join(name), "").unwrap();
+    }
+    empty
+}
+
+/// Where the driver is missing there are no devices, and a reason; others work on.
+#[cfg(target_os = "linux")]
+#[test]
+fn there_may_be_no_cuda() {
+    if std::env::var_os(RUN).is_none() {
+        let folder = std::env::temp_dir().join(format!("folio-no-cuda-{}", std::process::id()));
+        let empty = no_library(&folder, "cuda");
+        assert!(ends_well("there_may_be_no_cuda", "absent", &folder, Some(&empty)));
+        return std::fs::remove_dir_all(folder).unwrap();
+    }
+    let reason = "NVIDIA's driver library (libcuda) is not installed";
+    assert_eq!(CudaBackend::new().devices().unwrap_err().reason, reason);
+    let cpu = CpuBackend::builder().threads(1).build().unwrap();
+    let rt = Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap();
+    assert_eq!(rt.devices().len(), 1, "{:?}", rt.devices());
+    assert!(rt.absent().iter().any(|why| why.contains(reason)), "{:?}", rt.absent());
+    assert_eq!(rt.buffer_from(&[1, 2, 3]).unwrap().to_vec().unwrap(), [1, 2, 3]);
 }
 
 /// Recorded where NVRTC is; then, where what is called by its names is no library, with the bundle and without.
@@ -103,17 +166,15 @@ fn cuda_runs_what_is_bundled() {
         return child(&run, Path::new(&folder));
     }
     let folder = std::env::temp_dir().join(format!("folio-bundled-{}", std::process::id()));
-    let empty = folder.join("libraries");
-    std::fs::create_dir_all(&empty).unwrap();
-    for name in cudarc::get_lib_name_candidates("nvrtc") {
-        std::fs::write(empty.join(name), "").unwrap();
-    }
-    assert!(ends_well("recorded", &folder, None));
+    let empty = no_library(&folder, "nvrtc");
+    let ends_well =
+        |run, libraries| ends_well("cuda_runs_what_is_bundled", run, &folder, libraries);
+    assert!(ends_well("recorded", None));
     // What `folio-bundle` does, and so `cargo xtask bundle`.
     let bundle = Cache::at(folder.join("recorded")).bundle().unwrap();
     assert!(bundle.len() >= 3, "{} programs", bundle.len());
     std::fs::write(folder.join("bundle"), bundle.to_bytes()).unwrap();
-    assert!(ends_well("bundled", &folder, Some(&empty)));
-    assert!(ends_well("bare", &folder, Some(&empty)));
+    assert!(ends_well("bundled", Some(&empty)));
+    assert!(ends_well("bare", Some(&empty)));
     std::fs::remove_dir_all(folder).unwrap();
 }

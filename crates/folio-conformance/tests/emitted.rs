@@ -91,12 +91,15 @@ fn own(text: &str) -> String {
 
 #[test]
 fn compile_suite_kernels_are_as_reviewed() {
-    let mut found = BTreeSet::new();
+    let (mut found, mut without) = (BTreeSet::new(), Vec::new());
     for kernel in kernels() {
-        if let Some(text) = text(&kernel, Dialect::OpenCl, true) {
-            found.insert(format!("// {}\n{}", kernel.name, own(&text)));
+        match text(&kernel, Dialect::OpenCl, true) {
+            Some(text) => drop(found.insert(format!("// {}\n{}", kernel.name, own(&text)))),
+            None => without.push(kernel.name),
         }
     }
+    // It takes more local memory than the devices that these texts are for.
+    assert_eq!(without, ["combines"]);
     let found: String = found.into_iter().collect();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/emitted.cl");
     if std::env::var_os("FOLIO_BLESS").is_some() {

@@ -5,6 +5,7 @@
 mod support;
 
 use folio::prelude::*;
+use folio_conformance::engine::kernel_names;
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_opencl::OpenClBackend;
@@ -62,6 +63,21 @@ fn compile_and_pass_opencl_and_cpu() {
         };
         let left_out = support::left_out(&both(), &support::addresses(&both()));
         support::passes_where(both, &|name| !support::OF_ONE_KIND.contains(&name), &left_out);
+    }
+}
+
+/// The same without addresses and kernels' cases.
+#[test]
+fn compile_and_pass_opencl_without_svm_and_cpu() {
+    if there_is_one() {
+        let both = || {
+            let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
+            Pair(cpu, OpenClBackend::without_svm())
+        };
+        let left_out = support::left_out(&both(), &support::addresses(&both()));
+        let kernels = kernel_names();
+        let wanted = |name: &str| !kernels.contains(&name) && !support::OF_ONE_KIND.contains(&name);
+        support::passes_where(both, &wanted, &left_out);
     }
 }
 

@@ -103,13 +103,13 @@ fn wave(frequency: usize, at: usize) -> f32 {
 fn main() -> Result<(), Box<dyn Error>> {
     let rt = Runtime::builder().backend(CudaBackend::new()).build()?;
     let Some(device) = rt.devices().into_iter().next() else {
-        println!("no GPU: {}", rt.absent().join("; "));
+        println!("skipped: cuda: {}", rt.absent().join("; "));
         return Ok(());
     };
     let libraries = match Libraries::new() {
         Ok(libraries) => Arc::new(libraries),
         Err(why) => {
-            println!("{why}");
+            println!("skipped: libraries: {why}");
             return Ok(());
         }
     };

@@ -5,6 +5,7 @@ use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::Backend;
 use folio_core::{Error, Queue, Runtime};
 use folio_cuda::{CudaBackend, Native};
+use std::ptr::null_mut;
 
 fn queue() -> Option<(Runtime, Queue)> {
     if let Err(why) = CudaBackend::new().devices() {
@@ -22,7 +23,13 @@ fn ok(what: &str, result: CUresult) -> Result<(), String> {
 
 /// Sets what is accessed, on the task's stream.
 fn set(cuda: &Native, value: u32) -> Result<(), String> {
-    let place = &cuda.memory[0];
+    let (place, mut context, mut device) = (&cuda.memory[0], null_mut(), -1);
+    // SAFETY: places for the answers.
+    unsafe {
+        ok("cuCtxGetCurrent", sys::cuCtxGetCurrent(&raw mut context))?;
+        ok("cuCtxGetDevice", sys::cuCtxGetDevice(&raw mut device))?;
+    }
+    assert_eq!((cuda.context, cuda.device), (context.cast(), device));
     // SAFETY: the stream is the task's; as many elements are accessed.
     let result =
         unsafe { sys::cuMemsetD32Async(place.address, value, place.extent[2], cuda.stream.cast()) };

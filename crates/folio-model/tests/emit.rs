@@ -118,14 +118,18 @@ fn agrees_with(machine: &Machine, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Random kernels on a GPU, by a backend.
-fn kernels_on(name: &str, backend: &dyn Backend, at: usize) {
-    let machine = match Machine::open(backend, at) {
-        Ok(machine) => machine,
+/// Random kernels on GPUs, in turns, by these backends.
+fn kernels_on(name: &str, gpus: &[(&dyn Backend, usize)]) {
+    let machines = gpus.iter().map(|(backend, at)| Machine::open(*backend, *at));
+    let machines: Vec<_> = match machines.collect() {
+        Ok(machines) => machines,
         Err(why) => return println!("skipped: {name}: {why}"),
     };
-    let name = format!("kernels on {}:{at}", backend.name());
-    suite_of(&name, Budget::of("KERNELS_CUDA"), &|seed| agrees_with(&machine, seed));
+    let of = |(backend, at): &(&dyn Backend, usize)| format!("{}:{at}", backend.name());
+    let all: Vec<_> = gpus.iter().map(of).collect();
+    suite_of(&format!("kernels on {}", all.join(", ")), Budget::of("KERNELS_CUDA"), &|seed| {
+        agrees_with(&machines[seed as usize % machines.len()], seed)
+    });
 }
 
 /// KRN-01: as the OpenCL backend launches them, where memory has addresses and where it has none, and as on GPUs.
@@ -148,21 +152,24 @@ fn suite_kernels_opencl() {
     suite("kernels_opencl", &case);
 }
 
-/// KRN-01: on a GPU.
+/// KRN-01: on all GPUs.
 #[test]
 fn cuda_runs_random_kernels() {
-    kernels_on("cuda", &CudaBackend::new(), 0);
+    let backend = CudaBackend::new();
+    let devices = backend.devices().map_or(1, |all| all.len());
+    let all: Vec<_> = (0..devices).map(|at| (&backend as &dyn Backend, at)).collect();
+    kernels_on("cuda", &all);
 }
 
-/// KRN-01: on the same GPU by OpenCL, where there is that.
+/// KRN-01: on one GPU by CUDA and by OpenCL, where there is that.
 #[test]
 fn cuda_s_twin_runs_random_kernels() {
-    let twin = OpenClBackend::new();
-    let (Ok(ours), Ok(all)) = (CudaBackend::new().devices(), twin.devices()) else {
+    let (cuda, twin) = (CudaBackend::new(), OpenClBackend::new());
+    let (Ok(ours), Ok(all)) = (cuda.devices(), twin.devices()) else {
         return println!("skipped: twins: there are none");
     };
     match all.iter().position(|device| device.uuid == ours[0].uuid) {
-        Some(at) => kernels_on("opencl", &twin, at),
+        Some(at) => kernels_on("opencl", &[(&cuda, 0), (&twin, at)]),
         None => println!("skipped: twins: the GPU has no OpenCL"),
     }
 }

@@ -323,8 +323,8 @@ impl<T: DeviceType> Usm<T> {
     }
 
     /// What the driver's own functions know it by: an address, of the host's memory if it is there, or else an object.
-    /// [`Runtime::usm_from_raw`] takes the same. It is valid for as long as this is, or the buffer that is made of it; no
-    /// command knows of what is done with it. A device may have neither: [`Error::Unsupported`].
+    /// It is valid for as long as this is, or the buffer that is made of it; no command knows of what is done with it. A
+    /// device may have neither: [`Error::Unsupported`]. The other way round is [`Runtime::usm_from_raw`].
     pub fn as_raw(&self) -> Result<RawMemory> {
         let engine = &self.view.storage.core.engine;
         let device = &engine.devices[usize::from(self.device.at)];

@@ -53,32 +53,31 @@ fn compile_and_pass_opencl_without_svm() {
     passes(OpenClBackend::without_svm, &ADDRESSES);
 }
 
-/// The suite over both in one runtime: each kernel on each device, and buffers that go between them.
-#[test]
-fn compile_and_pass_opencl_and_cpu() {
+/// Cases of the suite over OpenCL and the CPU in one runtime.
+#[track_caller]
+fn both_pass(opencl: fn() -> OpenClBackend, wanted: &dyn Fn(&str) -> bool) {
     if there_is_one() {
-        let both = || {
+        let both = move || {
             let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
-            Pair(cpu, OpenClBackend::new())
+            Pair(cpu, opencl())
         };
         let left_out = support::left_out(&both(), &support::addresses(&both()));
-        support::passes_where(both, &|name| !support::OF_ONE_KIND.contains(&name), &left_out);
+        let wanted = |name: &str| wanted(name) && !support::OF_ONE_KIND.contains(&name);
+        support::passes_where(both, &wanted, &left_out);
     }
+}
+
+/// Each kernel on each device, and buffers that go between them.
+#[test]
+fn compile_and_pass_opencl_and_cpu() {
+    both_pass(OpenClBackend::new, &|_| true);
 }
 
 /// The same without addresses and kernels' cases.
 #[test]
 fn compile_and_pass_opencl_without_svm_and_cpu() {
-    if there_is_one() {
-        let both = || {
-            let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
-            Pair(cpu, OpenClBackend::without_svm())
-        };
-        let left_out = support::left_out(&both(), &support::addresses(&both()));
-        let kernels = kernel_names();
-        let wanted = |name: &str| !kernels.contains(&name) && !support::OF_ONE_KIND.contains(&name);
-        support::passes_where(both, &wanted, &left_out);
-    }
+    let kernels = kernel_names();
+    both_pass(OpenClBackend::without_svm, &|name| !kernels.contains(&name));
 }
 
 /// Shapes for some hundred compute units.

@@ -174,7 +174,11 @@ fn group(binary: &str, test: &str) -> &'static str {
         // The rest of it needs no device.
         None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
-        Some(("folio-conformance", "hal_drivers")) if backends::is_of(test, "opencl") => "opencl",
+        Some(("folio-conformance", "hal_drivers" | "raw_memory"))
+            if backends::is_of(test, "opencl") =>
+        {
+            "opencl"
+        }
         Some(("folio-conformance", "hal_drivers" | "engine_cuda")) => "conformance",
         Some(("folio-model", "emit")) if backends::is_of(test, "opencl") => "opencl",
         Some(("folio-model", "emit")) => "random",
@@ -306,6 +310,8 @@ mod tests {
         assert_eq!(group("folio-model::machines", "suite_programs_opencl"), "opencl");
         assert_eq!(group("folio-conformance::hal_drivers", "opencl_keeps_it"), "opencl");
         assert_eq!(group("folio-conformance::hal_drivers", "cuda_keeps_it"), "conformance");
+        assert_eq!(group("folio-conformance::raw_memory", "raw_addresses_of_opencl"), "opencl");
+        assert_eq!(group("folio-conformance::raw_memory", "cuda_adopts_addresses"), "kernels");
         assert_eq!(group("folio-cuda", "launch"), "kernels");
         assert_eq!(group("folio-conformance::engine_opencl", "opencl_unrolls_loops"), "opencl");
         assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");

@@ -164,7 +164,7 @@ fn compile_raw_addresses_of_opencl() {
 
 /// USM-01: what others know memory by; OpenCL's own functions read there what Folio has written.
 #[test]
-fn compile_raw_memory_is_for_others() {
+fn compile_raw_memory_of_opencl_is_for_others() {
     on(OpenClBackend::without_svm, |rt| {
         let ([context, device], q) = (context(rt), rt.queue_on(&rt.devices()[0]).unwrap());
         let mut usm = rt.usm::<i32>(&rt.devices()[0], UsmKind::Device, N).unwrap();

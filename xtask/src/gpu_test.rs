@@ -168,6 +168,7 @@ fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
 fn group(binary: &str, test: &str) -> &'static str {
     match binary.split_once("::") {
         Some((_, name)) if name.starts_with("several") => "multi",
+        None if test.contains("cuda_peers") => "multi",
         Some((_, "bundle")) => "bundle",
         Some(("folio-conformance", "engine_twins")) => "twins",
         Some(("folio-conformance", "engine_opencl")) => "opencl",
@@ -304,6 +305,7 @@ mod tests {
         assert_eq!(group("folio-conformance::opaque", "compile_opaque_cuda"), "kernels");
         assert_eq!(group("folio-conformance::bundle", "cuda_runs"), "bundle");
         assert_eq!(group("folio-conformance::several", "cuda_gpus"), "multi");
+        assert_eq!(group("folio-cuda", "device::tests::cuda_peers_x"), "multi");
         assert_eq!(group("folio-model::emit", "cuda_runs"), "random");
         assert_eq!(group("folio-model::emit", "suite_emit_opencl"), "opencl");
         assert_eq!(group("folio-model::machines", "cuda_and_opencl_run"), "model");

@@ -170,3 +170,62 @@ impl Drop for Opened {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::CudaDevice;
+    use crate::CudaBackend;
+    use crate::driver::Relaxed;
+    use crate::memory::on_device;
+    use cudarc::driver::sys::{self, CUmemAccess_flags as Access, CUresult};
+    use folio_core::hal::{Backend, Device, Notify};
+    use std::sync::Arc;
+
+    /// How the first may use what the second allocates.
+    fn access(first: &CudaDevice, second: &CudaDevice) -> Access {
+        let mut access = Access::CU_MEM_ACCESS_FLAGS_PROT_READ;
+        let (pool, place) = (second.0.memory.pool(), on_device(first.0.context.device));
+        // SAFETY: a live pool, a place that is one of the driver's devices, and one for the answer.
+        let asked = unsafe {
+            sys::cuMemPoolGetAccess(&raw mut access, pool, (&raw const place).cast_mut())
+        };
+        assert_eq!(asked, CUresult::CUDA_SUCCESS);
+        access
+    }
+
+    /// Without access to the other's context *and* its pool a copy goes by way of the host, at a tenth of its speed, and
+    /// is right all the same: so it is asked for here.
+    #[test]
+    fn cuda_peers_may_use_what_pools_allocate() {
+        let backend = CudaBackend::new();
+        match backend.devices() {
+            Ok(found) if found.len() > 1 => {}
+            Ok(_) => return println!("skipped: gpus: there is one"),
+            Err(why) => return println!("skipped: cuda: {}", why.reason),
+        }
+        // SAFETY: nothing is allocated, and no lane is made.
+        let opened = [0, 1].map(|at| unsafe { backend.open(at, Notify::none()) }.unwrap());
+        let of = |device: &Arc<dyn Device>| {
+            let device: &CudaDevice = device.as_any().downcast_ref().unwrap();
+            CudaDevice(device.0.clone())
+        };
+        let [first, second] = [of(&opened[0]), of(&opened[1])];
+        let mut can = 0;
+        let (here, there) = (first.0.context.device, second.0.context.device);
+        // SAFETY: devices that the driver named; a place for the answer.
+        let asked = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, here, there) };
+        assert_eq!(asked, CUresult::CUDA_SUCCESS);
+        assert_eq!(access(&first, &second), Access::CU_MEM_ACCESS_FLAGS_PROT_NONE);
+        if can == 0 {
+            assert!(first.peer(&second).is_none());
+            return println!("skipped: gpus: the first two have no path to each other");
+        }
+        assert!(first.peer(&second).is_some());
+        assert_eq!(access(&first, &second), Access::CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        first.0.context.enter().unwrap();
+        let _relaxed = Relaxed::begin();
+        // SAFETY: both contexts are retained.
+        let again = unsafe { sys::cuCtxEnablePeerAccess(second.0.context.raw, 0) };
+        assert_eq!(again, CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    }
+}

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 /// A mark for so many operations.
-const EVERY: u64 = 64;
+pub(crate) const EVERY: u64 = 64;
 /// For so many operations each gets a mark after another device had to wait for more than it had asked for: one
 /// that gets a row of another's would otherwise wait for all that the other has been given meanwhile.
 const EACH: u64 = 256;

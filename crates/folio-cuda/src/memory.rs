@@ -151,6 +151,11 @@ impl Memory {
         Pool { device: self.context.device, raw: self.pool, stream: self.stream }
     }
 
+    #[cfg(test)]
+    pub(crate) fn pool(&self) -> sys::CUmemoryPool {
+        self.pool
+    }
+
     /// Lets another device use what is allocated here, before and after.
     pub(crate) fn share_with(&self, device: sys::CUdevice) -> Result<(), HalError> {
         let access = sys::CUmemAccessDesc {
@@ -390,7 +395,7 @@ pub(crate) fn location(type_: sys::CUmemLocationType, id: i32) -> sys::CUmemLoca
     sys::CUmemLocation { type_, __bindgen_anon_1: id }
 }
 
-fn on_device(device: sys::CUdevice) -> sys::CUmemLocation {
+pub(crate) fn on_device(device: sys::CUdevice) -> sys::CUmemLocation {
     location(sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, device)
 }
 

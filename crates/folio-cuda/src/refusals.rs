@@ -1,6 +1,6 @@
 //! Calls of the driver that tests refuse.
 
-use crate::{CudaBackend, Native};
+use crate::{CudaBackend, Native, marks};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Backend, CopyRect, Device, Foreign, Geometry, Head, HostPtr,
@@ -45,6 +45,14 @@ fn refusing<R>(refusal: Refusal, during: impl FnOnce() -> R) -> (R, bool) {
     let result = during();
     let left = REFUSAL.take();
     (result, left.is_some_and(|left| left.times < refusal.times))
+}
+
+/// How often this thread calls the driver so in the meantime.
+fn counting<R>(name: &'static str, during: impl FnOnce() -> R) -> (R, u32) {
+    let answer = CUresult::CUDA_SUCCESS;
+    REFUSAL.set(Some(Refusal { name, after: u32::MAX, times: 0, answer }));
+    let result = during();
+    (result, REFUSAL.take().map_or(0, |left| u32::MAX - left.after))
 }
 
 struct Rig {
@@ -215,6 +223,22 @@ fn cuda_refused_calls_lose_nothing() {
         }
     }
     assert!(total >= 60, "{total} calls were refused");
+}
+
+/// Operations have no event each: neither those that nobody waits for, nor those of one lane that wait for each other.
+#[test]
+fn cuda_operations_have_few_events() {
+    let Some(mut rig) = rig() else { return };
+    let [first, second] = [rig.on_device(0), rig.on_device(1)];
+    let times = 40 * marks::EVERY;
+    let (went, records) = counting("cuEventRecord", || {
+        let went = (0..times).all(|_| rig.copy(0, first, second, 1));
+        rig.all_end();
+        went
+    });
+    assert!(went);
+    // One for each mark, and those that the wait at the end asks for.
+    assert!((39..=44).contains(&records), "{records} events for {times} copies");
 }
 
 /// A driver that does not say how far a stream is is asked in another way.

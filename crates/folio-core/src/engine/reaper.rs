@@ -344,6 +344,12 @@ mod tests {
         let mut last = pin!(stream(FLOWS));
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         assert_eq!(looks(), (all, FLOWS, true));
+        // What a flush ends is seen in the same look: nobody else may ever tell.
+        let mut last = pin!(stream(FLOWS));
+        assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        backend.lanes().iter().for_each(|lane| lane.ends_flushed.store(true, Ordering::Release));
+        assert!(rt.core.engine.look(0).progress);
+        assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
         rt.core.engine.reapers[0].state.lock().running = false;
         rt.core.engine.wake_reaper(0);
         backend.lanes().iter().for_each(|lane| lane.ended.store(1000, Ordering::Release));

@@ -18,9 +18,9 @@ const HOUSEKEEPING: Duration = Duration::from_millis(20);
 const POLL: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(500));
 /// The same of one that holds operations back, while nobody waits for any: the longest, once nothing new has come.
 const BATCH: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
-/// A lane that holds operations back and has been given so many since the last look gets on by itself: to flush it
-/// would take its lock and the driver's from whoever hands them over. Unless somebody awaits one of them.
-const FLOWS: u64 = 32;
+/// A lane that holds operations back and has been given one so often since the last look gets on by itself: to flush
+/// it would take its lock and the driver's from whoever hands them over. Unless somebody awaits one of them.
+const FLOWS: Duration = Duration::from_micros(25);
 
 /// The mailbox of a reaper thread.
 #[derive(Default)]
@@ -93,12 +93,17 @@ enum Rest {
     Sleep,
 }
 
+/// Whether that many operations in so long are one after the other.
+fn flows(given: u64, pause: Duration) -> bool {
+    given >= 2 && FLOWS.saturating_mul(given.try_into().unwrap_or(u32::MAX)) >= pause
+}
+
 /// The pause after one of so long, by what a lane has been given since: longer and longer, but for what comes now and
 /// then, which is to be flushed soon.
 fn next_batch(last: Duration, given: u64) -> Duration {
     match given {
         0 => (last * 2).min(BATCH.1),
-        FLOWS.. => (last * 2).min(BATCH.1 / 2),
+        _ if flows(given, last) => (last * 2).min(BATCH.1 / 2),
         _ => BATCH.0,
     }
 }
@@ -148,7 +153,7 @@ impl Engine {
         let (mut pause, mut batch) = (POLL.0, BATCH.0);
         let mut armed = false;
         loop {
-            let look = self.look(backend);
+            let look = self.look(backend, batch);
             if look.over {
                 reaper.state.lock().running = false;
                 // The others may have waited for what ended here.
@@ -186,8 +191,8 @@ impl Engine {
         }
     }
 
-    /// Looks at all lanes of a backend.
-    fn look(&self, backend: usize) -> Outlook {
+    /// Looks at all lanes of a backend, after such a pause.
+    fn look(&self, backend: usize, pause: Duration) -> Outlook {
         let devices = self.devices.iter().enumerate().filter(|(_, d)| d.backend == backend);
         let lanes = devices.flat_map(|(at, _)| {
             let first = at as u16 * LANES_PER_DEVICE;
@@ -201,7 +206,7 @@ impl Engine {
             lanes.clone().filter_map(news).collect();
         let fed = all.iter().filter(|(_, lane, news)| *news > 0 && self.holds_back(*lane));
         let given = fed.map(|(.., news)| *news).min().unwrap_or(0);
-        let flows = |lane, news| news >= FLOWS && self.holds_back(lane);
+        let flows = |lane, news| flows(news, pause) && self.holds_back(lane);
         // All of them before any that has to be handed something: that may take as long as somebody's interop task.
         let waiting = all.iter().filter(|(_, lane, news)| !flows(*lane, *news));
         waiting.for_each(|(shared, ..)| shared.native.flush());
@@ -271,8 +276,12 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use super::{BATCH, FLOWS, Outlook, Rest, next_batch};
+    use super::{BATCH, Outlook, Rest, flows, next_batch};
     use std::iter::successors;
+    use std::time::Duration;
+
+    /// One after the other in any pause but the longest.
+    const MANY: u64 = 20;
 
     /// Whatever a backend that batches may be given before the reaper's next look is not held back for long: that is
     /// when nobody would call the reaper, or something is under way.
@@ -299,10 +308,14 @@ mod tests {
     fn streams_are_left_alone() {
         let after = |given| successors(Some(BATCH.0), move |last| Some(next_batch(*last, given)));
         let longest = |given| after(given).nth(10);
-        assert_eq!([0, 1, FLOWS - 1].map(longest), [Some(BATCH.1), Some(BATCH.0), Some(BATCH.0)]);
-        assert_eq!([FLOWS, u64::MAX].map(longest), [Some(BATCH.1 / 2); 2]);
-        assert_eq!(next_batch(BATCH.1, FLOWS), BATCH.1 / 2);
-        assert_eq!(next_batch(BATCH.1, 1), BATCH.0);
+        assert_eq!([0, 1].map(longest), [Some(BATCH.1), Some(BATCH.0)]);
+        assert_eq!([MANY, u64::MAX].map(longest), [Some(BATCH.1 / 2); 2]);
+        assert_eq!(next_batch(BATCH.1, 2 * MANY), BATCH.1 / 2);
+        assert_eq!([1, MANY].map(|given| next_batch(BATCH.1, given)), [BATCH.0; 2]);
+        // The same in each pause, whatever it is: one for each 20 microseconds, and for each 30.
+        let pauses = [50, 100, 200, 400, 500].map(|us| (us, Duration::from_micros(us)));
+        assert!(pauses.iter().all(|&(us, pause)| flows(us / 20, pause)));
+        assert!(!pauses.iter().any(|&(us, pause)| flows(us / 30, pause)));
     }
 
     /// A lane that is given one operation after the other is not flushed, unless somebody awaits one of them; and is once
@@ -333,22 +346,22 @@ mod tests {
         rt.core.engine.reapers[0].state.lock().running = true;
         let looks = || {
             let before = FLUSHES.get();
-            let look = rt.core.engine.look(0);
+            let look = rt.core.engine.look(0, BATCH.0);
             (FLUSHES.get() - before, look.given, look.watched)
         };
         stream(1);
         let (all, ..) = looks();
-        stream(FLOWS);
-        assert_eq!(looks(), (all - 1, FLOWS, false));
+        stream(MANY);
+        assert_eq!(looks(), (all - 1, MANY, false));
         assert_eq!(looks(), (all, 0, false));
-        let mut last = pin!(stream(FLOWS));
+        let mut last = pin!(stream(MANY));
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-        assert_eq!(looks(), (all, FLOWS, true));
+        assert_eq!(looks(), (all, MANY, true));
         // What a flush ends is seen in the same look: nobody else may ever tell.
-        let mut last = pin!(stream(FLOWS));
+        let mut last = pin!(stream(MANY));
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         backend.lanes().iter().for_each(|lane| lane.ends_flushed.store(true, Ordering::Release));
-        assert!(rt.core.engine.look(0).progress);
+        assert!(rt.core.engine.look(0, BATCH.0).progress);
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
         rt.core.engine.reapers[0].state.lock().running = false;
         rt.core.engine.wake_reaper(0);

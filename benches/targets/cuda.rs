@@ -136,6 +136,44 @@ fn launches(device: &Arc<dyn Device>) {
     line("a launch with four pointers", compare(101, LAUNCHES, ours, theirs), "cuLaunchKernel");
 }
 
+/// Many small copies in one operation, from one half of some memory or of another to the other half of the first.
+fn pieces(lane: &Line, stream: &Stream, [to, other]: [(&str, MemRef, u64); 2]) {
+    const COUNT: u64 = 64;
+    const LEN: u64 = 4096;
+    const ROUNDS: usize = 100;
+    for (what, mem, address) in [to, other] {
+        let at = |mem: MemRef, from: u64, k: u64| MemRef { offset: from + 2 * k * LEN, ..mem };
+        let copy = |k| CopyRect {
+            src: at(mem, 0, k),
+            src_pitch: [LEN; 2],
+            dst: at(to.1, BYTES / 2, k),
+            dst_pitch: [LEN; 2],
+            extent: [1, 1, LEN],
+        };
+        let copies: Vec<CopyRect> = (0..COUNT).map(copy).collect();
+        let ours = || {
+            let begun = Instant::now();
+            for _ in 0..ROUNDS {
+                lane.lane.copy(&lane.head(), &copies).expect("copies");
+            }
+            lane.finish();
+            begun.elapsed()
+        };
+        let theirs = || {
+            stream.timed(|| {
+                for k in (0..ROUNDS).flat_map(|_| 0..COUNT) {
+                    let (src, dst) = (address + 2 * k * LEN, to.2 + BYTES / 2 + 2 * k * LEN);
+                    // SAFETY: live memory of this size.
+                    ok(unsafe { sys::cuMemcpyAsync(dst, src, LEN as usize, stream.0) });
+                }
+            })
+        };
+        let _ = (ours(), theirs());
+        let both = compare(15, ROUNDS * COUNT as usize, ours, theirs);
+        line(&format!("4 KiB of 64 {what}"), both, "cuMemcpyAsync");
+    }
+}
+
 fn transfers(device: &Arc<dyn Device>) {
     let (mem, address) = memory(device, 0, AllocKind::Device);
     let (locked, locked_at) = memory(device, 0, AllocKind::Host);
@@ -180,6 +218,11 @@ fn transfers(device: &Arc<dyn Device>) {
         "download to pageable memory, per MiB",
         compare(15, n, || down.copy(mem, pageable), plain_down),
         "cuMemcpyDtoH",
+    );
+    pieces(
+        &up,
+        &stream,
+        [("inside the device", mem, address), ("from page-locked memory", locked, locked_at)],
     );
     line(
         "copy inside the device, per MiB",

@@ -24,11 +24,11 @@ failure if anything failed. On a machine with a GPU, run it where it is.
           conformance  the suites of the HAL and of the engine over GPUs alone
           beside       those of the engine over GPUs and CPUs
           twins        those of the engine over GPUs by CUDA and by OpenCL
-          kernels      kernels, the compiler, graphs
+          kernels      kernels, the compiler, graphs, algorithms
           random       random kernels
           model        random programs and faults: alone, beside CPUs, beside OpenCL
           bundle       a program where NVRTC is not, by what one where it is has compiled
-          opencl       GPUs by OpenCL alone: the backend, the engine's suite, random kernels, the benchmark
+          opencl       GPUs by OpenCL alone: all of the above but graphs, and the benchmark
           multi        several GPUs; tests that need more than there are say so
           sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
           bench        benchmarks against hand-written code (builds for minutes)";
@@ -50,21 +50,25 @@ const GROUPS: [&str; 11] = [
 /// The script that goes along.
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
 /// What is built of the tests.
-const PACKAGES: [&str; 4] = ["folio-cuda", "folio-opencl", "folio-conformance", "folio-model"];
+const PACKAGES: [&str; 5] =
+    ["folio-cuda", "folio-opencl", "folio-conformance", "folio-model", "folio-algorithms"];
 /// The benchmarks, and their groups.
 const BENCHES: [(&str, &str); 4] =
     [("cuda", "bench"), ("graphs", "bench"), ("gpus", "bench"), ("opencl", "opencl")];
 /// An example that is run, too.
 const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
-const RANDOM: [(&str, u64, u64); 6] = [
+const RANDOM: [(&str, u64, u64); 7] = [
     ("KERNELS_CUDA", 60, 50),
     ("PROGRAMS_CUDA", 40, 100),
     ("FAULTS_CUDA", 30, 50),
     ("PROGRAMS_OPENCL", 40, 50),
     ("FAULTS_OPENCL", 30, 20),
     ("EMIT", 30, 10),
+    ("KERNELS_OPENCL", 30, 30),
 ];
+/// Set where the tests run: their first device by OpenCL has to be a GPU.
+const ON_GPUS: &str = "FOLIO_TESTS_ON_GPUS";
 /// The archive is to be no larger.
 const MOST: u64 = 40 << 20;
 /// Seconds for each test and benchmark. A test on a GPU compiles its kernels first.
@@ -77,7 +81,7 @@ const FOUND: u8 = 9;
 const CHECKED: [(&str, &str); 3] = [
     ("folio-cuda::launch", "cuda_"),
     ("folio-cuda::graphs", "cuda_"),
-    ("folio-conformance::engine_cuda", "cuda_checked_"),
+    ("folio-conformance::engine_drivers", "cuda_checked_"),
 ];
 /// Errors that are planted in its tests (`planted_TOOL`), so that its silence elsewhere means something.
 const PLANTED: &str = "folio-cuda::planted";
@@ -170,17 +174,20 @@ fn group(binary: &str, test: &str) -> &'static str {
         Some((_, name)) if name.starts_with("several") => "multi",
         None if test.contains("cuda_peers") => "multi",
         Some((_, "bundle")) => "bundle",
-        Some(("folio-conformance", "engine_twins")) => "twins",
-        Some(("folio-conformance", "engine_opencl")) => "opencl",
+        Some(("folio-conformance", "engine_drivers")) if test.starts_with("twins::") => "twins",
+        Some(("folio-conformance", "engine_drivers")) if test.starts_with("opencl::") => "opencl",
         // The rest of it needs no device.
         None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
-        Some(("folio-conformance", "hal_drivers" | "raw_memory"))
+        // Those of contexts that come and go by thousands are for drivers that make them quickly.
+        Some((_, "opencl_limited" | "opencl_programs")) if !test.starts_with("suite_") => "opencl",
+        Some(("folio-conformance", "hal_drivers" | "raw_memory" | "opaque" | "interop"))
+        | Some(("folio-algorithms", _))
             if backends::is_of(test, "opencl") =>
         {
             "opencl"
         }
-        Some(("folio-conformance", "hal_drivers" | "engine_cuda")) => "conformance",
+        Some(("folio-conformance", "hal_drivers" | "engine_drivers")) => "conformance",
         Some(("folio-model", "emit")) if backends::is_of(test, "opencl") => "opencl",
         Some(("folio-model", "emit")) => "random",
         // Without CUDA.
@@ -262,7 +269,8 @@ fn variables() -> String {
         let secs = (format!("FOLIO_BUDGET_{name}_SECS"), seconds.to_string());
         [secs, (format!("FOLIO_MIN_{name}"), least.to_string())]
     });
-    let all = budgets.into_iter().chain(random);
+    let is_for_gpus = (ON_GPUS.to_owned(), "1".to_owned());
+    let all = budgets.into_iter().chain(random).chain([is_for_gpus]);
     all.map(|(name, value)| format!("export {name}={value}\n")).collect()
 }
 
@@ -299,10 +307,16 @@ mod tests {
 
     #[test]
     fn binaries_have_groups() {
-        assert_eq!(group("folio-conformance::engine_cuda", "cuda_passes"), "conformance");
-        assert_eq!(group("folio-conformance::engine_cuda", "cuda_and_cpu_pass"), "beside");
-        assert_eq!(group("folio-conformance::engine_twins", "cuda_and_opencl_pass"), "twins");
+        assert_eq!(group("folio-conformance::engine_drivers", "cuda::cuda_passes"), "conformance");
+        assert_eq!(group("folio-conformance::engine_drivers", "cuda::cuda_and_cpu"), "beside");
+        assert_eq!(group("folio-conformance::engine_drivers", "twins::cuda_and_x"), "twins");
         assert_eq!(group("folio-conformance::opaque", "compile_opaque_cuda"), "kernels");
+        assert_eq!(group("folio-conformance::opaque", "compile_opaque_opencl"), "opencl");
+        assert_eq!(group("folio-conformance::opencl_limited", "groups_have_a_limit"), "opencl");
+        assert_eq!(group("folio-conformance::opencl_programs", "there_may_be"), "opencl");
+        assert_ne!(group("folio-conformance::opencl_programs", "suite_cycles"), "opencl");
+        assert_eq!(group("folio-algorithms::algorithms", "compile_opencl"), "opencl");
+        assert_eq!(group("folio-algorithms::algorithms", "compile_cuda"), "kernels");
         assert_eq!(group("folio-conformance::bundle", "cuda_runs"), "bundle");
         assert_eq!(group("folio-conformance::several", "cuda_gpus"), "multi");
         assert_eq!(group("folio-cuda", "device::tests::cuda_peers_x"), "multi");
@@ -315,7 +329,7 @@ mod tests {
         assert_eq!(group("folio-conformance::raw_memory", "raw_addresses_of_opencl"), "opencl");
         assert_eq!(group("folio-conformance::raw_memory", "cuda_adopts_addresses"), "kernels");
         assert_eq!(group("folio-cuda", "launch"), "kernels");
-        assert_eq!(group("folio-conformance::engine_opencl", "opencl_unrolls_loops"), "opencl");
+        assert_eq!(group("folio-conformance::engine_drivers", "opencl::unrolls"), "opencl");
         assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");
         assert_ne!(group("folio-opencl", "pool::tests::as_little_goes"), "opencl");
     }

@@ -131,8 +131,8 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "KERNELS_OPENCL",
         quick: share(5, 1),
-        normal: share(10, 2),
-        ci: share(60, 10),
+        normal: share(10, 3),
+        ci: share(60, 90),
         soak: 5_000,
         soak_step: 50,
     },

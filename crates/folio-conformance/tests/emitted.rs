@@ -66,7 +66,7 @@ fn text(kernel: &Kernel, dialect: Dialect, checked: bool) -> Option<String> {
     Some(emit(kernel, Form::new(dialect, checked), &capabilities(dialect)).ok()?.text)
 }
 
-/// What backends launch: with tests, without, and for several items.
+/// What backends launch: with tests, without, and for several items; nothing, if the dialect's devices cannot have it.
 fn launched(kernel: &Kernel, dialect: Dialect, cut: Cut) -> Vec<String> {
     let Ok(texts) = Texts::of(kernel, dialect, &capabilities(dialect), cut) else { return vec![] };
     let several = texts.several([1 << 10, 1 << 10, 1 << 10], 1).map(|(module, _)| module);
@@ -118,11 +118,24 @@ fn compile_suite_kernels_are_as_reviewed() {
     );
 }
 
-/// Each of them, in all forms that backends launch, compiles, and the compiler has nothing to say.
-fn compiles(dialect: Dialect, cuts: &[Cut], compile: &dyn Fn(&str) -> Result<String, String>) {
+/// Each of them but those `without` a text, in all forms that backends launch, compiles, and the compiler has nothing to
+/// say.
+fn compiles(
+    dialect: Dialect,
+    cuts: &[Cut],
+    without: &[&str],
+    compile: &dyn Fn(&str) -> Result<String, String>,
+) {
     let (mut done, mut several, mut unrolled, mut wrong) = (0, 0, 0, Vec::new());
-    for kernel in kernels() {
-        for text in cuts.iter().flat_map(|cut| launched(&kernel, dialect, *cut)) {
+    let each =
+        kernels().into_iter().flat_map(|kernel| cuts.iter().map(move |cut| (kernel.clone(), *cut)));
+    let mut none = BTreeSet::new();
+    for (kernel, cut) in each {
+        let texts = launched(&kernel, dialect, cut);
+        if texts.is_empty() {
+            none.insert(kernel.name.to_string());
+        }
+        for text in texts {
             several += usize::from(text.contains("const u64 own = "));
             unrolled += usize::from(text.contains("#pragma unroll"));
             match compile(&text) {
@@ -132,6 +145,7 @@ fn compiles(dialect: Dialect, cuts: &[Cut], compile: &dyn Fn(&str) -> Result<Str
         }
     }
     println!("{done} texts compiled, {several} of several items, {unrolled} with unrolled loops");
+    assert!(none.iter().eq(without), "without a text: {none:?}");
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), done + wrong.len(), wrong[0]);
     assert!(done >= 200 && several >= 20 && unrolled > 0, "{done}, {several}, {unrolled}");
 }
@@ -145,7 +159,11 @@ fn compile_suite_kernels_opencl() {
     let mut options = Dialect::OpenCl.options(false).to_vec();
     options.push("-Werror");
     let cuts = [Cut::Gpu, Cut::Cpu];
-    compiles(Dialect::OpenCl, &cuts, &|text| Ok(device.compile(text, &options)?.log.clone()));
+    // It takes more local memory than the devices that these texts are for.
+    let without = ["combines"];
+    compiles(Dialect::OpenCl, &cuts, &without, &|text| {
+        Ok(device.compile(text, &options)?.log.clone())
+    });
 }
 
 #[test]
@@ -157,5 +175,5 @@ fn compile_suite_kernels_nvrtc() {
     let mut options = Dialect::Cuda.options(true).to_vec();
     // To machine code, as the backend has it done.
     options.push("--gpu-architecture=sm_90");
-    compiles(Dialect::Cuda, &[Cut::Gpu], &|text| Ok(compiler.compile(text, &options)?.1));
+    compiles(Dialect::Cuda, &[Cut::Gpu], &[], &|text| Ok(compiler.compile(text, &options)?.1));
 }

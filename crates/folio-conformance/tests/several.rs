@@ -6,13 +6,17 @@
 use folio::prelude::*;
 use folio::sched::{Locality, OwnerComputes, Scheduler};
 use folio_core::DeviceRef;
-use folio_core::hal::{Backend, Link, MemoryHome, Notify};
+use folio_core::hal::{Backend, Link, MemoryHome};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use folio_layers::{DeviceRef as HookedDevice, Hooks, Layer};
 use folio_model::interp::Interpreter;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
+
+#[path = "support/gpus.rs"]
+#[allow(dead_code, reason = "only the ways between them count here")]
+mod gpus;
 
 const COUNTS: [usize; 4] = [1, 2, 4, 8];
 const STEPS: usize = 6;
@@ -249,16 +253,11 @@ fn cuda_gpus_by_way_of_the_host() {
 
 #[test]
 fn cuda_gpus() {
-    let backend = CudaBackend::new();
-    let there = match backend.devices() {
+    let there = match CudaBackend::new().devices() {
         Ok(devices) => devices.len(),
         Err(why) => return println!("skipped: cuda: {}", why.reason),
     };
-    // SAFETY: nothing is done with them.
-    let open = |at| unsafe { backend.open(at, Notify::none()) }.unwrap();
-    let opened: Vec<_> = (0..there.min(8)).map(open).collect();
-    let pairs = opened.iter().flat_map(|a| opened.iter().map(move |b| (a, b)));
-    let peers = pairs.filter(|(a, b)| !Arc::ptr_eq(a, b)).all(|(a, b)| a.peer(&**b).is_some());
+    let peers = gpus::all_are_peers(there.min(8));
     compute(|n| (n <= there).then(CudaBackend::new), 64, peers);
     if there == 1 {
         println!("skipped: gpus: there is one; it was used");

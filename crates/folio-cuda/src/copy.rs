@@ -1,7 +1,8 @@
 //! Copies of rectangles, as few calls of the driver as they need.
 
-use crate::driver::Context;
+use crate::driver::{Context, call, present};
 use crate::host::{Job, Rows};
+use crate::memory::location;
 use crate::pageable::Staging;
 use crate::way::Way;
 use cudarc::driver::sys::{self, CUmemorytype, CUresult};
@@ -163,6 +164,96 @@ impl Rect {
             reserved1: null_mut(),
         }
     }
+}
+
+/// Rows that the driver copies in one call.
+#[derive(Debug, Default, PartialEq)]
+struct Batch {
+    src: Vec<u64>,
+    dst: Vec<u64>,
+    bytes: Vec<usize>,
+}
+
+/// From so many copies on one call is worth it.
+const MANY: usize = 4;
+
+impl Batch {
+    /// Copies that are rows between addresses which the driver reaches; none if one of them is not.
+    fn of(copies: &[CopyRect]) -> Option<Batch> {
+        let mut batch = Batch::default();
+        for copy in copies {
+            let &CopyRect { src_pitch, dst_pitch, extent, .. } = copy;
+            let (src, dst) = match (
+                Place::of(copy.src, span(src_pitch, extent)),
+                Place::of(copy.dst, span(dst_pitch, extent)),
+            ) {
+                (Place::Reached(src), Place::Reached(dst) | Place::Locked(dst))
+                | (Place::Locked(src), Place::Reached(dst)) => (src, dst),
+                _ => return None,
+            };
+            let rect = Rect { src, src_pitch, dst, dst_pitch, extent }.joined();
+            let [1, 1, bytes] = rect.extent else { return None };
+            batch.src.push(src);
+            batch.dst.push(dst);
+            batch.bytes.push(bytes as usize);
+        }
+        Some(batch)
+    }
+
+    /// # Safety
+    /// As [`enqueue`]; the driver has the call.
+    unsafe fn enqueue(&mut self, context: &Context, stream: sys::CUstream) -> Result<(), HalError> {
+        let nowhere = || location(sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_INVALID, 0);
+        let mut how = sys::CUmemcpyAttributes {
+            srcAccessOrder: sys::CUmemcpySrcAccessOrder::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+            srcLocHint: nowhere(),
+            dstLocHint: nowhere(),
+            flags: 0,
+        };
+        // All of them, from the first on.
+        let mut from = 0;
+        let Batch { src, dst, bytes } = self;
+        let (src, dst, bytes, count) =
+            (src.as_mut_ptr(), dst.as_mut_ptr(), bytes.as_mut_ptr(), src.len());
+        // SAFETY: as many addresses and lengths, which the driver copies; the caller's promise for what is there.
+        let result = call("cuMemcpyBatchAsync", || unsafe {
+            sys::cuMemcpyBatchAsync_v2(
+                dst,
+                src,
+                bytes,
+                count,
+                &raw mut how,
+                &raw mut from,
+                1,
+                stream,
+            )
+        });
+        context.check("cuMemcpyBatchAsync", result)
+    }
+}
+
+/// Puts copies, all of which may run at once, where they go, in the current context: in one call, if there are many and
+/// the driver has one for such.
+///
+/// # Safety
+/// As [`enqueue`].
+pub(crate) unsafe fn enqueue_all(
+    context: &Context,
+    stream: sys::CUstream,
+    staging: &Staging,
+    copies: &[CopyRect],
+) -> Result<(), HalError> {
+    if copies.len() >= MANY
+        && present().is_ok_and(|has| has.batches)
+        && let Some(mut batch) = Batch::of(copies)
+    {
+        // SAFETY: the caller's promise.
+        return unsafe { batch.enqueue(context, stream) };
+    }
+    copies.iter().try_for_each(|copy| {
+        // SAFETY: the caller's promise.
+        unsafe { enqueue(context, Way::Stream(stream), Some(staging), copy) }
+    })
 }
 
 /// Puts a copy where it goes, in the current context, whatever memory it is between.

@@ -20,6 +20,8 @@ pub(crate) struct Optional {
     pub(crate) arguments: bool,
     /// Graphs of kernels of any context.
     pub(crate) graphs: bool,
+    /// Copies of many rows.
+    pub(crate) batches: bool,
 }
 
 /// The driver, or why there is none. cudarc panics where a library or a function is missing, so
@@ -52,7 +54,8 @@ fn look() -> Result<Optional, Unavailable> {
     let hints = has("cuMemPrefetchAsync_v2") && has("cuMemAdvise_v2");
     let arguments = has("cuFuncGetParamInfo");
     let graphs = has("cuGraphAddKernelNode_v2") && has("cuGraphExecKernelNodeSetParams_v2");
-    Ok(Optional { version, timing: has("cuEventElapsedTime_v2"), hints, arguments, graphs })
+    let (timing, batches) = (has("cuEventElapsedTime_v2"), has("cuMemcpyBatchAsync_v2"));
+    Ok(Optional { version, timing, hints, arguments, graphs, batches })
 }
 
 /// Name and meaning of a result, in the driver's words.

@@ -136,10 +136,8 @@ impl CudaLane {
 unsafe impl Lane for CudaLane {
     fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
         self.issue(head, || {
-            rects.iter().try_for_each(|rect| {
-                // SAFETY: the engine's part of the contract: live memory, ordered by this lane.
-                unsafe { copy::enqueue(self.context(), self.way(), Some(&self.staging), rect) }
-            })
+            // SAFETY: the engine's part of the contract: live memory, ordered by this lane.
+            unsafe { copy::enqueue_all(self.context(), self.stream, &self.staging, rects) }
         })
     }
 

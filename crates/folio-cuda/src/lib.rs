@@ -1,11 +1,11 @@
 //! NVIDIA GPUs as Folio's devices, over the CUDA driver API.
 //!
-//! The driver is loaded when the backend is made: a program with this crate starts on any machine,
+//! The driver is loaded when devices are looked for: a program with this crate starts on any machine,
 //! and where there is no driver it has no CUDA devices, with the reason.
 //!
 //! - [`CudaBackend`] and its devices: `backend`, `device`; the driver's answers and contexts: `driver`.
 //! - A lane is a stream (`lane`); how far it is, is known by few events (`marks`).
-//! - Memory is the driver's stream-ordered pool's (`memory`). Copies of rectangles are in `copy`,
+//! - Memory is the driver's stream-ordered pool's (`memory`). Copies of rectangles are in `copy`, many rows in one call,
 //!   those of memory that is not page-locked in `pageable`, fills in `fill`.
 //! - Code is PTX, a cubin, or CUDA C (`code`), which NVRTC compiles where it is installed (`compiler`); what it
 //!   has compiled is kept on disk ([`Cache`]), or goes along with a program ([`Bundle`]). Kernels in

@@ -1,10 +1,10 @@
 //! Calls of the driver that tests refuse.
 
-use crate::{CudaBackend, Native, marks};
+use crate::{CudaBackend, Native, driver, marks};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Backend, CopyRect, Device, Foreign, Geometry, Head, HostPtr,
-    KernelRef, Lane, LaneKind, MemBase, MemRef, Notify, Order, Wait,
+    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order, Source, Wait,
 };
 use std::any::Any;
 use std::cell::Cell;
@@ -127,12 +127,17 @@ impl Rig {
             assert_eq!(result, CUresult::CUDA_SUCCESS);
             Ok(())
         };
+        assert!(self.launch(lane, KernelRef::Foreign(Foreign::new(&mut task))));
+        gate
+    }
+
+    /// Launches what has no arguments.
+    fn launch(&mut self, lane: usize, kernel: KernelRef<'_>) -> bool {
         self.ticks[lane] += 1;
         let (tick, order) = (self.ticks[lane], Order::AfterPrevious);
         let head = Head { tick, order, waits: &[], label: "", timed: false };
-        let task = KernelRef::Foreign(Foreign::new(&mut task));
-        self.lanes[lane].launch(&head, task, &Geometry::new(1, [1; 3]), &Args::new(&[])).unwrap();
-        gate
+        let (geometry, args) = (Geometry::new(1, [1; 3]), Args::new(&[]));
+        self.lanes[lane].launch(&head, kernel, &geometry, &args).is_ok()
     }
 
     /// Up and down again by way of both memories; what came back, if no operation failed.
@@ -225,20 +230,57 @@ fn cuda_refused_calls_lose_nothing() {
     assert!(total >= 60, "{total} calls were refused");
 }
 
-/// Operations have no event each: neither those that nobody waits for, nor those of one lane that wait for each other.
+/// Whether it was taken.
+type Operation<'o> = dyn Fn(&mut Rig) -> bool + 'o;
+
+/// A kernel that does nothing.
+const NOTHING: &str =
+    ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }";
+
+/// Operations have no event each, neither copies nor launches, although each comes after the one before.
 #[test]
 fn cuda_operations_have_few_events() {
     let Some(mut rig) = rig() else { return };
     let [first, second] = [rig.on_device(0), rig.on_device(1)];
-    let times = 40 * marks::EVERY;
-    let (went, records) = counting("cuEventRecord", || {
-        let went = (0..times).all(|_| rig.copy(0, first, second, 1));
-        rig.all_end();
-        went
-    });
-    assert!(went);
-    // One for each mark, and those that the wait at the end asks for.
-    assert!((39..=44).contains(&records), "{records} events for {times} copies");
+    let source = Source::Ptx(NOTHING);
+    let source = KernelSource::Opaque { name: "nothing", source, options: &[] };
+    let kernel = rig.device.load(&source).unwrap();
+    let operations: [(&str, &Operation<'_>); 2] = [
+        ("copies", &|rig| rig.copy(0, first, second, 1)),
+        ("launches", &|rig| rig.launch(0, KernelRef::Loaded(kernel))),
+    ];
+    for (what, operation) in operations {
+        let times = 40 * marks::EVERY;
+        let (went, records) = counting("cuEventRecord", || {
+            let went = (0..times).all(|_| operation(&mut rig));
+            rig.all_end();
+            went
+        });
+        assert!(went);
+        // One for each mark, and those that the wait at the end asks for.
+        assert!((39..=44).contains(&records), "{records} events for {times} {what}");
+    }
+}
+
+/// Many rows are one call, where the driver has one for that.
+#[test]
+fn cuda_rows_are_copied_in_one_call() {
+    let Some(mut rig) = rig() else { return };
+    let [first, second] = [rig.on_device(0), rig.on_device(1)];
+    let has_one = driver::present().unwrap().batches;
+    for (times, together) in [(3, false), (4, true), (100, true)] {
+        for (name, is_it) in [("cuMemcpyBatchAsync", true), ("cuMemcpyAsync", false)] {
+            let (went, calls) = counting(name, || rig.copy(0, first, second, times));
+            assert!(went);
+            let wanted = match (together && has_one, is_it) {
+                (true, true) => 1,
+                (false, false) => times as u32,
+                _ => 0,
+            };
+            assert_eq!(calls, wanted, "{name} for {times}");
+        }
+    }
+    rig.all_end();
 }
 
 /// A driver that does not say how far a stream is is asked in another way.

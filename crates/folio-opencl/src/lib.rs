@@ -2,14 +2,14 @@
 //!
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work` (copies and
 //! fills), `module` (kernels; `program`, how they are built; `threads`, how launches are cut; `reduce`, how
-//! reductions end), and `cl`, the
-//! driver's functions. The loader is looked for when devices are; without one, or without a platform, there
+//! reductions end; `verdict`, how they fail), and `cl`, the driver's functions. Apart from those: `platform` (contexts),
+//! `pool` (memory that is kept), `downloads` (what uploads wait for). The loader is looked for when devices are; without one, or without a platform, there
 //! are no devices, and a reason.
 //!
 //! * One context for each platform, so its devices' lanes wait for each other and reach each other's
 //!   memory.
-//! * A lane is an in-order queue. Its ticks are known by events of some of its commands: of copies and fills,
-//!   and of the tail when somebody asks.
+//! * A lane is an in-order queue. Its ticks are known by events of some of its commands: of copies and fills, of one
+//!   launch in many, and of the tail when somebody asks. Launches are `held` until they are several, or somebody waits.
 //! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices, and without
 //!   for launches that need none. What a launch did wrong is in a record, which is read with the
 //!   lane's next event. What the driver has compiled is kept on disk ([`Cache`]).

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs what `cargo xtask gpu-test` has packed. Needs bash, tar, coreutils and NVIDIA's driver.
+# Runs what `cargo xtask gpu-test` has packed. Needs bash, tar, coreutils, NVIDIA's driver, and NVRTC for what compiles kernels.
 set -u
 
 help="bash run.sh [--log FILE] [GROUP[=SECONDS]]..

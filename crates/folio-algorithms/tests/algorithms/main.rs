@@ -1,5 +1,5 @@
 //! The algorithms beside plain Rust, to the bit: on the CPU with one and two domains, interpreted, and
-//! on OpenCL devices.
+//! on devices of OpenCL and CUDA.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod draws;
@@ -9,6 +9,7 @@ mod moves;
 use folio::hal::Backend;
 use folio::prelude::*;
 use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
 use folio_model::interp::Interpreter;
 use folio_model::rng::Rng;
 use folio_opencl::OpenClBackend;
@@ -97,16 +98,25 @@ fn interpreted() {
     assert_eq!(handle.violations(), []);
 }
 
-#[test]
-fn compile_opencl() {
-    if let Err(why) = OpenClBackend::new().devices() {
-        println!("skipped: opencl: {}", why.reason);
-        return;
+/// All of them where a driver compiles the kernels, if there is a device.
+fn compiled(backend: impl Backend) {
+    if let Err(why) = backend.devices() {
+        return println!("skipped: {}: {}", backend.name(), why.reason);
     }
-    let rig = Rig { few: true, ..Rig::new(OpenClBackend::new(), 66_000) };
+    let rig = Rig { few: true, ..Rig::new(backend, 66_000) };
     for check in CHECKS {
         check(&rig).unwrap();
     }
+}
+
+#[test]
+fn compile_opencl() {
+    compiled(OpenClBackend::new());
+}
+
+#[test]
+fn compile_cuda() {
+    compiled(CudaBackend::new());
 }
 
 /// Floats of all sizes and signs, with zeros, infinities and NaN.

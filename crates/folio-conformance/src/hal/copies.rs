@@ -4,7 +4,7 @@ use super::Test;
 use super::rig::{
     Memory, Outcome, Queue, Rig, ensure, host, host_mut, line, noise, run, unsupported,
 };
-use folio_core::hal::{CopyRect, FillRect, LaneKind};
+use folio_core::hal::{AllocKind, CopyRect, FillRect, LaneKind, MemBase, MemRef};
 
 pub(super) const TESTS: &[Test] = &[
     ("copies_lines_at_offsets", copies_lines_at_offsets),
@@ -130,8 +130,41 @@ fn copies_several_rectangles_at_once(rig: &Rig) -> Outcome {
         }
         queue.copy(&[], &rects)?;
         ensure!(queue.read(&memory)? == expect, "eight rectangles in one copy");
+        let other = seat.memory(SIZE)?;
+        queue.write(&other, &src)?;
+        many_rows(&mut queue, (&src, other.at(0)), (&mut expect, &memory))?;
+        let third = noise(SIZE, 3);
+        many_rows(&mut queue, (&third, host(&third)), (&mut expect, &memory))?;
+        // Which a driver may reach as it reaches its own.
+        if let Ok(theirs) = seat.memory_of(AllocKind::Host, SIZE)
+            && let Some(at) = theirs.given.host
+        {
+            let (src, at) = (noise(SIZE, 4), MemRef { base: MemBase::Host(at), offset: 0 });
+            queue.copy(&[], &[line(host(&src), at, SIZE)])?;
+            many_rows(&mut queue, (&src, at), (&mut expect, &memory))?;
+        }
         Ok(())
     })
+}
+
+/// Rows of many lengths, in an order of their own, from where `src` is to memory that has the bytes of `expect`, and then
+/// others.
+fn many_rows(
+    queue: &mut Queue,
+    (src, from): (&[u8], MemRef),
+    (expect, to): (&mut [u8], &Memory<'_>),
+) -> Outcome {
+    let row = |k: u64| {
+        let at = |mem: MemRef, row, offset| MemRef { offset: row * 96 + offset, ..mem };
+        let (src, dst) = (at(from, k, k % 7), at(to.at(0), 39 - k, k % 5));
+        let pitch = [96; 2];
+        CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent: [1, 1, 1 + k * 13 % 89] }
+    };
+    let rows: Vec<CopyRect> = (0..40).map(row).collect();
+    rows.iter().for_each(|row| oracle(row, src, expect));
+    queue.copy(&[], &rows)?;
+    ensure!(queue.read(to)? == expect, "forty rows in one copy");
+    Ok(())
 }
 
 fn copies_inside_a_device(rig: &Rig) -> Outcome {
@@ -174,6 +207,8 @@ fn copies_between_devices(rig: &Rig) -> Outcome {
                 queue.copy(&[], &[rect])?;
                 ensure!(queue.read(&b)? == expect, "{} to {}: {rect:?}", from.index, to.index);
             }
+            let mut expect = queue.read(&b)?;
+            many_rows(&mut queue, (&src, a.at(0)), (&mut expect, &b))?;
             Ok(())
         })
     })?;

@@ -1,8 +1,10 @@
 //! A GPU that is there twice, by CUDA and by OpenCL, in one runtime; and that two backends can be tested as one.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-mod support;
-
+use crate::support;
+use crate::support::gpus::are_there;
+use crate::support::pair::Pair;
+use crate::support::turns;
 use folio::prelude::*;
 use folio_conformance::engine::kernel_names;
 use folio_core::hal::{Backend, DeviceInfo};
@@ -11,9 +13,6 @@ use folio_cuda::CudaBackend;
 use folio_opencl::OpenClBackend;
 use folio_sim::SimBackend;
 use std::collections::BTreeMap;
-use support::gpus::are_there;
-use support::pair::Pair;
-use support::turns;
 
 fn all() -> Pair<CudaBackend, OpenClBackend> {
     Pair(CudaBackend::new(), OpenClBackend::new())

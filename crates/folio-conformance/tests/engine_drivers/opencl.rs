@@ -2,15 +2,14 @@
 //! together with the CPU in one runtime.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-mod support;
-
+use crate::support;
+use crate::support::pair::Pair;
+use crate::support::{ADDRESSES, LeftOut};
 use folio::prelude::*;
 use folio_conformance::engine::kernel_names;
-use folio_core::hal::Backend;
+use folio_core::hal::{Backend, DeviceKind};
 use folio_cpu::CpuBackend;
 use folio_opencl::OpenClBackend;
-use support::pair::Pair;
-use support::{ADDRESSES, LeftOut};
 
 /// Whether there is a device.
 fn there_is_one() -> bool {
@@ -29,6 +28,17 @@ fn passes(build: fn() -> OpenClBackend, further: &[LeftOut]) {
     if there_is_one() {
         support::passes(build, further);
     }
+}
+
+/// What has been packed for GPUs (`cargo xtask gpu-test`) is not to pass on another device that OpenCL has there: tests
+/// take the first.
+#[test]
+fn opencl_s_first_device_is_a_gpu() {
+    if std::env::var_os("FOLIO_TESTS_ON_GPUS").is_none() {
+        return println!("skipped: gpus: these tests are for any device");
+    }
+    let devices = OpenClBackend::new().devices().unwrap();
+    assert_eq!(devices[0].kind, DeviceKind::Gpu, "{devices:?}");
 }
 
 /// KRN-04, KRN-08
@@ -53,27 +63,27 @@ fn compile_and_pass_opencl_without_svm() {
     passes(OpenClBackend::without_svm, &ADDRESSES);
 }
 
-/// Cases of the suite over OpenCL and the CPU in one runtime.
+/// The suite over OpenCL and the CPU in one runtime: each kernel on each device, and buffers that go between them.
 #[track_caller]
-fn both_pass(opencl: fn() -> OpenClBackend, wanted: &dyn Fn(&str) -> bool) {
+fn both_pass(opencl: fn() -> OpenClBackend, validated: &dyn Fn(&str) -> bool) {
     if there_is_one() {
         let both = move || {
             let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
             Pair(cpu, opencl())
         };
         let left_out = support::left_out(&both(), &support::addresses(&both()));
-        let wanted = |name: &str| wanted(name) && !support::OF_ONE_KIND.contains(&name);
-        support::passes_where(both, &wanted, &left_out);
+        let wanted = |name: &str| !support::OF_ONE_KIND.contains(&name);
+        support::passes_bare(both, &wanted, &left_out);
+        support::passes_validated(both, &|name| wanted(name) && validated(name), &left_out);
     }
 }
 
-/// Each kernel on each device, and buffers that go between them.
 #[test]
 fn compile_and_pass_opencl_and_cpu() {
     both_pass(OpenClBackend::new, &|_| true);
 }
 
-/// The same without addresses and kernels' cases.
+/// The same without addresses; the kernels' cases bare.
 #[test]
 fn compile_and_pass_opencl_without_svm_and_cpu() {
     let kernels = kernel_names();

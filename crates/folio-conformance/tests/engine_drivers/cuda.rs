@@ -1,15 +1,14 @@
 //! Kernel functions on the CUDA backend through the whole engine, where there is a GPU.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
-mod support;
-
+use crate::support;
+use crate::support::gpus::are_there;
+use crate::support::pair::Pair;
 use folio::prelude::*;
 use folio_conformance::engine::{Factory, run_engine_where};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use std::sync::Arc;
-use support::gpus::are_there;
-use support::pair::Pair;
 
 /// KRN-01, KRN-03, KRN-04: the suite, but for what is about closures.
 #[test]

@@ -246,10 +246,12 @@ pub(crate) unsafe fn enqueue_all(
     if copies.len() >= MANY
         && present().is_ok_and(|has| has.batches)
         && let Some(mut batch) = Batch::of(copies)
-    {
         // SAFETY: the caller's promise.
-        return unsafe { batch.enqueue(context, stream) };
+        && unsafe { batch.enqueue(context, stream) }.is_ok()
+    {
+        return Ok(());
     }
+    // What the driver refuses to do together it may do one by one, once more where it has begun.
     copies.iter().try_for_each(|copy| {
         // SAFETY: the caller's promise.
         unsafe { enqueue(context, Way::Stream(stream), Some(staging), copy) }

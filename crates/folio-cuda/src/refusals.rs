@@ -280,6 +280,13 @@ fn cuda_rows_are_copied_in_one_call() {
             assert_eq!(calls, wanted, "{name} for {times}");
         }
     }
+    // Refused, they are done one by one.
+    for answer in ANSWERS {
+        let refusal = Refusal { name: "cuMemcpyBatchAsync", after: 0, times: 1, answer };
+        let (went, refused) = refusing(refusal, || rig.copy(0, first, second, 4));
+        assert_eq!((went, refused), (true, has_one));
+        assert_eq!(rig.round(3), Some(true));
+    }
     rig.all_end();
 }
 

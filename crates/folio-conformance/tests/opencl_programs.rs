@@ -199,10 +199,6 @@ fn allocated() -> usize {
     mapped + in_use
 }
 
-/// Bytes that a turn of a thousand may have more than the one before it.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const MOST_LEFT: usize = 32 << 10;
-
 /// Files that are open, and threads.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn held() -> [usize; 2] {
@@ -239,7 +235,7 @@ fn suite_cycles_opencl() {
     let mut calm = 0;
     let is_as_before = (0..12).any(|_| {
         let after = least();
-        calm = if after < before + MOST_LEFT { calm + 1 } else { 0 };
+        calm = if after < before + 33 * cycles as usize { calm + 1 } else { 0 };
         before = after;
         // Of one alone the turn before may have been the odd one.
         calm == 2

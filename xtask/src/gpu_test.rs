@@ -28,7 +28,7 @@ failure if anything failed. On a machine with a GPU, run it where it is.
           random       random kernels
           model        random programs and faults: alone, beside CPUs, beside OpenCL
           bundle       a program where NVRTC is not, by what one where it is has compiled
-          opencl       GPUs by OpenCL alone: all of the above but graphs, and the benchmark
+          opencl       GPUs by OpenCL alone: the backend, all suites, algorithms, interop, the benchmark
           multi        several GPUs; tests that need more than there are say so
           sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
           bench        benchmarks against hand-written code (builds for minutes)";

@@ -127,15 +127,13 @@ fn compiles(
     compile: &dyn Fn(&str) -> Result<String, String>,
 ) {
     let (mut done, mut several, mut unrolled, mut wrong) = (0, 0, 0, Vec::new());
-    let each =
-        kernels().into_iter().flat_map(|kernel| cuts.iter().map(move |cut| (kernel.clone(), *cut)));
     let mut none = BTreeSet::new();
-    for (kernel, cut) in each {
-        let texts = launched(&kernel, dialect, cut);
-        if texts.is_empty() {
+    for kernel in kernels() {
+        let texts: Vec<_> = cuts.iter().map(|cut| launched(&kernel, dialect, *cut)).collect();
+        if texts.iter().any(Vec::is_empty) {
             none.insert(kernel.name.to_string());
         }
-        for text in texts {
+        for text in texts.into_iter().flatten() {
             several += usize::from(text.contains("const u64 own = "));
             unrolled += usize::from(text.contains("#pragma unroll"));
             match compile(&text) {

@@ -5,9 +5,10 @@
 mod support;
 
 use folio::prelude::*;
-use folio_core::hal::{Backend, HalErrorKind};
+use folio_core::hal::HalErrorKind;
 use folio_cpu::CpuBackend;
 use folio_opencl::{Capabilities, OpenClBackend};
+use support::there::is_there;
 
 /// What nearly every device can do, and more than is asked of it here.
 const PLENTY: Capabilities = Capabilities {
@@ -21,8 +22,7 @@ const PLENTY: Capabilities = Capabilities {
 /// A runtime with such a device; none if there is no device.
 fn limited_to(limit: Capabilities) -> Option<(Runtime, Queue)> {
     let backend = OpenClBackend::new().limited_to(limit);
-    if let Err(why) = backend.devices() {
-        println!("skipped: opencl: {}", why.reason);
+    if !is_there(&backend) {
         return None;
     }
     let rt = Runtime::builder().backend(backend).build().unwrap();
@@ -207,8 +207,8 @@ fn each_once(g: Group, x: InOut<u32>) {
 #[test]
 fn groups_beyond_any_device() {
     let backend = OpenClBackend::new();
-    if let Err(why) = backend.devices() {
-        return println!("skipped: opencl: {}", why.reason);
+    if !is_there(&backend) {
+        return;
     }
     let cpu = CpuBackend::builder().threads(1).build().unwrap();
     let rt = Runtime::builder().backend(backend).backend(cpu).build().unwrap();

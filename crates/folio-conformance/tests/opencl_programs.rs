@@ -12,16 +12,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
+use there::is_there;
+
+#[path = "support/there.rs"]
+mod there;
 
 /// Whether there is a device.
 fn there_is_one() -> bool {
-    match OpenClBackend::new().devices() {
-        Ok(_) => true,
-        Err(why) => {
-            println!("skipped: opencl: {}", why.reason);
-            false
-        }
-    }
+    is_there(&OpenClBackend::new())
 }
 
 #[kernel]

@@ -136,10 +136,13 @@ fn copies_several_rectangles_at_once(rig: &Rig) -> Outcome {
         let third = noise(SIZE, 3);
         many_rows(&mut queue, (&third, host(&third)), (&mut expect, &memory))?;
         // Which a driver may reach as it reaches its own.
-        if let Ok(theirs) = seat.memory_of(AllocKind::Host, SIZE)
-            && let Some(at) = theirs.given.host
-        {
-            let (src, at) = (noise(SIZE, 4), MemRef { base: MemBase::Host(at), offset: 0 });
+        for (kind, seed) in [(AllocKind::Host, 4), (AllocKind::Shared, 5)] {
+            let Ok(theirs) = seat.memory_of(kind, SIZE) else { continue };
+            let at = match (kind, theirs.given.host) {
+                (AllocKind::Host, Some(at)) => MemRef { base: MemBase::Host(at), offset: 0 },
+                _ => theirs.at(0),
+            };
+            let src = noise(SIZE, seed);
             queue.copy(&[], &[line(host(&src), at, SIZE)])?;
             many_rows(&mut queue, (&src, at), (&mut expect, &memory))?;
         }

@@ -4,6 +4,7 @@
 
 use crate::support;
 use crate::support::pair::Pair;
+use crate::support::there::is_there;
 use crate::support::{ADDRESSES, LeftOut};
 use folio::prelude::*;
 use folio_conformance::engine::kernel_names;
@@ -13,13 +14,7 @@ use folio_opencl::OpenClBackend;
 
 /// Whether there is a device.
 fn there_is_one() -> bool {
-    match OpenClBackend::new().devices() {
-        Ok(_) => true,
-        Err(why) => {
-            println!("skipped: opencl: {}", why.reason);
-            false
-        }
-    }
+    is_there(&OpenClBackend::new())
 }
 
 /// The suite, but for what is about closures.

@@ -5,6 +5,7 @@
 pub mod gpus;
 pub mod items;
 pub mod pair;
+pub mod there;
 pub mod turns;
 
 use folio_conformance::engine::{Factory, names, run_engine_where};

@@ -1385,6 +1385,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[20]; } Block;
 ENTRY(256) folio_black_scholes(
     const Block block,
@@ -1438,7 +1443,7 @@ ENTRY(256) folio_black_scholes(
   const f32 t14 = t13 / t5;
   const f32 t15 = t14 - t5;
   const f32 t16 = -rate_p0;
-  const f32 t17 = exp(t16);
+  const f32 t17 = OR_NAN(t16, t16, exp(t16));
   const f32 t18 = t3 * t17;
   {
     const f32 t22 = (f32)0.2316419;
@@ -1463,7 +1468,7 @@ ENTRY(256) folio_black_scholes(
     const f32 t48 = (f32)(-0.5);
     const f32 t49 = t48 * t14;
     const f32 t50 = t49 * t14;
-    const f32 t51 = exp(t50);
+    const f32 t51 = OR_NAN(t50, t50, exp(t50));
     const f32 t52 = t46 * t51;
     const f32 t53 = t52 * t26;
     const f32 t54 = t53 * t44;
@@ -1503,7 +1508,7 @@ ENTRY(256) folio_black_scholes(
     const f32 t91 = (f32)(-0.5);
     const f32 t92 = t91 * t15;
     const f32 t93 = t92 * t15;
-    const f32 t94 = exp(t93);
+    const f32 t94 = OR_NAN(t93, t93, exp(t93));
     const f32 t95 = t89 * t94;
     const f32 t96 = t95 * t69;
     const f32 t97 = t96 * t87;
@@ -1538,6 +1543,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[20]; } Block;
 ENTRY(256) folio_black_scholes(
     const Block block,
@@ -1589,7 +1599,7 @@ ENTRY(256) folio_black_scholes(
   const f64 t12 = t11 / 0.3;
   const f64 t13 = t12 - 0.3;
   const f64 t14 = -rate_p0;
-  const f64 t15 = exp(t14);
+  const f64 t15 = OR_NAN(t14, t14, exp(t14));
   const f64 t16 = t3 * t15;
   {
     const f64 t20 = fabs(t12);
@@ -1606,7 +1616,7 @@ ENTRY(256) folio_black_scholes(
     const f64 t36 = 0.31938153 + t35;
     const f64 t39 = (-0.5) * t12;
     const f64 t40 = t39 * t12;
-    const f64 t41 = exp(t40);
+    const f64 t41 = OR_NAN(t40, t40, exp(t40));
     const f64 t42 = 0.3989422804014327 * t41;
     const f64 t43 = t42 * t23;
     const f64 t44 = t43 * t36;
@@ -1638,7 +1648,7 @@ ENTRY(256) folio_black_scholes(
     const f64 t71 = 0.31938153 + t70;
     const f64 t74 = (-0.5) * t13;
     const f64 t75 = t74 * t13;
-    const f64 t76 = exp(t75);
+    const f64 t76 = OR_NAN(t75, t75, exp(t75));
     const f64 t77 = 0.3989422804014327 * t76;
     const f64 t78 = t77 * t58;
     const f64 t79 = t78 * t71;
@@ -2167,6 +2177,11 @@ FN bf16 bf16_of_f32(f32 x) {
 FN f32 f32_of_bf16(bf16 x) { return F32_BITS((u32)x << 16); }
 FN f32 min_f32(f32 a, f32 b) { return b != b || a < b || (a == b && (BITS_F32(a) >> 31) != 0) ? a : b; }
 FN f32 max_f32(f32 a, f32 b) { return b != b || a > b || (a == b && (BITS_F32(a) >> 31) == 0) ? a : b; }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 FN i32 i32_of_f32(f32 x) { return x >= -2147483648.0f ? x < 2147483648.0f ? (i32)x : 2147483647 : x < 0 ? (-2147483647 - 1) : 0; }
 FN i32 i32_of_f64(f64 x) { return x >= -2147483648.0 ? x < 2147483648.0 ? (i32)x : 2147483647 : x < 0 ? (-2147483647 - 1) : 0; }
 FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
@@ -2241,7 +2256,7 @@ ENTRY(256) folio_brains(
   if (t27) {
     // crates/folio-conformance/src/engine/kernels/language.rs
     const bf16 t28 = l6_v0;
-    const bf16 t29 = bf16_of_f32(floor(f32_of_bf16(t28)));
+    const bf16 t29 = bf16_of_f32(OR_NAN(f32_of_bf16(t28), f32_of_bf16(t28), floor(f32_of_bf16(t28))));
     if_v1 = t29;
   } else {
     // crates/folio-conformance/src/engine/kernels/language.rs
@@ -2276,7 +2291,7 @@ ENTRY(256) folio_brains(
   const u16 t55 = (u16)t1;
   const u16 t57 = (u16)((u32)t55 & (u32)33791);
   const bf16 t58 = (bf16)t57;
-  const bf16 t59 = bf16_of_f32(trunc(f32_of_bf16(t8)));
+  const bf16 t59 = bf16_of_f32(OR_NAN(f32_of_bf16(t8), f32_of_bf16(t8), trunc(f32_of_bf16(t8))));
   const bf16 t60 = bf16_of_f32(f32_of_bf16(t8) - f32_of_bf16(t59));
   const bf16 t61 = bf16_of_f32(f32_of_bf16(t58) + f32_of_bf16(t60));
   const bf16 t63 = bf16_of_f32(copysign(f32_of_bf16(0x3f80), f32_of_bf16(t10)));
@@ -3153,6 +3168,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_exp2_of(
     const Block block,
@@ -3176,7 +3196,7 @@ ENTRY(256) folio_exp2_of(
   f32 t1 = 0.0f;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f32 t2 = exp2(t1);
+  const f32 t2 = OR_NAN(t1, t1, exp2(t1));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -3190,6 +3210,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_exp2_of(
     const Block block,
@@ -3213,7 +3238,7 @@ ENTRY(256) folio_exp2_of(
   f64 t1 = 0.0;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f64 t2 = exp2(t1);
+  const f64 t2 = OR_NAN(t1, t1, exp2(t1));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -3227,6 +3252,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_exp_m1_of(
     const Block block,
@@ -3250,7 +3280,7 @@ ENTRY(256) folio_exp_m1_of(
   f32 t1 = 0.0f;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f32 t2 = expm1(t1);
+  const f32 t2 = OR_NAN(t1, t1, expm1(t1));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -3264,6 +3294,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_exp_m1_of(
     const Block block,
@@ -3287,7 +3322,7 @@ ENTRY(256) folio_exp_m1_of(
   f64 t1 = 0.0;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f64 t2 = expm1(t1);
+  const f64 t2 = OR_NAN(t1, t1, expm1(t1));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -3301,6 +3336,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_exp_of(
     const Block block,
@@ -3324,7 +3364,7 @@ ENTRY(256) folio_exp_of(
   f32 t1 = 0.0f;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f32 t2 = exp(t1);
+  const f32 t2 = OR_NAN(t1, t1, exp(t1));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -3338,6 +3378,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_exp_of(
     const Block block,
@@ -3361,7 +3406,7 @@ ENTRY(256) folio_exp_of(
   f64 t1 = 0.0;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f64 t2 = exp(t1);
+  const f64 t2 = OR_NAN(t1, t1, exp(t1));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -3378,6 +3423,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
 }
 FN f32 min_f32(f32 a, f32 b) { return b != b || a < b || (a == b && (BITS_F32(a) >> 31) != 0) ? a : b; }
 FN f32 max_f32(f32 a, f32 b) { return b != b || a > b || (a == b && (BITS_F32(a) >> 31) == 0) ? a : b; }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 FN f32 even_f32(f32 x) {
   const f32 size = fabs(x);
   return size < 8388608.0f ? copysign(size + 8388608.0f - 8388608.0f, x) : x;
@@ -3567,7 +3617,7 @@ ENTRY(256) folio_floats(
     bits_of_v16 = t61;
   }
   const u32 t62 = bits_of_v16;
-  const f32 t63 = floor(t2);
+  const f32 t63 = OR_NAN(t2, t2, floor(t2));
   {
     const bool t64 = t63 != t63;
     if (t64) {
@@ -3580,7 +3630,7 @@ ENTRY(256) folio_floats(
     bits_of_v18 = t67;
   }
   const u32 t68 = bits_of_v18;
-  const f32 t69 = round(t2);
+  const f32 t69 = OR_NAN(t2, t2, round(t2));
   {
     const bool t70 = t69 != t69;
     if (t70) {
@@ -4638,6 +4688,11 @@ FN f16 f16_of_f32(f32 x) { f16 y; vstore_half_rte(x, 0, (half *)&y); return y; }
 FN f32 f32_of_f16(f16 x) { return vload_half(0, (const half *)&x); }
 FN f32 min_f32(f32 a, f32 b) { return b != b || a < b || (a == b && (BITS_F32(a) >> 31) != 0) ? a : b; }
 FN f32 max_f32(f32 a, f32 b) { return b != b || a > b || (a == b && (BITS_F32(a) >> 31) == 0) ? a : b; }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 FN i32 i32_of_f32(f32 x) { return x >= -2147483648.0f ? x < 2147483648.0f ? (i32)x : 2147483647 : x < 0 ? (-2147483647 - 1) : 0; }
 FN i32 i32_of_f64(f64 x) { return x >= -2147483648.0 ? x < 2147483648.0 ? (i32)x : 2147483647 : x < 0 ? (-2147483647 - 1) : 0; }
 FN i32 rem_i32(i32 a, i32 b) { return b == -1 ? 0 : (i32)(a % b); }
@@ -4700,7 +4755,7 @@ ENTRY(256) folio_halves(
   if (t27) {
     // crates/folio-conformance/src/engine/kernels/language.rs
     const f16 t28 = l6_v0;
-    const f16 t29 = f16_of_f32(floor(f32_of_f16(t28)));
+    const f16 t29 = f16_of_f32(OR_NAN(f32_of_f16(t28), f32_of_f16(t28), floor(f32_of_f16(t28))));
     if_v1 = t29;
   } else {
     // crates/folio-conformance/src/engine/kernels/language.rs
@@ -4735,7 +4790,7 @@ ENTRY(256) folio_halves(
   const u16 t55 = (u16)t1;
   const u16 t57 = (u16)((u32)t55 & (u32)33791);
   const f16 t58 = (f16)t57;
-  const f16 t59 = f16_of_f32(trunc(f32_of_f16(t8)));
+  const f16 t59 = f16_of_f32(OR_NAN(f32_of_f16(t8), f32_of_f16(t8), trunc(f32_of_f16(t8))));
   const f16 t60 = f16_of_f32(f32_of_f16(t8) - f32_of_f16(t59));
   const f16 t61 = f16_of_f32(f32_of_f16(t58) + f32_of_f16(t60));
   const f16 t63 = f16_of_f32(copysign(f32_of_f16(0x3c00), f32_of_f16(t10)));
@@ -10035,6 +10090,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[15]; } Block;
 ENTRY(256) folio_powf_of(
     const Block block,
@@ -10067,7 +10127,7 @@ ENTRY(256) folio_powf_of(
   f32 t2 = 0.0f;
   if (pos0 - b_p1_low0 < b_p1_size0) t2 = b_p1[pos0 - b_p1_low0];
   else outside(verdict, 2u, pos0, 0, 0, b_p1_shape0, 0, 0);
-  const f32 t3 = pow(t1, t2);
+  const f32 t3 = OR_NAN(t2, t1 == 1 ? t1 : t2, pow(t1, t2));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t3;
   else outside(verdict, 3u, pos0, 0, 0, y_p2_shape0, 0, 0);
@@ -10081,6 +10141,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[15]; } Block;
 ENTRY(256) folio_powf_of(
     const Block block,
@@ -10113,7 +10178,7 @@ ENTRY(256) folio_powf_of(
   f64 t2 = 0.0;
   if (pos0 - b_p1_low0 < b_p1_size0) t2 = b_p1[pos0 - b_p1_low0];
   else outside(verdict, 2u, pos0, 0, 0, b_p1_shape0, 0, 0);
-  const f64 t3 = pow(t1, t2);
+  const f64 t3 = OR_NAN(t2, t1 == 1 ? t1 : t2, pow(t1, t2));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t3;
   else outside(verdict, 3u, pos0, 0, 0, y_p2_shape0, 0, 0);
@@ -11147,6 +11212,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_sinh_of(
     const Block block,
@@ -11170,7 +11240,7 @@ ENTRY(256) folio_sinh_of(
   f32 t1 = 0.0f;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f32 t2 = sinh(t1);
+  const f32 t2 = OR_NAN(t1, t1, sinh(t1));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -11184,6 +11254,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_sinh_of(
     const Block block,
@@ -11207,7 +11282,7 @@ ENTRY(256) folio_sinh_of(
   f64 t1 = 0.0;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f64 t2 = sinh(t1);
+  const f64 t2 = OR_NAN(t1, t1, sinh(t1));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -14865,6 +14940,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_tanh_of(
     const Block block,
@@ -14888,7 +14968,7 @@ ENTRY(256) folio_tanh_of(
   f32 t1 = 0.0f;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f32 t2 = (fabs(t1) > 20.0f ? copysign(1.0f, t1) : tanh(t1));
+  const f32 t2 = (fabs(t1) > 20.0f ? copysign(1.0f, t1) : OR_NAN(t1, t1, tanh(t1)));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
@@ -14902,6 +14982,11 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
     verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
   }
 }
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
 typedef struct { u64 words[11]; } Block;
 ENTRY(256) folio_tanh_of(
     const Block block,
@@ -14925,7 +15010,7 @@ ENTRY(256) folio_tanh_of(
   f64 t1 = 0.0;
   if (pos0 - x_p0_low0 < x_p0_size0) t1 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
-  const f64 t2 = (fabs(t1) > 20.0 ? copysign(1.0, t1) : tanh(t1));
+  const f64 t2 = (fabs(t1) > 20.0 ? copysign(1.0, t1) : OR_NAN(t1, t1, tanh(t1)));
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t2;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);

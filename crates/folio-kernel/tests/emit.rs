@@ -184,6 +184,33 @@ fn what_a_device_lacks_is_named() {
     assert_eq!(lacks.feature, Feature::LocalMemory { needed: 40_000, available: 32 << 10 });
 }
 
+/// What of types is not in use is not in the text: a device need not have it.
+#[test]
+fn types_without_values_are_not_declared() {
+    let mut b = Builder::items("narrow", 1);
+    let pair = |b: &mut Builder, name, of: Scalar| {
+        b.types().structure(name, &[("a", of.into()), ("b", of.into())])
+    };
+    let wide = pair(&mut b, "Wide", Scalar::F64);
+    b.types().array(wide, 3);
+    let narrow = pair(&mut b, "Narrow", Scalar::F32);
+    let three = b.types().array(narrow, 3);
+    let x = b.view("x", three, 1, Access::InOut, Owner::Item);
+    let at = b.position(0);
+    let value = b.load_at(x, [at]);
+    b.store_at(x, [at], value);
+    let kernel = b.finish().unwrap();
+    for dialect in [Dialect::OpenCl, Dialect::Cuda] {
+        let text = text_of(&kernel, dialect, true).text;
+        assert!(
+            text.contains("} Narrow_t2;\n") && text.contains(" at[3]; } array_t3;\n"),
+            "{text}"
+        );
+        assert!(!text.contains("Wide") && !text.contains("array_t1"), "{text}");
+        assert!(dialect == Dialect::Cuda || !text.contains("f64"), "{text}");
+    }
+}
+
 /// A box of 3 x 4 elements in the midst of 10 x 20, of an argument of 6 x 8.
 #[test]
 fn the_block_has_what_the_text_reads() {

@@ -7,6 +7,8 @@
 mod backend;
 #[path = "emit/compare.rs"]
 mod compare;
+#[path = "emit/constants.rs"]
+mod constants;
 #[path = "emit/launch.rs"]
 mod launch;
 
@@ -377,5 +379,24 @@ fn distance(a: f32, b: f32) -> u64 {
         (true, true) => 0,
         (false, false) => place(a).abs_diff(place(b)),
         _ => u64::MAX,
+    }
+}
+
+/// What compilers compute is what devices and the interpreter do. Not of the functions of semantics 5.8, and not by 0.
+#[test]
+fn opencl_computes_constants() {
+    let opened = Machine::open(&OpenClBackend::new().cache(Cache::off()), 0);
+    match opened {
+        Ok(machine) => constants::agree(&machine),
+        Err(why) => println!("skipped: opencl: {why}"),
+    }
+}
+
+/// As above.
+#[test]
+fn cuda_computes_constants() {
+    match Machine::open(&CudaBackend::new(), 0) {
+        Ok(machine) => constants::agree(&machine),
+        Err(why) => println!("skipped: cuda: {why}"),
     }
 }

@@ -55,7 +55,7 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
     let f64 = needs.f64.is_some();
     let text = [
         form.dialect.head(f64, needs.atomics64.is_some()),
-        types::declarations(kernel),
+        types::declarations(kernel, &needs),
         w.helpers.text.clone(),
         w.block_type(&layout),
         entry,

@@ -123,6 +123,13 @@ type Fixed = (&'static [&'static str], &'static str, &'static str);
 fn fixed(name: &str) -> Fixed {
     let same = |needs: &'static [&'static str], text: &'static str| (needs, text, text);
     match name {
+        "OR_NAN" => (&[], "\
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define OR_NAN(of, nan, x) ((of) != (of) ? (nan) : (x))
+#else
+#define OR_NAN(of, nan, x) x
+#endif
+", ""),
         "f32_of_f16" => (
             &[],
             "FN f32 f32_of_f16(f16 x) { return vload_half(0, (const half *)&x); }\n",

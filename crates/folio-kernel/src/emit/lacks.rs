@@ -91,6 +91,8 @@ pub fn has(types: &Types, ty: Type, wanted: Scalar) -> bool {
 pub struct Needs {
     /// Somewhere there is an `f64`.
     pub f64: Option<String>,
+    /// Which of the kernel's structs and arrays there are anywhere, for each.
+    pub composites: Vec<bool>,
     /// Somewhere 64 bits are changed atomically.
     pub atomics64: Option<String>,
     /// Bytes of local memory.
@@ -102,16 +104,15 @@ pub struct Needs {
 impl Needs {
     /// Of a verified kernel.
     pub fn of(kernel: &Kernel) -> Needs {
-        let mut needs = Needs::default();
+        let composites = vec![false; kernel.types.all().len()];
+        let mut needs = Needs { composites, ..Needs::default() };
         for param in &kernel.params {
             let place = || format!("parameter `{}`", param.name);
             let (ParamKind::Scalar(ty)
             | ParamKind::View { element: ty, .. }
             | ParamKind::Reduce { element: ty, .. }
             | ParamKind::Local { element: ty, .. }) = param.kind;
-            if has(&kernel.types, ty, Scalar::F64) {
-                needs.f64.get_or_insert_with(place);
-            }
+            needs.ty(kernel, ty, place);
             let size = kernel.types.layout(ty).0;
             if size == 0 {
                 needs.empty.get_or_insert_with(place);
@@ -126,22 +127,41 @@ impl Needs {
             needs.local = needs.local.saturating_add(bytes);
         }
         for var in &kernel.vars {
-            if has(&kernel.types, var.ty, Scalar::F64) {
-                needs.f64.get_or_insert_with(|| format!("variable `{}`", var.name));
-            }
+            needs.ty(kernel, var.ty, || format!("variable `{}`", var.name));
         }
         walk(&kernel.body, &mut |stmt| {
             let Stmt::Let(define) = stmt else { return };
             let ty = kernel.type_of(define.value).unwrap_or(Scalar::U64.into());
-            if has(&kernel.types, ty, Scalar::F64) {
-                needs.f64.get_or_insert_with(|| place(kernel, define));
-            }
+            needs.ty(kernel, ty, || place(kernel, define));
             let wide = ty.scalar().is_some_and(|scalar| scalar.bits() == 64);
             if wide && matches!(define.op, Op::Atomic(..)) {
                 needs.atomics64.get_or_insert_with(|| place(kernel, define));
             }
         });
         needs
+    }
+
+    /// There is a value of a type, with all that is in it.
+    fn ty(&mut self, kernel: &Kernel, ty: Type, place: impl FnOnce() -> String) {
+        if has(&kernel.types, ty, Scalar::F64) {
+            self.f64.get_or_insert_with(place);
+        }
+        self.declare(kernel, ty);
+    }
+
+    fn declare(&mut self, kernel: &Kernel, ty: Type) {
+        let Type::Composite(at) = ty else { return };
+        match self.composites.get_mut(at as usize) {
+            Some(declared) if !*declared => *declared = true,
+            _ => return,
+        }
+        match kernel.types.get(ty) {
+            Some(Composite::Array { element, .. }) => self.declare(kernel, *element),
+            Some(Composite::Struct(s)) => {
+                s.fields.iter().for_each(|field| self.declare(kernel, field.ty));
+            }
+            None => {}
+        }
     }
 
     /// Nothing is missing on such a device.

@@ -35,6 +35,18 @@ fn bits(scalar: Scalar, a: &str) -> String {
     }
 }
 
+/// Functions by which PoCL converts to an integer on the way, also what none is like: all is undefined where that is
+/// known at compile time. Where the first of these is NaN, the second is the result.
+fn of_nan(function: &str, operands: &[String]) -> Option<(String, String)> {
+    match (function, operands) {
+        ("floor" | "ceil" | "trunc" | "round" | "exp" | "exp2" | "expm1" | "sinh", [x]) => {
+            Some((x.clone(), x.clone()))
+        }
+        ("pow", [x, y]) => Some((y.clone(), format!("{x} == 1 ? {x} : {y}"))),
+        _ => None,
+    }
+}
+
 impl Scalars<'_> {
     /// A float as one that is computed with (semantics 2.2).
     fn wide(&mut self, scalar: Scalar, a: &str) -> String {
@@ -56,8 +68,15 @@ impl Scalars<'_> {
 
     fn call(&mut self, scalar: Scalar, name: &str, operands: &[&str]) -> String {
         let operands: Vec<_> = operands.iter().map(|a| self.wide(scalar, a)).collect();
-        let name = self.dialect.function(name, scalar == Scalar::F64);
-        self.narrow(scalar, format!("{name}({})", operands.join(", ")))
+        let function = self.dialect.function(name, scalar == Scalar::F64);
+        let mut called = format!("{function}({})", operands.join(", "));
+        if self.dialect == Dialect::OpenCl
+            && let Some((of, result)) = of_nan(name, &operands)
+        {
+            let or_nan = self.helpers.fixed("OR_NAN");
+            called = format!("{or_nan}({of}, {result}, {called})");
+        }
+        self.narrow(scalar, called)
     }
 
     /// One operand.
@@ -141,9 +160,12 @@ impl Scalars<'_> {
             Unary::Tanh if self.dialect == Dialect::OpenCl => {
                 let (wide, one) =
                     (self.wide(of, a), if of == Scalar::F64 { "1.0" } else { "1.0f" });
-                let far = format!("fabs({wide}) > {}", one.replace('1', "20"));
-                return self
-                    .narrow(of, format!("({far} ? copysign({one}, {wide}) : tanh({wide}))"));
+                let (or_nan, far) = (self.helpers.fixed("OR_NAN"), one.replace('1', "20"));
+                let near = format!("{or_nan}({wide}, {wide}, tanh({wide}))");
+                return self.narrow(
+                    of,
+                    format!("(fabs({wide}) > {far} ? copysign({one}, {wide}) : {near})"),
+                );
             }
             Unary::Tanh => "tanh",
             // Of integers only.

@@ -1,6 +1,7 @@
 //! Types and literals in C.
 
 use super::dialect::Dialect;
+use super::lacks::Needs;
 use super::names;
 use crate::ir::Kernel;
 use crate::types::{Composite, Scalar, Type};
@@ -14,11 +15,12 @@ pub fn name(kernel: &Kernel, ty: Type) -> String {
     }
 }
 
-/// The declarations of the kernel's structs and arrays, and the names of their fields. Arrays are
-/// structs with one field `at`, so that they are values.
-pub fn declarations(kernel: &Kernel) -> String {
+/// The declarations of the kernel's structs and arrays that it `needs`, and the names of their fields. Arrays
+/// are structs with one field `at`, so that they are values. Others may be of what a device has not.
+pub fn declarations(kernel: &Kernel, needs: &Needs) -> String {
     let mut text = String::new();
-    for (at, composite) in kernel.types.all().iter().enumerate() {
+    let all = kernel.types.all().iter().zip(&needs.composites).enumerate();
+    for (at, (composite, _)) in all.filter(|(_, (_, needed))| **needed) {
         let own = names::composite(kernel, at as u32);
         // Writing to a string does not fail.
         let _ = match composite {

@@ -30,7 +30,8 @@ fn body(stmts: &mut [Stmt]) {
     }
 }
 
-fn unary(op: Unary) -> Unary {
+/// The operation in place of one operand's function.
+pub fn unary(op: Unary) -> Unary {
     match op {
         Unary::Rsqrt | Unary::Cbrt => Unary::Sqrt,
         Unary::Exp | Unary::Exp2 | Unary::ExpM1 => Unary::Floor,
@@ -42,7 +43,8 @@ fn unary(op: Unary) -> Unary {
     }
 }
 
-fn binary(op: Binary) -> Binary {
+/// The operation in place of two operands' function.
+pub fn binary(op: Binary) -> Binary {
     match op {
         Binary::Pow => Binary::Rem,
         Binary::Atan2 => Binary::Min,

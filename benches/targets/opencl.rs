@@ -240,6 +240,24 @@ impl Bench {
         });
     }
 
+    fn functions(&self) {
+        let shift = self.sizes(26, 20);
+        let n = 1 << shift;
+        let x = values(n);
+        let strike: Vec<f32> = x.iter().map(|x| 2.0 - x).collect();
+        let (mine, other, mut out) = (self.of(&x, [n]), self.of(&strike, [n]), self.of(&x, [n]));
+        let group = self.gpu.then_some(&[256][..]);
+        let ours = |q: &Queue, y: &mut _| q.run(n, kernels::exp(&mine, y));
+        self.line(format!("exp, 2^{shift}"), (&mut out, ours), |cl, y| {
+            vec![cl.call("exponential", &[cl.memory(&x), y], &[0], &[n], group)]
+        });
+        let ours = |q: &Queue, y: &mut _| q.run(n, kernels::black_scholes(0.02, &mine, &other, y));
+        self.line(format!("Black-Scholes, 2^{shift}"), (&mut out, ours), |cl, y| {
+            let args = [Arg::Float(0.02), cl.memory(&x), cl.memory(&strike), y];
+            vec![cl.call("black_scholes", &args, &[0], &[n], group)]
+        });
+    }
+
     fn sums(&self) {
         let shift = self.sizes(28, 22);
         let n = 1 << shift;
@@ -268,12 +286,13 @@ fn main() {
     };
     println!("{}", bench.cl.name);
     heading();
-    let groups: [Group; 7] = [
+    let groups: [Group; 8] = [
         ("allocations", Bench::allocations),
         ("launches", Bench::launches),
         ("streams", Bench::streams),
         ("stencils", Bench::stencils),
         ("products", Bench::products),
+        ("functions", Bench::functions),
         ("sums", Bench::sums),
         ("bodies", Bench::bodies),
     ];

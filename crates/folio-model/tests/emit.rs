@@ -382,7 +382,7 @@ fn distance(a: f32, b: f32) -> u64 {
     }
 }
 
-/// What compilers compute is what devices and the interpreter do. Not of the functions of semantics 5.8, and not by 0.
+/// KRN-01: what compilers compute is what the interpreter does; functions of semantics 5.8 nearly so.
 #[test]
 fn opencl_computes_constants() {
     let opened = Machine::open(&OpenClBackend::new().cache(Cache::off()), 0);

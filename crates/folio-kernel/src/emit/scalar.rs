@@ -35,13 +35,14 @@ fn bits(scalar: Scalar, a: &str) -> String {
     }
 }
 
-/// Functions by which PoCL converts to an integer on the way, also what none is like: all is undefined where that is
-/// known at compile time. Where the first of these is NaN, the second is the result.
+/// Functions within which PoCL converts to an integer what none is like: where its compiler knows that this is a NaN,
+/// the result is undefined. Where the first of the two is NaN, the second is the result.
 fn of_nan(function: &str, operands: &[String]) -> Option<(String, String)> {
     match (function, operands) {
-        ("floor" | "ceil" | "trunc" | "round" | "exp" | "exp2" | "expm1" | "sinh", [x]) => {
-            Some((x.clone(), x.clone()))
-        }
+        (
+            "floor" | "ceil" | "trunc" | "round" | "exp" | "exp2" | "expm1" | "sinh" | "tanh",
+            [x],
+        ) => Some((x.clone(), x.clone())),
         ("pow", [x, y]) => Some((y.clone(), format!("{x} == 1 ? {x} : {y}"))),
         _ => None,
     }
@@ -68,15 +69,20 @@ impl Scalars<'_> {
 
     fn call(&mut self, scalar: Scalar, name: &str, operands: &[&str]) -> String {
         let operands: Vec<_> = operands.iter().map(|a| self.wide(scalar, a)).collect();
-        let function = self.dialect.function(name, scalar == Scalar::F64);
-        let mut called = format!("{function}({})", operands.join(", "));
-        if self.dialect == Dialect::OpenCl
-            && let Some((of, result)) = of_nan(name, &operands)
-        {
-            let or_nan = self.helpers.fixed("OR_NAN");
-            called = format!("{or_nan}({of}, {result}, {called})");
-        }
+        let called = self.call_wide(scalar, name, &operands);
         self.narrow(scalar, called)
+    }
+
+    /// Of what is computed with, as that.
+    fn call_wide(&mut self, scalar: Scalar, name: &str, operands: &[String]) -> String {
+        let function = self.dialect.function(name, scalar == Scalar::F64);
+        let called = format!("{function}({})", operands.join(", "));
+        match of_nan(name, operands) {
+            Some((of, result)) if self.dialect == Dialect::OpenCl => {
+                format!("{}({of}, {result}, {called})", self.helpers.fixed("OR_NAN"))
+            }
+            _ => called,
+        }
     }
 
     /// One operand.
@@ -160,12 +166,9 @@ impl Scalars<'_> {
             Unary::Tanh if self.dialect == Dialect::OpenCl => {
                 let (wide, one) =
                     (self.wide(of, a), if of == Scalar::F64 { "1.0" } else { "1.0f" });
-                let (or_nan, far) = (self.helpers.fixed("OR_NAN"), one.replace('1', "20"));
-                let near = format!("{or_nan}({wide}, {wide}, tanh({wide}))");
-                return self.narrow(
-                    of,
-                    format!("(fabs({wide}) > {far} ? copysign({one}, {wide}) : {near})"),
-                );
+                let far = format!("fabs({wide}) > {}", one.replace('1', "20"));
+                let near = self.call_wide(of, "tanh", std::slice::from_ref(&wide));
+                return self.narrow(of, format!("({far} ? copysign({one}, {wide}) : {near})"));
             }
             Unary::Tanh => "tanh",
             // Of integers only.

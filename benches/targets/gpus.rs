@@ -106,7 +106,9 @@ impl Streams {
                 }
             }
             // SAFETY: live streams.
-            [up, down].map(|stream| ok(unsafe { sys::cuStreamSynchronize(stream) }));
+            [up, down]
+                .into_iter()
+                .for_each(|stream| ok(unsafe { sys::cuStreamSynchronize(stream) }));
         })
     }
 }

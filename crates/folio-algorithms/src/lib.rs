@@ -68,7 +68,7 @@ fn of_one_length(command: &'static str, source: usize, target: usize) -> folio::
         return Ok(());
     }
     let (source_extent, target) = (vec![source], vec![target]);
-    Err(folio::Error::Mismatch { command: command.into(), source_extent, target })
+    Err(folio::Error::Mismatch { what: "command", label: command.into(), source_extent, target })
 }
 
 /// Refuses what 32 bits cannot number.

@@ -49,7 +49,8 @@ pub fn transpose<T: DeviceType + Value>(
     let ([rows, columns], from) = (y.range(), x.range());
     if from != [columns, rows] {
         let (source_extent, target) = (from.to_vec(), vec![rows, columns]);
-        return Err(Error::Mismatch { command: "transpose".into(), source_extent, target });
+        let label = "transpose".into();
+        return Err(Error::Mismatch { what: "command", label, source_extent, target });
     }
     let tiled = |n: usize| if size_of::<T>() * TILE * TILE > MOST { 0 } else { n / TILE * TILE };
     let (r, c) = (tiled(rows), tiled(columns));

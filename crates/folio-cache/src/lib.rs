@@ -143,7 +143,11 @@ impl Cache {
 /// The directory that the variables of an environment name.
 fn directory(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if variable("FOLIO_CACHE").is_some_and(|value| value == "off") {
+    let off = |value: OsString| {
+        let words = ["off", "0", "false", "no"];
+        words.iter().any(|word| value.eq_ignore_ascii_case(word))
+    };
+    if variable("FOLIO_CACHE").is_some_and(off) {
         return None;
     }
     if let Some(own) = path("FOLIO_CACHE_DIR") {
@@ -180,7 +184,10 @@ mod tests {
         let own = ("FOLIO_CACHE_DIR", "here");
         assert_eq!(of(&[home, own]), Some(PathBuf::from("here")));
         assert_eq!(of(&[home, ("FOLIO_CACHE_DIR", "")]), Some(default));
-        assert_eq!(of(&[home, own, ("FOLIO_CACHE", "off")]), None);
+        for off in ["off", "OFF", "0", "false", "no"] {
+            assert_eq!(of(&[home, own, ("FOLIO_CACHE", off)]), None);
+        }
+        assert_eq!(of(&[home, own, ("FOLIO_CACHE", "on")]), of(&[home, own]));
         #[cfg(target_os = "linux")]
         assert_eq!(of(&[home, ("XDG_CACHE_HOME", "/c")]), Some(PathBuf::from("/c/folio")));
     }

@@ -120,12 +120,14 @@ pub enum Error {
         buffer: Label,
     },
     /// A handle belongs to another runtime.
-    #[error("{what} {label} belongs to another runtime")]
+    #[error("{}{what} {label} belongs to another runtime", used(.by))]
     WrongRuntime {
         /// What kind of handle.
         what: &'static str,
         /// Its name.
         label: Label,
+        /// What uses it, if that is a command.
+        by: Option<Use>,
     },
     /// An access handle of another command group was used.
     #[error("command {command}: an access that was made for another command group")]
@@ -152,7 +154,7 @@ pub enum Error {
     /// Not enough memory, or not enough budget.
     #[error(
         "out of memory on {device} for {what} {label}: asked for {asked} bytes, \
-         {in_use} of {limit} in use"
+         {in_use}{} in use", of_limit(*.limit)
     )]
     OutOfMemory {
         /// Where.
@@ -165,14 +167,16 @@ pub enum Error {
         asked: u64,
         /// Bytes in use.
         in_use: u64,
-        /// Bytes allowed.
+        /// Bytes allowed: `u64::MAX` where there is no budget.
         limit: u64,
     },
     /// A guard of the host holds the data; nothing queues behind user code.
-    #[error("buffer {buffer} is held by a host guard")]
+    #[error("{}buffer {buffer} is held by a host guard", used(.by))]
     HostAccessHeld {
         /// The buffer.
         buffer: Label,
+        /// What uses it, if that is a command.
+        by: Option<Use>,
     },
     /// Memory cannot be given back while operations or guards use it.
     #[error("buffer {buffer} is in use")]
@@ -244,7 +248,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A kernel that cannot be launched anywhere: `Out` of which not everything is written, for one.
-    #[error("kernel `{kernel}`: {cause}")]
+    #[error("kernel `{kernel}`: {}", of_kernel(.cause))]
     Kernel {
         /// The kernel.
         kernel: Arc<str>,
@@ -252,13 +256,15 @@ pub enum Error {
         cause: Arc<LowerError>,
     },
     /// Two things that must be of one size are not.
-    #[error("command {command}: the source has {source_extent:?}, the destination {target:?}")]
+    #[error("{what} {label}: extents {source_extent:?} and {target:?} do not match")]
     Mismatch {
-        /// The command.
-        command: Label,
-        /// Extent of the source.
+        /// `command`, or what was to be made.
+        what: &'static str,
+        /// Its name.
+        label: Label,
+        /// Extent of the source, or of the first argument.
         source_extent: Vec<usize>,
-        /// Extent of the destination.
+        /// Extent of the destination, or of what the other arguments are to be.
         target: Vec<usize>,
     },
     /// A USM allocation cannot be reached from there.
@@ -347,6 +353,38 @@ pub enum Error {
     /// Work that had been submitted failed.
     #[error("{0}")]
     Failed(Arc<Failure>),
+}
+
+/// Where a command uses something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// The command.
+    pub command: Label,
+    /// Which of its accesses, or of the kernel's arguments that are memory; none for what it waits for.
+    pub access: Option<usize>,
+}
+
+/// What comes first in a message.
+fn used(by: &Option<Use>) -> String {
+    match by {
+        None => String::new(),
+        Some(Use { command, access: None }) => format!("command {command}: "),
+        Some(Use { command, access: Some(access) }) => {
+            format!("command {command}, access {access}: ")
+        }
+    }
+}
+
+fn of_limit(limit: u64) -> String {
+    if limit == u64::MAX { String::new() } else { format!(" of {limit}") }
+}
+
+/// What is wrong with a kernel whose name has been said.
+fn of_kernel(cause: &LowerError) -> String {
+    match cause {
+        LowerError::Refused(error) => format!("{}: {}", error.at, error.fault),
+        other => other.to_string(),
+    }
 }
 
 /// Work that has not ended.

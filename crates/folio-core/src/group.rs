@@ -17,7 +17,7 @@ use crate::engine::command::{Action, HostBody};
 use crate::engine::launch::Launch;
 use crate::engine::staging::Staging;
 use crate::engine::stamp::Stamp;
-use crate::error::{Error, Label, Result};
+use crate::error::{Error, Label, Result, Use};
 use crate::event::Event;
 use crate::geom::Dims;
 use crate::hal::{Advice, Geometry, Hint, NativeKernel, ParamPtr};
@@ -183,7 +183,8 @@ impl CommandGroup {
             self.after.push(event.stamp);
             self.pins.extend(event.pin.clone());
         } else {
-            self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE });
+            let by = Some(Use { command: self.label.clone(), access: None });
+            self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE, by });
         }
         self
     }
@@ -195,7 +196,8 @@ impl CommandGroup {
     fn access(&mut self, part: Part, mode: Mode) -> Token {
         if !part.view.storage.core.same(&self.core) {
             let label = part.view.storage.label.clone();
-            self.refuse(Error::WrongRuntime { what: "buffer", label });
+            let by = Some(Use { command: self.label.clone(), access: Some(self.made.len()) });
+            self.refuse(Error::WrongRuntime { what: "buffer", label, by });
         }
         self.made.push(Made { part, mode });
         Token { group: self.id, at: self.made.len() - 1 }
@@ -311,7 +313,8 @@ impl CommandGroup {
         let target = self.made[to].part.clone();
         if target.part.volume() != from.len() {
             self.refuse(Error::Mismatch {
-                command: self.label.clone(),
+                what: "command",
+                label: self.label.clone(),
                 source_extent: vec![from.len()],
                 target: target.view.visible(target.part.extent()),
             });
@@ -334,7 +337,8 @@ impl CommandGroup {
         if from.part.extent() != to.part.extent() {
             let source_extent = from.view.visible(from.part.extent());
             let target = to.view.visible(to.part.extent());
-            self.refuse(Error::Mismatch { command: self.label.clone(), source_extent, target });
+            let label = self.label.clone();
+            self.refuse(Error::Mismatch { what: "command", label, source_extent, target });
         }
     }
 

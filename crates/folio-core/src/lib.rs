@@ -42,7 +42,7 @@ pub use buffer::{
 };
 pub use call::{Argument, Given, KernelCall, Shares};
 pub use element::DeviceType;
-pub use error::{Cause, Error, Failure, Label, Result, Unfinished};
+pub use error::{Cause, Error, Failure, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
 pub use folio_kernel as ir;
 pub use folio_kernel::device::{

@@ -272,7 +272,10 @@ fn find_devices(
                 }
             };
             if domain.0 >= 64 || devices.len() >= 4000 {
-                let why = "more than 63 separate memories".to_owned();
+                let why = format!(
+                    "no room for {}:{index}: all backends together have 63 memories and 4000 devices at most",
+                    backend.name()
+                );
                 return Err(Error::Configuration { what: "devices", why });
             }
             let suffix = if again == 0 { String::new() } else { format!("#{again}") };
@@ -404,7 +407,7 @@ impl Runtime {
     ) -> Result<Queue> {
         if let Some(other) = devices.iter().find(|d| !d.core.same(&self.core)) {
             let label = Label::from(other.name());
-            return Err(Error::WrongRuntime { what: "device", label });
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
         }
         let mut all: SmallVec<[u16; 2]> = devices.iter().map(|d| d.at).collect();
         if all.is_empty() {
@@ -460,7 +463,8 @@ impl Runtime {
     ) -> Result<Buffer<T, D>> {
         if crate::geom::checked_volume(widen(range)) != Some(data.len()) {
             return Err(Error::Mismatch {
-                command: options.label,
+                what: "data for buffer",
+                label: options.label,
                 source_extent: vec![data.len()],
                 target: range.to_vec(),
             });

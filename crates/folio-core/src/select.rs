@@ -86,7 +86,7 @@ impl Selector {
                 return Ok(device.clone());
             }
             let label = Label::from(device.name());
-            return Err(Error::WrongRuntime { what: "device", label });
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
         }
         let rank = |d: &DeviceRef| match d.info().kind {
             DeviceKind::Gpu => 0,

@@ -84,7 +84,7 @@ impl UsmPtr {
             return Ok(());
         }
         let label = self.address.map_or(Label::NONE, |at| Label::from(format!("{at:#x}")));
-        Err(Error::WrongRuntime { what: "pointer", label })
+        Err(Error::WrongRuntime { what: "pointer", label, by: None })
     }
 
     /// What there is of an address to be aligned.
@@ -178,7 +178,7 @@ impl Runtime {
     ) -> Result<Usm<T>> {
         if !device.core.same(&self.core) {
             let label = Label::from(device.name());
-            return Err(Error::WrongRuntime { what: "device", label });
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
         }
         let engine = &self.core.engine;
         let domain = engine.devices[usize::from(device.at)].domain;
@@ -429,7 +429,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let core: &Arc<Core> = &self.view.storage.core;
         if !device.core.same(core) {
             let label = Label::from(device.name());
-            return Err(Error::WrongRuntime { what: "device", label });
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
         }
         let (engine, id) = (&core.engine, self.view.storage.id);
         let domain = engine.devices[usize::from(device.at)].domain;
@@ -486,7 +486,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             }
             let state = &ledger.storages[storage.0];
             if state.held(&access.pages, true) {
-                return Err(Error::HostAccessHeld { buffer: state.label.clone() });
+                return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
             }
             // Without zeros beside it nobody can see what was written: then that has failed.
             let done = ledger.surround(&access);
@@ -502,7 +502,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let (engine, id) = (&storage.core.engine, storage.id);
         if !device.core.same(&storage.core) {
             let label = Label::from(device.name());
-            return Err(Error::WrongRuntime { what: "device", label });
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
         }
         let domain = engine.devices[usize::from(device.at)].domain;
         if domain.is_host() && storage.borrowed.load(std::sync::atomic::Ordering::Relaxed) {

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, needs_drop};
 use std::ops::{Index, IndexMut};
+use std::panic::Location;
 
 /// Which access of which group.
 #[derive(Clone, Copy, Debug)]
@@ -85,9 +86,11 @@ impl<T> Raw<T> {
 
     #[cold]
     #[inline(never)]
+    #[track_caller]
     #[expect(clippy::panic, reason = "a kernel's index is out of bounds: the command fails")]
     fn outside<const D: usize>(&self, at: [usize; D]) -> ! {
-        panic!("index {at:?} is outside of an access of extent {:?}", &self.extent[3 - D..])
+        let (extent, place) = (&self.extent[3 - D..], Location::caller());
+        panic!("{place}: index {at:?} is outside of an access of extent {extent:?}")
     }
 }
 
@@ -127,6 +130,7 @@ impl<T: DeviceType, const D: usize> ClosureIn<'_, T, D> {
 impl<T: DeviceType, const D: usize> Index<[usize; D]> for ClosureIn<'_, T, D> {
     type Output = T;
     #[inline(always)]
+    #[track_caller]
     fn index(&self, at: [usize; D]) -> &T {
         if !self.raw.contains(at) {
             self.raw.outside(at);
@@ -139,6 +143,7 @@ impl<T: DeviceType, const D: usize> Index<[usize; D]> for ClosureIn<'_, T, D> {
 impl<T: DeviceType> Index<usize> for ClosureIn<'_, T, 1> {
     type Output = T;
     #[inline(always)]
+    #[track_caller]
     fn index(&self, at: usize) -> &T {
         &self[[at]]
     }
@@ -147,6 +152,7 @@ impl<T: DeviceType> Index<usize> for ClosureIn<'_, T, 1> {
 impl<T: DeviceType, const D: usize> Index<ClosureItem<'_, D>> for ClosureIn<'_, T, D> {
     type Output = T;
     #[inline(always)]
+    #[track_caller]
     fn index(&self, item: ClosureItem<'_, D>) -> &T {
         &self[item.index]
     }
@@ -165,6 +171,7 @@ impl<T: DeviceType, const D: usize> ClosureOut<'_, T, D> {
 impl<T: DeviceType, const D: usize> Index<ClosureItem<'_, D>> for ClosureInOut<'_, T, D> {
     type Output = T;
     #[inline(always)]
+    #[track_caller]
     fn index(&self, item: ClosureItem<'_, D>) -> &T {
         // SAFETY: as in `ClosureOut::put`.
         unsafe { &*self.raw.first.add(self.raw.offset(item.index)) }

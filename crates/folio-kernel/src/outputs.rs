@@ -28,7 +28,7 @@ pub fn check(kernel: &Kernel) -> Result<(), VerifyError> {
         let whole = written.as_ref().is_none_or(|written| written[at] == WHOLE);
         if *owner != Owner::Anyone && !whole {
             let fault = Fault::NotWritten { name: param.name.clone() };
-            let at = format!("parameter p{at}");
+            let at = "outputs".to_owned();
             return Err(VerifyError { kernel: kernel.name.clone(), at, fault });
         }
     }

@@ -284,7 +284,7 @@ impl Buffer {
 impl Kernel {
     /// The entry of this name of a program that is built.
     pub(crate) fn new(program: &Program, entry: &str) -> Result<Kernel, HalError> {
-        let nul = |_| HalError::new(HalErrorKind::Build, "a name with a NUL");
+        let nul = |_| HalError::new(HalErrorKind::Build, "a name with a zero byte");
         let entry = CString::new(entry).map_err(nul)?;
         let mut status = 0;
         // SAFETY: a program that is built, and a name that ends.

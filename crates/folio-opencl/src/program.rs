@@ -20,8 +20,13 @@ pub(crate) fn build_emitted(core: &Core, text: &str) -> Result<Program, HalError
 /// A text's program for a device.
 pub(crate) fn build(core: &Core, text: &str, options: &[&str]) -> Result<Program, HalError> {
     let options = options.join(" ");
-    let nul = |_| HalError::new(HalErrorKind::Build, "options with a NUL");
-    let options = CString::new(options).map_err(nul)?;
+    // Drivers may end a text at a zero byte, and read an empty one up to such.
+    let c_string = |text: &str, what| {
+        let nul = |_| HalError::new(HalErrorKind::Build, format!("{what} a zero byte"));
+        CString::new(text).map_err(nul)
+    };
+    let source = c_string(text, "the text has")?;
+    let options = c_string(&options, "options have")?;
     let info = &core.info;
     let device = [&info.name, &info.vendor, &info.driver];
     let key = Key::new("opencl").with(text).with(options.as_bytes());
@@ -30,7 +35,7 @@ pub(crate) fn build(core: &Core, text: &str, options: &[&str]) -> Result<Program
         &key,
         |stored| from_binary(core, stored, &options).ok(),
         || {
-            let program = from_text(core, text, &options)?;
+            let program = from_text(core, &source, &options)?;
             // A driver may have none.
             let binary = binary(core, &program).ok().filter(|binary| !binary.is_empty());
             Ok((program, binary))
@@ -38,10 +43,10 @@ pub(crate) fn build(core: &Core, text: &str, options: &[&str]) -> Result<Program
     )
 }
 
-fn from_text(core: &Core, text: &str, options: &CStr) -> Result<Program, HalError> {
-    let (start, len, mut status) = (text.as_ptr().cast(), text.len(), 0);
+fn from_text(core: &Core, text: &CStr, options: &CStr) -> Result<Program, HalError> {
+    let (start, len, mut status) = (text.as_ptr(), text.to_bytes().len(), 0);
     let context = core.shared.context.0;
-    // SAFETY: a live context, one text of this length.
+    // SAFETY: a live context, one text of this length, behind which is a zero byte.
     let made = unsafe {
         call!(clCreateProgramWithSource(
             context,

@@ -13,7 +13,7 @@ use super::stamp::{LaneId, Stamp, When};
 use super::storage::StorageId;
 use super::trace::Note;
 use super::transfer::For;
-use crate::error::{Cause, Error, Label};
+use crate::error::{Cause, Error, Label, Use};
 use crate::geom::{Box3, Dims, linear};
 use crate::graph::hazards::{Dep, Deps, Flow, Outcome, Writing, add_dep, tidy};
 use crate::hal::{
@@ -167,13 +167,14 @@ impl Ledger {
         if self.shutdown {
             return Err(Error::ShutDown);
         }
-        for access in &command.accesses {
+        for (at, access) in command.accesses.iter().enumerate() {
             let storage = &self.storages[access.storage.0];
             if storage.closed {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
             if storage.held(&access.pages, access.mode.writes()) {
-                return Err(Error::HostAccessHeld { buffer: storage.label.clone() });
+                let by = Use { command: command.label.clone(), access: Some(at) };
+                return Err(Error::HostAccessHeld { buffer: storage.label.clone(), by: Some(by) });
             }
         }
         if command.action.raw().any(|raw| !self.is_live(raw)) {

@@ -60,7 +60,7 @@ impl Engine {
             }
             let access = Access::new((storage, &state.grid), elements, mode, domain);
             if state.held(&access.pages, mode.writes()) {
-                return Err(Error::HostAccessHeld { buffer: state.label.clone() });
+                return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
             }
             if state.alloc(domain).is_some() || elements.is_empty() {
                 let lacking = held.lacking(&mut ledger, |l| l.wanted(&[access]));

@@ -6,6 +6,7 @@ use folio_kernel::{Site, ViolationKind};
 /// All variants; a new one does not compile until it is here.
 fn all() -> Vec<(Error, &'static str)> {
     let (x, k) = (Label::from("x"), Label::from("k"));
+    let by = Use { command: k.clone(), access: Some(1) };
     let failed = |cause| {
         let failure =
             Failure { id: 1, what: "kernel", label: k.clone(), device: "sim:0".to_owned(), cause };
@@ -36,7 +37,7 @@ fn all() -> Vec<(Error, &'static str)> {
             "command `k`: two accesses to buffer `x` overlap and one of them writes",
         ),
         (
-            Error::WrongRuntime { what: "event", label: Label::NONE },
+            Error::WrongRuntime { what: "event", label: Label::NONE, by: None },
             "event (unnamed) belongs to another runtime",
         ),
         (
@@ -62,7 +63,10 @@ fn all() -> Vec<(Error, &'static str)> {
             },
             "out of memory on sim:0 for buffer `x`: asked for 3 bytes, 4 of 5 in use",
         ),
-        (Error::HostAccessHeld { buffer: x.clone() }, "buffer `x` is held by a host guard"),
+        (
+            Error::HostAccessHeld { buffer: x.clone(), by: Some(by.clone()) },
+            "command `k`, access 1: buffer `x` is held by a host guard",
+        ),
         (Error::InUse { buffer: x.clone() }, "buffer `x` is in use"),
         (
             Error::OnlyCopy { buffer: x.clone() },
@@ -94,8 +98,13 @@ fn all() -> Vec<(Error, &'static str)> {
              which covers [4]",
         ),
         (
-            Error::Mismatch { command: k.clone(), source_extent: vec![2], target: vec![3] },
-            "command `k`: the source has [2], the destination [3]",
+            Error::Mismatch {
+                what: "command",
+                label: k.clone(),
+                source_extent: vec![2],
+                target: vec![3],
+            },
+            "command `k`: extents [2] and [3] do not match",
         ),
         (
             Error::NotAccessible {

@@ -3,7 +3,7 @@
 use super::{CommandGroup, Doing};
 use crate::buffer::{widen, widen_at};
 use crate::engine::launch::{Launch, Opaque};
-use crate::error::{Error, Label, Result};
+use crate::error::{Error, Label, Result, Use};
 use crate::geom::Dims;
 use crate::hal::{Argument, Geometry, HalError, HalErrorKind, Param};
 use crate::items::Items;
@@ -47,7 +47,8 @@ impl CommandGroup {
     ) {
         if !kernel.core.same(&self.core) {
             let label = Label::from(kernel.name.clone());
-            return self.refuse(Error::WrongRuntime { what: "kernel", label });
+            let by = Some(Use { command: self.label.clone(), access: None });
+            return self.refuse(Error::WrongRuntime { what: "kernel", label, by });
         }
         if self.label == Label::NONE {
             self.label = Label::from(kernel.name.clone());

@@ -74,7 +74,8 @@ impl Walk {
         let (native, tree) = self.expr(&cast.expr);
         let entry = self.type_entry(ty);
         let function = quote_spanned!(cast.as_token.span => ::folio::ir::device::cast::<_, #ty>);
-        (quote!(#function(#native)), Tree::of("cast").part(&tree).word(entry))
+        let cast = quote_spanned!(cast.as_token.span => #function(#native));
+        (cast, Tree::of("cast").part(&tree).word(entry))
     }
 
     pub(super) fn binary(&mut self, binary: &ExprBinary) -> Both {

@@ -49,6 +49,10 @@ impl Store {
 
     /// A file that may be an entry, if it is ours.
     fn read(&self, path: &Path) -> Option<(File, Vec<u8>)> {
+        // To open what is no file may wait for somebody.
+        if !fs::metadata(path).ok()?.is_file() {
+            return None;
+        }
         let mut file = File::open(path).ok()?;
         let metadata = file.metadata().ok()?;
         if !metadata.is_file() || !is_ours(&metadata) || metadata.len() > self.limit {

@@ -101,6 +101,12 @@ fn damaged_entries_are_passed_over_and_made_anew() {
     fs::write(&file, [&good[..], b"x"].concat()).unwrap();
     assert!(!is_there(&folder.0, "a"), "longer than it was");
     assert!(is_there(&folder.0, "a"));
+    #[cfg(unix)]
+    {
+        fs::remove_file(&file).unwrap();
+        assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
+        assert!(!is_there(&folder.0, "a"), "a pipe into which nobody writes");
+    }
 }
 
 /// An undamaged entry of another key, under this one's name.

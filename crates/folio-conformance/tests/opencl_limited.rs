@@ -5,7 +5,7 @@
 mod support;
 
 use folio::prelude::*;
-use folio_core::hal::HalErrorKind;
+use folio_core::hal::{DeviceKind, HalErrorKind};
 use folio_cpu::CpuBackend;
 use folio_opencl::{Capabilities, OpenClBackend};
 use support::there::is_there;
@@ -223,6 +223,107 @@ fn groups_beyond_any_device() {
     assert_eq!(rt.counters(), before);
     run(&cpu, n / 2).unwrap();
     assert_eq!(x.to_vec().unwrap(), vec![2; n]);
+}
+
+#[kernel]
+fn counts_rows(_i: Item<2>, n: Atomic<u32>) {
+    n.add(0, 1);
+}
+
+#[kernel]
+fn counts_groups(g: Group, n: Atomic<u32>) {
+    g.once(|| n.add(0, 1));
+}
+
+/// Drivers count groups in 32 bits.
+#[test]
+fn launches_of_too_many_groups() {
+    let Some((_rt, q)) = limited_to(PLENTY) else { return };
+    let mut n = q.runtime().buffer::<u32>(1).unwrap();
+    let most = 1 << 31;
+    let rows = q.run([most + 1, 1], counts_rows(&mut n));
+    let groups = q.run(Items::from(most + 1).groups([1]), counts_groups(&mut n));
+    for launched in [rows, groups] {
+        let error = launched.unwrap().wait().unwrap_err();
+        assert!(matches!(error, Error::Failed(_)), "{error}");
+        assert!(error.to_string().contains("more than 2^31 groups"), "{error}");
+    }
+    let mut n = q.runtime().buffer::<u32>(1).unwrap();
+    q.run([4, 1], counts_rows(&mut n)).unwrap();
+    assert_eq!(n.to_vec().unwrap(), [4]);
+}
+
+/// 32 KiB.
+#[device_fn]
+fn scattered(k: usize) -> u64 {
+    let mut all = [0u64; 4096];
+    for j in 0..4096 {
+        all[j * 7 % 4096] = (j * k) as u64;
+    }
+    let mut sum = 0;
+    for j in 0..4096 {
+        sum += all[j * 13 % 4096] % 5;
+    }
+    sum
+}
+
+#[device_fn]
+fn four_times(k: usize) -> u64 {
+    scattered(k) + scattered(k + 1) + scattered(k + 2) + scattered(k + 3)
+}
+
+#[kernel]
+fn shallow(i: Item, y: Out<u64>) {
+    y[i] = four_times(i.index()) + four_times(i.index() + 4);
+}
+
+#[kernel]
+fn deep(i: Item, y: Out<u64>) {
+    let k = i.index();
+    let more = four_times(k + 8) + four_times(k + 12) + four_times(k + 16) + four_times(k + 20);
+    let most = four_times(k + 24) + four_times(k + 28) + four_times(k + 32) + four_times(k + 36);
+    y[i] = four_times(k) + four_times(k + 4) + more + most;
+}
+
+#[kernel]
+fn own_arrays(g: Group, y: Out<u32>) {
+    let mut own = g.private([0u32; 512]);
+    g.each(|i| own[i][i.local_index() % 512] = 1);
+    g.each(|i| y[i] = own[i][i.local_index() % 512]);
+}
+
+/// Variables of a thread, or of all items of a group, are on the stack of a thread of a CPU: what is beyond it is
+/// refused, and what is not is right.
+#[test]
+fn variables_have_a_limit_on_cpus() {
+    let backend = OpenClBackend::new();
+    if !is_there(&backend) {
+        return;
+    }
+    let cpu = CpuBackend::builder().threads(1).build().unwrap();
+    let rt = Runtime::builder().backend(backend).backend(cpu).build().unwrap();
+    let (device, cpu) = (rt.queue_on("opencl:0").unwrap(), rt.queue_on("cpu").unwrap());
+    let is_cpu = device.device().info().kind == DeviceKind::Cpu;
+    let n = 2048;
+    let mut y = rt.buffer::<u64>(n).unwrap();
+    let mut of = |q: &Queue, is_deep| {
+        let launched = if is_deep { q.run(n, deep(&mut y)) } else { q.run(n, shallow(&mut y)) };
+        launched.and_then(|_| y.to_vec())
+    };
+    assert_eq!(of(&device, false).unwrap(), of(&cpu, false).unwrap());
+    let far = of(&cpu, true).unwrap();
+    match of(&device, true) {
+        Ok(values) => assert!(!is_cpu && values == far),
+        Err(error) => assert!(is_cpu && error.to_string().contains("a thread's stack"), "{error}"),
+    }
+    let mut y = rt.buffer::<u32>(n).unwrap();
+    for (items, fits) in [(64, true), (128, true), (1024, false), (2048, false)] {
+        let launched = device.run(Items::from(n).groups([items]), own_arrays(&mut y));
+        match launched {
+            Ok(_) => assert_eq!(y.to_vec().unwrap(), vec![1; n]),
+            Err(error) => assert!(!fits && error.to_string().contains("a group of"), "{error}"),
+        }
+    }
 }
 
 /// Items, reductions, and many arguments on a device whose groups and arguments are small.

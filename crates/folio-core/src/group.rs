@@ -7,7 +7,7 @@ mod raw;
 mod run;
 mod task;
 
-pub(crate) use run::grouped;
+pub(crate) use run::{grouped, reduces_within};
 pub use task::TaskResult;
 
 use crate::buffer::{AsPart, AsPartMut, Part};

@@ -6,7 +6,7 @@ use crate::call::{Places, Scalars, owned};
 use crate::element::DeviceType;
 use crate::error::{Cause, Error, Failure, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
-use crate::group::grouped;
+use crate::group::{grouped, reduces_within};
 use crate::hal::ParamPtr;
 use crate::items::Items;
 use folio_kernel::device::{
@@ -174,7 +174,8 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         let places = items.into();
         let group = grouped::<D>(K::FUNCTION, &code.ir, &places)?.map_or([1; 3], widen);
         let (offset, range) = (widen_at(places.offset), widen(places.range));
-        let all = Box3::at(offset, range).filter(|_| checked_volume(range).is_some());
+        let small = checked_volume(range).is_some() && reduces_within(code, range, Some(group));
+        let all = Box3::at(offset, range).filter(|_| small);
         let Some(Box3 { min, max }) = all else {
             let (label, extent) = (Label::from(name), places.range.to_vec());
             return Err(Error::TooLarge { what: "launch", label, extent, element_bytes: 1 });

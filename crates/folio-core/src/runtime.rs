@@ -11,6 +11,7 @@ use crate::engine::packed::Packing;
 use crate::engine::reaper::Reaper;
 use crate::engine::storage::{StorageId, StorageState};
 use crate::engine::tracker::{Foreign, Tracker};
+use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
@@ -546,8 +547,12 @@ impl Runtime {
     }
 
     /// Refuses new work from now on and waits for what is under way, for at most `time`.
-    /// [`Error::Deadline`] says what was left; it runs on nevertheless.
+    /// [`Error::Deadline`] says what was left; it runs on nevertheless. In a kernel it is [`Error::WaitInKernel`], and
+    /// changes nothing.
     pub fn shutdown(&self, time: Duration) -> Result<()> {
+        if in_kernel() {
+            return Err(Error::WaitInKernel);
+        }
         self.core.engine.enter(|ledger| ledger.shutdown = true);
         self.core.engine.wait_idle(Instant::now().checked_add(time))
     }

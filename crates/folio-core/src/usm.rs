@@ -65,11 +65,13 @@ impl UsmPtr {
         self.bytes
     }
 
-    /// `bytes` further on; `None` past the end.
+    /// `bytes` further on; `None` past the end, of the allocation or of all addresses.
     pub fn offset(mut self, bytes: usize) -> Option<UsmPtr> {
         self.bytes = self.bytes.checked_sub(bytes)?;
-        self.at.mem.offset += bytes as u64;
-        self.address = self.address.map(|address| address + bytes as u64);
+        self.at.mem.offset = self.at.mem.offset.checked_add(bytes as u64)?;
+        if let Some(address) = &mut self.address {
+            *address = address.checked_add(bytes as u64)?;
+        }
         Some(self)
     }
 

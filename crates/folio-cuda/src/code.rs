@@ -53,6 +53,11 @@ impl Entry {
 /// How much dynamic shared memory a function may have.
 pub(crate) const DYNAMIC: Attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 
+/// Begins as a cubin or a fat binary does.
+fn is_binary(image: &[u8]) -> bool {
+    matches!(image, [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xed, 0x55, 0xba, ..])
+}
+
 pub(crate) fn build(message: impl Into<String>) -> HalError {
     HalError::new(HalErrorKind::Build, message.into())
 }
@@ -69,6 +74,8 @@ impl Module {
         let text = |text: &str| CString::new(text).map_err(|_| build("the text has a zero byte"));
         match source {
             Source::CudaC(code) => Module::compiled(context, compiler, name, &text(code)?, options),
+            // Such a text is a binary to the driver, which would believe what it says of its length.
+            Source::Ptx(code) if is_binary(code.as_bytes()) => Err(build("the code is no PTX")),
             Source::Ptx(code) => Module::load(context, text(code)?.as_bytes_with_nul()),
             Source::CudaBinary(image) => Module::load(context, image.bytes()),
             _ => Err(HalError::unsupported(source.language())),
@@ -103,8 +110,7 @@ impl Module {
     /// From an image: PTX with its zero, or a whole cubin or fat binary.
     fn load(context: &Context, image: &[u8]) -> Result<Module, HalError> {
         // The driver is told no length, so that what is nothing of the kind is not for it.
-        let binary = matches!(image, [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xed, 0x55, 0xba, ..]);
-        if !binary && image.last() != Some(&0) {
+        if !is_binary(image) && image.last() != Some(&0) {
             return Err(build("the code is neither a cubin nor a fat binary"));
         }
         const LOG: usize = 16 << 10;

@@ -7,6 +7,7 @@ use crate::memory::Memory;
 use crate::way::{Start, Way};
 use cudarc::driver::sys::CUfunction_attribute;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, ParamPtr};
+use folio_core::ir::device::MOST_REDUCED;
 use folio_kernel::Kernel;
 use folio_kernel::emit::{
     COMBINED, Capabilities, Cut, Dialect, Grid, LANES, Lacks, Layout, Points, Texts, Threads,
@@ -255,6 +256,10 @@ impl Text {
         let columns = geometry.range[2] as u64;
         let (blocks, _) = self.blocks(geometry, columns)?;
         let values = blocks.iter().product::<u64>();
+        // Memory for so many can be counted, below.
+        if values > MOST_REDUCED as u64 {
+            return Err(HalError::unsupported("a reduction of so many values"));
+        }
         let mut ends: SmallVec<[(u64, [u64; 2]); 2]> = SmallVec::new();
         let mut made = Ok(());
         for finish in self.reductions.iter().filter(|_| values > 1) {

@@ -130,6 +130,7 @@ fn cuda_says_what_is_wrong_with_code() {
         ("add", Source::CudaC("__global__ void add(int *x) { y = 1; }"), "\"y\" is undefined"),
         ("sub", Source::CudaC(CUDA_C), "there is no kernel `sub`"),
         ("add", Source::Ptx(".version 7.0\n.target sm_50\nnonsense"), "ptxas"),
+        ("add", Source::Ptx("\x7fELF is an image"), "no PTX"),
         ("a\0b", Source::CudaC(CUDA_C), "zero byte"),
         // SAFETY: what is no image is refused before the driver sees it.
         ("add", Source::CudaBinary(unsafe { Image::new(b"no cubin") }), "neither a cubin nor"),

@@ -13,6 +13,8 @@
 //! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices, and without
 //!   for launches that need none. What a launch did wrong is in a record, which is read with the
 //!   lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
+//! * A launch has at most 2^31 groups, of the kernel's or of our choice, since drivers count them in 32 bits: beyond
+//!   that it fails. On devices that are CPUs the variables of a group's items have 1 MiB together (semantics 2.4).
 //! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`].
 //! * Memory is a buffer; where the device has shared virtual memory, and a buffer over that is that memory, over
 //!   that, so that it has an address (on NVIDIA's devices only if you [say so](OpenClBackend::with_all_svm)). Host and

@@ -12,7 +12,7 @@ use crate::reduce::Finish;
 use crate::threads::Threaded;
 use crate::work::Commands;
 use folio_core::geom::Dims;
-use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, Param, ParamPtr};
+use folio_core::hal::{Args, DeviceKind, Geometry, HalError, HalErrorKind, Param, ParamPtr};
 use folio_core::ir;
 use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts, Threads};
 use opencl_sys::{
@@ -26,6 +26,10 @@ use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Bytes of the variables of a group's items on a device that is a CPU, where one thread has them on its stack (PoCL
+/// 3.1): more of them may be beyond that, and whatever is there is overwritten.
+const STACK: u64 = 1 << 20;
 
 /// What the emitter may use on this device, and whether its divisions can be exact.
 #[derive(Clone, Copy, Debug)]
@@ -244,6 +248,15 @@ impl Built {
         let mut most = Most::of(core, &kernel)?;
         most.check_local(0, "")?;
         most.items = most.items.min(module.layout.most_threads as usize);
+        if core.info.kind == DeviceKind::Cpu {
+            let (private, items) = (module.layout.private, most.items);
+            most.items = items.min((STACK / private.max(1)) as usize);
+            if most.items == 0 {
+                let what =
+                    format!("variables of {private} bytes (a thread's stack has {STACK} for them)");
+                return Err(HalError::unsupported(&what));
+            }
+        }
         for finish in &reductions {
             let of_finish = Most::of(core, &finish.kernel)?;
             of_finish.check_local(0, "")?;

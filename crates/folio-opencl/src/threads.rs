@@ -9,6 +9,8 @@ use std::ops::Range;
 /// they may take differently long.
 const RUN: [u64; 2] = [64, 16_384];
 const MANY: u64 = 8;
+/// Blocks of a launch, at most: drivers count them in 32 bits, and compute others than were asked for beyond (PoCL 3.1).
+const MOST_BLOCKS: u64 = 1 << 31;
 
 /// Threads, and those of a block; the slowest dimension first.
 pub(crate) struct Threaded {
@@ -16,6 +18,11 @@ pub(crate) struct Threaded {
     pub(crate) local: [usize; 3],
     /// What the text is told of the launch.
     pub(crate) grid: Grid,
+}
+
+/// How many there are in all.
+fn volume<N: TryInto<u64>>(dims: [N; 3]) -> Option<u64> {
+    dims.into_iter().try_fold(1, |n: u64, dim| n.checked_mul(dim.try_into().ok()?))
 }
 
 fn beyond() -> HalError {
@@ -37,8 +44,7 @@ impl Built {
             (Threads::Items { .. }, _) => (self.block, part),
             (Threads::Rows, _) => ([1; 3], [slices, rows, self.runs(part)]),
             (Threads::Linear, _) => {
-                let items = range.iter().try_fold(1, |n: u64, d| n.checked_mul(*d));
-                let blocks = items.ok_or_else(beyond)?.div_ceil(COMBINED);
+                let blocks = volume(range).ok_or_else(beyond)?.div_ceil(COMBINED);
                 let lanes = self.lanes() as u64;
                 ([1, 1, lanes], [1, 1, blocks.checked_mul(lanes).ok_or_else(beyond)?])
             }
@@ -50,6 +56,9 @@ impl Built {
         };
         let items = threads.items(local);
         let blocks: [u64; 3] = std::array::from_fn(|d| blocks[d].div_ceil(items[d]));
+        if volume(blocks).is_none_or(|all| all > MOST_BLOCKS) {
+            return Err(HalError::unsupported("a launch in more than 2^31 groups"));
+        }
         let mut global = [0; 3];
         for (d, threads) in global.iter_mut().enumerate() {
             let all = blocks[d].checked_mul(local[d]).and_then(|n| usize::try_from(n).ok());

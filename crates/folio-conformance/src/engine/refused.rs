@@ -1,7 +1,7 @@
 //! The table of what must be refused: each call with bad input gives the error of its kind, at once, and
 //! changes nothing: no counter, no memory, no contents, no failure to be told later.
 
-use super::kernels::{circles, copies, counts, forgets, neighbours};
+use super::kernels::{circles, copies, counts, forgets, items_counted, neighbours};
 use super::rig::*;
 use super::tests;
 use folio_core::hal::{DeviceKind, MemoryHome};
@@ -193,6 +193,7 @@ const CASES: &[Case] = table![
     "a kernel launched beyond its output", |w| w.q.run(9, counts(&w.x)).map(drop) => Error::LaunchTooLarge { .. },
     "a kernel launched beyond its output's slice", |w| w.q.run(2..5, counts(w.x.slice_mut([0], [4])?)).map(drop) => Error::LaunchTooLarge { .. },
     "a kernel launched where positions overflow", |w| w.q.run(Items { offset: [usize::MAX], range: [2], group: None }, counts(&w.x)).map(drop) => Error::TooLarge { .. },
+    "a reduction over more than there can be", |w| w.q.run((1 << 40) + 1, items_counted(&w.x)).map(drop) => Error::TooLarge { .. },
     "a kernel that does not write all of its output", |w| w.q.run(8, forgets(&w.x)).map(drop) => Error::Kernel { .. },
     "a kernel whose functions call each other", |w| w.q.run(8, circles(&w.x)).map(drop) => Error::Kernel { .. },
     "data of another size than the shape", |w| w.rt.buffer_from_with(&[1, 2, 3], [2, 2], BufferOptions::new()).map(drop) => Error::Mismatch { .. },

@@ -200,18 +200,22 @@ fn kernels_that_wait_are_told(rig: &Rig) -> Outcome {
         Ok(())
     })?;
     let (tell, told) = std::sync::mpsc::channel();
-    let (tell, event) = (Mutex::new(tell), pending.clone());
+    let (tell, event, rt) = (Mutex::new(tell), pending.clone(), rig.rt.clone());
     let kernel = q.submit(|cg| {
         cg.host_kernel([1], (), move |_, ()| {
             let tell = tell.lock().unwrap_or_else(PoisonError::into_inner);
             drop(tell.send(event.wait()));
+            drop(tell.send(rt.shutdown(PATIENCE)));
         });
         Ok(())
     })?;
     kernel.wait()?;
     refused!(told.recv().unwrap_or(Ok(())), Error::WaitInKernel);
+    refused!(told.recv().unwrap_or(Ok(())), Error::WaitInKernel);
     gate.open();
     pending.wait()?;
+    // Nothing was shut down.
+    q.submit(|_| Ok(()))?.wait()?;
     Ok(())
 }
 

@@ -31,8 +31,8 @@ impl CommandGroup {
     /// position 0.
     ///
     /// What is wrong with the arguments, as far as the driver tells, is an [`Error::Device`] of the
-    /// submission: their number, what they are and how large values are. (OpenCL tells all this of kernels that it
-    /// has compiled; CUDA sizes, from driver 12.4 on.) Without a [`label`](Self::label) the command has
+    /// submission: their number, what they are and how large values are. (OpenCL tells this of kernels that it
+    /// has compiled, but PoCL takes values of any size; CUDA tells sizes, from driver 12.4 on.) Without a [`label`](Self::label) the command has
     /// the kernel's name.
     ///
     /// # Safety

@@ -8,10 +8,10 @@ use crate::engine::launch::Launch;
 #[cfg(doc)]
 use crate::error::Cause;
 use crate::error::{Error, Label, Result};
-use crate::geom::Box3;
+use crate::geom::{Box3, Dims, checked_volume};
 use crate::hal::{Geometry, Param};
 use crate::items::Items;
-use folio_kernel::device::Kernel;
+use folio_kernel::device::{Code, Kernel, MOST_REDUCED};
 use folio_kernel::{Kernel as Ir, source};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -41,6 +41,13 @@ pub(crate) fn grouped<const D: usize>(
         }
         (true, size) => Ok(size),
     }
+}
+
+/// Whether a launch reduces no more than a launch may.
+pub(crate) fn reduces_within(code: &Code, range: Dims, group: Option<Dims>) -> bool {
+    let group = group.unwrap_or([1; 3]);
+    let groups = std::array::from_fn(|dim| range[dim] / group[dim].max(1));
+    code.reductions == 0 || checked_volume(groups).is_some_and(|groups| groups <= MOST_REDUCED)
 }
 
 impl CommandGroup {
@@ -104,6 +111,9 @@ impl CommandGroup {
         }
         if self.label == Label::NONE {
             self.label = Label::of(name);
+        }
+        if !reduces_within(code, range, group) {
+            return self.refuse(self.too_large(range, 1));
         }
         let places = Places { offset, range, group: group.unwrap_or([1; 3]) };
         let plan = Plan::new(code, rank.into(), places, (given, scalars));

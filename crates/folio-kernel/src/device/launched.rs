@@ -16,6 +16,9 @@ pub struct Launched {
     reductions: Vec<Reduction>,
 }
 
+/// Items, or groups, that a launch with reductions may have: the CPU has a word for each 4096 of them.
+pub const MOST_REDUCED: usize = 1 << (usize::BITS - 24);
+
 impl Launched {
     /// A launch, with so many reductions, of which no value is known yet.
     pub fn new(

@@ -103,6 +103,8 @@ pub struct Layout {
     pub threads: Threads,
     /// More threads than this a block must not have.
     pub most_threads: u32,
+    /// Bytes of a thread's variables, at most.
+    pub private: u64,
 }
 
 impl Layout {

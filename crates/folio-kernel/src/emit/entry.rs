@@ -47,6 +47,7 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
         scratch,
         threads,
         most_threads: most,
+        private: needs.private,
     };
     let name = format!("folio_{}", names::word(&kernel.name));
     let finish = reduce::finish(&mut w, &name, most);

@@ -86,6 +86,9 @@ pub fn has(types: &Types, ty: Type, wanted: Scalar) -> bool {
     }
 }
 
+/// Bytes of a value that compilers keep in registers.
+const IN_REGISTERS: u64 = 64;
+
 /// What a kernel needs, and where first.
 #[derive(Default)]
 pub struct Needs {
@@ -97,6 +100,8 @@ pub struct Needs {
     pub atomics64: Option<String>,
     /// Bytes of local memory.
     pub local: u64,
+    /// Bytes of an item's variables, and of values that no compiler has in registers.
+    pub private: u64,
     /// A parameter without bytes.
     empty: Option<String>,
 }
@@ -128,11 +133,16 @@ impl Needs {
         }
         for var in &kernel.vars {
             needs.ty(kernel, var.ty, || format!("variable `{}`", var.name));
+            needs.private = needs.private.saturating_add(kernel.types.layout(var.ty).0);
         }
         walk(&kernel.body, &mut |stmt| {
             let Stmt::Let(define) = stmt else { return };
             let ty = kernel.type_of(define.value).unwrap_or(Scalar::U64.into());
             needs.ty(kernel, ty, || place(kernel, define));
+            let bytes = kernel.types.layout(ty).0;
+            if bytes > IN_REGISTERS {
+                needs.private = needs.private.saturating_add(bytes);
+            }
             let wide = ty.scalar().is_some_and(|scalar| scalar.bits() == 64);
             if wide && matches!(define.op, Op::Atomic(..)) {
                 needs.atomics64.get_or_insert_with(|| place(kernel, define));

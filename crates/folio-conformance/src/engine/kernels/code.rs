@@ -313,6 +313,11 @@ pub fn array(i: Item, at: In<i32>, y: InOut<i32>) {
 
 /// Some of its output only.
 #[kernel]
+pub fn items_counted(_i: Item, sum: Reduce<i32, Add>) {
+    sum.give(1);
+}
+
+#[kernel]
 pub fn forgets(i: Item, y: Out<i32>) {
     if i.index() > 0 {
         y[i] = 1;

@@ -30,7 +30,7 @@ use outside::*;
 use rare::*;
 use ways::*;
 
-pub(super) use code::{circles, copies, counts, forgets, neighbours};
+pub(super) use code::{circles, copies, counts, forgets, items_counted, neighbours};
 
 tests![
     one_dimension,

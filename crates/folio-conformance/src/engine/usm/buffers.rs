@@ -50,6 +50,8 @@ pub(super) fn pointers_of_buffers_work_everywhere(rig: &Rig) -> Outcome {
         let filled = fill(&q, &[&ready], further(pointer, 4)?, [1, 1, 2], 70)?;
         let mut own = [80u32, 81];
         let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 8);
+        let last = rig.rt.host_pointer(std::ptr::without_provenance_mut(usize::MAX), usize::MAX);
+        ensure!(host.offset(9).is_none() && last.offset(1).is_none(), "places beyond memory");
         let copied = copy(&q, &[&filled], host, further(pointer, 12)?, [1, 1, 8])?;
         let raw = if device.info().caps.closures {
             q.submit(|cg| {

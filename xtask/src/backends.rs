@@ -35,18 +35,26 @@ pub fn required(root: &Path) -> Vec<String> {
     built.map(|b| b.name.to_owned()).filter(|name| name != "sim").collect()
 }
 
-/// A line `skipped: NAME: reason`.
+/// A line `skipped: NAME: reason`, where the name's first word may be followed by what the backend lacks.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
-    /// The backend.
+    /// The backend, and what it lacks.
     pub backend: String,
     /// Why.
     pub reason: String,
 }
 
-/// Reads a line by which a test says that a backend has no device.
+impl Skipped {
+    /// True for `opencl` if it is `opencl` or, for instance, `opencl svm`.
+    fn is_of(&self, backend: &str) -> bool {
+        self.backend.split_whitespace().next() == Some(backend)
+    }
+}
+
+/// Reads a line by which a test says that a backend has no device, or not what the test needs.
 pub fn parse_skipped(line: &str) -> Option<Skipped> {
-    let (backend, reason) = line.trim().strip_prefix("skipped: ")?.split_once(": ")?;
+    let said = line.trim().strip_prefix("skipped: ")?;
+    let (backend, reason) = said.split_once(": ").unwrap_or((said, "without a reason"));
     Some(Skipped { backend: backend.trim().to_owned(), reason: reason.trim().to_owned() })
 }
 
@@ -55,10 +63,11 @@ pub fn check(required: &[String], report: &Report) -> Vec<String> {
     let skipped = report.skipped_backends();
     let mut complaints = Vec::new();
     for name in required {
-        let reasons = skipped.iter().filter(|s| s.backend == *name);
+        let reasons = skipped.iter().filter(|s| s.is_of(name));
         let before = complaints.len();
-        complaints
-            .extend(reasons.map(|s| format!("required backend {name} skipped: {}", s.reason)));
+        complaints.extend(
+            reasons.map(|s| format!("required backend {} skipped: {}", s.backend, s.reason)),
+        );
         let ran =
             report.outcomes.iter().any(|o| o.status == Status::Passed && is_of(o.name(), name));
         if !ran && complaints.len() == before {
@@ -97,12 +106,40 @@ mod tests {
     }
 
     #[test]
+    fn what_a_required_backend_lacks_is_told() {
+        let opencl = ["opencl".to_owned()];
+        let checked = |said| {
+            let fills = ("opencl_fills", Status::Passed, "");
+            check(&opencl, &report(&[fills, ("opencl_more", Status::Passed, said)]))
+        };
+        assert_eq!(
+            checked("skipped: opencl svm: there is none"),
+            ["required backend opencl svm skipped: there is none"]
+        );
+        assert_eq!(
+            checked("test x ... skipped: opencl\nok"),
+            ["required backend opencl skipped: without a reason"]
+        );
+        for others in ["skipped: cuda: no driver", "skipped: gpus: there is one"] {
+            assert!(checked(others).is_empty());
+        }
+        assert!(checked("skipped: openclx: none").is_empty());
+    }
+
+    #[test]
     fn skip_lines_are_read() {
         let read = parse_skipped("skipped: cuda: no driver: libcuda.so.1").unwrap();
         assert_eq!(
             (read.backend.as_str(), read.reason.as_str()),
             ("cuda", "no driver: libcuda.so.1")
         );
+        let read = parse_skipped("  skipped: opencl links: no memory is shared: none\n").unwrap();
+        assert_eq!(
+            (read.backend.as_str(), read.reason.as_str()),
+            ("opencl links", "no memory is shared: none")
+        );
+        let read = parse_skipped("skipped: opencl").unwrap();
+        assert_eq!((read.backend.as_str(), read.reason.as_str()), ("opencl", "without a reason"));
         assert_eq!(parse_skipped("skipped the rest"), None);
     }
 }

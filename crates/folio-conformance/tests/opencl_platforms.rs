@@ -32,7 +32,7 @@ fn each(name: &str, test: impl Fn(fn() -> OpenClBackend)) {
     if std::env::var_os(TWO).is_some() {
         let devices = OpenClBackend::new().apart().devices().unwrap();
         return match devices.len() {
-            1 => println!("skipped: platforms: one device"),
+            1 => println!("skipped: opencl platforms: one device"),
             _ => test(|| OpenClBackend::new().apart()),
         };
     }

@@ -135,7 +135,7 @@ fn compile_raw_addresses_of_opencl() {
             let Some(_) =
                 rt.usm::<i32>(&rt.devices()[0], UsmKind::Device, 1).unwrap().pointer().address()
             else {
-                return println!("skipped: svm: the device has no shared virtual memory");
+                return println!("skipped: opencl svm: the device has no shared virtual memory");
             };
             let context = context(rt)[0];
             // SAFETY: a live context.

@@ -258,7 +258,10 @@ fn kernels_run_in_the_groups_that_they_ask_for() {
 /// A driver whose platform is another one builds anew.
 #[test]
 fn what_another_version_has_built_is_not_taken() {
-    let Ok(mut found) = find(Svm::None, false, false) else { return println!("skipped: opencl") };
+    let mut found = match find(Svm::None, false, false) {
+        Ok(found) => found,
+        Err(why) => return println!("skipped: opencl: {}", why.reason),
+    };
     let found = &mut found[0];
     let says = platforms().unwrap().into_iter().map(|platform| version(platform).unwrap());
     let versions: Vec<_> = says.collect();

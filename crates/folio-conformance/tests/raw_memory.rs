@@ -2,6 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use cl3::command_queue::{create_command_queue, enqueue_read_buffer, release_command_queue};
+use cl3::device::{
+    CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
+    CL_DEVICE_VENDOR_ID, get_device_info,
+};
 use cl3::event::release_event;
 use cl3::memory::{CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use cl3::memory::{svm_alloc, svm_free};
@@ -50,10 +54,14 @@ fn on(build: fn() -> OpenClBackend, test: fn(&Runtime)) {
     assert!(report.is_silent(), "{report:?}");
 }
 
-/// Folio's context of OpenCL, and the device in it.
+/// Folio's context of OpenCL, and the first device in it.
 fn context(rt: &Runtime) -> [*mut c_void; 2] {
+    native(&rt.queue_on(&rt.devices()[0]).unwrap())
+}
+
+/// The context and the device of a queue.
+fn native(q: &Queue) -> [*mut c_void; 2] {
     let (tell, told) = channel();
-    let q = rt.queue_on(&rt.devices()[0]).unwrap();
     let task = move |cl: &Native| {
         tell.send([cl.context as usize, cl.device as usize]).unwrap();
         Ok::<(), String>(())
@@ -160,6 +168,34 @@ fn compile_raw_addresses_of_opencl() {
     on(OpenClBackend::without_svm, |rt| {
         refused(adopt(rt, RawMemory::Address(4096), 1), "an address of somebody else's");
     });
+}
+
+/// USM-01: memory has addresses where the driver says so, and nowhere else. NVIDIA's has them only if it is asked for.
+#[test]
+fn opencl_svm_is_found() {
+    const NVIDIA: u32 = 0x10DE;
+    if let Err(why) = OpenClBackend::new().devices() {
+        return println!("skipped: opencl: {}", why.reason);
+    }
+    let rt = Runtime::builder().backend(OpenClBackend::new()).build().unwrap();
+    let mut asked = 0;
+    for device in rt.devices() {
+        let [_, id] = native(&rt.queue_on(&device).unwrap());
+        if get_device_info(id, CL_DEVICE_VENDOR_ID).unwrap().to_uint() == NVIDIA {
+            continue;
+        }
+        // Drivers older than OpenCL 2.0 do not know the question.
+        let caps =
+            get_device_info(id, CL_DEVICE_SVM_CAPABILITIES).map_or(0, |caps| caps.to_ulong());
+        let buffers = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER;
+        let usm = rt.usm::<i32>(&device, UsmKind::Device, N).unwrap();
+        let address = usm.pointer().address();
+        assert_eq!(address.is_some(), caps & buffers != 0, "{device:?}: {caps:#x}, {address:?}");
+        asked += 1;
+    }
+    if asked == 0 {
+        println!("skipped: opencl svm: there are NVIDIA's devices only");
+    }
 }
 
 /// USM-01: what others know memory by; OpenCL's own functions read there what Folio has written.

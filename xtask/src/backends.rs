@@ -9,7 +9,7 @@ use crate::outcome::{Report, Status};
 pub struct Backend {
     /// Its name in `--require` and in `skipped: NAME: reason`.
     pub name: &'static str,
-    /// The crate that it lives in.
+    /// The crate that is there once its tests are.
     pub in_crate: &'static str,
     /// It has a device on every machine, if need be a driver in software.
     pub software: bool,

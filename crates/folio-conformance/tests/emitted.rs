@@ -126,6 +126,15 @@ fn compiles(
     without: &[&str],
     compile: &dyn Fn(&str) -> Result<String, String>,
 ) {
+    // What it has to say would be seen.
+    let begin = match dialect {
+        Dialect::OpenCl => "kernel void planted(global int *x)",
+        Dialect::Cuda => "extern \"C\" __global__ void planted(int *x)",
+    };
+    let planted = |code: &str| compile(&format!("{begin} {{ {code} x[0] = y; }}\n"));
+    assert_eq!(planted("int y = 1;").as_deref(), Ok(""));
+    let said = planted("unsigned char y = 300;");
+    assert!(said.as_ref().is_ok_and(|said| !said.is_empty()) || said.is_err(), "{said:?}");
     let (mut done, mut several, mut unrolled, mut wrong) = (0, 0, 0, Vec::new());
     let mut none = BTreeSet::new();
     for kernel in kernels() {

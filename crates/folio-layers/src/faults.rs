@@ -89,8 +89,22 @@ impl Site {
 
     /// Whether a failure can show after the call.
     pub fn is_operation(self) -> bool {
-        use Site::{Copy, Fill, Hint, Launch, Replay, Switch};
-        matches!(self, Copy | Fill | Launch | Hint | Switch | Replay)
+        match self {
+            Site::Copy | Site::Fill | Site::Launch | Site::Hint | Site::Switch | Site::Replay => {
+                true
+            }
+            Site::Devices
+            | Site::Open
+            | Site::Lane
+            | Site::Alloc
+            | Site::Load
+            | Site::Graph
+            | Site::Update
+            | Site::Flush
+            | Site::Completed
+            | Site::Wait
+            | Site::Free => false,
+        }
     }
 
     /// Whether the contract knows no other failure here than the loss of the device. Any fault

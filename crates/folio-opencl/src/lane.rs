@@ -17,8 +17,8 @@ use crate::reduce::Scratch;
 use crate::verdict::{Told, Verdicts};
 use crate::work::{Commands, Kept};
 use folio_core::hal::{
-    Args, CopyRect, FillRect, Foreign, Geometry, HalError, HalErrorKind, Head, Hint, KernelRef,
-    Lane, Lost, MemRef, Param, Side, Tick, Timing,
+    Args, CopyRect, FillRect, Foreign, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane,
+    Lost, MemRef, Param, Side, Tick, Timing,
 };
 use opencl_sys::cl_command_queue;
 use std::any::Any;
@@ -432,10 +432,6 @@ unsafe impl Lane for OpenClLane {
             }
             Err(error) => self.issue(head, |_| Err(error.clone())),
         }
-    }
-
-    fn hint(&self, head: &Head<'_>, _: MemRef, _: u64, _: Hint) -> Result<(), HalError> {
-        self.issue(head, |_| Err(HalError::unsupported("hints")))
     }
 
     fn switch(&self, head: &Head<'_>, mem: MemRef, _: u64, to: Side) -> Result<(), HalError> {

@@ -298,7 +298,9 @@ pub unsafe trait Lane: Send + Sync + 'static {
     /// Passes a hint on: an operation without an effect on data. Called only where
     /// [`Caps::hints`] says so.
     fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
-        let _ = (head, mem, bytes, hint);
+        let _ = (mem, bytes, hint);
+        // The tick is reached.
+        self.copy(head, &[])?;
         Err(HalError::unsupported("hints"))
     }
 

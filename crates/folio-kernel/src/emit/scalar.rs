@@ -121,8 +121,32 @@ impl Scalars<'_> {
                 let down = if spare > 0 { format!(" >> {spare}") } else { String::new() };
                 format!("({t})({turned}{down})")
             }
-            // `Not`; the rest are of floats.
-            _ => format!("({t})~({w}){a}"),
+            Unary::Not => format!("({t})~({w}){a}"),
+            // Of floats.
+            Unary::Floor
+            | Unary::Ceil
+            | Unary::Trunc
+            | Unary::Round
+            | Unary::RoundEven
+            | Unary::Sqrt
+            | Unary::Rsqrt
+            | Unary::Cbrt
+            | Unary::Exp
+            | Unary::Exp2
+            | Unary::ExpM1
+            | Unary::Ln
+            | Unary::Log2
+            | Unary::Log10
+            | Unary::Ln1p
+            | Unary::Sin
+            | Unary::Cos
+            | Unary::Tan
+            | Unary::Asin
+            | Unary::Acos
+            | Unary::Atan
+            | Unary::Sinh
+            | Unary::Cosh
+            | Unary::Tanh => a.to_owned(),
         }
     }
 

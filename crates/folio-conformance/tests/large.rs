@@ -1,5 +1,5 @@
-//! More elements than 2^32, memory beyond 4 GiB, launches beyond a grid: on the CPU, and on GPUs by CUDA where
-//! there are some. It takes 4.3 GB.
+//! More elements than 2^32 and memory beyond 4 GiB, on the CPU, and on GPUs by CUDA where there are some (it takes
+//! 4.3 GB); and launches beyond a grid of CUDA's, also by OpenCL.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
@@ -7,6 +7,7 @@ use folio_core::Error;
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
+use folio_opencl::OpenClBackend;
 
 const MANY: usize = (1 << 32) + 300;
 
@@ -25,6 +26,64 @@ fn number_2d(i: Item<2>, y: Out<u8, 2>) {
 #[kernel]
 fn shifted(i: Item, by: u64, x: In<u8>, y: Out<u8>) {
     y[i] = x[i.index() + by as usize];
+}
+
+#[kernel]
+fn number_3d(i: Item<3>, y: Out<u32, 3>) {
+    let (slice, row, column) = i.pos();
+    y[i] = (slice * 5 + row * 3 + column) as u32;
+}
+
+#[kernel]
+fn number_groups(g: Group<2>, y: Out<u32, 2>) {
+    g.each(|i| {
+        let (row, column) = i.pos();
+        y[i] = (g.pos().0 + row * 2 + column) as u32;
+    });
+}
+
+/// Slices, rows and groups beyond the 65,535 that CUDA's grids have.
+fn is_cut(backend: impl Backend + 'static) -> folio::Result<()> {
+    const N: usize = 70_001;
+    let rt = Runtime::builder().backend(backend).build()?;
+    let q = rt.queue()?;
+    for range in [[N, 1, 3], [1, N, 2], [N, 2, 1]] {
+        let mut y = rt.buffer_with::<u32, 3>(range, BufferOptions::new())?;
+        q.run(y.range(), number_3d(&mut y))?;
+        let [slices, rows, columns] = range;
+        let at = |k: usize| k / (rows * columns) * 5 + k / columns % rows * 3 + k % columns;
+        let wanted: Vec<u32> = (0..slices * rows * columns).map(|k| at(k) as u32).collect();
+        assert!(y.to_vec()? == wanted, "{range:?}");
+    }
+    let mut y = rt.buffer_with::<u32, 2>([N, 2], BufferOptions::new())?;
+    q.run(Items::from(y.range()).groups([1, 2]), number_groups(&mut y))?;
+    let wanted: Vec<u32> = (0..2 * N).map(|k| (k / 2 * 3 + k % 2) as u32).collect();
+    assert!(y.to_vec()? == wanted, "groups");
+    Ok(())
+}
+
+/// KRN-08
+#[test]
+fn cpu_beyond_a_grid() {
+    is_cut(CpuBackend::new().unwrap()).unwrap();
+}
+
+/// KRN-08
+#[test]
+fn opencl_beyond_a_grid() {
+    match OpenClBackend::new().devices() {
+        Ok(_) => is_cut(OpenClBackend::new()).unwrap(),
+        Err(why) => println!("skipped: opencl: {}", why.reason),
+    }
+}
+
+/// KRN-08
+#[test]
+fn cuda_beyond_a_grid() {
+    match CudaBackend::new().devices() {
+        Ok(_) => is_cut(CudaBackend::new()).unwrap(),
+        Err(why) => println!("skipped: cuda: {}", why.reason),
+    }
 }
 
 fn numbered(at: usize) -> u8 {

@@ -21,8 +21,8 @@ pub(crate) struct Threaded {
 }
 
 /// How many there are in all.
-fn volume<N: TryInto<u64>>(dims: [N; 3]) -> Option<u64> {
-    dims.into_iter().try_fold(1, |n: u64, dim| n.checked_mul(dim.try_into().ok()?))
+fn volume(dims: [u64; 3]) -> Option<u64> {
+    dims.into_iter().try_fold(1, u64::checked_mul)
 }
 
 fn beyond() -> HalError {

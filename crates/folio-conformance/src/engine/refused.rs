@@ -8,7 +8,7 @@ use folio_core::hal::{DeviceKind, MemoryHome};
 use folio_core::sched::{Locality, RoundRobin};
 use folio_core::{
     Buffer, BufferOptions, Counters, DeviceRef, Error, Event, Items, Queue, Read, Runtime,
-    Selector, Shared, Usm, UsmKind, WriteGuard,
+    Selector, Shared, Use, Usm, UsmKind, WriteGuard,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -196,7 +196,7 @@ const CASES: &[Case] = table![
     "a reduction over more than there can be", |w| w.q.run((1 << 40) + 1, items_counted(&w.x)).map(drop) => Error::TooLarge { .. },
     "a kernel that does not write all of its output", |w| w.q.run(8, forgets(&w.x)).map(drop) => Error::Kernel { .. },
     "a kernel whose functions call each other", |w| w.q.run(8, circles(&w.x)).map(drop) => Error::Kernel { .. },
-    "data of another size than the shape", |w| w.rt.buffer_from_with(&[1, 2, 3], [2, 2], BufferOptions::new()).map(drop) => Error::Mismatch { .. },
+    "data of another size than the shape", |w| w.rt.buffer_from_with(&[1, 2, 3], [2, 2], BufferOptions::new()).map(drop) => Error::Mismatch { what: "data for buffer", .. },
     "a copy to another extent", |w| w.submit(|cg| {
         cg.copy(w.x.slice([0], [3])?, w.x.slice_mut([4], [4])?);
         Ok(())
@@ -242,7 +242,7 @@ const CASES: &[Case] = table![
         cg.copy(&w.theirs.x, &w.x);
         Ok(())
     }) => Error::WrongRuntime { what: "buffer", .. },
-    "a kernel's argument of another runtime", |w| w.q.run(8, copies(&w.theirs.x, &w.x)).map(drop) => Error::WrongRuntime { what: "buffer", .. },
+    "a kernel's argument of another runtime", |w| w.q.run(8, copies(&w.theirs.x, &w.x)).map(drop) => Error::WrongRuntime { what: "buffer", by: Some(Use { access: Some(0), .. }), .. },
     "a kernel's output of another runtime", |w| w.q.run(8, counts(&w.theirs.x)).map(drop) => Error::WrongRuntime { what: "buffer", .. },
     "an event of another runtime", |w| w.submit(|cg| {
         cg.after(&w.theirs.event).fill(&w.x, 9);
@@ -282,7 +282,7 @@ const CASES: &[Case] = table![
     }) => Error::OutOfMemory { .. },
     "more USM than there is", |w| w.rt.usm::<u8>(&w.device, UsmKind::Shared, HUGE).map(drop) => Error::OutOfMemory { .. },
     // Guards.
-    "a kernel call on what the host writes", |w| w.q.run(4, counts(&w.held)).map(drop) => Error::HostAccessHeld { .. },
+    "a kernel call on what the host writes", |w| w.q.run(4, counts(&w.held)).map(drop) => Error::HostAccessHeld { by: Some(Use { access: Some(0), .. }), .. },
     "a task on what the host writes", |w| w.submit(|cg| {
         let x = cg.read(&w.held);
         cg.host_task(x, |_| {});
@@ -308,7 +308,7 @@ const CASES: &[Case] = table![
         cg.update_host(&w.held);
         Ok(())
     }) => Error::HostAccessHeld { .. },
-    "a second guard to read", |w| w.held.read().map(drop) => Error::HostAccessHeld { .. },
+    "a second guard to read", |w| w.held.read().map(drop) => Error::HostAccessHeld { by: None, .. },
     "a second guard to await", |w| w.held.read_async().map(drop) => Error::HostAccessHeld { .. },
     "a second guard to write", |w| w.held.write().map(drop) => Error::HostAccessHeld { .. },
     "a second guard to overwrite", |w| w.held.overwrite().map(drop) => Error::HostAccessHeld { .. },

@@ -103,7 +103,7 @@ fn indices_outside_are_failures(rig: &Rig) -> Outcome {
         })?;
         let root = failure(event.wait())?;
         let message = panic_message(&root).unwrap_or_default();
-        ensure!(message.contains("extent [4]"), "{message}");
+        ensure!(message.contains("extent [4]") && message.starts_with(file!()), "{message}");
     }
     Ok(())
 }

@@ -61,31 +61,8 @@ fn int_unary(op: Unary, scalar: Scalar, a: u64) -> u64 {
         Unary::ReverseBits => a.reverse_bits() >> (64 - bits),
         Unary::SwapBytes => a.swap_bytes() >> (64 - bits),
         Unary::Not => !a & scalar.mask(),
-        // Of floats.
-        Unary::Floor
-        | Unary::Ceil
-        | Unary::Trunc
-        | Unary::Round
-        | Unary::RoundEven
-        | Unary::Sqrt
-        | Unary::Rsqrt
-        | Unary::Cbrt
-        | Unary::Exp
-        | Unary::Exp2
-        | Unary::ExpM1
-        | Unary::Ln
-        | Unary::Log2
-        | Unary::Log10
-        | Unary::Ln1p
-        | Unary::Sin
-        | Unary::Cos
-        | Unary::Tan
-        | Unary::Asin
-        | Unary::Acos
-        | Unary::Atan
-        | Unary::Sinh
-        | Unary::Cosh
-        | Unary::Tanh => a,
+        // The rest are of floats. Emitted text gives another answer, so that what both forget is found.
+        _ => 0,
     }
 }
 

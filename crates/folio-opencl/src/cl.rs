@@ -89,12 +89,18 @@ macro_rules! run {
 }
 pub(crate) use run;
 
-/// Buffers that have been given back, which is counted before it happens.
+/// Memory that has been given back, which is counted before it happens.
 static GONE: AtomicU64 = AtomicU64::new(0);
 
-/// While this stays what it is, buffers of one name are one buffer: drivers use names again.
-pub(crate) fn buffers_gone() -> u64 {
+/// While this stays what it is, buffers of one name are one buffer, and memory at one address is one memory: drivers
+/// use names and addresses again.
+pub(crate) fn memory_gone() -> u64 {
     GONE.load(Ordering::Relaxed)
+}
+
+/// A buffer, or shared virtual memory, is about to be given back.
+pub(crate) fn memory_goes() {
+    GONE.fetch_add(1, Ordering::Relaxed);
 }
 
 macro_rules! objects {
@@ -125,7 +131,7 @@ objects! {
     /// The end of a command.
     Event: cl_event, clReleaseEvent;
     /// Memory.
-    Buffer: cl_mem, clReleaseMemObject, GONE.fetch_add(1, Ordering::Relaxed);
+    Buffer: cl_mem, clReleaseMemObject, memory_goes();
     /// Text and what was built of it.
     Program: cl_program, clReleaseProgram;
     /// An entry of a program.
@@ -152,18 +158,17 @@ impl Context {
 }
 
 impl Queue {
-    /// In order, with timestamps.
-    pub(crate) fn new(context: &Context, device: cl_device_id) -> Result<Queue, HalError> {
+    /// In order. Its commands have timestamps if they are to have them.
+    pub(crate) fn new(
+        context: &Context,
+        device: cl_device_id,
+        timed: bool,
+    ) -> Result<Queue, HalError> {
+        let properties = if timed { CL_QUEUE_PROFILING_ENABLE } else { 0 };
         let mut status = 0;
         // SAFETY: the device is the context's.
-        let made = unsafe {
-            call!(clCreateCommandQueue(
-                context.0,
-                device,
-                CL_QUEUE_PROFILING_ENABLE,
-                &raw mut status
-            ))
-        }?;
+        let made =
+            unsafe { call!(clCreateCommandQueue(context.0, device, properties, &raw mut status)) }?;
         check("clCreateCommandQueue", status)?;
         Ok(Queue(made))
     }

@@ -6,11 +6,10 @@
 //! fails that launch, and is told when the lane looks how far it is.
 
 use crate::cl::{Buffer, Event, Queue};
-use crate::memory::with_room;
+use crate::memory::{Pointer, with_room};
 use crate::module::Built;
 use crate::work::enqueue;
 use folio_core::hal::{DeviceKind, HalError, Tick};
-use opencl_sys::cl_mem;
 use std::mem::take;
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -28,19 +27,16 @@ pub(crate) struct Held {
     launches: Vec<Launch>,
     /// Of all launches, one after the other.
     words: Vec<u64>,
-    buffers: Vec<cl_mem>,
+    pointers: Vec<Pointer>,
     refused: Vec<(Tick, HalError)>,
 }
 
-// SAFETY: OpenCL's objects may be used by any thread.
-unsafe impl Send for Held {}
-
-/// A launch, whose words and buffers end there.
+/// A launch, whose words and pointers end there.
 struct Launch {
     tick: Tick,
     built: Arc<Built>,
     words: usize,
-    buffers: usize,
+    pointers: usize,
     /// Numbers that are too many for arguments by value. Goes when its commands have ended: they hold it.
     _apart: Option<Buffer>,
     global: [usize; 3],
@@ -51,8 +47,8 @@ struct Launch {
 pub(crate) struct Given<'h> {
     /// By value, unless they are in memory.
     pub(crate) words: &'h [u64],
-    /// Memory of numbers, parameters, and a record.
-    pub(crate) buffers: &'h [cl_mem],
+    /// To words, parameters, and a record.
+    pub(crate) pointers: &'h [Pointer],
     /// Threads of a group.
     pub(crate) threads: usize,
 }
@@ -60,12 +56,12 @@ pub(crate) struct Given<'h> {
 impl Held {
     /// Of a lane of such a device.
     pub(crate) fn new(kind: DeviceKind) -> Held {
-        let (launches, words, buffers, refused) = Default::default();
+        let (launches, words, pointers, refused) = Default::default();
         Held {
             most: if kind == DeviceKind::Cpu { MOST } else { FEW },
             launches,
             words,
-            buffers,
+            pointers,
             refused,
         }
     }
@@ -79,17 +75,17 @@ impl Held {
         self.launches.len()
     }
 
-    /// Where the next launch's words and buffers are put, before it is [added](Held::push).
-    pub(crate) fn begin(&mut self) -> (&mut Vec<u64>, &mut Vec<cl_mem>) {
+    /// Where the next launch's words and pointers are put, before it is [added](Held::push).
+    pub(crate) fn begin(&mut self) -> (&mut Vec<u64>, &mut Vec<Pointer>) {
         // Of one that was not added something may be left.
-        let (words, buffers) =
-            self.launches.last().map_or((0, 0), |last| (last.words, last.buffers));
+        let (words, pointers) =
+            self.launches.last().map_or((0, 0), |last| (last.words, last.pointers));
         self.words.truncate(words);
-        self.buffers.truncate(buffers);
-        (&mut self.words, &mut self.buffers)
+        self.pointers.truncate(pointers);
+        (&mut self.words, &mut self.pointers)
     }
 
-    /// Adds the launch whose words and buffers have been put.
+    /// Adds the launch whose words and pointers have been put.
     pub(crate) fn push(
         &mut self,
         tick: Tick,
@@ -97,21 +93,21 @@ impl Held {
         _apart: Option<Buffer>,
         [global, local]: [[usize; 3]; 2],
     ) {
-        let (words, buffers) = (self.words.len(), self.buffers.len());
-        self.launches.push(Launch { tick, built, words, buffers, _apart, global, local });
+        let (words, pointers) = (self.words.len(), self.pointers.len());
+        self.launches.push(Launch { tick, built, words, pointers, _apart, global, local });
     }
 
     /// Enqueues them; the last one with an event, if it is to be told of.
     pub(crate) fn enqueue(&mut self, queue: &Queue, told: bool) -> Option<Event> {
-        let (mut words, mut buffers, mut last) = (0, 0, None);
+        let (mut words, mut pointers, mut last) = (0, 0, None);
         let count = self.launches.len();
         for (at, launch) in self.launches.drain(..).enumerate() {
             let given = Given {
                 words: &self.words[words..launch.words],
-                buffers: &self.buffers[buffers..launch.buffers],
+                pointers: &self.pointers[pointers..launch.pointers],
                 threads: launch.local.iter().product(),
             };
-            (words, buffers) = (launch.words, launch.buffers);
+            (words, pointers) = (launch.words, launch.pointers);
             let mut event = null_mut();
             let to = if told && at + 1 == count { &raw mut event } else { null_mut() };
             let done = launch.built.given(&given, |kernel| {
@@ -124,7 +120,7 @@ impl Held {
             }
         }
         self.words.clear();
-        self.buffers.clear();
+        self.pointers.clear();
         last
     }
 
@@ -132,7 +128,7 @@ impl Held {
     pub(crate) fn give_up(&mut self, why: &HalError) {
         self.refused.extend(self.launches.drain(..).map(|launch| (launch.tick, why.clone())));
         self.words.clear();
-        self.buffers.clear();
+        self.pointers.clear();
     }
 
     /// Why the last launch was refused, if it is of this tick; it is not told again.

@@ -15,6 +15,7 @@ use crate::held::Held;
 use crate::native::Native;
 use crate::reduce::Scratch;
 use crate::verdict::{Told, Verdicts};
+use crate::words::Words;
 use crate::work::{Commands, Kept};
 use folio_core::hal::{
     Args, CopyRect, FillRect, Foreign, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane,
@@ -23,6 +24,7 @@ use folio_core::hal::{
 use opencl_sys::cl_command_queue;
 use std::any::Any;
 use std::collections::VecDeque;
+use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -64,6 +66,8 @@ struct Timed {
 
 struct State {
     queue: Queue,
+    /// It has timestamps.
+    times: bool,
     issued: Tick,
     /// Rising.
     marks: VecDeque<Mark>,
@@ -77,6 +81,7 @@ struct State {
     held: Held,
     /// Of commands after the last mark.
     kept: Kept,
+    words: Words,
     verdicts: Verdicts,
     scratch: Scratch,
     /// Something may have been enqueued, or is held, since the last flush.
@@ -105,9 +110,10 @@ pub(crate) struct OpenClLane {
 
 impl OpenClLane {
     pub(crate) fn new(core: Arc<Core>) -> Result<OpenClLane, HalError> {
-        let queue = Queue::new(&core.shared.context, core.id.0)?;
+        let queue = Queue::new(&core.shared.context, core.id.0, false)?;
         let state = State {
             queue,
+            times: false,
             issued: 0,
             marks: VecDeque::new(),
             marked: 0,
@@ -115,6 +121,7 @@ impl OpenClLane {
             foreign: false,
             held: Held::new(core.info.kind),
             kept: Kept::default(),
+            words: Words::default(),
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),
             unflushed: false,
@@ -242,16 +249,17 @@ impl OpenClLane {
         state.issued = head.tick;
         state.unflushed = true;
         self.core.lost()?;
-        let State { queue, held, kept, verdicts, scratch, marked, .. } = &mut *state;
+        let times = if head.timed { state.with_times(&self.core) } else { Ok(()) };
+        let State { queue, held, kept, words, verdicts, scratch, marked, .. } = &mut *state;
         verdicts.begin(head.tick);
-        let uses = (kept, verdicts, scratch, held);
+        let uses = (kept, words, verdicts, scratch, held);
         // A launch that is to be marked has an event, and no marker after it.
         let told = head.timed || head.tick - *marked >= MARK_EVERY;
         let mut commands = Commands::new(&self.core, queue, uses, (head.tick, told));
         // Whatever becomes of it, what comes later relies on what it waits for.
         let result = waits.and_then(|waits| {
             commands.wait_for(&waits);
-            room?;
+            room.and(times)?;
             work(&mut commands)
         });
         let Commands { first, last, .. } = commands;
@@ -309,7 +317,9 @@ impl OpenClLane {
         let mut state = self.lock();
         self.core.lost()?;
         state.enqueue();
+        let times = if head.timed { state.with_times(&self.core) } else { Ok(()) };
         state.queue.waits_for(&waits);
+        times?;
         let first = if head.timed { Some(Arc::new(state.queue.marker()?)) } else { None };
         state.foreign = true;
         Ok((state.queue.0, first))
@@ -317,6 +327,21 @@ impl OpenClLane {
 }
 
 impl State {
+    /// From here on commands have timestamps, with which all take longer (a twentieth of small ones, PoCL 3.1): on
+    /// another queue, which goes on where this one ends.
+    fn with_times(&mut self, core: &Core) -> Result<(), HalError> {
+        if self.times {
+            return Ok(());
+        }
+        let queue = Queue::new(&core.shared.context, core.id.0, true)?;
+        self.enqueue();
+        let end = Arc::new(self.queue.marker()?);
+        self.queue.flush()?;
+        queue.waits_for(&[end]);
+        (self.queue, self.times) = (queue, true);
+        Ok(())
+    }
+
     /// Enqueues what is held.
     fn enqueue(&mut self) {
         self.held.enqueue(&self.queue, false);
@@ -356,7 +381,7 @@ impl State {
 
     fn marked_by(&mut self, event: Arc<Event>, told: Option<Told>) {
         self.unflushed = true;
-        let _kept = std::mem::take(&mut self.kept);
+        let _kept = take(&mut self.kept);
         self.marked = self.issued;
         self.marks.push_back(Mark { tick: self.issued, event, _kept, told });
     }
@@ -543,9 +568,10 @@ impl Drop for OpenClLane {
         if !over {
             self.core.shared.memory.stays();
         }
-        if !over || !state.kept.is_empty() {
-            std::mem::take(&mut state.marks).into_iter().for_each(std::mem::forget);
-            std::mem::forget(std::mem::take(&mut state.kept));
+        // Before the context, which may go with the device.
+        let left = (take(&mut state.marks), take(&mut state.kept), take(&mut state.words));
+        if !over || !left.1.is_empty() {
+            std::mem::forget(left);
         }
     }
 }

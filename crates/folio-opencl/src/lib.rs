@@ -2,7 +2,7 @@
 //!
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work` (copies and
 //! fills), `module` (kernels; `program`, how they are built; `threads`, how launches are cut; `reduce`, how
-//! reductions end; `verdict`, how they fail), and `cl`, the driver's functions. Apart from those: `platform` (contexts),
+//! reductions end; `verdict`, how they fail; `words`, where CPUs find what they are given), and `cl`, the driver's functions. Apart from those: `platform` (contexts),
 //! `pool` (memory that is kept), `downloads` (what uploads wait for). The loader is looked for when devices are; without
 //! one, or without a platform, there are no devices, and a reason.
 //!
@@ -47,6 +47,7 @@ mod program;
 mod reduce;
 mod threads;
 mod verdict;
+mod words;
 mod work;
 
 #[cfg(test)]

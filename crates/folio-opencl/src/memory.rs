@@ -1,7 +1,7 @@
 //! Allocations: buffers, over shared virtual memory where the device has that. What is freed of the latter is kept for the
 //! next who asks ([`Pool`]).
 
-use crate::cl::{Buffer, Context, Queue, call, is_short, run};
+use crate::cl::{Buffer, Context, Queue, call, is_short, memory_goes, run};
 use crate::device::Core;
 use crate::platform::{Shared, Svm};
 use crate::pool::Pool;
@@ -40,6 +40,22 @@ pub(crate) struct Block {
     _pages: Option<Pages>,
 }
 
+/// What a kernel's argument that is a pointer leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pointer {
+    Buffer(cl_mem),
+    /// In shared virtual memory.
+    Address(u64),
+}
+
+// SAFETY: names and numbers.
+unsafe impl Send for Pointer {}
+
+impl Pointer {
+    /// To nothing.
+    pub(crate) const NULL: Pointer = Pointer::Buffer(null_mut());
+}
+
 /// Memory of the host.
 #[derive(Debug)]
 struct Pages {
@@ -70,9 +86,9 @@ impl Drop for Pages {
 
 /// Shared virtual memory.
 #[derive(Debug)]
-struct Region {
-    start: *mut c_void,
-    bytes: u64,
+pub(crate) struct Region {
+    pub(crate) start: *mut c_void,
+    pub(crate) bytes: u64,
     context: cl_context,
 }
 
@@ -86,7 +102,11 @@ unsafe impl Sync for Region {}
 static ONE_ALLOCATES: Mutex<()> = Mutex::new(());
 
 impl Region {
-    fn new(context: &Context, kind: cl_mem_flags, bytes: u64) -> Result<Region, HalError> {
+    pub(crate) fn new(
+        context: &Context,
+        kind: cl_mem_flags,
+        bytes: u64,
+    ) -> Result<Region, HalError> {
         let none = || HalError::out_of_memory(bytes, 0, 0);
         let size = usize::try_from(bytes).map_err(|_| none())?;
         let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,6 +118,7 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
+        memory_goes();
         let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: allocated in this context, which outlives the memory (`Shared`); the engine frees what
         // no operation uses any more.
@@ -110,7 +131,7 @@ impl Drop for Region {
 pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> bool {
     const ROOM: usize = 64;
     let look = || -> Result<bool, HalError> {
-        let queue = Queue::new(context, device)?;
+        let queue = Queue::new(context, device, false)?;
         let region = Region::new(context, CL_MEM_READ_WRITE, ROOM as u64)?;
         let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
         // SAFETY: so many bytes, which live longer than the buffer.
@@ -222,18 +243,23 @@ impl Memory {
         self.lock().find(handle).cloned()
     }
 
-    /// The buffers of parameters, none where nothing is accessed. They live as long as the launch that is given
-    /// them: the engine frees what no operation uses.
-    pub(crate) fn buffers(
+    /// The memory of parameters, none where nothing is accessed: its addresses, if they are asked for and it has some. It
+    /// lives as long as the launch that is given it: the engine frees what no operation uses.
+    pub(crate) fn pointers(
         &self,
         params: &[Param],
-        mut each: impl FnMut(cl_mem),
+        addresses: bool,
+        mut each: impl FnMut(Pointer),
     ) -> Result<(), HalError> {
         let state = self.lock();
         for param in params {
             each(match param.mem.base {
-                MemBase::Device { handle, .. } => state.find(handle)?.buffer.0,
-                MemBase::Host(HostPtr(at)) if at.is_null() => null_mut(),
+                MemBase::Device { handle, .. } => {
+                    let block = state.find(handle)?;
+                    let address = block.address.filter(|_| addresses).map(Pointer::Address);
+                    address.unwrap_or(Pointer::Buffer(block.buffer.0))
+                }
+                MemBase::Host(HostPtr(at)) if at.is_null() => Pointer::NULL,
                 _ => return Err(HalError::unsupported("a parameter in the host's memory")),
             });
         }
@@ -482,7 +508,7 @@ impl Block {
 
     /// Made all zeros, which is waited for.
     fn cleared(self, core: &Core) -> Result<Block, HalError> {
-        let queue = Queue::new(&core.shared.context, core.id.0)?;
+        let queue = Queue::new(&core.shared.context, core.id.0, false)?;
         let (zero, size) = (0u8, self.size as usize);
         let pattern = (&raw const zero).cast::<c_void>();
         // SAFETY: all of a live buffer; the pattern is copied in the call.

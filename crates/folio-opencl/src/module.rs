@@ -1,10 +1,10 @@
 //! Kernels in IR: emitted as OpenCL C, built for one device, and launched with the arguments that the
 //! emitter's layout names. How a launch is cut into threads is `threads`.
 
-use crate::cl::{Buffer, Kernel, Program, buffers_gone, run};
+use crate::cl::{Buffer, Kernel, Program, memory_gone, run};
 use crate::device::Core;
 use crate::held::Given;
-use crate::memory::with_room;
+use crate::memory::{Pointer, with_room};
 use crate::opaque::Most;
 use crate::platform::{DeviceId, Shared, number, widest};
 use crate::program::build_emitted;
@@ -123,27 +123,28 @@ struct Entry {
     kernel: Kernel,
     /// The words by value that it has. Some drivers allocate memory whenever they are given such.
     words: Vec<u64>,
-    /// The buffers that it has, as far as known, and how many were [gone](buffers_gone) by then.
-    buffers: Vec<Option<cl_mem>>,
+    /// The pointers that it has, as far as known, and how much memory was [gone](memory_gone) by then.
+    pointers: Vec<Option<Pointer>>,
     gone: u64,
 }
 
-// SAFETY: OpenCL's objects may be used by any thread; of buffers only the names are compared.
-unsafe impl Send for Entry {}
-
-/// What a launch passes: the parameters that are memory, their buffers (null where nothing is accessed), and the
+/// What a launch passes: the parameters that are memory, what leads there (nowhere where nothing is accessed), and the
 /// scalars' words.
 struct Passed<'p> {
     params: &'p mut [ParamPtr],
-    buffers: &'p mut [cl_mem],
+    pointers: &'p mut [Pointer],
     scalars: &'p [u8],
 }
 
 impl Function {
     pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<Function, HalError> {
         let lacks = |why: Lacks| HalError::new(HalErrorKind::Unsupported, why.to_string());
-        let capabilities = &core.target.capabilities;
-        let texts = Texts::of(kernel, Dialect::OpenCl, capabilities, core.cut).map_err(lacks)?;
+        let mut capabilities = core.target.capabilities;
+        if core.has_addresses() {
+            // No words are passed by value.
+            capabilities.argument_bytes = 0;
+        }
+        let texts = Texts::of(kernel, Dialect::OpenCl, &capabilities, core.cut).map_err(lacks)?;
         let block = texts.block;
         let text = |module| {
             let (module, built, building) = (Arc::new(module), OnceLock::new(), Mutex::new(()));
@@ -192,10 +193,11 @@ impl Chosen<'_> {
         for param in args.params {
             params.push(placed(param)?);
         }
-        let mut buffers: SmallVec<[cl_mem; 8]> = SmallVec::new();
-        commands.shared.memory.buffers(args.params, |buffer| buffers.push(buffer))?;
-        let (params, buffers) = (&mut *params, &mut *buffers);
-        let mut passed = Passed { params, buffers, scalars: args.blob };
+        let mut pointers: SmallVec<[Pointer; 4]> = SmallVec::new();
+        let addresses = commands.words.is_some();
+        commands.shared.memory.pointers(args.params, addresses, |to| pointers.push(to))?;
+        let (params, pointers) = (&mut *params, &mut *pointers);
+        let mut passed = Passed { params, pointers, scalars: args.blob };
         let mut from = 0;
         if let Some((tiled, columns)) = self.tiled {
             tiled.launch(commands, geometry, 0..columns, &mut passed)?;
@@ -270,8 +272,8 @@ impl Built {
         }
         let block = within;
         let compute_units = u64::from(core.info.compute_units).max(1);
-        let (words, buffers) = (Vec::new(), Vec::new());
-        let entry = Mutex::new(Entry { kernel, words, buffers, gone: 0 });
+        let (words, pointers) = (Vec::new(), Vec::new());
+        let entry = Mutex::new(Entry { kernel, words, pointers, gone: 0 });
         let reductions = Mutex::new(reductions);
         Ok(Built { module, block, compute_units, most, entry, reductions, _program: program })
     }
@@ -311,13 +313,16 @@ impl Built {
             let param = &mut passed.params[finish.memory];
             let place = param.start() as usize;
             param.origin = [0; 3];
-            let end = std::mem::replace(&mut passed.buffers[finish.memory], room.first().0);
+            let first = Pointer::Buffer(room.first().0);
+            let end = std::mem::replace(&mut passed.pointers[finish.memory], first);
             finished.push((finish, room, (end, place)));
         }
         self.hold(commands, &threads, passed)?;
         // The rooms are released below, and combined.
         commands.now()?;
-        for (finish, room, end) in finished.into_iter().filter(|(_, _, (end, _))| !end.is_null()) {
+        for (finish, room, end) in
+            finished.into_iter().filter(|(_, _, (end, _))| *end != Pointer::NULL)
+        {
             finish.combine(commands, (room, count), self.lanes(), end)?;
         }
         Ok(())
@@ -332,22 +337,25 @@ impl Built {
     ) -> Result<(), HalError> {
         let layout = &self.module.layout;
         let record = match layout.verdict {
-            true => Some(commands.verdicts.slot(commands.shared, commands.queue)?.0),
+            true => {
+                Some(Pointer::Buffer(commands.verdicts.slot(commands.shared, commands.queue)?.0))
+            }
             false => None,
         };
-        let (words, buffers) = commands.held.begin();
+        let (words, pointers) = commands.held.begin();
         let from = words.len();
         layout.fill(&threads.grid, passed.params, passed.scalars, words);
-        let apart = if layout.by_value || words.len() == from {
-            None
-        } else {
-            let made = constant(commands.shared, &words[from..])?;
-            buffers.push(made.0);
+        let mut apart = None;
+        if !layout.by_value && words.len() > from {
+            let made = &words[from..];
+            pointers.push(match &mut commands.words {
+                Some(to) => Pointer::Address(to.put(commands.shared, commands.kept, made)?),
+                None => Pointer::Buffer(apart.insert(constant(commands.shared, made)?).0),
+            });
             words.truncate(from);
-            Some(made)
-        };
-        buffers.extend_from_slice(passed.buffers);
-        buffers.extend(record);
+        }
+        pointers.extend_from_slice(passed.pointers);
+        pointers.extend(record);
         let dims = [threads.global, threads.local];
         commands.held.push(commands.tick, self.clone(), apart, dims);
         if layout.verdict {
@@ -364,7 +372,7 @@ impl Built {
         enqueue: impl FnOnce(&Kernel) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
-        let Entry { kernel, words, buffers, gone } = &mut *entry;
+        let Entry { kernel, words, pointers, gone } = &mut *entry;
         let mut arguments = Arguments::of(kernel);
         if !given.words.is_empty() {
             if **words == *given.words {
@@ -375,18 +383,18 @@ impl Built {
                 words.extend_from_slice(given.words);
             }
         }
-        let now = buffers_gone();
+        let now = memory_gone();
         if std::mem::replace(gone, now) != now {
-            buffers.clear();
+            pointers.clear();
         }
-        buffers.resize(given.buffers.len(), None);
-        for (has, buffer) in buffers.iter_mut().zip(given.buffers) {
-            if *has == Some(*buffer) {
+        pointers.resize(given.pointers.len(), None);
+        for (has, to) in pointers.iter_mut().zip(given.pointers) {
+            if *has == Some(*to) {
                 arguments.skip();
             } else {
                 *has = None;
-                arguments.memory(*buffer)?;
-                *has = Some(*buffer);
+                arguments.pointer(*to)?;
+                *has = Some(*to);
             }
         }
         let scratch = self.module.layout.scratch as usize;
@@ -428,6 +436,13 @@ impl<'k> Arguments<'k> {
     /// A buffer, or null for none.
     pub(crate) fn memory(&mut self, buffer: cl_mem) -> Result<(), HalError> {
         self.put(size_of::<cl_mem>(), (&raw const buffer).cast())
+    }
+
+    pub(crate) fn pointer(&mut self, to: Pointer) -> Result<(), HalError> {
+        match to {
+            Pointer::Buffer(buffer) => self.memory(buffer),
+            Pointer::Address(address) => self.address(address),
+        }
     }
 
     /// A place in shared virtual memory.

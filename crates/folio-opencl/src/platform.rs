@@ -27,6 +27,8 @@ const DEVICE_UUID: u32 = 0x106A;
 #[derive(Debug)]
 pub(crate) struct Platform {
     devices: Vec<DeviceId>,
+    /// All of them are CPUs.
+    cpus: bool,
     /// Made when the first of its devices is opened.
     shared: Mutex<Option<Arc<Shared>>>,
 }
@@ -37,6 +39,8 @@ pub(crate) struct Shared {
     /// Goes first: it is of the context.
     pub(crate) memory: Memory,
     pub(crate) context: Context,
+    /// All devices are CPUs.
+    pub(crate) cpus: bool,
     pub(crate) downloads: Downloads,
     /// Held by whoever advances the lanes of these devices.
     pub(crate) advance: Mutex<()>,
@@ -81,7 +85,7 @@ impl Platform {
         let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let (memory, downloads) = (Memory::new(), Downloads::default());
         let (context, advance) = (Context::new(&ids)?, Mutex::new(()));
-        let made = Arc::new(Shared { memory, context, downloads, advance });
+        let made = Arc::new(Shared { memory, context, cpus: self.cpus, downloads, advance });
         crate::memory::add(&made);
         Ok(shared.insert(made).clone())
     }
@@ -116,7 +120,8 @@ pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unav
         let ids: Vec<_> = devices.iter().map(|device| device.id).collect();
         let useless = is_nvidia(&ids) && (!all || ids.len() > 1);
         let most = if useless { Svm::None } else { most };
-        let platform = Arc::new(Platform { devices: ids, shared: Mutex::new(None) });
+        let cpus = devices.iter().all(|device| device.info.kind == DeviceKind::Cpu);
+        let platform = Arc::new(Platform { devices: ids, cpus, shared: Mutex::new(None) });
         for Described { id, svm, target, mut info } in devices {
             info.home = MemoryHome::Own(found.len() as u32);
             info.caps.wait_group = Some(WaitGroup(group));

@@ -3,13 +3,12 @@
 //! next launch uses the same memory.
 
 use crate::cl::{Buffer, Kernel, Program};
-use crate::memory::with_room;
+use crate::memory::{Pointer, with_room};
 use crate::module::Arguments;
 use crate::platform::Shared;
 use crate::work::Commands;
 use folio_core::hal::HalError;
 use folio_core::ir::emit::{self, Module, Reduction};
-use opencl_sys::cl_mem;
 
 /// Values of which a block makes one.
 const COMBINED: usize = emit::COMBINED as usize;
@@ -85,14 +84,15 @@ impl Finish {
         commands: &mut Commands<'_>,
         (Values([mut from, mut into]), mut left): (Values, usize),
         threads: usize,
-        (end, place): (cl_mem, usize),
+        (end, place): (Pointer, usize),
     ) -> Result<(), HalError> {
         while left > 1 {
             let next = left.div_ceil(COMBINED);
-            let (target, at) = if next == 1 { (end, place) } else { (into.buffer.0, 0) };
+            let into_buffer = Pointer::Buffer(into.buffer.0);
+            let (target, at) = if next == 1 { (end, place) } else { (into_buffer, 0) };
             let mut arguments = Arguments::of(&self.kernel);
             arguments.memory(from.buffer.0)?;
-            arguments.memory(target)?;
+            arguments.pointer(target)?;
             arguments.word(left as u64)?;
             arguments.word(at as u64)?;
             let local = [1, 1, threads];

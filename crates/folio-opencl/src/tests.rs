@@ -30,6 +30,7 @@ mod held;
 mod kernels;
 mod loss;
 mod memory;
+mod words;
 
 /// What is kept is given back on behalf of whoever has too little, in the whole process.
 static ONE_COUNTS: Mutex<()> = Mutex::new(());
@@ -145,7 +146,12 @@ impl Bench {
     }
 
     fn by(backend: OpenClBackend, len: usize) -> Option<Bench> {
-        let backend = backend.cache(Cache::off()).as_gpus();
+        Bench::with(backend.as_gpus(), len)
+    }
+
+    /// As the device is.
+    fn with(backend: OpenClBackend, len: usize) -> Option<Bench> {
+        let backend = backend.cache(Cache::off());
         if let Err(why) = backend.devices() {
             println!("skipped: opencl: {}", why.reason);
             return None;

@@ -7,6 +7,7 @@ use crate::memory::{Block, with_room};
 use crate::platform::Shared;
 use crate::reduce::Scratch;
 use crate::verdict::Verdicts;
+use crate::words::Words;
 use folio_core::hal::{
     CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Side, Tick,
 };
@@ -17,8 +18,8 @@ use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-/// What commands use until they have ended: memory of the host, and events.
-pub(crate) type Kept = Vec<Box<[u8]>>;
+/// What commands use until they have ended: memory of the host, and what it shares with the device.
+pub(crate) type Kept = Vec<Box<dyn Send>>;
 
 /// The longest pattern that OpenCL fills with.
 const MOST_PATTERN: usize = 128;
@@ -31,7 +32,9 @@ const LONG_ROW: usize = 64 << 10;
 pub(crate) struct Commands<'q> {
     pub(crate) shared: &'q Shared,
     pub(crate) queue: &'q Queue,
-    kept: &'q mut Kept,
+    pub(crate) kept: &'q mut Kept,
+    /// Where the words of launches are put, if kernels are given addresses.
+    pub(crate) words: Option<&'q mut Words>,
     pub(crate) verdicts: &'q mut Verdicts,
     pub(crate) scratch: &'q mut Scratch,
     /// Launches that come first.
@@ -129,8 +132,9 @@ impl<'q> Commands<'q> {
     pub(crate) fn new(
         core: &'q Core,
         queue: &'q Queue,
-        (kept, verdicts, scratch, held): (
+        (kept, words, verdicts, scratch, held): (
             &'q mut Kept,
+            &'q mut Words,
             &'q mut Verdicts,
             &'q mut Scratch,
             &'q mut Held,
@@ -138,11 +142,13 @@ impl<'q> Commands<'q> {
         (tick, told): (Tick, bool),
     ) -> Commands<'q> {
         let (shared, part_align) = (&*core.shared, core.target.part_align as u64);
+        let words = core.has_addresses().then_some(words);
         let (first, last) = (None, None);
         Commands {
             shared,
             queue,
             kept,
+            words,
             verdicts,
             scratch,
             held,
@@ -507,7 +513,7 @@ impl<'q> Commands<'q> {
         let chunk = bytes.min(CHUNK.next_multiple_of(len));
         let repeated: Box<[u8]> = pattern.iter().copied().cycle().take(chunk).collect();
         let from = repeated.as_ptr().cast_mut();
-        self.kept.push(repeated);
+        self.kept.push(Box::new(repeated));
         (0..bytes).step_by(chunk).try_for_each(|done| {
             let bytes = chunk.min(bytes - done);
             let line = Plane { rows: 1, bytes, pitch: [bytes; 2] };

@@ -17,11 +17,15 @@ const SCALED: &str = "__kernel void scaled(__global float *x, float by, __local 
     x[get_global_id(0)] = by * room[get_local_id(0)];
 }";
 
-/// Some of everything that a backend does, on two lanes, with timestamps or with launches that are held; what somebody was told went wrong. If that is nothing, the
+/// With timestamps or with launches that are held, as if the device were a GPU or as it is.
+const FORMS: [[bool; 2]; 3] = [[true, true], [false, true], [false, false]];
+
+/// Some of everything that a backend does, on two lanes; what somebody was told went wrong. If that is nothing, the
 /// values are right.
-fn some_of_everything(timed: bool) -> Result<(), HalError> {
+fn some_of_everything([timed, gpu]: [bool; 2]) -> Result<(), HalError> {
     const LEN: usize = 8192;
-    let backend = OpenClBackend::new().cache(Cache::off()).as_gpus();
+    let backend = OpenClBackend::new().cache(Cache::off());
+    let backend = if gpu { backend.as_gpus() } else { backend };
     let none = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason.to_string());
     backend.devices().map_err(none)?;
     // SAFETY: the test keeps the HAL's contract.
@@ -112,17 +116,17 @@ fn some_of_everything(timed: bool) -> Result<(), HalError> {
 /// told or the values are right.
 #[test]
 fn each_call_may_be_refused() {
-    [true, false].into_iter().for_each(|timed| is_survived(timed, 1, CL_INVALID_OPERATION));
+    FORMS.into_iter().for_each(|form| is_survived(form, 1, CL_INVALID_OPERATION));
 }
 
 /// The same if it refuses that from then on.
 #[test]
 fn each_call_may_be_refused_for_good() {
-    [true, false].into_iter().for_each(|timed| is_survived(timed, usize::MAX, CL_OUT_OF_RESOURCES));
+    FORMS.into_iter().for_each(|form| is_survived(form, usize::MAX, CL_OUT_OF_RESOURCES));
 }
 
 /// Each function refuses so many calls, the first or a later one of them.
-fn is_survived(timed: bool, times: usize, status: cl_int) {
+fn is_survived(form: [bool; 2], times: usize, status: cl_int) {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     if OpenClBackend::new().devices().is_err() {
         return println!("skipped: opencl: no device");
@@ -141,7 +145,7 @@ fn is_survived(timed: bool, times: usize, status: cl_int) {
             assert_eq!(of(made), of(&[released]), "{what}: {made:?} of {calls:?}");
         }
     };
-    let calls = calls_of(|| some_of_everything(timed).unwrap());
+    let calls = calls_of(|| some_of_everything(form).unwrap());
     leaves_nothing(&calls, "nothing");
     let (mut told, mut untold) = (0, 0);
     for (function, count) in calls {
@@ -151,7 +155,7 @@ fn is_survived(timed: bool, times: usize, status: cl_int) {
         for call in (0..count).step_by(count.div_ceil(3)) {
             let mut result = Ok(());
             refuse_for(function, call..call.saturating_add(times), status);
-            let calls = calls_of(|| result = some_of_everything(timed));
+            let calls = calls_of(|| result = some_of_everything(form));
             // How often it asks how far something is depends on that.
             if REFUSED.take().is_none_or(|left| left.1.start == 0) {
                 *if result.is_err() { &mut told } else { &mut untold } += 1;

@@ -1,7 +1,7 @@
 //! Kernels: what is built, and in which groups they run.
 
 use super::*;
-use crate::cl::buffers_gone;
+use crate::cl::memory_gone;
 use crate::device::Loaded;
 use crate::module::Text;
 use crate::platform::{platforms, version};
@@ -147,7 +147,7 @@ fn arguments_are_set_where_they_differ() {
     let undisturbed = (0..100).any(|_| {
         bench.copy(&mut [1.0; 256], true);
         other.copy(&mut [1.0; 256], true);
-        let gone = buffers_gone();
+        let gone = memory_gone();
         launch(&bench, 256);
         let both = [&bench, &bench, &bench, &other, &other, &bench];
         let items = [256, 128, 128, 128, 128, 256];
@@ -156,7 +156,7 @@ fn arguments_are_set_where_they_differ() {
         launch(&other, 128);
         was_refused();
         let again = [launch(&other, 128), launch(&other, 128)];
-        let (still, failures) = (buffers_gone() == gone, other.failures());
+        let (still, failures) = (memory_gone() == gone, other.failures());
         holds(&bench, 5, 3);
         holds(&other, 4, 0);
         assert_eq!(failures.len() + other.failures().len(), 1);
@@ -170,10 +170,10 @@ fn arguments_are_set_where_they_differ() {
     for _ in 0..20 {
         let next = memory();
         next.copy(&mut [1.0; 256], true);
-        let gone = buffers_gone();
+        let gone = memory_gone();
         assert!(launch(&next, 256) > 0);
         let set = launch(&next, 256);
-        assert!(set == 0 || buffers_gone() != gone);
+        assert!(set == 0 || memory_gone() != gone);
         holds(&next, 2, 2);
         let MemBase::Device { handle, .. } = next.memory.base else { unreachable!() };
         next.device.usm().free(handle);

@@ -173,7 +173,7 @@ impl Drop for Opened {
 
 #[cfg(test)]
 mod tests {
-    use super::CudaDevice;
+    use super::{CudaDevice, NVLINK, PCIE};
     use crate::CudaBackend;
     use crate::driver::Relaxed;
     use crate::memory::on_device;
@@ -220,8 +220,15 @@ mod tests {
             assert!(first.peer(&second).is_none());
             return println!("skipped: gpus: the first two have no path to each other");
         }
-        assert!(first.peer(&second).is_some());
+        let link = first.peer(&second).unwrap();
         assert_eq!(access(&first, &second), Access::CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+        // What only NVLink can do says which of the two it is, apart from the driver's ranking.
+        let mut atomics = 0;
+        let what = sys::CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED;
+        // SAFETY: as above.
+        let asked = unsafe { sys::cuDeviceGetP2PAttribute(&raw mut atomics, what, here, there) };
+        assert_eq!(asked, CUresult::CUDA_SUCCESS);
+        assert_eq!(link, if atomics == 1 { NVLINK } else { PCIE });
         first.0.context.enter().unwrap();
         let _relaxed = Relaxed::begin();
         // SAFETY: both contexts are retained.

@@ -20,11 +20,13 @@ fn suite_kernels() {
 #[test]
 fn random_kernels_do_all_kinds_of_things() {
     let (mut groups, mut failed, mut changed, mut endless, mut tiled) = (0, 0, 0, 0, 0);
-    let mut together = 0;
+    let (mut together, mut large) = (0, 0);
     let count = 300;
     for seed in 0..count {
         let case = generate(seed).unwrap();
         groups += i32::from(case.kernel.shape.groups);
+        let items = case.launch.group.iter().product::<u64>();
+        large += i32::from(case.kernel.shape.groups && items > 32);
         together += i32::from(case.kernel.to_string().contains("= subgroup"));
         let last = usize::from(case.kernel.shape.rank) - 1;
         tiled += i32::from(!case.kernel.shape.groups && case.launch.range[last].is_multiple_of(8));
@@ -36,8 +38,8 @@ fn random_kernels_do_all_kinds_of_things() {
         }
     }
     println!(
-        "{groups} in groups, {together} with sub-groups, {failed} failed, {changed} changed, {endless} endless, {tiled} tiled"
+        "{groups} in groups, {large} of more than a warp, {together} with sub-groups, {failed} failed, {changed} changed, {endless} endless, {tiled} tiled"
     );
-    assert!(groups > 50 && together > 30 && failed > 10);
+    assert!(groups > 50 && large > 10 && together > 30 && failed > 10);
     assert!(changed > 100 && endless < 30 && tiled > 10);
 }

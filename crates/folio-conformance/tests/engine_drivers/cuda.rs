@@ -38,6 +38,9 @@ fn cuda_checked_kernels() {
     let checked = [
         "tiles_in_local_memory",
         "folds_of_groups",
+        "histograms",
+        "every_atomic_operation",
+        "launch_wide_reductions",
         "groups_sort_and_transpose",
         "more_dimensions",
     ];

@@ -40,12 +40,15 @@ pub fn generate(seed: u64) -> Result<Case, VerifyError> {
     let mut rng = Rng::new(seed);
     let groups = rng.chance(35);
     let rank = rng.within(1, if groups { 2 } else { 3 }) as u8;
+    let large = large_group(seed).filter(|_| groups);
     let mut launch = Launch::default();
     for dim in 0..usize::from(rank) {
-        let size = rng.within(1, 4) as u64;
+        let small = rng.within(1, 4) as u64;
+        let size = large.map_or(small, |group| group[usize::from(rank) - 1][dim]);
         launch.group[dim] = if groups { size } else { 0 };
         let count = if rank == 3 { rng.within(1, 3) } else { rng.within(1, 5) } as u64;
-        launch.range[dim] = if groups { size * count.min(3) } else { size * count };
+        let most = if large.is_some() { 2 } else { 3 };
+        launch.range[dim] = if groups { size * count.min(most) } else { size * count };
         launch.offset[dim] = if rng.chance(25) { rng.below(4) as u64 } else { 0 };
     }
     for dim in usize::from(rank)..3 {
@@ -55,13 +58,22 @@ pub fn generate(seed: u64) -> Result<Case, VerifyError> {
         true => Builder::groups("random", rank),
         false => Builder::items("random", rank),
     };
-    let mut code = Code::new(builder, rng, rank, groups);
+    let mut code = Code::new(builder, rng, rank, groups.then_some(launch.group));
     parameters(&mut code);
     code.body();
     let mut rng = code.rng.clone();
     let kernel = code.builder.finish()?;
     let args = arguments(&kernel, &mut launch, &mut rng);
     Ok(Case { kernel, launch, args })
+}
+
+/// Some groups are several warps of a GPU, by numbers of their own: other cases stay what they are. For one dimension, and
+/// for two.
+fn large_group(seed: u64) -> Option<[[u64; 2]; 2]> {
+    const LARGE: [[[u64; 2]; 2]; 4] =
+        [[[33, 1], [9, 8]], [[64, 1], [4, 32]], [[100, 1], [16, 6]], [[128, 1], [3, 41]]];
+    let mut rng = Rng::new(!seed);
+    rng.chance(15).then(|| rng.pick(&LARGE))
 }
 
 fn parameters(code: &mut Code) {
@@ -100,7 +112,7 @@ fn parameters(code: &mut Code) {
     }
     if code.groups {
         let element = code.rng.pick(&types);
-        let param = code.builder.param("local", ParamKind::Local { element, len: 16 });
+        let param = code.builder.param("local", ParamKind::Local { element, len: code.slots });
         code.locals.push((param, element));
     }
 }

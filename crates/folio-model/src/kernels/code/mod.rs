@@ -19,6 +19,9 @@ pub(crate) struct Code {
     pub views: Vec<View>,
     pub reduces: Vec<(ParamId, Scalar)>,
     pub locals: Vec<(ParamId, Type)>,
+    /// Slots of local memory, one for each item at least, and from one of an item to that of the next in dimension 0.
+    pub slots: u32,
+    row: u64,
     types: Vec<Type>,
     /// Visible values.
     known: Vec<Value>,
@@ -56,7 +59,7 @@ const SCALARS: [Scalar; 12] = [
 ];
 
 impl Code {
-    pub fn new(mut builder: Builder, mut rng: Rng, rank: u8, groups: bool) -> Code {
+    pub fn new(mut builder: Builder, mut rng: Rng, rank: u8, group: Option<[u64; 3]>) -> Code {
         let mut types: Vec<Type> = vec![Scalar::U64.into(), Scalar::F32.into()];
         types.extend((0..2).map(|_| Type::from(rng.pick(&SCALARS))));
         let (a, b) = (rng.pick(&types[1..]), rng.pick(&types[1..]));
@@ -64,15 +67,20 @@ impl Code {
         let pair = builder.types().structure("Pair", &[("a", a), ("b", b)]);
         types.extend([array, pair]);
         let left = rng.within(3, 25);
-        let zone = if groups { Zone::Uniform } else { Zone::Items };
+        let zone = if group.is_some() { Zone::Uniform } else { Zone::Items };
+        let items = group.map_or(1, |group| group.iter().product::<u64>());
+        let (slots, row) =
+            if items <= 16 { (16, 4) } else { (items as u32, group.map_or(1, |g| g[1])) };
         Code {
             builder,
             rng,
             rank,
-            groups,
+            groups: group.is_some(),
             views: vec![],
             reduces: vec![],
             locals: vec![],
+            slots,
+            row,
             types,
             known: vec![],
             vars: vec![],
@@ -181,9 +189,9 @@ impl Code {
             return;
         }
         for (param, ty) in self.locals.clone() {
-            let (x, size) = (self.builder.query(Query::LocalId, 0), 4);
-            let four = self.builder.index(size);
-            let row = self.builder.binary(Binary::Mul, x, four);
+            let x = self.builder.query(Query::LocalId, 0);
+            let width = self.builder.index(self.row);
+            let row = self.builder.binary(Binary::Mul, x, width);
             let y = match self.rank {
                 1 => self.builder.index(0),
                 _ => self.builder.query(Query::LocalId, 1),

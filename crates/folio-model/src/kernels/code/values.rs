@@ -295,7 +295,7 @@ impl Code {
         if self.zone == Zone::Uniform
             && let Some((param, ty)) = self.some(&self.locals.clone())
         {
-            let at = self.index_below(16);
+            let at = self.index_below(u64::from(self.slots));
             let (place, _) = self.within(Place::element(param, [at]), ty);
             return self.builder.load(place);
         }

@@ -181,7 +181,10 @@ fn group(binary: &str, test: &str) -> &'static str {
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
         // Those of contexts that come and go by thousands are for drivers that make them quickly.
         Some((_, "opencl_limited" | "opencl_programs")) if !test.starts_with("suite_") => "opencl",
-        Some(("folio-conformance", "hal_drivers" | "raw_memory" | "opaque" | "interop"))
+        Some((
+            "folio-conformance",
+            "hal_drivers" | "raw_memory" | "opaque" | "interop" | "large",
+        ))
         | Some(("folio-algorithms", _))
             if backends::is_of(test, "opencl") =>
         {

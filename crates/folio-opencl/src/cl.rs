@@ -2,7 +2,7 @@
 //!
 //! The loader is opened when something is first asked of it, so that a program starts on machines
 //! without one. Objects release themselves; OpenCL counts references, so commands under way keep what
-//! they use, and any thread may use any object (of kernels' arguments see `module`).
+//! they use (but not shared virtual memory), and any thread may use any object (of kernels' arguments see `module`).
 
 use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
@@ -194,16 +194,17 @@ impl Queue {
 
     /// What comes later waits for these events, of commands that are on their way: here, if the queue cannot.
     pub(crate) fn waits_for(&self, events: &[Arc<Event>]) {
-        if events.is_empty() {
-            return;
+        if !events.is_empty() && self.try_waits_for(events).is_err() {
+            events.iter().for_each(|event| event.wait_over());
         }
+    }
+
+    /// The same, if the queue can.
+    pub(crate) fn try_waits_for(&self, events: &[Arc<Event>]) -> Result<(), HalError> {
         let raw: Vec<_> = events.iter().map(|event| event.0).collect();
         let (count, first) = (raw.len() as u32, raw.as_ptr());
         // SAFETY: a live queue; events of its context, which the caller keeps for the call.
-        let waits = unsafe { run!(clEnqueueBarrierWithWaitList(self.0, count, first, null_mut())) };
-        if waits.is_err() {
-            events.iter().for_each(|event| event.wait_over());
-        }
+        unsafe { run!(clEnqueueBarrierWithWaitList(self.0, count, first, null_mut())) }
     }
 }
 

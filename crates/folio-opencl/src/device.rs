@@ -46,8 +46,8 @@ pub(crate) enum Loaded {
 }
 
 impl Core {
-    /// Kernels are given addresses, of words as well, since all that this context's devices reach is memory of the
-    /// host's: PoCL copies words by value for each launch, and keeps account of buffers.
+    /// Kernels are given addresses, of words as well, where all devices of the context are CPUs that reach the
+    /// host's memory: PoCL copies words by value for each launch, and keeps account of buffers.
     pub(crate) fn has_addresses(&self) -> bool {
         self.shared.cpus && self.cut == Cut::Cpu && self.svm == Svm::Fine
     }

@@ -246,10 +246,10 @@ impl OpenClLane {
         let mut state = self.lock();
         // A mark takes what was told before; it stands for what came before.
         let room = if state.verdicts.is_full() { self.mark(&mut state) } else { Ok(()) };
+        let times = if head.timed { self.with_times(&mut state) } else { Ok(()) };
         state.issued = head.tick;
         state.unflushed = true;
         self.core.lost()?;
-        let times = if head.timed { state.with_times(&self.core) } else { Ok(()) };
         let State { queue, held, kept, words, verdicts, scratch, marked, .. } = &mut *state;
         verdicts.begin(head.tick);
         let uses = (kept, words, verdicts, scratch, held);
@@ -307,6 +307,25 @@ impl OpenClLane {
         Ok(())
     }
 
+    /// From here on commands have timestamps, with which all take longer (a twentieth of small ones, PoCL 3.1): on
+    /// another queue, which goes on where this one ends. If the driver refuses any of that, this one stays.
+    fn with_times(&self, state: &mut State) -> Result<(), HalError> {
+        if state.times {
+            return Ok(());
+        }
+        let queue = Queue::new(&self.core.shared.context, self.core.id.0, true)?;
+        // All that this queue has been given has a mark, since the next queue is the one that is asked how far it is.
+        if state.issued > state.marked {
+            self.mark(state)?;
+        }
+        // Behind what clears records after the mark.
+        let end = Arc::new(state.queue.marker()?);
+        state.queue.flush()?;
+        queue.try_waits_for(&[end])?;
+        (state.queue, state.times) = (queue, true);
+        Ok(())
+    }
+
     /// Enqueues what an operation waits for; the queue, and an event before what comes next if that is
     /// timed.
     fn behind_waits(
@@ -317,9 +336,10 @@ impl OpenClLane {
         let mut state = self.lock();
         self.core.lost()?;
         state.enqueue();
-        let times = if head.timed { state.with_times(&self.core) } else { Ok(()) };
+        if head.timed {
+            self.with_times(&mut state)?;
+        }
         state.queue.waits_for(&waits);
-        times?;
         let first = if head.timed { Some(Arc::new(state.queue.marker()?)) } else { None };
         state.foreign = true;
         Ok((state.queue.0, first))
@@ -327,21 +347,6 @@ impl OpenClLane {
 }
 
 impl State {
-    /// From here on commands have timestamps, with which all take longer (a twentieth of small ones, PoCL 3.1): on
-    /// another queue, which goes on where this one ends.
-    fn with_times(&mut self, core: &Core) -> Result<(), HalError> {
-        if self.times {
-            return Ok(());
-        }
-        let queue = Queue::new(&core.shared.context, core.id.0, true)?;
-        self.enqueue();
-        let end = Arc::new(self.queue.marker()?);
-        self.queue.flush()?;
-        queue.waits_for(&[end]);
-        (self.queue, self.times) = (queue, true);
-        Ok(())
-    }
-
     /// Enqueues what is held.
     fn enqueue(&mut self) {
         self.held.enqueue(&self.queue, false);

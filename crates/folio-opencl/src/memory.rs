@@ -121,7 +121,7 @@ impl Drop for Region {
         memory_goes();
         let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: allocated in this context, which outlives the memory (`Shared`); the engine frees what
-        // no operation uses any more.
+        // no operation uses any more, and a lane its own behind a mark.
         let _ = unsafe { call!(clSVMFree(self.context, self.start)) };
     }
 }

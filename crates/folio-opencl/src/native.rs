@@ -14,6 +14,7 @@ use std::ptr::null_mut;
 pub struct Native {
     /// The command's queue, which is in order. Nobody else enqueues there during the task, but for what tells how far it
     /// is: markers, and reads and fills of Folio's own memory.
+    /// Events have timestamps from the lane's first command on that is to have some, which changes its queue.
     pub queue: cl_command_queue,
     /// The context of the platform's devices.
     pub context: cl_context,

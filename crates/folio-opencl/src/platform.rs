@@ -27,7 +27,7 @@ const DEVICE_UUID: u32 = 0x106A;
 #[derive(Debug)]
 pub(crate) struct Platform {
     devices: Vec<DeviceId>,
-    /// All of them are CPUs.
+    /// All of them are CPUs with fine-grained memory, for which a context is asked as a whole.
     cpus: bool,
     /// Made when the first of its devices is opened.
     shared: Mutex<Option<Arc<Shared>>>,
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     /// Goes first: it is of the context.
     pub(crate) memory: Memory,
     pub(crate) context: Context,
-    /// All devices are CPUs.
+    /// All devices are CPUs whose memory is the host's.
     pub(crate) cpus: bool,
     pub(crate) downloads: Downloads,
     /// Held by whoever advances the lanes of these devices.
@@ -120,7 +120,9 @@ pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unav
         let ids: Vec<_> = devices.iter().map(|device| device.id).collect();
         let useless = is_nvidia(&ids) && (!all || ids.len() > 1);
         let most = if useless { Svm::None } else { most };
-        let cpus = devices.iter().all(|device| device.info.kind == DeviceKind::Cpu);
+        let cpus = devices
+            .iter()
+            .all(|device| device.info.kind == DeviceKind::Cpu && device.svm.min(most) == Svm::Fine);
         let platform = Arc::new(Platform { devices: ids, cpus, shared: Mutex::new(None) });
         for Described { id, svm, target, mut info } in devices {
             info.home = MemoryHome::Own(found.len() as u32);

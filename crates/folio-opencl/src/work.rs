@@ -112,7 +112,8 @@ pub(crate) fn enqueue(
     local.iter_mut().for_each(|local| local.reverse());
     let local = local.as_ref().map_or(null(), |local| local.as_ptr());
     // SAFETY: all arguments have been set by the caller, who holds the kernel. Users' memory lives until the tick is
-    // reached (the HAL's contract), and the lane's own at least until this call: the command holds it from there on.
+    // reached (the HAL's contract), and the lane's own at least until this call: the command holds it from there on, and shared virtual memory is
+    // kept until a mark behind it (`Words`).
     unsafe {
         run!(clEnqueueNDRangeKernel(
             queue.0,

@@ -18,7 +18,7 @@ const SCALED: &str = "__kernel void scaled(__global float *x, float by, __local 
 }";
 
 /// With timestamps or with launches that are held, as if the device were a GPU or as it is.
-const FORMS: [[bool; 2]; 3] = [[true, true], [false, true], [false, false]];
+const FORMS: [[bool; 2]; 4] = [[true, true], [false, true], [true, false], [false, false]];
 
 /// Some of everything that a backend does, on two lanes; what somebody was told went wrong. If that is nothing, the
 /// values are right.

@@ -202,6 +202,18 @@ pub enum Op {
 }
 
 impl Op {
+    /// It takes few instructions, and calls nothing.
+    pub fn is_short(&self) -> bool {
+        match self {
+            Op::Unary(op, _) => {
+                matches!(op, Unary::Neg | Unary::Not | Unary::Abs | Unary::Sqrt | Unary::Rsqrt)
+            }
+            Op::Binary(op, ..) => !matches!(op, Binary::Pow | Binary::Atan2 | Binary::Hypot),
+            Op::Atomic(..) | Op::Subgroup(..) | Op::SubgroupFold(..) => false,
+            _ => true,
+        }
+    }
+
     /// The values that it uses, in order.
     pub fn operands(&self) -> Vec<Value> {
         match self {

@@ -7,6 +7,7 @@ use common::{GROUPED, GUARDED, SAXPY, read};
 use folio_kernel::device::ParamPtr;
 use folio_kernel::emit::{
     Capabilities, Cut, Dialect, Feature, Form, Grid, Module, Record, Texts, Threads, Word, emit,
+    emit_abreast,
 };
 use folio_kernel::parse::parse;
 use folio_kernel::tile::{items_per_thread, tile};
@@ -33,6 +34,7 @@ fn kernels_look_like_this() {
         ("saxpy", SAXPY),
         ("saxpy_of_several", SAXPY),
         ("saxpy_of_rows", SAXPY),
+        ("sums_of_rows", &sums("const u64 9", "store v0 = %7")),
         ("guarded", GUARDED),
         ("guarded_of_rows", GUARDED),
         ("grouped", GROUPED),
@@ -47,7 +49,7 @@ fn kernels_look_like_this() {
                 "saxpy_of_several" => {
                     texts(Cut::Gpu).several([1, 1, 1 << 20], 1).unwrap().0.text.clone()
                 }
-                "saxpy_of_rows" => texts(Cut::Cpu).text(true).text.clone(),
+                "saxpy_of_rows" | "sums_of_rows" => texts(Cut::Cpu).text(true).text.clone(),
                 "guarded_of_rows" => texts(Cut::Cpu).text(false).text.clone(),
                 _ => text_of(&kernel, dialect, checked).text,
             };
@@ -72,6 +74,91 @@ fn several_items_of_a_thread() {
     assert!(at("= x_p1[") < text.find("y_p2[pos0_0 - y_p2_low0] = ").unwrap(), "{text}");
     assert_eq!(items_per_thread(&read(GROUPED)), None, "of a kernel of groups");
     assert_eq!(items_per_thread(&tiled), None, "twice");
+}
+
+/// A sum for each item, of as many turns of a loop as `end` says, which end with `turn`.
+fn sums(end: &str, turn: &str) -> String {
+    format!(
+        r#"kernel "sums" items 1 tile 1
+        param p0 = "x" view f32 2 in item
+        param p1 = "y" view f32 1 inout item
+        var v0 = "sum" f32
+        body {{
+          %0 u64 = query position 0 0
+          %1 f32 = const f32 0
+          store v0 = %1
+          %2 u64 = const u64 0
+          %3 u64 = {end}
+          for l0 %4 in %2, %3 {{
+            %5 f32 = load p0[%4, %0]
+            %6 f32 = load v0
+            %7 f32 = add %5, %6
+            {turn}
+          }}
+          %8 f32 = load v0
+          store p1[%0] = %8
+        }}"#
+    )
+}
+
+/// A loop of equal turns, in which neighbours compute with floats and nothing else, is one for eight of them on CPUs.
+#[test]
+fn neighbours_share_a_loop() {
+    let items = |text: &str, cut| {
+        let kernel = read(text);
+        let texts = Texts::of(&kernel, Dialect::OpenCl, &Capabilities::LEAST, cut).unwrap();
+        let [proved, checked] = [true, false].map(|proved| texts.text(proved).text.clone());
+        assert!(!checked.contains("turn += "), "{checked}");
+        assert_eq!(
+            proved.matches("for (u64 k4").count(),
+            if proved.contains("turn +=") { 2 } else { 1 }
+        );
+        [8, 1].into_iter().find(|n| proved.contains(&format!("turn += {n}"))).unwrap_or(1)
+    };
+    let stores = "store v0 = %7";
+    for end in ["const u64 9", "extent p0 0", "query range 0 0"] {
+        assert_eq!(items(&sums(end, stores), Cut::Cpu), 8, "{end}");
+        assert_eq!(items(&sums(end, stores), Cut::Gpu), 1, "{end}");
+    }
+    // As many turns as the item says; not only sums; a vector of each turn's would be calls; a way out.
+    let own = sums("query position 0 0", stores);
+    let branch = sums("const u64 9", "%9 bool = lt %5, %6 if %9 { store v0 = %7 } else { }");
+    let call = sums("const u64 9", "%9 f32 = sin %7 store v0 = %9");
+    let leaves = sums("const u64 9", "%9 bool = lt %5, %6 if %9 { break l0 } else { }");
+    let counts = sums("const u64 9", stores).replace("f32", "i32");
+    // What each item has beside that is much, so that eight have too much for a thread.
+    let of = |elements| {
+        let ty = format!("type t0 = array f32 {elements}\n");
+        let param = "param p2 = \"z\" view t0 1 inout item\nvar v0";
+        let moved = "%0 u64 = query position 0 0 %20 t0 = load p2[%0] store p2[%0] = %20";
+        let text = sums("const u64 9", stores).replace("var v0", param);
+        let text = text.replace("param p0", &format!("{ty}param p0"));
+        text.replace("%0 u64 = query position 0 0", moved)
+    };
+    assert_eq!(items(&of(16), Cut::Cpu), 8);
+    for text in [own, branch, call, leaves, counts, of(100)] {
+        assert_eq!(items(&text, Cut::Cpu), 1, "{text}");
+    }
+}
+
+/// What is left of a row is computed one by one, in a text that has each label once.
+#[test]
+fn labels_are_of_one_part() {
+    let leaves =
+        "block l1 { %9 bool = const bool 1 if %9 { for l2 %10 in %2, %3 { break l1 } } else { } }";
+    let text = sums("const u64 9", "store v0 = %7")
+        .replace("%8 f32 = load v0", &format!("{leaves} %8 f32 = load v0"));
+    let form = Form { rows: true, ..Form::new(Dialect::OpenCl, false) };
+    for items in [2, 8] {
+        let module =
+            emit_abreast(&read(&text), items, form, &Capabilities::LEAST).unwrap().unwrap();
+        let labels: Vec<_> =
+            module.text.lines().filter(|line| line.trim().ends_with(": ;")).collect();
+        let apart: std::collections::BTreeSet<_> = labels.iter().collect();
+        assert_eq!((labels.len(), apart.len()), (1 + usize::from(items), 1 + usize::from(items)));
+    }
+    let returns = text.replace("break l1", "return");
+    assert_eq!(emit_abreast(&read(&returns), 2, form, &Capabilities::LEAST), Ok(None));
 }
 
 /// Loops that load and are short; in what GPUs are given without tests, and nowhere else.

@@ -17,12 +17,12 @@ use compare::exact;
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;
 use folio_kernel::access::of_launch;
-use folio_kernel::emit::{Capabilities, Cut, Dialect, Form, Texts};
+use folio_kernel::emit::{Capabilities, Cut, Dialect, Form, Texts, emit_abreast};
 use folio_kernel::launch::Launch;
 use folio_kernel::tile::tile;
 use folio_kernel::{
     Access, Builder, Combine, Kernel, Op, Owner, ParamKind, Scalar, Stmt, Unary, Violation,
-    ViolationKind,
+    ViolationKind, walk,
 };
 use folio_model::compilers::nvrtc::Nvrtc;
 use folio_model::compilers::opencl::OpenCl;
@@ -32,6 +32,7 @@ use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
 use folio_opencl::{Cache, OpenClBackend};
 use launch::{How, Ran};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Runs a suite over the seeds of a budget.
@@ -59,21 +60,26 @@ fn suite_emit_opencl() {
         Err(why) => return println!("skipped: opencl: {why}"),
     };
     println!("{}", device.name);
+    let abreast = AtomicUsize::new(0);
     let case = |seed| {
         let case = generate(seed).map_err(|error| error.to_string())?;
-        agrees(device, case, seed).map_err(|why| seeded(seed, "suite_emit_opencl", why))
+        let agrees = agrees(device, case, seed);
+        let shared = agrees.map_err(|why| seeded(seed, "suite_emit_opencl", why))?;
+        abreast.fetch_add(usize::from(shared), Ordering::Relaxed);
+        Ok(())
     };
     suite("emit", &case);
+    println!("{} of them with items next to each other", abreast.into_inner());
 }
 
 /// The device computes what the interpreter does: with checks, without where none are needed, and with
-/// several items for each thread.
-fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<(), String> {
+/// several items for each thread, a block's width apart or next to each other: whether it had the last.
+fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<bool, String> {
     exact(&mut case.kernel);
     let mut args = case.args.clone();
     let Ok(ran) = interp::run(&case.kernel, &case.launch, &mut args, Order::Forward, 300_000)
     else {
-        return Ok(());
+        return Ok(false);
     };
     let found = of_launch(&case.kernel, &case.launch);
     let proved = found.arrays_proved && found.params.iter().all(|param| param.proved);
@@ -88,8 +94,19 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<(), String> {
             .map_err(|why| format!("{why}\n{kernel}\n{:?}\n{}", case.launch, there.text))
     };
     compare(&case.kernel, &how(true))?;
+    let mut shared = false;
     if proved {
         compare(&case.kernel, &how(false))?;
+        let how = How { form: Form { rows: true, ..how(false).form }, ..how(false) };
+        let (items, caps) = (2 + (seed % 3) as u8, launch::capabilities(device));
+        let module = emit_abreast(&case.kernel, items, how.form, &caps);
+        if let Some(module) = module.map_err(|lacks| lacks.to_string())? {
+            shared = true;
+            let there =
+                launch::run_module(device, &case.kernel, &case.launch, &case.args, &how, module)?;
+            outcome(&case, ran.failure.as_ref(), &args, &there)
+                .map_err(|why| format!("abreast: {why}\n{}\n{}", case.kernel, there.text))?;
+        }
     }
     let last = usize::from(case.kernel.shape.rank) - 1;
     if let Ok(tiled) = tile(&case.kernel, 2)
@@ -97,7 +114,7 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<(), String> {
     {
         compare(&tiled, &How { block: BLOCK as usize, ..how(true) })?;
     }
-    Ok(())
+    Ok(shared)
 }
 
 /// The machine computes what the interpreter does: with tests of indices, and without where none are needed.
@@ -399,4 +416,19 @@ fn cuda_computes_constants() {
         Ok(machine) => constants::agree(&machine),
         Err(why) => println!("skipped: cuda: {why}"),
     }
+}
+
+/// Among random kernels are such whose loops several items share.
+#[test]
+fn loops_of_several_items_occur() {
+    let loops = |kernel: &Kernel| {
+        let mut loops = 0;
+        walk(&kernel.body, &mut |stmt| loops += usize::from(matches!(stmt, Stmt::For { .. })));
+        loops
+    };
+    let kernels = (0..2000).filter_map(|seed| generate(seed).ok()).map(|case| case.kernel);
+    let shared = |kernel: &Kernel| tile(kernel, 2).is_ok_and(|two| loops(&two) < 2 * loops(kernel));
+    let (shared, all) = kernels.fold((0, 0), |(n, all), k| (n + usize::from(shared(&k)), all + 1));
+    println!("{shared} of {all}");
+    assert!(shared >= 40, "{shared} of {all}");
 }

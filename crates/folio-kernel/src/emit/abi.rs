@@ -76,8 +76,9 @@ pub enum Threads {
         /// Items of a thread.
         tile: u8,
     },
-    /// Any number along the last dimension, in blocks of one: they share the items of a row evenly. In the others one for
-    /// each row. A grid is all of a launch. The form of item kernels on CPUs.
+    /// Any number along the last dimension, in blocks of one: they share the items of a row evenly, and compute them one
+    /// by one or several at a time. In the others one for each row. A grid is all of a launch. The form of item kernels
+    /// on CPUs.
     Rows,
     /// One for each item, in blocks that are the groups.
     Groups,

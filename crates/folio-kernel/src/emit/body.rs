@@ -5,7 +5,7 @@ use super::names;
 use super::types;
 use super::writer::{Open, Writer};
 use crate::ir::{Body, Label, Let, ParamKind, SiteId, Stmt, Value};
-use crate::op::{Binary, Op, Unary};
+use crate::op::{Binary, Op};
 use crate::types::Scalar;
 
 /// Turns of a short loop that are to be one. What was measured of a product of matrices is in docs/ARCHITECTURE.md: with
@@ -315,16 +315,8 @@ impl Writer<'_> {
 /// A loop without another one and without branches, which loads something, and is short enough for a compiler to
 /// write it down so many times: mathematical functions are long.
 fn is_worth_unrolling(body: &Body) -> bool {
-    let short = |op: &Op| match op {
-        Op::Unary(op, _) => {
-            matches!(op, Unary::Neg | Unary::Not | Unary::Abs | Unary::Sqrt | Unary::Rsqrt)
-        }
-        Op::Binary(op, ..) => !matches!(op, Binary::Pow | Binary::Atan2 | Binary::Hypot),
-        Op::Atomic(..) | Op::Subgroup(..) | Op::SubgroupFold(..) => false,
-        _ => true,
-    };
     let straight = |stmt: &Stmt| match stmt {
-        Stmt::Let(define) => short(&define.op),
+        Stmt::Let(define) => define.op.is_short(),
         other => matches!(other, Stmt::Store { .. }),
     };
     let loads = |stmt: &Stmt| matches!(stmt, Stmt::Let(Let { op: Op::Load(_), .. }));

@@ -5,13 +5,51 @@ use super::group::reductions;
 use super::lacks::{Capabilities, Lacks, Needs};
 use super::writer::Writer;
 use super::{Dialect, Form, Module, live, names, reduce, types};
-use crate::ir::{Access, Kernel, Owner, ParamId, ParamKind, VarId};
+use crate::ir::{Access, Kernel, Owner, ParamId, ParamKind, Stmt, VarId, walk};
+use crate::tile::{abreast, relabelled, tile};
 use crate::types::{Scalar, Type};
+
+/// Bytes of an item's that are not in registers, at most, where several items are computed at a time.
+const MOST_PRIVATE: u64 = 256;
 
 /// Threads of a block of an item kernel, at most.
 const BLOCK: u32 = 256;
 
 pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, Lacks> {
+    let module = text(kernel, None, form, caps)?;
+    let small = module.layout.private <= MOST_PRIVATE;
+    match if small && may_share(&module, form) { abreast(kernel) } else { None } {
+        Some(several) => text(&several, Some(&relabelled(kernel, &several)), form, caps),
+        None => Ok(module),
+    }
+}
+
+/// The same of rows, of so many items at a time whether that pays or not; none where that cannot be.
+pub fn emit_abreast(
+    kernel: &Kernel,
+    items: u8,
+    form: Form,
+    caps: &Capabilities,
+) -> Result<Option<Module>, Lacks> {
+    let mut may = may_share(&text(kernel, None, form, caps)?, form);
+    walk(&kernel.body, &mut |stmt| may &= !matches!(stmt, Stmt::Return));
+    let several = if may { tile(kernel, items).ok() } else { None };
+    let text = |several: Kernel| text(&several, Some(&relabelled(kernel, &several)), form, caps);
+    several.map(text).transpose()
+}
+
+/// Whether items of a row may be computed together: where they fail, each does for itself.
+fn may_share(module: &Module, form: Form) -> bool {
+    module.layout.threads == Threads::Rows && !form.checked && !module.layout.verdict
+}
+
+/// The text of a kernel; or of rows, in which that computes several items at a time, and `rest` those that are left.
+fn text(
+    kernel: &Kernel,
+    rest: Option<&Kernel>,
+    form: Form,
+    caps: &Capabilities,
+) -> Result<Module, Lacks> {
     let needs = Needs::of(kernel);
     needs.check(kernel, caps)?;
     let mut w = Writer::new(kernel, form);
@@ -19,13 +57,13 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
     let threads = match kernel.shape {
         shape if shape.groups => Threads::Groups,
         _ if !reduces.is_empty() => Threads::Linear,
-        shape if form.rows && shape.tile == 1 => Threads::Rows,
+        shape if rest.is_some() || (form.rows && shape.tile == 1) => Threads::Rows,
         shape => Threads::Items { tile: shape.tile },
     };
     let code = match threads {
         Threads::Groups => w.group_kernel(),
         Threads::Linear => w.linear_kernel(),
-        Threads::Rows => w.row_kernel(),
+        Threads::Rows => w.row_kernel(rest),
         Threads::Items { .. } => w.item_kernel(),
     };
     w.argument_words();
@@ -81,24 +119,55 @@ impl Writer<'_> {
         self.take()
     }
 
-    /// The code of a row's items, in a loop over those of a thread.
-    fn row_kernel(&mut self) -> String {
+    /// The code of a row's items, in a loop over those of a thread; or in two, of several items at a time and of those
+    /// that are left.
+    fn row_kernel(&mut self, rest: Option<&Kernel>) -> String {
         let kernel = self.kernel;
         self.exit = Some("next");
         let (body, _) = self.apart(|w| w.body(&kernel.body));
+        let left = rest.map(|rest| self.apart(|w| w.body(&rest.body)).0);
         self.share();
-        self.variables();
+        match (rest, left) {
+            (Some(rest), Some(left)) => {
+                let tile = kernel.shape.tile;
+                self.line("u64 turn = 0;");
+                self.open(format!("for (; count - turn >= {tile}; turn += {tile}) {{"));
+                self.turn(tile, kernel.vars.len(), &body);
+                self.open("for (; turn < count; turn++) {");
+                self.turn(1, rest.vars.len(), &left);
+            }
+            _ => {
+                let mut loops = false;
+                walk(&kernel.body, &mut |stmt| {
+                    loops |= matches!(stmt, Stmt::For { .. } | Stmt::Loop { .. });
+                });
+                if !loops {
+                    // Compilers make vectors of it, and of one for each turn less than a processor can do. Rows of
+                    // several dimensions are shorter: what more vectors leave over would be computed one by one.
+                    let vectors = if kernel.shape.rank == 1 { 4 } else { 2 };
+                    self.line(format!("#pragma clang loop interleave_count({vectors})"));
+                }
+                self.open("for (u64 turn = 0; turn < count; turn++) {");
+                self.turn(1, kernel.vars.len(), &body);
+            }
+        }
+        self.take()
+    }
+
+    /// A turn of such a loop, which it closes: `body`, of so many items and with the first variables.
+    fn turn(&mut self, items: u8, vars: usize, body: &str) {
+        self.row_positions(items);
+        self.first_variables(vars);
         if self.left {
             // Braces, so that no jump passes over a definition.
             self.line("{");
         }
-        self.lines(&body);
+        self.lines(body);
         if self.left {
             self.line("}");
             self.line("next: ;");
         }
         self.close("}");
-        self.take()
     }
 
     /// The code of a group, in each of its threads.
@@ -130,8 +199,12 @@ impl Writer<'_> {
 
     /// The kernel's variables.
     pub(super) fn variables(&mut self) {
+        self.first_variables(self.kernel.vars.len());
+    }
+
+    fn first_variables(&mut self, count: usize) {
         let named = live::variables(self.kernel);
-        for (at, var) in self.kernel.vars.iter().enumerate() {
+        for (at, var) in self.kernel.vars.iter().enumerate().take(count) {
             if named[at] {
                 let name = names::var(self.kernel, VarId(at as u32));
                 self.declare(&name, var.ty);

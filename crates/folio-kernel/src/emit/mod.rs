@@ -10,7 +10,8 @@
 //! A kernel has up to four texts for a dialect: with checks and without them, of one item for each
 //! thread and of several. A text without checks is for launches of which
 //! [`access::of_launch`](crate::access::of_launch) proved all accesses; that of several items is the same of the
-//! kernel that [`tile`](crate::tile) makes. Divisions by zero and assertions are noticed in each. [`Texts`] has those that a
+//! kernel that [`tile`](crate::tile) makes. For CPUs a text without checks is of a row, of which neighbours are computed
+//! together where that makes vectors of them ([`abreast`](crate::tile::abreast)). Divisions by zero and assertions are noticed in each. [`Texts`] has those that a
 //! backend needs, and chooses among them.
 //!
 //! # The text
@@ -98,7 +99,7 @@ pub struct Form {
     /// Compilers are told to unroll short loops that load, as GPUs want it: then several loads are under way, and
     /// the threads of a block do not drift apart.
     pub unroll: bool,
-    /// As on CPUs, where one thread computes all items of a block: a row's items are a loop ([`Threads::Rows`]), of
+    /// As on CPUs, where one thread computes all items of a block: a row's items are a loop or two ([`Threads::Rows`]), of
     /// which compilers make vectors, and in blocks the first thread does alone what would take a barrier for each step.
     pub rows: bool,
 }
@@ -143,4 +144,15 @@ pub struct Module {
 /// The text of a verified kernel for devices with these capabilities.
 pub fn emit(kernel: &Kernel, form: Form, capabilities: &Capabilities) -> Result<Module, Lacks> {
     entry::emit(kernel, form, capabilities)
+}
+
+/// The same of rows ([`Form::rows`]) without tests, of so many items at a time (2 to 16) whether that pays or not, for
+/// tests; none where that cannot be.
+pub fn emit_abreast(
+    kernel: &Kernel,
+    items: u8,
+    form: Form,
+    capabilities: &Capabilities,
+) -> Result<Option<Module>, Lacks> {
+    entry::emit_abreast(kernel, items, form, capabilities)
 }

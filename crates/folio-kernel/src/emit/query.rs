@@ -74,7 +74,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The row of a thread, and opens the loop over the items that are its share of it.
+    /// The row of a thread, and how many of its items are the thread's share of it.
     pub(super) fn share(&mut self) {
         let (dialect, rank) = (self.form.dialect, self.kernel.shape.rank);
         let asks = |w: &Self, dim| w.queries.contains(&(Query::Position, dim, 0));
@@ -92,10 +92,18 @@ impl Writer<'_> {
         self.line(format!("const u64 even = {range} / threads, more = {range} % threads;"));
         self.line("const u64 before = thread * even + (thread < more ? thread : more);");
         self.line("const u64 count = even + (thread < more ? 1 : 0);");
-        self.open("for (u64 turn = 0; turn < count; turn++) {");
-        if asks(self, last) {
-            let first = self.launch_word("first", Word::First, last);
-            self.line(format!("const u64 pos{last} = {first} + before + turn;"));
+    }
+
+    /// Where the next items of that share are.
+    pub(super) fn row_positions(&mut self, items: u8) {
+        let last = self.kernel.shape.rank - 1;
+        for copy in 0..items {
+            if self.queries.contains(&(Query::Position, last, copy)) {
+                let first = self.launch_word("first", Word::First, last);
+                let name = self.position(last, copy);
+                let after = if copy > 0 { format!(" + {copy}") } else { String::new() };
+                self.line(format!("const u64 {name} = {first} + before + turn{after};"));
+            }
         }
     }
 

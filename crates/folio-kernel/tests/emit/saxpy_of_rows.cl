@@ -37,6 +37,7 @@ ENTRY(1) folio_saxpy(
   const u64 even = range0 / threads, more = range0 % threads;
   const u64 before = thread * even + (thread < more ? thread : more);
   const u64 count = even + (thread < more ? 1 : 0);
+  #pragma clang loop interleave_count(4)
   for (u64 turn = 0; turn < count; turn++) {
     const u64 pos0 = first0 + before + turn;
     const f32 t2 = x_p1[pos0 - x_p1_low0];

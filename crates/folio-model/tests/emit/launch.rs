@@ -109,8 +109,19 @@ pub fn run(
     args: &[Arg],
     how: &How,
 ) -> Result<Ran, String> {
-    let module =
-        emit(kernel, how.form, &capabilities(device)).map_err(|lacks| lacks.to_string())?;
+    let module = emit(kernel, how.form, &capabilities(device));
+    run_module(device, kernel, launch, args, how, module.map_err(|lacks| lacks.to_string())?)
+}
+
+/// Compiles and runs what was emitted.
+pub fn run_module(
+    device: &OpenCl,
+    kernel: &Kernel,
+    launch: &Launch,
+    args: &[Arg],
+    how: &How,
+    module: Module,
+) -> Result<Ran, String> {
     let options = Dialect::OpenCl.options(true);
     let program =
         device.compile(&module.text, options).map_err(|why| format!("{why}\n{}", module.text))?;

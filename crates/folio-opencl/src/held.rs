@@ -1,6 +1,7 @@
 //! Launches that are ready to be enqueued. A lane collects a few and then gives them to the driver one right after
 //! the other: so the driver's code is run from warm caches, and ours as well; and the thread of a device that is a CPU
-//! finds the next kernel there, where it would otherwise sleep after each and be woken for the next.
+//! finds the next kernel there, where it would otherwise sleep after each and be woken for the next. The first launch
+//! of a lane that is seen to have ended all is not held, and then two are, and four: it begins while those after it come.
 //!
 //! Whatever else is enqueued comes after them (`Commands`, `State::mark`, `State::flush`). What the driver refuses
 //! fails that launch, and is told when the lane looks how far it is.
@@ -22,8 +23,9 @@ pub(crate) const FEW: usize = 16;
 
 /// Launches in order, and what was refused of earlier ones.
 pub(crate) struct Held {
-    /// How many are enqueued together.
+    /// How many are enqueued together, at most, and now.
     most: usize,
+    enough: usize,
     launches: Vec<Launch>,
     /// Of all launches, one after the other.
     words: Vec<u64>,
@@ -59,6 +61,7 @@ impl Held {
         let (launches, words, pointers, refused) = Default::default();
         Held {
             most: if kind == DeviceKind::Cpu { MOST } else { FEW },
+            enough: 1,
             launches,
             words,
             pointers,
@@ -66,9 +69,18 @@ impl Held {
         }
     }
 
-    /// They are to be enqueued.
-    pub(crate) fn is_full(&self) -> bool {
-        self.launches.len() >= self.most
+    /// They are to be enqueued, and of the next ones more are to be held.
+    pub(crate) fn is_full(&mut self) -> bool {
+        let full = self.launches.len() >= self.enough;
+        if full {
+            self.enough = self.most.min(2 * self.enough);
+        }
+        full
+    }
+
+    /// All that was enqueued is seen to have ended.
+    pub(crate) fn rest(&mut self) {
+        self.enough = 1;
     }
 
     pub(crate) fn len(&self) -> usize {

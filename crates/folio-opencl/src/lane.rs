@@ -391,9 +391,12 @@ impl State {
         self.marks.push_back(Mark { tick: self.issued, event, _kept, told });
     }
 
-    /// Marks the last tick, with its own event if it has one.
+    /// Marks the last tick, with its own event if it has one, or can have one.
     fn mark(&mut self, event: Option<Arc<Event>>) -> Result<(), HalError> {
-        self.enqueue();
+        // Where records are to be read, the event is that of the read, which comes after the launches.
+        let told = event.is_none() && !self.verdicts.are_used();
+        let last = self.held.enqueue(&self.queue, told).map(Arc::new);
+        let event = event.or(last);
         let (event, told) = match (self.verdicts.tell(&self.queue)?, event) {
             (Some((event, told)), _) => (Arc::new(event), Some(told)),
             (None, Some(event)) => (event, None),
@@ -488,7 +491,9 @@ unsafe impl Lane for OpenClLane {
         // A device that has nothing to do, as far as known, is given what there is.
         let held = state.held.len() as u64;
         if held > 0 && self.done() + held < state.issued && self.core.info.caps.batches {
-            if state.issued - state.flushed >= FLUSH_EVERY {
+            // The first of them were not held.
+            let begun = state.flushed > self.done();
+            if !begun || state.issued - state.flushed >= FLUSH_EVERY {
                 state.flushed = state.issued;
                 let _ = state.queue.flush();
             }

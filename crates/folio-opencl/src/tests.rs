@@ -356,7 +356,7 @@ fn verdicts_cost_no_synchronisation() {
         let told = of("clEnqueueReadBuffer");
         assert!((reads..=reads + 1).contains(&told), "{calls:?}");
         assert_eq!(told, of("clEnqueueFillBuffer"), "{calls:?}");
-        // A mark is the read, or else a marker.
+        // A mark is the read, or else the last launch's, or a marker.
         assert!(told + of("clEnqueueMarkerWithWaitList") <= 11, "{calls:?}");
         // How far the lane is, is no question to the driver.
         let asked = calls_of(|| (0..100).for_each(|_| drop(bench.lane.completed())));

@@ -77,6 +77,11 @@ impl Verdicts {
         self.used.push((self.tick, by));
     }
 
+    /// There is something to be read.
+    pub(crate) fn are_used(&self) -> bool {
+        !self.used.is_empty()
+    }
+
     /// Reads and clears what was used, if anything.
     pub(crate) fn tell(&mut self, queue: &Queue) -> Result<Option<(Event, Told)>, HalError> {
         let Some((_, memory)) = self.memory.as_ref().filter(|_| !self.used.is_empty()) else {

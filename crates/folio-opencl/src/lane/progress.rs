@@ -81,6 +81,9 @@ impl OpenClLane {
             mark.told.into_iter().flat_map(Told::failures).for_each(|failure| self.fail(failure));
             self.passed.store(mark.tick, Ordering::Release);
         }
+        if self.passed() == state.issued {
+            state.held.rest();
+        }
     }
 
     /// The same, unless somebody holds the state.

@@ -6,8 +6,8 @@ use crate::held::{FEW, MOST};
 use crate::lane::FLUSH_EVERY;
 use folio_core::hal::DeviceKind;
 
-/// Launches are enqueued when there are many, when something else is, or when the lane is flushed; and at once where the
-/// device has nothing to do. One that the driver refuses then fails, and no other.
+/// Launches are enqueued when there are many, when something else is, or when the lane is flushed; the first at once, and
+/// those after it in pairs, in fours, and so on. One that the driver refuses then fails, and no other.
 #[test]
 fn launches_are_held_until_they_are_many() {
     let Some(bench) = Bench::open(256) else { return };
@@ -25,6 +25,12 @@ fn launches_are_held_until_they_are_many() {
     bench.finish();
     let batches = bench.device.info().caps.batches;
     let most = if bench.device.info().kind == DeviceKind::Cpu { MOST } else { FEW };
+    let mut together = 1;
+    while together < most {
+        assert_eq!(launched(&|| (1..together).for_each(|_| launch(true))), 0, "{together}");
+        assert_eq!(launched(&|| launch(true)), together);
+        together *= 2;
+    }
     assert_eq!(launched(&|| (1..most).for_each(|k| launch(k % 2 == 0))), 0);
     assert_eq!(launched(&|| launch(true)), most);
     assert_eq!(launched(&|| launch(false)), 0);
@@ -33,8 +39,16 @@ fn launches_are_held_until_they_are_many() {
     assert_eq!(launched(&|| bench.lane.flush()), usize::from(batches));
     launch(true);
     assert_eq!(launched(&|| bench.finish()), 1);
+    // All has ended.
+    bench.copy(&mut [1.0; 256], true);
+    assert_eq!(launched(&|| launch(true)), 1);
     launch(true);
-    assert_eq!(launched(&|| bench.lane.drive()), 1);
+    let begun = calls_of(|| bench.lane.drive());
+    assert_eq!(begun.get("clFlush"), Some(&1), "what was not held is begun: {begun:?}");
+    assert_eq!(begun.contains_key("clEnqueueNDRangeKernel"), !batches, "{begun:?}");
+    bench.finish();
+    assert_eq!(launched(&|| launch(true)), 1);
+    assert_eq!(launched(&|| [true; 2].into_iter().for_each(launch)), 2);
     launch(true);
     launch(false);
     refuse("clEnqueueNDRangeKernel", 1);
@@ -43,7 +57,7 @@ fn launches_are_held_until_they_are_many() {
     assert_eq!(launched(&|| bench.copy(&mut values.clone(), false)), 1);
     was_refused();
     bench.copy(&mut values, false);
-    assert_eq!(values, [2f32.powi(most as i32 + 6); 256]);
+    assert_eq!(values, [2f32.powi(6); 256]);
     let failures = bench.failures();
     assert_eq!(failures.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), [bench.last.get() - 2]);
 }
@@ -133,7 +147,8 @@ fn what_is_held_on_a_loss_has_failed() {
     other.lane.flush();
     let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, 256]));
     let args = Args { proved: true, ..Args::new(&params) };
-    for _ in 0..3 {
+    // One at once, then two together; and what is not enough for four.
+    for _ in 0..6 {
         let kernel = KernelRef::Loaded(bench.twice);
         bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
     }

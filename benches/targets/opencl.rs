@@ -12,8 +12,10 @@ use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceKind, Notify};
 use folio_opencl::OpenClBackend;
 
 const LAUNCHES: usize = 2_000;
-/// Launches of a turn where data are large.
+/// Launches of a turn where data are large, at least; and items of a turn. It is kernels that are compared, and not how
+/// long a wait for one takes ([`Bench::bursts`]).
 const TURNS: usize = 10;
+const ITEMS: usize = 1 << 25;
 
 type Group = (&'static str, fn(&Bench));
 type Launch<'l> = Box<dyn Fn(usize) -> folio::Result<Event> + 'l>;
@@ -98,6 +100,29 @@ impl Bench {
         }
     }
 
+    /// A few launches of a kernel of some microseconds, and a wait for them.
+    fn bursts(&self) {
+        let n = 1 << self.sizes(20, 16);
+        let data = values(n);
+        let (x, y) = (self.of(&data, [n]).share(), self.of(&data, [n]).share());
+        let [p, q] = std::array::from_fn(|_| self.cl.memory(&data));
+        let call = self.cl.call("saxpy", &[Arg::Float(0.25), p, q], &[0], &[n], None);
+        for launches in [1, 3, 10, 100] {
+            let ours = || {
+                timed(|| {
+                    let run = |_| drop(ok(self.q.run(n, kernels::saxpy(0.25, &x, &y))));
+                    (0..launches).for_each(run);
+                    ok(self.q.wait());
+                })
+            };
+            let theirs = || timed(|| self.cl.run(std::iter::repeat_n(&call, launches)));
+            let _ = (ours(), theirs());
+            let what = format!("{launches} of 2^{} f32, and a wait", n.ilog2());
+            line(&what, compare(101, launches, ours, theirs), "by hand");
+        }
+        [p, q].into_iter().for_each(|memory| self.cl.release(memory));
+    }
+
     /// Memory that comes and goes.
     fn allocations(&self) {
         if !self.cl.allocate(64) {
@@ -137,6 +162,7 @@ impl Bench {
     fn streams(&self) {
         for power in self.sizes(vec![20, 22, 24, 26, 28], vec![16, 20, 24]) {
             let n = 1usize << power;
+            let turns = TURNS.max(ITEMS / n);
             let data = values(n);
             let (x, z, mut y) = (self.of(&data, [n]), self.of(&data, [n]), self.of(&data, [n]));
             let memory: [Arg; 3] = std::array::from_fn(|_| self.cl.memory(&data));
@@ -155,7 +181,7 @@ impl Bench {
                 };
                 let mut ours = || {
                     timed(|| {
-                        for _ in 0..TURNS {
+                        for _ in 0..turns {
                             drop(ok(match name {
                                 "saxpy" => self.q.run(n, kernels::saxpy(0.25, &x, &mut y)),
                                 _ => self.q.run(n, kernels::triad(0.25, &x, &z, &mut y)),
@@ -164,17 +190,17 @@ impl Bench {
                         ok(self.q.wait());
                     })
                 };
-                let theirs = || timed(|| self.cl.run(std::iter::repeat_n(&call, TURNS)));
+                let theirs = || timed(|| self.cl.run(std::iter::repeat_n(&call, turns)));
                 let _ = (ours(), theirs());
-                let both = compare(15, TURNS, ours, theirs);
+                let both = compare(15, turns, ours, theirs);
                 rate(format!("{name} of 2^{power} f32"), 3, both, "by hand");
             }
             if power <= 24 {
                 let theirs = self.cl.floats(memory[2], n);
                 assert_close("streams", &ok(y.to_vec()), &theirs);
             }
-            let copies = || timed(|| self.cl.copy([memory[0], memory[1]], 4 * n, TURNS));
-            let both = compare(15, TURNS, copies, copies);
+            let copies = || timed(|| self.cl.copy([memory[0], memory[1]], 4 * n, turns));
+            let both = compare(15, turns, copies, copies);
             rate(format!("copy of 2^{power} f32, the driver's"), 2, both, "itself");
             memory.iter().for_each(|memory| self.cl.release(*memory));
         }
@@ -192,8 +218,8 @@ impl Bench {
     ) {
         let memory = self.cl.memory(&ok(mine.to_vec()));
         let calls = calls(&self.cl, memory);
-        // On a GPU several in a row: it is kernels that are compared, and not how long a wait for one takes.
-        let turns = self.sizes(8, 1);
+        // Several in a row: it is kernels that are compared, and not how long a wait for one takes.
+        let turns = 8;
         let run = || {
             timed(|| {
                 (1..turns).for_each(|_| drop(ok(ours(&self.q, mine))));
@@ -286,9 +312,10 @@ fn main() {
     };
     println!("{}", bench.cl.name);
     heading();
-    let groups: [Group; 8] = [
+    let groups: [Group; 9] = [
         ("allocations", Bench::allocations),
         ("launches", Bench::launches),
+        ("bursts", Bench::bursts),
         ("streams", Bench::streams),
         ("stencils", Bench::stencils),
         ("products", Bench::products),

@@ -161,6 +161,61 @@ fn labels_are_of_one_part() {
     assert_eq!(emit_abreast(&read(&returns), 2, form, &Capabilities::LEAST), Ok(None));
 }
 
+/// Local memory that is used as rows is an array of rows, where a group's items are a loop.
+#[test]
+fn local_memory_may_be_rows() {
+    let place = |sum: &str, cut, proved| {
+        let kernel = read(&format!(
+            r#"kernel "rows" groups 1 tile 1
+            param p0 = "y" view f32 1 inout item
+            param p1 = "tile" local f32 256
+            body {{
+              phase {{
+                %0 u64 = query position 0 0
+                %1 u64 = query local_id 0 0
+                %2 u64 = const u64 0
+                %3 u64 = const u64 16
+                %4 f32 = const f32 0
+                store p1[%1] = %4
+              }}
+              phase {{
+                %10 u64 = query position 0 0
+                %11 u64 = query local_id 0 0
+                %12 u64 = const u64 0
+                %13 u64 = const u64 16
+                for l0 %14 in %12, %13 {{
+                  {sum}
+                  %19 f32 = load p1[%18]
+                  store p0[%10] = %19
+                }}
+              }}
+            }}"#
+        ));
+        let texts = Texts::of(&kernel, Dialect::OpenCl, &Capabilities::LEAST, cut).unwrap();
+        let text = texts.text(proved).text.clone();
+        let line = text.lines().find(|line| line.contains("t19 = ")).unwrap().trim().to_owned();
+        line.strip_prefix("const f32 t19 = ").map(str::to_owned).unwrap_or(text)
+    };
+    let rows = "((LOCAL f32 (*)[16])tile_p1)";
+    for (sum, row, column) in [
+        ("%17 u64 = mul %14, %13 %18 u64 = add %17, %11", "k14", "local0"),
+        ("%17 u64 = mul %13, %11 %18 u64 = add %14, %17", "local0", "k14"),
+    ] {
+        assert_eq!(place(sum, Cut::Cpu, true), format!("{rows}[{row}][{column}];"));
+        assert_eq!(place(sum, Cut::Gpu, true), "tile_p1[t18];");
+        assert!(!place(sum, Cut::Cpu, false).contains(rows));
+    }
+    // A row, or a column, that may be any number; and what is no sum.
+    for sum in [
+        "%17 u64 = mul %10, %13 %18 u64 = add %17, %11",
+        "%17 u64 = mul %14, %13 %18 u64 = add %17, %10",
+        "%17 u64 = mul %14, %11 %18 u64 = add %17, %11",
+        "%17 u64 = mul %14, %13 %18 u64 = sub %17, %11",
+    ] {
+        assert_eq!(place(sum, Cut::Cpu, true), "tile_p1[t18];", "{sum}");
+    }
+}
+
 /// Loops that load and are short; in what GPUs are given without tests, and nowhere else.
 #[test]
 fn short_loops_that_load_are_unrolled() {

@@ -72,16 +72,17 @@ impl Writer<'_> {
         spot
     }
 
-    fn element(&mut self, param: ParamId, at: &[Value], site: Option<SiteId>) -> Spot {
+    fn element(&mut self, param: ParamId, values: &[Value], site: Option<SiteId>) -> Spot {
         self.params.insert(param);
         let name = names::param(self.kernel, param);
-        let at: Vec<_> = at.iter().map(|value| self.atom(*value)).collect();
+        let at: Vec<_> = values.iter().map(|value| self.atom(*value)).collect();
         if let Some(ParamKind::Local { len, .. }) =
             self.kernel.params.get(param.index()).map(|p| &p.kind)
         {
             let index = at.concat();
-            let mut spot =
-                Spot { lvalue: format!("{name}[{index}]"), space: "LOCAL", checks: vec![] };
+            let lvalue = self.slot_in_rows(param, &name, values);
+            let lvalue = lvalue.unwrap_or_else(|| format!("{name}[{index}]"));
+            let mut spot = Spot { lvalue, space: "LOCAL", checks: vec![] };
             self.check_slot(&mut spot, Some(param), &index, u64::from(*len), site);
             return spot;
         }
@@ -112,6 +113,16 @@ impl Writer<'_> {
             spot.checks.push(Check { holds: inside.join(" && "), fails });
         }
         spot
+    }
+
+    /// A slot of local memory that is used as rows, as one of an array of arrays. Where a group's items are a loop, PoCL
+    /// keeps for each of them where its row begins, unless that is part of the place.
+    fn slot_in_rows(&self, param: ParamId, name: &str, at: &[Value]) -> Option<String> {
+        let ([at], false) = (at, self.form.checked) else { return None };
+        let (row, width, column) = self.in_rows.get(at.index()).copied().flatten()?;
+        let (element, _) = self.kernel.elements(param)?;
+        let (ty, row, column) = (self.type_name(element), self.atom(row), self.atom(column));
+        Some(format!("((LOCAL {ty} (*)[{width}]){name})[{row}][{column}]"))
     }
 
     /// An index into an array whose length is known.

@@ -74,6 +74,7 @@ mod memory;
 mod names;
 mod query;
 mod reduce;
+mod rows;
 mod scalar;
 mod texts;
 mod types;

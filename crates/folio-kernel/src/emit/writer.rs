@@ -3,7 +3,7 @@
 use super::abi::{Fails, Point, Word, numbers};
 use super::helpers::Helpers;
 use super::scalar::Scalars;
-use super::{Form, live, names, types};
+use super::{Form, live, names, rows, types};
 use crate::ir::{Kernel, Label, Let, ParamId, SiteId, Value};
 use crate::op::Query;
 use crate::types::{Scalar, Type};
@@ -20,6 +20,8 @@ pub struct Writer<'k> {
     atoms: Vec<String>,
     /// By value: it is used.
     live: Vec<bool>,
+    /// By value: `row * width + column`, where a group's items are a loop.
+    pub in_rows: Vec<Option<(Value, u64, Value)>>,
     /// What is in the argument block, and what it is called.
     pub words: Vec<(Word, String)>,
     /// By parameter: see [`numbers`].
@@ -64,6 +66,7 @@ impl<'k> Writer<'k> {
             depth: 1,
             atoms: kernel.values.iter().map(|_| String::new()).collect(),
             live: live::values(kernel, form.checked),
+            in_rows: if form.rows { rows::in_rows(kernel) } else { vec![] },
             words: vec![],
             numbers: numbers(kernel),
             params: BTreeSet::new(),

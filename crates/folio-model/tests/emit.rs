@@ -401,7 +401,7 @@ fn distance(a: f32, b: f32) -> u64 {
 
 /// KRN-01: what compilers compute is what the interpreter does; functions of semantics 5.8 nearly so.
 #[test]
-fn opencl_computes_constants() {
+fn compile_constants_opencl() {
     let opened = Machine::open(&OpenClBackend::new().cache(Cache::off()), 0);
     match opened {
         Ok(machine) => constants::agree(&machine),

@@ -12,6 +12,9 @@ use crate::types::{Scalar, Type};
 /// Bytes of an item's that are not in registers, at most, where several items are computed at a time.
 const MOST_PRIVATE: u64 = 256;
 
+/// Statements of a body of which several vectors are worth what they take a compiler, at most.
+const SHORT: usize = 32;
+
 /// Threads of a block of an item kernel, at most.
 const BLOCK: u32 = 256;
 
@@ -137,11 +140,12 @@ impl Writer<'_> {
                 self.turn(1, rest.vars.len(), &left);
             }
             _ => {
-                let mut loops = false;
+                let (mut loops, mut statements) = (false, 0);
                 walk(&kernel.body, &mut |stmt| {
+                    statements += 1;
                     loops |= matches!(stmt, Stmt::For { .. } | Stmt::Loop { .. });
                 });
-                if !loops {
+                if !loops && statements <= SHORT {
                     // Compilers make vectors of it, and of one for each turn less than a processor can do. Rows of
                     // several dimensions are shorter: what more vectors leave over would be computed one by one.
                     let vectors = if kernel.shape.rank == 1 { 4 } else { 2 };

@@ -127,12 +127,12 @@ pub const SUITES: &[Suite] = &[
         soak: 500_000,
         soak_step: 10_000,
     },
-    // A case is a kernel in several forms, each of which OpenCL's driver compiles: two seconds of a slow machine.
+    // A case is a kernel in several forms, each of which OpenCL's driver compiles: three seconds of a slow machine.
     Suite {
         name: "KERNELS_OPENCL",
         quick: share(5, 1),
         normal: share(10, 3),
-        ci: share(60, 30),
+        ci: share(75, 15),
         soak: 5_000,
         soak_step: 50,
     },

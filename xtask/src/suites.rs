@@ -132,7 +132,7 @@ pub const SUITES: &[Suite] = &[
         name: "KERNELS_OPENCL",
         quick: share(5, 1),
         normal: share(10, 3),
-        ci: share(75, 15),
+        ci: share(60, 12),
         soak: 5_000,
         soak_step: 50,
     },

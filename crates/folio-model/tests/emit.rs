@@ -32,21 +32,22 @@ use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
 use folio_opencl::{Cache, OpenClBackend};
 use launch::{How, Ran};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Runs a suite over the seeds of a budget.
-fn suite(name: &str, case: &(dyn Fn(u64) -> Result<(), String> + Sync)) {
-    suite_of(name, Budget::of(&name.to_uppercase()), case);
+/// Runs a suite over the seeds of a budget: how many there were.
+fn suite(name: &str, case: &(dyn Fn(u64) -> Result<(), String> + Sync)) -> u64 {
+    suite_of(name, Budget::of(&name.to_uppercase()), case)
 }
 
-fn suite_of(name: &str, budget: Budget, case: &(dyn Fn(u64) -> Result<(), String> + Sync)) {
+fn suite_of(name: &str, budget: Budget, case: &(dyn Fn(u64) -> Result<(), String> + Sync)) -> u64 {
     let start = Instant::now();
     let (done, wrong) = cases(budget, 2, case);
     println!("{}", line(name, done, start.elapsed(), wrong.len(), budget.seed));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     let least = budget.cases.unwrap_or(budget.least);
     assert!(done >= least, "{done} kernels, at least {least} asked");
+    done
 }
 
 fn seeded(seed: u64, suite: &str, why: String) -> String {
@@ -60,16 +61,17 @@ fn suite_emit_opencl() {
         Err(why) => return println!("skipped: opencl: {why}"),
     };
     println!("{}", device.name);
-    let abreast = AtomicUsize::new(0);
+    let abreast = AtomicU64::new(0);
     let case = |seed| {
         let case = generate(seed).map_err(|error| error.to_string())?;
         let agrees = agrees(device, case, seed);
         let shared = agrees.map_err(|why| seeded(seed, "suite_emit_opencl", why))?;
-        abreast.fetch_add(usize::from(shared), Ordering::Relaxed);
+        abreast.fetch_add(u64::from(shared), Ordering::Relaxed);
         Ok(())
     };
-    suite("emit", &case);
-    println!("{} of them with items next to each other", abreast.into_inner());
+    let (done, abreast) = (suite("emit", &case), abreast.into_inner());
+    println!("{abreast} of them with items next to each other");
+    assert!(done < 100 || abreast >= done / 50, "{abreast} of {done}");
 }
 
 /// The device computes what the interpreter does: with checks, without where none are needed, and with

@@ -28,8 +28,7 @@ pub(crate) struct Core {
     pub(crate) target: Target,
     pub(crate) cut: Cut,
     pub(crate) cache: Cache,
-    /// What is loaded, by the numbers of handles.
-    kernels: Mutex<Vec<Arc<Loaded>>>,
+    kernels: Kernels,
     /// Why it is lost.
     pub(crate) lost: OnceLock<Lost>,
     /// It is lost, and nothing of it touches memory any more.
@@ -45,6 +44,42 @@ pub(crate) enum Loaded {
     Opaque(Opaque),
 }
 
+/// What is loaded, by the numbers of handles: it stays until the device goes, so who looks it up needs no lock. Shelf `s`
+/// has room for `2^s`.
+#[derive(Debug)]
+struct Kernels {
+    shelves: [OnceLock<Box<[OnceLock<Loaded>]>>; u32::BITS as usize],
+    /// How many there are.
+    count: Mutex<u64>,
+}
+
+impl Kernels {
+    fn new() -> Kernels {
+        Kernels { shelves: [const { OnceLock::new() }; u32::BITS as usize], count: Mutex::new(0) }
+    }
+
+    /// The shelf of a number, and its place there.
+    fn place(number: u64) -> (usize, usize) {
+        let shelf = number.saturating_add(1).ilog2();
+        (shelf as usize, (number.saturating_add(1) - (1 << shelf)) as usize)
+    }
+
+    fn get(&self, number: u64) -> Option<&Loaded> {
+        let (shelf, at) = Kernels::place(number);
+        self.shelves.get(shelf)?.get()?.get(at)?.get()
+    }
+
+    /// None if there is no room.
+    fn add(&self, loaded: Loaded) -> Option<u64> {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let (number, (shelf, at)) = (*count, Kernels::place(*count));
+        let places = || (0..1 << shelf).map(|_| OnceLock::new()).collect();
+        self.shelves.get(shelf)?.get_or_init(places).get(at)?.set(loaded).ok()?;
+        *count += 1;
+        Some(number)
+    }
+}
+
 impl Core {
     /// Kernels are given addresses, of words as well, where all devices of the context are CPUs that reach the
     /// host's memory: PoCL copies words by value for each launch, and keeps account of buffers.
@@ -52,14 +87,9 @@ impl Core {
         self.shared.cpus && self.cut == Cut::Cpu && self.svm == Svm::Fine
     }
 
-    fn kernels(&self) -> MutexGuard<'_, Vec<Arc<Loaded>>> {
-        self.kernels.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<Arc<Loaded>, HalError> {
-        let found = self.kernels().get(handle.0 as usize).cloned();
+    pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<&Loaded, HalError> {
         let unknown = || HalError::new(HalErrorKind::Driver, "a kernel that is not loaded");
-        found.ok_or_else(unknown)
+        self.kernels.get(handle.0).ok_or_else(unknown)
     }
 
     /// It takes no more. That is told when it is gone.
@@ -123,7 +153,7 @@ impl OpenClDevice {
             target,
             cut,
             cache,
-            kernels: Mutex::default(),
+            kernels: Kernels::new(),
             lost: OnceLock::new(),
             gone: AtomicBool::new(false),
             lanes: Mutex::default(),
@@ -161,9 +191,8 @@ unsafe impl Device for OpenClDevice {
             KernelSource::Opaque { source, .. } => Err(HalError::unsupported(source.language())),
             _ => Err(HalError::unsupported("code of this kind")),
         })?;
-        let mut kernels = core.kernels();
-        kernels.push(Arc::new(made));
-        Ok(KernelHandle(kernels.len() as u64 - 1))
+        let full = || HalError::unsupported("more kernels");
+        core.kernels.add(made).map(KernelHandle).ok_or_else(full)
     }
 
     fn check(
@@ -172,7 +201,7 @@ unsafe impl Device for OpenClDevice {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
-        match &*self.0.loaded(handle)? {
+        match self.0.loaded(handle)? {
             Loaded::Opaque(kernel) => {
                 self.0.lost()?;
                 self.0.told(kernel.check(geometry, arguments))
@@ -216,5 +245,23 @@ unsafe impl UsmAllocator for OpenClDevice {
 
     fn query(&self, address: u64) -> Option<PointerInfo> {
         self.0.shared.memory.query(&self.0, address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers have places of their own, shelf after shelf; what is not there is not found.
+    #[test]
+    fn kernels_have_places_of_their_own() {
+        let places = (0..5000).map(Kernels::place).collect::<Vec<_>>();
+        assert_eq!(places[..4], [(0, 0), (1, 0), (1, 1), (2, 0)]);
+        assert!(places.is_sorted() && places.windows(2).all(|two| two[0] != two[1]));
+        assert!(places.iter().all(|(shelf, at)| *at < 1 << shelf));
+        let kernels = Kernels::new();
+        for number in [0, 1, 5000, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
+            assert!(kernels.get(number).is_none());
+        }
     }
 }

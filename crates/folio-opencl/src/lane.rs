@@ -12,6 +12,7 @@ mod progress;
 use crate::cl::{Event, Queue, is_short};
 use crate::device::{Core, Loaded};
 use crate::held::Held;
+use crate::memory::Known;
 use crate::native::Native;
 use crate::reduce::Scratch;
 use crate::verdict::{Told, Verdicts};
@@ -82,6 +83,7 @@ struct State {
     /// Of commands after the last mark.
     kept: Kept,
     words: Words,
+    known: Known,
     verdicts: Verdicts,
     scratch: Scratch,
     /// Something may have been enqueued, or is held, since the last flush.
@@ -122,6 +124,7 @@ impl OpenClLane {
             held: Held::new(core.info.kind),
             kept: Kept::default(),
             words: Words::default(),
+            known: Known::default(),
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),
             unflushed: false,
@@ -250,9 +253,9 @@ impl OpenClLane {
         state.issued = head.tick;
         state.unflushed = true;
         self.core.lost()?;
-        let State { queue, held, kept, words, verdicts, scratch, marked, .. } = &mut *state;
+        let State { queue, held, kept, words, known, verdicts, scratch, marked, .. } = &mut *state;
         verdicts.begin(head.tick);
-        let uses = (kept, words, verdicts, scratch, held);
+        let uses = (kept, words, known, verdicts, scratch, held);
         // A launch that is to be marked has an event, and no marker after it.
         let told = head.timed || head.tick - *marked >= MARK_EVERY;
         let mut commands = Commands::new(&self.core, queue, uses, (head.tick, told));
@@ -454,7 +457,7 @@ unsafe impl Lane for OpenClLane {
                 return Err(HalError::unsupported("a kernel of the host"));
             }
         };
-        match self.core.loaded(handle).as_deref() {
+        match self.core.loaded(handle) {
             Ok(Loaded::Function(function)) => {
                 // What has to be compiled for it is, while nothing is locked.
                 let texts = function.texts(&self.core, geometry, args.proved);
@@ -469,6 +472,14 @@ unsafe impl Lane for OpenClLane {
 
     fn switch(&self, head: &Head<'_>, mem: MemRef, _: u64, to: Side) -> Result<(), HalError> {
         self.issue(head, |commands| commands.switch(&mem, to))
+    }
+
+    fn awaited(&self, tick: Tick) {
+        let mut state = self.lock();
+        if state.issued == tick && state.marked < tick {
+            // Whoever waits makes the mark otherwise.
+            let _ = self.mark(&mut state);
+        }
     }
 
     fn flush(&self) {

@@ -1,7 +1,7 @@
 //! Allocations: buffers, over shared virtual memory where the device has that. What is freed of the latter is kept for the
 //! next who asks ([`Pool`]).
 
-use crate::cl::{Buffer, Context, Queue, call, is_short, memory_goes, run};
+use crate::cl::{Buffer, Context, Queue, call, is_short, memory_goes, memory_gone, run};
 use crate::device::Core;
 use crate::platform::{Shared, Svm};
 use crate::pool::Pool;
@@ -224,6 +224,50 @@ impl State {
     }
 }
 
+/// How many allocations a lane remembers.
+const KNOWN: u64 = 64;
+
+/// What a lane's launches have been given, by the last digits of handles, so that it need not be looked up each time.
+#[derive(Debug)]
+pub(crate) struct Known {
+    of: [Option<(u64, Pointer)>; KNOWN as usize],
+    /// How much memory was [gone](memory_gone) then.
+    gone: u64,
+}
+
+impl Default for Known {
+    fn default() -> Known {
+        Known { of: [None; KNOWN as usize], gone: 0 }
+    }
+}
+
+impl Known {
+    /// The memory of parameters, none where nothing is accessed; by addresses or by names, as all of a lane's launches.
+    pub(crate) fn pointers(
+        &mut self,
+        memory: &Memory,
+        params: &[Param],
+        addresses: bool,
+        mut each: impl FnMut(Pointer),
+    ) -> Result<(), HalError> {
+        let now = memory_gone();
+        if std::mem::replace(&mut self.gone, now) != now {
+            self.of.fill(None);
+        }
+        for param in params {
+            each(match param.mem.base {
+                MemBase::Device { handle, .. } => match &mut self.of[(handle % KNOWN) as usize] {
+                    Some((known, to)) if *known == handle => *to,
+                    place => place.insert((handle, memory.pointer(handle, addresses)?)).1,
+                },
+                MemBase::Host(HostPtr(at)) if at.is_null() => Pointer::NULL,
+                _ => return Err(HalError::unsupported("a parameter in the host's memory")),
+            });
+        }
+        Ok(())
+    }
+}
+
 impl Memory {
     pub(crate) fn new() -> Memory {
         Memory(Mutex::default(), AtomicBool::new(false))
@@ -243,27 +287,13 @@ impl Memory {
         self.lock().find(handle).cloned()
     }
 
-    /// The memory of parameters, none where nothing is accessed: its addresses, if they are asked for and it has some. It
-    /// lives as long as the launch that is given it: the engine frees what no operation uses.
-    pub(crate) fn pointers(
-        &self,
-        params: &[Param],
-        addresses: bool,
-        mut each: impl FnMut(Pointer),
-    ) -> Result<(), HalError> {
+    /// What leads to an allocation: its address, if that is asked for and it has one. It lives as long as the launch that
+    /// is given it: the engine frees what no operation uses.
+    fn pointer(&self, handle: u64, address: bool) -> Result<Pointer, HalError> {
         let state = self.lock();
-        for param in params {
-            each(match param.mem.base {
-                MemBase::Device { handle, .. } => {
-                    let block = state.find(handle)?;
-                    let address = block.address.filter(|_| addresses).map(Pointer::Address);
-                    address.unwrap_or(Pointer::Buffer(block.buffer.0))
-                }
-                MemBase::Host(HostPtr(at)) if at.is_null() => Pointer::NULL,
-                _ => return Err(HalError::unsupported("a parameter in the host's memory")),
-            });
-        }
-        Ok(())
+        let block = state.find(handle)?;
+        let address = block.address.filter(|_| address).map(Pointer::Address);
+        Ok(address.unwrap_or(Pointer::Buffer(block.buffer.0)))
     }
 
     /// Does something with what is known of a device's memory.

@@ -195,7 +195,8 @@ impl Chosen<'_> {
         }
         let mut pointers: SmallVec<[Pointer; 4]> = SmallVec::new();
         let addresses = commands.words.is_some();
-        commands.shared.memory.pointers(args.params, addresses, |to| pointers.push(to))?;
+        let memory = &commands.shared.memory;
+        commands.known.pointers(memory, args.params, addresses, |to| pointers.push(to))?;
         let (params, pointers) = (&mut *params, &mut *pointers);
         let mut passed = Passed { params, pointers, scalars: args.blob };
         let mut from = 0;

@@ -3,7 +3,7 @@
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
 use crate::device::Core;
 use crate::held::Held;
-use crate::memory::{Block, with_room};
+use crate::memory::{Block, Known, with_room};
 use crate::platform::Shared;
 use crate::reduce::Scratch;
 use crate::verdict::Verdicts;
@@ -35,6 +35,8 @@ pub(crate) struct Commands<'q> {
     pub(crate) kept: &'q mut Kept,
     /// Where the words of launches are put, if kernels are given addresses.
     pub(crate) words: Option<&'q mut Words>,
+    /// What parameters lead to.
+    pub(crate) known: &'q mut Known,
     pub(crate) verdicts: &'q mut Verdicts,
     pub(crate) scratch: &'q mut Scratch,
     /// Launches that come first.
@@ -133,9 +135,10 @@ impl<'q> Commands<'q> {
     pub(crate) fn new(
         core: &'q Core,
         queue: &'q Queue,
-        (kept, words, verdicts, scratch, held): (
+        (kept, words, known, verdicts, scratch, held): (
             &'q mut Kept,
             &'q mut Words,
+            &'q mut Known,
             &'q mut Verdicts,
             &'q mut Scratch,
             &'q mut Held,
@@ -150,6 +153,7 @@ impl<'q> Commands<'q> {
             queue,
             kept,
             words,
+            known,
             verdicts,
             scratch,
             held,

@@ -25,6 +25,9 @@ use std::time::{Duration, Instant};
 /// So many operations may be in a mailbox before submitters slow down: what is on its way should
 /// stay in the caches.
 const BACKLOG: u64 = 64;
+/// So many operations are handed over, about, before a submitter looks again whether they have become fewer: the courier
+/// writes what it looks at for each, and waits for that line of memory after each look.
+const PAUSES: u64 = 4;
 /// With so many there, submitters wait until they are fewer; and hand over themselves if the courier is held up.
 const TOO_MANY: u64 = 1024;
 /// With so many there, they do so at once where another device may hold up the courier.
@@ -124,8 +127,8 @@ impl Engaged {
         if foreign::inside() {
             return lane.backlog() < too_many;
         }
-        for _ in 0..BACKLOG / 4 {
-            pause();
+        for _ in 0..BACKLOG / PAUSES / 4 {
+            (0..PAUSES).for_each(|_| pause());
             if lane.backlog() <= BACKLOG / 2 {
                 break;
             }
@@ -252,6 +255,8 @@ impl Engine {
         let at = usize::from(lane.0 / LANES_PER_DEVICE);
         let device = &self.devices[at];
         if let Some(engaged) = &device.courier {
+            // The courier sees to it that its end is known.
+            shared.expect_wait_for(tick);
             engaged.ahead.store(0, Ordering::Relaxed);
             // What other devices have of theirs is no business of who waits for this one.
             if engaged.alone && engaged.is_awake() {

@@ -199,7 +199,7 @@ impl WaitKey {
 #[repr(align(128))]
 struct Apart(AtomicU64);
 
-/// Ticks for which other lanes will wait, a bit for each of the next 256: of more than those, some are taken for
+/// Ticks for which others will wait, a bit for each of the next 256: of more than those, some are taken for
 /// others, which costs a mark too many or too late. Apart for the same reason.
 #[derive(Default)]
 #[repr(align(128))]
@@ -255,7 +255,7 @@ impl LaneShared {
         }
     }
 
-    /// Another lane will wait for this tick.
+    /// Another lane, or somebody, will wait for this tick.
     pub(crate) fn expect_wait_for(&self, tick: Tick) {
         if self.enqueued() < tick {
             let (word, bit) = self.awaited.of(tick);

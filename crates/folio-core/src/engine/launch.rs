@@ -96,7 +96,13 @@ impl Launch {
         let kept = KEPT.try_with(take).ok().flatten();
         match kept {
             Some(mut launch) => {
+                launch.loaded = None;
+                launch.function = None;
+                launch.proved = false;
                 launch.geometry = geometry;
+                launch.scalars.clear();
+                launch.params.clear();
+                launch.tokens.clear();
                 launch
             }
             None => Box::new(Launch {
@@ -124,20 +130,15 @@ impl Launch {
         self.opaque.as_ref().map_or(&[], |opaque| &opaque.pointers)
     }
 
-    /// Keeps the memory for another one. What the kernel holds, if it is still there, is dropped.
+    /// Keeps the memory for another one, whose submitter clears it: that thread writes it anyway. What the kernel holds,
+    /// if it is still there, is dropped.
     pub(crate) fn recycle(mut self: Box<Launch>) {
-        self.kernel = None;
-        self.loaded = None;
-        self.function = None;
-        self.opaque = None;
-        self.foreign = None;
-        self.proved = false;
+        if self.kernel.is_some() || self.opaque.is_some() || self.foreign.is_some() {
+            (self.kernel, self.opaque, self.foreign) = (None, None, None);
+        }
         if self.params.capacity() > MOST_PARAMS {
             return;
         }
-        self.scalars.clear();
-        self.params.clear();
-        self.tokens.clear();
         let _ = KEPT.try_with(|kept| {
             let mut kept = kept.borrow_mut();
             if kept.len() == MOST {

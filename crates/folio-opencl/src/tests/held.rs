@@ -92,6 +92,38 @@ fn streams_are_begun() {
     bench.copy(&mut [0.0; 256], false);
 }
 
+/// A launch for which others are about to wait has an event, without a marker; they do not wait for what comes behind it.
+#[test]
+fn what_is_awaited_has_an_event_of_its_own() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, 256]));
+    let launch = || {
+        let args = Args { proved: true, ..Args::new(&params) };
+        let kernel = KernelRef::Loaded(bench.twice);
+        bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+    };
+    // Of the second and the third the latter is held.
+    (0..2).for_each(|_| launch());
+    let tick = bench.last.get();
+    let calls = calls_of(|| bench.lane.awaited(tick));
+    assert_eq!(calls.get("clEnqueueNDRangeKernel"), Some(&1), "{calls:?}");
+    let again = calls_of(|| [tick - 1, tick, tick + 1].iter().for_each(|t| bench.lane.awaited(*t)));
+    assert!(again.is_empty(), "{again:?}");
+    let gate = bench.gate();
+    launch();
+    let other = bench.beside();
+    let meets = calls_of(|| other.meet(&bench.lane, tick));
+    for calls in [calls, meets] {
+        assert!(!calls.contains_key("clEnqueueMarkerWithWaitList"), "{calls:?}");
+    }
+    other.finish();
+    assert_eq!(bench.lane.completed(), Ok(tick));
+    gate.open();
+    bench.holds(3);
+    assert!(bench.failures().is_empty());
+}
+
 /// A sum of all elements, in several launches.
 fn sums(len: usize) -> Option<(Bench, impl Fn(&Bench))> {
     let bench = Bench::open(len)?;

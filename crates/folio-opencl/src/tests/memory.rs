@@ -4,6 +4,7 @@ use super::faults::TOTAL;
 use super::*;
 use crate::Capabilities;
 use crate::cl::Buffer;
+use crate::memory::{Known, Pointer};
 use folio_core::{Usm, UsmKind};
 use opencl_sys::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 
@@ -398,6 +399,49 @@ fn the_largest_allocation() {
     assert!((1..=4).contains(&had), "{had}");
     let error = usm.alloc(&request(MIB + 1)).unwrap_err();
     assert!(matches!(error.kind, HalErrorKind::OutOfMemory { limit: MIB, .. }), "{error}");
+}
+
+/// What a lane remembers of allocations is right for as long as they are there: when any is gone, all are looked up
+/// again.
+#[test]
+fn what_is_remembered_goes_with_the_memory() {
+    let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(bench) = Bench::open(64) else { return };
+    let core = &bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap().0;
+    let (memory, usm) = (&core.shared.memory, bench.device.usm());
+    let mut known = Known::default();
+    let mut pointers = |handles: &[u64]| {
+        let base = |handle: &u64| MemBase::Device { device: 0, handle: *handle };
+        let param = |base| Param { mem: MemRef { base, offset: 0 }, ..bench.param(1) };
+        let params: Vec<_> = handles.iter().map(base).map(param).collect();
+        let mut found = Vec::new();
+        known.pointers(memory, &params, false, |to| found.push(to)).map(|()| found)
+    };
+    // More than are remembered.
+    let handles: Vec<u64> = (0..200).map(|_| usm.alloc(&request(64)).unwrap().handle).collect();
+    let names: Vec<_> = handles
+        .iter()
+        .map(|handle| Pointer::Buffer(memory.find(*handle).unwrap().buffer.0))
+        .collect();
+    for _ in 0..2 {
+        assert_eq!(pointers(&handles).unwrap(), names);
+        assert_eq!(pointers(&[handles[7]; 3]).unwrap(), [names[7]; 3]);
+    }
+    usm.free(handles[7]);
+    let error = pointers(&[handles[8], handles[7]]).unwrap_err();
+    assert!(error.message.contains(&format!("no allocation {}", handles[7])), "{error}");
+    // Whose name may be that of the one that is gone.
+    let fresh = usm.alloc(&request(64)).unwrap().handle;
+    let name = Pointer::Buffer(memory.find(fresh).unwrap().buffer.0);
+    assert_eq!(pointers(&[fresh, handles[8]]).unwrap(), [name, names[8]]);
+    let host = Param {
+        mem: MemRef { base: MemBase::Host(HostPtr(null_mut())), offset: 0 },
+        ..bench.param(1)
+    };
+    let mut found = Vec::new();
+    Known::default().pointers(memory, &[host], false, |to| found.push(to)).unwrap();
+    assert_eq!(found, [Pointer::NULL]);
+    handles.iter().chain([&fresh]).for_each(|handle| usm.free(*handle));
 }
 
 /// A part is as its buffer is, and is not parted again.

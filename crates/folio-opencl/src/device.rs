@@ -28,7 +28,7 @@ pub(crate) struct Core {
     pub(crate) target: Target,
     pub(crate) cut: Cut,
     pub(crate) cache: Cache,
-    kernels: Kernels,
+    kernels: Kernels<Loaded>,
     /// Why it is lost.
     pub(crate) lost: OnceLock<Lost>,
     /// It is lost, and nothing of it touches memory any more.
@@ -47,33 +47,35 @@ pub(crate) enum Loaded {
 /// What is loaded, by the numbers of handles: it stays until the device goes, so who looks it up needs no lock. Shelf `s`
 /// has room for `2^s`.
 #[derive(Debug)]
-struct Kernels {
-    shelves: [OnceLock<Box<[OnceLock<Loaded>]>>; u32::BITS as usize],
+struct Kernels<T> {
+    shelves: [OnceLock<Box<[OnceLock<T>]>>; SHELVES],
     /// How many there are.
     count: Mutex<u64>,
 }
 
-impl Kernels {
-    fn new() -> Kernels {
-        Kernels { shelves: [const { OnceLock::new() }; u32::BITS as usize], count: Mutex::new(0) }
+const SHELVES: usize = 24;
+
+/// The shelf of a number, and its place there.
+fn place(number: u64) -> (usize, usize) {
+    let shelf = number.saturating_add(1).ilog2();
+    (shelf as usize, (number.saturating_add(1) - (1 << shelf)) as usize)
+}
+
+impl<T> Kernels<T> {
+    fn new() -> Kernels<T> {
+        Kernels { shelves: [const { OnceLock::new() }; SHELVES], count: Mutex::new(0) }
     }
 
-    /// The shelf of a number, and its place there.
-    fn place(number: u64) -> (usize, usize) {
-        let shelf = number.saturating_add(1).ilog2();
-        (shelf as usize, (number.saturating_add(1) - (1 << shelf)) as usize)
-    }
-
-    fn get(&self, number: u64) -> Option<&Loaded> {
-        let (shelf, at) = Kernels::place(number);
+    fn get(&self, number: u64) -> Option<&T> {
+        let (shelf, at) = place(number);
         self.shelves.get(shelf)?.get()?.get(at)?.get()
     }
 
     /// None if there is no room.
-    fn add(&self, loaded: Loaded) -> Option<u64> {
+    fn add(&self, loaded: T) -> Option<u64> {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        let (number, (shelf, at)) = (*count, Kernels::place(*count));
-        let places = || (0..1 << shelf).map(|_| OnceLock::new()).collect();
+        let (number, (shelf, at)) = (*count, place(*count));
+        let places = || (0..1usize << shelf).map(|_| OnceLock::new()).collect();
         self.shelves.get(shelf)?.get_or_init(places).get(at)?.set(loaded).ok()?;
         *count += 1;
         Some(number)
@@ -255,13 +257,18 @@ mod tests {
     /// Numbers have places of their own, shelf after shelf; what is not there is not found.
     #[test]
     fn kernels_have_places_of_their_own() {
-        let places = (0..5000).map(Kernels::place).collect::<Vec<_>>();
+        let places = (0..5000).map(place).collect::<Vec<_>>();
         assert_eq!(places[..4], [(0, 0), (1, 0), (1, 1), (2, 0)]);
         assert!(places.is_sorted() && places.windows(2).all(|two| two[0] != two[1]));
         assert!(places.iter().all(|(shelf, at)| *at < 1 << shelf));
         let kernels = Kernels::new();
-        for number in [0, 1, 5000, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
-            assert!(kernels.get(number).is_none());
+        for number in 0..100 {
+            assert_eq!(kernels.get(number), None);
+            assert_eq!(kernels.add(number.to_string()), Some(number));
+        }
+        assert!((0..100).all(|number| kernels.get(number) == Some(&number.to_string())));
+        for number in [100, 5000, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
+            assert_eq!(kernels.get(number), None);
         }
     }
 }

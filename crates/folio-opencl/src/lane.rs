@@ -1,7 +1,7 @@
 //! A lane: an in-order queue, and what is known of how far it is.
 //!
-//! *Marks* are ticks with an event: those of copies and fills, for which others wait, and the tail when
-//! somebody asks for it, or has not asked for long. What commands still use of the host, and what
+//! *Marks* are ticks with an event: those of copies and fills, those for which others are about to wait, and the tail
+//! when somebody asks for it, or has not asked for long. What commands still use of the host, and what
 //! nobody else keeps, stays with the mark that comes after them. A lane's state has a lock of its own, so that
 //! other lanes can take events from it; nobody holds two of them.
 //!
@@ -205,7 +205,7 @@ impl OpenClLane {
             };
             // This lane is in order.
             if !std::ptr::eq(other, self) {
-                events.extend(self.awaited(other, wait.tick));
+                events.extend(self.event_of(other, wait.tick));
                 if other.done() < wait.tick {
                     self.waited().push_back((head.tick, Arc::downgrade(wait.lane), wait.tick));
                 }
@@ -215,7 +215,7 @@ impl OpenClLane {
     }
 
     /// An event for a tick of another lane, which is on its way; none if that is over, or this lane does nothing more.
-    fn awaited(&self, other: &OpenClLane, tick: Tick) -> Option<Arc<Event>> {
+    fn event_of(&self, other: &OpenClLane, tick: Tick) -> Option<Arc<Event>> {
         while self.core.lost().is_ok() {
             // Whoever waits for a command that fails fails, too: the host waits for the rest of a lost device's.
             if !other.core.is_told() {

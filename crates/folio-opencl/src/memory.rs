@@ -222,6 +222,22 @@ impl State {
         let found = self.blocks.get(&handle);
         found.ok_or_else(|| HalError::new(HalErrorKind::Driver, unknown()))
     }
+
+    /// What leads to an allocation: its address, if that is asked for and it has one. It lives as long as the launch that
+    /// is given it: the engine frees what no operation uses.
+    fn pointer(&self, handle: u64, address: bool) -> Result<Pointer, HalError> {
+        #[cfg(test)]
+        LOOKED_UP.set(LOOKED_UP.get() + 1);
+        let block = self.find(handle)?;
+        let address = block.address.filter(|_| address).map(Pointer::Address);
+        Ok(address.unwrap_or(Pointer::Buffer(block.buffer.0)))
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has looked up what leads to an allocation.
+    pub(crate) static LOOKED_UP: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// How many allocations a lane remembers.
@@ -254,11 +270,15 @@ impl Known {
         if std::mem::replace(&mut self.gone, now) != now {
             self.of.fill(None);
         }
+        let mut state = None;
         for param in params {
             each(match param.mem.base {
                 MemBase::Device { handle, .. } => match &mut self.of[(handle % KNOWN) as usize] {
                     Some((known, to)) if *known == handle => *to,
-                    place => place.insert((handle, memory.pointer(handle, addresses)?)).1,
+                    place => {
+                        let state = state.get_or_insert_with(|| memory.lock());
+                        place.insert((handle, state.pointer(handle, addresses)?)).1
+                    }
                 },
                 MemBase::Host(HostPtr(at)) if at.is_null() => Pointer::NULL,
                 _ => return Err(HalError::unsupported("a parameter in the host's memory")),
@@ -285,15 +305,6 @@ impl Memory {
     /// The allocation of a handle.
     pub(crate) fn find(&self, handle: u64) -> Result<Arc<Block>, HalError> {
         self.lock().find(handle).cloned()
-    }
-
-    /// What leads to an allocation: its address, if that is asked for and it has one. It lives as long as the launch that
-    /// is given it: the engine frees what no operation uses.
-    fn pointer(&self, handle: u64, address: bool) -> Result<Pointer, HalError> {
-        let state = self.lock();
-        let block = state.find(handle)?;
-        let address = block.address.filter(|_| address).map(Pointer::Address);
-        Ok(address.unwrap_or(Pointer::Buffer(block.buffer.0)))
     }
 
     /// Does something with what is known of a device's memory.

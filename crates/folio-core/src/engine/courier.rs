@@ -12,7 +12,7 @@
 //! fence, and then reads what the other one writes.
 
 use super::devices::DeviceEntry;
-use super::lanes::{LaneShared, Lanes};
+use super::lanes::{FAR, LaneShared, Lanes};
 use super::ledger::LANES_PER_DEVICE;
 use super::stamp::LaneId;
 use super::{Engine, contain, foreign};
@@ -127,7 +127,7 @@ impl Engaged {
         if foreign::inside() {
             return lane.backlog() < too_many;
         }
-        for _ in 0..BACKLOG / PAUSES / 4 {
+        for _ in 0..(BACKLOG / 4).div_ceil(PAUSES) {
             (0..PAUSES).for_each(|_| pause());
             if lane.backlog() <= BACKLOG / 2 {
                 break;
@@ -255,8 +255,6 @@ impl Engine {
         let at = usize::from(lane.0 / LANES_PER_DEVICE);
         let device = &self.devices[at];
         if let Some(engaged) = &device.courier {
-            // The courier sees to it that its end is known.
-            shared.expect_wait_for(tick);
             engaged.ahead.store(0, Ordering::Relaxed);
             // What other devices have of theirs is no business of who waits for this one.
             if engaged.alone && engaged.is_awake() {
@@ -270,9 +268,16 @@ impl Engine {
         // Another device may hold it up.
         let looks = if courier.is_some_and(|courier| courier.alone) { COURIERS } else { OTHERS };
         let mut patience = Patience::default();
+        let mut told = false;
         loop {
-            if shared.enqueued() >= tick {
+            let enqueued = shared.enqueued();
+            if enqueued >= tick {
                 return;
+            }
+            // So the courier marks its end: to do so beside it would hold it up.
+            if courier.is_some() && !told && tick - enqueued <= FAR {
+                shared.expect_wait_for(tick);
+                told = true;
             }
             let carried = is_carried();
             if !carried && self.try_drain(lane) {
@@ -373,7 +378,7 @@ impl Engine {
 mod tests {
     use super::*;
     use crate::engine::lanes::tests::filled;
-    use crate::engine::null::{FLUSHES, Null, PANICS};
+    use crate::engine::null::{AWAITED, FLUSHES, Null, PANICS};
     use crate::error::Cause;
     use crate::{Buffer, Error, Event, Queue, Result, Runtime};
     use std::cell::Cell;
@@ -434,6 +439,35 @@ mod tests {
         engaged.alone = true;
         let task = |ticks| foreign::within(|| takes(&engaged, ticks, false));
         assert_eq!([TOO_MANY - 1, TOO_MANY].map(task), [(true, 0), (false, 0)]);
+    }
+
+    /// Where waits leave a driver to the courier, it hears of what is waited for, unless that is far off; where they do
+    /// not, whoever waits sees to it.
+    #[test]
+    fn couriers_hear_what_is_waited_for() {
+        for (one_at_a_time, submitted, heard) in
+            [(true, 200, &[200][..]), (true, FAR, &[FAR]), (true, FAR + 1, &[]), (false, 200, &[])]
+        {
+            let null = Null { courier: Some(1000), one_at_a_time, ..Null::new(1) };
+            let rt = Runtime::builder().backend(null).build().unwrap();
+            let engaged = rt.core.engine.devices[0].courier.as_ref().unwrap();
+            // One that does nothing, and a reaper that does not look.
+            engaged.courier.state.lock().running = true;
+            rt.core.engine.reapers[0].pretend(true);
+            engaged.courier.awake.store(true, Ordering::Relaxed);
+            let q = rt.queue_on("null:0").unwrap();
+            let mut x = rt.buffer::<u32>(4).unwrap();
+            let all: Vec<_> = (0..submitted + 3).map(|_| submit(&q, &mut x, "").unwrap()).collect();
+            AWAITED.take();
+            all[submitted as usize - 1].wait().unwrap();
+            let what = format!("{one_at_a_time}, {submitted}");
+            assert_eq!(AWAITED.take(), heard, "{what}");
+            // It has been handed over.
+            all[submitted as usize - 2].wait().unwrap();
+            assert!(AWAITED.take().is_empty(), "{what}");
+            rt.core.engine.reapers[0].pretend(false);
+            rt.core.engine.wake_reaper(0);
+        }
     }
 
     /// A backend that panics has failed, for whoever waits and nobody else, on the thread of a submitter and on a

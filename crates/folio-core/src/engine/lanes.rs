@@ -199,15 +199,17 @@ impl WaitKey {
 #[repr(align(128))]
 struct Apart(AtomicU64);
 
-/// Ticks for which others will wait, a bit for each of the next 256: of more than those, some are taken for
+/// Ticks for which others will wait, a bit for each of the next so many: of more than those, some are taken for
 /// others, which costs a mark too many or too late. Apart for the same reason.
 #[derive(Default)]
 #[repr(align(128))]
-struct Awaited([AtomicU64; 4]);
+struct Awaited([AtomicU64; (FAR / 64) as usize]);
+
+pub(super) const FAR: u64 = 256;
 
 impl Awaited {
     fn of(&self, tick: Tick) -> (&AtomicU64, u64) {
-        (&self.0[(tick / 64 % 4) as usize], 1 << (tick % 64))
+        (&self.0[(tick % FAR / 64) as usize], 1 << (tick % 64))
     }
 }
 
@@ -424,8 +426,8 @@ impl LaneShared {
             }
             let (word, bit) = self.awaited.of(tick);
             if word.load(Ordering::Relaxed) & bit != 0 {
-                word.fetch_and(!bit, Ordering::Relaxed);
                 contain(|| self.native.awaited(tick));
+                word.fetch_and(!bit, Ordering::Relaxed);
             }
             self.enqueued.store(tick, Ordering::Release);
         }

@@ -6,7 +6,7 @@ use crate::hal::{
     Lost, MemoryHome, MemoryInfo, Notify, Order, Tick, Unavailable, UsmAllocator, Wait, WaitGroup,
 };
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -17,6 +17,8 @@ pub(super) const PANICS: &str = "panics";
 thread_local! {
     /// How often this thread has flushed lanes of such devices.
     pub(super) static FLUSHES: Cell<u64> = const { Cell::new(0) };
+    /// Ticks of which such lanes have heard on this thread that they are waited for.
+    pub(super) static AWAITED: RefCell<Vec<Tick>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A backend of such devices, each with memory of its own.
@@ -30,18 +32,22 @@ pub(super) struct Null {
     pub(super) held: Option<Arc<Mutex<Vec<Arc<State>>>>>,
     /// See [`Caps::courier`].
     pub(super) courier: Option<u32>,
+    /// See [`Caps::one_at_a_time`].
+    pub(super) one_at_a_time: bool,
     /// See [`Caps::batches`].
     pub(super) batches: bool,
 }
 
 impl Null {
     pub(super) fn new(devices: u32) -> Null {
-        Null { devices, closures: true, held: None, courier: None, batches: false }
+        let (courier, one_at_a_time, batches) = (None, false, false);
+        Null { devices, closures: true, held: None, courier, one_at_a_time, batches }
     }
 
     fn info(&self, at: u32) -> DeviceInfo {
         let (closures, ir, courier) = (self.closures, !self.closures, self.courier);
-        let (batches, wait_group) = (self.batches, Some(WaitGroup(0)));
+        let (one_at_a_time, batches) = (self.one_at_a_time, self.batches);
+        let wait_group = Some(WaitGroup(0));
         DeviceInfo {
             name: "null".into(),
             vendor: String::new(),
@@ -51,7 +57,15 @@ impl Null {
             home: MemoryHome::Own(at),
             memory: 1 << 30,
             compute_units: 1,
-            caps: Caps { closures, ir, courier, batches, wait_group, ..Caps::default() },
+            caps: Caps {
+                closures,
+                ir,
+                courier,
+                one_at_a_time,
+                batches,
+                wait_group,
+                ..Caps::default()
+            },
         }
     }
 
@@ -191,6 +205,9 @@ unsafe impl Lane for NullLane {
             KernelRef::Loaded(_) => assert_eq!((args.blob, self.closures), (&[7; 8][..], false)),
         }
         self.take(head)
+    }
+    fn awaited(&self, tick: Tick) {
+        AWAITED.with_borrow_mut(|all| all.push(tick));
     }
     fn flush(&self) {
         FLUSHES.set(FLUSHES.get() + 1);

@@ -324,8 +324,9 @@ pub unsafe trait Lane: Send + Sync + 'static {
         Err(HalError::unsupported("graphs"))
     }
 
-    /// Another lane is about to wait for this tick, the last that was handed over. A backend that knows the ends of
-    /// some ticks only should know that of this one: otherwise the other lane would wait for what comes behind it, too.
+    /// Another lane is about to wait for this tick, the last that was handed over; or a thread, while the device's courier
+    /// goes on ([`Caps::one_at_a_time`]). A backend that knows the ends of some ticks only should know that of this one:
+    /// otherwise they would wait for what comes behind it, too.
     fn awaited(&self, tick: Tick) {
         let _ = tick;
     }

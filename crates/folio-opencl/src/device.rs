@@ -53,6 +53,7 @@ struct Kernels<T> {
     count: Mutex<u64>,
 }
 
+/// Room for 16 million kernels.
 const SHELVES: usize = 24;
 
 /// The shelf of a number, and its place there.

@@ -205,6 +205,7 @@ struct Apart(AtomicU64);
 #[repr(align(128))]
 struct Awaited([AtomicU64; (FAR / 64) as usize]);
 
+/// So many ticks are told apart.
 pub(super) const FAR: u64 = 256;
 
 impl Awaited {

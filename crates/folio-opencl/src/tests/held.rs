@@ -103,7 +103,7 @@ fn what_is_awaited_has_an_event_of_its_own() {
         let kernel = KernelRef::Loaded(bench.twice);
         bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
     };
-    // Of the second and the third the latter is held.
+    // The first goes at once, and the second is held.
     (0..2).for_each(|_| launch());
     let tick = bench.last.get();
     let calls = calls_of(|| bench.lane.awaited(tick));

@@ -280,13 +280,24 @@ impl LaneShared {
 
     /// They are, and none has been handed over since [`news`](Self::news) was asked.
     pub(crate) fn is_held_up(&self) -> bool {
-        self.is_waiting() && self.enqueued() == self.looked.load(Ordering::Relaxed)
+        self.is_waiting() && self.enqueued() == self.looked()
     }
 
     /// How many operations have been handed over since this was last asked.
     pub(crate) fn news(&self) -> u64 {
         let enqueued = self.enqueued();
         enqueued.wrapping_sub(self.looked.swap(enqueued, Ordering::Relaxed))
+    }
+
+    /// As if somebody were at it for as long as this is kept.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn hold_up(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock()
+    }
+
+    /// What had been handed over when [`news`](Self::news) was last asked.
+    pub(crate) fn looked(&self) -> Tick {
+        self.looked.load(Ordering::Relaxed)
     }
 
     /// True once for each `n` operations or so.

@@ -80,6 +80,9 @@ struct Outlook {
     /// The fewest operations that a lane which holds some back has been given since the last look, of those that have
     /// been given any.
     given: u64,
+    /// Of lanes that may hold operations back, none does or has been given any since the last look, and nobody waits:
+    /// whoever submits the next one calls.
+    settled: bool,
     /// Temporaries are kept.
     kept: bool,
     /// The thread is not needed any more.
@@ -121,7 +124,7 @@ impl Outlook {
         let stays = self.in_flight || self.progress;
         match self.watched {
             true if !notifies => Rest::Poll,
-            _ if batches && stays => Rest::Batch,
+            _ if batches && stays && !self.settled => Rest::Batch,
             true => Rest::Keep,
             false if stays || self.kept || closing => Rest::Keep,
             false => Rest::Sleep,
@@ -242,7 +245,13 @@ impl Engine {
                 look.in_flight |= !state.idle();
             }
             let idle = !look.in_flight && !look.watched && !look.progress;
-            ledger.reaper_idle[backend] = idle;
+            let mut hold = all.iter().filter(|(_, lane, _)| self.holds_back(*lane)).peekable();
+            look.settled = given == 0 && !look.watched && hold.peek().is_some();
+            // What has been submitted since then was not flushed above.
+            look.settled &= hold.all(|(shared, lane, _)| {
+                shared.looked() == ledger.lanes[usize::from(lane.0)].issued
+            });
+            ledger.reaper_idle[backend] = idle || look.settled;
             let quiet = ledger.live_slots == 0 && ledger.lanes.iter().all(|l| l.idle());
             if idle && quiet && !ledger.temporaries.is_empty() {
                 ledger.free_temporaries(HOUSEKEEPING);
@@ -304,6 +313,9 @@ mod tests {
         assert_eq!(looks(|look| look.kept = true), [Rest::Keep; 2]);
         let waited = looks(|look| (look.watched, look.in_flight) = (true, true));
         assert_eq!(waited, [Rest::Keep, Rest::Batch]);
+        // What comes next calls.
+        let settled = looks(|look| (look.in_flight, look.settled) = (true, true));
+        assert_eq!(settled, [Rest::Keep; 2]);
         let polled = Outlook { watched: true, in_flight: true, ..Outlook::default() };
         assert_eq!(polled.rest(false, true, false), Rest::Poll);
     }
@@ -322,6 +334,70 @@ mod tests {
         let pauses = [50, 100, 200, 400, 500].map(|us| (us, Duration::from_micros(us)));
         assert!(pauses.iter().all(|&(us, pause)| flows(us / 20, pause)));
         assert!(!pauses.iter().any(|&(us, pause)| flows(us / 30, pause)));
+    }
+
+    /// A reaper leaves operations under way alone once none is held back; whoever submits another one then calls it, and
+    /// so nobody has to where something new has come, is awaited, or has not been handed over.
+    #[cfg(all(not(loom), not(miri)))]
+    #[test]
+    fn nothing_held_back_is_nothing_to_do() {
+        use crate::engine::null::Null;
+        use std::pin::pin;
+        use std::sync::{Arc, atomic::Ordering};
+        use std::task::{Context, Waker};
+
+        for batches in [true, false] {
+            let backend = Null { batches, held: Some(Arc::default()), ..Null::new(1) };
+            let rt = crate::Runtime::builder().backend(backend.clone()).build().unwrap();
+            let q = rt.queue_on("null:0").unwrap();
+            let mut x = rt.buffer::<u32>(4).unwrap();
+            let mut submit = || {
+                q.submit(|g| {
+                    let x = g.read_write(&mut x);
+                    g.host_kernel([1], x, |_, _| {});
+                    Ok(())
+                })
+                .unwrap()
+            };
+            let engine = &rt.core.engine;
+            // No other thread looks.
+            engine.reapers[0].pretend(true);
+            let look = || {
+                let look = engine.look(0, BATCH.0);
+                assert_eq!(engine.enter(|ledger| ledger.reaper_idle[0]), look.settled);
+                (look.in_flight, look.settled)
+            };
+            let called = || std::mem::take(&mut engine.reapers[0].state.lock().called);
+            submit();
+            assert!(called());
+            assert_eq!(look(), (true, false), "something new has come");
+            submit();
+            assert_eq!((called(), look()), (false, (true, false)));
+            assert_eq!(look(), (true, batches));
+            let last = submit();
+            assert_eq!((called(), look()), (batches, (true, false)));
+            let mut last = pin!(last);
+            assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            assert_eq!([look(), look()], [(true, false); 2], "somebody awaits it");
+            backend.lanes().iter().for_each(|lane| lane.ended.store(3, Ordering::Release));
+            assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+            // It has been submitted, and its lane's lock is somebody else's.
+            let lane = engine.table.all().find(|lane| lane.mailbox.pushed() > 0).unwrap();
+            std::thread::scope(|s| {
+                let lock = lane.hold_up();
+                let before = lane.mailbox.pushed();
+                let submitted = s.spawn(submit);
+                while lane.mailbox.pushed() == before {
+                    std::thread::yield_now();
+                }
+                assert_eq!([look(), look()], [(true, false); 2], "it is not handed over");
+                drop(lock);
+                submitted.join().unwrap();
+            });
+            engine.reapers[0].pretend(false);
+            engine.wake_reaper(0);
+            backend.lanes().iter().for_each(|lane| lane.ended.store(1000, Ordering::Release));
+        }
     }
 
     /// A lane that is given one operation after the other is not flushed, unless somebody awaits one of them; and is once

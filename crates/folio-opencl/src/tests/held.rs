@@ -20,9 +20,10 @@ fn launches_are_held_until_they_are_many() {
     };
     let launched =
         |run: &dyn Fn()| calls_of(run).get("clEnqueueNDRangeKernel").copied().unwrap_or(0);
-    // Both texts are there from here on.
+    // Both texts are there from here on, and what comes next does not end before the gate is open.
     [true, false].into_iter().for_each(launch);
     bench.finish();
+    let gate = bench.gate();
     let batches = bench.device.info().caps.batches;
     let most = if bench.device.info().kind == DeviceKind::Cpu { MOST } else { FEW };
     let mut together = 1;
@@ -34,10 +35,10 @@ fn launches_are_held_until_they_are_many() {
     assert_eq!(launched(&|| (1..most).for_each(|k| launch(k % 2 == 0))), 0);
     assert_eq!(launched(&|| launch(true)), most);
     assert_eq!(launched(&|| launch(false)), 0);
-    // As far as anybody knows, the device is at work.
     assert_eq!(launched(&|| bench.lane.drive()), usize::from(!batches));
     assert_eq!(launched(&|| bench.lane.flush()), usize::from(batches));
     launch(true);
+    gate.open();
     assert_eq!(launched(&|| bench.finish()), 1);
     // All has ended.
     bench.copy(&mut [1.0; 256], true);

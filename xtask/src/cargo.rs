@@ -14,6 +14,9 @@ pub fn cargo(root: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// What has tests: benchmarks have none, and what they alone need takes long to compile.
+pub const TESTED: [&str; 3] = ["--workspace", "--exclude", "folio-benches"];
+
 /// The target folder in use.
 pub fn target_dir(root: &Path) -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {
@@ -51,6 +54,19 @@ pub fn executable(line: &str, kind: &str) -> Option<(String, PathBuf)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is not built with the tests has none.
+    #[test]
+    fn benchmarks_have_no_tests() {
+        let files = tree::files(&tree::root().unwrap()).unwrap();
+        let benches =
+            files.iter().filter(|file| file.is_rust() && file.path.starts_with("benches"));
+        assert!(benches.clone().count() > 10);
+        for file in benches {
+            let tests = ["#[test]", "/// ```", "//! ```"].map(|start| file.text.contains(start));
+            assert_eq!(tests, [false; 3], "{}", file.path);
+        }
+    }
 
     #[test]
     fn executables_are_found_in_messages() {

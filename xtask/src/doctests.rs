@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use crate::Result;
-use crate::cargo::cargo;
+use crate::cargo::{TESTED, cargo};
 use crate::outcome::Counts;
 use crate::process::{self, Take};
 
 /// Runs every crate's doc tests; their harness has no time-outs.
 pub fn run(root: &Path) -> Result<(bool, Counts)> {
-    let mut command = cargo(root, &["test", "--workspace", "--doc", "--no-fail-fast"]);
+    let mut command = cargo(root, &["test", "--doc", "--no-fail-fast"]);
+    command.args(TESTED);
     let (ok, text) = process::stream(&mut command, Take::ShownOut)?;
     let mut counts = Counts::default();
     text.lines().filter_map(result_line).for_each(|c| counts += c);

@@ -17,6 +17,8 @@ pub fn run(root: &Path, secs: u64) -> Result<Report> {
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     command.env("RUSTFLAGS", format!("{flags} --cfg loom").trim());
     command.env("CARGO_TARGET_DIR", target_dir(root).join("loom"));
+    // Models take their time to go from thread to thread, whatever the compiler does.
+    command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     let is_model = |test: &str| crate::suites::leaf(test).starts_with("loom_");
     let plan = runner::plan(&mut command, is_model, |_| Duration::from_secs(secs) + GRACE)?;
     if plan.jobs.is_empty() {

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use crate::args::Args;
 use crate::backends::{self, BACKENDS};
+use crate::cargo::{self, TESTED};
 use crate::outcome::{Counts, Report};
 use crate::suites::{self, Budget};
-use crate::{Result, cargo, doctests, nextest, runner, setup};
+use crate::{Result, doctests, nextest, runner, setup};
 
 /// What `--help` says.
 pub const HELP: &str = "\
@@ -89,7 +90,7 @@ pub fn workspace(root: &Path, target: &Path, options: &Options) -> Result<(Count
 
 fn tests(root: &Path, target: &Path, options: &Options) -> Result<Report> {
     // Examples are built and run apart, as users build them.
-    let words = ["--workspace", "--tests"];
+    let words = [&TESTED[..], &["--tests"]].concat();
     let variables = suites::variables(options.budget);
     let with_nextest = match options.runner.as_deref() {
         Some("nextest") => true,

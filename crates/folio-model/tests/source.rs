@@ -43,6 +43,7 @@ fn compiled(
     // As the profile of tests, so that nothing else is compiled anew.
     build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
     build.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+    build.env("CARGO_PROFILE_DEV_LTO", "off");
     build.args(["rustc", "--quiet", "--offline", "--example", "random_kernels"]);
     build.args(["--profile", form.profile, "--", "--cfg", "random_kernels"]).args(form.flags);
     let built = output(&mut build)?;

@@ -18,12 +18,18 @@ const SCALED: &str = "__kernel void scaled(__global float *x, float by, __local 
     x[get_global_id(0)] = by * room[get_local_id(0)];
 }";
 
-/// With timestamps or with launches that are held, as if the device were a GPU or as it is.
-const FORMS: [[bool; 2]; 4] = [[true, true], [false, true], [true, false], [false, false]];
+/// With timestamps or with launches that are held; as if the device were a GPU or as it is.
+type Form = [bool; 2];
+
+/// How often the driver refuses a call, and with what status.
+type Times = (usize, cl_int);
+
+const ONCE: Times = (1, CL_INVALID_OPERATION);
+const FOR_GOOD: Times = (usize::MAX, CL_OUT_OF_RESOURCES);
 
 /// Some of everything that a backend does, on two lanes; what somebody was told went wrong. If that is nothing, the
 /// values are right.
-fn some_of_everything([timed, gpu]: [bool; 2]) -> Result<(), HalError> {
+fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     const LEN: usize = 8192;
     let backend = OpenClBackend::new().cache(Cache::off());
     let backend = if gpu { backend.as_gpus() } else { backend };
@@ -117,17 +123,47 @@ fn some_of_everything([timed, gpu]: [bool; 2]) -> Result<(), HalError> {
 /// told or the values are right.
 #[test]
 fn each_call_may_be_refused() {
-    FORMS.into_iter().for_each(|form| is_survived(form, 1, CL_INVALID_OPERATION));
+    is_survived([false, true], ONCE);
+}
+
+#[test]
+fn each_call_may_be_refused_with_timestamps() {
+    is_survived([true, true], ONCE);
+}
+
+#[test]
+fn each_call_may_be_refused_by_a_cpu() {
+    is_survived([false, false], ONCE);
+}
+
+#[test]
+fn each_call_may_be_refused_by_a_cpu_with_timestamps() {
+    is_survived([true, false], ONCE);
 }
 
 /// The same if it refuses that from then on.
 #[test]
 fn each_call_may_be_refused_for_good() {
-    FORMS.into_iter().for_each(|form| is_survived(form, usize::MAX, CL_OUT_OF_RESOURCES));
+    is_survived([false, true], FOR_GOOD);
+}
+
+#[test]
+fn each_call_may_be_refused_for_good_with_timestamps() {
+    is_survived([true, true], FOR_GOOD);
+}
+
+#[test]
+fn each_call_may_be_refused_for_good_by_a_cpu() {
+    is_survived([false, false], FOR_GOOD);
+}
+
+#[test]
+fn each_call_may_be_refused_for_good_by_a_cpu_with_timestamps() {
+    is_survived([true, false], FOR_GOOD);
 }
 
 /// Each function refuses so many calls, the first or a later one of them.
-fn is_survived(form: [bool; 2], times: usize, status: cl_int) {
+fn is_survived(form: Form, (times, status): Times) {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     let Ok(devices) = OpenClBackend::new().devices() else {
         return println!("skipped: opencl: no device");

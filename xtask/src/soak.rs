@@ -5,11 +5,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::args::Args;
+use crate::cargo::{self, TESTED};
 use crate::outcome::{Outcome, Status};
 use crate::runner::{self, Job, Plan};
 use crate::soak_state::{self, Progress, Step};
 use crate::suites::{self, SUITES, Suite};
-use crate::{Result, cargo, loom, process};
+use crate::{Result, loom, process};
 
 /// What `--help` says.
 pub const HELP: &str = "\
@@ -78,7 +79,7 @@ pub fn run(mut args: Args) -> Result<bool> {
 
 fn soak_suites(root: &Path, dir: &Path, wish: &Wish) -> Result<bool> {
     let wanted = |test: &str| suites::of_test(test).is_some_and(|suite| wish.has(suite.name));
-    let mut command = runner::test_command(root, &["--workspace", "--tests"]);
+    let mut command = runner::test_command(root, &[&TESTED[..], &["--tests"]].concat());
     let plan = runner::plan(&mut command, wanted, |_| STEP_LIMIT)?;
     if plan.jobs.is_empty() {
         return Err("no test of these suites is there".to_owned());

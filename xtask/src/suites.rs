@@ -141,7 +141,7 @@ pub const SUITES: &[Suite] = &[
         name: "SOURCE",
         quick: share(60, 2),
         normal: share(60, 10),
-        ci: share(150, 100),
+        ci: share(300, 100),
         soak: 5_000,
         soak_step: 100,
     },

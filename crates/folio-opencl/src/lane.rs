@@ -487,8 +487,10 @@ unsafe impl Lane for OpenClLane {
         if self.done() >= state.issued || self.core.gone().is_err() {
             return;
         }
-        self.wanted.store(state.issued, Ordering::Relaxed);
-        let marked = if state.marks.is_empty() { self.mark(&mut state) } else { Ok(()) };
+        // Once nothing new comes, one look is to show that all has ended.
+        let rests = self.wanted.swap(state.issued, Ordering::Relaxed) == state.issued;
+        let is_due = state.marks.is_empty() || rests && state.marked < state.issued;
+        let marked = if is_due { self.mark(&mut state) } else { Ok(()) };
         let flushed = marked.and_then(|()| state.flush());
         drop(state);
         // A loss is told by `completed`.

@@ -80,8 +80,8 @@ struct Outlook {
     /// The fewest operations that a lane which holds some back has been given since the last look, of those that have
     /// been given any.
     given: u64,
-    /// Of lanes that may hold operations back, none does or has been given any since the last look, and nobody waits:
-    /// whoever submits the next one calls.
+    /// Of lanes that may hold operations back, none does or has been given any since the last look, no other has
+    /// anything to do, and nobody waits for what ends: whoever submits the next operation calls.
     settled: bool,
     /// Temporaries are kept.
     kept: bool,
@@ -207,6 +207,7 @@ impl Engine {
             let first = at as u16 * LANES_PER_DEVICE;
             (first..first + LANES_PER_DEVICE).map(LaneId)
         });
+        let of_backend = lanes.clone();
         let news = |lane| {
             let shared = self.table.shared(lane)?;
             Some((shared, lane, shared.news()))
@@ -245,19 +246,28 @@ impl Engine {
                 look.in_flight |= !state.idle();
             }
             let idle = !look.in_flight && !look.watched && !look.progress;
-            let mut hold = all.iter().filter(|(_, lane, _)| self.holds_back(*lane)).peekable();
-            look.settled = given == 0 && !look.watched && hold.peek().is_some();
-            // What has been submitted since then was not flushed above.
-            look.settled &= hold.all(|(shared, lane, _)| {
-                shared.looked() == ledger.lanes[usize::from(lane.0)].issued
-            });
+            let no_slots = ledger.live_slots == 0;
+            let closing = self.closing.load(Ordering::SeqCst);
+            let (mut holds_back, mut rest) = (false, true);
+            for lane in of_backend {
+                let state = &ledger.lanes[usize::from(lane.0)];
+                let Some(shared) = self.table.shared(lane) else { continue };
+                holds_back |= self.holds_back(lane);
+                // What has been submitted since then was not flushed above.
+                rest &= match self.holds_back(lane) {
+                    true => shared.looked() == state.issued,
+                    false => state.idle(),
+                };
+            }
+            look.settled =
+                holds_back && rest && given == 0 && !look.watched && no_slots && !closing;
             ledger.reaper_idle[backend] = idle || look.settled;
-            let quiet = ledger.live_slots == 0 && ledger.lanes.iter().all(|l| l.idle());
+            let quiet = no_slots && ledger.lanes.iter().all(|l| l.idle());
             if idle && quiet && !ledger.temporaries.is_empty() {
                 ledger.free_temporaries(HOUSEKEEPING);
             }
             look.kept = !ledger.temporaries.is_empty();
-            look.over = idle && quiet && self.closing.load(Ordering::SeqCst);
+            look.over = idle && quiet && closing;
             look
         });
         // Who awaits something there, and nothing else, hears of it only so.
@@ -337,7 +347,8 @@ mod tests {
     }
 
     /// A reaper leaves operations under way alone once none is held back; whoever submits another one then calls it, and
-    /// so nobody has to where something new has come, is awaited, or has not been handed over.
+    /// so nobody has to where something new has come, is awaited, has not been handed over, or is still to be placed; nor
+    /// at the end.
     #[cfg(all(not(loom), not(miri)))]
     #[test]
     fn nothing_held_back_is_nothing_to_do() {
@@ -374,12 +385,25 @@ mod tests {
             submit();
             assert_eq!((called(), look()), (false, (true, false)));
             assert_eq!(look(), (true, batches));
-            let last = submit();
+            submit();
             assert_eq!((called(), look()), (batches, (true, false)));
+            let (go, begun) = std::sync::mpsc::channel::<()>();
+            let task = q
+                .submit(|g| {
+                    g.host_task((), move |()| _ = begun.recv());
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!([look(), look()], [(true, false); 2], "it may call for something");
+            go.send(()).unwrap();
+            task.wait().unwrap();
+            drop(task);
+            assert_eq!(look(), (true, batches));
+            let last = submit();
             let mut last = pin!(last);
             assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
             assert_eq!([look(), look()], [(true, false); 2], "somebody awaits it");
-            backend.lanes().iter().for_each(|lane| lane.ended.store(3, Ordering::Release));
+            backend.lanes().iter().for_each(|lane| lane.ended.store(4, Ordering::Release));
             assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
             // It has been submitted, and its lane's lock is somebody else's.
             let lane = engine.table.all().find(|lane| lane.mailbox.pushed() > 0).unwrap();
@@ -394,6 +418,10 @@ mod tests {
                 drop(lock);
                 submitted.join().unwrap();
             });
+            assert_eq!([look(), look()], [(true, false), (true, batches)]);
+            engine.closing.store(true, Ordering::SeqCst);
+            assert_eq!(look(), (true, false));
+            engine.closing.store(false, Ordering::SeqCst);
             engine.reapers[0].pretend(false);
             engine.wake_reaper(0);
             backend.lanes().iter().for_each(|lane| lane.ended.store(1000, Ordering::Release));

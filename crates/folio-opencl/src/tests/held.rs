@@ -125,6 +125,28 @@ fn what_is_awaited_has_an_event_of_its_own() {
     assert!(bench.failures().is_empty());
 }
 
+/// A lane that has been given nothing since it was flushed is marked at its end: one look shows that all is over.
+#[test]
+fn lanes_at_rest_are_marked_at_their_end() {
+    let Some(bench) = Bench::open(256) else { return };
+    bench.copy(&mut [1.0; 256], true);
+    let gate = bench.gate();
+    let marked = |run: &dyn Fn()| calls_of(run).contains_key("clEnqueueMarkerWithWaitList");
+    let launch_and_flush = || {
+        bench.launch(256, true);
+        bench.lane.flush();
+    };
+    assert!(marked(&launch_and_flush));
+    assert!(!marked(&launch_and_flush), "there is a mark, and more may come");
+    assert!(marked(&|| bench.lane.flush()));
+    assert!(!marked(&|| bench.lane.flush()));
+    gate.open();
+    gate.queue_ends();
+    bench.lane.flush();
+    assert_eq!(bench.lane.completed(), Ok(bench.last.get()));
+    bench.holds(2);
+}
+
 /// A sum of all elements, in several launches.
 fn sums(len: usize) -> Option<(Bench, impl Fn(&Bench))> {
     let bench = Bench::open(len)?;

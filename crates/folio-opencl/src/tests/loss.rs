@@ -9,11 +9,13 @@ fn a_loss_is_told_when_all_is_over() {
     let Some(bench) = Bench::open(256) else { return };
     bench.copy(&mut [1.0; 256], true);
     let (other, third) = (bench.beside(), bench.beside());
+    bench.launch(256, true);
+    bench.finish();
     let gate = other.gate();
     let at = vec![0.0f32; 256].leak().as_mut_ptr();
     other.copy_some(at, 256, false);
     other.lane.flush();
-    bench.launch(256, true);
+    bench.lane.copy(&bench.head(&[]), &[]).unwrap();
     refuse("clEnqueueMarkerWithWaitList", 0);
     let soon = || Some(Instant::now() + Duration::from_millis(20));
     assert_eq!(bench.lane.wait(bench.last.get() + 1, soon()), Ok(false));

@@ -67,6 +67,7 @@ fn freed_memory_is_allocated_again() {
 /// What is asked for as zeros is zeros, also where something else was before.
 #[test]
 fn memory_that_is_allocated_again_is_zeroed() {
+    let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(bench) = Bench::open(256) else { return };
     bench.copy(&mut [1.0; 256], true);
     let MemBase::Device { handle, .. } = bench.memory.base else { unreachable!() };

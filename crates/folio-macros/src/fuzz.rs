@@ -145,7 +145,7 @@ fn mutated_kernels_never_panic() {
     let arguments: Vec<_> = arguments.collect();
     let (mut rng, mut accepted, mut refused) = (Rng(0x9e37_79b9_7f4a_7c15), 0, 0);
     let (mut groups, mut strips) = (0, 0);
-    for case in 0..8_000 {
+    for case in 0..4_000 {
         let rarity = [10, 40, 160, 640][rng.below(4)];
         let tokens = mutated(corpus[rng.below(corpus.len())].clone(), &pool, rarity, &mut rng);
         let kind = if rng.below(4) > 0 { Kind::Kernel } else { Kind::Device };

@@ -34,7 +34,7 @@ pub(super) struct Null {
     pub(super) courier: Option<u32>,
     /// See [`Caps::one_at_a_time`].
     pub(super) one_at_a_time: bool,
-    /// See [`Caps::batches`].
+    /// The first device's [`Caps::batches`].
     pub(super) batches: bool,
 }
 
@@ -62,7 +62,7 @@ impl Null {
                 ir,
                 courier,
                 one_at_a_time,
-                batches,
+                batches: batches && at == 0,
                 wait_group,
                 ..Caps::default()
             },

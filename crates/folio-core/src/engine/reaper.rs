@@ -119,7 +119,7 @@ fn next_batch(last: Duration, given: u64) -> Duration {
 
 impl Outlook {
     /// After this look. After progress that nobody waits for it stays for one more look: a submitter that
-    /// finds it asleep for good would have to call it, again and again. Until then nobody calls it.
+    /// finds it asleep for good would have to call it, again and again. Until then nobody calls it, unless all is settled.
     fn rest(&self, notifies: bool, batches: bool, closing: bool) -> Rest {
         let stays = self.in_flight || self.progress;
         match self.watched {
@@ -252,12 +252,10 @@ impl Engine {
             for lane in of_backend {
                 let state = &ledger.lanes[usize::from(lane.0)];
                 let Some(shared) = self.table.shared(lane) else { continue };
-                holds_back |= self.holds_back(lane);
+                let holds = self.holds_back(lane);
+                holds_back |= holds;
                 // What has been submitted since then was not flushed above.
-                rest &= match self.holds_back(lane) {
-                    true => shared.looked() == state.issued,
-                    false => state.idle(),
-                };
+                rest &= if holds { shared.looked() == state.issued } else { state.idle() };
             }
             look.settled =
                 holds_back && rest && given == 0 && !look.watched && no_slots && !closing;
@@ -426,6 +424,42 @@ mod tests {
             engine.wake_reaper(0);
             backend.lanes().iter().for_each(|lane| lane.ended.store(1000, Ordering::Release));
         }
+    }
+
+    /// Nor does it where a device that holds nothing back is at work beside one that does: its submitters need not call.
+    #[cfg(all(not(loom), not(miri)))]
+    #[test]
+    fn devices_at_work_beside_one_that_rests() {
+        use crate::engine::null::Null;
+        use std::sync::{Arc, atomic::Ordering};
+
+        let backend = Null { batches: true, held: Some(Arc::default()), ..Null::new(2) };
+        let rt = crate::Runtime::builder().backend(backend.clone()).build().unwrap();
+        let engine = &rt.core.engine;
+        engine.reapers[0].pretend(true);
+        for (device, times) in [("null:0", 2), ("null:1", 1)] {
+            let q = rt.queue_on(device).unwrap();
+            let mut x = rt.buffer::<u32>(4).unwrap();
+            for _ in 0..times {
+                let submitted = q.submit(|g| {
+                    let x = g.read_write(&mut x);
+                    g.host_kernel([1], x, |_, _| {});
+                    Ok(())
+                });
+                submitted.unwrap();
+            }
+        }
+        let look = || {
+            let look = engine.look(0, BATCH.0);
+            (look.in_flight, look.settled)
+        };
+        assert_eq!([look(), look(), look()], [(true, false); 3]);
+        // All of the second device, and half of the first one's.
+        backend.lanes().iter().for_each(|lane| lane.ended.store(1, Ordering::Release));
+        assert_eq!([look(), look()], [(true, true); 2]);
+        engine.reapers[0].pretend(false);
+        engine.wake_reaper(0);
+        backend.lanes().iter().for_each(|lane| lane.ended.store(1000, Ordering::Release));
     }
 
     /// A lane that is given one operation after the other is not flushed, unless somebody awaits one of them; and is once

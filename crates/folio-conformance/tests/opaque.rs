@@ -379,6 +379,99 @@ fn compile_opaque_opencl_has_no_zeros() {
     });
 }
 
+const ODD: &str = "
+__kernel void image(__global uint *y, read_only image2d_t t) { y[0] = get_image_width(t); }
+__kernel void none(void) {}
+__kernel void sampled(__global uint *y, sampler_t how) { y[0] = 1; }
+__kernel void many(__global float *y, float4 by, uint3 from, ushort2 small, __local int *room) { y[0] = by.x; }
+";
+
+/// What a parameter takes is told by its type, also where the driver would take what it is given; images and samplers
+/// are nothing that can be passed.
+#[test]
+fn compile_opaque_opencl_parameters() {
+    Language::opencl().each(|_, rt| {
+        let device = &rt.devices()[0];
+        for (name, said) in [("image", "argument 1 (`image2d_t t`)"), ("sampled", "sampler_t how")]
+        {
+            let error = device.load(Source::OpenClC(ODD), name).unwrap_err();
+            let build = matches!(&error, Error::Device { cause, .. } if matches!(cause.kind, HalErrorKind::Build));
+            assert!(build && error.to_string().contains(said), "{error}");
+        }
+        let many = device.load(Source::OpenClC(ODD), "many").unwrap();
+        let (q, mut y) = (rt.queue_on(device).unwrap(), rt.buffer_from(&[0.0f32; 4]).unwrap());
+        let mut run = |with: &dyn Fn(&mut [OpaqueArg; 5])| {
+            let done = submit(&q, |g| {
+                let (by, from) = (OpaqueArg::value([7.0f32; 4]), OpaqueArg::value([1u32; 4]));
+                let small = OpaqueArg::value([1u16; 2]);
+                let mut args = [g.write(&mut y).into(), by, from, small, OpaqueArg::local(4)];
+                with(&mut args);
+                // SAFETY: these are the kernel's parameters, or it is refused.
+                unsafe { g.run_opaque(1, &many, args) };
+            });
+            done.map(|event| event.wait().unwrap()).map_err(|error| error.to_string())
+        };
+        type Change = (&'static str, fn(&mut [OpaqueArg; 5]));
+        let wrong: [Change; 6] = [
+            ("argument 1 (`float4 by`) takes 16 bytes, and is given 12", |args| {
+                args[1] = OpaqueArg::value([7.0f32; 3]);
+            }),
+            ("argument 2 (`uint3 from`) takes 16 bytes, and is given 12", |args| {
+                args[2] = OpaqueArg::value([1u32; 3]);
+            }),
+            ("argument 3 (`ushort2 small`) takes 4 bytes, and is given 8", |args| {
+                args[3] = OpaqueArg::value(1u64);
+            }),
+            ("argument 1 (`float4 by`) is a value, and is given local memory", |args| {
+                args[1] = OpaqueArg::local(16);
+            }),
+            ("is a pointer to local memory, and is given a value", |args| {
+                args[4] = OpaqueArg::value(1u32);
+            }),
+            ("is given no local memory at all", |args| args[4] = OpaqueArg::local(0)),
+        ];
+        for (said, change) in wrong {
+            let error = run(&change).unwrap_err();
+            assert!(error.contains(said) && error.contains("`many`"), "{said}: {error}");
+        }
+        run(&|_| ()).unwrap();
+        assert_eq!(y.to_vec().unwrap()[0], 7.0);
+    });
+}
+
+/// More groups than drivers count are refused, and groups that the device has not, whoever says how large they are.
+#[test]
+fn compile_opaque_opencl_groups() {
+    Language::opencl().each(|_, rt| {
+        let device = &rt.devices()[0];
+        let none = device.load(Source::OpenClC(ODD), "none").unwrap();
+        let q = rt.queue_on(device).unwrap();
+        let run = |items: folio::Items<3>, kernel: &OpaqueKernel| {
+            // SAFETY: it has no parameters and does nothing, or it is refused.
+            let done = submit(&q, |g| unsafe { g.run_opaque(items, kernel, []) });
+            done.map(|event| event.wait().unwrap()).map_err(|error| error.to_string())
+        };
+        let many = 1 << 16;
+        let grid = folio::Items::from([1, many, many]);
+        for (items, said) in [
+            (grid.clone().groups([1, 1, 1]), "in more than 2^31 groups"),
+            (grid, "of more than 2^31 items, and no size of groups"),
+            (folio::Items::from([usize::MAX, 1, 1]), "of more than 2^31 items"),
+        ] {
+            let error = run(items, &none).unwrap_err();
+            assert!(error.contains(said) && error.contains("`none`"), "{error}");
+        }
+        run(folio::Items::from([1, 1, 64]).groups([1, 1, 8]), &none).unwrap();
+        run(folio::Items::from([1, 1, 64]), &none).unwrap();
+        // Some drivers do not compile it at all.
+        let wide = "__attribute__((reqd_work_group_size(65536, 2, 1))) __kernel void wide(void) {}";
+        if let Ok(wide) = device.load(Source::OpenClC(wide), "wide") {
+            let error = run(folio::Items::from([1, 2, 1 << 16]), &wide).unwrap_err();
+            assert!(error.contains("a group of [1, 2, 65536]"), "{error}");
+        }
+    });
+}
+
 /// KRN-05, on machines with a GPU and NVRTC.
 #[test]
 fn compile_opaque_cuda() {

@@ -24,9 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The loader, or why there is none.
 pub(crate) fn library() -> Result<&'static OpenClRuntime, HalError> {
-    load_library()
-        .as_ref()
-        .map_err(|error| HalError::new(HalErrorKind::Driver, format!("no OpenCL loader: {error}")))
+    load_library().as_ref().map_err(|error| {
+        let why = format!("no OpenCL loader, which comes with drivers or by itself: {error}");
+        HalError::new(HalErrorKind::Driver, why)
+    })
 }
 
 /// What a status means.

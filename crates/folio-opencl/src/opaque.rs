@@ -5,16 +5,18 @@ use crate::device::Core;
 use crate::memory::with_room;
 use crate::module::Arguments;
 use crate::program::build;
+use crate::threads::{MOST_BLOCKS, volume};
 use crate::work::Commands;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase, Param};
 use folio_core::ir::emit::narrowed;
 use opencl_sys::{
-    CL_KERNEL_ARG_ADDRESS_LOCAL, CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
-    CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_LOCAL_MEM_SIZE, CL_KERNEL_NUM_ARGS,
-    CL_KERNEL_WORK_GROUP_SIZE,
+    CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_LOCAL,
+    CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME,
+    CL_KERNEL_ARG_TYPE_NAME, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_LOCAL_MEM_SIZE,
+    CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE,
 };
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::fmt::Display;
 use std::ptr::{null, null_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +29,7 @@ const TELL: &str = "-cl-kernel-arg-info";
 pub(crate) struct Opaque {
     /// Its arguments are set by one thread at a time.
     entry: Mutex<Entry>,
-    params: Vec<Kind>,
+    params: Vec<Takes>,
     most: Most,
     /// The only groups in which it runs, if it says so (`reqd_work_group_size`).
     group: Option<Dims>,
@@ -41,33 +43,102 @@ struct Entry {
     checked: Option<Vec<Argument>>,
 }
 
+/// A parameter, as far as the driver tells.
+#[derive(Debug)]
+struct Takes {
+    kind: Kind,
+    /// Its type and name; empty if the driver does not tell.
+    said: String,
+    /// Bytes of a value, where OpenCL says how many its type has.
+    bytes: Option<usize>,
+}
+
 /// What a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Memory,
     Value,
     Local,
+    /// An image, a sampler, a pipe or a queue: nothing that arguments are.
+    Other,
     /// The driver does not tell.
     Unknown,
 }
 
-impl Kind {
-    fn takes(self, argument: &Argument) -> bool {
-        match self {
-            Kind::Memory => matches!(argument, Argument::Memory(_)),
-            Kind::Value => matches!(argument, Argument::Value(_)),
-            Kind::Local => matches!(argument, Argument::Local(_)),
-            Kind::Unknown => true,
-        }
+impl Takes {
+    fn of(kernel: &Kernel, nth: u32) -> Takes {
+        let qualifier = |what| tell::<u32>(kernel, nth, what, 1).map(|answer| answer[0]);
+        let text = |what| {
+            let bytes = tell::<u8>(kernel, nth, what, 0)?;
+            CStr::from_bytes_until_nul(&bytes).ok()?.to_str().ok().map(str::to_owned)
+        };
+        let of = text(CL_KERNEL_ARG_TYPE_NAME).unwrap_or_default();
+        let access = qualifier(CL_KERNEL_ARG_ACCESS_QUALIFIER);
+        let kind = match qualifier(CL_KERNEL_ARG_ADDRESS_QUALIFIER) {
+            _ if access.is_some_and(|access| access != CL_KERNEL_ARG_ACCESS_NONE) => Kind::Other,
+            _ if matches!(&*of, "sampler_t" | "queue_t") => Kind::Other,
+            None => Kind::Unknown,
+            Some(CL_KERNEL_ARG_ADDRESS_PRIVATE) => Kind::Value,
+            Some(CL_KERNEL_ARG_ADDRESS_LOCAL) => Kind::Local,
+            Some(_) => Kind::Memory,
+        };
+        let said = format!("{of} {}", text(CL_KERNEL_ARG_NAME).unwrap_or_default());
+        Takes { kind, said: said.trim().to_owned(), bytes: bytes_of(&of) }
     }
 
-    fn words(self) -> &'static str {
-        match self {
-            Kind::Memory => "a pointer to memory",
-            Kind::Value => "a value",
-            Kind::Local => "a pointer to local memory",
-            Kind::Unknown => "something else",
+    /// What speaks against an argument.
+    fn check(&self, argument: &Argument) -> Result<(), String> {
+        let (takes, given) = match (self.kind, argument) {
+            (_, Argument::Local(0)) => return Err("is given no local memory at all".to_owned()),
+            (Kind::Value, Argument::Value(bytes)) => match self.bytes {
+                Some(takes) if takes != *bytes as usize => {
+                    return Err(format!("takes {takes} bytes, and is given {bytes}"));
+                }
+                _ => return Ok(()),
+            },
+            (Kind::Memory, Argument::Memory(_)) | (Kind::Local, Argument::Local(_)) => {
+                return Ok(());
+            }
+            (Kind::Other | Kind::Unknown, _) => return Ok(()),
+            (Kind::Memory, argument) => ("a pointer to memory", argument),
+            (Kind::Value, argument) => ("a value", argument),
+            (Kind::Local, argument) => ("a pointer to local memory", argument),
+        };
+        let given = match given {
+            Argument::Memory(_) => "memory",
+            Argument::Value(_) => "a value",
+            Argument::Local(_) => "local memory",
+        };
+        Err(format!("is {takes}, and is given {given}"))
+    }
+
+    /// How messages name it.
+    fn named(&self, nth: usize) -> String {
+        match &*self.said {
+            "" => format!("argument {nth}"),
+            said => format!("argument {nth} (`{said}`)"),
         }
+    }
+}
+
+/// How many bytes values of an OpenCL type have.
+fn bytes_of(of: &str) -> Option<usize> {
+    let digits = of.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (scalar, lanes) = of.split_at(digits);
+    let scalar = scalar.strip_prefix("unsigned ").unwrap_or(scalar);
+    let each = match scalar.strip_prefix('u').unwrap_or(scalar) {
+        "char" => 1,
+        "short" | "half" => 2,
+        "int" | "float" => 4,
+        "long" | "double" => 8,
+        _ => return None,
+    };
+    match lanes {
+        "" => Some(each),
+        // Three are as far apart as four.
+        "3" => Some(4 * each),
+        "2" | "4" | "8" | "16" => lanes.parse::<usize>().ok().map(|lanes| lanes * each),
+        _ => None,
     }
 }
 
@@ -96,7 +167,14 @@ impl Opaque {
             let what = format!("there is no kernel `{name}` in the code ({})", error.message);
             of_the_user(error, HalErrorKind::Build, what)
         })?;
-        let params = (0..count(&kernel)?).map(|nth| kind(&kernel, nth)).collect();
+        let params: Vec<Takes> = (0..count(&kernel)?).map(|nth| Takes::of(&kernel, nth)).collect();
+        if let Some(nth) = params.iter().position(|takes| takes.kind == Kind::Other) {
+            let what = format!(
+                "{} of kernel `{name}` is no number, struct or pointer, and nothing else can be passed",
+                params[nth].named(nth)
+            );
+            return Err(HalError::new(HalErrorKind::Build, what));
+        }
         let most = Most::of(core, &kernel)?;
         let [x, y, z] = ask(core, &kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, [0usize; 3])?;
         let group = (x != 0).then_some([z, y, x]);
@@ -133,9 +211,8 @@ impl Opaque {
         self.most.check_local(given, "")?;
         let mut set = Arguments::of(&entry.kernel);
         for (nth, (param, argument)) in self.params.iter().zip(arguments).enumerate() {
-            if !param.takes(argument) {
-                return Err(misfit(format!("argument {nth} of the kernel is {}", param.words())));
-            }
+            let named = || param.named(nth);
+            param.check(argument).map_err(|why| misfit(format!("{} {why}", named())))?;
             let put = match argument {
                 Argument::Memory(_) => set.memory(null_mut()),
                 Argument::Value(bytes) => {
@@ -146,11 +223,10 @@ impl Opaque {
             };
             put.map_err(|error| {
                 let what = match argument {
-                    Argument::Value(bytes) => format!(
-                        "argument {nth} of the kernel is no value of {bytes} bytes ({})",
-                        error.message
-                    ),
-                    _ => format!("argument {nth}: {}", error.message),
+                    Argument::Value(bytes) => {
+                        format!("{} is no value of {bytes} bytes ({})", named(), error.message)
+                    }
+                    _ => format!("{}: {}", named(), error.message),
                 };
                 of_the_user(error, HalErrorKind::Arguments, what)
             })?;
@@ -160,17 +236,33 @@ impl Opaque {
     }
 
     fn check_group(&self, geometry: &Geometry) -> Result<(), HalError> {
-        let Geometry { group, range, .. } = geometry;
+        let Geometry { group, range, .. } = *geometry;
         match (group, self.group) {
-            (Some(group), Some(only)) if *group != only => {
-                Err(misfit(format!("groups of {group:?} for a kernel of groups of {only:?}")))
+            (Some(group), Some(only)) if group != only => {
+                let what = format!("groups of {group:?} for a kernel of groups of {only:?}");
+                return Err(misfit(what));
             }
             (None, Some(only)) if (0..3).any(|d| !range[d].is_multiple_of(only[d])) => {
-                Err(misfit(format!("{range:?} items for a kernel of groups of {only:?}")))
+                let what = format!("{range:?} items for a kernel of groups of {only:?}");
+                return Err(misfit(what));
             }
-            (Some(group), _) => self.most.check(*group),
-            (None, _) => Ok(()),
+            _ => {}
         }
+        let group = group.or(self.group);
+        if let Some(group) = group {
+            self.most.check(group)?;
+        }
+        // Of which size the driver's own are, nobody knows.
+        let size = group.unwrap_or([1; 3]);
+        let groups = std::array::from_fn(|d| (range[d] / size[d].max(1)) as u64);
+        if volume(groups).is_none_or(|all| all > MOST_BLOCKS) {
+            let what = match group {
+                Some(_) => "a launch in more than 2^31 groups",
+                None => "a launch of more than 2^31 items, and no size of groups",
+            };
+            return Err(HalError::unsupported(what));
+        }
+        Ok(())
     }
 
     /// Enqueues a launch.
@@ -254,17 +346,19 @@ fn count(kernel: &Kernel) -> Result<u32, HalError> {
     Ok(count)
 }
 
-fn kind(kernel: &Kernel, nth: u32) -> Kind {
-    let (what, mut qualifier) = (CL_KERNEL_ARG_ADDRESS_QUALIFIER, 0u32);
-    let to = (&raw mut qualifier).cast::<c_void>();
-    // SAFETY: a live kernel that has so many parameters; the answer is a `cl_uint`.
-    let asked = unsafe { run!(clGetKernelArgInfo(kernel.0, nth, what, 4, to, null_mut())) };
-    match (asked, qualifier) {
-        (Err(_), _) => Kind::Unknown,
-        (Ok(()), CL_KERNEL_ARG_ADDRESS_PRIVATE) => Kind::Value,
-        (Ok(()), CL_KERNEL_ARG_ADDRESS_LOCAL) => Kind::Local,
-        (Ok(()), _) => Kind::Memory,
+/// What the driver knows of a parameter, as so many numbers of that type, or (none) as many as it has.
+fn tell<N: Copy + Default>(kernel: &Kernel, nth: u32, what: u32, many: usize) -> Option<Vec<N>> {
+    let mut bytes = many * size_of::<N>();
+    let (no, to) = (null_mut::<c_void>(), &raw mut bytes);
+    if many == 0 {
+        // SAFETY: a live kernel that has so many parameters; the answer is how long it would be.
+        unsafe { run!(clGetKernelArgInfo(kernel.0, nth, what, 0, no, to)) }.ok()?;
     }
+    let mut answer = vec![N::default(); bytes.div_ceil(size_of::<N>())];
+    let to = answer.as_mut_ptr().cast::<c_void>();
+    // SAFETY: as above; the answer, of that many bytes, is numbers.
+    unsafe { run!(clGetKernelArgInfo(kernel.0, nth, what, bytes, to, null_mut())) }.ok()?;
+    (!answer.is_empty()).then_some(answer)
 }
 
 /// What a kernel needs of the device, as numbers of that type.

@@ -132,7 +132,11 @@ pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unav
         }
     }
     if found.is_empty() {
-        let none = || Unavailable::new("no OpenCL platform has a device");
+        let none = || {
+            Unavailable::new(
+                "no OpenCL platform has a device: is a driver installed, and does `OCL_ICD_VENDORS` name its folder?",
+            )
+        };
         return Err(broken.map_or_else(none, why));
     }
     Ok(found)

@@ -10,7 +10,7 @@ use std::ops::Range;
 const RUN: [u64; 2] = [64, 16_384];
 const MANY: u64 = 8;
 /// Blocks of a launch, at most: drivers count them in 32 bits, and compute others than were asked for beyond (PoCL 3.1).
-const MOST_BLOCKS: u64 = 1 << 31;
+pub(crate) const MOST_BLOCKS: u64 = 1 << 31;
 
 /// Threads, and those of a block; the slowest dimension first.
 pub(crate) struct Threaded {
@@ -21,7 +21,7 @@ pub(crate) struct Threaded {
 }
 
 /// How many there are in all.
-fn volume(dims: [u64; 3]) -> Option<u64> {
+pub(crate) fn volume(dims: [u64; 3]) -> Option<u64> {
     dims.into_iter().try_fold(1, u64::checked_mul)
 }
 

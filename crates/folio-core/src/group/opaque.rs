@@ -32,8 +32,9 @@ impl CommandGroup {
     ///
     /// What is wrong with the arguments, as far as the driver tells, is an [`Error::Device`] of the
     /// submission: their number, what they are and how large values are. (OpenCL tells this of kernels that it
-    /// has compiled, but PoCL takes values of any size; CUDA tells sizes, from driver 12.4 on.) Without a [`label`](Self::label) the command has
-    /// the kernel's name.
+    /// has compiled, but PoCL takes structs of any size; CUDA tells sizes, from driver 12.4 on.) By OpenCL a launch has
+    /// 2^31 groups at most or, without a size of groups, so many items. Without a [`label`](Self::label) the command
+    /// has the kernel's name.
     ///
     /// # Safety
     /// The kernel takes these arguments. For these items, in any order, it reads no more than what is declared as
@@ -80,16 +81,18 @@ impl CommandGroup {
         let mut pointers: SmallVec<[UsmPtr; 2]> = SmallVec::new();
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
         for (nth, OpaqueArg(given)) in args.into_iter().enumerate() {
-            let beyond = || {
-                let why = format!("argument {nth} is larger, or comes later, than any kernel's");
-                self.refused(
-                    kernel.device,
-                    &kernel.name,
-                    HalError::new(HalErrorKind::Arguments, why),
-                )
+            let beyond = |why: String| {
+                let cause = HalError::new(HalErrorKind::Arguments, why);
+                self.refused(kernel.device, &kernel.name, cause)
             };
-            let size = |bytes: usize| u32::try_from(bytes).map_err(|_| beyond());
-            let memory = |at: usize| u16::try_from(at).map(Argument::Memory).map_err(|_| beyond());
+            let size = |bytes: usize| {
+                let why = |_| format!("argument {nth} has {bytes} bytes, more than any kernel's");
+                u32::try_from(bytes).map_err(why).map_err(beyond)
+            };
+            let memory = |at: usize| {
+                let why = |_| format!("argument {nth} comes later than any kernel's");
+                u16::try_from(at).map(Argument::Memory).map_err(why).map_err(beyond)
+            };
             arguments.push(match given {
                 Given::Access(token) if token.group != self.id => {
                     return Err(Error::ForeignAccess { command: self.label.clone() });
@@ -166,7 +169,9 @@ fn geometry<const D: usize>(kernel: &Arc<str>, items: &Items<D>) -> Result<Geome
         Err(Error::GroupSize { kernel, launch, group, why })
     };
     if widen_at(items.offset) != [0; 3] {
-        return refuse("an opaque kernel counts its items from 0");
+        return refuse(
+            "an opaque kernel counts its items from 0: pass where they begin as a value",
+        );
     }
     let group: Option<Dims> = items.group.map(widen);
     match group {

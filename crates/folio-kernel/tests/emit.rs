@@ -62,6 +62,57 @@ fn kernels_look_like_this() {
     }
 }
 
+/// Branches on CPUs have no barrier where that can be behind them: PoCL's compiler takes twice as long for each.
+#[test]
+fn barriers_are_behind_branches() {
+    let before = "kernel \"k\" groups 1 tile 1\nparam p0 = \"x\" view u32 1 in item\n\
+        param p1 = \"y\" view u32 1 out item\nparam p2 = \"t\" local u32 64\nbody {\n\
+        %0 u64 = query group_id 0 0\n%1 u32 = load p0[%0]\n%2 u32 = const u32 0\n\
+        %3 bool = eq %1, %2\n%9 u64 = const u64 0\n";
+    let phase =
+        |at: u32| format!("phase {{\n%{at} u64 = query local_id 0 0\nstore p2[%{at}] = %1\n}}\n");
+    let (one, two) = (phase(4), phase(5));
+    let look = "%6 u32 = load p2[%9]\n%7 bool = eq %6, %2\n";
+    let read_all = "phase {\n%8 u64 = query position 0 0\n%10 u64 = query local_id 0 0\n\
+        %11 u32 = load p2[%10]\nstore p1[%8] = %11\n}\n}";
+    let form = Form { rows: true, ..Form::new(Dialect::OpenCl, false) };
+    let emitted = |branch: &str| {
+        let kernel = read(&format!("{before}{branch}{read_all}"));
+        emit(&kernel, form, &Capabilities::LEAST).unwrap().text
+    };
+    let is_turns = |text: &str| text.contains("volatile");
+    // How far in each is.
+    let barriers = |text: &str| -> Vec<usize> {
+        let lines = text.lines().filter(|line| line.trim() == "BARRIER;");
+        lines.map(|line| line.len() - line.trim_start().len()).collect()
+    };
+    let plain = emitted(&one);
+    let behind = [
+        format!("if %3 {{\n{one}}}\n"),
+        format!("if %3 {{\n{one}}} else {{\n{two}}}\n"),
+        format!("if %3 {{\nif %3 {{\n{one}}}\n}}\n"),
+    ];
+    for branch in &behind {
+        let text = emitted(branch);
+        assert!(!is_turns(&text) && text.contains("  if (t3) {"), "{text}");
+        assert_eq!(barriers(&text), barriers(&plain), "{text}");
+    }
+    // Two phases; what the branch itself has seen of what its phase writes; a way out.
+    let within = [
+        format!("if %3 {{\n{one}{two}}}\n"),
+        format!("if %3 {{\n{look}{one}}}\n"),
+        format!("block l0 {{\nif %3 {{\nif %3 {{\nbreak l0\n}}\n{one}}}\n}}\n"),
+    ];
+    for branch in &within {
+        let text = emitted(branch);
+        assert!(is_turns(&text) && barriers(&text).iter().any(|far| *far > 2), "{text}");
+    }
+    // What was seen before a branch is not written before everybody has seen it.
+    let text = emitted(&format!("{one}{look}if %7 {{\n{two}}}\n"));
+    let seen = &text[text.find("= t_p2[").unwrap()..];
+    assert!(seen.find("BARRIER;").unwrap() < seen.find("if (").unwrap(), "{text}");
+}
+
 /// Several items of a thread are a block's width apart, which may be known; their loads come first.
 #[test]
 fn several_items_of_a_thread() {
@@ -324,6 +375,21 @@ fn what_a_device_lacks_is_named() {
     b.param("much", ParamKind::Local { element: Scalar::F32.into(), len: 10_000 });
     let lacks = refused(&b.finish().unwrap(), &Capabilities::LEAST);
     assert_eq!(lacks.feature, Feature::LocalMemory { needed: 40_000, available: 32 << 10 });
+}
+
+/// A struct's name is not the entry's, whatever the user calls the two.
+#[test]
+fn structs_are_no_entries() {
+    let mut b = Builder::items("x_t0", 1);
+    let pair = b.types().structure("folio_x", &[("a", Scalar::F32.into())]);
+    let x = b.view("x", pair, 1, Access::InOut, Owner::Item);
+    let at = b.position(0);
+    let value = b.load_at(x, [at]);
+    b.store_at(x, [at], value);
+    let module = text_of(&b.finish().unwrap(), Dialect::OpenCl, true);
+    assert_eq!(module.entry, "folio_x_t0");
+    assert!(module.text.contains("} of_folio_x_t0;\n"), "{}", module.text);
+    assert_eq!(module.text.matches(" folio_x_t0").count(), 1, "{}", module.text);
 }
 
 /// What of types is not in use is not in the text: a device need not have it.

@@ -40,21 +40,53 @@ fn is_private(kernel: &Kernel, body: &Body) -> bool {
 
 /// Uniform code in a body does so.
 fn looks_within(kernel: &Kernel, body: &Body) -> bool {
-    body.iter().any(|stmt| match stmt {
+    body.iter().any(|stmt| looks_in(kernel, stmt))
+}
+
+fn looks_in(kernel: &Kernel, stmt: &Stmt) -> bool {
+    match stmt {
         Stmt::Phase { .. } | Stmt::Collect { .. } => false,
         other => {
             looks(kernel, other) || other.bodies().iter().any(|body| looks_within(kernel, body))
         }
-    })
+    }
 }
 
 /// There is a barrier in it.
 fn waits_within(kernel: &Kernel, body: &Body) -> bool {
-    body.iter().any(|stmt| match stmt {
+    body.iter().any(|stmt| waits(kernel, stmt))
+}
+
+fn waits(kernel: &Kernel, stmt: &Stmt) -> bool {
+    match stmt {
         Stmt::Phase { body, .. } => !is_private(kernel, body),
         Stmt::Collect { .. } => true,
         other => other.bodies().iter().any(|body| waits_within(kernel, body)),
-    })
+    }
+}
+
+/// There is a barrier at its end, if any, and everybody gets there.
+fn waits_at_end(kernel: &Kernel, body: &Body) -> bool {
+    fn leaves(stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Phase { .. } | Stmt::Collect { .. } => false,
+            Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return => true,
+            other => other.bodies().iter().any(|body| body.iter().any(leaves)),
+        }
+    }
+    if body.iter().any(leaves) {
+        return false;
+    }
+    let Some((last, ahead)) = body.split_last() else { return true };
+    let straight =
+        |body: &[Stmt]| body.iter().all(|stmt| !waits(kernel, stmt) && !looks_in(kernel, stmt));
+    match last {
+        Stmt::Phase { .. } => straight(ahead),
+        Stmt::If { then, otherwise, .. } => {
+            straight(ahead) && waits_at_end(kernel, then) && waits_at_end(kernel, otherwise)
+        }
+        _ => !waits_within(kernel, body),
+    }
 }
 
 impl Writer<'_> {
@@ -81,10 +113,17 @@ impl Writer<'_> {
                 true
             }
             Stmt::If { cond, then, otherwise } => {
+                let ways = [then, otherwise];
+                let turns =
+                    self.form.rows && ways.iter().any(|body| waits_within(self.kernel, body));
+                if turns && ways.iter().all(|body| waits_at_end(self.kernel, body)) {
+                    self.before_phase(looked);
+                    self.quiet_stmt(stmt);
+                    self.line("BARRIER;");
+                    return true;
+                }
                 let cond = self.atom(*cond);
                 let (mut first, mut second) = (*looked, *looked);
-                let waits = |body| waits_within(self.kernel, body);
-                let turns = self.form.rows && (waits(then) || waits(otherwise));
                 let first_way = |w: &mut Self| w.uniform(then, &mut first);
                 let second_way = |w: &mut Self| w.uniform(otherwise, &mut second);
                 let on = match turns {
@@ -112,6 +151,25 @@ impl Writer<'_> {
                 *looked |= looks(self.kernel, other);
                 self.stmt(other)
             }
+        }
+    }
+
+    /// What [waits at its end](waits_at_end), without that barrier: behind a branch, it is in none.
+    fn quiet(&mut self, body: &Body) -> bool {
+        body.iter().all(|stmt| self.quiet_stmt(stmt))
+    }
+
+    fn quiet_stmt(&mut self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Phase { once, body } => {
+                self.phase(*once, body, |_| ());
+                true
+            }
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.atom(*cond);
+                self.branches(&cond, |w| w.quiet(then), |w| w.quiet(otherwise))
+            }
+            other => self.uniform_stmt(other, &mut false),
         }
     }
 

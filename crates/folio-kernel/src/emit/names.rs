@@ -37,6 +37,10 @@ pub fn field(name: &str, at: usize) -> String {
 /// A struct's or array's.
 pub fn composite(kernel: &Kernel, at: u32) -> String {
     match kernel.types.get(Type::Composite(at)) {
+        // The entry is `folio_` and the kernel's name, whatever that is.
+        Some(Composite::Struct(s)) if s.name.starts_with("folio") => {
+            format!("of_{}_t{at}", word(&s.name))
+        }
         Some(Composite::Struct(s)) => format!("{}_t{at}", word(&s.name)),
         _ => format!("array_t{at}"),
     }

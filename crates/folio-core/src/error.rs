@@ -228,15 +228,15 @@ pub enum Error {
         launch: Vec<usize>,
         /// The position of the first item.
         offset: Vec<usize>,
-        /// Which of the kernel's arguments.
+        /// Which of the kernel's arguments that are memory.
         access: usize,
-        /// Its buffer.
+        /// Its buffer; without a name, that of the kernel's parameter.
         buffer: Label,
         /// What the access covers.
         extent: Vec<usize>,
     },
     /// Groups that a kernel cannot be launched in.
-    #[error("kernel `{kernel}` over {launch:?} in groups of {group:?}: {why}")]
+    #[error("kernel `{kernel}` over {launch:?}{}: {why}", in_groups(.group))]
     GroupSize {
         /// The kernel.
         kernel: Arc<str>,
@@ -373,6 +373,10 @@ fn used(by: &Option<Use>) -> String {
             format!("command {command}, access {access}: ")
         }
     }
+}
+
+fn in_groups(group: &[usize]) -> String {
+    if group.is_empty() { String::new() } else { format!(" in groups of {group:?}") }
 }
 
 fn of_limit(limit: u64) -> String {

@@ -325,7 +325,13 @@ fn launches_larger_than_their_output(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let mut x = rig.rt.buffer_from(&[1, 2, 3, 4])?;
     unchanged(&rig.rt, &mut x, |x| {
-        refused!(q.run(5, puts(9, &mut *x)), Error::LaunchTooLarge { access: 0, .. });
+        match q.run(5, puts(9, &mut *x)) {
+            // A buffer without a name goes by the parameter's.
+            Err(Error::LaunchTooLarge { access: 0, buffer, .. }) => {
+                ensure_eq!(buffer.as_str(), "x");
+            }
+            other => return Err(Stop::Failed(format!("{other:?}"))),
+        }
         let part = q.submit(|cg| {
             cg.label("wide").run(3, adds(9, x.slice_mut([1], [2])?));
             Ok(())

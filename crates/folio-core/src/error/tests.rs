@@ -199,6 +199,15 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k` over [10] in groups of [4]: the size does not divide the number of items",
         ),
         (
+            Error::GroupSize {
+                kernel: Arc::from("k"),
+                launch: vec![10],
+                group: vec![],
+                why: "say how large",
+            },
+            "kernel `k` over [10]: say how large",
+        ),
+        (
             failed(Cause::DataLost),
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",
         ),

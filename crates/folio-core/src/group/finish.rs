@@ -174,7 +174,7 @@ impl CommandGroup {
             let Made { part, mode } = &self.made[at];
             let larger = |d: usize| geometry.range[d] > part.part.max[d] - part.part.min[d];
             if mode.writes() && items > 0 && (larger(0) || larger(1) || larger(2)) {
-                return Err(self.launch_too_large(geometry, nth, part));
+                return Err(self.launch_too_large(geometry, nth, part, Label::NONE));
             }
         }
         if items == 0 {
@@ -252,14 +252,16 @@ impl CommandGroup {
         geometry: &Geometry,
         access: usize,
         part: &Part,
+        param: Label,
     ) -> Error {
         let visible = |dims: &Dims| dims[3 - usize::from(geometry.rank)..].to_vec();
+        let label = &part.view.storage.label;
         Error::LaunchTooLarge {
             command: self.label.clone(),
             launch: visible(&geometry.range),
             offset: visible(&geometry.offset),
             access,
-            buffer: part.view.storage.label.clone(),
+            buffer: if label.as_str().is_empty() { param } else { label.clone() },
             extent: part.view.visible(part.part.extent()),
         }
     }
@@ -279,7 +281,10 @@ impl CommandGroup {
         // Whoever has loaded an opaque kernel runs it.
         let runs = caps.ir && launch.function.is_some() || launch.opaque.is_some();
         if launch.foreign.is_none() && !(caps.closures || runs) {
-            return Err(self.unsupported("kernels that are closures of the host".to_owned()));
+            return Err(self.unsupported(
+                "kernels that are closures of the host: a `#[kernel]` is for every device"
+                    .to_owned(),
+            ));
         }
         let count = tokens.len() + launch.pointers().len();
         if count > caps.max_params {

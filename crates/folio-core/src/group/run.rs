@@ -123,7 +123,9 @@ impl CommandGroup {
             let (accessed, proved) = plan.accessed(passed);
             let Passed { part: part @ Part { view, part: whole, .. }, mode, .. } = passed;
             if !Box3::whole(whole.extent()).contains(&accessed) {
-                let error = self.launch_too_large(&launch.geometry, nth, part);
+                let param = code.ir.params.get(passed.param);
+                let param = param.map_or(Label::NONE, |param| Label::from(param.name.as_str()));
+                let error = self.launch_too_large(&launch.geometry, nth, part, param);
                 launch.recycle();
                 return self.refuse(error);
             }

@@ -379,11 +379,18 @@ fn compile_opaque_opencl_has_no_zeros() {
     });
 }
 
-const ODD: &str = "
-__kernel void image(__global uint *y, read_only image2d_t t) { y[0] = get_image_width(t); }
-__kernel void none(void) {}
-__kernel void sampled(__global uint *y, sampler_t how) { y[0] = 1; }
-__kernel void many(__global float *y, float4 by, uint3 from, ushort2 small, __local int *room) { y[0] = by.x; }
+const IMAGE: &str =
+    "__kernel void image(__global uint *y, read_only image2d_t t) { y[0] = get_image_width(t); }";
+const SAMPLED: &str = "
+__kernel void sampled(__global float *y, read_only image2d_t t, sampler_t how) {
+    y[0] = read_imagef(t, how, (int2)(0, 0)).x;
+}
+__kernel void alone(__global float *y, sampler_t how) { y[0] = 1; }
+";
+const MANY: &str = "
+__kernel void many(__global float *y, float4 by, uint3 from, ushort2 small, __local int *room) {
+    y[0] = by.x;
+}
 ";
 
 /// What a parameter takes is told by its type, also where the driver would take what it is given; images and samplers
@@ -392,13 +399,15 @@ __kernel void many(__global float *y, float4 by, uint3 from, ushort2 small, __lo
 fn compile_opaque_opencl_parameters() {
     Language::opencl().each(|_, rt| {
         let device = &rt.devices()[0];
-        for (name, said) in [("image", "argument 1 (`image2d_t t`)"), ("sampled", "sampler_t how")]
-        {
-            let error = device.load(Source::OpenClC(ODD), name).unwrap_err();
+        for (text, name, said) in [
+            (IMAGE, "image", "argument 1 (`image2d_t t`)"),
+            (SAMPLED, "alone", "argument 1 (`sampler_t how`)"),
+        ] {
+            let error = device.load(Source::OpenClC(text), name).unwrap_err();
             let build = matches!(&error, Error::Device { cause, .. } if matches!(cause.kind, HalErrorKind::Build));
             assert!(build && error.to_string().contains(said), "{error}");
         }
-        let many = device.load(Source::OpenClC(ODD), "many").unwrap();
+        let many = device.load(Source::OpenClC(MANY), "many").unwrap();
         let (q, mut y) = (rt.queue_on(device).unwrap(), rt.buffer_from(&[0.0f32; 4]).unwrap());
         let mut run = |with: &dyn Fn(&mut [OpaqueArg; 5])| {
             let done = submit(&q, |g| {
@@ -444,31 +453,38 @@ fn compile_opaque_opencl_parameters() {
 fn compile_opaque_opencl_groups() {
     Language::opencl().each(|_, rt| {
         let device = &rt.devices()[0];
-        let none = device.load(Source::OpenClC(ODD), "none").unwrap();
-        let q = rt.queue_on(device).unwrap();
-        let run = |items: folio::Items<3>, kernel: &OpaqueKernel| {
-            // SAFETY: it has no parameters and does nothing, or it is refused.
-            let done = submit(&q, |g| unsafe { g.run_opaque(items, kernel, []) });
+        // (NVIDIA's compiler fails for a kernel that has no parameters and does nothing.)
+        let one = "__kernel void one(__global uint *n) { atomic_inc(n); }";
+        let wide = format!("__attribute__((reqd_work_group_size(65536, 2, 1))) {one}");
+        let load = |text: &str| device.load(Source::OpenClC(text), "one");
+        let (q, one, mut n) =
+            (rt.queue_on(device).unwrap(), load(one).unwrap(), rt.buffer_from(&[0u32]).unwrap());
+        let mut run = |items: folio::Items<3>, kernel: &OpaqueKernel| {
+            let done = submit(&q, |g| {
+                let args = [g.read_write(&mut n).into()];
+                // SAFETY: that is its parameter, or it is refused.
+                unsafe { g.run_opaque(items, kernel, args) };
+            });
             done.map(|event| event.wait().unwrap()).map_err(|error| error.to_string())
         };
         let many = 1 << 16;
         let grid = folio::Items::from([1, many, many]);
         for (items, said) in [
-            (grid.clone().groups([1, 1, 1]), "in more than 2^31 groups"),
+            (grid.groups([1, 1, 1]), "in more than 2^31 groups"),
             (grid, "of more than 2^31 items, and no size of groups"),
             (folio::Items::from([usize::MAX, 1, 1]), "of more than 2^31 items"),
         ] {
-            let error = run(items, &none).unwrap_err();
-            assert!(error.contains(said) && error.contains("`none`"), "{error}");
+            let error = run(items, &one).unwrap_err();
+            assert!(error.contains(said) && error.contains("`one`"), "{error}");
         }
-        run(folio::Items::from([1, 1, 64]).groups([1, 1, 8]), &none).unwrap();
-        run(folio::Items::from([1, 1, 64]), &none).unwrap();
+        run(folio::Items::from([1, 1, 64]).groups([1, 1, 8]), &one).unwrap();
+        run(folio::Items::from([1, 1, 64]), &one).unwrap();
         // Some drivers do not compile it at all.
-        let wide = "__attribute__((reqd_work_group_size(65536, 2, 1))) __kernel void wide(void) {}";
-        if let Ok(wide) = device.load(Source::OpenClC(wide), "wide") {
+        if let Ok(wide) = load(&wide) {
             let error = run(folio::Items::from([1, 2, 1 << 16]), &wide).unwrap_err();
             assert!(error.contains("a group of [1, 2, 65536]"), "{error}");
         }
+        assert_eq!(n.to_vec().unwrap(), [128]);
     });
 }
 

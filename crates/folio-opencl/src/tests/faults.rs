@@ -169,7 +169,7 @@ fn is_survived(form: Form, (times, status): Times) {
         return println!("skipped: opencl: no device");
     };
     if !form[1] && devices[0].kind != DeviceKind::Cpu {
-        return println!("as it is, it is no CPU: that is the other form");
+        return println!("skipped: opencl addresses: the device is no CPU");
     }
     let leaves_nothing = |calls: &BTreeMap<&'static str, usize>, what: &str| {
         let of =

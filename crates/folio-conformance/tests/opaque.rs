@@ -300,11 +300,13 @@ fn refused(language: &Language, rt: &Runtime) {
     let (x, mut sum) = (rt.buffer_from(&[1u32; 64]).unwrap(), rt.buffer_from(&[9u32; 2]).unwrap());
     let before = rt.counters();
     type Make = fn(OpaqueArg, OpaqueArg) -> Vec<OpaqueArg>;
-    let launches: [(usize, usize, Make, &str); 6] = [
+    let launches: [(usize, usize, Make, &str); 8] = [
         (64, 32, |x, _| vec![x, OpaqueArg::local(128)], "argument"),
         (64, 32, |x, s| vec![x, s, OpaqueArg::local(128), OpaqueArg::value(1u8)], "argument"),
         (64, 32, |x, _| vec![x, OpaqueArg::value(1u32), OpaqueArg::local(128)], "kernel"),
         (64, 32, |x, s| vec![x, s, OpaqueArg::local(1 << 30)], "memory"),
+        (64, 32, |x, s| vec![x, s, OpaqueArg::local(1 << 33)], "more than any kernel's"),
+        (64, 32, |x, _| vec![x; 1 << 17], "comes later than any kernel's"),
         (64, 3, |x, s| vec![x, s, OpaqueArg::local(128)], "does not divide"),
         (1 << 20, 1 << 16, |x, s| vec![x, s, OpaqueArg::local(128)], "65536"),
     ];

@@ -66,7 +66,7 @@ fn kernels_look_like_this() {
 #[test]
 fn barriers_are_behind_branches() {
     let before = "kernel \"k\" groups 1 tile 1\nparam p0 = \"x\" view u32 1 in item\n\
-        param p1 = \"y\" view u32 1 out item\nparam p2 = \"t\" local u32 64\nbody {\n\
+        param p1 = \"y\" view u32 1 out item\nparam p2 = \"t\" local u32 64\nsite @0 = \"k.rs\" 1 1\nbody {\n\
         %0 u64 = query group_id 0 0\n%1 u32 = load p0[%0]\n%2 u32 = const u32 0\n\
         %3 bool = eq %1, %2\n%9 u64 = const u64 0\n";
     let phase =
@@ -97,11 +97,13 @@ fn barriers_are_behind_branches() {
         assert!(!is_turns(&text) && text.contains("  if (t3) {"), "{text}");
         assert_eq!(barriers(&text), barriers(&plain), "{text}");
     }
-    // Two phases; what the branch itself has seen of what its phase writes; a way out.
+    // Two phases; what the branch itself has seen of what its phase writes; ways out.
     let within = [
         format!("if %3 {{\n{one}{two}}}\n"),
         format!("if %3 {{\n{look}{one}}}\n"),
         format!("block l0 {{\nif %3 {{\nif %3 {{\nbreak l0\n}}\n{one}}}\n}}\n"),
+        format!("if %3 {{\nif %3 {{\nreturn\n}}\n{one}}}\n"),
+        format!("if %3 {{\nassert %3 @0\n{one}}}\n"),
     ];
     for branch in &within {
         let text = emitted(branch);

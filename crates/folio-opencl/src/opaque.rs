@@ -88,7 +88,7 @@ impl Takes {
 
     /// What speaks against an argument.
     fn check(&self, argument: &Argument) -> Result<(), String> {
-        let (takes, given) = match (self.kind, argument) {
+        let takes = match (self.kind, argument) {
             (_, Argument::Local(0)) => return Err("is given no local memory at all".to_owned()),
             (Kind::Value, Argument::Value(bytes)) => match self.bytes {
                 Some(takes) if takes != *bytes as usize => {
@@ -100,11 +100,11 @@ impl Takes {
                 return Ok(());
             }
             (Kind::Other | Kind::Unknown, _) => return Ok(()),
-            (Kind::Memory, argument) => ("a pointer to memory", argument),
-            (Kind::Value, argument) => ("a value", argument),
-            (Kind::Local, argument) => ("a pointer to local memory", argument),
+            (Kind::Memory, _) => "a pointer to memory",
+            (Kind::Value, _) => "a value",
+            (Kind::Local, _) => "a pointer to local memory",
         };
-        let given = match given {
+        let given = match argument {
             Argument::Memory(_) => "memory",
             Argument::Value(_) => "a value",
             Argument::Local(_) => "local memory",

@@ -70,7 +70,7 @@ fn waits_at_end(kernel: &Kernel, body: &Body) -> bool {
     fn leaves(stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Phase { .. } | Stmt::Collect { .. } => false,
-            Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return => true,
+            Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return | Stmt::Assert { .. } => true,
             other => other.bodies().iter().any(|body| body.iter().any(leaves)),
         }
     }

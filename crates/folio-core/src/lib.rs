@@ -14,7 +14,6 @@ mod element;
 mod engine;
 mod error;
 mod event;
-mod graph;
 mod group;
 mod host;
 mod items;
@@ -23,6 +22,7 @@ pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
 mod opaque;
+mod order;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]

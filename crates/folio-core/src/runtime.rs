@@ -332,7 +332,7 @@ fn new_engine(
     let mut ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
     ledger.host_budget = host_budget.clone();
-    ledger.packing = Packing::new(own_links, ledger.host_links.iter());
+    ledger.packing = Packing::new(own_links, ledger.topology.host_links.iter());
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();

@@ -14,9 +14,9 @@
 use super::devices::DeviceEntry;
 use super::lanes::{FAR, LaneShared, Lanes};
 use super::ledger::LANES_PER_DEVICE;
-use super::stamp::LaneId;
 use super::{Engine, contain, foreign};
 use crate::hal::Tick;
+use crate::order::stamp::LaneId;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Condvar, Mutex};
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 //! anything; idle ones stay for a while.
 
 use super::ledger::HostWork;
-use super::stamp::SlotId;
 use super::wait::as_host_task;
 use super::{Engine, contain};
 use crate::error::Cause;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
+use crate::order::stamp::SlotId;
 use crate::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -12,15 +12,15 @@ use super::contain;
 use super::foreign;
 use super::launch::Launch;
 use super::mailbox::Mailbox;
-use super::stamp::{LaneId, SlotId, Stamp, Waits};
 use super::storage::StorageId;
 use crate::element::bytes_of;
 use crate::error::Label;
-use crate::graph::hazards::Flow;
 use crate::hal::{
     Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
     Order, Tick, Wait,
 };
+use crate::order::hazards::Flow;
+use crate::order::stamp::{LaneId, SlotId, Stamp, Waits};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;

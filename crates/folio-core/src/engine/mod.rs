@@ -39,10 +39,11 @@ pub(crate) mod slab;
 pub(crate) mod slots;
 pub(crate) mod staged;
 pub(crate) mod staging;
-pub(crate) mod stamp;
 pub(crate) mod storage;
 pub(crate) mod straight;
 pub(crate) mod temporaries;
+pub(crate) mod timeline;
+pub(crate) mod topology;
 pub(crate) mod trace;
 pub(crate) mod tracker;
 pub(crate) mod transfer;
@@ -51,6 +52,7 @@ pub(crate) mod wait;
 use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick};
 use crate::metrics::Hold;
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::PageTrackerFactory;
 use crate::planted::Plant;
 use crate::sync::atomic::AtomicBool;
@@ -61,7 +63,6 @@ use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{LaneTable, Ledger, Outbox};
 use reaper::Reaper;
-use stamp::{LaneId, Stamp};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use temporaries::Held;
@@ -124,7 +125,7 @@ impl Engine {
 
     /// Unlocks the ledger, and does what it left to be done.
     fn leave(&self, mut ledger: MutexGuard<'_, Ledger>) {
-        if ledger.failures.due() {
+        if ledger.timeline.failures.due() {
             ledger.tidy_failures();
         }
         if !ledger.outbox.is_routine() {
@@ -228,9 +229,9 @@ impl Engine {
             ledger.traced = traced;
         }
         if let Some((stamp, lane)) = ledger.straight(command) {
-            command.pin = ledger.failures.pin();
+            command.pin = ledger.timeline.failures.pin();
             hold.end();
-            if ledger.outbox.is_empty() && !ledger.failures.due() {
+            if ledger.outbox.is_empty() && !ledger.timeline.failures.due() {
                 drop(ledger);
                 self.hand_over(lane);
             } else {
@@ -273,7 +274,7 @@ impl Engine {
         }
         ledger.traced = traced;
         let stamp = ledger.run(command);
-        command.pin = ledger.failures.pin();
+        command.pin = ledger.timeline.failures.pin();
         hold.end();
         self.leave(ledger);
         Ok(stamp)

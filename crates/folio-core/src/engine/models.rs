@@ -17,16 +17,16 @@ use super::lanes::{LaneShared, Lanes, Payload, WaitKey};
 use super::ledger::{Body, DeviceFacts, LANES_PER_DEVICE, LaneTable, Ledger, NewOp};
 use super::reaper::Reaper;
 use super::staging::host_alloc;
-use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::storage::{Alloc, Owner, StorageId, StorageState};
 use super::wait::Waited;
 use crate::error::{Cause, Label};
 use crate::geom::Grid;
-use crate::graph::hazards::{Dep, Deps, Outcome};
 use crate::hal::{
     Args, Caps, CopyRect, DeviceInfo, DeviceKind, FillRect, Geometry, HalError, Head, KernelRef,
     Lane, Link, Lost, MemBase, MemRef, MemoryHome, Notify, Tick, WaitGroup,
 };
+use crate::order::hazards::{Dep, Deps, Outcome};
+use crate::order::stamp::{LaneId, SlotId, Stamp, When};
 use crate::pages::{BlockTracker, DomainId};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, UnsafeCell};
@@ -282,7 +282,7 @@ impl Model {
     fn outcome(&self, stamp: Stamp) -> Outcome {
         self.engine.enter(|ledger| {
             ledger.poll_all();
-            ledger.outcome(stamp)
+            ledger.timeline.outcome(stamp)
         })
     }
 
@@ -325,7 +325,7 @@ fn loom_lanes_that_wait_for_each_other_in_turn() {
         let work = |model: &Model, own: usize| {
             for _ in 0..2 {
                 model.engine.enter(|ledger| {
-                    let issued = ledger.lanes[usize::from(LANES[1 - own].0)].issued;
+                    let issued = ledger.timeline.lanes[usize::from(LANES[1 - own].0)].issued;
                     let wait = match issued {
                         0 => Stamp::DONE,
                         tick => Stamp::placed(LANES[1 - own], tick),

@@ -5,9 +5,9 @@
 //! names a command in `plan`, `launch` and `complete`.
 
 use super::ledger::Ledger;
-use super::stamp::{LaneId, Stamp};
 use super::{Engine, contain};
 use crate::error::Label;
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
 use crate::report::Moves;
 use tracing::span::EnteredSpan;

@@ -24,7 +24,7 @@ fn block_on(model: &Model, stamp: Stamp) -> Outcome {
             if let Some((lane, _)) = ledger.waits_for_tick(stamp) {
                 ledger.poll(lane);
             }
-            (ledger.wake_when_done(stamp, &mut waker), ledger.outcome(stamp))
+            (ledger.wake_when_done(stamp, &mut waker), ledger.timeline.outcome(stamp))
         });
         if !pending {
             return outcome;

@@ -2,8 +2,9 @@
 //! row-major order. For unit tests, and for debuggers, which stop in the kernel under its caller.
 
 use crate::buffer::{widen, widen_at};
-use crate::call::{Places, Scalars, owned};
+use crate::call::{Places, owned};
 use crate::element::DeviceType;
+use crate::engine::launch::Scalars;
 use crate::error::{Cause, Error, Failure, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::group::{grouped, reduces_within};

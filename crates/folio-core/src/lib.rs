@@ -23,6 +23,7 @@ pub mod metrics;
 mod metrics;
 mod opaque;
 mod order;
+mod panics;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
@@ -33,6 +34,7 @@ mod runtime;
 mod scope;
 mod select;
 mod sync;
+mod token;
 mod usm;
 mod views;
 

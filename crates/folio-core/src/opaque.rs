@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::group::{Read, ReadWrite, Write};
 use crate::hal::{KernelHandle, Source};
 use crate::runtime::{Core, DeviceRef};
+use crate::token::Token;
 use crate::usm::UsmPtr;
-use crate::views::Token;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Devices: found when the runtime is made, opened on first use; and the memory on them.
 
+use super::Engine;
 use super::courier::Engaged;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
@@ -7,13 +8,13 @@ use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::staging::{host_alloc, host_free};
 use super::storage::{Alloc, Garbage, Owner, StorageId};
 use super::trace::Note;
-use super::{Engine, contain};
 use crate::error::{Error, Label};
 use crate::hal::{
     AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
 };
 use crate::order::stamp::LaneId;
 use crate::pages::{DomainId, DomainSet};
+use crate::panics::contain;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -8,7 +8,6 @@
 //! never holds two lane locks; waits point only at operations that were placed earlier, so
 //! the earliest operation can always go and there is no deadlock.
 
-use super::contain;
 use super::foreign;
 use super::launch::Launch;
 use super::mailbox::Mailbox;
@@ -21,6 +20,7 @@ use crate::hal::{
 };
 use crate::order::hazards::Flow;
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits};
+use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;

@@ -54,6 +54,7 @@ use crate::hal::{Backend, Notify, Tick};
 use crate::metrics::Hold;
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::PageTrackerFactory;
+use crate::panics::contain;
 use crate::planted::Plant;
 use crate::sync::atomic::AtomicBool;
 use crate::sync::{Condvar, Mutex, MutexGuard};
@@ -63,21 +64,11 @@ use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{LaneTable, Ledger, Outbox};
 use reaper::Reaper;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use temporaries::Held;
 
 /// Who is told of failures.
 pub(crate) type Handler = Box<dyn Fn(&Arc<Failure>) + Send + Sync>;
-
-/// Runs foreign code: a panic ends here, with whatever it carries.
-pub(crate) fn contain(f: impl FnOnce()) {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(f)) else { return };
-    // That is foreign code again, and may panic again; what that carries is leaked.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-}
 
 /// The engine of one runtime.
 pub(crate) struct Engine {

@@ -2,16 +2,16 @@
 
 use super::{CommandGroup, Doing, Made, Seen};
 use crate::buffer::{Part, View};
-use crate::call::{Function, proves};
+use crate::call::proves;
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, Place, Shape};
-use crate::engine::launch::Launch;
+use crate::engine::launch::{Function, Launch};
 use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, Dims};
 use crate::hal::{Geometry, HostPtr, MemBase, MemRef, Param};
 use crate::pages::DomainId;
 use crate::planted::Planted;
-use crate::views::Token;
+use crate::token::Token;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 

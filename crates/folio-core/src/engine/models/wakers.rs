@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::foreign::Task;
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::task::{Wake, Waker};
 
 /// What a thread that runs a future sleeps on.

@@ -18,7 +18,7 @@ enum From {
 /// One thing that tests need.
 struct Tool {
     name: &'static str,
-    /// The crate without which nobody needs it.
+    /// The crate that needs it.
     needed_by: &'static str,
     /// Files of which one, when there, shows that it is installed. `*` stands for anything
     /// within one part of the path; `target:` is the target folder.

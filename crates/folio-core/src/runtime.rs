@@ -195,7 +195,8 @@ impl RuntimeBuilder {
     ///
     /// ```
     /// # fn main() -> folio_core::Result<()> {
-    /// let rt = folio_core::Runtime::builder().absent("metal: there is no such backend yet").build()?;
+    /// let builder = folio_core::Runtime::builder();
+    /// let rt = builder.absent("metal: there is no such backend yet").build()?;
     /// let error = rt.device("metal").err().map(|error| error.to_string());
     /// assert!(error.is_some_and(|text| text.contains("no such backend yet")));
     /// # Ok(())

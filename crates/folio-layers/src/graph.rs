@@ -112,7 +112,7 @@ impl<H: Hooks> LayerGraph<H> {
         Ok(LayerGraph { hooks, graph: GraphRef { device, inner }, nodes })
     }
 
-    /// What its nodes do; nobody exchanges that meanwhile.
+    /// What its nodes do; no thread exchanges that meanwhile.
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<NodeRef>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,8 @@
 //!
 //! let validate = Validate::new();
 //! let report = validate.report();
-//! let backend = validate.over(Faults::new().over(Trace::new().over(SimBackend::builder().build())));
+//! let sim = SimBackend::builder().build();
+//! let backend = validate.over(Faults::new().over(Trace::new().over(sim)));
 //! # drop(backend);
 //! assert!(report.is_silent());
 //! ```

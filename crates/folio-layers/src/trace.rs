@@ -97,14 +97,14 @@ pub enum Event {
         /// Which.
         lane: u32,
     },
-    /// Somebody looked at a lane.
+    /// The engine looked at a lane.
     Completed {
         /// Which.
         lane: u32,
         /// What he saw; `None`: the device is lost.
         tick: Option<Tick>,
     },
-    /// Somebody waited for a lane.
+    /// A thread waited for a lane.
     Wait {
         /// Which.
         lane: u32,

@@ -9,8 +9,8 @@ use crate::geom::{Box3, Dims};
 use crate::hal::{self, BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
 use folio_kernel::access::Reads;
 use folio_kernel::device::{
-    Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
-    OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
+    Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, MOST_GROUP_BYTES, Out,
+    OutChunk, OutGroup, OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
 };
 use folio_kernel::{Owner, ParamKind};
 use smallvec::SmallVec;
@@ -307,6 +307,17 @@ pub(crate) fn proves(
 /// Three dimensions as a kernel of this rank numbers them: its own first.
 fn leading(dims: Dims, rank: usize) -> [u64; 3] {
     std::array::from_fn(|dim| dims.get(3 - rank + dim).map_or(0, |n| *n as u64))
+}
+
+/// Why the host's form of a kernel does not run in such groups, if it does not.
+pub(crate) fn group_too_large(code: &Code, group: Dims) -> Option<String> {
+    let bytes = code.group_bytes(group);
+    (bytes > MOST_GROUP_BYTES).then(|| {
+        format!(
+            "a group of {group:?} has {bytes} bytes of variables and combined values \
+             (the host's limit is {MOST_GROUP_BYTES})"
+        )
+    })
 }
 
 /// A kernel function, for a launch that does not know its device yet.

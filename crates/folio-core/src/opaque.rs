@@ -87,7 +87,6 @@ impl OpaqueArg {
     /// A value, which is copied: a number, or a struct that derives [`DeviceType`]. It has the size that
     /// it has in Rust; a `float3` of OpenCL C, for one, is a `[f32; 4]`.
     pub fn value<T: DeviceType>(value: T) -> OpaqueArg {
-        const { T::CHECKED };
         let value = [value];
         let bytes = bytes_of(&value);
         let word = |bytes: &[u8]| {

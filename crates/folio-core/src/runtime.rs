@@ -498,6 +498,7 @@ impl Runtime {
         options: BufferOptions,
         home: Option<DomainId>,
     ) -> Result<View> {
+        const { T::CHECKED };
         let element_bytes = size_of::<T>();
         let label = options.label;
         let refused = |what: &'static str, why: &str| {

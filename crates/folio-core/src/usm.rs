@@ -217,7 +217,6 @@ impl Runtime {
             ledger.trace(|| Note::Allocate { what: "USM allocation", label, on, bytes });
         });
         let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
-        const { T::CHECKED };
         Ok(Usm { view, kind, device: device.clone(), pointer, _elements: PhantomData })
     }
 

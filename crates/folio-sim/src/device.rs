@@ -5,9 +5,9 @@ use crate::lane::SimLane;
 use crate::shared::Core;
 use crate::timeline::{LaneState, gone};
 use folio_core::hal::{
-    AllocReq, Allocation, Caps, Device, DeviceInfo, DeviceKind, HalError, KernelHandle,
-    KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, PointerInfo, UsmAllocator,
-    WaitGroup,
+    AllocReq, Allocation, Argument, Caps, Device, DeviceInfo, DeviceKind, Geometry, HalError,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, PointerInfo,
+    UsmAllocator, WaitGroup,
 };
 use std::sync::Arc;
 
@@ -291,6 +291,16 @@ unsafe impl Device for SimDevice {
 
     fn unload(&self, handle: KernelHandle) {
         self.core.shared.change(|world| world.unload(self.index, handle));
+    }
+
+    fn check(
+        &self,
+        handle: KernelHandle,
+        geometry: &Geometry,
+        _: &[Argument],
+    ) -> Result<(), HalError> {
+        let loaded = self.core.shared.change(|world| world.loaded(self.index, handle))?;
+        loaded.check(geometry)
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

@@ -25,6 +25,7 @@ mod methods;
 mod parameter;
 mod pattern;
 mod refused;
+mod stub;
 mod tree;
 
 use proc_macro::TokenStream;

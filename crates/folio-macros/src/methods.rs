@@ -4,6 +4,7 @@ use crate::body::Walk;
 use crate::body::call::{hidden, is_taken};
 use crate::errors::Errors;
 use crate::function::{Asked, Kind, Signature, attributes};
+use crate::stub;
 use crate::tree::Tree;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -18,13 +19,13 @@ pub fn expand(item: &ItemImpl) -> TokenStream {
         None => item.items.iter().map(|inner| inherent(item, inner, &mut errors)).collect(),
         Some((_, path, _)) => operator(item, path, &mut errors),
     };
-    match errors.take() {
-        // As it was, so that uses report no more.
-        Some(error) => {
-            let error = error.to_compile_error();
-            quote!(#item #error)
+    match (errors.take(), &item.trait_) {
+        (None, _) => parts,
+        (Some(error), None) => stub::of_impl(item, &error),
+        (Some(error), Some((_, path, _))) => {
+            let (error, stub) = (error.to_compile_error(), operator_stub(item, path));
+            quote!(#stub #error)
         }
-        None => parts,
     }
 }
 
@@ -183,6 +184,18 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
             }
         };
     }
+}
+
+/// What is left of an operator that is refused: one that computes nothing. Of another trait, all.
+fn operator_stub(item: &ItemImpl, path: &syn::Path) -> TokenStream {
+    let (mut empty, mut errors) = (item.clone(), Errors::default());
+    for inner in &mut empty.items {
+        if let ImplItem::Fn(function) = inner {
+            function.block = syn::parse_quote!({ loop {} });
+        }
+    }
+    let parts = operator(&empty, path, &mut errors);
+    errors.take().map_or(parts, |_| quote!(#item))
 }
 
 /// Rust's trait, ours, and its function.

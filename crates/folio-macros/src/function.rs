@@ -1,10 +1,10 @@
 //! Functions: signatures, and what is made of them.
 
-use crate::body::{Special, Walk};
+use crate::body::{Rights, Special, Walk};
 use crate::parameter::{Parameter, Role, grid_of, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
-use crate::{conditions, entry, fragments, methods, stub};
+use crate::{conditions, entry, fragments, methods, outputs, stub};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -12,8 +12,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Expr, FnArg, GenericParam, Generics, ItemFn, Meta, MetaNameValue, Pat, ReturnType, Token,
-    Type, Visibility,
+    Attribute, Expr, FnArg, GenericParam, Generics, ItemFn, Meta, MetaNameValue, Pat, ReturnType,
+    Token, Type, Visibility,
 };
 
 /// What a function becomes.
@@ -58,9 +58,13 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
     walk.name = Some(function.sig.ident.clone());
+    walk.generic = function.sig.generics.type_params().next().is_some();
     let asked = Asked::read(arguments, kind, &mut walk);
     let parts = Signature::read(&function.sig, kind, asked, &mut walk);
     let (native, tree) = walk.whole(&function.sig, &function.block);
+    if kind == Kind::Kernel {
+        outputs::check(&function.sig, &function.block, &mut walk.errors);
+    }
     if let Some(error) = std::mem::take(&mut walk.errors).take() {
         let takes = (&function.sig.generics, given(&function.sig, kind));
         return stub::of_function(&function.vis, &function.sig.ident, takes, &error);
@@ -252,6 +256,8 @@ impl Signature {
                 walk.item = Some(at);
             }
             walk.grids.extend(grid_of(&typed.ty).map(|grid| (at, grid)));
+            walk.rights.extend(Rights::of(&typed.ty).map(|rights| (at, rights)));
+            walk.kinds.parameter(at, &typed.ty);
             if kind == Kind::Kernel {
                 match role {
                     Role::Item(rank) => walk.known.item(at, rank),

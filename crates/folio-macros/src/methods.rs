@@ -37,8 +37,9 @@ struct Read {
     tree: Tree,
 }
 
-fn read(function: &ImplItemFn, errors: &mut Errors) -> Read {
+fn read(item: &ItemImpl, function: &ImplItemFn, errors: &mut Errors) -> Read {
     let mut walk = Walk::default();
+    walk.generic = item.generics.type_params().next().is_some();
     walk.errors = std::mem::take(errors);
     let name = &function.sig.ident;
     if !function.sig.generics.params.is_empty() {
@@ -70,7 +71,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
         let text = format!("`{name}` is what numbers or views have; give it another name");
         errors.add(name.span(), text);
     }
-    let Read { signature, walk, native, tree } = read(function, errors);
+    let Read { signature, walk, native, tree } = read(item, function, errors);
     let (names, types, output) = (signature.names(), signature.types(), &function.sig.output);
     let body = signature.body(&walk, output, &native);
     let rust = hidden("__body", name);
@@ -146,7 +147,7 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
         errors.add(path.span(), text);
         return TokenStream::new();
     };
-    let Read { signature, walk, native, tree } = read(method, errors);
+    let Read { signature, walk, native, tree } = read(item, method, errors);
     let (params, _, conditions) = item.generics.split_for_impl();
     let (attrs, of) = (&item.attrs, &item.self_ty);
     let (names, inputs, output) = (signature.names(), &method.sig.inputs, &method.sig.output);

@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Whether the directory is ours alone, and no other user can put one in its place. A link has no place
-    /// here: whoever made it could have it lead to any directory that is private to us.
+    /// here: another user could have it lead to any directory that is private to us.
     fn check(&self) -> io::Result<()> {
         if let Some(parent) = self.directory.parent() {
             check_parent(parent)?;

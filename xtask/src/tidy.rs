@@ -6,7 +6,7 @@ use crate::args::Args;
 use crate::items::{self, words};
 use crate::lex::{self, Split};
 use crate::tree::{self, File};
-use crate::{Result, cargo, suites};
+use crate::{Result, cargo, prose, suites};
 
 /// What `--help` says.
 pub const HELP: &str = "\
@@ -14,7 +14,10 @@ cargo xtask tidy
 
 Fails for: `unsafe` without a SAFETY comment; todo!, unimplemented!, dbg! and FIXME; an ignored
 test or an `allow` without a reason; a suite_ test that has no row in xtask/src/suites.rs; paths
-of somebody's own machine. Reports, without failing, files over 500 lines and functions over 60.";
+of a single machine; in documents: lines over 160 columns, more than 30
+KB, links that lead nowhere, and words that name no actor (whoever, nobody); in comments more of
+these than xtask/src/prose.rs allows. Reports, without failing, files over 500 lines and functions
+over 60.";
 
 /// A file longer than this is worth a look.
 const FILE_LINES: usize = 500;
@@ -49,7 +52,8 @@ pub fn run(args: Args) -> Result<bool> {
 pub fn report(root: &Path) -> Result<bool> {
     let files = tree::files(root)?;
     files.iter().flat_map(sizes).for_each(|size| println!("note: {size}"));
-    let problems: Vec<_> = files.iter().flat_map(problems).collect();
+    let (problems, notes) = all_problems(&files);
+    notes.iter().for_each(|note| println!("note: {note}"));
     problems.iter().for_each(|problem| println!("error: {problem}"));
     println!("tidy: {} files, {} problems", files.len(), problems.len());
     Ok(problems.is_empty())
@@ -69,12 +73,23 @@ fn sizes(file: &File) -> Vec<String> {
     file_note.into_iter().chain(long).collect()
 }
 
-/// What is against the rules in one file.
-fn problems(file: &File) -> Vec<String> {
+/// What is against the rules, and what is worth a note.
+fn all_problems(files: &[File]) -> (Vec<String>, Vec<String>) {
+    let mut problems: Vec<_> = files.iter().flat_map(|file| self::problems(file, files)).collect();
+    let (pronouns, notes) = prose::pronouns(files);
+    problems.extend(pronouns);
+    (problems, notes)
+}
+
+/// What is against the rules in one of the files.
+fn problems(file: &File, files: &[File]) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (at, line) in file.text.lines().enumerate() {
         let private = PRIVATE.iter().filter(|text| line.contains(**text));
         found.extend(private.map(|text| (at, format!("names '{text}'"))));
+    }
+    if prose::is_document(file) {
+        found.extend(prose::of_document(file, files));
     }
     if file.is_rust() {
         let split = lex::split(&file.text);
@@ -161,7 +176,7 @@ mod tests {
 
     fn check(text: &str, expected: &[&str]) {
         let file = File { path: "crates/x/src/a.rs".to_owned(), text: text.to_owned() };
-        let found = problems(&file);
+        let found = problems(&file, &[]);
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for (found, expected) in found.iter().zip(expected) {
             assert!(found.contains(expected), "{found}");
@@ -212,7 +227,6 @@ mod tests {
     #[test]
     fn the_tree_is_tidy() {
         let files = tree::files(&tree::root().unwrap()).unwrap();
-        let problems: Vec<_> = files.iter().flat_map(super::problems).collect();
-        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(all_problems(&files).0, Vec::<String>::new());
     }
 }

@@ -15,7 +15,6 @@ mod element;
 mod engine;
 mod error;
 mod event;
-mod graph;
 mod group;
 mod host;
 mod items;
@@ -24,6 +23,8 @@ pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
 mod opaque;
+mod order;
+mod panics;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
@@ -34,6 +35,7 @@ mod runtime;
 mod scope;
 mod select;
 mod sync;
+mod token;
 mod usm;
 mod views;
 

@@ -195,7 +195,8 @@ impl RuntimeBuilder {
     ///
     /// ```
     /// # fn main() -> folio_core::Result<()> {
-    /// let rt = folio_core::Runtime::builder().absent("metal: there is no such backend yet").build()?;
+    /// let builder = folio_core::Runtime::builder();
+    /// let rt = builder.absent("metal: there is no such backend yet").build()?;
     /// let error = rt.device("metal").err().map(|error| error.to_string());
     /// assert!(error.is_some_and(|text| text.contains("no such backend yet")));
     /// # Ok(())
@@ -332,7 +333,7 @@ fn new_engine(
     let mut ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
     ledger.host_budget = host_budget.clone();
-    ledger.packing = Packing::new(own_links, ledger.host_links.iter());
+    ledger.packing = Packing::new(own_links, ledger.topology.host_links.iter());
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();
@@ -442,6 +443,7 @@ impl Runtime {
         options: BufferOptions,
         home: Option<DomainId>,
     ) -> Result<View> {
+        const { T::CHECKED };
         let element_bytes = size_of::<T>();
         let label = options.label;
         let refused = |what: &'static str, why: &str| {

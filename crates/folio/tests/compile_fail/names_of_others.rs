@@ -1,4 +1,4 @@
-//! KRN-06: what a kernel's names mean is said by Folio and the language, and not by what has the same name at the user's.
+//! KRN-06: Folio and the language say what a kernel's names mean, not the user's own items.
 use folio::prelude::*;
 
 const D: usize = 2;

@@ -12,6 +12,7 @@
 )]
 pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
     /// Fails to compile, once it is looked at, if the type has padding or a field without bytes; for the derive.
+    /// Whatever makes a storage, or takes bytes of values, looks at it: generic structs are checked nowhere else.
     #[doc(hidden)]
     const CHECKED: () = ();
 }
@@ -32,6 +33,7 @@ unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
 
 /// The bytes of a slice.
 pub(crate) fn bytes_of<T: DeviceType>(slice: &[T]) -> &[u8] {
-    // SAFETY: `DeviceType` has no padding, so all its bytes are initialised.
+    const { T::CHECKED };
+    // SAFETY: `DeviceType` has no padding (`CHECKED`), so all its bytes are initialised.
     unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), std::mem::size_of_val(slice)) }
 }

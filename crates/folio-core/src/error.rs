@@ -475,7 +475,7 @@ impl Drop for Failure {
     fn drop(&mut self) {
         // A panic's payload and a task's error are the user's, and so is their drop.
         let cause = std::mem::replace(&mut self.cause, Cause::DataLost);
-        crate::engine::contain(|| drop(cause));
+        crate::panics::contain(|| drop(cause));
     }
 }
 

@@ -4,11 +4,11 @@ use crate::buffer::Part;
 use crate::engine::access::{Access, Mode};
 use crate::engine::failures::EpochPin;
 use crate::engine::lanes::Lanes;
-use crate::engine::stamp::{LaneId, Stamp, When};
 use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
-use crate::graph::hazards::{Deps, Flow, Outcome, add_dep};
 use crate::hal::Timing;
+use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
+use crate::order::stamp::{LaneId, Stamp, When};
 use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef};
 use smallvec::SmallVec;
@@ -67,7 +67,8 @@ impl Event {
         }
         let mut deps = Deps::new();
         events.iter().for_each(|event| add_dep(&mut deps, event.stamp, Flow::USES));
-        let (stamp, pin) = core.engine.enter(|ledger| (ledger.meet(deps), ledger.failures.pin()));
+        let (stamp, pin) =
+            core.engine.enter(|ledger| (ledger.meet(deps), ledger.timeline.failures.pin()));
         Event::new(core.clone(), stamp, pin)
     }
 
@@ -79,7 +80,7 @@ impl Event {
         let (stamp, pin) = storage.core.engine.enter(|ledger| {
             let mut deps = Deps::new();
             ledger.hazard_deps(&[access], &mut deps);
-            (ledger.meet(deps), ledger.failures.pin())
+            (ledger.meet(deps), ledger.timeline.failures.pin())
         });
         Ok(Event::new(storage.core.clone(), stamp, pin))
     }
@@ -105,12 +106,13 @@ impl Event {
             if let Some(lane) = lane {
                 ledger.poll(lane);
             }
-            match ledger.outcome(self.stamp) {
+            match ledger.timeline.outcome(self.stamp) {
                 Outcome::Pending => (Status::Pending, lane),
                 Outcome::Fine => (Status::Done, None),
-                Outcome::Failed => {
-                    (ledger.failure(self.stamp).cloned().map_or(Status::Done, failed), None)
-                }
+                Outcome::Failed => (
+                    ledger.timeline.failure(self.stamp).cloned().map_or(Status::Done, failed),
+                    None,
+                ),
             }
         })
     }
@@ -161,7 +163,7 @@ impl Future for Event {
             if ledger.wake_when_done(self.stamp, &mut waker) {
                 return Poll::Pending;
             }
-            Poll::Ready(ledger.failure(self.stamp).cloned())
+            Poll::Ready(ledger.timeline.failure(self.stamp).cloned())
         });
         failure.map(|failure| failure.map_or(Ok(()), |failure| Err(Error::Failed(failure))))
     }

@@ -16,39 +16,18 @@ use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, HostBody};
 use crate::engine::launch::Launch;
 use crate::engine::staging::Staging;
-use crate::engine::stamp::Stamp;
 use crate::error::{Error, Label, Result, Use};
 use crate::event::Event;
 use crate::geom::Dims;
 use crate::hal::{Advice, Geometry, Hint, NativeKernel, ParamPtr};
+use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::runtime::Core;
-use crate::views::{ClosureItem, ClosureKernel, HostArgs, KernelArgs, Token};
+use crate::token::{GroupId, Token};
+use crate::views::{ClosureItem, ClosureKernel, HostArgs, KernelArgs};
 use smallvec::SmallVec;
-use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Names a command group, so that its accesses cannot be used in another one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct GroupId(u64);
-
-impl GroupId {
-    /// From a range of the thread's own, so that threads do not share a counter.
-    pub(crate) fn next() -> GroupId {
-        const RANGE: u64 = 1 << 20;
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        thread_local!(static LAST: Cell<u64> = const { Cell::new(0) });
-        let last = LAST.get();
-        let next = match last % RANGE {
-            0 => NEXT.fetch_add(RANGE, Ordering::Relaxed),
-            _ => last,
-        };
-        LAST.set(next + 1);
-        GroupId(next)
-    }
-}
 
 /// An access to read.
 #[derive(Clone, Copy, Debug)]

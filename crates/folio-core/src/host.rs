@@ -2,8 +2,9 @@
 //! row-major order. For unit tests, and for debuggers, which stop in the kernel under its caller.
 
 use crate::buffer::{widen, widen_at};
-use crate::call::{Places, Scalars, owned};
+use crate::call::{Places, group_too_large, owned};
 use crate::element::DeviceType;
+use crate::engine::launch::Scalars;
 use crate::error::{Cause, Error, Failure, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::group::{grouped, reduces_within};
@@ -173,6 +174,14 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         })?;
         let places = items.into();
         let group = grouped::<D>(K::FUNCTION, &code.ir, &places)?.map_or([1; 3], widen);
+        if group_too_large(code, group).is_some() {
+            return Err(Error::GroupSize {
+                kernel: Arc::from(name),
+                launch: places.range.to_vec(),
+                group: places.group.map(Vec::from).unwrap_or_default(),
+                why: "variables and combined values of a group's items take more than 256 MiB",
+            });
+        }
         let (offset, range) = (widen_at(places.offset), widen(places.range));
         let small = checked_volume(range).is_some() && reduces_within(code, range, Some(group));
         let all = Box3::at(offset, range).filter(|_| small);

@@ -14,7 +14,6 @@ mod element;
 mod engine;
 mod error;
 mod event;
-mod graph;
 mod group;
 mod host;
 mod items;
@@ -23,6 +22,8 @@ pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
 mod opaque;
+mod order;
+mod panics;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
@@ -33,6 +34,7 @@ mod runtime;
 mod scope;
 mod select;
 mod sync;
+mod token;
 mod usm;
 mod views;
 

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::group::{Read, ReadWrite, Write};
 use crate::hal::{KernelHandle, Source};
 use crate::runtime::{Core, DeviceRef};
+use crate::token::Token;
 use crate::usm::UsmPtr;
-use crate::views::Token;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -87,7 +87,6 @@ impl OpaqueArg {
     /// A value, which is copied: a number, or a struct that derives [`DeviceType`]. It has the size that
     /// it has in Rust; a `float3` of OpenCL C, for one, is a `[f32; 4]`.
     pub fn value<T: DeviceType>(value: T) -> OpaqueArg {
-        const { T::CHECKED };
         let value = [value];
         let bytes = bytes_of(&value);
         let word = |bytes: &[u8]| {

@@ -2,15 +2,16 @@
 
 use crate::call::KernelCall;
 use crate::engine::command::Command;
-use crate::engine::stamp::Stamp;
 use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::group::{CommandGroup, GroupId};
+use crate::group::CommandGroup;
 use crate::items::Items;
+use crate::order::stamp::Stamp;
 use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::sched::{Candidate, Scheduler, Task};
+use crate::token::GroupId;
 use folio_kernel::device::Kernel;
 use smallvec::SmallVec;
 use std::sync::Arc;

@@ -333,7 +333,7 @@ fn new_engine(
     let mut ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
     ledger.host_budget = host_budget.clone();
-    ledger.packing = Packing::new(own_links, ledger.host_links.iter());
+    ledger.packing = Packing::new(own_links, ledger.topology.host_links.iter());
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();
@@ -498,6 +498,7 @@ impl Runtime {
         options: BufferOptions,
         home: Option<DomainId>,
     ) -> Result<View> {
+        const { T::CHECKED };
         let element_bytes = size_of::<T>();
         let label = options.label;
         let refused = |what: &'static str, why: &str| {

@@ -13,8 +13,8 @@ use crate::engine::transfer::For;
 use crate::engine::wait::{Waited, in_kernel};
 use crate::error::{Error, Result};
 use crate::geom::Box3;
-use crate::graph::hazards::{Deps, Writing, tidy};
 use crate::hal::{HostPtr, MemBase, MemRef};
+use crate::order::hazards::{Deps, Writing, tidy};
 use crate::pages::{DomainId, DomainSet};
 use crate::planted::Planted;
 use crate::runtime::Runtime;
@@ -132,7 +132,7 @@ impl<'env> Scope<'env> {
             ledger.bring(&access, For { queue: None, label: &label, lane: None }, &mut deps);
             ledger.hazard_deps(&[access], &mut deps);
             tidy(&mut deps);
-            (ledger.meet(deps), ledger.failures.pin())
+            (ledger.meet(deps), ledger.timeline.failures.pin())
         });
         drop(held);
         if engine.plant.is(Planted::ScopeWait) {

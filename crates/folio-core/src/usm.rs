@@ -217,7 +217,6 @@ impl Runtime {
             ledger.trace(|| Note::Allocate { what: "USM allocation", label, on, bytes });
         });
         let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
-        const { T::CHECKED };
         Ok(Usm { view, kind, device: device.clone(), pointer, _elements: PhantomData })
     }
 
@@ -480,7 +479,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let access = Access::new((storage, grid), elements, mode, raw.domain);
         engine.enter(|ledger| {
             ledger.poll_all();
-            if ledger.lost.contains(raw.domain) {
+            if ledger.topology.lost.contains(raw.domain) {
                 let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
                 let label = &ledger.storages[storage.0].label;
                 let doing = format!("write buffer {label} by address");

@@ -7,20 +7,14 @@
 use crate::element::DeviceType;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims, linear};
-use crate::group::{GroupId, Read, ReadWrite, Write};
+use crate::group::{Read, ReadWrite, Write};
 use crate::hal::{BlockKernel, ParamPtr, Verdict};
+use crate::token::Token;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, needs_drop};
 use std::ops::{Index, IndexMut};
 use std::panic::Location;
-
-/// Which access of which group.
-#[derive(Clone, Copy, Debug)]
-pub struct Token {
-    pub(crate) group: GroupId,
-    pub(crate) at: usize,
-}
 
 /// The item that a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

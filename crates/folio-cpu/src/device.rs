@@ -8,7 +8,6 @@ use folio_core::hal::{
     Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Lane, LaneKind, Link,
     MemoryHome, Notify, Unavailable, UsmAllocator, WaitGroup,
 };
-use std::any::Any;
 use std::sync::Arc;
 
 /// A copy within the machine's memory, on one core.
@@ -137,11 +136,7 @@ unsafe impl Device for CpuDevice {
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {
-        let other = other.as_any().downcast_ref::<CpuDevice>()?;
+        let other = other.downcast_ref::<CpuDevice>()?;
         (self.peer && Arc::ptr_eq(&self.machine, &other.machine)).then_some(LINK)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

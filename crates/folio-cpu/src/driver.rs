@@ -286,10 +286,12 @@ fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, scratch: &Scratch) -> usi
 mod tests {
     use crate::lane::CpuLane;
     use crate::pool::Machine;
+    use folio_core::hal::Op;
     use folio_core::hal::{
         Args, Block, BlockKernel, Geometry, Head, KernelRef, Lane, NativeKernel, Notify, Order,
         ParamPtr, Verdict, Wait,
     };
+    use std::cell::Cell;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
@@ -316,9 +318,10 @@ mod tests {
             let waits = [Wait { lane: other, tick: i.div_ceil(2) as u64 }];
             let order = Order::AfterPrevious;
             let head = Head { tick: tick as u64, order, waits: &waits, label: "", timed: false };
-            let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Slow(items.clone()))));
+            let kernel =
+                KernelRef::Native(&Cell::new(Some(NativeKernel::new(Slow(items.clone())))));
             let geometry = Geometry::new(1, [1, 1, 100]);
-            this.launch(&head, kernel, &geometry, &Args::new(&[])).unwrap();
+            this.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
             if i % 3 > 0 {
                 this.drive();
             }

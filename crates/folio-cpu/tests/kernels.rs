@@ -8,7 +8,7 @@ use common::*;
 use folio_core::geom::linear;
 use folio_core::hal::{
     Args, Block, BlockKernel, Geometry, HalErrorKind, Head, KernelHandle, KernelRef, Lane,
-    NativeKernel, ParamPtr, Verdict,
+    NativeKernel, Op, ParamPtr, Verdict,
 };
 use folio_core::{Site, Violation, ViolationKind};
 use std::collections::HashSet;
@@ -359,11 +359,12 @@ fn what_cannot_be_is_refused_but_reaches_its_tick() {
     let mut script = Script::new(&device(&backend, 0));
     let loaded = KernelRef::Loaded(KernelHandle(1));
     let args = Args::new(&[]);
-    let launch =
-        |lane: &dyn Lane, head: &Head<'_>| lane.launch(head, loaded, &geometry(ONE), &args);
+    let launch = |lane: &dyn Lane, head: &Head<'_>| {
+        lane.enqueue(head, Op::Launch(loaded, &geometry(ONE), &args))
+    };
     let error = script.enqueue(&[], launch).unwrap_err();
     assert!(matches!(error.kind, HalErrorKind::Unsupported));
-    script.enqueue(&[], |lane, head| lane.fill(head, &[], &[])).unwrap_err();
+    script.enqueue(&[], |lane, head| lane.enqueue(head, Op::Fill(&[], &[]))).unwrap_err();
     script.lane.drive();
     script.finish();
     assert_eq!(script.lane.completed(), Ok(2));

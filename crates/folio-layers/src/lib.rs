@@ -22,7 +22,7 @@ mod trace;
 mod validate;
 
 pub use faults::{Fault, FaultHandle, Faults, Fired, Planned, Site};
-pub use graph::{GraphRef, NodeRef, Noted};
-pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
+pub use graph::{GraphRef, Launched, NodeRef, Noted};
+pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 pub use trace::{Counts, Event, Issued, Trace, TraceHandle};
 pub use validate::{Report, Rule, Validate, Violation};

@@ -1,10 +1,10 @@
 //! Functions: signatures, and what is made of them.
 
-use crate::body::{Special, Walk};
+use crate::body::{Rights, Special, Walk};
 use crate::parameter::{Parameter, Role, grid_of, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
-use crate::{conditions, entry, fragments, methods};
+use crate::{conditions, entry, fragments, methods, outputs, stub};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -12,8 +12,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Expr, FnArg, GenericParam, ItemFn, Meta, MetaNameValue, Pat, ReturnType, Token,
-    Type, Visibility,
+    Attribute, Expr, FnArg, GenericParam, Generics, ItemFn, Meta, MetaNameValue, Pat, ReturnType,
+    Token, Type, Visibility,
 };
 
 /// What a function becomes.
@@ -36,7 +36,8 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
             let named =
                 |error: &syn::Error| syn::Error::new(error.span(), format!("kernel: {error}"));
             if let Ok((vis, name)) = name_of.parse2(item.clone()) {
-                return refused(&vis, &name, &named(&error));
+                let nothing = (&Generics::default(), 0);
+                return stub::of_function(&vis, &name, nothing, &named(&error));
             }
             let is_impl = |token| matches!(token, TokenTree::Ident(word) if word == "impl");
             if kind == Kind::Device && item.clone().into_iter().any(is_impl) {
@@ -57,11 +58,16 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
     walk.name = Some(function.sig.ident.clone());
+    walk.generic = function.sig.generics.type_params().next().is_some();
     let asked = Asked::read(arguments, kind, &mut walk);
     let parts = Signature::read(&function.sig, kind, asked, &mut walk);
     let (native, tree) = walk.whole(&function.sig, &function.block);
+    if kind == Kind::Kernel {
+        outputs::check(&function.sig, &function.block, &mut walk.errors);
+    }
     if let Some(error) = std::mem::take(&mut walk.errors).take() {
-        return refused(&function.vis, &function.sig.ident, &error);
+        let takes = (&function.sig.generics, given(&function.sig, kind));
+        return stub::of_function(&function.vis, &function.sig.ident, takes, &error);
     }
     conditions::add(&mut function.sig);
     parts.emit(&function, kind, &walk, &native, tree)
@@ -80,14 +86,15 @@ fn name_of(input: ParseStream<'_>) -> syn::Result<(Visibility, Ident)> {
     Ok((vis, name))
 }
 
-/// The errors, and an item of the function's name, so that its uses report no more of them.
-fn refused(vis: &Visibility, name: &Ident, error: &syn::Error) -> TokenStream {
-    let errors = error.to_compile_error();
-    let stub = quote! {
-        #[allow(non_camel_case_types, dead_code, missing_docs, reason = "a stub")]
-        #vis struct #name;
+/// How many arguments calls have. A kernel's item or group, and its local memory, are none.
+fn given(signature: &syn::Signature, kind: Kind) -> usize {
+    let is_given = |input: &&FnArg| match input {
+        FnArg::Typed(typed) if kind == Kind::Kernel => {
+            matches!(role_of(&typed.ty).0, Role::View | Role::Reduce | Role::Value)
+        }
+        _ => true,
     };
-    quote!(#errors #stub)
+    signature.inputs.iter().filter(is_given).count()
 }
 
 /// What the attribute says.
@@ -249,6 +256,8 @@ impl Signature {
                 walk.item = Some(at);
             }
             walk.grids.extend(grid_of(&typed.ty).map(|grid| (at, grid)));
+            walk.rights.extend(Rights::of(&typed.ty).map(|rights| (at, rights)));
+            walk.kinds.parameter(at, &typed.ty);
             if kind == Kind::Kernel {
                 match role {
                     Role::Item(rank) => walk.known.item(at, rank),

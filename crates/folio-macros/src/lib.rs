@@ -22,9 +22,11 @@ mod function;
 #[cfg(test)]
 mod fuzz;
 mod methods;
+mod outputs;
 mod parameter;
 mod pattern;
 mod refused;
+mod stub;
 mod tree;
 
 use proc_macro::TokenStream;

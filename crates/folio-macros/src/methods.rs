@@ -4,6 +4,7 @@ use crate::body::Walk;
 use crate::body::call::{hidden, is_taken};
 use crate::errors::Errors;
 use crate::function::{Asked, Kind, Signature, attributes};
+use crate::stub;
 use crate::tree::Tree;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -18,13 +19,13 @@ pub fn expand(item: &ItemImpl) -> TokenStream {
         None => item.items.iter().map(|inner| inherent(item, inner, &mut errors)).collect(),
         Some((_, path, _)) => operator(item, path, &mut errors),
     };
-    match errors.take() {
-        // As it was, so that uses report no more.
-        Some(error) => {
-            let error = error.to_compile_error();
-            quote!(#item #error)
+    match (errors.take(), &item.trait_) {
+        (None, _) => parts,
+        (Some(error), None) => stub::of_impl(item, &error),
+        (Some(error), Some((_, path, _))) => {
+            let (error, stub) = (error.to_compile_error(), operator_stub(item, path));
+            quote!(#stub #error)
         }
-        None => parts,
     }
 }
 
@@ -36,8 +37,9 @@ struct Read {
     tree: Tree,
 }
 
-fn read(function: &ImplItemFn, errors: &mut Errors) -> Read {
+fn read(item: &ItemImpl, function: &ImplItemFn, errors: &mut Errors) -> Read {
     let mut walk = Walk::default();
+    walk.generic = item.generics.type_params().next().is_some();
     walk.errors = std::mem::take(errors);
     let name = &function.sig.ident;
     if !function.sig.generics.params.is_empty() {
@@ -69,7 +71,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
         let text = format!("`{name}` is what numbers or views have; give it another name");
         errors.add(name.span(), text);
     }
-    let Read { signature, walk, native, tree } = read(function, errors);
+    let Read { signature, walk, native, tree } = read(item, function, errors);
     let (names, types, output) = (signature.names(), signature.types(), &function.sig.output);
     let body = signature.body(&walk, output, &native);
     let rust = hidden("__body", name);
@@ -145,7 +147,7 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
         errors.add(path.span(), text);
         return TokenStream::new();
     };
-    let Read { signature, walk, native, tree } = read(method, errors);
+    let Read { signature, walk, native, tree } = read(item, method, errors);
     let (params, _, conditions) = item.generics.split_for_impl();
     let (attrs, of) = (&item.attrs, &item.self_ty);
     let (names, inputs, output) = (signature.names(), &method.sig.inputs, &method.sig.output);
@@ -183,6 +185,18 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
             }
         };
     }
+}
+
+/// What is left of an operator that is refused: one that computes nothing. Of another trait, all.
+fn operator_stub(item: &ItemImpl, path: &syn::Path) -> TokenStream {
+    let (mut empty, mut errors) = (item.clone(), Errors::default());
+    for inner in &mut empty.items {
+        if let ImplItem::Fn(function) = inner {
+            function.block = syn::parse_quote!({ loop {} });
+        }
+    }
+    let parts = operator(&empty, path, &mut errors);
+    errors.take().map_or(parts, |_| quote!(#item))
 }
 
 /// Rust's trait, ours, and its function.

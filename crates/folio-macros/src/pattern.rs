@@ -69,6 +69,12 @@ impl Scopes {
         all.filter(move |(have, _)| have.unraw() == name)
     }
 
+    /// The name of this variable.
+    pub fn name_of(&self, number: u16) -> Option<&Ident> {
+        let mut all = self.open.iter().rev().flatten();
+        all.find(|(_, at)| *at == number).map(|(name, _)| name)
+    }
+
     /// Rustc finds the same variable for sure: all of this name come from the same macro as the name.
     pub fn is_plain(&self, name: &Ident) -> bool {
         let of = context(name);

@@ -8,12 +8,12 @@ use crate::program::Action;
 use crate::world::Wrap;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
-    AllocReq, Allocation, Backend, CopyRect, HalError, Head, Lost, MemBase, Tick, Wait,
+    AllocReq, Allocation, Backend, CopyRect, HalError, Head, Lost, MemBase, Op, Tick, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::planted::Planted as InEngine;
 use folio_core::{Event, RuntimeBuilder};
-use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
+use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -126,7 +126,7 @@ impl Hook {
         lane: &LaneRef,
         head: &HeadRef<'_>,
         uses: Uses,
-        run: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
+        op: Op<'_>,
     ) -> Result<(), HalError> {
         let mut known = locked(&self.uses);
         let lost = |id: Option<u32>, tick: Tick| {
@@ -147,7 +147,7 @@ impl Hook {
             .collect();
         known.insert((lane.id, head.inner.tick), uses);
         drop(known);
-        run(&Head { waits: &waits, ..head.inner })
+        lane.inner.enqueue(&Head { waits: &waits, ..head.inner }, op)
     }
 }
 
@@ -170,13 +170,7 @@ unsafe impl Hooks for Hook {
         }
     }
 
-    fn operation(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
         let args = match op {
             Op::Copy(rects) => {
                 let uses = (
@@ -190,20 +184,20 @@ unsafe impl Hooks for Hook {
                     _ => false,
                 };
                 if lost {
-                    return self.issue(lane, head, uses, |head| lane.inner.copy(head, &[]));
+                    return self.issue(lane, head, uses, Op::Join);
                 }
-                return self.issue(lane, head, uses, issue);
+                return self.issue(lane, head, uses, op);
             }
             Op::Fill(rects, _) => {
                 let uses = (Vec::new(), rects.iter().map(|r| r.dst.base).collect());
-                return self.issue(lane, head, uses, issue);
+                return self.issue(lane, head, uses, op);
             }
             Op::Switch(mem, ..) => {
-                return self.issue(lane, head, (Vec::new(), vec![mem.base]), issue);
+                return self.issue(lane, head, (Vec::new(), vec![mem.base]), op);
             }
             Op::Launch(_, _, args) => args,
-            Op::Hint(..) | Op::Replay(_) => {
-                return self.issue(lane, head, Uses::default(), issue);
+            Op::Hint(..) | Op::Replay(_) | Op::Join => {
+                return self.issue(lane, head, Uses::default(), op);
             }
         };
         let part = |write| {
@@ -212,7 +206,7 @@ unsafe impl Hooks for Hook {
         };
         let uses = (part(false), part(true));
         let freed = args.params.first().map(|p| p.mem.base);
-        let out = self.issue(lane, head, uses, issue);
+        let out = self.issue(lane, head, uses, op);
         if self.bug == Bug::FreedEarly
             && let Some(MemBase::Device { handle, .. }) = freed
             && self.seen.fetch_add(1, Ordering::Relaxed) == 0

@@ -5,11 +5,10 @@ use crate::lane::SimLane;
 use crate::shared::Core;
 use crate::timeline::{LaneState, gone};
 use folio_core::hal::{
-    AllocReq, Allocation, Caps, Device, DeviceInfo, DeviceKind, HalError, KernelHandle,
-    KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, PointerInfo, UsmAllocator,
-    WaitGroup,
+    AllocReq, Allocation, Argument, Caps, Device, DeviceInfo, DeviceKind, Geometry, HalError,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, PointerInfo,
+    UsmAllocator, WaitGroup,
 };
-use std::any::Any;
 use std::sync::Arc;
 
 /// What one simulated device is like. The default: 1 GiB of its own memory, all lane kinds, native
@@ -290,18 +289,28 @@ unsafe impl Device for SimDevice {
         Ok(self.core.shared.change(|world| world.load(self.index, kernel)))
     }
 
+    fn unload(&self, handle: KernelHandle) {
+        self.core.shared.change(|world| world.unload(self.index, handle));
+    }
+
+    fn check(
+        &self,
+        handle: KernelHandle,
+        geometry: &Geometry,
+        _: &[Argument],
+    ) -> Result<(), HalError> {
+        let loaded = self.core.shared.change(|world| world.loaded(self.index, handle))?;
+        loaded.check(geometry)
+    }
+
     fn peer(&self, other: &dyn Device) -> Option<Link> {
-        let other = other.as_any().downcast_ref::<SimDevice>()?;
+        let other = other.downcast_ref::<SimDevice>()?;
         if !Arc::ptr_eq(&self.core, &other.core) {
             return None;
         }
         let link = self.links[other.index as usize]?;
         self.core.shared.change(|world| world.peers.insert((self.index, other.index)));
         Some(link)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

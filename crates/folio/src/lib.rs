@@ -158,3 +158,43 @@ mod documents {
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
 }
+
+/// KRN-01, POL-05: a generic struct is checked for padding where it is used, by whatever takes memory or bytes
+/// of values. Each program compiles with a pair that has none, and not with one that has some.
+#[cfg(doctest)]
+mod generic_structs {
+    macro_rules! programs {
+        ($($name:ident: $body:literal;)*) => {
+            $(programs! { @ $name, $body, "no_run", "u32" })*
+            mod with_padding { $(programs! { @ $name, $body, "compile_fail", "u8" })* }
+        };
+        (@ $name:ident, $body:literal, $how:literal, $small:literal) => {
+            #[doc = concat!(
+                "```", $how, "\n",
+                "use folio::prelude::*;\n",
+                "#[derive(Clone, Copy, DeviceType)]\n",
+                "#[repr(C)]\n",
+                "struct Pair<A, B> {\n    a: A,\n    b: B,\n}\n",
+                "fn main() -> folio::Result<()> {\n",
+                "    let rt = folio::runtime()?;\n",
+                "    let q = rt.queue()?;\n",
+                "    let mut pairs = [Pair { a: 1", $small, ", b: 2u32 }];\n    ",
+                $body, "\n    drop((q, pairs));\n    Ok(())\n}\n```"
+            )]
+            mod $name {}
+        };
+    }
+    programs! {
+        views: "rt.scope(|s| s.view(&pairs).map(drop))??;";
+        mutable_views: "rt.scope(|s| s.view_mut(&mut pairs).map(drop))??;";
+        buffers: "drop(rt.buffer_from(&pairs)?);";
+        usm: "rt.usm(&q.device(), folio::UsmKind::Device, 1)?.slice_mut(0, 1)?.write()?.copy_from_slice(&pairs);";
+        raw_fills: "q.submit(|cg| {
+                let at = rt.host_pointer(std::ptr::dangling_mut(), 8);
+                // SAFETY: it does not run.
+                unsafe { cg.fill_raw(at, [1], pairs[0]) };
+                Ok(())
+            })?;";
+        opaque_arguments: "drop(folio::OpaqueArg::value(pairs[0]));";
+    }
+}

@@ -1,19 +1,20 @@
 //! Devices: found when the runtime is made, opened on first use; and the memory on them.
 
+use super::Engine;
 use super::courier::Engaged;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::staging::{host_alloc, host_free};
-use super::stamp::LaneId;
 use super::storage::{Alloc, Garbage, Owner, StorageId};
 use super::trace::Note;
-use super::{Engine, contain};
 use crate::error::{Error, Label};
 use crate::hal::{
     AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
 };
+use crate::order::stamp::LaneId;
 use crate::pages::{DomainId, DomainSet};
+use crate::panics::contain;
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -114,10 +115,10 @@ impl Engine {
         let links = self.peer_links(entry, &*device);
         self.enter(|ledger| {
             let first = usize::from(at * LANES_PER_DEVICE);
-            ledger.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
+            ledger.topology.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
             ledger.packing.learn(links.iter().map(|(_, link)| link));
-            ledger.links.extend(links);
-            ledger.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
+            ledger.topology.links.extend(links);
+            ledger.topology.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
         });
         let device = entry.opened.get_or_init(|| device);
         drop(one_at_a_time);

@@ -5,12 +5,12 @@
 //! those who had a piece before have it still.
 
 use super::access::Access;
-use super::ledger::{Ledger, outcome};
+use super::ledger::Ledger;
 use super::pieces::Fragment;
-use super::stamp::Stamp;
 use super::storage::{StorageId, StorageState};
 use crate::geom::Box3;
-use crate::graph::hazards::Outcome;
+use crate::order::hazards::Outcome;
+use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet};
 use smallvec::SmallVec;
 
@@ -101,20 +101,20 @@ impl Ledger {
     /// Whoever looks at the state of pages looks here first; so failure needs nobody to act
     /// upon it when it happens.
     pub(crate) fn heal(&mut self, id: StorageId, pages: &Box3) {
-        if self.failures.is_empty() || pages.is_empty() {
+        if self.timeline.failures.is_empty() || pages.is_empty() {
             return;
         }
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-        let known = &mut |s| outcome(lanes, slots, failures, s);
+        let timeline = &self.timeline;
+        let known = &mut |s| timeline.outcome(s);
         let storage = &mut self.storages[id.0];
-        let failed = |s| outcome(lanes, slots, failures, s) == Outcome::Failed;
+        let failed = |s| timeline.outcome(s) == Outcome::Failed;
         let StorageState { hazards, tracker, defined, broken, .. } = storage;
         hazards.take_failed(pages, &failed, |run, domain| {
             *broken = true;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
             tracker.remove(&run, domain);
         });
-        hazards.take_spoilt(pages, &failed, &|s| failures.spoilt(s), |run, domain| {
+        hazards.take_spoilt(pages, &failed, &|s| timeline.failures.spoilt(s), |run, domain| {
             *broken = true;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
         });
@@ -140,8 +140,8 @@ impl Ledger {
 
     /// An access that discards parts of pages that are current elsewhere splits those pages.
     pub(crate) fn discard_parts(&mut self, a: &Access, border: &Box3) {
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-        let known = &mut |s| outcome(lanes, slots, failures, s);
+        let timeline = &self.timeline;
+        let known = &mut |s| timeline.outcome(s);
         let here = DomainSet::of(a.domain);
         let storage = &mut self.storages[a.storage.0];
         let mut parts: SmallVec<[Box3; 3]> = SmallVec::new();

@@ -5,15 +5,15 @@ use super::access::{Access, Mode};
 use super::failures::EpochPin;
 use super::ledger::NewOp;
 use super::staging::ALIGN;
-use super::stamp::Stamp;
 use super::storage::{Guard, StorageId};
 use super::temporaries::Held;
 use super::transfer::For;
 use super::wait::Waited;
 use crate::error::Error;
 use crate::geom::Box3;
-use crate::graph::hazards::{Deps, Outcome, tidy};
 use crate::hal::HostPtr;
+use crate::order::hazards::{Deps, Outcome, tidy};
+use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use smallvec::{SmallVec, smallvec};
 
@@ -81,12 +81,12 @@ impl Engine {
         let accesses = [access];
         ledger.hazard_deps(&accesses, &mut before);
         for dep in &before {
-            let stamp = ledger.resolve(dep.stamp);
+            let stamp = ledger.timeline.resolve(dep.stamp);
             // What has ended already needs no waiting.
             if let Some(lane) = stamp.lane() {
                 ledger.poll(lane);
             }
-            if ledger.outcome(stamp) == Outcome::Pending
+            if ledger.timeline.outcome(stamp) == Outcome::Pending
                 && let Err(error) = self.may_wait(&ledger, stamp)
             {
                 let outbox = std::mem::take(&mut ledger.outbox);
@@ -108,7 +108,7 @@ impl Engine {
         let stamp =
             ledger.submit(NewOp { what: "host access", deps, storages, ..NewOp::default() });
         ledger.mark(&accesses, stamp);
-        let pin = ledger.failures.pin();
+        let pin = ledger.timeline.failures.pin();
         let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);

@@ -2,9 +2,9 @@
 //! only grows, and goes with the device.
 
 use super::Engine;
-use super::contain;
 use crate::error::Error;
 use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
+use crate::panics::contain;
 use crate::sync::Mutex;
 use folio_kernel::device::Code;
 use std::collections::HashMap;

@@ -5,12 +5,23 @@
 
 use super::foreign::Task;
 use super::memory::RawMem;
-use crate::call::{Function, Scalars};
 use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
-use crate::views::Token;
+use crate::token::Token;
+use folio_kernel::device::Code;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
+
+/// The words of scalars; those of most kernels need no memory of their own.
+pub(crate) type Scalars = SmallVec<[u64; 8]>;
+
+/// A kernel function, until it is known which form of it the device runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    pub(crate) code: &'static Code,
+    /// Gives a launch its kernel, in the Rust form, with its scalars.
+    pub(crate) native: fn(&Code, &mut Launch),
+}
 
 /// What an opaque kernel is called with. Its parameters are first those of accesses, then those of
 /// pointers.

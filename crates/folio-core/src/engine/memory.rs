@@ -64,7 +64,7 @@ impl Ledger {
         if storage.in_use > 0 || storage.held(&all, true) {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
-        let lost = self.lost;
+        let lost = self.topology.lost;
         // Of a lost domain, too: without it the data would not be lost but never have been.
         let alone =
             |set: DomainSet| set.contains(domain) && set.minus(lost).without(domain).is_empty();

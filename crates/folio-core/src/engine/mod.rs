@@ -39,10 +39,11 @@ pub(crate) mod slab;
 pub(crate) mod slots;
 pub(crate) mod staged;
 pub(crate) mod staging;
-pub(crate) mod stamp;
 pub(crate) mod storage;
 pub(crate) mod straight;
 pub(crate) mod temporaries;
+pub(crate) mod timeline;
+pub(crate) mod topology;
 pub(crate) mod trace;
 pub(crate) mod tracker;
 pub(crate) mod transfer;
@@ -51,7 +52,9 @@ pub(crate) mod wait;
 use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick};
 use crate::metrics::Hold;
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::PageTrackerFactory;
+use crate::panics::contain;
 use crate::planted::Plant;
 use crate::sync::atomic::AtomicBool;
 use crate::sync::{Condvar, Mutex, MutexGuard};
@@ -61,22 +64,11 @@ use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{LaneTable, Ledger, Outbox};
 use reaper::Reaper;
-use stamp::{LaneId, Stamp};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use temporaries::Held;
 
 /// Who is told of failures.
 pub(crate) type Handler = Box<dyn Fn(&Arc<Failure>) + Send + Sync>;
-
-/// Runs foreign code: a panic ends here, with whatever it carries.
-pub(crate) fn contain(f: impl FnOnce()) {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(f)) else { return };
-    // That is foreign code again, and may panic again; what that carries is leaked.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-}
 
 /// The engine of one runtime.
 pub(crate) struct Engine {
@@ -124,7 +116,7 @@ impl Engine {
 
     /// Unlocks the ledger, and does what it left to be done.
     fn leave(&self, mut ledger: MutexGuard<'_, Ledger>) {
-        if ledger.failures.due() {
+        if ledger.timeline.failures.due() {
             ledger.tidy_failures();
         }
         if !ledger.outbox.is_routine() {
@@ -228,9 +220,9 @@ impl Engine {
             ledger.traced = traced;
         }
         if let Some((stamp, lane)) = ledger.straight(command) {
-            command.pin = ledger.failures.pin();
+            command.pin = ledger.timeline.failures.pin();
             hold.end();
-            if ledger.outbox.is_empty() && !ledger.failures.due() {
+            if ledger.outbox.is_empty() && !ledger.timeline.failures.due() {
                 drop(ledger);
                 self.hand_over(lane);
             } else {
@@ -273,7 +265,7 @@ impl Engine {
         }
         ledger.traced = traced;
         let stamp = ledger.run(command);
-        command.pin = ledger.failures.pin();
+        command.pin = ledger.timeline.failures.pin();
         hold.end();
         self.leave(ledger);
         Ok(stamp)

@@ -10,11 +10,11 @@
 use super::access::Access;
 use super::copies::{CopyJob, DOWNLOAD, Route, UPLOAD};
 use super::ledger::Ledger;
-use super::stamp::Stamp;
 use super::storage::StorageId;
 use super::temporaries::{Pieces, Stop, Wanted};
-use crate::graph::hazards::{Deps, add_dep};
 use crate::hal::{CopyRect, Link, MemRef};
+use crate::order::hazards::{Deps, add_dep};
+use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use smallvec::{SmallVec, smallvec};
 
@@ -73,7 +73,7 @@ impl Ledger {
 
     /// How many bytes it pays to pack for these copies.
     fn pays(&self, from: DomainId, to: DomainId, rects: &[CopyRect]) -> Option<u64> {
-        let link = self.link(from, to);
+        let link = self.topology.link(from, to);
         if link.row_ns == 0 {
             return None;
         }
@@ -81,7 +81,7 @@ impl Ledger {
         let (ops, rows) = (rects.len() as u64, rects.iter().map(CopyRect::rows).sum());
         let inside = |domain: DomainId| {
             let at = usize::from(domain.0);
-            match (self.domain_device.get(at), self.packing.own_links.get(at)) {
+            match (self.topology.domain_device.get(at), self.packing.own_links.get(at)) {
                 (Some(Some(_)), Some(own)) => own.estimate_rows_ns(bytes, ops, rows),
                 _ => THREAD.estimate_rows_ns(bytes, 1, rows),
             }
@@ -144,7 +144,8 @@ impl Ledger {
             Route::Staged(down, up) => [Some(down), Some(up)],
             Route::Host => [None; 2],
         };
-        let there = |lane: &_| self.devices[self.device_of(*lane)].domain == domain;
+        let there =
+            |lane: &_| self.topology.devices[self.topology.device_of(*lane)].domain == domain;
         let lane = ends.into_iter().flatten().find(there);
         lane.or_else(|| self.copy_lane(domain, offset)).map_or(Route::Host, Route::Direct)
     }

@@ -1,9 +1,9 @@
 //! Which pages are in pieces, at the cost of what differs: pages that are cut alike, with pieces on
 //! the same domains by the same copies, share one record.
 
-use super::stamp::Stamp;
 use crate::geom::{Box3, Dims};
-use crate::graph::hazards::Outcome;
+use crate::order::hazards::Outcome;
+use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use smallvec::SmallVec;
 

@@ -5,7 +5,7 @@
 use super::Engine;
 use super::lanes::Lanes;
 use super::ledger::LANES_PER_DEVICE;
-use super::stamp::LaneId;
+use crate::order::stamp::LaneId;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Condvar, Mutex};
 use smallvec::SmallVec;
@@ -238,7 +238,7 @@ impl Engine {
             let mut look = Outlook { watched: stalled, given, ..Outlook::default() };
             for lane in lanes {
                 look.progress |= ledger.poll(lane);
-                let state = &ledger.lanes[usize::from(lane.0)];
+                let state = &ledger.timeline.lanes[usize::from(lane.0)];
                 if !state.watches.is_empty() || !state.wakers.is_empty() {
                     look.watched = true;
                     awaited.push(lane);
@@ -246,11 +246,11 @@ impl Engine {
                 look.in_flight |= !state.idle();
             }
             let idle = !look.in_flight && !look.watched && !look.progress;
-            let no_slots = ledger.live_slots == 0;
+            let no_slots = ledger.timeline.live_slots == 0;
             let closing = self.closing.load(Ordering::SeqCst);
             let (mut holds_back, mut rest) = (false, true);
             for lane in of_backend {
-                let state = &ledger.lanes[usize::from(lane.0)];
+                let state = &ledger.timeline.lanes[usize::from(lane.0)];
                 let Some(shared) = self.table.shared(lane) else { continue };
                 let holds = self.holds_back(lane);
                 holds_back |= holds;
@@ -260,7 +260,7 @@ impl Engine {
             look.settled =
                 holds_back && rest && given == 0 && !look.watched && no_slots && !closing;
             ledger.reaper_idle[backend] = idle || look.settled;
-            let quiet = no_slots && ledger.lanes.iter().all(|l| l.idle());
+            let quiet = no_slots && ledger.timeline.lanes.iter().all(|l| l.idle());
             if idle && quiet && !ledger.temporaries.is_empty() {
                 ledger.free_temporaries(HOUSEKEEPING);
             }

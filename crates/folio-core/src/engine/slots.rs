@@ -5,10 +5,10 @@
 use super::failures::Failed;
 use super::lanes::{Sources, WaitKey};
 use super::ledger::{Body, Ledger, Leftover, NewOp, Sorted};
-use super::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure};
-use crate::graph::hazards::{Flow, Outcome};
+use crate::order::hazards::{Flow, Outcome};
+use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -62,14 +62,14 @@ impl Slot {
 
 impl Ledger {
     pub(crate) fn new_slot(&mut self) -> SlotId {
-        self.live_slots += 1;
-        let epoch = self.failures.epoch();
-        if let Some(id) = self.free_slots.pop() {
+        self.timeline.live_slots += 1;
+        let epoch = self.timeline.failures.epoch();
+        if let Some(id) = self.timeline.free_slots.pop() {
             let slot = self.slot(SlotId(id));
             (slot.live, slot.epoch) = (true, epoch);
             return SlotId(id);
         }
-        self.slots.push(Slot {
+        self.timeline.slots.push(Slot {
             generation: 0,
             epoch,
             pending: 0,
@@ -82,11 +82,11 @@ impl Ledger {
             running: None,
             live: true,
         });
-        SlotId((self.slots.len() - 1) as u32)
+        SlotId((self.timeline.slots.len() - 1) as u32)
     }
 
     pub(crate) fn slot(&mut self, id: SlotId) -> &mut Slot {
-        &mut self.slots[id.0 as usize]
+        &mut self.timeline.slots[id.0 as usize]
     }
 
     /// Keeps an operation until its blockers are done.
@@ -103,7 +103,7 @@ impl Ledger {
         let stamp = Stamp::unplaced(id, slot.generation);
         self.block(id, &blockers);
         if self.slot(id).pending == 0 {
-            self.ready.push_back(id);
+            self.timeline.ready.push_back(id);
             self.settle();
         }
         stamp
@@ -126,28 +126,28 @@ impl Ledger {
 
     /// A tick that must be reached before `stamp` can be, if there is one.
     pub(crate) fn waits_for_tick(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
-        let mut stamp = self.resolve(stamp);
+        let mut stamp = self.timeline.resolve(stamp);
         loop {
             match stamp.when() {
                 When::Done => return None,
                 When::Placed(lane, tick) => return Some((lane, tick)),
                 When::Unplaced(slot, _) => {
-                    let blockers = &self.slots.get(slot.0 as usize)?.blockers;
-                    let pending = |s: &&Stamp| self.outcome(**s) == Outcome::Pending;
-                    stamp = self.resolve(*blockers.iter().find(pending)?);
+                    let blockers = &self.timeline.slots.get(slot.0 as usize)?.blockers;
+                    let pending = |s: &&Stamp| self.timeline.outcome(**s) == Outcome::Pending;
+                    stamp = self.timeline.resolve(*blockers.iter().find(pending)?);
                 }
             }
         }
     }
 
     fn watch(&mut self, id: SlotId, lane: LaneId, tick: u64, flow: Flow) {
-        self.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
+        self.timeline.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
         self.call_reaper(lane);
     }
 
     /// Somebody waits for a tick of `lane`.
     fn call_reaper(&mut self, lane: LaneId) {
-        let WaitKey { backend, .. } = self.key(lane);
+        let WaitKey { backend, .. } = self.topology.key(lane);
         self.reaper_idle[usize::from(backend)] = false;
         self.outbox.reapers |= 1 << backend;
     }
@@ -156,15 +156,15 @@ impl Ledger {
     /// already. How wakers are made and dropped is the user's, so one that is not needed stays with
     /// the caller.
     pub(crate) fn wake_when_done(&mut self, stamp: Stamp, waker: &mut Option<Waker>) -> bool {
-        if self.outcome(stamp) != Outcome::Pending {
+        if self.timeline.outcome(stamp) != Outcome::Pending {
             return false;
         }
-        let wakers = match self.resolve(stamp).when() {
+        let wakers = match self.timeline.resolve(stamp).when() {
             When::Done => return false,
             When::Unplaced(slot, _) => &mut self.slot(slot).wakers,
             When::Placed(lane, tick) => {
                 self.call_reaper(lane);
-                self.lanes[usize::from(lane.0)].wakers.entry(tick).or_default()
+                self.timeline.lanes[usize::from(lane.0)].wakers.entry(tick).or_default()
             }
         };
         if !waker.as_ref().is_some_and(|new| wakers.iter().any(|w| w.will_wake(new))) {
@@ -181,13 +181,13 @@ impl Ledger {
         }
         slot.pending -= 1;
         if slot.pending == 0 {
-            self.ready.push_back(id);
+            self.timeline.ready.push_back(id);
         }
     }
 
     /// Deals with every slot that waits for nothing more.
     pub(crate) fn settle(&mut self) {
-        while let Some(id) = self.ready.pop_front() {
+        while let Some(id) = self.timeline.ready.pop_front() {
             self.settle_one(id);
         }
     }
@@ -209,9 +209,9 @@ impl Ledger {
             }
         } else {
             // It will not run; it is over when everything that it waits for is over.
-            let pending: SmallVec<[(Stamp, Flow); 4]> = (op.deps.iter().chain(&self.wake))
-                .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
-                .map(|d| (self.resolve(d.stamp), Flow::ORDER))
+            let pending: SmallVec<[(Stamp, Flow); 4]> = (op.deps.iter().chain(&self.timeline.wake))
+                .filter(|d| self.timeline.outcome(d.stamp) == Outcome::Pending)
+                .map(|d| (self.timeline.resolve(d.stamp), Flow::ORDER))
                 .collect();
             if pending.is_empty() {
                 self.cancel(id, op);
@@ -221,7 +221,7 @@ impl Ledger {
             self.block(id, &pending);
         }
         if self.slot(id).pending == 0 {
-            self.ready.push_back(id);
+            self.timeline.ready.push_back(id);
         }
     }
 
@@ -264,16 +264,19 @@ impl Ledger {
     /// not stay deferred. They stay counted on the slot otherwise.
     fn retarget(&mut self, id: SlotId, stamp: Stamp) {
         let When::Placed(lane, _) = stamp.when() else { return };
-        let key = self.key(lane);
+        let key = self.topology.key(lane);
         let dependents = std::mem::take(&mut self.slot(id).dependents);
         let mut stay = SmallVec::new();
         for (dependent, flow) in dependents {
-            let native = match self.slots[dependent.0 as usize].op.as_ref().map(|op| &op.body) {
-                Some(Body::Lane(own, _)) => *own == lane || self.key(*own).can_wait_for(key),
-                _ => false,
-            };
+            let native =
+                match self.timeline.slots[dependent.0 as usize].op.as_ref().map(|op| &op.body) {
+                    Some(Body::Lane(own, _)) => {
+                        *own == lane || self.topology.key(*own).can_wait_for(key)
+                    }
+                    _ => false,
+                };
             // One that has failed must see the end of everything before it.
-            if native && self.slots[dependent.0 as usize].failed.is_none() {
+            if native && self.timeline.slots[dependent.0 as usize].failed.is_none() {
                 self.unblock(dependent, None);
             } else {
                 stay.push((dependent, flow));
@@ -286,7 +289,7 @@ impl Ledger {
     fn cancel(&mut self, id: SlotId, op: Box<NewOp>) {
         let failure = self.slot(id).failed.clone();
         let covers = op.deps.iter().filter(|dep| dep.flow.has(Flow::COVERS));
-        let spoilt = covers.into_iter().any(|dep| self.failures.spoilt(dep.stamp));
+        let spoilt = covers.into_iter().any(|dep| self.timeline.failures.spoilt(dep.stamp));
         if let Some(failure) = &failure {
             self.note(op.queue, failure);
         }
@@ -349,11 +352,11 @@ impl Ledger {
         self.outbox.notify |= self.waiters > 0;
         if let Some(failed) = failed {
             let epoch = self.slot(id).epoch;
-            self.failures.insert(stamp, failed, epoch);
+            self.timeline.failures.insert(stamp, failed, epoch);
         }
-        self.live_slots -= 1;
+        self.timeline.live_slots -= 1;
         if reusable {
-            self.free_slots.push(id.0);
+            self.timeline.free_slots.push(id.0);
         }
     }
 }
@@ -374,10 +377,10 @@ mod tests {
         assert_eq!(ledger.new_slot(), id);
         ledger.slot(id).generation = Stamp::GENERATIONS - 1;
         let last = Stamp::unplaced(id, Stamp::GENERATIONS - 1);
-        assert_eq!(ledger.outcome(last), Outcome::Pending);
+        assert_eq!(ledger.timeline.outcome(last), Outcome::Pending);
         ledger.finish_slot(id, None);
         for stamp in [first, last] {
-            assert_eq!(ledger.outcome(stamp), Outcome::Fine);
+            assert_eq!(ledger.timeline.outcome(stamp), Outcome::Fine);
         }
         assert_ne!(ledger.new_slot(), id);
     }

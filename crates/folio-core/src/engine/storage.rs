@@ -1,12 +1,12 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
 use super::pieces::Pieces;
-use super::stamp::Stamp;
 use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Grid};
-use crate::graph::hazards::Hazards;
 use crate::hal::{CopyRect, HostPtr, MemRef};
+use crate::order::hazards::Hazards;
+use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use smallvec::SmallVec;

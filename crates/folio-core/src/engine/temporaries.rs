@@ -169,7 +169,10 @@ impl Ledger {
     fn keep_or_free(&mut self, at: usize) {
         let Temporary { id, piece: (domain, _), idle, held, .. } = self.temporaries.all[at];
         let full = self.temporaries.bytes_on(domain) > MOST;
-        if idle && held == 0 && (full || self.temporaries.over || self.lost.contains(domain)) {
+        if idle
+            && held == 0
+            && (full || self.temporaries.over || self.topology.lost.contains(domain))
+        {
             self.temporaries.all.swap_remove(at);
             self.discard_storage(id);
         }

@@ -4,10 +4,10 @@ use super::Engine;
 use super::lanes::Lanes;
 use super::ledger::{Body, LANES_PER_DEVICE, Ledger};
 use super::slots::Slot;
-use super::stamp::{LaneId, SlotId, Stamp, When};
 use crate::error::{Error, Failure, Label, Unfinished};
-use crate::graph::hazards::Outcome;
 use crate::hal::Tick;
+use crate::order::hazards::Outcome;
+use crate::order::stamp::{LaneId, SlotId, Stamp, When};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -73,10 +73,10 @@ impl Engine {
     ) -> Result<Waited, Error> {
         loop {
             let mut ledger = self.lock();
-            match ledger.outcome(stamp) {
+            match ledger.timeline.outcome(stamp) {
                 Outcome::Fine => return Ok(Waited::Done),
                 Outcome::Failed => {
-                    let failure = ledger.failure(stamp).cloned();
+                    let failure = ledger.timeline.failure(stamp).cloned();
                     return Ok(failure.map_or(Waited::Done, Waited::Failed));
                 }
                 Outcome::Pending => {}
@@ -158,7 +158,7 @@ impl Engine {
             }
             // Others may have accounted for all that was on the lane before it was lost: then nobody
             // would ask it again.
-            Err(lost) => ledger.lose(ledger.device_of(lane), &lost),
+            Err(lost) => ledger.lose(ledger.topology.device_of(lane), &lost),
         });
     }
 
@@ -192,16 +192,16 @@ impl Engine {
 
 impl Ledger {
     pub(crate) fn poll_all(&mut self) {
-        for lane in 0..self.lanes.len() as u16 {
+        for lane in 0..self.timeline.lanes.len() as u16 {
             self.poll(LaneId(lane));
         }
     }
 
     /// Something that is under way.
     fn busy(&self) -> Option<Stamp> {
-        let lane = self.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
+        let lane = self.timeline.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
         let placed = lane.map(|(at, lane)| Stamp::placed(LaneId(at as u16), lane.issued));
-        let slot = || self.slots.iter().enumerate().find(|(_, slot)| slot.live);
+        let slot = || self.timeline.slots.iter().enumerate().find(|(_, slot)| slot.live);
         let unplaced = |(at, s): (usize, &Slot)| Stamp::unplaced(SlotId(at as u32), s.generation);
         placed.or_else(|| slot().map(unplaced))
     }
@@ -213,20 +213,21 @@ impl Ledger {
             label: label.clone(),
             device: device.to_owned(),
         };
-        let name = |at| self.device_names.get(at).map_or("?", String::as_str);
-        let placed = self.lanes.iter().enumerate().flat_map(|(at, lane)| {
-            let device = name(self.device_of(LaneId(at as u16)));
+        let name = |at| self.topology.device_names.get(at).map_or("?", String::as_str);
+        let placed = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
+            let device = name(self.topology.device_of(LaneId(at as u16)));
             lane.records.iter().map(move |r| on(r.what, &r.label, device))
         });
         // Those that have a tick are among the records.
-        let waiting = self.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
-            let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
-            let device = match op.body {
-                Body::Lane(lane, _) => name(self.device_of(lane)),
-                Body::Host(_) | Body::Nothing => "host",
-            };
-            on(op.what, &op.label, device)
-        });
+        let waiting =
+            self.timeline.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
+                let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
+                let device = match op.body {
+                    Body::Lane(lane, _) => name(self.topology.device_of(lane)),
+                    Body::Host(_) | Body::Nothing => "host",
+                };
+                on(op.what, &op.label, device)
+            });
         let mut left: Vec<Unfinished> = Vec::new();
         let mut count = 0;
         for one in placed.chain(waiting) {
@@ -240,7 +241,7 @@ impl Ledger {
 
     /// The name of the host task in a slot.
     fn label_of(&self, slot: SlotId) -> Label {
-        let slot = self.slots.get(slot.0 as usize);
+        let slot = self.timeline.slots.get(slot.0 as usize);
         slot.and_then(Slot::operation).map_or(Label::NONE, |op| op.label.clone())
     }
 
@@ -253,7 +254,7 @@ impl Ledger {
             if slot == target {
                 return true;
             }
-            if let Some(slot) = self.slots.get(slot.0 as usize) {
+            if let Some(slot) = self.timeline.slots.get(slot.0 as usize) {
                 let new = slot.dependents.iter().filter(|(d, _)| seen.insert(d.0));
                 todo.extend(new.map(|(d, _)| *d));
             }

@@ -2,16 +2,16 @@
 
 use super::{CommandGroup, Doing, Made, Seen};
 use crate::buffer::{Part, View};
-use crate::call::{Function, proves};
+use crate::call::{group_too_large, proves};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, Place, Shape};
-use crate::engine::launch::Launch;
+use crate::engine::launch::{Function, Launch};
 use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, Dims};
-use crate::hal::{Geometry, HostPtr, MemBase, MemRef, Param};
+use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Param};
 use crate::pages::DomainId;
 use crate::planted::Planted;
-use crate::views::Token;
+use crate::token::Token;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
@@ -192,6 +192,12 @@ impl CommandGroup {
         let Some(Function { code, native }) = launch.function.take() else { return Ok(()) };
         let engine = &self.core.engine;
         if engine.devices[usize::from(self.device)].info.caps.closures {
+            if let Some(group) = launch.geometry.group
+                && let Some(why) = group_too_large(code, group)
+            {
+                let cause = HalError::new(HalErrorKind::Unsupported, why);
+                return Err(self.refused(self.device, &code.name, cause));
+            }
             native(code, launch);
         } else {
             let handle = engine.load(self.device, code)?;

@@ -3,8 +3,8 @@
 use super::finish::param;
 use super::{CommandGroup, Doing};
 use crate::buffer::{Part, widen, widen_at};
-use crate::call::{Function, KernelCall, Passed, Places, Plan, Scalars};
-use crate::engine::launch::Launch;
+use crate::call::{KernelCall, Passed, Places, Plan, function_of};
+use crate::engine::launch::{Function, Launch, Scalars};
 #[cfg(doc)]
 use crate::error::Cause;
 use crate::error::{Error, Label, Result};
@@ -92,7 +92,7 @@ impl CommandGroup {
         let (offset, range) = (widen_at(places.offset), widen(places.range));
         let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
         let KernelCall { scalars, given, .. } = call;
-        self.run_function(&K::FUNCTION.name, Function::of::<K>(code), geometry, given, scalars);
+        self.run_function(&K::FUNCTION.name, function_of::<K>(code), geometry, given, scalars);
     }
 
     /// What is the same for all kernels, compiled once: a program has a copy of the rest for each.

@@ -86,7 +86,7 @@ pub struct Caps {
     pub copy_lanes: bool,
     /// [`super::Lane::timing`] works.
     pub timing: bool,
-    /// [`super::Lane::hint`] works; without it hints have no effect.
+    /// [`super::Op::Hint`] works; without it hints have no effect.
     pub hints: bool,
     /// `f32` that are denormal are kept; otherwise they may be replaced by zeros of the same sign.
     pub denormals: bool,

@@ -4,6 +4,7 @@ use super::{Argument, Foreign, MemRef, Source};
 use crate::geom::{Box3, Dims, linear};
 pub use folio_kernel::device::{ParamPtr, Verdict};
 use std::any::TypeId;
+use std::cell::Cell;
 use std::mem::{MaybeUninit, align_of, size_of};
 
 /// The items that one call of a native kernel computes: a box of the launch range.
@@ -117,15 +118,25 @@ pub enum KernelSource<'a> {
 pub struct KernelHandle(pub u64);
 
 /// What a launch runs.
-#[derive(Debug)]
+#[derive(Clone, Copy)]
 pub enum KernelRef<'a> {
     /// Loaded before.
     Loaded(KernelHandle),
     /// Host code. A lane that accepts the operation takes it out, to own it; one that refuses the
     /// operation leaves it.
-    Native(&'a mut Option<NativeKernel>),
+    Native(&'a Cell<Option<NativeKernel>>),
     /// Commands that a closure enqueues, over the parameters.
     Foreign(Foreign<'a>),
+}
+
+impl std::fmt::Debug for KernelRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KernelRef::Loaded(handle) => handle.fmt(f),
+            KernelRef::Native(_) => f.write_str("Native"),
+            KernelRef::Foreign(foreign) => foreign.fmt(f),
+        }
+    }
 }
 
 /// Host code that computes any block of a launch.

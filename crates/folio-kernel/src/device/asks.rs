@@ -39,6 +39,7 @@ questions! {
 /// The answers, by the methods of these types.
 macro_rules! answers {
     ($([$($g:tt)*] $of:ty, $trait:ident $name:ident -> $answer:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($g)*> $trait<$answer> for $of {
             #[inline(always)]
             fn $name(self) -> $answer {

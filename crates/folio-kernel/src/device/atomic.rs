@@ -60,6 +60,7 @@ macro_rules! operations {
 
 macro_rules! integers {
     ($($ty:ident $atomic:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Atom for $ty {
             #[inline(always)]
             unsafe fn load(at: *mut Self) -> Self {
@@ -68,6 +69,7 @@ macro_rules! integers {
             }
             operations! { $atomic: add = fetch_add, exchange = swap }
         }
+        #[diagnostic::do_not_recommend]
         impl AtomInt for $ty {
             operations! { $atomic: sub = fetch_sub, min = fetch_min, max = fetch_max,
                 and = fetch_and, or = fetch_or, xor = fetch_xor }
@@ -86,6 +88,7 @@ isize AtomicIsize }
 
 macro_rules! floats {
     ($($ty:ident $atomic:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Atom for $ty {
             #[inline(always)]
             unsafe fn load(at: *mut Self) -> Self {

@@ -16,12 +16,14 @@ macro_rules! matrix {
         $(matrix! { @one $to $from })*
     };
     (@one $to:ident ($($from:ident)*)) => {
-        $(impl CastFrom<$from> for $to {
+        $(#[diagnostic::do_not_recommend]
+        impl CastFrom<$from> for $to {
             #[inline(always)]
             fn cast_from(a: $from) -> $to {
                 a as $to
             }
         })*
+        #[diagnostic::do_not_recommend]
         impl Cast for $to {}
     };
 }
@@ -32,6 +34,7 @@ matrix! {
 
 macro_rules! from_bool {
     ($($to:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl CastFrom<bool> for $to {
             #[inline(always)]
             fn cast_from(a: bool) -> $to {

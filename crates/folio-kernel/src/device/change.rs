@@ -28,6 +28,7 @@ pub fn changed<I, V: Elements + Change<I>>(_: &V, index: I) -> V::Index {
 
 macro_rules! changed {
     ($([$($g:tt)*] $what:ty, $index:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: Shared, $($g)*> Change<$index> for $what {
             type Index = $index;
             #[inline(always)]
@@ -55,6 +56,7 @@ changed! {
 }
 
 // What is wrong with this is said where it is written.
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize, I> Change<I> for View<'_, In<T, D>, T, D>
 where
     Self: At<I>,

@@ -44,6 +44,7 @@ pub trait Combine<T>: Combining {
 #[derive(Debug)]
 pub struct Combined<O>(PhantomData<O>);
 
+#[diagnostic::do_not_recommend]
 impl<O: Combining> Called for Combined<O> {
     fn called() -> Entry {
         O::entry()
@@ -55,6 +56,7 @@ macro_rules! operations {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
+        #[diagnostic::do_not_recommend]
         impl Combining for $name {
             const COMBINE: op::Combine = op::Combine::$name;
         }
@@ -87,6 +89,7 @@ macro_rules! combine {
     };
     (@each [$($ty:ident)*]) => {};
     (@one $ty:ident ($name:ident, $identity:expr, $a:ident, $b:ident, $both:expr)) => {
+        #[diagnostic::do_not_recommend]
         impl Combine<$ty> for $name {
             const IDENTITY: $ty = {
                 #[allow(dead_code, reason = "some identities need the type")]

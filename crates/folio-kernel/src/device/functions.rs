@@ -38,6 +38,7 @@ macro_rules! functions {
         )*
     };
     ($float:ident $module:ident; $($one:ident)*; $($two:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl Functions for $float {
             $(
                 #[inline(always)]

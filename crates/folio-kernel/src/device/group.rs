@@ -263,6 +263,7 @@ impl<T> Copy for Private<T> {}
 impl<T: Shared> Elements for Private<T> {
     type Element = T;
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize> At<GroupItem<D>> for Private<T> {
     #[inline(always)]
     fn at(&self, item: GroupItem<D>) -> T {
@@ -271,6 +272,7 @@ impl<T: Shared, const D: usize> At<GroupItem<D>> for Private<T> {
         unsafe { self.first.add(item.number).read() }
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize> Put<GroupItem<D>> for Private<T> {
     #[inline(always)]
     fn put(&mut self, item: GroupItem<D>, value: T) {

@@ -28,6 +28,7 @@ macro_rules! formats {
             }
         }
         // SAFETY: the same scalar, in two bytes.
+        #[diagnostic::do_not_recommend]
         unsafe impl Shared for $ty {
             fn describe(_: &mut Types) -> Type {
                 Scalar::$scalar.into()
@@ -37,12 +38,14 @@ macro_rules! formats {
             }
         }
         operators! { $ty: Plus plus +, Minus minus -, Times times *, Over over /, Modulo modulo % }
+        #[diagnostic::do_not_recommend]
         impl Negated for $ty {
             #[inline(always)]
             fn negated<M: Mode>(self) -> $ty {
                 $ty::from_bits(self.to_bits() ^ 0x8000)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Arith for $ty {
             #[inline(always)]
             fn lesser(self, b: $ty) -> $ty {
@@ -57,6 +60,7 @@ macro_rules! formats {
                 $ty::from_bits(self.to_bits() & 0x7fff)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Number for $ty {
             const ZERO: $ty = $ty::ZERO;
             const ONE: $ty = $ty::ONE;
@@ -67,6 +71,7 @@ macro_rules! formats {
                 $ty::cast_from(value)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Float for $ty {
             const INFINITY: $ty = $ty::INFINITY;
             #[inline(always)]
@@ -94,7 +99,9 @@ macro_rules! formats {
         from! { $ty: f64, |x| x }
         from! { $ty: f16 bf16, |x| f64::from(x.wide()) }
         into! { $ty: i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64 }
+        #[diagnostic::do_not_recommend]
         impl Cast for $ty {}
+        #[diagnostic::do_not_recommend]
         impl Half for $ty {
             #[inline(always)]
             fn single(self) -> f32 {
@@ -119,6 +126,7 @@ macro_rules! formats {
 
 macro_rules! operators {
     ($ty:ident: $($name:ident $method:ident $op:tt),*) => {$(
+        #[diagnostic::do_not_recommend]
         impl $name for $ty {
             #[inline(always)]
             fn $method<M: Mode>(self, b: $ty) -> $ty {
@@ -130,6 +138,7 @@ macro_rules! operators {
 
 macro_rules! functions {
     ($ty:ident; $($one:ident)*; $($two:ident)*) => {
+        #[diagnostic::do_not_recommend]
         impl Functions for $ty {
             $(
                 #[inline(always)]
@@ -149,6 +158,7 @@ macro_rules! functions {
 
 macro_rules! from {
     ($ty:ident: $($from:ident)*, |$x:ident| $wide:expr) => {$(
+        #[diagnostic::do_not_recommend]
         impl CastFrom<$from> for $ty {
             #[inline(always)]
             fn cast_from($x: $from) -> $ty {
@@ -160,6 +170,7 @@ macro_rules! from {
 
 macro_rules! into {
     ($ty:ident: $($to:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl CastFrom<$ty> for $to {
             #[inline(always)]
             fn cast_from(x: $ty) -> $to {

@@ -27,6 +27,7 @@ pub struct OfTheHost<M>(PhantomData<M>);
 #[derive(Debug)]
 pub enum Unknown {}
 
+#[diagnostic::do_not_recommend]
 impl Called for Unknown {
     fn called() -> Entry {
         Entry::Unit

@@ -198,6 +198,7 @@ macro_rules! access {
         access! { @ $what $trait [$($g)*] $index, $at, $slot }
     )*};
     (@ $what:ident At [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
+        #[diagnostic::do_not_recommend]
         impl<T: Shared, const N: usize, $($g)*> At<$index> for Array<$what, T, N> {
             #[inline(always)]
             #[track_caller]
@@ -212,6 +213,7 @@ macro_rules! access {
         }
     };
     (@ $what:ident Put [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
+        #[diagnostic::do_not_recommend]
         impl<T: Shared, const N: usize, $($g)*> Put<$index> for Array<$what, T, N> {
             #[inline(always)]
             #[track_caller]
@@ -244,6 +246,7 @@ access! {
 macro_rules! atoms {
     ($([$($g:tt)*] $index:ty, |$at:pat_param| $slot:expr;)*) => {$(
         // SAFETY: the group's array, which is used by one thread.
+        #[diagnostic::do_not_recommend]
         unsafe impl<T: Atom, const N: usize, $($g)*> Atoms<$index> for Array<Counts, T, N> {
             #[inline(always)]
             #[track_caller]

@@ -42,7 +42,7 @@ pub use block::run;
 pub use code::{Built, Code, Reach, built, code_of};
 pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use group::{Group, GroupItem, Private};
-pub use launched::{Launched, MOST_REDUCED};
+pub use launched::{Launched, MOST_GROUP_BYTES, MOST_REDUCED};
 pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};

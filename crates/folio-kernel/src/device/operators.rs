@@ -105,3 +105,55 @@ impl<T: Negated> Slot<T> {
         a.negated::<M>()
     }
 }
+
+/// What comparisons are of.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be compared in a kernel",
+    label = "no number and no `bool`",
+    note = "compare its parts: `a.x == b.x && a.y == b.y`"
+)]
+pub trait Compared: Copy + PartialOrd {}
+
+macro_rules! compared {
+    ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Compared for $ty {}
+    )*};
+}
+compared! { bool i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64 half::f16 half::bf16 }
+
+macro_rules! comparisons {
+    ($($function:ident $op:tt $text:literal;)*) => {$(
+        #[doc = concat!("`a ", $text, " b`")]
+        #[inline(always)]
+        pub fn $function<T: Compared>(a: T, b: T) -> bool {
+            a $op b
+        }
+    )*};
+}
+comparisons! { eq == "=="; ne != "!="; lt < "<"; le <= "<="; gt > ">"; ge >= ">="; }
+
+/// What is the type `A`. The macro asks so where the source tells that two types meet, for a message of ours.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` where `{A}` is needed",
+    label = "this is `{Self}`; cast it: `.. as {A}`",
+    note = "kernels convert numbers with `as` alone: `k as usize`, `(n as f32 * 1.5) as i32`; `2` is an integer, `2.0` a float"
+)]
+pub trait Is<A> {
+    /// The same value.
+    fn same(self) -> A;
+}
+
+#[diagnostic::do_not_recommend]
+impl<A> Is<A> for A {
+    #[inline(always)]
+    fn same(self) -> A {
+        self
+    }
+}
+
+/// `b`, which is an `A`.
+#[inline(always)]
+pub fn is<A, B: Is<A>>(b: B) -> A {
+    b.same()
+}

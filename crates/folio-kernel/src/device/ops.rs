@@ -158,24 +158,28 @@ fn by_zero() {
 
 macro_rules! ints {
     ($($ty:ident $wide:ident $distance:ident $abs:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Plus for $ty {
             #[inline(always)]
             fn plus<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_add(b)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Minus for $ty {
             #[inline(always)]
             fn minus<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_sub(b)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Times for $ty {
             #[inline(always)]
             fn times<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_mul(b)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Over for $ty {
             #[inline(always)]
             #[track_caller]
@@ -187,6 +191,7 @@ macro_rules! ints {
                 self.wrapping_div(b)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Modulo for $ty {
             #[inline(always)]
             #[track_caller]
@@ -198,12 +203,14 @@ macro_rules! ints {
                 self.wrapping_rem(b)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Negated for $ty {
             #[inline(always)]
             fn negated<M: Mode>(self) -> $ty {
                 self.wrapping_neg()
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Arith for $ty {
             #[inline(always)]
             fn lesser(self, b: $ty) -> $ty {
@@ -218,6 +225,7 @@ macro_rules! ints {
                 $abs(self)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Number for $ty {
             const ZERO: $ty = 0;
             const ONE: $ty = 1;
@@ -228,6 +236,7 @@ macro_rules! ints {
                 value as $ty
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Int for $ty {
             #[inline(always)]
             fn shl(self, by: u64) -> $ty {
@@ -250,6 +259,7 @@ macro_rules! ints {
                 self.wrapping_pow(n)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl IntFunctions for $ty {
             type Distance = $distance;
             #[inline(always)]
@@ -305,6 +315,7 @@ ints! {
 
 macro_rules! signed {
     ($($ty:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Signed for $ty {
             #[inline(always)]
             fn size(self) -> Self::Distance {
@@ -317,42 +328,49 @@ signed! { i8 i16 i32 i64 isize }
 
 macro_rules! floats {
     ($($ty:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Plus for $ty {
             #[inline(always)]
             fn plus<M: Mode>(self, b: $ty) -> $ty {
                 self + b
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Minus for $ty {
             #[inline(always)]
             fn minus<M: Mode>(self, b: $ty) -> $ty {
                 self - b
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Times for $ty {
             #[inline(always)]
             fn times<M: Mode>(self, b: $ty) -> $ty {
                 self * b
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Over for $ty {
             #[inline(always)]
             fn over<M: Mode>(self, b: $ty) -> $ty {
                 self / b
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Modulo for $ty {
             #[inline(always)]
             fn modulo<M: Mode>(self, b: $ty) -> $ty {
                 self % b
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Negated for $ty {
             #[inline(always)]
             fn negated<M: Mode>(self) -> $ty {
                 -self
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Arith for $ty {
             #[inline(always)]
             fn lesser(self, b: $ty) -> $ty {
@@ -369,6 +387,7 @@ macro_rules! floats {
                 self.abs()
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Number for $ty {
             const ZERO: $ty = 0.0;
             const ONE: $ty = 1.0;
@@ -379,6 +398,7 @@ macro_rules! floats {
                 value as $ty
             }
         }
+        #[diagnostic::do_not_recommend]
         impl Float for $ty {
             const INFINITY: $ty = $ty::INFINITY;
             #[inline(always)]
@@ -400,6 +420,7 @@ floats! { f32 f64 }
 
 macro_rules! bits {
     ($($ty:ident $bits:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Bits for $ty {
             type Bits = $bits;
             #[inline(always)]

@@ -15,6 +15,7 @@ macro_rules! access {
     )*};
     (@ At [$($g:tt)*] $name:ty, $element:ty, $rank:tt, $index:ty, $view:ident, $at:pat_param,
         $place:expr) => {
+        #[diagnostic::do_not_recommend]
         impl<T: Shared, $($g)*> At<$index> for View<'_, $name, $element, $rank> {
             #[inline(always)]
             #[track_caller]
@@ -26,6 +27,7 @@ macro_rules! access {
     };
     (@ Put [$($g:tt)*] $name:ty, $element:ty, $rank:tt, $index:ty, $view:ident, $at:pat_param,
         $place:expr) => {
+        #[diagnostic::do_not_recommend]
         impl<T: Shared, $($g)*> Put<$index> for View<'_, $name, $element, $rank> {
             #[inline(always)]
             #[track_caller]
@@ -60,7 +62,8 @@ access! {
 // An item of a group has the same elements as an item.
 macro_rules! as_items {
     ($(At $at:ident;)* $(Put $put:ident;)*) => {
-        $(impl<T: Shared, const D: usize> At<GroupItem<D>> for View<'_, $at<T, D>, T, D> {
+        $(#[diagnostic::do_not_recommend]
+        impl<T: Shared, const D: usize> At<GroupItem<D>> for View<'_, $at<T, D>, T, D> {
             #[inline(always)]
             #[track_caller]
             fn at(&self, item: GroupItem<D>) -> T {
@@ -72,7 +75,8 @@ macro_rules! as_items {
                 unsafe { At::at_proved(self, item.item()) }
             }
         })*
-        $(impl<T: Shared, const D: usize> Put<GroupItem<D>> for View<'_, $put<T, D>, T, D> {
+        $(#[diagnostic::do_not_recommend]
+        impl<T: Shared, const D: usize> Put<GroupItem<D>> for View<'_, $put<T, D>, T, D> {
             #[inline(always)]
             #[track_caller]
             fn put(&mut self, item: GroupItem<D>, value: T) {
@@ -122,6 +126,7 @@ impl<T: Shared, const N: usize, const D: usize> View<'_, OutChunk<T, N, D>, [T; 
         write(chunk, value);
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<D>>
     for View<'_, OutChunk<T, N, D>, [T; N], D>
 {
@@ -131,6 +136,7 @@ impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<D>>
         self.slot(item, slot, value);
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<D>>
     for View<'_, OutChunk<T, N, D>, [T; N], D>
 {
@@ -143,6 +149,7 @@ impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<D>>
 
 // SAFETY: in bounds of live memory, and aligned, as its buffer is; a kernel has atomic operations
 // only for it, and nobody else uses it meanwhile (`ViewParam::view`).
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Atom, const D: usize, I: Spot<D>> Atoms<I> for View<'_, Atomic<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
@@ -152,6 +159,7 @@ unsafe impl<T: Atom, const D: usize, I: Spot<D>> Atoms<I> for View<'_, Atomic<T,
 }
 
 // Of `Racy`, freedom from races is the promise of who passed it.
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize, I: Spot<D>> At<I> for View<'_, Racy<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
@@ -159,6 +167,7 @@ impl<T: Shared, const D: usize, I: Spot<D>> At<I> for View<'_, Racy<T, D>, T, D>
         read(self.element(index.spot()))
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize, I: Spot<D>> Put<I> for View<'_, Racy<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]

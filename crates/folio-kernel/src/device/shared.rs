@@ -28,6 +28,7 @@ pub unsafe trait Shared: Copy + 'static {
 macro_rules! scalars {
     ($($ty:ty = $scalar:ident $in_memory:literal, |$x:ident| $bits:expr;)*) => {$(
         // SAFETY: the same scalar.
+        #[diagnostic::do_not_recommend]
         unsafe impl Shared for $ty {
             const IN_MEMORY: bool = $in_memory;
             fn describe(_: &mut Types) -> Type {
@@ -57,6 +58,7 @@ scalars! {
 }
 
 // SAFETY: arrays follow each other's elements without gaps.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {
     const IN_MEMORY: bool = T::IN_MEMORY;
     fn describe(types: &mut Types) -> Type {
@@ -72,6 +74,7 @@ unsafe impl<T: Shared, const N: usize> Shared for [T; N] {
 macro_rules! tuples {
     ($(($($name:ident $at:literal)*))*) => {$(
         // SAFETY: zero bytes are a value of each part; it is not `IN_MEMORY`.
+        #[diagnostic::do_not_recommend]
         unsafe impl<$($name: Shared),*> Shared for ($($name,)*) {
             const IN_MEMORY: bool = false;
             #[expect(non_snake_case, reason = "a part is named as its type")]

@@ -66,6 +66,7 @@ pub trait Slotted {
     fn entry() -> Entry;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Shared> Slotted for T {
     fn entry() -> Entry {
         Entry::Type(T::describe)
@@ -88,6 +89,7 @@ pub trait Called: 'static {
     fn called() -> Entry;
 }
 
+#[diagnostic::do_not_recommend]
 impl<F: Inlined> Called for F {
     fn called() -> Entry {
         Entry::Function(F::FUNCTION)
@@ -119,11 +121,13 @@ pub trait Given {
     fn nothing() -> Self;
 }
 
+#[diagnostic::do_not_recommend]
 impl Given for () {
     #[inline(always)]
     fn nothing() {}
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Shared> Given for T {
     #[inline(always)]
     fn nothing() -> T {

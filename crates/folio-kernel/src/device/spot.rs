@@ -15,6 +15,7 @@ pub trait Spot<const D: usize>: Copy {
 
 macro_rules! spots {
     ($([$($g:tt)*] $index:ty, $rank:tt, |$at:pat_param| $spot:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($g)*> Spot<$rank> for $index {
             #[inline(always)]
             fn spot(self) -> [usize; $rank] {

@@ -286,6 +286,7 @@ pub unsafe fn put_proved<M: Mode, I, V: Elements + Put<I>>(v: &mut V, index: I, 
 impl<P, T: Shared, const D: usize> Elements for View<'_, P, T, D> {
     type Element = T;
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize> At<Item<D>> for View<'_, In<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
@@ -298,6 +299,7 @@ impl<T: Shared, const D: usize> At<Item<D>> for View<'_, In<T, D>, T, D> {
         unsafe { self.inside(item.at).read() }
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize> At<Item<D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
@@ -310,6 +312,7 @@ impl<T: Shared, const D: usize> At<Item<D>> for View<'_, InOut<T, D>, T, D> {
         unsafe { self.inside(item.at).read() }
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
@@ -322,6 +325,7 @@ impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, InOut<T, D>, T, D> {
         unsafe { self.inside(item.at).write(value) };
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, Out<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
@@ -337,6 +341,7 @@ impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, Out<T, D>, T, D> {
 
 macro_rules! numbers {
     ($($index:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: Shared> At<$index> for View<'_, In<T, 1>, T, 1> {
             #[inline(always)]
             #[track_caller]
@@ -349,6 +354,7 @@ macro_rules! numbers {
                 unsafe { self.inside([index as usize]).read() }
             }
         }
+        #[diagnostic::do_not_recommend]
         impl<T: Shared, const N: usize> At<$index> for [T; N] {
             #[inline(always)]
             #[track_caller]
@@ -363,6 +369,7 @@ macro_rules! numbers {
                 }
             }
         }
+        #[diagnostic::do_not_recommend]
         impl<T: Shared, const N: usize> Put<$index> for [T; N] {
             #[inline(always)]
             #[track_caller]
@@ -392,6 +399,7 @@ pub(super) fn outside<const D: usize>(param: Option<usize>, at: [usize; D], exte
 impl<T: Shared, const N: usize> Elements for [T; N] {
     type Element = T;
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
     #[inline(always)]
     #[track_caller]
@@ -404,6 +412,7 @@ impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
         unsafe { self.inside([r, c]).read() }
     }
 }
+#[diagnostic::do_not_recommend]
 impl<T: Shared> At<(usize, usize, usize)> for View<'_, In<T, 3>, T, 3> {
     #[inline(always)]
     #[track_caller]

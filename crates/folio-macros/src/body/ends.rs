@@ -75,6 +75,11 @@ impl Known {
         self.item = Some((at, rank));
     }
 
+    /// The number of the item.
+    pub(super) fn item_number(&self) -> Option<u16> {
+        self.item.map(|(at, _)| at)
+    }
+
     /// A kernel's group.
     pub fn group(&mut self, at: u16, rank: u8) {
         self.group = Some((at, rank));

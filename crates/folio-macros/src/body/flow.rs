@@ -199,6 +199,7 @@ impl Walk {
         if let (Some(start), Some(end)) = (from, to) {
             self.learn_as(&repeat.pat, quote!(__Ends::turns(#start, #end, #inclusive)));
         }
+        self.learn_turns(&repeat.pat, (start, end));
         self.enter_loop(repeat);
         if spine {
             self.enter_spine_loop(&repeat.pat);

@@ -9,17 +9,22 @@ mod choice;
 mod ends;
 mod flow;
 mod group;
+mod kinds;
 mod lanes;
 mod number;
 mod place;
+mod rights;
 mod strip;
 mod subgroup;
 
 pub use call::FLOATS_AND_INTEGERS;
 pub use group::{Special, Zone};
+pub use kinds::Kinds;
 pub use lanes::Strips;
+pub use rights::Rights;
 
 use self::ends::Known;
+use self::rights::Access;
 use self::strip::Plan;
 use crate::errors::Errors;
 use crate::parameter::Grid;
@@ -56,6 +61,10 @@ pub struct Walk {
     pub item: Option<u16>,
     /// Views of numbers in several dimensions.
     pub grids: Vec<(u16, Grid)>,
+    /// Views, and what their names allow.
+    pub rights: Vec<(u16, Rights)>,
+    /// Types of numbers.
+    pub kinds: Kinds,
     /// What is known of indices.
     pub known: Known,
     /// The form for strips of items.
@@ -64,6 +73,8 @@ pub struct Walk {
     pub first: usize,
     /// The function is a kernel, not called by one.
     pub ends_items: bool,
+    /// It has type parameters.
+    pub generic: bool,
     /// The name of the function, which may not call itself.
     pub name: Option<Ident>,
     /// Parameters that are `mut`: in the tree the body begins with variables of them.
@@ -256,7 +267,10 @@ impl Walk {
         let private = self.kept(&init.expr);
         let (native, tree) = match private {
             Some(call) => self.keeps(call),
-            None => self.expr(&init.expr),
+            None => {
+                let (native, tree) = self.expr(&init.expr);
+                (self.fits(Walk::said(pat), &init.expr, native), tree)
+            }
         };
         let pattern = if let Some((token, _)) = &init.diverge {
             self.refuse(token.span(), "`let .. else` is not supported; use `if`");
@@ -266,6 +280,7 @@ impl Walk {
             self.scopes.pattern(pat, &mut self.errors)
         };
         self.learn(pat, &init.expr);
+        self.learn_kind(pat, &init.expr);
         if private.is_some() {
             self.keep(pat);
         }
@@ -312,7 +327,7 @@ impl Walk {
                 (quote!(#native.#member), Tree::of("field").part(&tree).word(name))
             }
             Expr::Index(index) => {
-                if let Some(refused) = self.refuse_element(index) {
+                if let Some(refused) = self.refuse_element(index, Access::Read) {
                     return refused;
                 }
                 self.slot_of(&index.expr, &index.index);
@@ -326,13 +341,11 @@ impl Walk {
                         self.scopes.is_plain(name) && self.scopes.find(name).is_some()
                     });
                     if let Some(name) = plain {
-                        let read =
-                            place::read(&base, &name, true, (index.span(), place::end(index)));
+                        let read = place::read(&base, &name, true, place::Spot::of(index));
                         quote_spanned!(index.span() => { #read })
                     } else {
                         let value = Ident::new("__i", Span::mixed_site().located_at(span));
-                        let read =
-                            place::read(&base, &value, true, (index.span(), place::end(index)));
+                        let read = place::read(&base, &value, true, place::Spot::of(index));
                         quote_spanned!(index.span() => { let #value = #native; #read })
                     }
                 } else {
@@ -341,7 +354,7 @@ impl Walk {
                     let at = Ident::new("at", span);
                     let at = quote_spanned!(index.span() => ::folio::ir::device::#at);
                     let arguments = quote_spanned!(index.span() => &#base, #native);
-                    place::call(&at, arguments, place::end(index))
+                    place::called(&at, arguments, place::end(index))
                 };
                 let tree = Tree::of("index").part(&base_tree).part(&tree);
                 (native, tree.at(place_of(index.span())))

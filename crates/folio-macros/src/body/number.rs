@@ -1,5 +1,6 @@
 //! Literals and operators.
 
+use super::rights::Access;
 use super::{Both, Walk, place_of};
 use crate::refused::refuse_type;
 use crate::tree::Tree;
@@ -90,10 +91,29 @@ impl Walk {
         }
         let (a, tree_a) = self.expr(&binary.left);
         let (b, tree_b) = self.expr(&binary.right);
-        let (native, entry) = self.operation(binary, &op, a, b);
+        let (a, b) = match op.as_str() {
+            "<<" | ">>" | "&&" | "||" => (a, b),
+            _ => self.alike((&binary.left, a), (&binary.right, b)),
+        };
+        let (native, entry) = match self.compared(binary, &op) {
+            Some(function) => (quote_spanned!(binary.span() => #function(#a, #b)), None),
+            None => self.operation(binary, &op, a, b),
+        };
         let tree = Tree::of("binary").word(op).part(&tree_a).part(&tree_b);
         let tree = tree.entry(entry).at(place_of(binary.span()));
         (native, tree)
+    }
+
+    /// The function that a comparison becomes where structs may be compared: rustc says of them what to write. A type
+    /// parameter has the comparison that its bounds give it.
+    fn compared(&self, binary: &ExprBinary, op: &str) -> Option<TokenStream> {
+        let (_, name) = COMPARISONS.iter().find(|(comparison, _)| *comparison == op)?;
+        let is_number = |of: &Expr| self.kind(of).is_some();
+        if self.generic || is_number(&binary.left) || is_number(&binary.right) {
+            return None;
+        }
+        let name = Ident::new(name, binary.op.span());
+        Some(quote_spanned!(binary.op.span() => ::folio::ir::device::ops::#name))
     }
 
     /// Why this is no operand, as far as its name says.
@@ -111,7 +131,11 @@ impl Walk {
     fn assign_operation(&mut self, binary: &ExprBinary, op: &str) -> Both {
         self.acts += 1;
         let (b, tree_b) = self.expr(&binary.right);
-        let (target, tree_a) = self.target(&binary.left);
+        let b = match op {
+            "<<" | ">>" => b,
+            _ => self.fits(self.kind(&binary.left), &binary.right, b),
+        };
+        let (target, tree_a) = self.target(&binary.left, Access::Change);
         let by = Ident::new("__by", Span::mixed_site().located_at(binary.op.span()));
         let (new, entry) = self.operation(binary, op, target.read(), by.to_token_stream());
         let tree = Tree::of("assign_op").word(op).part(&tree_a).part(&tree_b);
@@ -176,6 +200,10 @@ fn is_assignment(op: &BinOp) -> bool {
             | BinOp::BitXorAssign(_)
     )
 }
+
+/// Comparisons, and the functions of `device::ops` for them.
+const COMPARISONS: &[(&str, &str)] =
+    &[("==", "eq"), ("!=", "ne"), ("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge")];
 
 /// What a slot has to do with an operator.
 enum BySlot {

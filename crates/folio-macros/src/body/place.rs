@@ -1,6 +1,8 @@
 //! What is indexed, and what is written to.
 
-use super::{Both, Special, Walk, name_of, place_of};
+use super::kinds::Kind;
+use super::rights::Access;
+use super::{Both, Special, Walk, call, name_of, place_of};
 use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,7 +16,8 @@ impl Walk {
         if matches!(to, Expr::Infer(_)) {
             return (quote!(_ = #native), tree);
         }
-        let (target, place) = self.target(to);
+        let native = self.fits(self.kind(to), from, native);
+        let (target, place) = self.target(to, Access::Write);
         let tree = Tree::of("assign").part(&place).part(&tree).at(place_of(token));
         if let Target::Name(name) = &target {
             if self.may_be_parameter(to) {
@@ -29,7 +32,7 @@ impl Walk {
     }
 
     /// What is written to, and its tree.
-    pub(super) fn target(&mut self, expr: &Expr) -> (Target, Tree) {
+    pub(super) fn target(&mut self, expr: &Expr, access: Access) -> (Target, Tree) {
         match expr {
             Expr::Path(path)
                 if let Some(at) = path.path.get_ident().and_then(|n| self.scopes.find(n)) =>
@@ -46,22 +49,23 @@ impl Walk {
                 let (native, tree) = self.as_whole(expr);
                 (Target::Name(native), tree)
             }
-            Expr::Paren(inner) => self.target(&inner.expr),
-            Expr::Group(inner) => self.target(&inner.expr),
+            Expr::Paren(inner) => self.target(&inner.expr, access),
+            Expr::Group(inner) => self.target(&inner.expr, access),
             Expr::Field(field) => {
-                let (base, tree) = self.target(&field.base);
+                let (base, tree) = self.target(&field.base, Access::Change);
                 let name = name_of(&field.member);
                 let tree = Tree::of("field").part(&tree).word(name);
                 (Target::Field(Box::new(base), field.member.clone()), tree)
             }
             Expr::Index(index) => {
-                if let Some((native, tree)) = self.refuse_element(index) {
+                if let Some((native, tree)) = self.refuse_element(index, access) {
                     return (Target::Name(native), tree);
                 }
                 self.writes(&index.expr, index.span());
                 self.slot_of(&index.expr, &index.index);
                 let chunk = self.chunk(&index.expr);
-                let (base, base_tree) = self.target(&index.expr);
+                let inner = if chunk { access } else { Access::Change };
+                let (base, base_tree) = self.target(&index.expr, inner);
                 let (native, tree) = self.index(&index.expr, &index.index);
                 let tree = Tree::of("index").part(&base_tree).part(&tree);
                 let tree = tree.at(place_of(index.span()));
@@ -77,8 +81,8 @@ impl Walk {
                         if !proved {
                             self.unproved(&index.expr);
                         }
-                        let (at, end) = (index.span(), end(index));
-                        Target::Index { base, index: native, name, proved, at, end }
+                        let at = Spot::of(index);
+                        Target::Index { base, index: native, name, proved, at }
                     }
                 };
                 (target, tree)
@@ -92,8 +96,9 @@ impl Walk {
     }
 
     /// What is no element, by how it is written.
-    pub(super) fn refuse_element(&mut self, index: &ExprIndex) -> Option<Both> {
-        self.refuse_atomic(index).or_else(|| self.refuse_rows(index))
+    pub(super) fn refuse_element(&mut self, index: &ExprIndex, access: Access) -> Option<Both> {
+        let refused = self.refuse_atomic(index).or_else(|| self.refuse_rows(index));
+        refused.or_else(|| self.refuse_access(index, access))
     }
 
     /// `x[row][column]`, as if views had rows.
@@ -156,6 +161,21 @@ impl Walk {
         (typed.to_token_stream(), Tree::number(digits, entry))
     }
 
+    /// An index that is no neighbour's.
+    fn plain_index(&mut self, index: &Expr) -> Both {
+        let Expr::Tuple(tuple) = index else {
+            let (native, tree) = self.expr(index);
+            return (self.fits_index(index, native), tree);
+        };
+        let parts = tuple.elems.iter().map(|part| {
+            let (native, tree) = self.expr(part);
+            (self.fits(Some(Kind::position()), part, native), tree)
+        });
+        let (natives, trees): (Vec<_>, Vec<_>) = parts.unzip();
+        let tuple = call::arguments(tuple.paren_token.span.join(), quote!(#(#natives,)*));
+        (tuple.to_token_stream(), Tree::of("tuple").parts(&trees))
+    }
+
     /// An index of this.
     pub(super) fn index(&mut self, of: &Expr, index: &Expr) -> Both {
         if let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = index
@@ -164,7 +184,7 @@ impl Walk {
             return self.literal_index(number);
         }
         self.indexes(of, index);
-        let Some(binary) = self.neighbour(index) else { return self.expr(index) };
+        let Some(binary) = self.neighbour(index) else { return self.plain_index(index) };
         if self.is_local_memory(of) {
             let (tile, item) = (of.to_token_stream(), binary.left.to_token_stream());
             let (op, by) = (binary.op.to_token_stream(), binary.right.to_token_stream());
@@ -178,14 +198,33 @@ impl Walk {
             BinOp::Add(_) => ("plus", "+"),
             _ => ("minus", "-"),
         };
+        if self.refuse_distance(&binary.left, &binary.right) {
+            return (quote!(0), Tree::unit());
+        }
         let (native, tree) = self.expr(&binary.right);
         let (left, left_tree) = self.expr(&binary.left);
+        let (left, native) =
+            self.alike((&binary.left, quote!(#left.index())), (&binary.right, native));
         let slot = self.new_slot(binary.op.span());
         let name = Ident::new(name, slot.span());
         let at = place_of(binary.op.span());
         let own = Tree::method(&left_tree, "index", &[], at);
         let tree = Tree::of("binary").word(op).part(&own).part(&tree).entry(None).at(at);
-        (quote_spanned!(slot.span() => #slot.#name::<__M>(#left.index(), #native)), tree)
+        (quote_spanned!(slot.span() => #slot.#name::<__M>(#left, #native)), tree)
+    }
+}
+
+/// Where an element is written: all of it, its index, and where it ends.
+#[derive(Clone, Copy)]
+pub(super) struct Spot {
+    all: Span,
+    index: Span,
+    end: Span,
+}
+
+impl Spot {
+    pub(super) fn of(index: &ExprIndex) -> Spot {
+        Spot { all: index.span(), index: index.index.span(), end: end(index) }
     }
 }
 
@@ -201,9 +240,7 @@ pub(super) enum Target {
         /// It is looked at for the whole block.
         proved: bool,
         /// Where it is written.
-        at: Span,
-        /// Where that ends.
-        end: Span,
+        at: Spot,
     },
     /// A slot of an element, which is not read.
     Slot {
@@ -224,30 +261,29 @@ pub(super) fn end(of: &impl ToTokens) -> Span {
 }
 
 /// A call with these arguments that is the user's from where it begins to there.
-pub(super) fn call(function: &TokenStream, arguments: TokenStream, end: Span) -> TokenStream {
+pub(super) fn called(function: &TokenStream, arguments: TokenStream, end: Span) -> TokenStream {
     let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
     arguments.set_span(end);
     quote!(#function #arguments)
 }
 
-/// Reads at the index that a variable holds. The call is the user's `at`, up to `end`: that is where a violation is.
-pub(super) fn read(
-    base: &TokenStream,
-    name: &Ident,
-    proved: bool,
-    (at, end): (Span, Span),
-) -> TokenStream {
+/// Reads at the index that a variable holds. The call is the user's from where the element begins: that is where a
+/// violation is. What index it takes is asked at the index.
+pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, spot: Spot) -> TokenStream {
+    let Spot { all: at, index, end } = spot;
     let arguments = quote_spanned!(at => &#base, #name);
     if proved {
-        let read = quote_spanned!(at => ::folio::ir::device::at_proved::<__M, _, _>);
-        let read = call(&read, arguments, end);
+        let read = quote_spanned!(at => ::folio::ir::device);
+        let read = quote_spanned!(index => #read::at_proved::<__M, _, _>);
+        let read = called(&read, arguments, end);
         // The macro's `unsafe`, not the user's, who may forbid it.
         quote_spanned! {Span::mixed_site().located_at(name.span())=>
             // SAFETY: `Kernel::unproved` looks at this index.
             unsafe { #read }
         }
     } else {
-        call(&quote_spanned!(at => ::folio::ir::device::at), arguments, end)
+        let read = quote_spanned!(at => ::folio::ir::device);
+        called(&quote_spanned!(index => #read::at), arguments, end)
     }
 }
 
@@ -267,11 +303,12 @@ impl Target {
             Target::Name(_) => quote!(),
             Target::Field(base, _) => base.before(true),
             Target::Index { base, index, name, at, .. } => {
+                let at = at.index;
                 let before = base.before(true);
                 let index = match changes && base.is_variable() {
                     true => {
                         let base = base.read();
-                        quote_spanned!(*at => ::folio::ir::device::changed(&#base, #index))
+                        quote_spanned!(at => ::folio::ir::device::changed(&#base, #index))
                     }
                     false => index.clone(),
                 };
@@ -292,11 +329,10 @@ impl Target {
                 let base = base.read();
                 quote!(#base.#member)
             }
-            Target::Index { base, name, proved, at, end, .. } => {
-                read(&base.read(), name, *proved, (*at, *end))
-            }
+            Target::Index { base, name, proved, at, .. } => read(&base.read(), name, *proved, *at),
             Target::Slot { element, name, .. } => {
-                read(&element.read(), name, false, (name.span(), name.span()))
+                let at = name.span();
+                read(&element.read(), name, false, Spot { all: at, index: at, end: at })
             }
         }
     }
@@ -323,9 +359,10 @@ impl Target {
                 let write = quote_spanned!(at => #put(&mut #base, #index, #name, #new));
                 quote_spanned!(span => { let #new = #value; #write })
             }
-            Target::Index { base, name, proved, .. } => {
-                let put = quote_spanned!(at => ::folio::ir::device::put);
-                let put_proved = quote_spanned!(at => ::folio::ir::device::put_proved::<__M, _, _>);
+            Target::Index { base, name, proved, at: Spot { index, .. }, .. } => {
+                let put = quote_spanned!(at => ::folio::ir::device);
+                let put_proved = quote_spanned!(*index => #put::put_proved::<__M, _, _>);
+                let put = quote_spanned!(*index => #put::put);
                 if base.is_variable() {
                     let base = base.read();
                     let new = Ident::new("__new", Span::mixed_site().located_at(value.span()));

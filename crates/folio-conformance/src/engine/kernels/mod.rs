@@ -55,6 +55,7 @@ tests![
     groups_accumulate,
     groups_may_be_left,
     group_sizes_are_checked,
+    groups_have_a_limit,
     local_memory_has_bounds,
     local_memory_has_a_limit,
     anyone_may_write,

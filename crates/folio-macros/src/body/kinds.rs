@@ -1,0 +1,257 @@
+//! Types of numbers, as far as the source tells them. Nothing is refused by them alone, since a type of the
+//! user's may have the name of another: where two differ, the Rust form asks rustc once more, in words of Folio's.
+
+use super::{FLOATS_AND_INTEGERS, Walk};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashMap;
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr, ExprMethodCall, GenericArgument, Lit, Pat, PathArguments, Type, UnOp};
+
+/// What the source tells of a number's type.
+#[derive(Clone)]
+pub(super) enum Kind {
+    /// Its name, and the type in Rust.
+    Named(String, TokenStream),
+    /// A literal says that it is a float, or an integer, or one that is less than 0.
+    Float,
+    Integer,
+    Negative,
+}
+
+impl Kind {
+    fn of(ty: &Type) -> Option<Kind> {
+        let Type::Path(path) = ty else { return None };
+        let name = path.path.get_ident()?.to_string();
+        let known = FLOATS_AND_INTEGERS.contains(&name.as_str());
+        known.then(|| Kind::Named(name, ty.to_token_stream()))
+    }
+
+    /// `usize`, whatever has its name here.
+    pub(super) fn position() -> Kind {
+        Kind::Named("usize".to_owned(), quote!(::core::primitive::usize))
+    }
+
+    /// Where this is wanted, rustc suggests nothing of use for the other.
+    fn differs(&self, other: &Kind) -> bool {
+        let is_float = |name: &String| name.contains('f');
+        match (self, other) {
+            // An integer is cast to a float: that rustc suggests.
+            (Kind::Named(a, _), Kind::Named(b, _)) => a != b && !(is_float(a) && !is_float(b)),
+            (Kind::Named(a, _), Kind::Float) => !is_float(a),
+            _ => false,
+        }
+    }
+}
+
+/// Functions of a number that give one of its type.
+const SAME: &[&str] = &[
+    "sqrt", "exp", "ln", "sin", "cos", "tan", "floor", "ceil", "trunc", "round", "abs", "min",
+    "max", "clamp", "mul_add", "pow", "powf", "powi",
+];
+
+/// Questions that a number answers.
+const POSITIONS: &[&str] = &["index", "local_index", "len", "subgroup_size"];
+
+/// What is known of local variables, and of the elements of parameters.
+#[derive(Default)]
+pub struct Kinds {
+    locals: HashMap<u16, Kind>,
+    elements: HashMap<u16, Kind>,
+}
+
+impl Kinds {
+    /// A parameter of this type.
+    pub fn parameter(&mut self, at: u16, ty: &Type) {
+        if let Some(kind) = Kind::of(ty) {
+            self.locals.insert(at, kind);
+            return;
+        }
+        let Type::Path(path) = ty else { return };
+        let Some(last) = path.path.segments.last() else { return };
+        let PathArguments::AngleBracketed(list) = &last.arguments else { return };
+        if let Some(GenericArgument::Type(element)) = list.args.first() {
+            self.elements.extend(Kind::of(element).map(|kind| (at, kind)));
+        }
+    }
+}
+
+impl Walk {
+    /// The variable is a number.
+    pub(super) fn is_number(&self, local: u16) -> bool {
+        self.kinds.locals.contains_key(&local)
+    }
+
+    /// What the source tells of this.
+    pub(super) fn kind(&self, expr: &Expr) -> Option<Kind> {
+        match expr {
+            Expr::Paren(inner) => self.kind(&inner.expr),
+            Expr::Group(inner) => self.kind(&inner.expr),
+            Expr::Lit(lit) => match &lit.lit {
+                Lit::Int(number) if number.suffix().is_empty() => Some(Kind::Integer),
+                Lit::Float(number) if number.suffix().is_empty() => Some(Kind::Float),
+                _ => None,
+            },
+            Expr::Unary(unary) => match (unary.op, self.kind(&unary.expr)?) {
+                (UnOp::Neg(_), Kind::Integer) => Some(Kind::Negative),
+                (_, kind) => Some(kind),
+            },
+            Expr::Path(_) => self.kinds.locals.get(&self.number(expr)?).cloned(),
+            Expr::Cast(cast) => Kind::of(&cast.ty),
+            Expr::Index(index) => match &*index.expr {
+                Expr::MethodCall(call) if call.method == "shape" => Some(Kind::position()),
+                view => self.kinds.elements.get(&self.number(view)?).cloned(),
+            },
+            Expr::MethodCall(call) => self.kind_of_call(call),
+            Expr::Binary(binary) => match binary.op {
+                BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_) => {
+                    let (a, b) = (self.operand(&binary.left), self.operand(&binary.right));
+                    match (a, b) {
+                        (a @ Some(Kind::Named(..)), _) => a,
+                        (_, b @ Some(Kind::Named(..))) => b,
+                        (Some(Kind::Float), Some(Kind::Float)) => Some(Kind::Float),
+                        (Some(Kind::Integer), Some(Kind::Integer)) => Some(Kind::Integer),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn kind_of_call(&self, call: &ExprMethodCall) -> Option<Kind> {
+        let is = |names: &[&str]| names.iter().any(|name| call.method == name);
+        if is(POSITIONS) && call.args.is_empty() {
+            return Some(Kind::position());
+        }
+        is(SAME).then(|| self.kind(&call.receiver)).flatten()
+    }
+
+    /// An item is its position, where something is added to it.
+    fn operand(&self, expr: &Expr) -> Option<Kind> {
+        match self.rank_of_item(expr) {
+            Some(_) => Some(Kind::position()),
+            None => self.kind(expr),
+        }
+    }
+
+    /// `let pattern = value;`, whose names are bound already.
+    pub(super) fn learn_kind(&mut self, pattern: &Pat, value: &Expr) {
+        let kind = match (pattern, value) {
+            (Pat::Tuple(names), Expr::Tuple(values)) => {
+                for (name, value) in names.elems.iter().zip(&values.elems) {
+                    self.learn_kind(name, value);
+                }
+                return;
+            }
+            (Pat::Tuple(names), Expr::MethodCall(call)) if call.method == "pos" => {
+                for name in &names.elems {
+                    self.name_is(name, Kind::position());
+                }
+                return;
+            }
+            (Pat::Type(_), _) => Walk::said(pattern),
+            _ => self.kind(value),
+        };
+        if let Some(kind) = kind {
+            self.name_is(pattern, kind);
+        }
+    }
+
+    /// `for pattern in start..end`
+    pub(super) fn learn_turns(&mut self, pattern: &Pat, (start, end): (&Expr, &Expr)) {
+        let kind = match (self.kind(start), self.kind(end)) {
+            (Some(Kind::Named(..)), _) | (_, None) => self.kind(start),
+            (Some(Kind::Negative), Some(Kind::Integer)) => Some(Kind::Negative),
+            (_, end) => end,
+        };
+        if let Some(kind) = kind {
+            self.name_is(pattern, kind);
+        }
+    }
+
+    fn name_is(&mut self, pattern: &Pat, kind: Kind) {
+        match pattern {
+            Pat::Type(typed) => self.name_is(&typed.pat, kind),
+            Pat::Paren(inner) => self.name_is(&inner.pat, kind),
+            Pat::Ident(name) => {
+                if let Some(at) = self.scopes.find(&name.ident) {
+                    self.kinds.locals.insert(at, kind);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Two operands, in Rust; where their types differ, rustc says so at the one that is to be cast.
+    pub(super) fn alike(
+        &self,
+        (left, a): (&Expr, TokenStream),
+        (right, b): (&Expr, TokenStream),
+    ) -> (TokenStream, TokenStream) {
+        match (self.operand(left), self.operand(right)) {
+            (Some(of_a), Some(of_b)) if of_a.differs(&of_b) => (a, asked(&of_a, right, b)),
+            (Some(of_a), Some(of_b)) if of_b.differs(&of_a) => (asked(&of_b, left, a), b),
+            _ => (a, b),
+        }
+    }
+
+    /// A value for what has this kind, in Rust.
+    pub(super) fn fits(
+        &self,
+        wanted: Option<Kind>,
+        value: &Expr,
+        native: TokenStream,
+    ) -> TokenStream {
+        match (wanted, self.kind(value)) {
+            (Some(wanted), Some(given)) if wanted.differs(&given) => asked(&wanted, value, native),
+            _ => native,
+        }
+    }
+
+    /// An index of one dimension, in Rust.
+    pub(super) fn fits_index(&self, index: &Expr, native: TokenStream) -> TokenStream {
+        match self.kind(index) {
+            Some(Kind::Named(name, _)) if ["usize", "u32", "i32"].contains(&name.as_str()) => {
+                native
+            }
+            Some(_) => self.fits(Some(Kind::position()), index, native),
+            None => native,
+        }
+    }
+
+    /// The kind that a pattern says.
+    pub(super) fn said(pattern: &Pat) -> Option<Kind> {
+        match pattern {
+            Pat::Type(typed) => Kind::of(&typed.ty),
+            _ => None,
+        }
+    }
+
+    /// Why this is no distance from an item.
+    pub(super) fn refuse_distance(&mut self, item: &Expr, distance: &Expr) -> bool {
+        let text = match self.kind(distance) {
+            Some(Kind::Negative) => {
+                let (item, by) = (item.to_token_stream(), distance.to_token_stream());
+                match distance {
+                    Expr::Path(_) => format!(
+                        "positions are `usize`, and `{by}` may be less than 0; count from 0 and subtract: `{item} + {by} - 1`"
+                    ),
+                    _ => format!("positions are `usize`; subtract: `{item} - 1`"),
+                }
+            }
+            _ => return false,
+        };
+        self.refuse(distance.span(), text);
+        true
+    }
+}
+
+/// A value that is to be of this kind.
+fn asked(kind: &Kind, value: &Expr, native: TokenStream) -> TokenStream {
+    let Kind::Named(_, ty) = kind else { return native };
+    let at = value.span();
+    let function = quote_spanned!(at => ::folio::ir::device::ops::is::<#ty, _>);
+    super::place::called(&function, native, super::place::end(value))
+}

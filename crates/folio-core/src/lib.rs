@@ -10,6 +10,7 @@ pub mod sched;
 
 mod buffer;
 mod call;
+mod coords;
 mod element;
 mod engine;
 mod error;
@@ -39,10 +40,11 @@ mod usm;
 mod views;
 
 pub use buffer::{
-    AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadFuture, ReadGuard, ReadRows, Shared, Slice,
-    SliceMut, WriteGuard, WriteRows,
+    AsPart, AsPartMut, Buffer, BufferOptions, Contents, Part, ReadFuture, ReadGuard, ReadRows,
+    Shared, Slice, SliceMut, WriteGuard, WriteRows,
 };
 pub use call::{Argument, Given, KernelCall, Shares};
+pub use coords::{Coords, Place};
 pub use element::DeviceType;
 pub use error::{Cause, Error, Failure, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};

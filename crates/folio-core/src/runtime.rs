@@ -1,7 +1,7 @@
 //! The runtime: backends, devices, and what is made from them.
 
-use crate::buffer::{Buffer, BufferOptions, StorageHandle, View, default_page, widen};
-use crate::element::{DeviceType, bytes_of};
+use crate::buffer::{BufferOptions, StorageHandle, View, default_page};
+use crate::element::DeviceType;
 use crate::engine::Engine;
 use crate::engine::courier;
 use crate::engine::devices::{Budget, DeviceEntry};
@@ -15,7 +15,7 @@ use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
-use crate::pages::{BlockTracker, DomainId, DomainSet, PageTrackerFactory};
+use crate::pages::{BlockTracker, DomainId, PageTrackerFactory};
 use crate::planted::Plant;
 #[cfg(feature = "planted")]
 use crate::planted::Planted;
@@ -433,61 +433,6 @@ impl Runtime {
             there.push_str(why);
         }
         Error::DeviceNotFound { wanted, there }
-    }
-
-    /// A 1D buffer of `len` elements, which read as zero. Nothing is allocated yet.
-    pub fn buffer<T: DeviceType>(&self, len: usize) -> Result<Buffer<T>> {
-        self.buffer_with([len], BufferOptions::new())
-    }
-
-    /// A buffer with a copy of `data`, which is free at once.
-    pub fn buffer_from<T: DeviceType>(&self, data: &[T]) -> Result<Buffer<T>> {
-        self.buffer_from_with(data, [data.len()], BufferOptions::new())
-    }
-
-    /// A buffer of one to three dimensions, as `options` say. Its elements read as zero.
-    pub fn buffer_with<T: DeviceType, const D: usize>(
-        &self,
-        range: [usize; D],
-        options: BufferOptions,
-    ) -> Result<Buffer<T, D>> {
-        let dims = widen(range);
-        let view = self.storage::<T>(dims, D, options, None)?;
-        Ok(Buffer::from_view(view))
-    }
-
-    /// As [`buffer_with`](Self::buffer_with), with a copy of `data`, row after row.
-    pub fn buffer_from_with<T: DeviceType, const D: usize>(
-        &self,
-        data: &[T],
-        range: [usize; D],
-        options: BufferOptions,
-    ) -> Result<Buffer<T, D>> {
-        if crate::geom::checked_volume(widen(range)) != Some(data.len()) {
-            return Err(Error::Mismatch {
-                what: "data for buffer",
-                label: options.label,
-                source_extent: vec![data.len()],
-                target: range.to_vec(),
-            });
-        }
-        let buffer = self.buffer_with(range, options)?;
-        let id = buffer.view.storage.id;
-        if !data.is_empty() {
-            self.core.engine.allocate(&[(id, DomainId::HOST)])?;
-        }
-        self.core.engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            if let Some(host) = storage.alloc(DomainId::HOST).and_then(|a| a.host) {
-                let bytes = bytes_of(data);
-                // SAFETY: the allocation has the buffer's size, which is that of `data`; nobody
-                // else knows the buffer yet.
-                unsafe { host.0.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-                let all = storage.grid.all();
-                storage.tracker.set(&all, DomainSet::of(DomainId::HOST));
-            }
-        });
-        Ok(buffer)
     }
 
     /// A new storage, known to the ledger, without memory.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::geom::Box3;
 use crate::hal::{HostPtr, MemBase, MemRef};
 use crate::order::hazards::{Deps, Writing, tidy};
-use crate::pages::{DomainId, DomainSet};
+use crate::pages::DomainId;
 use crate::planted::Planted;
 use crate::runtime::Runtime;
 use crate::sync::Mutex;
@@ -84,12 +84,7 @@ impl<'env> Scope<'env> {
             owner: Owner::User,
             clean: true,
         };
-        self.runtime.core.engine.enter(|ledger| {
-            ledger.adopt(id, DomainId::HOST, alloc);
-            let storage = &mut ledger.storages[id.0];
-            let all = storage.grid.all();
-            storage.tracker.set(&all, DomainSet::of(DomainId::HOST));
-        });
+        self.runtime.core.engine.enter(|ledger| ledger.adopt(id, DomainId::HOST, alloc));
         self.views.lock().push((view.clone(), writes));
         Ok(view)
     }
@@ -182,6 +177,11 @@ impl<T: DeviceType> ReadView<T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         Box3::whole(self.view.dims).volume()
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> [usize; 1] {
+        [self.len()]
     }
 
     /// True when it has no elements.

@@ -18,7 +18,7 @@ use crate::geom::Box3;
 use crate::hal::{
     AllocReq, HalError, HalErrorKind, HostPtr, MemBase, MemRef, PointerInfo, RawMemory,
 };
-use crate::pages::{DomainId, DomainSet};
+use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -206,14 +206,13 @@ impl Runtime {
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
         engine.enter(|ledger| {
+            // What is written unseen counts, also when this has become a buffer.
             ledger.adopt(id, domain, alloc);
-            if alloc.clean {
-                // What is written unseen counts, also when this has become a buffer.
-                let storage = &mut ledger.storages[id.0];
-                let all = storage.grid.all();
-                storage.tracker.set(&all, DomainSet::of(domain));
-            }
             let (on, bytes) = (domain, bytes as u64);
+            ledger.count(Some(id), None, |c| {
+                c.allocations += 1;
+                c.allocated_bytes += bytes;
+            });
             ledger.trace(|| Note::Allocate { what: "USM allocation", label, on, bytes });
         });
         let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
@@ -285,11 +284,6 @@ impl Runtime {
                 return Err(Error::Freed { what: WHAT, label: Label::NONE });
             }
             ledger.adopt(id, domain, alloc);
-            if current {
-                let storage = &mut ledger.storages[id.0];
-                let all = storage.grid.all();
-                storage.tracker.set(&all, DomainSet::of(domain));
-            }
             Ok(())
         })?;
         Ok(Buffer::from_view(view))
@@ -305,6 +299,11 @@ impl<T: DeviceType> Usm<T> {
     /// True when it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> [usize; 1] {
+        [self.len()]
     }
 
     /// Its kind.

@@ -4,6 +4,9 @@
 //! [`ClosureInOut`] touch their own item only. An [`ClosureItem`] cannot be made by users and has the rank of its
 //! launch, so no two items write one element.
 
+mod index;
+
+use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims, linear};
@@ -115,7 +118,8 @@ impl<T: DeviceType, const D: usize> ClosureIn<'_, T, D> {
     }
 
     /// The element at `at`, if that is inside.
-    pub fn get(&self, at: [usize; D]) -> Option<T> {
+    pub fn get(&self, at: impl Coords<D>) -> Option<T> {
+        let at = at.coords();
         // SAFETY: inside the access, which is live and which nobody writes while the kernel runs.
         self.raw.contains(at).then(|| unsafe { *self.raw.first.add(self.raw.offset(at)) })
     }

@@ -57,10 +57,21 @@
 //! let rt = folio::runtime()?;
 //! let mut x: Buffer<u32, 2> = rt.buffer_with([4, 5], BufferOptions::new().label("x"))?;
 //! x.overwrite()?.fill(7);
-//! x.slice_mut([1, 0], [1, 5])?.write()?[4] = 8;
+//! x.write()?[(1, 4)] = 8;
 //! assert_eq!(x.slice([1, 3], [2, 2])?.to_vec()?, [7, 8, 7, 7]);
 //! let flat: Buffer<u8> = x.reinterpret([80])?;
 //! assert_eq!((flat.len(), flat.label()), (80, "x"));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! Of any shape, without options, and with data: a vector by value is not copied.
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let zeros = rt.zeros::<f32, 2>([30, 40])?;
+//! let grid = rt.buffer_from_shape((2, 3), vec![1, 2, 3, 4, 5, 6])?;
+//! assert_eq!((zeros.shape(), grid.shape()), ([30, 40], [2, 3]));
+//! assert_eq!((grid.get((1, 0))?, grid.counters().allocations), (4, 0));
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
@@ -158,6 +169,20 @@
 //! event.wait()?; // one command
 //! q.wait()?; // all of this queue's
 //! assert_eq!(q.counters().launches, 1);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! Fills and copies, and how long they took.
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let (mut x, mut y) = (rt.zeros::<u32, 2>([4, 4])?, rt.zeros([4, 4])?);
+//! q.fill(&mut x, 7)?;
+//! let event = q.timed().copy(&x, &mut y)?; // the same queue
+//! assert_eq!(y.get((3, 3))?, 7);
+//! event.wait()?;
+//! assert!(event.timing().is_some_and(|timing| timing.started <= timing.ended));
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
@@ -287,7 +312,7 @@
 //! A call is a value. Items have as many dimensions as the kernel's.
 //!
 //! ```
-//! use folio::{BufferOptions, prelude::*};
+//! use folio::prelude::*;
 //!
 //! #[kernel]
 //! fn mark(i: Item<2>, x: InOut<u8, 2>) {
@@ -296,7 +321,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let mut x = rt.buffer_with::<u8, 2>([3, 3], BufferOptions::new())?;
+//! let mut x = rt.zeros::<u8, 2>([3, 3])?;
 //! let call = mark(&mut x);
 //! q.submit(|cg| {
 //!     cg.label("marks").run([1..3, 0..2], call);
@@ -400,17 +425,15 @@
 //! A view of rank 2 in a closure of rank 1.
 //!
 //! ```
-//! use folio::BufferOptions;
-//!
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let m = rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [2, 3], BufferOptions::new())?;
+//! let m = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
 //! let mut sums = rt.buffer::<i32>(2)?;
 //! q.submit(|cg| {
 //!     let (m, sums) = (cg.read(&m), cg.discard(&mut sums));
 //!     cg.host_kernel([2], (m, sums), |i, (m, mut sums)| {
-//!         let [_, columns] = m.range();
-//!         sums.put(i, (0..columns).map(|c| m[[i.index(), c]]).sum());
+//!         let [_, columns] = m.shape();
+//!         sums.put(i, (0..columns).map(|c| m[(i.index(), c)]).sum());
 //!     });
 //!     Ok(())
 //! })?;
@@ -459,6 +482,7 @@
 //! let x = rt.buffer_from(&[1, 2, 3])?;
 //! let (a, b) = (x.read()?, x.read()?); // readers do not exclude each other
 //! assert_eq!(a.iter().sum::<i32>(), b.iter().sum());
+//! assert_eq!((a.shape(), a[1]), ([3], 2));
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!

@@ -31,7 +31,8 @@
 //! | --- | --- |
 //! | start | [`runtime`], [`builder`], [`Runtime`], [`RuntimeBuilder`] |
 //! | choose a device | [`Selector`], [`DeviceRef`], [`sched`] |
-//! | make data | [`Buffer`], [`BufferOptions`], [`Shared`], [`DeviceType`] |
+//! | make data | [`Runtime::buffer`], [`Runtime::zeros`], [`Runtime::buffer_from`], [`Contents`], [`Coords`], [`BufferOptions`] |
+//! | hold data | [`Buffer`], [`Shared`], [`DeviceType`] |
 //! | use a part of it | [`Slice`], [`SliceMut`] |
 //! | have memory that stays | [`Usm`], [`UsmPtr`] |
 //! | submit work | [`Queue`], [`CommandGroup`] |
@@ -43,7 +44,7 @@
 //! | launch kernels in OpenCL C, CUDA C, PTX | [`DeviceRef::load`], [`Source`], [`OpaqueKernel`], [`OpaqueArg`], [`CommandGroup::run_opaque`] |
 //! | call libraries over a driver | [`CommandGroup::interop`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
-//! | wait for it | [`Event`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`] |
+//! | wait for it | [`Event`], [`Buffer::get`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`]; [`Place`] indexes guards |
 //! | know what went wrong | [`Error`], [`Failure`], [`Violation`] |
 //! | know what was done | [`Counters`] |
 //! | write a backend | [`hal`] |

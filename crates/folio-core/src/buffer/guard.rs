@@ -1,5 +1,7 @@
 //! Host guards: the host's access to a buffer, for as long as they live.
 
+mod index;
+
 use super::View;
 use super::part::Part;
 use crate::element::DeviceType;
@@ -51,6 +53,11 @@ impl Held {
     fn run(&self) -> (usize, usize) {
         run_of(&self.view, &self.part).unwrap_or((0, 0))
     }
+
+    fn shape<const D: usize>(&self) -> [usize; D] {
+        let extent = self.part.extent();
+        std::array::from_fn(|dim| extent[3 - D + dim])
+    }
 }
 
 /// First element and length of a part that is contiguous in memory.
@@ -96,43 +103,43 @@ impl Drop for Held {
 /// # Ok(())
 /// # }
 /// ```
-pub struct ReadGuard<T: DeviceType> {
+pub struct ReadGuard<T: DeviceType, const D: usize = 1> {
     held: Held,
     _elements: PhantomData<T>,
 }
 
 /// The host's only access to a part of a buffer that is contiguous in memory, as a slice.
-pub struct WriteGuard<T: DeviceType> {
+pub struct WriteGuard<T: DeviceType, const D: usize = 1> {
     held: Held,
     _elements: PhantomData<T>,
 }
 
 /// The host's access to read a part of a buffer, row after row.
-pub struct ReadRows<T: DeviceType>(ReadGuard<T>);
+pub struct ReadRows<T: DeviceType, const D: usize = 1>(ReadGuard<T, D>);
 
 /// The host's only access to a part of a buffer, row after row.
-pub struct WriteRows<T: DeviceType>(WriteGuard<T>);
+pub struct WriteRows<T: DeviceType, const D: usize = 1>(WriteGuard<T, D>);
 
 fn wait(held: Held) -> Result<Held> {
     held.view.storage.core.engine.wait_guard(&held.taken)?;
     Ok(held)
 }
 
-impl<T: DeviceType> ReadGuard<T> {
-    pub(crate) fn take(part: &Part) -> Result<ReadGuard<T>> {
+impl<T: DeviceType, const D: usize> ReadGuard<T, D> {
+    pub(crate) fn take(part: &Part) -> Result<ReadGuard<T, D>> {
         contiguous(part)?;
         Ok(ReadGuard { held: wait(Held::take(part, Mode::Read)?)?, _elements: PhantomData })
     }
 }
 
-impl<T: DeviceType> ReadRows<T> {
-    pub(crate) fn take(part: &Part) -> Result<ReadRows<T>> {
+impl<T: DeviceType, const D: usize> ReadRows<T, D> {
+    pub(crate) fn take(part: &Part) -> Result<ReadRows<T, D>> {
         let held = wait(Held::take(part, Mode::Read)?)?;
         Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
     }
 
     /// A guard that is given back before the call returns.
-    pub(crate) fn take_briefly(part: &Part) -> Result<ReadRows<T>> {
+    pub(crate) fn take_briefly(part: &Part) -> Result<ReadRows<T, D>> {
         let held = wait(Held::take_briefly(part, Mode::Read)?)?;
         Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
     }
@@ -170,8 +177,8 @@ impl<T: DeviceType> ReadRows<T> {
     }
 }
 
-impl<T: DeviceType> WriteRows<T> {
-    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteRows<T>> {
+impl<T: DeviceType, const D: usize> WriteRows<T, D> {
+    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteRows<T, D>> {
         let held = wait(Held::take(part, mode)?)?;
         Ok(WriteRows(WriteGuard { held, _elements: PhantomData }))
     }
@@ -226,7 +233,7 @@ fn row_of(held: &Held, index: usize) -> Option<(usize, usize)> {
     (slice < slices).then(|| (linear(held.view.dims, [z + slice, y + row, x]), columns))
 }
 
-impl<T: DeviceType> Deref for ReadGuard<T> {
+impl<T: DeviceType, const D: usize> Deref for ReadGuard<T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         let (start, len) = self.held.run();
@@ -235,19 +242,19 @@ impl<T: DeviceType> Deref for ReadGuard<T> {
     }
 }
 
-impl<T: DeviceType + Debug> Debug for ReadGuard<T> {
+impl<T: DeviceType + Debug, const D: usize> Debug for ReadGuard<T, D> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl<T: DeviceType + Debug> Debug for WriteGuard<T> {
+impl<T: DeviceType + Debug, const D: usize> Debug for WriteGuard<T, D> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl<'g, T: DeviceType> IntoIterator for &'g ReadGuard<T> {
+impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g ReadGuard<T, D> {
     type Item = &'g T;
     type IntoIter = std::slice::Iter<'g, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -255,7 +262,7 @@ impl<'g, T: DeviceType> IntoIterator for &'g ReadGuard<T> {
     }
 }
 
-impl<'g, T: DeviceType> IntoIterator for &'g WriteGuard<T> {
+impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g WriteGuard<T, D> {
     type Item = &'g T;
     type IntoIter = std::slice::Iter<'g, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -263,7 +270,7 @@ impl<'g, T: DeviceType> IntoIterator for &'g WriteGuard<T> {
     }
 }
 
-impl<'g, T: DeviceType> IntoIterator for &'g mut WriteGuard<T> {
+impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g mut WriteGuard<T, D> {
     type Item = &'g mut T;
     type IntoIter = std::slice::IterMut<'g, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -271,14 +278,14 @@ impl<'g, T: DeviceType> IntoIterator for &'g mut WriteGuard<T> {
     }
 }
 
-impl<T: DeviceType> WriteGuard<T> {
-    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteGuard<T>> {
+impl<T: DeviceType, const D: usize> WriteGuard<T, D> {
+    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteGuard<T, D>> {
         contiguous(part)?;
         Ok(WriteGuard { held: wait(Held::take(part, mode)?)?, _elements: PhantomData })
     }
 }
 
-impl<T: DeviceType> Deref for WriteGuard<T> {
+impl<T: DeviceType, const D: usize> Deref for WriteGuard<T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         let (start, len) = self.held.run();
@@ -287,7 +294,7 @@ impl<T: DeviceType> Deref for WriteGuard<T> {
     }
 }
 
-impl<T: DeviceType> DerefMut for WriteGuard<T> {
+impl<T: DeviceType, const D: usize> DerefMut for WriteGuard<T, D> {
     fn deref_mut(&mut self) -> &mut [T] {
         let (start, len) = self.held.run();
         let host = self.held.taken.host.0.cast::<T>();
@@ -298,14 +305,14 @@ impl<T: DeviceType> DerefMut for WriteGuard<T> {
 
 /// A [`ReadGuard`] that is on its way. Holds the guard from the start: commands that would write
 /// are refused while it lives.
-pub struct ReadFuture<T: DeviceType> {
+pub struct ReadFuture<T: DeviceType, const D: usize = 1> {
     held: Option<Held>,
     event: Event,
     _elements: PhantomData<fn() -> T>,
 }
 
-impl<T: DeviceType> ReadFuture<T> {
-    pub(crate) fn take(part: &Part) -> Result<ReadFuture<T>> {
+impl<T: DeviceType, const D: usize> ReadFuture<T, D> {
+    pub(crate) fn take(part: &Part) -> Result<ReadFuture<T, D>> {
         contiguous(part)?;
         let held = Held::take(part, Mode::Read)?;
         let (stamp, pin) = (held.taken.stamp, held.taken.pin.clone());
@@ -314,20 +321,20 @@ impl<T: DeviceType> ReadFuture<T> {
     }
 
     /// Waits for it.
-    pub fn wait(self) -> Result<ReadGuard<T>> {
+    pub fn wait(self) -> Result<ReadGuard<T, D>> {
         self.event.wait()?;
         self.finish()
     }
 
-    fn finish(mut self) -> Result<ReadGuard<T>> {
+    fn finish(mut self) -> Result<ReadGuard<T, D>> {
         self.held
             .take()
             .map_or(Err(Error::ShutDown), |held| Ok(ReadGuard { held, _elements: PhantomData }))
     }
 }
 
-impl<T: DeviceType> Future for ReadFuture<T> {
-    type Output = Result<ReadGuard<T>>;
+impl<T: DeviceType, const D: usize> Future for ReadFuture<T, D> {
+    type Output = Result<ReadGuard<T, D>>;
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match Pin::new(&mut self.event).poll(cx) {
             Poll::Pending => Poll::Pending,

@@ -10,12 +10,14 @@ use super::storage::{Alloc, Garbage, Owner, StorageId};
 use super::trace::Note;
 use crate::error::{Error, Label};
 use crate::hal::{
-    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
+    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, HostPtr, LaneKind, MemBase,
+    MemRef,
 };
 use crate::order::stamp::LaneId;
 use crate::pages::{DomainId, DomainSet};
 use crate::panics::contain;
 use smallvec::SmallVec;
+use std::alloc::Layout;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -240,24 +242,15 @@ impl Engine {
         label: &Label,
     ) -> Result<Alloc, Error> {
         if domain == DomainId::HOST {
-            let refused = || Error::OutOfMemory {
-                device: "host".to_owned(),
-                what,
-                label: label.clone(),
-                asked: bytes as u64,
-                in_use: self.host_budget.in_use(),
-                limit: self.host_budget.limit(),
-            };
-            if !self.host_budget.take(bytes as u64) {
-                return Err(refused());
-            }
-            let Some(ptr) = host_alloc(bytes) else {
+            self.take_host(bytes, what, label)?;
+            let Some((ptr, layout)) = host_alloc(bytes) else {
                 self.host_budget.give(bytes as u64);
-                return Err(refused());
+                return Err(self.no_host_memory(bytes, what, label));
             };
             let mem = MemRef { base: MemBase::Host(ptr), offset: 0 };
             let address = Some(ptr.0 as u64);
-            return Ok(Alloc { mem, address, host: Some(ptr), owner: Owner::Host, clean: true });
+            let owner = Owner::Host(layout);
+            return Ok(Alloc { mem, address, host: Some(ptr), owner, clean: true });
         }
         let req = AllocReq {
             kind: AllocKind::Device,
@@ -269,6 +262,52 @@ impl Engine {
             label: label.as_str(),
         };
         self.device_alloc(self.first_on(domain), req, what, label)
+    }
+
+    /// Counts host memory against the host's budget.
+    fn take_host(&self, bytes: usize, what: &'static str, label: &Label) -> Result<(), Error> {
+        match self.host_budget.take(bytes as u64) {
+            true => Ok(()),
+            false => Err(self.no_host_memory(bytes, what, label)),
+        }
+    }
+
+    fn no_host_memory(&self, bytes: usize, what: &'static str, label: &Label) -> Error {
+        Error::OutOfMemory {
+            device: "host".to_owned(),
+            what,
+            label: label.clone(),
+            asked: bytes as u64,
+            in_use: self.host_budget.in_use(),
+            limit: self.host_budget.limit(),
+        }
+    }
+
+    /// Makes memory of the program the host's allocation of a new buffer, contents included. It counts
+    /// against the host's budget. After an error the memory is still the caller's.
+    ///
+    /// # Safety
+    /// `at` came from the global allocator by `layout`. It has as many initialised bytes as the storage,
+    /// and nothing else uses or frees it from now on, unless this fails.
+    pub(crate) unsafe fn adopt_host(
+        &self,
+        id: StorageId,
+        at: HostPtr,
+        layout: Layout,
+    ) -> Result<(), Error> {
+        let (bytes, label) = self.enter(|ledger| {
+            let storage = &ledger.storages[id.0];
+            (storage.bytes(), storage.label.clone())
+        });
+        self.take_host(bytes, "buffer", &label).or_else(|_| {
+            self.reclaim();
+            self.take_host(bytes, "buffer", &label)
+        })?;
+        let mem = MemRef { base: MemBase::Host(at), offset: 0 };
+        let (address, owner) = (Some(at.0 as u64), Owner::Host(layout));
+        let alloc = Alloc { mem, address, host: Some(at), owner, clean: true };
+        self.enter(|ledger| ledger.adopt(id, DomainId::HOST, alloc));
+        Ok(())
     }
 
     /// Memory of a device, within its budget.
@@ -327,11 +366,11 @@ impl Engine {
     pub(crate) fn free(&self, garbage: Garbage) {
         match garbage.alloc.owner {
             Owner::User => {}
-            Owner::Host => {
+            Owner::Host(layout) => {
                 if let MemBase::Host(ptr) = garbage.alloc.mem.base {
-                    // SAFETY: allocated by `allocate_one` with this size; the ledger gives an
+                    // SAFETY: allocated by this layout (`allocate_one`, `adopt_host`); the ledger gives an
                     // allocation away once, when no operation and no handle uses it any more.
-                    unsafe { host_free(ptr, garbage.bytes) };
+                    unsafe { host_free(ptr, layout) };
                     self.host_budget.give(garbage.bytes as u64);
                 }
             }

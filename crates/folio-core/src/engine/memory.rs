@@ -31,26 +31,21 @@ impl Ledger {
     /// The engine's own memory on the host that contains an address: its start and its bytes.
     pub(crate) fn host_memory_at(&self, address: u64) -> Option<(u64, u64)> {
         self.storages.iter().filter(|storage| !storage.temporary).find_map(|storage| {
-            let alloc = storage.alloc(DomainId::HOST).filter(|a| a.owner == Owner::Host)?;
+            let alloc =
+                storage.alloc(DomainId::HOST).filter(|a| matches!(a.owner, Owner::Host(_)))?;
             let (start, bytes) = (alloc.address?, storage.bytes() as u64);
             (start..start + bytes).contains(&address).then_some((start, bytes))
         })
     }
 
-    /// Gives a storage memory that was made elsewhere.
+    /// Gives a storage memory that was made elsewhere. If that is clean, what it holds counts.
     pub(crate) fn adopt(&mut self, id: StorageId, domain: DomainId, alloc: Alloc) {
         let storage = &mut self.storages[id.0];
         storage.set_alloc(domain, alloc);
         if alloc.clean {
             let all = storage.grid.all();
             storage.defined.update(&all, &mut |_, set: DomainSet| set.with(domain));
-        }
-        if alloc.owner != Owner::User {
-            let bytes = storage.bytes() as u64;
-            self.count(Some(id), None, |c| {
-                c.allocations += 1;
-                c.allocated_bytes += bytes;
-            });
+            storage.tracker.set(&all, DomainSet::of(domain));
         }
     }
 

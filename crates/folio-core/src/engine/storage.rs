@@ -10,6 +10,7 @@ use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use smallvec::SmallVec;
+use std::alloc::Layout;
 
 /// Index of a storage in the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -40,8 +41,9 @@ impl Alloc {
 /// Who frees an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The engine, with the host's allocator.
-    Host,
+    /// The engine, with the global allocator, by the layout that the memory was allocated by: the
+    /// engine's own, or that of a `Vec` of the program.
+    Host(Layout),
     /// The engine, with the allocator of this device (an index of the runtime), by this handle.
     Device(u16, u64),
     /// Somebody else.

@@ -343,7 +343,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let mut x = rt.buffer_with::<u8, 2>([3, 4], BufferOptions::new())?;
+//! let mut x = rt.zeros::<u8, 2>([3, 4])?;
 //! q.run(x.interior(1), mark(1, &mut x))?; // what has a neighbour on each side
 //! q.run_each(x.edge([0, 1]), mark(2, &mut x))?; // the first and the last column
 //! assert_eq!(x.to_vec()?, [2, 0, 0, 2, 2, 1, 1, 2, 2, 0, 0, 2]);
@@ -356,10 +356,7 @@
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
 //! let mut x = rt.buffer::<f32>(1000)?;
-//! let event = q.submit(|cg| {
-//!     cg.timed().fill(&mut x, 1.0);
-//!     Ok(())
-//! })?;
+//! let event = q.timed().fill(&mut x, 1.0)?;
 //! event.wait()?;
 //! assert!(event.timing().is_some_and(|t| t.started <= t.ended)); // nanoseconds, of the device
 //! # Ok::<(), folio::Error>(())
@@ -501,10 +498,8 @@
 //! # [`ReadRows`](crate::ReadRows), [`WriteRows`](crate::WriteRows)
 //!
 //! ```
-//! use folio::BufferOptions;
-//!
 //! let rt = folio::runtime()?;
-//! let mut x = rt.buffer_with::<i32, 2>([3, 4], BufferOptions::new())?;
+//! let mut x = rt.zeros::<i32, 2>([3, 4])?;
 //! let mut part = x.slice_mut([1, 2], [2, 2])?; // rows of it are apart in memory
 //! if let Some(row) = part.write_rows()?.row_mut(1) {
 //!     row.copy_from_slice(&[7, 8]);

@@ -12,8 +12,8 @@
 //! }
 //!
 //! let rt = folio::runtime()?;
-//! let x = rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [2, 3], BufferOptions::new())?;
-//! let mut y = rt.buffer_with([3, 2], BufferOptions::new())?;
+//! let x = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
+//! let mut y = rt.zeros([3, 2])?;
 //! rt.queue()?.run(y.range(), transpose(&x, &mut y))?;
 //! assert_eq!(y.to_vec()?, [1, 4, 2, 5, 3, 6]);
 //! # Ok::<(), folio::Error>(())
@@ -51,7 +51,7 @@
 //! }
 //!
 //! let rt = folio::runtime()?;
-//! let mut x = rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [2, 3], BufferOptions::new())?;
+//! let mut x = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
 //! rt.queue()?.run(2, running_sums(&mut x))?; // an item for each row
 //! assert_eq!(x.to_vec()?, [1, 3, 6, 4, 9, 15]);
 //! # Ok::<(), folio::Error>(())
@@ -112,7 +112,7 @@
 //! let x = rt.buffer_from(&[2.0f32, -1.0, 7.0])?;
 //! let (mut least, mut most) = (rt.buffer(1)?, rt.buffer(1)?);
 //! rt.queue()?.run(3, range(&x, &mut least, &mut most))?;
-//! assert_eq!((least.read()?[0], most.read()?[0]), (-1.0, 7.0));
+//! assert_eq!((least.get(0)?, most.get(0)?), (-1.0, 7.0));
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!

@@ -1,6 +1,6 @@
 //! Parts of buffers: what accesses are made of.
 
-use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
+use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows, vec_of};
 use super::{Buffer, Shared, View};
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
@@ -90,7 +90,7 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
 
     /// Copies its latest contents into a new vector, row after row.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(ReadRows::take_briefly(&self.part)?.to_vec())
+        vec_of(&self.part)
     }
 
     /// When everything submitted so far that writes it is done.

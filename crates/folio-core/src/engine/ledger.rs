@@ -51,6 +51,9 @@ pub(crate) enum Body {
     Lane(LaneId, Payload),
     /// A closure on a host thread.
     Host(HostWork),
+    /// What the thread that submitted it does itself, between [`Engine::wait_turn`](super::Engine::wait_turn) and
+    /// [`Ledger::end_turn`].
+    Here,
     /// Nothing: it is done when its dependencies are.
     #[default]
     Nothing,
@@ -164,6 +167,8 @@ pub(crate) struct Ledger {
     /// A reaper that may sleep until it is called, by backend.
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
+    /// The host tasks that wait, and for what.
+    pub(crate) waiting: Vec<(SlotId, Stamp)>,
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
@@ -215,6 +220,7 @@ impl Ledger {
             ready: VecDeque::new(),
             reaper_idle: vec![true; backends],
             waiters: 0,
+            waiting: Vec::new(),
             shutdown: false,
             traced: false,
         }

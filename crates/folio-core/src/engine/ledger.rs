@@ -50,6 +50,9 @@ pub(crate) enum Body {
     Lane(LaneId, Payload),
     /// A closure on a host thread.
     Host(HostWork),
+    /// What the thread that submitted it does itself, between [`Engine::wait_turn`](super::Engine::wait_turn) and
+    /// [`Ledger::end_turn`].
+    Here,
     /// Nothing: it is done when its dependencies are.
     #[default]
     Nothing,
@@ -139,6 +142,8 @@ pub(crate) struct Ledger {
     /// A reaper that may sleep until it is called, by backend.
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
+    /// The host tasks that wait, and for what.
+    pub(crate) waiting: Vec<(SlotId, Stamp)>,
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
@@ -173,6 +178,7 @@ impl Ledger {
             plan: Vec::new(),
             reaper_idle: vec![true; backends],
             waiters: 0,
+            waiting: Vec::new(),
             shutdown: false,
             traced: false,
         }

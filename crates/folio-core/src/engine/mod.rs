@@ -5,7 +5,7 @@
 //!   are its verbs (submit, move, defer, end).
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`]: opening devices, allocating; what is loaded on them.
-//! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, hold data, look after what
+//! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
 //!   nobody waits for, and run host tasks.
 
 pub(crate) mod access;

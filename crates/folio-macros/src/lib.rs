@@ -22,6 +22,7 @@ mod function;
 #[cfg(test)]
 mod fuzz;
 mod methods;
+mod names;
 mod outputs;
 mod parameter;
 mod pattern;

@@ -190,11 +190,13 @@ pub enum Error {
         /// The buffer.
         buffer: Label,
     },
-    /// A host task waits for something that waits for this very host task.
-    #[error("host task {task} would wait for its own completion")]
+    /// A host task waits for something that waits for this very host task, maybe by way of others that wait.
+    #[error("host task {task} would wait for its own completion{}", by_way_of(.through))]
     WaitsForItself {
         /// The host task that asked.
         task: Label,
+        /// The other host tasks that wait for each other.
+        through: Arc<[Label]>,
     },
     /// A kernel, or the drop of what it captured, waits for something of the runtime, which could
     /// be itself.
@@ -373,6 +375,10 @@ fn used(by: &Option<Use>) -> String {
             format!("command {command}, access {access}: ")
         }
     }
+}
+
+fn by_way_of(tasks: &[Label]) -> String {
+    tasks.iter().map(|task| format!(", by way of host task {task}, which waits")).collect()
 }
 
 fn in_groups(group: &[usize]) -> String {

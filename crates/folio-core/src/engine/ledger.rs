@@ -7,11 +7,9 @@
 use super::devices::Budget;
 use super::failures::Failed;
 use super::lanes::{LaneOp, LaneShared, Lanes, Payload, Record, Sources, WaitKey};
-use super::packed::Packing;
 use super::slab::Slab;
 use super::staging::Staging;
 use super::storage::{Garbage, StorageId, StorageState};
-use super::temporaries::Temporaries;
 use super::timeline::Timeline;
 use super::topology::Topology;
 use super::trace::Note;
@@ -52,6 +50,9 @@ pub(crate) enum Body {
     Lane(LaneId, Payload),
     /// A closure on a host thread.
     Host(HostWork),
+    /// What the thread that submitted it does itself, between [`Engine::wait_turn`](super::Engine::wait_turn) and
+    /// [`Ledger::end_turn`].
+    Here,
     /// Nothing: it is done when its dependencies are.
     #[default]
     Nothing,
@@ -134,8 +135,6 @@ pub(crate) struct Ledger {
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
     pub(crate) outbox: Outbox,
-    pub(crate) packing: Packing,
-    pub(crate) temporaries: Temporaries,
     /// What the engine's own memory on the host is counted against.
     pub(crate) host_budget: Arc<Budget>,
     pub(crate) planner: Planner,
@@ -143,6 +142,8 @@ pub(crate) struct Ledger {
     /// A reaper that may sleep until it is called, by backend.
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
+    /// The host tasks that wait, and for what.
+    pub(crate) waiting: Vec<(SlotId, Stamp)>,
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
@@ -172,13 +173,12 @@ impl Ledger {
             next_guard: 0,
             counters: Counters::default(),
             outbox: Outbox::default(),
-            packing: Packing::default(),
-            temporaries: Temporaries::default(),
             host_budget: Arc::new(Budget::new(u64::MAX)),
             planner: Planner::default(),
             plan: Vec::new(),
             reaper_idle: vec![true; backends],
             waiters: 0,
+            waiting: Vec::new(),
             shutdown: false,
             traced: false,
         }
@@ -217,10 +217,8 @@ impl Ledger {
         for id in storages {
             let storage = &mut self.storages[id.0];
             storage.in_use -= 1;
-            match storage.over() {
-                true if storage.temporary => self.give_temporary(*id),
-                true => self.discard_storage(*id),
-                false => {}
+            if storage.over() {
+                self.discard_storage(*id);
             }
         }
     }

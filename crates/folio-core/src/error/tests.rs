@@ -73,8 +73,12 @@ fn all() -> Vec<(Error, &'static str)> {
             "buffer `x`: that allocation holds the only current copy of some pages",
         ),
         (
-            Error::WaitsForItself { task: k.clone() },
+            Error::WaitsForItself { task: k.clone(), through: Arc::new([]) },
             "host task `k` would wait for its own completion",
+        ),
+        (
+            Error::WaitsForItself { task: k.clone(), through: Arc::new([x.clone()]) },
+            "host task `k` would wait for its own completion, by way of host task `x`, which waits",
         ),
         (Error::WaitInKernel, "a kernel cannot wait for commands or for a buffer's data"),
         (

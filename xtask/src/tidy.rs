@@ -6,18 +6,21 @@ use crate::args::Args;
 use crate::items::{self, words};
 use crate::lex::{self, Split};
 use crate::tree::{self, File};
-use crate::{Result, cargo, prose, suites};
+use crate::{Result, cargo, prose, suites, wrap};
 
 /// What `--help` says.
 pub const HELP: &str = "\
-cargo xtask tidy
+cargo xtask tidy [--wrap]
 
 Fails for: `unsafe` without a SAFETY comment; todo!, unimplemented!, dbg! and FIXME; an ignored
 test or an `allow` without a reason; a suite_ test that has no row in xtask/src/suites.rs; paths
-of a single machine; in documents: lines over 160 columns, more than 30
-KB, links that lead nowhere, and words that name no actor (whoever, nobody); in comments more of
-these than xtask/src/prose.rs allows. Reports, without failing, files over 500 lines and functions
-over 60.";
+of a single machine; comments over 100 columns. In documents: lines over 160 columns, more than
+30 KB, links that lead nowhere, and words that name no actor (whoever, nobody); in comments more
+of these than xtask/src/prose.rs allows. Reports, without failing, files over 500 lines and
+functions over 60.
+
+  --wrap    first wraps the comments over 100 columns, but for those behind code, and those of
+            compile-fail cases, whose messages have line numbers";
 
 /// A file longer than this is worth a look.
 const FILE_LINES: usize = 500;
@@ -42,10 +45,32 @@ const PRIVATE: &[&str] = &[
 ];
 
 /// Runs the command.
-pub fn run(args: Args) -> Result<bool> {
+pub fn run(mut args: Args) -> Result<bool> {
+    let wraps = args.flag("--wrap");
     args.finish_empty()?;
     let (root, _) = cargo::places()?;
+    if wraps {
+        wrap_all(&root)?;
+    }
     report(&root)
+}
+
+/// Wraps the comments of all Rust sources.
+fn wrap_all(root: &Path) -> Result<()> {
+    let files = tree::files(root)?;
+    let has_messages = |path: &str| {
+        let messages = path.replace(".rs", ".stderr");
+        files.iter().any(|file| file.path == messages)
+    };
+    for file in files.iter().filter(|file| file.is_rust() && !has_messages(&file.path)) {
+        let text = wrap::comments(&file.text);
+        if text != file.text {
+            let written = std::fs::write(root.join(&file.path), text);
+            written.map_err(|e| format!("{}: {e}", file.path))?;
+            println!("wrapped: {}", file.path);
+        }
+    }
+    Ok(())
 }
 
 /// Prints sizes and problems; true when there are no problems.
@@ -93,6 +118,8 @@ fn problems(file: &File, files: &[File]) -> Vec<String> {
     }
     if file.is_rust() {
         let split = lex::split(&file.text);
+        let wide = prose::wide_comments(&file.text, &split);
+        found.extend(wide.into_iter().map(|at| (at, "a comment over 100 columns".to_owned())));
         for at in 0..split.code.len() {
             found.extend(line_problems(&split, at).into_iter().map(|p| (at, p.to_owned())));
         }

@@ -5,6 +5,7 @@ use crate::element::DeviceType;
 use crate::engine::access::Mode;
 use crate::engine::launch::Launch;
 use crate::engine::wait::InKernel;
+use crate::error::Label;
 use crate::geom::{Box3, Dims};
 use crate::hal::{self, BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
 use folio_kernel::access::Reads;
@@ -321,6 +322,14 @@ pub(crate) struct Function {
 }
 
 impl Function {
+    /// The name of a parameter: the `nth` of those that are memory.
+    pub(crate) fn parameter(&self, nth: usize) -> Label {
+        let memory =
+            |kind: &ParamKind| !matches!(kind, ParamKind::Scalar(_) | ParamKind::Local { .. });
+        let param = self.code.ir.params.iter().filter(|param| memory(&param.kind)).nth(nth);
+        param.map_or(Label::NONE, |param| Label::from(param.name.as_str()))
+    }
+
     pub(crate) fn of<K: Kernel>(code: &'static Code) -> Function {
         let native = |code: &Code, launch: &mut Launch| {
             let scalars = std::mem::take(&mut launch.scalars);

@@ -84,7 +84,9 @@ impl fmt::Debug for Label {
 }
 
 /// What went wrong.
-#[derive(Clone, Debug, thiserror::Error)]
+///
+/// `Debug` shows the text of `Display`, so that `fn main() -> folio::Result<()>` prints it; `{:#?}` shows the fields.
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A range reaches past the end of its buffer, or its end overflows.
@@ -112,12 +114,21 @@ pub enum Error {
         element_bytes: usize,
     },
     /// Two accesses of one command overlap, and one of them writes.
-    #[error("command {command}: two accesses to buffer {buffer} overlap and one of them writes")]
+    #[error(
+        "command {command}: {} and {} overlap in {}, and one of them is written: pass parts that \
+         do not overlap, or a buffer for each",
+        access_name(accesses[0], &parameters[0]), access_name(accesses[1], &parameters[1]),
+        one_buffer(.buffer)
+    )]
     Aliasing {
         /// The command.
         command: Label,
         /// The buffer.
         buffer: Label,
+        /// Which of the command's accesses, or of the kernel's arguments that are memory.
+        accesses: [usize; 2],
+        /// The kernel's parameters for these; without names where the command calls no `#[kernel]`.
+        parameters: [Label; 2],
     },
     /// A handle belongs to another runtime.
     #[error("{}{what} {label} belongs to another runtime", used(.by))]
@@ -171,7 +182,10 @@ pub enum Error {
         limit: u64,
     },
     /// A guard of the host holds the data; nothing queues behind user code.
-    #[error("{}buffer {buffer} is held by a host guard", used(.by))]
+    #[error(
+        "{}buffer {buffer} is held by a host guard (of `read`, `write` or the like): drop that first",
+        used(.by)
+    )]
     HostAccessHeld {
         /// The buffer.
         buffer: Label,
@@ -218,8 +232,8 @@ pub enum Error {
     },
     /// A launch is larger than what one of its outputs covers.
     #[error(
-        "command {command}: a launch over {launch:?} from {offset:?} on reaches beyond access \
-         {access} to buffer {buffer}, which covers {extent:?}"
+        "command {command}: a launch over {launch:?} from {offset:?} on reaches beyond {}, \
+         which covers {extent:?}", access_to(*access, .parameter, .buffer)
     )]
     LaunchTooLarge {
         /// The command.
@@ -230,6 +244,8 @@ pub enum Error {
         offset: Vec<usize>,
         /// Which of the kernel's arguments that are memory.
         access: usize,
+        /// The kernel's parameter; without a name where the command calls no `#[kernel]`.
+        parameter: Label,
         /// Its buffer; without a name, that of the kernel's parameter.
         buffer: Label,
         /// What the access covers.
@@ -362,17 +378,37 @@ pub struct Use {
     pub command: Label,
     /// Which of its accesses, or of the kernel's arguments that are memory; none for what it waits for.
     pub access: Option<usize>,
+    /// The kernel's parameter; without a name where the command calls no `#[kernel]`.
+    pub parameter: Label,
 }
 
 /// What comes first in a message.
 fn used(by: &Option<Use>) -> String {
     match by {
         None => String::new(),
-        Some(Use { command, access: None }) => format!("command {command}: "),
-        Some(Use { command, access: Some(access) }) => {
-            format!("command {command}, access {access}: ")
+        Some(Use { command, access: None, .. }) => format!("command {command}: "),
+        Some(Use { command, access: Some(access), parameter }) => {
+            format!("command {command}, {}: ", access_name(*access, parameter))
         }
     }
+}
+
+/// A kernel's parameter by its name, any other access by its position.
+fn access_name(position: usize, parameter: &Label) -> String {
+    match parameter.name() {
+        Some(_) => format!("parameter {parameter}"),
+        None => format!("access {position}"),
+    }
+}
+
+/// The same, and its buffer where that has a name of its own.
+fn access_to(position: usize, parameter: &Label, buffer: &Label) -> String {
+    let access = access_name(position, parameter);
+    if buffer == parameter { access } else { format!("{access} to buffer {buffer}") }
+}
+
+fn one_buffer(label: &Label) -> String {
+    label.name().map_or_else(|| "one buffer".to_owned(), |_| format!("buffer {label}"))
 }
 
 fn in_groups(group: &[usize]) -> String {
@@ -419,7 +455,8 @@ fn listed(left: &[Unfinished], count: usize) -> String {
 }
 
 /// A failure of submitted work: one root, shared by everything that depends on it.
-#[derive(Debug)]
+///
+/// `Debug` shows the text of `Display`, and `{:#?}` the fields.
 pub struct Failure {
     pub(crate) id: u64,
     pub(crate) what: &'static str,
@@ -510,5 +547,6 @@ impl From<HalError> for Cause {
     }
 }
 
+mod fields;
 #[cfg(test)]
 mod tests;

@@ -183,7 +183,7 @@ impl CommandGroup {
             self.after.push(event.stamp);
             self.pins.extend(event.pin.clone());
         } else {
-            let by = Some(Use { command: self.label.clone(), access: None });
+            let by = self.used(None, Label::NONE);
             self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE, by });
         }
         self
@@ -193,10 +193,20 @@ impl CommandGroup {
         self.wrong.get_or_insert(error);
     }
 
+    /// Where this command uses something, for errors.
+    fn used(&self, access: Option<usize>, parameter: Label) -> Option<Use> {
+        Some(Use { command: self.label.clone(), access, parameter })
+    }
+
     fn access(&mut self, part: Part, mode: Mode) -> Token {
+        self.access_for(part, mode, || Label::NONE)
+    }
+
+    /// An access for a kernel's parameter.
+    fn access_for(&mut self, part: Part, mode: Mode, parameter: impl FnOnce() -> Label) -> Token {
         if !part.view.storage.core.same(&self.core) {
             let label = part.view.storage.label.clone();
-            let by = Some(Use { command: self.label.clone(), access: Some(self.made.len()) });
+            let by = self.used(Some(self.made.len()), parameter());
             self.refuse(Error::WrongRuntime { what: "buffer", label, by });
         }
         self.made.push(Made { part, mode });

@@ -200,6 +200,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
                     launch: places.range.to_vec(),
                     offset: places.offset.to_vec(),
                     access: nth,
+                    parameter: label.clone(),
                     buffer: label,
                     extent: lent.visible(),
                 });

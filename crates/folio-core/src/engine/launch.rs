@@ -6,6 +6,7 @@
 use super::foreign::Task;
 use super::memory::RawMem;
 use crate::call::{Function, Scalars};
+use crate::error::Label;
 use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
 use crate::views::Token;
 use smallvec::SmallVec;
@@ -29,7 +30,7 @@ pub(crate) struct Launch {
     pub(crate) kernel: Option<NativeKernel>,
     /// In place of a kernel of the host.
     pub(crate) loaded: Option<KernelHandle>,
-    /// Until it is known where it runs: which form of it that takes.
+    /// A `#[kernel]`, of which the device runs one form or the other.
     pub(crate) function: Option<Function>,
     pub(crate) opaque: Option<Box<Opaque>>,
     /// In place of a kernel.
@@ -123,6 +124,14 @@ impl Launch {
     /// The parameters, and the positions of their accesses.
     pub(crate) fn places(&mut self) -> impl Iterator<Item = (&mut Param, usize)> {
         self.params.iter_mut().zip(&self.tokens).map(|(param, token)| (param, token.at))
+    }
+
+    /// The name of the parameter that access `at` is for, if it is a `#[kernel]`'s.
+    #[cold]
+    pub(crate) fn parameter(&self, at: usize) -> Label {
+        let nth = self.tokens.iter().position(|token| token.at == at);
+        let named = self.function.zip(nth).map(|(function, nth)| function.parameter(nth));
+        named.unwrap_or(Label::NONE)
     }
 
     /// The memory that it names by pointers.

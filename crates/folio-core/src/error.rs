@@ -3,13 +3,15 @@
 //! A failed call returns an [`Error`] and has changed nothing. Work that fails later is an
 //! [`Error::Failed`] that carries a [`Failure`]: every event that depends on the work, every
 //! read of what it should have written, and its queue's `wait` give the same one; the handler of
-//! the runtime is told once.
+//! the runtime is told once. A failure that no call has returned is returned by the runtime's `wait`;
+//! without a handler it is written to standard error when the runtime's last handle goes.
 
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use folio_kernel::Violation;
 use folio_kernel::source::LowerError;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `Result` with Folio's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -446,7 +448,7 @@ impl fmt::Display for Unfinished {
 }
 
 /// Some of `count` things that are left.
-fn listed(left: &[Unfinished], count: usize) -> String {
+pub(crate) fn listed(left: &[Unfinished], count: usize) -> String {
     let mut text = left.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if count > left.len() {
         text.push_str(", ..");
@@ -463,6 +465,8 @@ pub struct Failure {
     pub(crate) label: Label,
     pub(crate) device: String,
     pub(crate) cause: Cause,
+    /// A call has returned it, or it has been written to standard error.
+    pub(crate) told: AtomicBool,
 }
 
 /// Why submitted work failed.
@@ -481,7 +485,30 @@ pub enum Cause {
     DataLost,
 }
 
+impl Error {
+    /// For a call that returns it: from now on the failure counts as told.
+    pub(crate) fn failed(failure: Arc<Failure>) -> Error {
+        failure.told.store(true, Ordering::Relaxed);
+        Error::Failed(failure)
+    }
+}
+
 impl Failure {
+    pub(crate) fn new(
+        id: u64,
+        what: &'static str,
+        label: Label,
+        device: String,
+        cause: Cause,
+    ) -> Failure {
+        Failure { id, what, label, device, cause, told: AtomicBool::new(false) }
+    }
+
+    /// No call has returned it yet, nor is it written.
+    pub(crate) fn untold(&self) -> bool {
+        !self.told.load(Ordering::Relaxed)
+    }
+
     /// Names the failure: equal for everything that failed because of it.
     pub fn id(&self) -> u64 {
         self.id

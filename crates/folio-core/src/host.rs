@@ -231,5 +231,5 @@ fn failed(violation: Violation) -> Error {
     let (label, cause) =
         (Label::from(violation.kernel.as_str()), Cause::Kernel(Arc::new(violation)));
     let (id, device) = (LAST.fetch_add(1, Ordering::Relaxed), "host".to_owned());
-    Error::Failed(Arc::new(Failure { id, what: "kernel", label, device, cause }))
+    Error::failed(Arc::new(Failure::new(id, "kernel", label, device, cause)))
 }

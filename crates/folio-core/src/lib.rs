@@ -22,6 +22,7 @@ mod items;
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
+mod notice;
 mod opaque;
 #[cfg(feature = "planted")]
 pub mod planted;

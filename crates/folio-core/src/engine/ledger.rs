@@ -16,6 +16,7 @@ use super::storage::{Garbage, StorageId, StorageState};
 use super::temporaries::Temporaries;
 use super::trace::Note;
 use super::tracker::Tracker;
+use super::untold::Untold;
 use crate::error::{Cause, Failure, Label};
 use crate::graph::hazards::{Deps, Flow, Outcome};
 use crate::hal::{HalError, Link, Order, Tick};
@@ -133,6 +134,8 @@ pub(crate) struct Ledger {
     pub(crate) timed: VecDeque<(Stamp, Stamp)>,
     /// Stamps that ended in failure.
     pub(crate) failures: Failures,
+    /// Those of them that no call has returned.
+    pub(crate) untold: Untold,
     pub(crate) next_failure: u64,
     pub(crate) next_guard: u64,
     /// But for launches, which queues count.
@@ -194,6 +197,7 @@ impl Ledger {
             dropped_queues: Vec::new(),
             timed: VecDeque::new(),
             failures: Failures::new(),
+            untold: Untold::default(),
             next_failure: 0,
             next_guard: 0,
             counters: Counters::default(),

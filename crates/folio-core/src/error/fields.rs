@@ -61,7 +61,7 @@ impl Debug for Failure {
         if !f.alternate() {
             return Display::fmt(self, f);
         }
-        let Failure { id, what, label, device, cause } = self;
+        let Failure { id, what, label, device, cause, told: _ } = self;
         f.debug_struct("Failure")
             .field("id", id)
             .field("what", what)

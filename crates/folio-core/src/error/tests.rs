@@ -8,9 +8,8 @@ fn all() -> Vec<(Error, &'static str)> {
     let (x, k) = (Label::from("x"), Label::from("k"));
     let used = |parameter| Use { command: k.clone(), access: Some(1), parameter };
     let failed = |cause| {
-        let failure =
-            Failure { id: 1, what: "kernel", label: k.clone(), device: "sim:0".to_owned(), cause };
-        Error::Failed(Arc::new(failure))
+        let (label, device) = (k.clone(), "sim:0".to_owned());
+        Error::Failed(Arc::new(Failure::new(1, "kernel", label, device, cause)))
     };
     let hal = |kind| HalError::new(kind, "code 700");
     let full = HalError::out_of_memory(8, 1, 2);
@@ -316,8 +315,7 @@ fn alternate_debug_shows_fields() {
     let (buffer, by) = (Label::from("x"), None);
     let held = format!("{:#?}", Error::HostAccessHeld { buffer, by });
     assert_eq!(held, "HostAccessHeld {\n    buffer: `x`,\n    by: None,\n}");
-    let (what, label, device) = ("kernel", Label::NONE, "sim:0".to_owned());
-    let failure = Failure { id: 7, what, label, device, cause: Cause::DataLost };
+    let failure = Failure::new(7, "kernel", Label::NONE, "sim:0".to_owned(), Cause::DataLost);
     let shown = format!("{:#?}", Error::Failed(Arc::new(failure)));
     let failed = ["Failed(", "Failure {", "id: 7", "device: \"sim:0\"", "cause: DataLost"];
     assert!(failed.iter().all(|part| shown.contains(part)), "{shown}");

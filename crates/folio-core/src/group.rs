@@ -259,8 +259,8 @@ impl CommandGroup {
     /// races. Reading outside of an access fails the command.
     ///
     /// A kernel computes and does not block. A backend may run it on any thread that is in a call of
-    /// the runtime: on the CPU a short kernel that is ready runs before `submit` returns, because
-    /// passing it on would take longer. So a kernel must not take a lock that a thread holds while it
+    /// the runtime: on the CPU a kernel that is ready, and short by what its earlier launches took, runs before
+    /// `submit` returns, because passing it on would take longer. So a kernel must not take a lock that a thread holds while it
     /// submits or waits; that can be a deadlock. What blocks or locks is a
     /// [`host_task`](Self::host_task), which has a thread of its own.
     ///

@@ -222,6 +222,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
                     launch: places.range.to_vec(),
                     offset: places.offset.to_vec(),
                     access: nth,
+                    parameter: label.clone(),
                     buffer: label,
                     extent: lent.visible(),
                 });
@@ -252,5 +253,5 @@ fn failed(violation: Violation) -> Error {
     let (label, cause) =
         (Label::from(violation.kernel.as_str()), Cause::Kernel(Arc::new(violation)));
     let (id, device) = (LAST.fetch_add(1, Ordering::Relaxed), "host".to_owned());
-    Error::Failed(Arc::new(Failure { id, what: "kernel", label, device, cause }))
+    Error::failed(Arc::new(Failure::new(id, "kernel", label, device, cause)))
 }

@@ -124,7 +124,7 @@ impl<'env> Scope<'env> {
             return Ok(());
         }
         match engine.wait_anywhere(stamp) {
-            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }

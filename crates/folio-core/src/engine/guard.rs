@@ -162,7 +162,7 @@ impl Engine {
     /// Waits until a guard's data is there.
     pub(crate) fn wait_guard(&self, taken: &Taken) -> Result<(), Error> {
         match self.wait(taken.stamp, None)? {
-            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }

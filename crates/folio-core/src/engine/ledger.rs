@@ -14,6 +14,7 @@ use super::timeline::Timeline;
 use super::topology::Topology;
 use super::trace::Note;
 use super::tracker::Tracker;
+use super::untold::Untold;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, Link, Order, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
@@ -131,6 +132,8 @@ pub(crate) struct Ledger {
     pub(crate) dropped_queues: Vec<u32>,
     /// The ticks of the latest timed commands that had to wait in a slot.
     pub(crate) timed: VecDeque<(Stamp, Stamp)>,
+    /// Failures that no call has returned yet.
+    pub(crate) untold: Untold,
     pub(crate) next_guard: u64,
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
@@ -170,6 +173,7 @@ impl Ledger {
             queues: Slab::new(),
             dropped_queues: Vec::new(),
             timed: VecDeque::new(),
+            untold: Untold::default(),
             next_guard: 0,
             counters: Counters::default(),
             outbox: Outbox::default(),

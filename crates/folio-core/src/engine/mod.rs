@@ -45,6 +45,7 @@ pub(crate) mod topology;
 pub(crate) mod trace;
 pub(crate) mod tracker;
 pub(crate) mod transfer;
+pub(crate) mod untold;
 pub(crate) mod wait;
 
 use crate::error::{Error, Failure};
@@ -197,13 +198,6 @@ impl Engine {
         // Lanes wait for lanes of their own backend only.
         let device = &self.devices[usize::from(lane.0 / ledger::LANES_PER_DEVICE)];
         self.wake_reaper(device.backend);
-    }
-
-    fn report(&self, failure: &Arc<Failure>) {
-        contain(|| tracing::error!(target: "folio", id = failure.id, "{failure}"));
-        if let Some(handler) = &self.handler {
-            contain(|| handler(failure));
-        }
     }
 
     #[cold]

@@ -45,6 +45,11 @@ pub(crate) fn in_kernel() -> bool {
     KERNELS.get() > 0
 }
 
+/// True on a thread that runs a host task of this engine.
+pub(crate) fn in_task_of(engine: &Engine) -> bool {
+    CURRENT.get().is_some_and(|(of, _)| of == std::ptr::from_ref(engine) as usize)
+}
+
 /// Runs `f` as host task `slot`.
 pub(crate) fn as_host_task<R>(engine: &Engine, slot: SlotId, f: impl FnOnce() -> R) -> R {
     let before = CURRENT.replace(Some((std::ptr::from_ref(engine) as usize, slot)));
@@ -257,7 +262,7 @@ impl Ledger {
     }
 
     /// How much is under way, and some of it.
-    fn unfinished(&self) -> (usize, Vec<Unfinished>) {
+    pub(super) fn unfinished(&self) -> (usize, Vec<Unfinished>) {
         let on = |what, label: &Label, device: &str| Unfinished {
             what,
             label: label.clone(),

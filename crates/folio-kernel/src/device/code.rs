@@ -34,7 +34,7 @@ pub struct Code {
     pub indexes_arrays: bool,
     /// How many parameters are reductions.
     pub reductions: usize,
-    /// By parameter: the first word and type of scalars that are 64-bit integers.
+    /// By parameter: the first word and type of scalars that are integers.
     scalars: Vec<Option<(usize, Scalar)>>,
     /// Of launches that forms alone do not prove.
     proofs: Proofs,
@@ -79,7 +79,7 @@ impl Code {
             let ParamKind::Scalar(ty) = param.kind else { return None };
             let first = word;
             word += ir.types.layout(ty).0.div_ceil(8) as usize;
-            ty.scalar().filter(|s| [Scalar::I64, Scalar::U64].contains(s)).map(|s| (first, s))
+            ty.scalar().filter(|scalar| scalar.is_int()).map(|scalar| (first, scalar))
         });
         let scalars = scalars.collect();
         let indexes_arrays = indexes_arrays(&ir);

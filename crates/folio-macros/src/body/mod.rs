@@ -9,6 +9,7 @@ mod choice;
 mod ends;
 mod flow;
 mod group;
+mod guards;
 mod lanes;
 mod number;
 mod place;
@@ -58,6 +59,8 @@ pub struct Walk {
     pub grids: Vec<(u16, Grid)>,
     /// What is known of indices.
     pub known: Known,
+    /// Where the condition holds that is walked, there is less to do than where it does not.
+    unlikely: bool,
     /// The form for strips of items.
     pub plan: Plan,
     /// The number of the first of them.

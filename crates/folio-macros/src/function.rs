@@ -4,7 +4,7 @@ use crate::body::{Rights, Special, Walk};
 use crate::parameter::{Parameter, Role, grid_of, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
-use crate::{conditions, entry, fragments, methods, outputs, stub};
+use crate::{conditions, entry, fragments, methods, outputs, positions, stub};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -30,6 +30,7 @@ pub enum Kind {
 /// Expands an attribute.
 pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStream {
     let (arguments, item) = (fragments::opened(arguments), fragments::opened(item));
+    let item = positions::opened(item);
     let mut function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {

@@ -25,6 +25,7 @@ mod methods;
 mod outputs;
 mod parameter;
 mod pattern;
+mod positions;
 mod refused;
 mod stub;
 mod tree;

@@ -1,7 +1,7 @@
 //! Functions with `#[kernel]`, for a crate that depends on `folio` only. What they must do everywhere is
 //! in `folio-conformance`.
 #![forbid(unsafe_code)]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::prelude::*;
 
@@ -71,4 +71,30 @@ fn loops_access_what_they_read() {
     // Elements 150 to 255.
     assert_eq!(x.counters().host_to_device.bytes, 106 * 4);
     assert_eq!(y.to_vec().unwrap()[150], 7.0);
+}
+
+#[kernel]
+fn crossed(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
+    let [r, c] = i.pos();
+    y[i] = x[[r - 1, c]] + x[(r + 1, c)] + x[[r, c - 1]] + x[[r, c + 1]];
+}
+
+/// KRN-03, KRN-09: what is indexed by arrays is known as exactly as by tuples, and checked alike.
+#[test]
+fn halos_are_those_of_arrays_and_tuples() {
+    let cpu = folio::cpu::CpuBackend::builder().domains(2).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).build().unwrap();
+    let q = rt.queue_on("cpu:1").unwrap();
+    let rows = BufferOptions::new().page([1, 20]);
+    let x = rt.buffer_from_with(vec![1.0f32; 400], (20, 20), rows).unwrap();
+    let mut y = rt.zeros([20, 20]).unwrap();
+    q.run((5..10, 1..19), crossed(&x, &mut y)).unwrap();
+    assert_eq!((y.get((9, 18)).unwrap(), y.get([10, 18]).unwrap()), (4.0, 0.0));
+    assert_eq!(x.counters().host_to_device.bytes, 7 * 20 * 4);
+
+    q.run([5..6, 19..20], crossed(&x, &mut y)).unwrap();
+    let Err(Error::Failed(failure)) = y.get([5, 19]) else {
+        panic!("a column is read that is none")
+    };
+    assert!(failure.to_string().contains("[5, 20]"), "{failure}");
 }

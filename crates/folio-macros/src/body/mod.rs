@@ -29,6 +29,7 @@ use self::strip::Plan;
 use crate::errors::Errors;
 use crate::parameter::Grid;
 use crate::pattern::Scopes;
+use crate::positions;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -264,6 +265,8 @@ impl Walk {
             self.scopes.pattern(pat, &mut self.errors);
             return (quote!(let #pat;), Tree::unit());
         };
+        let fitting = positions::fitting(pat, &init.expr);
+        let pat = fitting.as_ref().unwrap_or(pat);
         let private = self.kept(&init.expr);
         let (native, tree) = match private {
             Some(call) => self.keeps(call),

@@ -20,6 +20,7 @@ pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
 macro_rules! device_types {
     ($($t:ty),* $(,)?) => {$(
         // SAFETY: a plain number: no padding, no invalid bit patterns, the same everywhere.
+        #[diagnostic::do_not_recommend]
         unsafe impl DeviceType for $t {}
     )*};
 }
@@ -27,6 +28,7 @@ device_types!(u8, i8, u16, i16, u32, i32, u64, i64, u128, i128, f32, f64, usize,
 device_types!(half::f16, half::bf16);
 
 // SAFETY: an array has no padding of its own; the rest holds because it holds for `T`.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
     const CHECKED: () = T::CHECKED;
 }

@@ -69,6 +69,7 @@ impl Slice {
 /// Parameters, what is passed for them, and how it is lent.
 macro_rules! lent {
     ($([$($g:tt)*] $param:ty: $as_slice:ident [$element:ty] for $passed:ty, |$this:ident| $lend:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: DeviceType, $($g)* S: $as_slice<[$element]> + ?Sized> HostArgument<$param> for $passed {
             fn lend<'m>(self) -> Lent<'m, $param>
             where

@@ -8,6 +8,8 @@ pub mod hal;
 pub mod pages;
 pub mod sched;
 
+#[doc(hidden)]
+pub mod arguments;
 mod buffer;
 mod call;
 mod coords;

@@ -7,7 +7,6 @@ use crate::engine::courier;
 use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::kernels::Kernels;
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
-use crate::engine::packed::Packing;
 use crate::engine::reaper::Reaper;
 use crate::engine::storage::{StorageId, StorageState};
 use crate::engine::tracker::{Foreign, Tracker};
@@ -322,18 +321,15 @@ fn new_engine(
     });
     let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
     let mut host_links = vec![Link::default(); domains];
-    let mut own_links = host_links.clone();
     for device in devices.iter().rev() {
         let at = usize::from(device.domain.0);
-        let caps = &device.info.caps;
-        (host_links[at], own_links[at]) = (caps.host_link, caps.own_link);
+        host_links[at] = device.info.caps.host_link;
     }
     let device_names: Arc<[String]> = devices.iter().map(|d| d.name.clone()).collect();
     let table = Arc::new(LaneTable::new(devices.len()));
     let mut ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
     ledger.host_budget = host_budget.clone();
-    ledger.packing = Packing::new(own_links, ledger.topology.host_links.iter());
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();

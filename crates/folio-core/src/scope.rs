@@ -8,13 +8,13 @@ use crate::buffer::{AsPart, Buffer, Part, View};
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
 use crate::engine::storage::{Alloc, Owner, StorageId};
-use crate::engine::temporaries::{Held, Pieces};
 use crate::engine::transfer::For;
 use crate::engine::wait::{Waited, in_kernel};
 use crate::error::{Error, Result};
 use crate::geom::Box3;
 use crate::hal::{HostPtr, MemBase, MemRef};
 use crate::order::hazards::{Deps, Writing, tidy};
+use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::planted::Planted;
 use crate::runtime::Runtime;
@@ -105,23 +105,14 @@ impl<'env> Scope<'env> {
 
     fn end_view(&self, id: StorageId, writes: bool) -> Result<()> {
         let engine = &self.runtime.core.engine;
-        let mut held = Held::new(engine);
-        let (access, lacking) = engine.enter(|ledger| {
+        let (stamp, _pin) = engine.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             storage.closed = true;
+            if !writes {
+                return (Stamp::DONE, None);
+            }
             let elements = Box3::whole(storage.grid.dims);
             let access = Access::new((id, &storage.grid), elements, Mode::Read, DomainId::HOST);
-            let lacking = match writes {
-                true => held.lacking(ledger, |l| l.wanted(&[access])),
-                false => Pieces::new(),
-            };
-            (access, lacking)
-        });
-        if !writes {
-            return Ok(());
-        }
-        held.make(&lacking);
-        let (stamp, _pin) = engine.enter(|ledger| {
             let label = ledger.storages[id.0].label.clone();
             let mut deps = Deps::new();
             ledger.bring(&access, For { queue: None, label: &label, lane: None }, &mut deps);
@@ -129,7 +120,6 @@ impl<'env> Scope<'env> {
             tidy(&mut deps);
             (ledger.meet(deps), ledger.timeline.failures.pin())
         });
-        drop(held);
         if engine.plant.is(Planted::ScopeWait) {
             return Ok(());
         }
@@ -191,6 +181,7 @@ impl<T: DeviceType> ReadView<T> {
 }
 
 impl<T: DeviceType> crate::buffer::Sealed for ReadView<T> {}
+#[diagnostic::do_not_recommend]
 impl<T: DeviceType> AsPart<T, 1> for &ReadView<T> {
     fn as_part(&self) -> Part {
         self.view.whole()

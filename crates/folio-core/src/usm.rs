@@ -402,12 +402,14 @@ impl<T: DeviceType> Usm<T> {
 }
 
 impl<T: DeviceType> crate::buffer::Sealed for Usm<T> {}
+#[diagnostic::do_not_recommend]
 impl<T: DeviceType> AsPart<T, 1> for &Usm<T> {
     fn as_part(&self) -> Part {
         self.whole()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceType> AsPartMut<T, 1> for &mut Usm<T> {
     fn as_part_mut(&mut self) -> Part {
         self.whole()

@@ -11,7 +11,7 @@ use folio_core::hal::{
 use std::sync::Arc;
 
 /// A copy within the machine's memory, on one core.
-const LINK: Link = Link { bytes_per_us: 8_000, op_ns: 200, row_ns: 0 };
+const LINK: Link = Link { bytes_per_us: 8_000, op_ns: 200 };
 
 /// The CPU as a backend: one device, or several with separate memory.
 pub struct CpuBackend {
@@ -74,7 +74,7 @@ fn caps(unified: bool, memory: u64) -> Caps {
     (caps.denormals, caps.exact_div_sqrt) = (true, true);
     caps.max_alloc = memory;
     caps.max_params = usize::from(u16::MAX);
-    (caps.host_link, caps.own_link) = (LINK, LINK);
+    caps.host_link = LINK;
     caps
 }
 

@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 /// A copy from GPU to GPU, over NVLink or PCIe.
-const NVLINK: Link = Link { bytes_per_us: 300_000, op_ns: 8_000, row_ns: 0 };
-const PCIE: Link = Link { bytes_per_us: 20_000, op_ns: 8_000, row_ns: 0 };
+const NVLINK: Link = Link { bytes_per_us: 300_000, op_ns: 8_000 };
+const PCIE: Link = Link { bytes_per_us: 20_000, op_ns: 8_000 };
 
 pub(crate) struct CudaDevice(Arc<Opened>);
 

@@ -4,16 +4,22 @@ use proc_macro2::Span;
 
 /// What is wrong so far.
 #[derive(Default)]
-pub struct Errors(Option<syn::Error>);
+pub struct Errors(Option<syn::Error>, usize);
 
 impl Errors {
     /// One more.
     pub fn add(&mut self, at: Span, text: impl std::fmt::Display) {
         let error = syn::Error::new(at, format!("kernel: {text}"));
+        self.1 += 1;
         match &mut self.0 {
             Some(all) => all.combine(error),
             None => self.0 = Some(error),
         }
+    }
+
+    /// How many there are: what follows from an error is none.
+    pub fn count(&self) -> usize {
+        self.1
     }
 
     /// All, if there are any.

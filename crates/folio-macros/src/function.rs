@@ -1,7 +1,7 @@
 //! Functions: signatures, and what is made of them.
 
-use crate::body::{Rights, Special, Walk};
-use crate::parameter::{Parameter, Role, grid_of, rank_of, role_is_plain, role_of};
+use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
+use crate::parameter::{Parameter, Role, argument_of, grid_of, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
 use crate::{conditions, entry, fragments, methods, outputs, positions, stub};
@@ -194,7 +194,7 @@ impl Signature {
             }
         }
         if let (Kind::Kernel, ReturnType::Type(_, ty)) = (kind, &signature.output) {
-            walk.refuse(ty.span(), "kernels return nothing; write to an `Out`");
+            walk.refuse(ty.span(), NOTHING_RETURNED);
         }
         if let (Kind::Device | Kind::Method, ReturnType::Type(_, ty)) = (kind, &signature.output)
             && role_of(ty).0 != Role::Value
@@ -284,6 +284,7 @@ impl Signature {
             let text = "a kernel's first parameter is its item or group, and no other: `i: Item`, `g: Group`";
             walk.refuse(signature.ident.span(), text);
         }
+        walk.placed = kind != Kind::Kernel || first.is_some();
         let grouped = matches!(first, Some(Role::Group(_))) && kind == Kind::Kernel;
         if let Some(Role::Group(rank)) = first
             && !group.is_empty()
@@ -555,7 +556,10 @@ impl Signature {
             let ty_of = |Parameter { ty, role, .. }: &&Parameter| match (role, lent) {
                 (Role::Value, _) => quote!(#ty),
                 (_, true) => quote_spanned!(ty.span() => impl ::folio::HostArgument<#ty>),
-                (_, false) => quote_spanned!(ty.span() => impl ::folio::Argument<#ty>),
+                (_, false) => {
+                    let kind = argument_of(ty);
+                    quote_spanned!(ty.span() => impl ::folio::arguments::#kind<#ty>)
+                }
             };
             given.iter().map(ty_of).collect()
         };

@@ -14,7 +14,7 @@ const CORPUS: &[&str] = &[
         let (r, c) = i.pos(); let mut h = [T::ZERO; N]; h[0] += x[(r - 1, c)] as T;
         y[i] = if r == 0 || c + 1 >= x.shape()[1] { h[0] } else { -x[i] };
     }",
-    "fn m(i: Item, x: In<i32>, y: Out<i32>) {
+    "fn m(i: Item, x: In<i32>, y: InOut<i32>) {
         let n = match (x[i], true) { (0, _) | (1, false) => 1, (k @ 2..=5, _) if k > 3 => k, (-7, b) => { return; } (LIMIT, _) => 2, _ => 3 };
         y[i] = n;
     }",
@@ -57,14 +57,14 @@ const CORPUS: &[&str] = &[
         }
         g.each(|i| c[i] = acc[i]);
     }",
-    "fn folds(g: Group, x: In<f32>, sums: OutGroup<f32>, most: InOutGroup<u32>, tile: Local<f32, 18>, n: LocalAtomic<u32, 16>, all: Reduce<f32, Add>, y: Out<f32>) {
+    "fn folds(g: Group, x: In<f32>, sums: InOutGroup<f32>, most: InOutGroup<u32>, tile: Local<f32, 18>, n: LocalAtomic<u32, 16>, all: Reduce<f32, Add>, y: InOut<f32>) {
         if g.index() == 1 { return; } let first = g.index() * g.size()[0]; tile.fill(|k| if first + k < x.len() { x[first + k] } else { 0.0 });
         let sum = g.reduce::<Add>(|i| x[i]); sums[g] = sum; most[g] += 1; let up = g.inclusive_scan::<Max>(|i| x[i] + sum);
         let earlier = g.exclusive_scan::<Xor>(|i| i.local_index() as u32);
         g.each(|i| { n.add(i.local_index() % 16, earlier[i]); all.give(up[i]); if x[i] < sum { return; } y[i] = tile[i.local_index() + 1]; });
         g.once(|| { for k in 0..16 { most[g] = most[g] + n.load(k); } });
     }",
-    "fn together(g: Group, x: In<u32>, y: Out<[u32; 3]>) {
+    "fn together(g: Group, x: In<u32>, y: InOut<[u32; 3]>) {
         let size = g.subgroup_size(); g.each(|i| {
             let v = x[i]; let sum = i.subgroup_reduce::<Add>(v); let up = i.subgroup_inclusive_scan::<Add>(v) + i.subgroup_exclusive_scan::<Max>(v);
             let (any, all) = (i.subgroup_any(v % 7 == 0), i.subgroup_all(v == sum)); let third = i.subgroup_broadcast(v, 2) ^ i.subgroup_shuffle_xor(v, 1);

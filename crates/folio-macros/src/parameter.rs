@@ -60,6 +60,18 @@ pub fn role_of(ty: &Type) -> (Role, Special) {
     }
 }
 
+/// The trait of what is passed for a view or reduction of this type.
+pub fn argument_of(ty: &Type) -> Ident {
+    let name = path_of(ty).map(|(name, _)| name).unwrap_or_default();
+    let kind = match name.as_str() {
+        "OutRow" | "InOutRow" => "Row",
+        "OutChunk" => "Chunk",
+        "OutGroup" | "InOutGroup" => "OfGroup",
+        name => name,
+    };
+    Ident::new(kind, ty.span())
+}
+
 /// A view whose parameters are type and rank.
 pub fn role_is_plain(ty: &Type) -> bool {
     path_of(ty).is_some_and(|(name, _)| ["In", "Out", "InOut"].contains(&name.as_str()))

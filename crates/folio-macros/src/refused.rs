@@ -1,9 +1,10 @@
 //! Types that the signatures of kernels cannot have, with what to write instead.
 
 use crate::body::Walk;
-use crate::parameter::path_of;
+use crate::parameter::{Role, path_of, role_of};
+use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{GenericArgument, PathArguments, Type};
+use syn::{GenericArgument, PathArguments, Type, TypeArray, TypeReference, TypeSlice};
 
 /// What has no layout that devices agree on; at the top, or as the element of a view.
 pub fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
@@ -50,6 +51,31 @@ fn has_arguments(ty: &Type) -> bool {
     path.path.segments.last().is_some_and(|last| !last.arguments.is_empty())
 }
 
+/// A type as its user would write it.
+fn text_of(ty: &Type) -> String {
+    ty.to_token_stream().to_string().replace(" <", "<").replace("< ", "<").replace(" >", ">")
+}
+
+/// What to write instead of a reference.
+fn instead_of(reference: &TypeReference) -> String {
+    let of = text_of(&reference.elem);
+    match (&*reference.elem, reference.mutability) {
+        (Type::Slice(TypeSlice { elem, .. }) | Type::Array(TypeArray { elem, .. }), mutable) => {
+            let of = text_of(elem);
+            match mutable {
+                Some(_) => {
+                    format!("take a view: `InOut<{of}>`, or `Out<{of}>` if all of it is written")
+                }
+                None => format!("take a view: `In<{of}>`"),
+            }
+        }
+        (ty, _) if role_of(ty).0 != Role::Value => format!("views and items are values: `{of}`"),
+        (Type::Path(path), _) if path.path.is_ident("str") => "pass its bytes: `In<u8>`".to_owned(),
+        (_, Some(_)) => format!("take a view: `InOut<{of}>`"),
+        (_, None) => format!("take the value, `{of}`, or a view, `In<{of}>`"),
+    }
+}
+
 /// Types that devices have not, with what to write.
 const OF_THE_HOST: &[(&str, &str)] = &[
     ("String", "pass its bytes: `In<u8>`"),
@@ -68,15 +94,17 @@ const OF_THE_HOST: &[(&str, &str)] = &[
 /// What no kernel has.
 pub fn refuse_type(ty: &Type, walk: &mut Walk) {
     match ty {
-        Type::Reference(_) => {
-            let text = "references are not supported; take the value, or a view: `In<T>`, `Out<T>`";
+        Type::Reference(reference) => {
+            let text = format!("references are not supported; {}", instead_of(reference));
             walk.refuse(ty.span(), text);
         }
         Type::Ptr(_) => {
             walk.refuse(ty.span(), "pointers are not supported; take a view: `In<T>`, `Out<T>`");
         }
-        Type::Slice(_) => {
-            walk.refuse(ty.span(), "slices are not supported; take a view: `In<T>`, `Out<T>`");
+        Type::Slice(slice) => {
+            let of = text_of(&slice.elem);
+            let text = format!("slices are not supported; take a view: `In<{of}>`, `Out<{of}>`");
+            walk.refuse(ty.span(), text);
         }
         Type::ImplTrait(_) => {
             walk.refuse(ty.span(), "`impl Trait` is not supported; name the type parameter");
@@ -89,7 +117,13 @@ pub fn refuse_type(ty: &Type, walk: &mut Walk) {
             let Some(last) = path.path.segments.last() else { return };
             let name = last.ident.to_string();
             if let Some((_, instead)) = OF_THE_HOST.iter().find(|(host, _)| *host == name) {
-                return drop(walk.refuse(ty.span(), format!("`{name}` is of the host; {instead}")));
+                let mut text = format!("`{name}` is of the host; {instead}");
+                if let PathArguments::AngleBracketed(list) = &last.arguments
+                    && let Some(GenericArgument::Type(of)) = list.args.first()
+                {
+                    text = text.replace("<T>", &format!("<{}>", text_of(of)));
+                }
+                return drop(walk.refuse(ty.span(), text));
             }
             let PathArguments::AngleBracketed(list) = &last.arguments else { return };
             for argument in &list.args {

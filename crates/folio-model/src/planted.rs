@@ -8,13 +8,13 @@ use crate::program::Action;
 use crate::world::Wrap;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
-    AllocReq, Allocation, Backend, CopyRect, HalError, Head, Lost, MemBase, Op, Tick, Wait,
+    AllocReq, Allocation, Backend, HalError, Head, Lost, MemBase, Op, Tick, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::planted::Planted as InEngine;
 use folio_core::{Event, RuntimeBuilder};
 use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -31,8 +31,6 @@ pub enum Bug {
     NeighbourCurrent,
     /// A transfer does nothing.
     DroppedTransfer,
-    /// Rows are not gathered before they are sent in one piece.
-    DroppedGather,
     /// A page that has arrived is not known to be there.
     NeedlessTransfer,
     /// A discard takes the page after it, too.
@@ -99,8 +97,6 @@ struct Hook {
     bug: Bug,
     uses: Mutex<HashMap<(u32, Tick), Uses>>,
     copies: Mutex<HashMap<(u32, Tick), ()>>,
-    /// Memory for packed rows: devices and handles.
-    packed: Mutex<HashSet<(u32, u64)>>,
     seen: AtomicU64,
 }
 
@@ -109,17 +105,6 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Hook {
-    fn gathers(&self, rect: &CopyRect) -> bool {
-        let packed = locked(&self.packed);
-        let is_packed = |base| match base {
-            MemBase::Device { device, handle } => packed.contains(&(device, handle)),
-            MemBase::Host(_) => false,
-        };
-        is_packed(rect.dst.base)
-            && matches!((rect.src.base, rect.dst.base),
-            (MemBase::Device { device: a, .. }, MemBase::Device { device: b, .. }) if a == b)
-    }
-
     /// Issues an operation without the waits that the bug has lost.
     fn issue(
         &self,
@@ -158,9 +143,6 @@ unsafe impl Hooks for Hook {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         let mut made = device.inner.usm().alloc(req)?;
         made.zeroed |= self.bug == Bug::Unzeroed;
-        if req.label == "packed rows" {
-            locked(&self.packed).insert((device.index, made.handle));
-        }
         Ok(made)
     }
 
@@ -180,7 +162,6 @@ unsafe impl Hooks for Hook {
                 locked(&self.copies).insert((lane.id, head.inner.tick), ());
                 let lost = match self.bug {
                     Bug::DroppedTransfer => self.seen.fetch_add(1, Ordering::Relaxed) == 1,
-                    Bug::DroppedGather => rects.iter().any(|r| self.gathers(r)),
                     _ => false,
                 };
                 if lost {

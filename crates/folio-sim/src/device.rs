@@ -26,7 +26,6 @@ pub struct DeviceSpec {
     hints: bool,
     links: bool,
     host_link: Link,
-    own_link: Link,
     max_in_flight: u32,
     courier: Option<u32>,
     one_at_a_time: bool,
@@ -54,7 +53,6 @@ impl DeviceSpec {
             hints: true,
             links: true,
             host_link: Link::default(),
-            own_link: Link::default(),
             max_in_flight: 4096,
             courier: None,
             one_at_a_time: false,
@@ -139,12 +137,6 @@ impl DeviceSpec {
         self
     }
 
-    /// What copies inside its memory are said to cost.
-    pub fn own_link(mut self, link: Link) -> DeviceSpec {
-        self.own_link = link;
-        self
-    }
-
     /// Bytes of memory.
     pub fn memory(mut self, bytes: u64) -> DeviceSpec {
         self.memory = bytes;
@@ -219,7 +211,6 @@ impl DeviceSpec {
         caps.batches = self.batch > 1;
         caps.max_in_flight = self.max_in_flight;
         caps.host_link = self.host_link;
-        caps.own_link = self.own_link;
         DeviceInfo {
             name: format!("simulated device {backend}:{index}"),
             vendor: "Folio".into(),

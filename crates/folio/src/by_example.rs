@@ -1,4 +1,5 @@
-//! Small programs, by public type: documentation, and nothing else.
+//! Small programs, by public type: documentation, and nothing else. What stands in kernels (`In`,
+//! `Group`, `Reduce`, ..) is in [`kernels`].
 //!
 //! # [`Runtime`](crate::Runtime)
 //!
@@ -330,6 +331,92 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`Edge`](crate::Edge), [`Margin`](crate::Margin)
+//!
+//! ```
+//! use folio::prelude::*;
+//!
+//! #[kernel]
+//! fn mark(i: Item<2>, by: u8, x: InOut<u8, 2>) {
+//!     x[i] = by;
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.zeros::<u8, 2>([3, 4])?;
+//! q.run(x.interior(1), mark(1, &mut x))?; // what has a neighbour on each side
+//! q.run_each(x.edge([0, 1]), mark(2, &mut x))?; // the first and the last column
+//! assert_eq!(x.to_vec()?, [2, 0, 0, 2, 2, 1, 1, 2, 2, 0, 0, 2]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Timing`](crate::Timing)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.buffer::<f32>(1000)?;
+//! let event = q.timed().fill(&mut x, 1.0)?;
+//! event.wait()?;
+//! assert!(event.timing().is_some_and(|t| t.started <= t.ended)); // nanoseconds, of the device
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`UsmPtr`](crate::UsmPtr)
+//!
+//! ```
+//! use folio::UsmKind;
+//!
+//! let rt = folio::runtime()?;
+//! let device = rt.device("cpu:0")?;
+//! let q = rt.queue_on(&device)?;
+//! let memory = rt.usm::<u32>(&device, UsmKind::Shared, 4)?;
+//! let second = memory.pointer().offset(4).ok_or(folio::Error::ShutDown)?;
+//! q.submit(|cg| {
+//!     // SAFETY: eight bytes of live memory, which no other command uses.
+//!     unsafe { cg.fill_raw(second, [2], 9u32) };
+//!     Ok(())
+//! })?
+//! .wait()?;
+//! assert_eq!(memory.read()?[..], [0, 9, 9, 0]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Scheduler`](crate::sched::Scheduler)
+//!
+//! ```
+//! use folio::cpu::CpuBackend;
+//! use folio::sched::RoundRobin;
+//!
+//! let cpu = CpuBackend::builder().domains(2).build()?;
+//! let rt = folio::Runtime::builder().backend(cpu).build()?;
+//! let q = rt.queue_over(&rt.devices(), RoundRobin)?;
+//! let mut x = rt.buffer::<u8>(1)?;
+//! let mut ran = Vec::new();
+//! for _ in 0..2 {
+//!     let event = q.submit(|cg| {
+//!         let x = cg.read_write(&mut x);
+//!         cg.host_kernel([1], x, |i, mut x| x[i] += 1);
+//!         Ok(())
+//!     })?;
+//!     ran.extend(event.device().map(|device| device.name().to_owned()));
+//! }
+//! assert_eq!(ran, ["cpu:0", "cpu:1"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # [`Error`](crate::Error)
+//!
+//! ```
+//! use folio::{BufferOptions, Error};
+//!
+//! let rt = folio::runtime()?;
+//! let x = rt.buffer_with::<u8, 1>([10], BufferOptions::new().label("x"))?;
+//! let error = x.slice([8], [3]).err();
+//! assert!(matches!(error, Some(Error::OutOfRange { .. })));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`ClosureIn`](crate::ClosureIn)
 //!
 //! A view of rank 2 in a closure of rank 1.
@@ -367,6 +454,24 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`HostRead`](crate::HostRead)
+//!
+//! ```
+//! use std::sync::mpsc::channel;
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let x = rt.buffer_from(&[1, 2, 3])?;
+//! let (result, sum) = channel();
+//! q.submit(|cg| {
+//!     let x = cg.read(&x);
+//!     cg.host_task(x, move |x| _ = result.send(x.iter().sum::<i32>()));
+//!     Ok(())
+//! })?;
+//! assert_eq!(sum.recv(), Ok(6));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`ReadGuard`](crate::ReadGuard)
 //!
 //! ```
@@ -389,3 +494,28 @@
 //! assert_eq!(x.to_vec()?, [0, 5, 0]);
 //! # Ok::<(), folio::Error>(())
 //! ```
+//!
+//! # [`ReadRows`](crate::ReadRows), [`WriteRows`](crate::WriteRows)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let mut x = rt.zeros::<i32, 2>([3, 4])?;
+//! let mut part = x.slice_mut([1, 2], [2, 2])?; // rows of it are apart in memory
+//! if let Some(row) = part.write_rows()?.row_mut(1) {
+//!     row.copy_from_slice(&[7, 8]);
+//! }
+//! assert_eq!(x.slice([2, 1], [1, 3])?.read_rows()?.row(0), Some(&[0, 7, 8][..]));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`ReadFuture`](crate::ReadFuture)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let x = rt.buffer_from(&[1, 2, 3])?;
+//! let soon = x.read_async()?; // in an async function: `x.read_async()?.await?`
+//! assert_eq!(soon.wait()?[..], [1, 2, 3]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+
+pub mod kernels;

@@ -50,7 +50,7 @@
 //! | write a backend | [`hal`] |
 //! | write a page tracker | [`pages`] |
 //!
-//! [`by_example`] has small programs for most of them. The repository's `docs/guide` is the longer
+//! [`by_example`] and [`by_example::kernels`] have a small program for each of them. The repository's `docs/guide` is the longer
 //! way to the same places.
 
 pub use folio_core::ir::device::{Float, Int, Number};
@@ -127,9 +127,15 @@ fn cpu_from_env() -> Result<cpu::CpuBackend> {
     })
 }
 
-/// The programs in the README and the guide, compiled and run as tests.
+/// The programs in the README, the guide and the macros' pages, compiled and run as tests.
 #[cfg(doctest)]
 mod documents {
+    #[doc = include_str!("../../folio-macros/src/docs/kernel.md")]
+    mod kernel {}
+    #[doc = include_str!("../../folio-macros/src/docs/device_fn.md")]
+    mod device_fn {}
+    #[doc = include_str!("../../folio-macros/src/docs/device_type.md")]
+    mod device_type {}
     #[doc = include_str!("../../../README.md")]
     mod readme {}
     #[doc = include_str!("../../../docs/guide/first-program.md")]
@@ -146,6 +152,8 @@ mod documents {
     mod usm {}
     #[doc = include_str!("../../../docs/guide/errors.md")]
     mod errors {}
+    #[doc = include_str!("../../../docs/guide/cookbook.md")]
+    mod cookbook {}
     #[doc = include_str!("../../../docs/guide/opaque.md")]
     mod opaque {}
     #[doc = include_str!("../../../docs/sycl.md")]

@@ -257,6 +257,7 @@ pub(crate) mod sealed {
 /// References to references stand for what they refer to.
 macro_rules! readable {
     ($($part:ty),+ => |$this:ident| $make:expr) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: DeviceType, const D: usize> AsPart<T, D> for $part {
             fn as_part(&self) -> Part {
                 let $this = self;
@@ -269,6 +270,7 @@ macro_rules! readable {
 /// As [`readable`].
 macro_rules! writable {
     ($($part:ty),+ => |$this:ident| $make:expr) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: DeviceType, const D: usize> AsPartMut<T, D> for $part {
             fn as_part_mut(&mut self) -> Part {
                 let $this = self;

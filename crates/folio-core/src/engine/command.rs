@@ -1,6 +1,7 @@
 //! The way of one command through the ledger: checks that change nothing, then transfers, fills,
 //! dependencies and the action itself, then what the pages are from now on.
 
+use super::Missing;
 use super::access::{Access, Mode};
 use super::copies::CopyJob;
 use super::failures::EpochPin;
@@ -184,8 +185,8 @@ impl Ledger {
     }
 
     /// The allocations that a command needs and that are not there.
-    pub(crate) fn missing(&self, accesses: &[Access]) -> SmallVec<[(StorageId, DomainId); 4]> {
-        let mut missing = SmallVec::new();
+    pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
+        let mut missing = Missing::new();
         for a in accesses {
             let need = (a.storage, a.domain);
             if !a.elements.is_empty()

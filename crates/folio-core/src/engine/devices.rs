@@ -20,7 +20,6 @@ use smallvec::SmallVec;
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 /// Alignment of device allocations, for any element type and vector access.
 const DEVICE_ALIGN: u64 = 256;
@@ -118,7 +117,6 @@ impl Engine {
         self.enter(|ledger| {
             let first = usize::from(at * LANES_PER_DEVICE);
             ledger.topology.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
-            ledger.packing.learn(links.iter().map(|(_, link)| link));
             ledger.topology.links.extend(links);
             ledger.topology.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
         });
@@ -169,10 +167,7 @@ impl Engine {
     /// looked.
     pub(crate) fn reclaim(&self) {
         self.look_at_lanes();
-        self.enter(|ledger| {
-            ledger.poll_all();
-            ledger.free_temporaries(Duration::ZERO);
-        });
+        self.enter(super::ledger::Ledger::poll_all);
     }
 
     fn try_allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {

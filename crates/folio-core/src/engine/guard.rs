@@ -6,7 +6,6 @@ use super::failures::EpochPin;
 use super::ledger::NewOp;
 use super::staging::ALIGN;
 use super::storage::{Guard, StorageId};
-use super::temporaries::Held;
 use super::transfer::For;
 use super::wait::Waited;
 use crate::error::Error;
@@ -39,10 +38,8 @@ impl Engine {
         reachable: bool,
     ) -> Result<Taken, Error> {
         let traced = super::trace::listening();
-        // Gone after the ledger's guard.
-        let mut held = Held::new(self);
-        let mut ledger = self.lock();
-        let access = loop {
+        let mut found = None;
+        let mut ledger = self.reserve(self.lock(), |ledger| {
             if ledger.shutdown {
                 return Err(Error::ShutDown);
             }
@@ -62,19 +59,10 @@ impl Engine {
             if state.held(&access.pages, mode.writes()) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
             }
-            if state.alloc(domain).is_some() || elements.is_empty() {
-                let lacking = held.lacking(&mut ledger, |l| l.wanted(&[access]));
-                if lacking.is_empty() {
-                    break access;
-                }
-                drop(ledger);
-                held.make(&lacking);
-            } else {
-                drop(ledger);
-                self.allocate(&[(storage, DomainId::HOST)])?;
-            }
-            ledger = self.lock();
-        };
+            found = Some(access);
+            Ok(ledger.missing(&[access]))
+        })?;
+        let Some(access) = found else { return Err(Error::ShutDown) };
         let (domain, pages) = (access.domain, access.pages);
         ledger.traced = traced;
         let mut before: Deps = SmallVec::new();

@@ -7,11 +7,9 @@
 use super::devices::Budget;
 use super::failures::Failed;
 use super::lanes::{LaneOp, LaneShared, Lanes, Payload, Record, Sources, WaitKey};
-use super::packed::Packing;
 use super::slab::Slab;
 use super::staging::Staging;
 use super::storage::{Garbage, StorageId, StorageState};
-use super::temporaries::Temporaries;
 use super::timeline::Timeline;
 use super::topology::Topology;
 use super::trace::Note;
@@ -134,8 +132,6 @@ pub(crate) struct Ledger {
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
     pub(crate) outbox: Outbox,
-    pub(crate) packing: Packing,
-    pub(crate) temporaries: Temporaries,
     /// What the engine's own memory on the host is counted against.
     pub(crate) host_budget: Arc<Budget>,
     pub(crate) planner: Planner,
@@ -172,8 +168,6 @@ impl Ledger {
             next_guard: 0,
             counters: Counters::default(),
             outbox: Outbox::default(),
-            packing: Packing::default(),
-            temporaries: Temporaries::default(),
             host_budget: Arc::new(Budget::new(u64::MAX)),
             planner: Planner::default(),
             plan: Vec::new(),
@@ -217,10 +211,8 @@ impl Ledger {
         for id in storages {
             let storage = &mut self.storages[id.0];
             storage.in_use -= 1;
-            match storage.over() {
-                true if storage.temporary => self.give_temporary(*id),
-                true => self.discard_storage(*id),
-                false => {}
+            if storage.over() {
+                self.discard_storage(*id);
             }
         }
     }

@@ -30,7 +30,7 @@ impl Ledger {
 
     /// The engine's own memory on the host that contains an address: its start and its bytes.
     pub(crate) fn host_memory_at(&self, address: u64) -> Option<(u64, u64)> {
-        self.storages.iter().filter(|storage| !storage.temporary).find_map(|storage| {
+        self.storages.iter().find_map(|storage| {
             let alloc =
                 storage.alloc(DomainId::HOST).filter(|a| matches!(a.owner, Owner::Host(_)))?;
             let (start, bytes) = (alloc.address?, storage.bytes() as u64);

@@ -30,7 +30,6 @@ pub(crate) mod memory;
 pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
 mod null;
-pub(crate) mod packed;
 pub(crate) mod pieces;
 pub(crate) mod queues;
 pub(crate) mod reaper;
@@ -41,7 +40,6 @@ pub(crate) mod staged;
 pub(crate) mod staging;
 pub(crate) mod storage;
 pub(crate) mod straight;
-pub(crate) mod temporaries;
 pub(crate) mod timeline;
 pub(crate) mod topology;
 pub(crate) mod trace;
@@ -53,7 +51,7 @@ use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick};
 use crate::metrics::Hold;
 use crate::order::stamp::{LaneId, Stamp};
-use crate::pages::PageTrackerFactory;
+use crate::pages::{DomainId, PageTrackerFactory};
 use crate::panics::contain;
 use crate::planted::Plant;
 use crate::sync::atomic::AtomicBool;
@@ -64,8 +62,12 @@ use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{LaneTable, Ledger, Outbox};
 use reaper::Reaper;
+use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
-use temporaries::Held;
+use storage::StorageId;
+
+/// Allocations that are not there.
+pub(crate) type Missing = SmallVec<[(StorageId, DomainId); 4]>;
 
 /// Who is told of failures.
 pub(crate) type Handler = Box<dyn Fn(&Arc<Failure>) + Send + Sync>;
@@ -234,6 +236,24 @@ impl Engine {
         self.submit_from(ledger, hold, command)
     }
 
+    /// Allocates until `missing` names nothing. It checks what the caller is about to do, each time
+    /// anew, since the ledger is unlocked while memory is made.
+    pub(crate) fn reserve<'a>(
+        &'a self,
+        mut ledger: MutexGuard<'a, Ledger>,
+        mut missing: impl FnMut(&Ledger) -> Result<Missing, Error>,
+    ) -> Result<MutexGuard<'a, Ledger>, Error> {
+        loop {
+            let missing = missing(&ledger)?;
+            if missing.is_empty() {
+                return Ok(ledger);
+            }
+            drop(ledger);
+            self.allocate(&missing)?;
+            ledger = self.lock();
+        }
+    }
+
     /// The general way. Apart, so that the straight one is short and in one piece: next to a driver
     /// whose code fills the caches, what a submission costs is what it touches.
     #[inline(never)]
@@ -244,25 +264,10 @@ impl Engine {
         command: &mut Command,
     ) -> Result<Stamp, Error> {
         let traced = ledger.traced;
-        let mut held = Held::new(self);
-        // So that this goes first.
-        let mut ledger = ledger;
-        loop {
+        let mut ledger = self.reserve(ledger, |ledger| {
             ledger.check(command)?;
-            let missing = ledger.missing(&command.accesses);
-            if missing.is_empty() {
-                let lacking = held.lacking(&mut ledger, |l| l.wanted(&command.accesses));
-                if lacking.is_empty() {
-                    break;
-                }
-                drop(ledger);
-                held.make(&lacking);
-            } else {
-                drop(ledger);
-                self.allocate(&missing)?;
-            }
-            ledger = self.lock();
-        }
+            Ok(ledger.missing(&command.accesses))
+        })?;
         ledger.traced = traced;
         let stamp = ledger.run(command);
         command.pin = ledger.timeline.failures.pin();

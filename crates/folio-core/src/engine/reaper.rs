@@ -83,8 +83,6 @@ struct Outlook {
     /// Of lanes that may hold operations back, none does or has been given any since the last look, no other has
     /// anything to do, and nobody waits for what ends: whoever submits the next operation calls.
     settled: bool,
-    /// Temporaries are kept.
-    kept: bool,
     /// The thread is not needed any more.
     over: bool,
 }
@@ -126,7 +124,7 @@ impl Outlook {
             true if !notifies => Rest::Poll,
             _ if batches && stays && !self.settled => Rest::Batch,
             true => Rest::Keep,
-            false if stays || self.kept || closing => Rest::Keep,
+            false if stays || closing => Rest::Keep,
             false => Rest::Sleep,
         }
     }
@@ -261,10 +259,6 @@ impl Engine {
                 holds_back && rest && given == 0 && !look.watched && no_slots && !closing;
             ledger.reaper_idle[backend] = idle || look.settled;
             let quiet = no_slots && ledger.timeline.lanes.iter().all(|l| l.idle());
-            if idle && quiet && !ledger.temporaries.is_empty() {
-                ledger.free_temporaries(HOUSEKEEPING);
-            }
-            look.kept = !ledger.temporaries.is_empty();
             look.over = idle && quiet && closing;
             look
         });
@@ -288,7 +282,6 @@ impl Engine {
     /// The user's last handle is gone: the reapers finish what is under way and leave.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
-        self.enter(|ledger| ledger.keep_no_temporaries());
         for reaper in &self.reapers {
             reaper.call();
         }
@@ -318,7 +311,6 @@ mod tests {
         assert_eq!(looks(|_| ()), [Rest::Sleep; 2]);
         assert_eq!(looks(|look| look.in_flight = true), [Rest::Keep, Rest::Batch]);
         assert_eq!(looks(|look| look.progress = true), [Rest::Keep, Rest::Batch]);
-        assert_eq!(looks(|look| look.kept = true), [Rest::Keep; 2]);
         let waited = looks(|look| (look.watched, look.in_flight) = (true, true));
         assert_eq!(waited, [Rest::Keep, Rest::Batch]);
         // What comes next calls.

@@ -94,8 +94,6 @@ pub(crate) struct StorageState {
     pub(crate) dropped: bool,
     /// The scope of a view is over: nothing may use it any more.
     pub(crate) closed: bool,
-    /// Nobody's: a stop on the way of packed rows.
-    pub(crate) temporary: bool,
     pub(crate) counters: Counters,
     /// USM: raw commands that may be under way.
     pub(crate) raw: SmallVec<[Stamp; 2]>,
@@ -124,7 +122,6 @@ impl StorageState {
             in_use: 0,
             dropped: false,
             closed: false,
-            temporary: false,
             counters: Counters::default(),
             raw: SmallVec::new(),
         }

@@ -72,7 +72,6 @@ impl Topology {
         Link {
             bytes_per_us: a.bytes_per_us.min(b.bytes_per_us),
             op_ns: a.op_ns.saturating_add(b.op_ns),
-            row_ns: a.row_ns.saturating_add(b.row_ns),
         }
     }
 

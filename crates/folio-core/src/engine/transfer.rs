@@ -269,8 +269,7 @@ impl Ledger {
                 pages.subtract(&inside, |b| partly.extend(b.cells()));
             }
         }
-        let way = self.way(source, domain, &rects);
-        let count = way.map_or(rects.len() as u64, |_| 1);
+        let count = rects.len() as u64;
         let moved = rects.iter().map(CopyRect::bytes).sum();
         let pages = count_of_pages + partly.len() as u64;
         self.count_transfer(id, who.queue, source, domain, [count, moved, pages]);
@@ -283,10 +282,7 @@ impl Ledger {
             staging: None,
             defines: true,
         };
-        let stamp = match way {
-            Some(way) => self.copy_packed(op, way, (source, domain), &rects),
-            None => self.copy(op, source, domain, rects),
-        };
+        let stamp = self.copy(op, source, domain, rects);
         let timeline = &self.timeline;
         let Some(storage) = self.storages.get_mut(id.0) else { return stamp };
         for elements in boxes {

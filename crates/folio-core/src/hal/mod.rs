@@ -220,11 +220,11 @@ pub unsafe trait UsmAllocator: Send + Sync {
 pub enum LaneKind {
     /// Kernels, and copies inside the device.
     Compute,
-    /// Host to device; and inside the device what came packed.
+    /// Host to device.
     Upload,
-    /// Device to host; and inside the device what is to be packed.
+    /// Device to host.
     Download,
-    /// From other devices' memory to this one's; and inside this one what came packed.
+    /// From other devices' memory to this one's.
     Peer,
 }
 

@@ -103,6 +103,14 @@ pub const FLOATS_AND_INTEGERS: &[&str] = &[
 /// Methods that Rust has and devices have not, with what to write.
 const NOT_HERE: &[(&str, &str)] = &[
     ("clone", "values are copied"),
+    ("fetch_add", ATOMIC),
+    ("fetch_sub", ATOMIC),
+    ("fetch_min", ATOMIC),
+    ("fetch_max", ATOMIC),
+    ("fetch_and", ATOMIC),
+    ("fetch_or", ATOMIC),
+    ("fetch_xor", ATOMIC),
+    ("lock", "pass an `Atomic`, or a `Reduce`"),
     ("iter", "write `for k in 0..x.len()`"),
     ("iter_mut", "write `for k in 0..x.len()`"),
     ("into_iter", "write `for k in 0..x.len()`"),
@@ -133,6 +141,8 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("try_into", "write `as`"),
 ];
 
+const ATOMIC: &str = "pass an `Atomic` and call `n.add(at, 1)`, `n.max(at, k)` and others";
+
 /// A method with this name would not be called.
 pub fn is_taken(name: &str) -> bool {
     is_together(name)
@@ -150,7 +160,15 @@ impl Walk {
     /// `x.f(..)`
     pub fn method(&mut self, call: &ExprMethodCall) -> Both {
         let name = call.method.to_string();
+        let before = self.errors.count();
         let (receiver, receiver_tree) = self.as_whole(&call.receiver);
+        if self.errors.count() > before {
+            // What it is called on is refused, so it is, too.
+            return (receiver, Tree::unit());
+        }
+        if let Some(text) = self.no_method(call, &name) {
+            return self.refuse(call.method.span(), text);
+        }
         call.args.iter().for_each(|arg| self.unproved(arg));
         let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
@@ -168,10 +186,6 @@ impl Walk {
             return (quote!(#function #given), tree);
         }
         let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
-        if let Some((_, instead)) = NOT_HERE.iter().find(|(not, _)| *not == name) {
-            let text = format!("method `{name}` is not known on devices; {instead}");
-            return self.refuse(method.span(), text);
-        }
         // A method of a struct, by `#[device_fn] impl`.
         self.acts += 1;
         let (slot, entry) = self.callee(method.span());
@@ -184,6 +198,32 @@ impl Walk {
             quote_spanned!(span => ({ ::folio::ir::host_function!(#hidden, self); #native }) #given),
             tree,
         )
+    }
+
+    /// Why this is no method, as far as names say.
+    fn no_method(&self, call: &ExprMethodCall, name: &str) -> Option<String> {
+        if let Some((_, instead)) = NOT_HERE.iter().find(|(not, _)| *not == name) {
+            return Some(format!("method `{name}` is not known on devices; {instead}"));
+        }
+        let of = &call.receiver;
+        let has = match (self.is_view(of), self.rank_of_item(of), name) {
+            (true, _, "len" | "shape") | (_, Some(1), "index") | (_, Some(2 | 3), "pos") => {
+                return None;
+            }
+            (true, ..) => "a view has `len()` and `shape()`, and elements: `x[k]`",
+            (_, Some(_), of) if of.starts_with("local_") || of.starts_with("subgroup_") => {
+                return None;
+            }
+            (_, Some(1), _) => "an item of one dimension has a position, `i.index()`",
+            (_, Some(2), _) => {
+                "an item of two dimensions has a position, `let (row, column) = i.pos();`"
+            }
+            (_, Some(_), _) => {
+                "an item of three dimensions has a position, `let (plane, row, column) = i.pos();`"
+            }
+            _ => return None,
+        };
+        Some(format!("there is no `{name}` here; {has}"))
     }
 
     /// `f(..)`
@@ -241,7 +281,10 @@ impl Walk {
         if self.name.is_some() && self.name.as_ref() == alone {
             return Some("a function cannot call itself on devices; write a loop");
         }
-        if alone.is_some_and(|name| self.scopes.find(name).is_some()) {
+        if let Some(local) = alone.and_then(|name| self.scopes.find(name)) {
+            if self.spoilt.contains(&local) {
+                return None;
+            }
             return Some("this is a variable; call a #[device_fn] by its name");
         }
         if FLOATS_AND_INTEGERS.contains(&owner) {

@@ -27,7 +27,13 @@ impl Walk {
         };
         self.scopes.enter();
         let mut lets = vec![];
+        let before = self.errors.count();
         let (of, subject) = self.subject(&choice.expr, &mut lets);
+        if self.errors.count() > before {
+            // What it is instead has other patterns.
+            self.scopes.leave();
+            return (of, Tree::unit());
+        }
         let arms = choice.arms.iter().map(|arm| self.arm(arm, &subject, &mut lets));
         let arms: Vec<_> = arms.collect();
         self.scopes.leave();
@@ -200,8 +206,13 @@ impl Walk {
     }
 
     fn no_pattern(&mut self, pat: &Pat) -> (TokenStream, Test) {
-        let text = "this pattern is not supported; match on numbers, `bool`, constants, ranges, and tuples \
-            written in the `match`";
+        let text = match pat {
+            Pat::TupleStruct(_) | Pat::Struct(_) => NO_ENUMS,
+            _ => {
+                "this pattern is not supported; match on numbers, `bool`, constants, ranges, and tuples \
+                 written in the `match`"
+            }
+        };
         self.refuse(pat.span(), text);
         (quote!(_), None)
     }
@@ -229,6 +240,16 @@ impl Walk {
             }
             _ => None,
         }
+    }
+}
+
+const NO_ENUMS: &str = "kernels have no enums, and so no `Option` and no `Result`; compare numbers: `if k < x.len() { .. }`";
+
+/// What to write instead of `if let` with this pattern.
+pub(super) fn instead_of_let(pat: &Pat) -> &'static str {
+    match pat {
+        Pat::TupleStruct(_) | Pat::Struct(_) => NO_ENUMS,
+        _ => "`let` in a condition is not supported; compare with `==`, or write `match`",
     }
 }
 

@@ -1,10 +1,10 @@
 //! Branches, loops, and ways out.
 
-use super::{Both, Walk, Zone};
+use super::{Both, NOTHING_RETURNED, Walk, Zone};
 use crate::pattern::context;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Block, Expr, ExprForLoop, ExprIf, ExprRange, Label, Lifetime, RangeLimits};
 
@@ -26,7 +26,7 @@ impl Around {
 impl Walk {
     pub(super) fn branch(&mut self, branch: &ExprIf) -> Both {
         if let Expr::Let(condition) = &*branch.cond {
-            return self.refuse(condition.span(), "`if let` is not supported; compare with `==`");
+            return self.unsupported(&Expr::Let(condition.clone()));
         }
         let (cond, cond_tree) = self.expr(&branch.cond);
         let (then, then_tree) = self.block(&branch.then_branch);
@@ -54,8 +54,7 @@ impl Walk {
         match expr {
             Expr::While(repeat) => {
                 if let Expr::Let(condition) = &*repeat.cond {
-                    let text = "`while let` is not supported; compare with `==`";
-                    return self.refuse(condition.span(), text);
+                    return self.unsupported(&Expr::Let(condition.clone()));
                 }
                 let (cond, cond_tree) = self.expr(&repeat.cond);
                 let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
@@ -104,6 +103,7 @@ impl Walk {
                     (quote!(return), Tree::of("return").maybe(None))
                 }
                 None => (quote!(return), Tree::of("return").maybe(None)),
+                Some(value) if self.gives_nothing => self.refuse(value.span(), NOTHING_RETURNED),
                 Some(value) => {
                     let (native, tree) = self.expr(value);
                     (quote!(return #native), Tree::of("return").maybe(Some(&tree)))
@@ -180,9 +180,7 @@ impl Walk {
         }
         let spine = self.spine_loop(repeat);
         let Expr::Range(range) = over else {
-            let text =
-                "`for` runs over a range here: `for k in a..b`, with `.rev()`, `.step_by(n)`";
-            return self.refuse(repeat.expr.span(), text);
+            return self.refuse(repeat.expr.span(), self.no_range(over));
         };
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
             return self.refuse(range.span(), "give the range both ends");
@@ -215,6 +213,27 @@ impl Walk {
         let counted = counted.part(&last_tree).flag(inclusive).flag(reversed);
         let tree = counted.maybe(step.as_ref().map(|(_, tree)| tree)).part(&tree);
         (quote!(#label for #pat in #over #body), tree)
+    }
+
+    /// What to write instead of a `for` over what is no range.
+    fn no_range(&self, over: &Expr) -> String {
+        let mut of = over;
+        loop {
+            of = match of {
+                Expr::Reference(inner) => &inner.expr,
+                Expr::Paren(inner) => &inner.expr,
+                Expr::MethodCall(call) => &call.receiver,
+                _ => break,
+            };
+        }
+        let text = "`for` runs over numbers here";
+        match of {
+            Expr::Path(path) if self.number(of).is_some() => {
+                let name = path.to_token_stream();
+                format!("{text}: write `for k in 0..{name}.len()`, and `{name}[k]`")
+            }
+            _ => format!("{text}: write `for k in a..b`, with `.rev()`, `.step_by(n)`"),
+        }
     }
 
     /// What a `for` runs over, in Rust.

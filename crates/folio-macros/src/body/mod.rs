@@ -74,6 +74,10 @@ pub struct Walk {
     pub first: usize,
     /// The function is a kernel, not called by one.
     pub ends_items: bool,
+    /// There is an item or a group.
+    pub placed: bool,
+    /// The function is a kernel that is not refused for what it returns.
+    gives_nothing: bool,
     /// It has type parameters.
     pub generic: bool,
     /// The name of the function, which may not call itself.
@@ -96,6 +100,8 @@ pub struct Walk {
     /// Every item of the group gets here, or some may have left the phase.
     together: bool,
     left: bool,
+    /// Variables whose value was refused.
+    spoilt: BTreeSet<u16>,
     /// What comes next may be the name of local memory, or of what items keep.
     as_whole: bool,
     /// The entry of `usize`, once an index needs it.
@@ -186,9 +192,37 @@ impl Walk {
         }
         attributes::refuse(signature.to_token_stream(), &mut self.errors);
         attributes::refuse(block.to_token_stream(), &mut self.errors);
+        self.gives_nothing =
+            self.ends_items && matches!(signature.output, syn::ReturnType::Default);
+        if self.gives_nothing {
+            self.refuse_value(block);
+        }
         let both = self.body(block);
         self.refuse_excess(signature.ident.span());
         both
+    }
+
+    /// A kernel's block that ends in a value.
+    fn refuse_value(&mut self, block: &Block) {
+        let Some(Stmt::Expr(value, None)) = block.stmts.last() else { return };
+        let gives = match value {
+            Expr::Binary(binary) => !number::is_assignment(&binary.op),
+            Expr::Tuple(tuple) => !tuple.elems.is_empty(),
+            value => matches!(
+                value,
+                Expr::Lit(_)
+                    | Expr::Path(_)
+                    | Expr::Index(_)
+                    | Expr::Unary(_)
+                    | Expr::Cast(_)
+                    | Expr::Field(_)
+                    | Expr::Array(_)
+                    | Expr::Struct(_)
+            ),
+        };
+        if gives {
+            self.refuse(value.span(), NOTHING_RETURNED);
+        }
     }
 
     fn body(&mut self, block: &Block) -> Both {
@@ -268,6 +302,7 @@ impl Walk {
         let fitting = positions::fitting(pat, &init.expr);
         let pat = fitting.as_ref().unwrap_or(pat);
         let private = self.kept(&init.expr);
+        let before = self.errors.count();
         let (native, tree) = match private {
             Some(call) => self.keeps(call),
             None => {
@@ -282,6 +317,11 @@ impl Walk {
         } else {
             self.scopes.pattern(pat, &mut self.errors)
         };
+        if self.errors.count() > before
+            && let Pat::Ident(name) = pat
+        {
+            self.spoilt.extend(self.scopes.find(&name.ident));
+        }
         self.learn(pat, &init.expr);
         self.learn_kind(pat, &init.expr);
         if private.is_some() {
@@ -324,6 +364,9 @@ impl Walk {
             Expr::Assign(assign) => self.assign(&assign.left, &assign.right, assign.eq_token.span),
             Expr::Cast(cast) => self.cast(cast),
             Expr::Field(field) => {
+                if let Some((at, text)) = self.no_number(&field.base) {
+                    return self.refuse(at, text);
+                }
                 let (native, tree) = self.expr(&field.base);
                 let member = &field.member;
                 let name = name_of(member);
@@ -422,7 +465,7 @@ impl Walk {
             Expr::Try(_) => {
                 "`?` is not supported, as kernels return no errors; compare with `if`, or write `assert!`"
             }
-            Expr::Let(_) => "`if let` is not supported; compare with `==`",
+            Expr::Let(of) => choice::instead_of_let(&of.pat),
             Expr::Range(_) => "a range is only for `for`; write its ends as two values",
             Expr::Await(_) | Expr::Async(_) => "kernels cannot be async",
             Expr::Unsafe(_) => "`unsafe` is not supported in kernels; use an opaque kernel",
@@ -454,6 +497,10 @@ impl Walk {
         (native, names.iter().fold(tree, Tree::word))
     }
 }
+
+/// What a kernel does with its results.
+pub(crate) const NOTHING_RETURNED: &str =
+    "kernels return nothing; pass an `Out`, and write to it: `y[i] = ..;`";
 
 /// Expressions that give nothing, without a semicolon.
 fn is_statement(expr: &Expr) -> bool {

@@ -72,6 +72,9 @@ impl Walk {
             return self.refuse(ty.span(), "write the type after `as`");
         }
         refuse_type(ty, self);
+        if let Some((at, text)) = self.no_number(&cast.expr) {
+            return self.refuse(at, text);
+        }
         let (native, tree) = self.expr(&cast.expr);
         let entry = self.type_entry(ty);
         let function = quote_spanned!(cast.as_token.span => ::folio::ir::device::cast::<_, #ty>);
@@ -117,7 +120,7 @@ impl Walk {
     }
 
     /// Why this is no operand, as far as its name says.
-    fn no_number(&self, operand: &Expr) -> Option<(Span, String)> {
+    pub(super) fn no_number(&self, operand: &Expr) -> Option<(Span, String)> {
         let name = operand.to_token_stream();
         let text = match (self.is_view(operand), self.rank_of_item(operand)) {
             (true, _) => format!("`{name}` is a view; write its element: `{name}[i]`"),
@@ -185,7 +188,7 @@ fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-fn is_assignment(op: &BinOp) -> bool {
+pub(super) fn is_assignment(op: &BinOp) -> bool {
     matches!(
         op,
         BinOp::AddAssign(_)

@@ -88,7 +88,15 @@ impl Walk {
                 (target, tree)
             }
             other => {
-                let text = "cannot assign to this; assign to a variable, a field, or an element";
+                let text = match other {
+                    Expr::Path(path) => format!(
+                        "`{}` is no variable of this kernel, which changes nothing outside but its views; pass an \
+                         `Atomic` and add to it, `n.add(0, 1)`, or a `Reduce`",
+                        path.to_token_stream()
+                    ),
+                    _ => "cannot assign to this; assign to a variable, a field, or an element"
+                        .to_owned(),
+                };
                 let (native, tree) = self.refuse(other.span(), text);
                 (Target::Name(native), tree)
             }

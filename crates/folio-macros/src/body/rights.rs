@@ -183,7 +183,8 @@ impl Walk {
             (Owner::Row, _) => self.is_value(place) || self.rank_of_item(place).is_some(),
             _ => self.is_value(place),
         };
-        if !foreign {
+        // Of a kernel without item that is said.
+        if !foreign || !self.placed {
             return None;
         }
         let item = match self.item_name() {

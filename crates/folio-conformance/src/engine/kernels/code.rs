@@ -317,11 +317,17 @@ pub fn items_counted(_i: Item, sum: Reduce<i32, Add>) {
     sum.give(1);
 }
 
-#[kernel]
-pub fn forgets(i: Item, y: Out<i32>) {
+#[device_fn]
+fn perhaps(i: Item, y: Out<i32>) {
     if i.index() > 0 {
         y[i] = 1;
     }
+}
+
+/// Which the macro, seeing one function at a time, does not find.
+#[kernel]
+pub fn forgets(i: Item, y: Out<i32>) {
+    perhaps(i, y);
 }
 
 #[kernel]

@@ -13,6 +13,7 @@
 //! errors of a function come at once (`errors`).
 
 mod body;
+mod combine;
 mod conditions;
 mod derive;
 mod entry;

@@ -33,6 +33,7 @@ mod sealed {
 macro_rules! coords {
     ($([$($g:tt)*] $numbers:ty, $rank:tt, |$at:pat_param| $coords:expr;)*) => {$(
         impl<$($g)*> Sealed for $numbers {}
+        #[diagnostic::do_not_recommend]
         impl<$($g)*> Coords<$rank> for $numbers {
             #[inline(always)]
             fn coords(self) -> [usize; $rank] {
@@ -81,6 +82,7 @@ pub trait Place<T, const D: usize>: Sealed {
 /// Indices of slices.
 macro_rules! places {
     ($($index:ty => $output:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T, const D: usize> Place<T, D> for $index {
             type Output = $output;
             #[inline]
@@ -108,6 +110,7 @@ places! {
 /// Positions.
 macro_rules! positions {
     ($([$($g:tt)*] $position:ty, $rank:tt;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T, $($g)*> Place<T, $rank> for $position {
             type Output = T;
             #[inline]

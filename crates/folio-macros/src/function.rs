@@ -4,7 +4,7 @@ use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
 use crate::parameter::{Parameter, Role, argument_of, grid_of, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
-use crate::{conditions, entry, fragments, methods, names, outputs, stub};
+use crate::{combine, conditions, entry, fragments, methods, names, outputs, positions, stub};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
@@ -31,6 +31,7 @@ pub enum Kind {
 /// Expands an attribute.
 pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStream {
     let (arguments, item) = (fragments::opened(arguments), fragments::opened(item));
+    let item = positions::opened(item);
     let mut function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
@@ -56,6 +57,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
             return syn::Error::new(item.span(), text).to_compile_error();
         }
     };
+    combine::resolve(&mut function.sig);
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
     walk.name = Some(function.sig.ident.clone());
@@ -186,6 +188,13 @@ impl Signature {
                 GenericParam::Lifetime(lifetime) => {
                     let text = "kernels cannot have lifetimes; values are copied";
                     walk.refuse(lifetime.span(), text);
+                }
+                GenericParam::Type(ty) if combine::is_one(&ty.ident) => {
+                    let text = format!(
+                        "`{}` is what reductions combine with; give the type parameter another name",
+                        ty.ident
+                    );
+                    walk.refuse(ty.span(), text);
                 }
                 GenericParam::Type(ty)
                     if kind != Kind::Method && !conditions::is_bound(ty, &signature.generics) =>

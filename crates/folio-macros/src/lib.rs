@@ -13,6 +13,7 @@
 //! errors of a function come at once (`errors`).
 
 mod body;
+mod combine;
 mod conditions;
 mod derive;
 mod entry;
@@ -26,6 +27,7 @@ mod names;
 mod outputs;
 mod parameter;
 mod pattern;
+mod positions;
 mod refused;
 mod stub;
 mod tree;

@@ -69,14 +69,56 @@ pub use folio_cuda as cuda;
 pub use folio_opencl as opencl;
 
 /// What most programs need.
+///
+/// Kernels know what combines by its name: `Reduce<f32, Add>`, `g.reduce::<Max>(..)`. `Add` and `Mul` are also traits of
+/// [`std::ops`], so they are values only here, for `algorithms::reduce(&q, Add, &x)`; types outside of kernels say
+/// `combine::Add`.
+///
+/// ```
+/// use folio::prelude::*;
+/// use std::ops::Add;
+///
+/// #[derive(Clone, Copy, DeviceType)]
+/// #[repr(C)]
+/// struct Money {
+///     cents: i64,
+/// }
+///
+/// impl Add for Money {
+///     type Output = Money;
+///     fn add(self, other: Money) -> Money {
+///         Money { cents: self.cents + other.cents }
+///     }
+/// }
+///
+/// #[kernel]
+/// fn total(i: Item, x: In<i64>, sum: Reduce<i64, Add>) {
+///     sum.give(x[i]);
+/// }
+///
+/// fn sum<T: Number>(x: T, y: T) -> T
+/// where
+///     combine::Add: folio::ir::device::Combine<T>,
+/// {
+///     <combine::Add as folio::ir::device::Combine<T>>::combine(x, y)
+/// }
+/// ```
 pub mod prelude {
+    pub use folio_core::combine::{And, Max, Min, Or, Xor};
     pub use folio_core::ir::device::Number;
     pub use folio_core::{
         Atomic, Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Group, In, InOut,
         InOutGroup, InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk, OutGroup, OutRow,
-        Queue, Racy, Reduce, Runtime, Selector, Shared, Status, Timing, combine::*,
+        Queue, Racy, Reduce, Runtime, Selector, Shared, Status, Timing, combine,
     };
     pub use folio_macros::{DeviceType, device_fn, kernel};
+
+    /// [`combine::Add`] as a value.
+    #[allow(non_upper_case_globals, reason = "the name of a unit struct")]
+    pub const Add: combine::Add = combine::Add;
+    /// [`combine::Mul`] as a value.
+    #[allow(non_upper_case_globals, reason = "the name of a unit struct")]
+    pub const Mul: combine::Mul = combine::Mul;
 }
 
 /// A builder with every backend that is compiled in, set up from the environment

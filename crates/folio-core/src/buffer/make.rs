@@ -40,6 +40,7 @@ pub trait Contents<T: DeviceType> {
 
 macro_rules! contents {
     ($([$($g:tt)*] $of:ty, |$data:ident| $contents:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<T: DeviceType, $($g)*> Contents<T> for $of {
             fn contents<'c>(self) -> Cow<'c, [T]>
             where

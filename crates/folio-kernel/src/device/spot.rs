@@ -29,6 +29,7 @@ spots! {
     [] usize, 1, |k| [k];
     [] u32, 1, |k| [k as usize];
     [] i32, 1, |k| [k as usize];
+    [const D: usize] [usize; D], D, |at| at;
     [] (usize, usize), 2, |(r, c)| [r, c];
     [] (usize, usize, usize), 3, |(z, y, x)| [z, y, x];
     [const D: usize] Item<'_, D>, D, |item| item.at;

@@ -404,6 +404,13 @@ impl<T: Shared, const N: usize> Elements for [T; N] {
     type Element = T;
 }
 #[diagnostic::do_not_recommend]
+impl<T: Shared, const D: usize> At<[usize; D]> for View<'_, In<T, D>, T, D> {
+    #[inline(always)]
+    #[track_caller]
+    fn at(&self, at: [usize; D]) -> T {
+        read(self.element(at))
+    }
+}
 impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
     #[inline(always)]
     #[track_caller]

@@ -10,11 +10,12 @@
 use super::Walk;
 use crate::names;
 use crate::pattern::context;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::{HashMap, HashSet};
 use syn::{
-    BinOp, Block, Expr, ExprIf, ExprLit, ExprMethodCall, Lit, Member, Pat, Stmt, Type, UnOp,
+    BinOp, Block, Expr, ExprArray, ExprIf, ExprLit, ExprMethodCall, ExprTuple, Lit, Member, Pat,
+    PatSlice, PatTuple, Stmt, Type, UnOp, parse_quote,
 };
 
 /// Tokens of what is known of a name. It is written wherever the name is, so that names made of names would grow
@@ -440,9 +441,23 @@ impl Walk {
 
     fn learnt<'p>(&self, pattern: &'p Pat, value: &Expr, all: &mut Vec<(&'p Pat, TokenStream)>) {
         match (pattern, value) {
-            (Pat::Tuple(names), Expr::Tuple(values)) if names.elems.len() == values.elems.len() => {
-                for (name, value) in names.elems.iter().zip(&values.elems) {
+            (
+                Pat::Tuple(PatTuple { elems: names, .. }),
+                Expr::Tuple(ExprTuple { elems: values, .. }),
+            )
+            | (
+                Pat::Slice(PatSlice { elems: names, .. }),
+                Expr::Array(ExprArray { elems: values, .. }),
+            ) if names.len() == values.len() => {
+                for (name, value) in names.iter().zip(values) {
                     self.learnt(name, value, all);
+                }
+            }
+            (Pat::Slice(names), Expr::MethodCall(call)) => {
+                for (dim, name) in names.elems.iter().enumerate() {
+                    let dim = Literal::usize_unsuffixed(dim);
+                    let ends = self.ends(&parse_quote!(#call[#dim]));
+                    all.extend(ends.map(|ends| (name, ends)));
                 }
             }
             (Pat::Tuple(names), Expr::MethodCall(call)) if is_tuple(call) => {

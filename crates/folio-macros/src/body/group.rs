@@ -8,6 +8,7 @@
 use super::strip::Plan;
 use super::subgroup::is_together;
 use super::{Both, Strips, Walk, place_of};
+use crate::combine;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -351,6 +352,7 @@ impl Walk {
             return nothing();
         };
         let (room, method) = (self.room(), &call.method);
+        let combine = combine::resolved(combine);
         let entry = self.entry(quote_spanned! {combine.span()=>
             <#combine as ::folio::ir::device::Combining>::entry as fn() -> __s::Entry
         });

@@ -31,6 +31,7 @@ use crate::errors::Errors;
 use crate::names;
 use crate::parameter::Grid;
 use crate::pattern::Scopes;
+use crate::positions;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -306,6 +307,8 @@ impl Walk {
             self.scopes.pattern(pat, &mut self.errors);
             return (quote!(let #pat;), Tree::unit());
         };
+        let fitting = positions::fitting(pat, &init.expr);
+        let pat = fitting.as_ref().unwrap_or(pat);
         let private = self.kept(&init.expr);
         let before = self.errors.count();
         let (native, tree) = match private {

@@ -10,6 +10,7 @@ mod groups;
 mod language;
 mod limits;
 mod outside;
+mod positions;
 mod rare;
 mod ways;
 
@@ -27,6 +28,7 @@ use groups::*;
 use language::*;
 use limits::*;
 use outside::*;
+use positions::*;
 use rare::*;
 use ways::*;
 
@@ -67,6 +69,7 @@ tests![
     data_dependent_indices_read_everything,
     outputs_are_discarded_where_the_launch_is,
     items_have_their_positions,
+    positions_are_arrays_and_tuples,
     rows_of_any_width,
     interiors_and_edges,
     boxes_fail_together,

@@ -59,7 +59,7 @@ impl Engine {
         let entry = &self.devices[usize::from(at)];
         match entry.kernels.find(code) {
             Ok(handle) => Ok(handle),
-            Err(_) => self.load_now(at, code),
+            Err(_) => self.noting_loss(self.load_now(at, code)),
         }
     }
 
@@ -86,6 +86,16 @@ impl Engine {
 
     /// The handle of an opaque kernel on a device, which loads it if it has not yet.
     pub(crate) fn load_opaque(
+        &self,
+        at: u16,
+        source: Source<'_>,
+        name: &str,
+        options: &[&str],
+    ) -> Result<KernelHandle, Error> {
+        self.noting_loss(self.load_opaque_now(at, source, name, options))
+    }
+
+    fn load_opaque_now(
         &self,
         at: u16,
         source: Source<'_>,

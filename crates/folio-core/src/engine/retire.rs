@@ -213,7 +213,7 @@ impl Ledger {
     }
 
     /// The failure that is the loss of a device: one, whoever finds it first.
-    fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
+    pub(crate) fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
         if let Some(failure) = &self.device_lost[device] {
             return failure.clone();
         }

@@ -208,7 +208,7 @@ impl<'a> Held<'a> {
     pub(crate) fn make(&mut self, lacking: &[Piece]) {
         let mut made: SmallVec<[Garbage; 4]> = SmallVec::new();
         for piece in lacking {
-            match self.make_one(*piece) {
+            match self.engine.noting_loss(self.make_one(*piece)) {
                 Ok(new) => made.push(new),
                 Err(_) => return made.into_iter().for_each(|new| self.engine.free(new)),
             }

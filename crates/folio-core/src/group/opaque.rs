@@ -152,7 +152,8 @@ impl CommandGroup {
             return Err(Error::NotAccessible { label, home, device: name(entry.domain) });
         }
         let checked = engine.open(self.device)?.check(handle, &launch.geometry, &opaque.arguments);
-        checked.map_err(|cause| self.refused(opaque.device, &opaque.name, cause))
+        let checked = checked.map_err(|cause| self.refused(opaque.device, &opaque.name, cause));
+        engine.noting_loss(checked)
     }
 
     pub(super) fn refused(&self, device: u16, kernel: &str, cause: HalError) -> Error {

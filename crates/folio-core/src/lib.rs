@@ -33,6 +33,7 @@ mod runtime;
 mod scope;
 mod select;
 mod sync;
+mod text;
 mod usm;
 mod views;
 

@@ -6,6 +6,7 @@ use super::contain;
 use crate::error::Error;
 use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
 use crate::sync::Mutex;
+use crate::text::Plain;
 use folio_kernel::device::Code;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -115,10 +116,14 @@ impl Engine {
             let device = entry.name.clone();
             match cause.kind {
                 HalErrorKind::Unsupported => {
-                    let what = format!("kernels in {} (kernel `{name}`)", source.language());
+                    let what =
+                        format!("kernels in {} (kernel `{}`)", source.language(), Plain(name));
                     Error::Unsupported { device, what }
                 }
-                _ => Error::Device { device, doing: format!("load kernel `{name}`"), cause },
+                _ => {
+                    let doing = format!("load kernel `{}`", Plain(name));
+                    Error::Device { device, doing, cause }
+                }
             }
         })?;
         loaded.insert(code, handle);

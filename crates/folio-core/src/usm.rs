@@ -195,13 +195,12 @@ impl Runtime {
         let req =
             AllocReq { kind, size, align, import, zeroed, linked: false, label: label.as_str() };
         let make = || engine.device_alloc(device.at, req, "USM allocation", &label);
-        let mut alloc = match make() {
-            Err(Error::OutOfMemory { .. }) => {
-                engine.reclaim();
-                make()
-            }
-            other => other,
-        }?;
+        let mut made = make();
+        if matches!(made, Err(Error::OutOfMemory { .. })) {
+            engine.reclaim();
+            made = make();
+        }
+        let mut alloc = engine.noting_loss(made)?;
         alloc.clean |= import.is_some();
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);

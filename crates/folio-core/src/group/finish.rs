@@ -221,7 +221,8 @@ impl CommandGroup {
             let handle = engine.load(self.device, code)?;
             if launch.geometry.group.is_some() {
                 let checked = engine.open(self.device)?.check(handle, &launch.geometry, &[]);
-                checked.map_err(|cause| self.refused(self.device, &code.name, cause))?;
+                let checked = checked.map_err(|cause| self.refused(self.device, &code.name, cause));
+                engine.noting_loss(checked)?;
             }
             launch.loaded = Some(handle);
             let Launch { geometry, params, scalars, .. } = &*launch;

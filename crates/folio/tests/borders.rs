@@ -433,7 +433,7 @@ fn what_is_wrong_inside_and_outside_of_guards_is_told() {
         assert_eq!(failed(run(0, 100, all.clone())), ViolationKind::Assertion);
         assert_eq!(failed(run(columns - 1, 0, all.clone())), ViolationKind::DivisionByZero);
         assert_eq!(failed(run(rows - 1, 60, all.clone())), ViolationKind::Assertion);
-        // At the border nobody divides.
+        // At the border no item divides.
         run(columns - 1, 0, [0..1, 0..columns]).unwrap().wait().unwrap();
     }
 }

@@ -29,6 +29,7 @@ mod suites;
 mod test;
 mod tidy;
 mod tree;
+mod wrap;
 
 use std::process::ExitCode;
 

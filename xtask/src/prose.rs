@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lex;
+use crate::lex::{self, Split};
 use crate::tree::File;
+use crate::wrap;
 
 /// A line of a document is read beside code.
 const DOCUMENT_COLUMNS: usize = 160;
@@ -55,6 +56,17 @@ pub fn of_document(file: &File, files: &[File]) -> Vec<(usize, String)> {
 /// True for what [`of_document`] is about.
 pub fn is_document(file: &File) -> bool {
     file.path.ends_with(".md")
+}
+
+/// Comments that are too wide, by line. Rows of tables cannot be wrapped.
+pub fn wide_comments(text: &str, split: &Split) -> Vec<usize> {
+    let is_row =
+        |comment: &str| comment.trim_start().trim_start_matches(['/', '!']).starts_with(" |");
+    let wide = |(line, comment): (&str, &String)| {
+        !comment.trim().is_empty() && !is_row(comment) && line.chars().count() > wrap::COLUMNS
+    };
+    let lines = text.lines().zip(&split.comments).enumerate();
+    lines.filter(|(_, both)| wide(*both)).map(|(at, _)| at).collect()
 }
 
 /// What the words without an actor come to: problems, and where fewer are there than may be.
@@ -163,6 +175,15 @@ mod tests {
         let of = |at: usize| of_document(&files[at], &files);
         assert_eq!(of(1), []);
         assert_eq!(of(2).len(), 3, "{:?}", of(2));
+    }
+
+    #[test]
+    fn comments_are_narrow() {
+        let check = |text: &str| wide_comments(text, &lex::split(text));
+        let wide = "x".repeat(wrap::COLUMNS);
+        let text =
+            format!("// {wide}\n//! | {wide} |\nlet x = \"{wide} // \";\nf(); // {wide}\n// a");
+        assert_eq!(check(&text), [0, 3]);
     }
 
     #[test]

@@ -141,22 +141,33 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         KernelCall { scalars, given, params: *params, _kernel: PhantomData }
     }
 
+    /// The next argument, a scalar.
+    ///
+    /// # Safety
+    /// For the kernel's macro: the next parameter is of this type.
     #[doc(hidden)]
-    pub fn value<T: Shared>(&mut self, value: T) {
+    pub unsafe fn value<T: Shared>(&mut self, value: T) {
         put_scalar(value, &mut self.scalars);
         self.params += 1;
     }
 
+    /// The next argument, memory.
+    ///
+    /// # Safety
+    /// As for [`value`](Self::value).
     #[doc(hidden)]
-    pub fn memory<P>(&mut self, argument: impl Argument<P>) {
+    pub unsafe fn memory<P>(&mut self, argument: impl Argument<P>) {
         let Given(passed, _) = argument.given();
         self.given.push(Passed { param: self.params, ..passed });
         self.params += 1;
     }
 
     /// A parameter that is no argument.
+    ///
+    /// # Safety
+    /// For the kernel's macro: the next parameter is local memory.
     #[doc(hidden)]
-    pub fn local(&mut self) {
+    pub unsafe fn local(&mut self) {
         self.params += 1;
     }
 }

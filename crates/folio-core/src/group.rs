@@ -162,7 +162,7 @@ impl CommandGroup {
             self.after.push(event.stamp);
             self.pins.extend(event.pin.clone());
         } else {
-            let by = Some(Use { command: self.label.clone(), access: None });
+            let by = self.used(None, Label::NONE);
             self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE, by });
         }
         self
@@ -172,10 +172,20 @@ impl CommandGroup {
         self.wrong.get_or_insert(error);
     }
 
+    /// Where this command uses something, for errors.
+    fn used(&self, access: Option<usize>, parameter: Label) -> Option<Use> {
+        Some(Use { command: self.label.clone(), access, parameter })
+    }
+
     fn access(&mut self, part: Part, mode: Mode) -> Token {
+        self.access_for(part, mode, || Label::NONE)
+    }
+
+    /// An access for a kernel's parameter.
+    fn access_for(&mut self, part: Part, mode: Mode, parameter: impl FnOnce() -> Label) -> Token {
         if !part.view.storage.core.same(&self.core) {
             let label = part.view.storage.label.clone();
-            let by = Some(Use { command: self.label.clone(), access: Some(self.made.len()) });
+            let by = self.used(Some(self.made.len()), parameter());
             self.refuse(Error::WrongRuntime { what: "buffer", label, by });
         }
         self.made.push(Made { part, mode });
@@ -228,8 +238,8 @@ impl CommandGroup {
     /// races. Reading outside of an access fails the command.
     ///
     /// A kernel computes and does not block. A backend may run it on any thread that is in a call of
-    /// the runtime: on the CPU a short kernel that is ready runs before `submit` returns, because
-    /// passing it on would take longer. So a kernel must not take a lock that a thread holds while it
+    /// the runtime: on the CPU a kernel that is ready, and short by what its earlier launches took, runs before
+    /// `submit` returns, because passing it on would take longer. So a kernel must not take a lock that a thread holds while it
     /// submits or waits; that can be a deadlock. What blocks or locks is a
     /// [`host_task`](Self::host_task), which has a thread of its own.
     ///

@@ -151,18 +151,30 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         HostCall { scalars: Scalars::new(), lent: vec![], params: 0, _kernel: PhantomData }
     }
 
-    pub fn value<T: Shared>(&mut self, value: T) {
+    /// The next argument, a scalar.
+    ///
+    /// # Safety
+    /// The next parameter is of this type.
+    pub unsafe fn value<T: Shared>(&mut self, value: T) {
         put_scalar(value, &mut self.scalars);
         self.params += 1;
     }
 
-    pub fn memory<P>(&mut self, argument: impl HostArgument<P> + 'm) {
+    /// The next argument, memory.
+    ///
+    /// # Safety
+    /// As for [`value`](Self::value).
+    pub unsafe fn memory<P>(&mut self, argument: impl HostArgument<P> + 'm) {
         let Lent(slice, _) = argument.lend::<'m>();
         self.lent.push((self.params, slice));
         self.params += 1;
     }
 
-    pub fn local(&mut self) {
+    /// A parameter that is no argument.
+    ///
+    /// # Safety
+    /// The next parameter is local memory.
+    pub unsafe fn local(&mut self) {
         self.params += 1;
     }
 
@@ -210,6 +222,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
                     launch: places.range.to_vec(),
                     offset: places.offset.to_vec(),
                     access: nth,
+                    parameter: label.clone(),
                     buffer: label,
                     extent: lent.visible(),
                 });
@@ -240,5 +253,5 @@ fn failed(violation: Violation) -> Error {
     let (label, cause) =
         (Label::from(violation.kernel.as_str()), Cause::Kernel(Arc::new(violation)));
     let (id, device) = (LAST.fetch_add(1, Ordering::Relaxed), "host".to_owned());
-    Error::Failed(Arc::new(Failure { id, what: "kernel", label, device, cause }))
+    Error::failed(Arc::new(Failure::new(id, "kernel", label, device, cause)))
 }

@@ -24,6 +24,7 @@ mod items;
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
+mod notice;
 mod opaque;
 mod order;
 mod panics;

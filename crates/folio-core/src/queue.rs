@@ -313,7 +313,7 @@ impl Queue {
             }
         }
         match engine.enter(|ledger| ledger.take_failure(inner.id)) {
-            Some(failure) => Err(Error::Failed(failure)),
+            Some(failure) => Err(Error::failed(failure)),
             None => Ok(true),
         }
     }

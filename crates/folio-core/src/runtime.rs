@@ -48,6 +48,7 @@ struct Open(Arc<Engine>);
 impl Drop for Open {
     fn drop(&mut self) {
         self.0.close();
+        self.0.take_leave();
     }
 }
 
@@ -70,7 +71,11 @@ impl Core {
 
 /// A runtime: its devices, and the data and work on them. Cheap to clone.
 ///
-/// Dropping it never waits: what has been submitted runs to its end.
+/// **Dropping the last handle does not wait for submitted work.** (Queues, buffers, events and guards are handles, too.)
+/// The work runs on, but only for as long as the process lives: a program that returns from `main` takes it with
+/// it. Read the results, or call [`wait`](Runtime::wait) or [`shutdown`](Runtime::shutdown) first. If work has not ended
+/// then, a line on standard error says which, unless there is a [handler](RuntimeBuilder::on_failure), the thread
+/// panics, or `FOLIO_QUIET=1` is set.
 #[derive(Clone)]
 pub struct Runtime {
     pub(crate) core: Arc<Core>,
@@ -156,7 +161,11 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Who is told of each failure of submitted work, once. Called from any thread, without locks.
+    /// Who is told of each failure of submitted work, once, when it is found. Called from any thread, without locks.
+    ///
+    /// Without this, a failure that no call has returned by the time the runtime's last handle goes is written to standard
+    /// error, in one line; so is one that is found after that. A call returns a failure when it is a wait, a read, or an
+    /// event's `status`. A handler replaces that: with one, the runtime writes nothing.
     #[must_use]
     pub fn on_failure(
         mut self,
@@ -484,9 +493,28 @@ impl Runtime {
         self.core.engine.enter(|ledger| ledger.counters())
     }
 
-    /// Waits until everything submitted so far is done.
+    /// Waits until everything submitted so far is done. Then it returns the oldest failure that no call has returned yet,
+    /// such as that of a command whose event was dropped; call again for the next. The first 1000 are kept for this.
+    ///
+    /// ```
+    /// use folio_core::{Error, Result, Runtime};
+    ///
+    /// fn save(rt: &Runtime) -> Result<()> {
+    ///     let q = rt.queue()?;
+    ///     q.submit(|cg| {
+    ///         cg.label("save").host_task((), |()| Err("the disk is full"));
+    ///         Ok(())
+    ///     })?; // the event is dropped
+    ///     assert!(matches!(rt.wait(), Err(Error::Failed(failure)) if failure.label() == "save"));
+    ///     rt.wait() // each failure once: now `Ok`
+    /// }
+    /// ```
     pub fn wait(&self) -> Result<()> {
-        self.core.engine.wait_idle(None)
+        let engine = &self.core.engine;
+        engine.wait_idle(None)?;
+        engine
+            .enter(|ledger| ledger.untold.next())
+            .map_or(Ok(()), |failure| Err(Error::failed(failure)))
     }
 
     /// Refuses new work from now on and waits for what is under way, for at most `time`.

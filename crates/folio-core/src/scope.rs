@@ -124,7 +124,7 @@ impl<'env> Scope<'env> {
             return Ok(());
         }
         match engine.wait_anywhere(stamp) {
-            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }
@@ -144,8 +144,7 @@ impl<'env> Scope<'env> {
                     let all = storage.grid.all();
                     storage.hazards.write_deps(&all, DomainId::HOST, Writing::Update, &mut deps);
                 }
-                // The guards of a view are brief: they are inside a `to_vec` on another thread.
-                (storage.in_use > 0 || !storage.guards.is_empty()).then_some(deps)
+                (storage.in_use > 0).then_some(deps)
             });
             let Some(deps) = deps else { return };
             for dep in deps {

@@ -1,7 +1,11 @@
 //! `derive(DeviceType)`.
+//!
+//! Attributes that stand below the derive change the struct after it was read here. So all that is said of the struct is
+//! checked again where it is compiled: that these are its fields, all of them, of these types, and where they are.
+//! What checks is named by way of `folio`, as all is: a program's own crate may be called `core`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote_spanned;
+use quote::{format_ident, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -74,15 +78,22 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         &types,
         |ty| quote_spanned!(ty.span()=> #ty: ::folio::DeviceType + ::folio::ir::device::Shared),
     )?;
+    let (own_params, _, own_conditions) = input.generics.split_for_impl();
     let (params, arguments, conditions) = in_memory.split_for_impl();
     let (_, _, described) = shared.split_for_impl();
-    let table = Ident::new("__types", Span::mixed_site());
-    let all = Ident::new("__all", Span::mixed_site());
+    let [table, all, end, fits] =
+        ["__types", "__all", "__end", "__fits"].map(|name| Ident::new(name, Span::mixed_site()));
+    let own = (0..idents.len()).map(|at| format_ident!("__field{at}", span = Span::mixed_site()));
+    let own: Vec<_> = own.collect();
     let each = types.iter().map(
         |ty| quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Shared>::describe(#table)),
     );
-    let sizes: Vec<_> =
-        types.iter().map(|ty| quote_spanned!(ty.span() => ::core::mem::size_of::<#ty>())).collect();
+    let of = |ty: &syn::Type, what: &str| {
+        let what = Ident::new(what, ty.span());
+        quote_spanned!(ty.span() => ::folio::ir::device::rust::mem::#what::<#ty>())
+    };
+    let sizes: Vec<_> = types.iter().map(|ty| of(ty, "size_of")).collect();
+    let aligns: Vec<_> = types.iter().map(|ty| of(ty, "align_of")).collect();
     let padding = "a device type has no padding: add fields, or order them by size";
     let empty =
         "a device type has no field without bytes: languages of devices know none; leave it out";
@@ -97,22 +108,33 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         unsafe impl #params ::folio::DeviceType for #name #arguments #conditions {
             const CHECKED: () = {
                 #(<#types as ::folio::DeviceType>::CHECKED;)*
-                ::core::assert!(true #(&& #sizes > 0)*, #empty);
-                ::core::assert!(<Self as ::folio::ir::device::Shared>::IN_MEMORY, #padding);
+                ::folio::ir::device::rust::assert!(true #(&& #sizes > 0)*, #empty);
+                ::folio::ir::device::rust::assert!(<Self as ::folio::ir::device::Shared>::IN_MEMORY, #padding);
             };
         }
-        // SAFETY: `repr(C)` lays fields out as the description does; it says whether there is padding.
+        // SAFETY: `bits` does not compile but for these fields, zero bytes of which are values. It is `IN_MEMORY` if
+        // they follow each other as in the description, without padding.
         unsafe impl #params ::folio::ir::device::Shared for #name #arguments #described {
-            const IN_MEMORY: bool = ::core::mem::size_of::<Self>() == 0 #(+ #sizes)*
-                #(&& #sizes > 0 && <#types as ::folio::ir::device::Shared>::IN_MEMORY)*;
+            const IN_MEMORY: bool = {
+                let (mut #fits, mut #end) = (true, 0);
+                #(
+                    #fits = #fits && #sizes > 0 && <#types as ::folio::ir::device::Shared>::IN_MEMORY
+                        && ::folio::ir::device::rust::mem::align_of::<Self>() >= #aligns
+                        && ::folio::ir::device::rust::mem::offset_of!(Self, #idents) == #end;
+                    #end += #sizes;
+                )*
+                #fits && ::folio::ir::device::rust::mem::size_of::<Self>() == #end
+            };
             fn describe(#table: &mut ::folio::ir::Types) -> ::folio::ir::Type {
                 #(let #idents = #each;)*
                 #table.structure(#text, &[#((#names, #idents)),*])
             }
             fn bits(self, #all: &mut ::std::vec::Vec<::core::primitive::u64>) {
-                #(::folio::ir::device::Shared::bits(self.#idents, #all);)*
+                let Self { #(#idents: #own),* } = self;
+                #(<#types as ::folio::ir::device::Shared>::bits(#own, #all);)*
             }
         }
+        impl #own_params ::folio::ir::device::NoDeref for #name #arguments #own_conditions {}
         #now
     })
 }

@@ -23,6 +23,7 @@ mod function;
 #[cfg(test)]
 mod fuzz;
 mod methods;
+mod names;
 mod outputs;
 mod parameter;
 mod pattern;

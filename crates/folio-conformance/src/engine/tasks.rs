@@ -2,8 +2,9 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Cause, Error, Failure};
+use folio_core::{Cause, Error, Event, Failure, Queue, Shared};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 tests![
     tasks_return_errors,
@@ -12,6 +13,8 @@ tests![
     indices_outside_are_failures,
     tasks_use_the_runtime,
     tasks_that_wait_for_themselves_are_told,
+    tasks_that_wait_for_each_other_are_told,
+    a_wait_with_a_limit_holds_nobody_up,
     kernels_that_wait_are_told,
     the_handler_is_told_once,
     queues_return_each_root_once,
@@ -187,6 +190,111 @@ fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
     grandchild.wait()?;
     ensure_eq!(x.to_vec()?, [2; 4]);
     Ok(())
+}
+
+/// What one task of a ring waits for: the next one.
+struct Next {
+    event: Event,
+    queue: Queue,
+    data: Shared<i32>,
+}
+
+impl Next {
+    fn wait(&self, way: usize) -> Result<(), Error> {
+        match way {
+            0 => self.event.wait(),
+            1 => self.queue.wait(),
+            2 => self.data.read().map(drop),
+            3 => self.data.write().map(drop),
+            _ => self.data.to_vec().map(drop),
+        }
+    }
+}
+
+/// Tasks that each wait for the next one, each in its way.
+fn ring(rig: &Rig, ways: &[usize]) -> Outcome {
+    let (tell, told) = std::sync::mpsc::channel();
+    let mut tasks = Vec::new();
+    for (nth, way) in ways.iter().copied().enumerate() {
+        let (send, receive) = std::sync::mpsc::channel::<Next>();
+        let (queue, data, tell) =
+            (rig.queue()?, rig.rt.buffer_from(&[1; 4])?.share(), tell.clone());
+        let event = queue.submit(|cg| {
+            let data = cg.read_write(&data);
+            cg.label(format!("task {nth}"));
+            cg.host_task(data, move |_| {
+                let answer = receive.recv().map(|next| next.wait(way));
+                drop(tell.send(answer));
+            });
+            Ok(())
+        })?;
+        tasks.push((send, Next { event, queue, data }));
+    }
+    drop(tell);
+    let events: Vec<Event> = tasks.iter().map(|(_, task)| task.event.clone()).collect();
+    let (sends, mut nexts): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
+    nexts.rotate_left(1);
+    for (send, next) in sends.iter().zip(nexts) {
+        drop(send.send(next));
+    }
+    let mut refused = 0;
+    for answer in told.iter() {
+        match answer {
+            Ok(Ok(())) => {}
+            Ok(Err(Error::WaitsForItself { task, through })) => {
+                refused += 1;
+                ensure!(task.as_str().starts_with("task "), "{task}");
+                ensure_eq!(through.len(), ways.len() - 1, "{ways:?}: {through:?}");
+                ensure!(!through.contains(&task), "{through:?} of {task}");
+            }
+            other => return Err(Stop::Failed(format!("{ways:?}: {other:?}"))),
+        }
+    }
+    ensure_eq!(refused, 1, "{ways:?}: the last one to wait is told, and the others go on");
+    for event in events {
+        event.wait()?;
+    }
+    Ok(())
+}
+
+/// DEP-04: two, and three in a ring, by any way to wait.
+fn tasks_that_wait_for_each_other_are_told(rig: &Rig) -> Outcome {
+    for ways in (0..5).flat_map(|a| (0..5).map(move |b| [a, b])) {
+        ring(rig, &ways)?;
+    }
+    for ways in [[0, 0, 0], [0, 1, 4], [4, 4, 4], [2, 0, 1], [3, 4, 0]] {
+        ring(rig, &ways)?;
+    }
+    Ok(())
+}
+
+/// DEP-04: a task may wait for one that waits for it with a limit, since that ends.
+fn a_wait_with_a_limit_holds_nobody_up(rig: &Rig) -> Outcome {
+    let (q, gate) = (rig.queue()?, Gate::new());
+    let (door, (send, receive)) = (gate.door(), std::sync::mpsc::channel::<Event>());
+    let (tell, told) = std::sync::mpsc::channel();
+    let limited = q.submit(|cg| {
+        cg.host_task((), move |()| {
+            let answer = receive.recv().map(|event| event.wait_for(Duration::from_millis(20)));
+            drop(tell.send(answer));
+        });
+        Ok(())
+    })?;
+    let before = limited.clone();
+    let waits = q.submit(|cg| {
+        cg.host_task((), move |()| {
+            door.pass();
+            before.wait()
+        });
+        Ok(())
+    })?;
+    drop(send.send(waits.clone()));
+    gate.open();
+    waits.wait()?;
+    match told.recv() {
+        Ok(Ok(Ok(false) | Err(Error::WaitsForItself { .. }))) => Ok(()),
+        other => Err(Stop::Failed(format!("{other:?}"))),
+    }
 }
 
 /// ERR-01: a kernel that waits gets an error and goes on.

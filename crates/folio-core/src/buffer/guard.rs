@@ -26,17 +26,11 @@ struct Held {
 }
 
 impl Held {
-    /// A guard that the user gets.
     fn take(part: &Part, mode: Mode) -> Result<Held> {
         if part.view.storage.borrowed.load(Ordering::Relaxed) {
             let what = "host guards of a view; use `to_vec`, or a host task".to_owned();
             return Err(Error::Unsupported { device: "a scope".to_owned(), what });
         }
-        Held::take_briefly(part, mode)
-    }
-
-    /// A guard that is given back before the call returns.
-    fn take_briefly(part: &Part, mode: Mode) -> Result<Held> {
         let (elements, exact) = part.view.in_storage(&part.part);
         let mode = if exact { mode } else { widened(mode) };
         let storage = &part.view.storage;
@@ -68,6 +62,37 @@ fn run_of(view: &View, part: &Box3) -> Option<(usize, usize)> {
     let (e, d) = (part.extent(), view.dims);
     let one_run = (e[0] == 1 || (e[1] == d[1] && e[2] == d[2])) && (e[1] == 1 || e[2] == d[2]);
     one_run.then(|| (linear(d, part.min), part.volume()))
+}
+
+/// Copies a part to a new vector, row after row, in the order of the commands: no guard is held.
+pub(crate) fn vec_of<T: DeviceType>(part: &Part) -> Result<Vec<T>> {
+    let Part { view, part, .. } = part;
+    let (storage, (elements, _)) = (&view.storage, view.in_storage(part));
+    let (engine, len) = (&storage.core.engine, part.volume());
+    let mut all = Vec::new();
+    all.try_reserve_exact(len).map_err(|_| Error::OutOfMemory {
+        device: "host".to_owned(),
+        what: "vector of buffer",
+        label: storage.label.clone(),
+        asked: (len * size_of::<T>()) as u64,
+        in_use: engine.host_budget.in_use(),
+        limit: engine.host_budget.limit(),
+    })?;
+    let reachable = storage.host_reachable.load(Ordering::Relaxed);
+    engine.read_on_host(storage.id, elements, reachable, |host| {
+        let mut copy = |(start, len)| {
+            // SAFETY: the part lies in the host allocation, whose data has arrived; nobody writes it before
+            // this operation is over; every bit pattern is a `T`.
+            all.extend_from_slice(unsafe {
+                std::slice::from_raw_parts(host.0.cast::<T>().add(start), len)
+            });
+        };
+        match run_of(view, part) {
+            Some(run) => copy(run),
+            None => (0..).map_while(|at| row_of(view, part, at)).for_each(copy),
+        }
+    })?;
+    Ok(all)
 }
 
 fn contiguous(part: &Part) -> Result<()> {
@@ -138,12 +163,6 @@ impl<T: DeviceType, const D: usize> ReadRows<T, D> {
         Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
     }
 
-    /// A guard that is given back before the call returns.
-    pub(crate) fn take_briefly(part: &Part) -> Result<ReadRows<T, D>> {
-        let held = wait(Held::take_briefly(part, Mode::Read)?)?;
-        Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
-    }
-
     /// Number of rows, in all slices together.
     pub fn rows(&self) -> usize {
         rows_of(&self.0.held)
@@ -161,7 +180,7 @@ impl<T: DeviceType, const D: usize> ReadRows<T, D> {
 
     /// Row `index` of the part, counted through all slices.
     pub fn row(&self, index: usize) -> Option<&[T]> {
-        let (start, len) = row_of(&self.0.held, index)?;
+        let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         // SAFETY: the guard's part lies in the host allocation, whose data has arrived; nobody
         // writes it while the guard lives; every bit pattern is a `T`.
         Some(unsafe { slice_of(&self.0.held, start, len) })
@@ -200,14 +219,14 @@ impl<T: DeviceType, const D: usize> WriteRows<T, D> {
 
     /// Row `index` of the part, counted through all slices.
     pub fn row(&self, index: usize) -> Option<&[T]> {
-        let (start, len) = row_of(&self.0.held, index)?;
+        let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         // SAFETY: as in `ReadRows::row`.
         Some(unsafe { slice_of(&self.0.held, start, len) })
     }
 
     /// As [`row`](Self::row), to write.
     pub fn row_mut(&mut self, index: usize) -> Option<&mut [T]> {
-        let (start, len) = row_of(&self.0.held, index)?;
+        let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         let host = self.0.held.taken.host.0.cast::<T>();
         // SAFETY: as in `ReadRows::row`; and nobody else reads while a write guard lives.
         Some(unsafe { std::slice::from_raw_parts_mut(host.add(start), len) })
@@ -226,11 +245,11 @@ fn rows_of(held: &Held) -> usize {
     slices * rows
 }
 
-fn row_of(held: &Held, index: usize) -> Option<(usize, usize)> {
-    let [slices, rows, columns] = held.part.extent();
+fn row_of(view: &View, part: &Box3, index: usize) -> Option<(usize, usize)> {
+    let [slices, rows, columns] = part.extent();
     let (slice, row) = (index.checked_div(rows)?, index % rows);
-    let [z, y, x] = held.part.min;
-    (slice < slices).then(|| (linear(held.view.dims, [z + slice, y + row, x]), columns))
+    let [z, y, x] = part.min;
+    (slice < slices).then(|| (linear(view.dims, [z + slice, y + row, x]), columns))
 }
 
 impl<T: DeviceType, const D: usize> Deref for ReadGuard<T, D> {

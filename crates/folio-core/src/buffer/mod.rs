@@ -324,7 +324,8 @@ macro_rules! common {
                 self.slice([0; D], self.range())?.read_async()
             }
 
-            /// Copies its latest contents into a new vector.
+            /// Copies its latest contents into a new vector. That is an operation like a command: what other threads
+            /// submit meanwhile comes after it, and is not refused.
             pub fn to_vec(&self) -> Result<Vec<T>> {
                 self.slice([0; D], self.range())?.to_vec()
             }

@@ -1,6 +1,6 @@
 //! Parts of buffers: what accesses are made of.
 
-use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
+use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows, vec_of};
 use super::{Buffer, Shared, View, widen_at};
 use crate::coords::Coords;
 use crate::element::DeviceType;
@@ -95,7 +95,7 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
 
     /// Copies its latest contents into a new vector, row after row.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(ReadRows::<T, D>::take_briefly(&self.part)?.to_vec())
+        vec_of(&self.part)
     }
 
     /// Waits for the latest value of the element at `at`, counted from the slice's first, and copies it: see

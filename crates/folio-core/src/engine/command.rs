@@ -54,6 +54,16 @@ impl Command {
             action: Action::Nothing,
         }
     }
+
+    /// Where it uses something, for errors.
+    #[cold]
+    fn used(&self, access: usize) -> Use {
+        let parameter = match &self.action {
+            Action::Launch(Some(launch)) => launch.parameter(access),
+            _ => Label::NONE,
+        };
+        Use { command: self.label.clone(), access: Some(access), parameter }
+    }
 }
 
 /// Memory in the shape in which a command sees it.
@@ -174,8 +184,8 @@ impl Ledger {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
             if storage.held(&access.pages, access.mode.writes()) {
-                let by = Use { command: command.label.clone(), access: Some(at) };
-                return Err(Error::HostAccessHeld { buffer: storage.label.clone(), by: Some(by) });
+                let (buffer, by) = (storage.label.clone(), Some(command.used(at)));
+                return Err(Error::HostAccessHeld { buffer, by });
             }
         }
         if command.action.raw().any(|raw| !self.is_live(raw)) {

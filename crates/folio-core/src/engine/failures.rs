@@ -169,8 +169,7 @@ mod tests {
 
     fn failure(id: u64) -> Failed {
         let cause = Cause::Backend(HalError::unsupported("anything"));
-        let (what, label, device) = ("kernel", Label::NONE, String::new());
-        let failure = Arc::new(Failure { id, what, label, device, cause });
+        let failure = Arc::new(Failure::new(id, "kernel", Label::NONE, String::new(), cause));
         Failed { failure, spoilt: false }
     }
 

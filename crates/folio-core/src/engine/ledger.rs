@@ -14,6 +14,7 @@ use super::timeline::Timeline;
 use super::topology::Topology;
 use super::trace::Note;
 use super::tracker::Tracker;
+use super::untold::Untold;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, Link, Order, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
@@ -50,6 +51,9 @@ pub(crate) enum Body {
     Lane(LaneId, Payload),
     /// A closure on a host thread.
     Host(HostWork),
+    /// What the thread that submitted it does itself, between [`Engine::wait_turn`](super::Engine::wait_turn) and
+    /// [`Ledger::end_turn`].
+    Here,
     /// Nothing: it is done when its dependencies are.
     #[default]
     Nothing,
@@ -128,6 +132,8 @@ pub(crate) struct Ledger {
     pub(crate) dropped_queues: Vec<u32>,
     /// The ticks of the latest timed commands that had to wait in a slot.
     pub(crate) timed: VecDeque<(Stamp, Stamp)>,
+    /// Failures that no call has returned yet.
+    pub(crate) untold: Untold,
     pub(crate) next_guard: u64,
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
@@ -139,6 +145,8 @@ pub(crate) struct Ledger {
     /// A reaper that may sleep until it is called, by backend.
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
+    /// The host tasks that wait, and for what.
+    pub(crate) waiting: Vec<(SlotId, Stamp)>,
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
@@ -165,6 +173,7 @@ impl Ledger {
             queues: Slab::new(),
             dropped_queues: Vec::new(),
             timed: VecDeque::new(),
+            untold: Untold::default(),
             next_guard: 0,
             counters: Counters::default(),
             outbox: Outbox::default(),
@@ -173,6 +182,7 @@ impl Ledger {
             plan: Vec::new(),
             reaper_idle: vec![true; backends],
             waiters: 0,
+            waiting: Vec::new(),
             shutdown: false,
             traced: false,
         }

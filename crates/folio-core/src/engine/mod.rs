@@ -5,7 +5,7 @@
 //!   are its verbs (submit, move, defer, end).
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`]: opening devices, allocating; what is loaded on them.
-//! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, hold data, look after what
+//! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
 //!   nobody waits for, and run host tasks.
 
 pub(crate) mod access;
@@ -45,6 +45,7 @@ pub(crate) mod topology;
 pub(crate) mod trace;
 pub(crate) mod tracker;
 pub(crate) mod transfer;
+pub(crate) mod untold;
 pub(crate) mod wait;
 
 use crate::error::{Error, Failure};
@@ -197,13 +198,6 @@ impl Engine {
         // Lanes wait for lanes of their own backend only.
         let device = &self.devices[usize::from(lane.0 / ledger::LANES_PER_DEVICE)];
         self.wake_reaper(device.backend);
-    }
-
-    fn report(&self, failure: &Arc<Failure>) {
-        contain(|| tracing::error!(target: "folio", id = failure.id, "{failure}"));
-        if let Some(handler) = &self.handler {
-            contain(|| handler(failure));
-        }
     }
 
     #[cold]

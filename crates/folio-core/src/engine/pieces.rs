@@ -32,6 +32,13 @@ impl Fragment {
         self.arriving.iter().fold(self.domains, |all, (domain, _)| all.with(*domain))
     }
 
+    /// Both in one, if they are alike and together a box.
+    pub(crate) fn joined(&self, other: &Fragment) -> Option<Fragment> {
+        let elements = self.elements.joined(&other.elements)?;
+        let alike = self.domains == other.domains && self.arriving == other.arriving;
+        alike.then(|| Fragment { elements, ..self.clone() })
+    }
+
     /// Learns from the copies that have ended.
     pub(crate) fn settle(&mut self, known: &mut dyn FnMut(Stamp) -> Outcome) {
         let (mut open, mut failed) = (DomainSet::EMPTY, DomainSet::EMPTY);

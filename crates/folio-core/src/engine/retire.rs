@@ -193,14 +193,11 @@ impl Ledger {
         cause: Cause,
     ) -> Arc<Failure> {
         self.timeline.next_failure += 1;
-        let failure = Arc::new(Failure {
-            id: self.timeline.next_failure,
-            what,
-            label: label.clone(),
-            device: device.to_owned(),
-            cause,
-        });
+        let (id, device) = (self.timeline.next_failure, device.to_owned());
+        let failure = Arc::new(Failure::new(id, what, label.clone(), device, cause));
         self.outbox.reports.push(failure.clone());
+        let over = self.untold.keep(failure.clone());
+        self.outbox.leftovers.extend(over.into_iter().map(Leftover::Failure));
         failure
     }
 

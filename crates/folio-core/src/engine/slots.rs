@@ -35,7 +35,7 @@ pub(crate) struct Slot {
     pub(crate) placed: Option<Stamp>,
     /// Boxed: it is large, and most slots are free most of the time.
     op: Option<Box<NewOp>>,
-    /// What is left of the operation while a host thread runs it.
+    /// What is left of the operation while a host thread, or the thread that submitted it, is at it.
     running: Option<Box<NewOp>>,
     /// It is in use.
     pub(crate) live: bool,
@@ -52,6 +52,11 @@ impl Slot {
     /// The stamps that it will ask for.
     pub(crate) fn depends_on(&self) -> impl Iterator<Item = Stamp> {
         self.op.iter().flat_map(|op| &op.deps).map(|dep| dep.stamp)
+    }
+
+    /// A thread is at its operation, or may be.
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.is_some()
     }
 
     /// The failure that reached it.
@@ -252,6 +257,10 @@ impl Ledger {
                 self.slot(id).running = Some(op);
                 self.outbox.host.push((id, work));
             }
+            Body::Here => {
+                self.slot(id).running = Some(op);
+                self.outbox.notify |= self.waiters > 0;
+            }
             Body::Lane(..) | Body::Nothing => {
                 self.trace_over(id, &op, false);
                 self.release(&op.storages);
@@ -313,13 +322,27 @@ impl Ledger {
         self.settle();
     }
 
+    /// A thread has done an operation of its own, or does not wait for its turn any more.
+    pub(crate) fn end_turn(&mut self, stamp: Stamp) {
+        let When::Unplaced(id, generation) = stamp.when() else { return };
+        let slot = self.slot(id);
+        if slot.generation != generation {
+            return;
+        }
+        match &mut slot.op {
+            // Over when everything before it is.
+            Some(op) => op.body = Body::Nothing,
+            None => self.host_done(id, Ok(())),
+        }
+    }
+
     /// An operation without a tick is over.
     fn trace_over(&mut self, id: SlotId, op: &NewOp, failed: bool) {
         let stamp = Stamp::unplaced(id, self.slot(id).generation);
         let (what, label) = (op.what, &op.label);
         let lane = match op.body {
             Body::Lane(lane, _) => Some(lane),
-            Body::Host(_) | Body::Nothing => None,
+            Body::Host(_) | Body::Here | Body::Nothing => None,
         };
         self.trace(|| {
             let (label, place) = (label.clone(), (lane, None));

@@ -58,7 +58,8 @@ const COMMANDS: [Submit; 8] = [
 impl Side {
     fn new(general: bool) -> Result<Side> {
         let null = Null { held: Some(Arc::default()), ..Null::new(2) };
-        let rt = Runtime::builder().backend(null.clone()).build()?;
+        // What it leaves unfinished is no news.
+        let rt = Runtime::builder().backend(null.clone()).on_failure(|_| ()).build()?;
         let queues = vec![
             rt.queue_on("null:0")?,
             rt.queue_on("null:0")?,

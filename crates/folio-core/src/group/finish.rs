@@ -80,8 +80,8 @@ impl CommandGroup {
                 if (a.mode.writes() || b.mode.writes())
                     && a.part.view.shares(&a.part.part, &b.part.view, &b.part.part)
                 {
-                    let buffer = a.part.view.storage.label.clone();
-                    return Err(Error::Aliasing { command: self.label.clone(), buffer });
+                    let names = [before, at].map(|at| self.parameter(at));
+                    return Err(self.aliasing(at, [before, at], names));
                 }
             }
         }
@@ -143,16 +143,33 @@ impl CommandGroup {
         Place::of(End::Access(access), &self.shape(access))
     }
 
+    /// The name of the parameter that an access is for, if the command calls a `#[kernel]`.
+    fn parameter(&self, at: usize) -> Label {
+        match &self.doing {
+            Doing::Kernel(Some(launch)) => launch.parameter(at),
+            _ => Label::NONE,
+        }
+    }
+
+    #[cold]
+    fn aliasing(&self, at: usize, accesses: [usize; 2], parameters: [Label; 2]) -> Error {
+        let buffer = self.made[at].part.view.storage.label.clone();
+        Error::Aliasing { command: self.label.clone(), buffer, accesses, parameters }
+    }
+
     /// Where the access of a token is, given those of the tokens before it.
     fn made_at(&self, token: &Token, before: &[Token], seen: &mut Seen) -> Result<usize> {
         if token.group != self.id {
             return Err(Error::ForeignAccess { command: self.label.clone() });
         }
         let made = &self.made[token.at];
-        let again = !seen.first(token.at) && before.iter().any(|t| t.at == token.at);
-        if again && made.mode.writes() {
-            let buffer = made.part.view.storage.label.clone();
-            return Err(Error::Aliasing { command: self.label.clone(), buffer });
+        let again = || before.iter().position(|t| t.at == token.at);
+        if !seen.first(token.at)
+            && made.mode.writes()
+            && let Some(first) = again()
+        {
+            let names = [Label::NONE, Label::NONE];
+            return Err(self.aliasing(token.at, [first, before.len()], names));
         }
         Ok(token.at)
     }
@@ -189,7 +206,8 @@ impl CommandGroup {
 
     /// Makes of a kernel function what its device runs.
     fn choose_form(&self, launch: &mut Launch) -> Result<()> {
-        let Some(Function { code, native }) = launch.function.take() else { return Ok(()) };
+        // It stays there: errors name its parameters.
+        let Some(Function { code, native }) = launch.function else { return Ok(()) };
         let engine = &self.core.engine;
         if engine.devices[usize::from(self.device)].info.caps.closures {
             if let Some(group) = launch.geometry.group
@@ -258,16 +276,18 @@ impl CommandGroup {
         geometry: &Geometry,
         access: usize,
         part: &Part,
-        param: Label,
+        parameter: Label,
     ) -> Error {
         let visible = |dims: &Dims| dims[3 - usize::from(geometry.rank)..].to_vec();
         let label = &part.view.storage.label;
+        let buffer = if label.as_str().is_empty() { &parameter } else { label }.clone();
         Error::LaunchTooLarge {
             command: self.label.clone(),
             launch: visible(&geometry.range),
             offset: visible(&geometry.offset),
             access,
-            buffer: if label.as_str().is_empty() { param } else { label.clone() },
+            parameter,
+            buffer,
             extent: part.view.visible(part.part.extent()),
         }
     }

@@ -3,7 +3,7 @@
 use super::{CommandGroup, Doing};
 use crate::buffer::{widen, widen_at};
 use crate::engine::launch::{Launch, Opaque};
-use crate::error::{Error, Label, Result, Use};
+use crate::error::{Error, Label, Result};
 use crate::geom::Dims;
 use crate::hal::{Argument, Geometry, HalError, HalErrorKind, Param};
 use crate::items::Items;
@@ -48,7 +48,7 @@ impl CommandGroup {
     ) {
         if !kernel.core.same(&self.core) {
             let label = Label::from(kernel.name.clone());
-            let by = Some(Use { command: self.label.clone(), access: None });
+            let by = self.used(None, Label::NONE);
             return self.refuse(Error::WrongRuntime { what: "kernel", label, by });
         }
         if self.label == Label::NONE {

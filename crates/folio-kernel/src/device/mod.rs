@@ -2,9 +2,12 @@
 //! of memory, and the slots that learn types.
 //!
 //! The macro's output names these; people do not, and neither what is hidden here nor what is in its modules is an
-//! API. Kernels are free of races since the macro wrote every part of them that runs on a device: who writes such a
-//! part by hand, a function that the macro's calls find or a call of [`put`], can race in code without `unsafe`, and
-//! forfeits that.
+//! API. All the same, nothing here reaches memory from safe code that the macro has not written:
+//!
+//! - Items, groups, and what points into memory live for one turn of what runs them, by their lifetimes. A function that
+//!   a kernel finds in place of a `#[device_fn]` may get them, and cannot keep them.
+//! - They are made by `unsafe` functions alone, and so are [`Proof`] and [`Block`], without which no kernel's body runs.
+//! - A trait on whose answers memory rests is an `unsafe` one.
 //!
 //! There is one Rust form, a generic function over a [`Mode`]: run, or asked for its types.
 
@@ -60,14 +63,19 @@ pub use self::{
     ends::{Ends, InGroups},
     group::Room,
     owned::{PutSlot, Slots},
+    shared::NoDeref,
     slot::{
         Called, Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped,
         zeroed,
     },
     spot::Spot,
-    strip::{Lane, Lanes, Strip, Strips, no_items},
+    strip::{Block, Lane, Lanes, Strip, Strips},
     view::{At, Put, at, at_proved, put, put_proved},
 };
+
+/// Rust's library, by a name that a program cannot give to another one.
+#[doc(hidden)]
+pub use ::core as rust;
 
 use std::marker::PhantomData;
 
@@ -97,6 +105,21 @@ impl<const SET: u8> Mode for Proved<SET> {
 pub struct Probe;
 impl Mode for Probe {
     const PROBE: bool = true;
+}
+
+/// That a body may run in a mode. Bodies take one, so that nothing but a launch runs them.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof<M>(PhantomData<M>);
+
+impl<M: Mode> Proof<M> {
+    /// In this mode.
+    ///
+    /// # Safety
+    /// In the mode [`Proved`], nothing is unproved ([`Kernel::unproved`]) for the items or groups that the body is given.
+    #[inline(always)]
+    pub unsafe fn new() -> Proof<M> {
+        Proof(PhantomData)
+    }
 }
 
 /// A parameter that is read, anywhere.
@@ -141,13 +164,23 @@ pub struct Local<T, const N: usize>(PhantomData<T>);
 #[derive(Debug)]
 pub struct LocalAtomic<T, const N: usize>(PhantomData<T>);
 
-/// The item that a kernel computes.
+/// The item that a kernel computes. It lives as long as its turn, so nothing keeps it for another: who has an item
+/// may write its elements. Parameters are written without its lifetime: `i: Item`, `i: Item<2>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<const D: usize = 1> {
+pub struct Item<'i, const D: usize = 1> {
     at: [usize; D],
+    _turn: PhantomData<&'i ()>,
 }
 
-impl Item<1> {
+impl<const D: usize> Item<'_, D> {
+    /// At this position. Those who make items say that each is made once: see [`Positions::each`].
+    #[inline(always)]
+    fn new(at: [usize; D]) -> Self {
+        Item { at, _turn: PhantomData }
+    }
+}
+
+impl Item<'_, 1> {
     /// Its position.
     #[inline(always)]
     pub fn index(self) -> usize {
@@ -155,7 +188,7 @@ impl Item<1> {
     }
 }
 
-impl Item<2> {
+impl Item<'_, 2> {
     /// Its position.
     #[inline(always)]
     pub fn pos(self) -> (usize, usize) {
@@ -163,7 +196,7 @@ impl Item<2> {
     }
 }
 
-impl Item<3> {
+impl Item<'_, 3> {
     /// Its position.
     #[inline(always)]
     pub fn pos(self) -> (usize, usize, usize) {

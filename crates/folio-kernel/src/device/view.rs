@@ -37,7 +37,10 @@ impl<P, T, const D: usize> Clone for View<'_, P, T, D> {
 impl<P, T, const D: usize> Copy for View<'_, P, T, D> {}
 
 /// A parameter that is a view.
-pub trait ViewParam {
+///
+/// # Safety
+/// Its views touch memory as its entry says, and no other.
+pub unsafe trait ViewParam {
     /// Type of an element.
     type Element: Shared;
     /// What the body gets.
@@ -56,7 +59,8 @@ pub trait ViewParam {
 
 macro_rules! views {
     ($([$($g:tt)*] $name:ty, $element:ty, $rank:tt, $access:ident $owner:ident;)*) => {$(
-        impl<T: Shared, $($g)*> ViewParam for $name {
+        // SAFETY: what a view of this marker may do says its `At`, `Put` and so on; where, `View::new`.
+        unsafe impl<T: Shared, $($g)*> ViewParam for $name {
             type Element = $element;
             type View<'m> = View<'m, $name, $element, $rank>;
             fn entry() -> Entry {
@@ -154,7 +158,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     /// Where the item's own element is.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn own(&self, item: Item<D>) -> Option<*mut T> {
+    pub(super) fn own(&self, item: Item<'_, D>) -> Option<*mut T> {
         if !self.own {
             return self.element(item.at);
         }
@@ -287,53 +291,53 @@ impl<P, T: Shared, const D: usize> Elements for View<'_, P, T, D> {
     type Element = T;
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<Item<D>> for View<'_, In<T, D>, T, D> {
+impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, In<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
-    fn at(&self, item: Item<D>) -> T {
+    fn at(&self, item: Item<'_, D>) -> T {
         read(self.own(item))
     }
     #[inline(always)]
-    unsafe fn at_proved(&self, item: Item<D>) -> T {
+    unsafe fn at_proved(&self, item: Item<'_, D>) -> T {
         // SAFETY: the caller's promise; else as in `read`.
         unsafe { self.inside(item.at).read() }
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<Item<D>> for View<'_, InOut<T, D>, T, D> {
+impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
-    fn at(&self, item: Item<D>) -> T {
+    fn at(&self, item: Item<'_, D>) -> T {
         read(self.own(item))
     }
     #[inline(always)]
-    unsafe fn at_proved(&self, item: Item<D>) -> T {
+    unsafe fn at_proved(&self, item: Item<'_, D>) -> T {
         // SAFETY: the caller's promise; else as in `read`.
         unsafe { self.inside(item.at).read() }
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, InOut<T, D>, T, D> {
+impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
-    fn put(&mut self, item: Item<D>, value: T) {
+    fn put(&mut self, item: Item<'_, D>, value: T) {
         write(self.own(item), value);
     }
     #[inline(always)]
-    unsafe fn put_proved(&mut self, item: Item<D>, value: T) {
+    unsafe fn put_proved(&mut self, item: Item<'_, D>, value: T) {
         // SAFETY: the caller's promise; else as in `write`.
         unsafe { self.inside(item.at).write(value) };
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, Out<T, D>, T, D> {
+impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, Out<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
-    fn put(&mut self, item: Item<D>, value: T) {
+    fn put(&mut self, item: Item<'_, D>, value: T) {
         write(self.own(item), value);
     }
     #[inline(always)]
-    unsafe fn put_proved(&mut self, item: Item<D>, value: T) {
+    unsafe fn put_proved(&mut self, item: Item<'_, D>, value: T) {
         // SAFETY: the caller's promise; else as in `write`.
         unsafe { self.inside(item.at).write(value) };
     }

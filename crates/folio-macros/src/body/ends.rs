@@ -3,13 +3,15 @@
 //! index are inside, the body does not check it.
 //!
 //! Safety rests on this: an expression here means what it means in the body. So only names have ends that
-//! cannot be assigned to, and of which it is certain (hygiene) which variable they are; and only operations
-//! with which ends compute.
+//! cannot be assigned to, and of which it is certain (hygiene) which variable they are; only constants whose paths
+//! do not have the names of what is around the body alone, such as its mode ([`names`]); and only operations with
+//! which ends compute.
 
 use super::Walk;
+use crate::names;
 use crate::pattern::context;
 use proc_macro2::{Literal, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
 use std::collections::{HashMap, HashSet};
 use syn::{
     BinOp, Expr, ExprArray, ExprLit, ExprMethodCall, ExprTuple, Lit, Member, Pat, PatSlice,
@@ -269,6 +271,7 @@ impl Walk {
             Expr::Path(path) => match path.path.get_ident().and_then(|n| self.scopes.find(n)) {
                 Some(_) if self.rank_of_item(expr) == Some(1) => Some(quote!(__at[0])),
                 Some(_) => self.known.ends.get(&self.local_of(expr)?).cloned(),
+                None if names::has_macro(path.to_token_stream()) => None,
                 None => Some(quote!(__Ends::of(#path))),
             },
             Expr::Binary(binary) => {

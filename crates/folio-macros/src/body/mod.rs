@@ -27,6 +27,7 @@ use self::ends::Known;
 use self::rights::Access;
 use self::strip::Plan;
 use crate::errors::Errors;
+use crate::names;
 use crate::parameter::Grid;
 use crate::pattern::Scopes;
 use crate::positions;
@@ -190,8 +191,12 @@ impl Walk {
         if let Some(token) = &signature.constness {
             self.refuse(token.span(), "kernels and device functions cannot be `const`; remove it");
         }
-        attributes::refuse(signature.to_token_stream(), &mut self.errors);
-        attributes::refuse(block.to_token_stream(), &mut self.errors);
+        // Those of parameters are refused already.
+        let mut found = self.params.iter().map(|(name, _)| name.unraw().to_string()).collect();
+        for tokens in [signature.to_token_stream(), block.to_token_stream()] {
+            attributes::refuse(tokens.clone(), &mut self.errors);
+            names::refuse(tokens, &mut found, &mut self.errors);
+        }
         self.gives_nothing =
             self.ends_items && matches!(signature.output, syn::ReturnType::Default);
         if self.gives_nothing {

@@ -17,7 +17,7 @@ use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, Rang
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no shape or position of {D} dimension(s)",
-    label = "no {D} number(s) of type `usize`",
+    label = "expected {D} number(s) of type `usize`",
     note = "write `n` in one dimension, `[rows, columns]` or `(rows, columns)` in two, three numbers in three",
     note = "`rt.buffer` makes buffers of one dimension, `rt.zeros([rows, columns])` those of several"
 )]
@@ -30,24 +30,36 @@ mod sealed {
     pub trait Sealed {}
 }
 
-macro_rules! coords {
-    ($([$($g:tt)*] $numbers:ty, $rank:tt, |$at:pat_param| $coords:expr;)*) => {$(
-        impl<$($g)*> Sealed for $numbers {}
-        #[diagnostic::do_not_recommend]
-        impl<$($g)*> Coords<$rank> for $numbers {
-            #[inline(always)]
-            fn coords(self) -> [usize; $rank] {
-                let $at = self;
-                $coords
-            }
-        }
-    )*};
+impl Sealed for usize {}
+impl Coords<1> for usize {
+    #[inline(always)]
+    fn coords(self) -> [usize; 1] {
+        [self]
+    }
 }
-coords! {
-    [] usize, 1, |n| [n];
-    [const D: usize] [usize; D], D, |all| all;
-    [] (usize, usize), 2, |(r, c)| [r, c];
-    [] (usize, usize, usize), 3, |(z, y, x)| [z, y, x];
+
+impl<const D: usize> Sealed for [usize; D] {}
+impl<const D: usize> Coords<D> for [usize; D] {
+    #[inline(always)]
+    fn coords(self) -> [usize; D] {
+        self
+    }
+}
+
+impl Sealed for (usize, usize) {}
+impl Coords<2> for (usize, usize) {
+    #[inline(always)]
+    fn coords(self) -> [usize; 2] {
+        self.into()
+    }
+}
+
+impl Sealed for (usize, usize, usize) {}
+impl Coords<3> for (usize, usize, usize) {
+    #[inline(always)]
+    fn coords(self) -> [usize; 3] {
+        self.into()
+    }
 }
 
 /// What indexes elements on the host that lie one after the other: a position (see [`Coords`]), or as with slices a

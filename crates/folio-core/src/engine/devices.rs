@@ -344,6 +344,7 @@ impl Engine {
         if !budget.take(asked) {
             return Err(out(budget.in_use(), budget.limit()));
         }
+        let (kind, imported) = (req.kind, req.import.is_some());
         let req = AllocReq { size: asked.max(1), align: req.align.max(DEVICE_ALIGN), ..req };
         match device.usm().alloc(&req) {
             Ok(a) => {
@@ -361,6 +362,12 @@ impl Engine {
                 budget.give(asked);
                 Err(match cause.kind {
                     HalErrorKind::OutOfMemory { in_use, limit, .. } => out(in_use, limit),
+                    HalErrorKind::Unsupported => {
+                        let (whose, why) =
+                            (if imported { " of others" } else { "" }, cause.message);
+                        let what = format!("{kind:?} memory{whose} for {what} {label}: {why}");
+                        Error::Unsupported { device: entry.name.clone(), what }
+                    }
                     _ => {
                         let doing = format!("allocate {asked} bytes for {what} {label}");
                         Error::Device { device: entry.name.clone(), doing, cause }

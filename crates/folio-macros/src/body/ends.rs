@@ -233,7 +233,7 @@ impl Walk {
         call.args.is_empty().then_some((parts, rank.into()))
     }
 
-    fn rank_of_view(&self, expr: &Expr) -> Option<u8> {
+    pub(super) fn rank_of_view(&self, expr: &Expr) -> Option<u8> {
         self.known.views.get(&self.local_of(expr)?).copied()
     }
 

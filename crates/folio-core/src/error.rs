@@ -7,6 +7,7 @@
 //! without a handler it is written to standard error when the runtime's last handle goes.
 
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
+use crate::text::Plain;
 use folio_kernel::Violation;
 use folio_kernel::source::LowerError;
 use std::fmt;
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `Result` with Folio's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The name that a user gave a buffer or command, or nothing.
+/// The name that a user gave a buffer or command, or nothing. Messages and traces show it in one line: what would act on
+/// the text around it, such as a line's end, is escaped there.
 #[derive(Clone, Default)]
 pub struct Label(Name);
 
@@ -73,7 +75,7 @@ impl<S: Into<Arc<str>>> From<S> for Label {
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
-            Some(name) => write!(f, "`{name}`"),
+            Some(name) => write!(f, "`{}`", Plain(name)),
             None => f.write_str("(unnamed)"),
         }
     }
@@ -256,7 +258,7 @@ pub enum Error {
         extent: Vec<usize>,
     },
     /// Groups that a kernel cannot be launched in.
-    #[error("kernel `{kernel}` over {launch:?}{}: {why}", in_groups(.group))]
+    #[error("kernel `{}` over {launch:?}{}: {why}", Plain(.kernel), in_groups(.group))]
     GroupSize {
         /// The kernel.
         kernel: Arc<str>,
@@ -268,7 +270,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A kernel that cannot be launched anywhere: `Out` of which not everything is written, for one.
-    #[error("kernel `{kernel}`: {}", of_kernel(.cause))]
+    #[error("kernel `{}`: {}", Plain(.kernel), of_kernel(.cause))]
     Kernel {
         /// The kernel.
         kernel: Arc<str>,

@@ -38,6 +38,7 @@ mod runtime;
 mod scope;
 mod select;
 mod sync;
+mod text;
 mod token;
 mod usm;
 mod views;

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::group::{Read, ReadWrite, Write};
 use crate::hal::{KernelHandle, Source};
 use crate::runtime::{Core, DeviceRef};
+use crate::text::Plain;
 use crate::token::Token;
 use crate::usm::UsmPtr;
 use smallvec::SmallVec;
@@ -37,7 +38,7 @@ impl OpaqueKernel {
 
 impl std::fmt::Debug for OpaqueKernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "OpaqueKernel {} on {}", self.name, self.device().name())
+        write!(f, "OpaqueKernel {} on {}", Plain(&self.name), self.device().name())
     }
 }
 

@@ -23,6 +23,7 @@ use crate::report::Counters;
 use crate::sched::Scheduler;
 use crate::select::Selector;
 use crate::sync::Mutex;
+use crate::text::Plain;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -233,7 +234,8 @@ impl RuntimeBuilder {
             match devices.iter().find(|d| d.name == *name) {
                 Some(device) => device.budget.set_limit(*bytes),
                 None => {
-                    let why = format!("no device is called {name}; there are {}", names(&devices));
+                    let (there, name) = (names(&devices), Plain(name));
+                    let why = format!("no device is called {name}; there are {there}");
                     return Err(Error::Configuration { what: "budget", why });
                 }
             }
@@ -263,15 +265,17 @@ fn find_devices(
         let found = match backend.devices() {
             Ok(found) => found,
             Err(why) => {
-                absent.push(format!("{}: {}", backend.name(), why.reason));
+                absent.push(format!("{}: {}", Plain(backend.name()), why.reason));
                 continue;
             }
         };
         let again = backends[..at].iter().filter(|b| b.name() == backend.name()).count();
-        for (index, info) in found.into_iter().enumerate() {
+        let backend_name = Plain(backend.name()).to_string();
+        for (index, mut info) in found.into_iter().enumerate() {
+            info.name = Plain(&info.name).to_string();
             let twin = |d: &DeviceEntry| d.backend != at && d.info.uuid == info.uuid;
             if !keep_twins && info.uuid.is_some() && devices.iter().any(twin) {
-                absent.push(format!("{}:{index}: {} is there already", backend.name(), info.name));
+                absent.push(format!("{backend_name}:{index}: {} is there already", info.name));
                 continue;
             }
             let domain = match info.home {
@@ -283,13 +287,12 @@ fn find_devices(
             };
             if domain.0 >= 64 || devices.len() >= 4000 {
                 let why = format!(
-                    "no room for {}:{index}: all backends together have 63 memories and 4000 devices at most",
-                    backend.name()
+                    "no room for {backend_name}:{index}: all backends together have 63 memories and 4000 devices at most",
                 );
                 return Err(Error::Configuration { what: "devices", why });
             }
             let suffix = if again == 0 { String::new() } else { format!("#{again}") };
-            let name = format!("{}{suffix}:{index}", backend.name());
+            let name = format!("{backend_name}{suffix}:{index}");
             let same = |d: &&DeviceEntry| d.domain == domain;
             let budget = match devices.iter().find(same) {
                 _ if domain.is_host() => host_budget.clone(),

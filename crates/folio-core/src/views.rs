@@ -378,7 +378,7 @@ where
     }
 }
 
-/// What a host task gets.
+/// What a host task gets: an access, an array of accesses that are alike, or a tuple of such.
 ///
 /// # Safety
 /// Implemented here only.
@@ -406,6 +406,18 @@ unsafe impl HostArgs for () {
     type Views<'v> = ();
     fn tokens(&self, _: &mut SmallVec<[Token; 2]>) {}
     unsafe fn take<'v>(_: &mut std::slice::Iter<'_, ParamPtr>) -> Self::Views<'v> {}
+}
+
+// SAFETY: each element keeps the contract.
+unsafe impl<A: HostArgs, const N: usize> HostArgs for [A; N] {
+    type Views<'v> = [A::Views<'v>; N];
+    fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
+        self.iter().for_each(|a| a.tokens(out));
+    }
+    unsafe fn take<'v>(params: &mut std::slice::Iter<'_, ParamPtr>) -> Self::Views<'v> {
+        // SAFETY: the caller's promise, element by element: the parameters follow each other in the order of the tokens.
+        std::array::from_fn(|_| unsafe { A::take(params) })
+    }
 }
 
 /// What a host task reads: rows of elements.

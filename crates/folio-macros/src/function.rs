@@ -517,6 +517,7 @@ impl Signature {
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
         let unproved = &walk.known.unproved;
+        let guards = self.guards(&walk.known.undecided);
         let in_groups =
             self.grouped().then(|| quote!(let __in = __launch.in_groups::<#rank>(__block);));
         let made = entry::made(self);
@@ -551,6 +552,7 @@ impl Signature {
                     #in_groups
                     0 #(+ #unproved)*
                 }
+                #guards
                 #[allow(unused_variables, clippy::indexing_slicing, reason = "written by a macro")]
                 #[inline(always)]
                 unsafe fn items<__M: ::folio::ir::device::Mode>(
@@ -564,6 +566,37 @@ impl Signature {
                 }
             }
             #call
+        }
+    }
+
+    /// What looks at a kernel's guards, and computes what is in the interior of all of them.
+    fn guards(&self, undecided: &[TokenStream]) -> TokenStream {
+        if undecided.is_empty() {
+            return quote!();
+        }
+        let (rank, made) = (self.rank(), entry::made(self));
+        quote! {
+            #[allow(unused_variables, clippy::all, reason = "written by a macro")]
+            unsafe fn undecided(
+                __scalars: &[::core::primitive::u64],
+                __memory: &[::folio::ir::device::ParamPtr],
+                __block: &::folio::ir::device::Positions,
+                __launch: &::folio::ir::device::Launched,
+            ) -> ::core::option::Option<::core::primitive::usize> {
+                use ::folio::ir::device::Ends as __Ends;
+                #(#made)*
+                let __at = __Ends::positions::<#rank>(__block);
+                ::core::option::Option::Some(0 #(+ #undecided)*)
+            }
+            unsafe fn interior(
+                __scalars: &[::core::primitive::u64],
+                __memory: &[::folio::ir::device::ParamPtr],
+                __block: &::folio::ir::device::Positions,
+                __launch: &::folio::ir::device::Launched,
+            ) {
+                // SAFETY: the caller's promise.
+                unsafe { ::folio::ir::device::best::<Self, true>(__scalars, __memory, __block, __launch) }
+            }
         }
     }
 

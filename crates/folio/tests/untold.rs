@@ -81,7 +81,7 @@ fn fails_later(q: &Queue) -> (Sender<()>, Receiver<()>) {
 }
 
 /// ERR-01, ERR-03: a failure that no call has returned is written once, on one line, also where several
-/// commands failed by it and where somebody has looked whether they have ended.
+/// commands failed by it and where a poll has found that they have ended.
 #[test]
 fn an_untold_failure_is_one_line() {
     let lines = said("an_untold_failure_is_one_line", false, || {

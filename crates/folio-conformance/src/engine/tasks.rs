@@ -2,7 +2,7 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Cause, Error, Event, Failure, Queue, Shared};
+use folio_core::{Buffer, Cause, Error, Event, Failure, HostRead, Queue, Read, Shared};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ tests![
     tasks_panic,
     kernels_panic_with_their_payload,
     indices_outside_are_failures,
+    tasks_take_arrays_of_accesses,
     tasks_use_the_runtime,
     tasks_that_wait_for_themselves_are_told,
     tasks_that_wait_for_each_other_are_told,
@@ -108,6 +109,38 @@ fn indices_outside_are_failures(rig: &Rig) -> Outcome {
         let message = panic_message(&root).unwrap_or_default();
         ensure!(message.contains("extent [4]") && message.starts_with(file!()), "{message}");
     }
+    Ok(())
+}
+
+/// DEP-04: as closures of kernels do.
+fn tasks_take_arrays_of_accesses(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let parts: Vec<Buffer<i32>> =
+        (0..3).map(|k| Ok(rig.rt.buffer_from(&[k, 10 * k])?)).collect::<Result<_, Stop>>()?;
+    let [mut a, mut b] = [rig.rt.buffer::<i32>(2)?, rig.rt.buffer::<i32>(2)?];
+    let mut total = rig.rt.buffer::<i32>(1)?;
+    q.submit(|cg| {
+        let parts: [_; 3] = std::array::from_fn(|k| cg.read(&parts[k]));
+        let sums = [cg.write(&mut a), cg.write(&mut b)];
+        let total = cg.write(&mut total);
+        let none: [Read<f32>; 0] = [];
+        cg.host_task((parts, sums, total, none), |(parts, mut sums, mut total, none)| {
+            let _: [HostRead<'_, f32>; 0] = none;
+            for (k, part) in parts.iter().enumerate() {
+                sums[k % 2][0] += part[0];
+                sums[k % 2][1] += part[1];
+                total[0] += part[0] + part[1];
+            }
+        });
+        Ok(())
+    })?;
+    ensure_eq!((a.to_vec()?, b.to_vec()?, total.to_vec()?), (vec![2, 20], vec![1, 10], vec![33]));
+    let twice = q.submit(|cg| {
+        let a = cg.write(&mut a);
+        cg.host_task([a, a], |_| {});
+        Ok(())
+    });
+    refused!(twice, Error::Aliasing { .. });
     Ok(())
 }
 

@@ -41,6 +41,8 @@ pub(crate) struct StorageHandle {
     pub(crate) host_reachable: AtomicBool,
     /// Its memory is borrowed by a scope: no guard may outlive a call.
     pub(crate) borrowed: AtomicBool,
+    /// Its memory may be another storage's, too.
+    pub(crate) imported: AtomicBool,
 }
 
 /// No domain: a buffer.
@@ -56,8 +58,18 @@ impl StorageHandle {
     ) -> StorageHandle {
         let home = AtomicU8::new(home.map_or(UNBOUND, |d| d.0));
         let host_reachable = AtomicBool::new(false);
-        let borrowed = AtomicBool::new(false);
-        StorageHandle { core, id, label, grid, element_bytes, home, host_reachable, borrowed }
+        let [borrowed, imported] = [false; 2].map(AtomicBool::new);
+        StorageHandle {
+            core,
+            id,
+            label,
+            grid,
+            element_bytes,
+            home,
+            host_reachable,
+            borrowed,
+            imported,
+        }
     }
 
     /// The only domain where it is, if it is USM.
@@ -182,8 +194,20 @@ impl View {
         if self.dims == other.dims && self.element_bytes == other.element_bytes {
             return part.overlaps(theirs);
         }
+        self.shares_at(part, other, theirs, 0)
+    }
+
+    /// True when parts of two storages share a byte, where the memory of the other one begins so many bytes
+    /// after that of this one.
+    pub(crate) fn shares_at(&self, part: &Box3, other: &View, theirs: &Box3, after: i128) -> bool {
+        if part.is_empty() || theirs.is_empty() {
+            return false;
+        }
+        let ends =
+            |by: i128| move |(start, end): (usize, usize)| (start as i128 + by, end as i128 + by);
         // Both in rising order, so each is passed once.
-        let (mut mine, mut others) = (self.rows(part).peekable(), other.rows(theirs).peekable());
+        let mut mine = self.rows(part).map(ends(0)).peekable();
+        let mut others = other.rows(theirs).map(ends(after)).peekable();
         while let (Some(a), Some(b)) = (mine.peek(), others.peek()) {
             if a.0 < b.1 && b.0 < a.1 {
                 return true;

@@ -149,18 +149,31 @@ impl Engine {
         links
     }
 
+    /// Remembers the loss of a device, if that is why a call was refused: it is no source from then on. Called without
+    /// any lock.
+    pub(crate) fn noting_loss<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if let Err(Error::Device { device, cause, .. }) = &result
+            && let HalErrorKind::Lost = cause.kind
+            && let Some(at) = self.devices.iter().position(|entry| entry.name == *device)
+        {
+            // What is under way there ends when its lanes say so.
+            self.enter(|ledger| ledger.loss(at, &cause.message));
+        }
+        result
+    }
+
     /// Allocates all of `missing`, or nothing.
     pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
         // Here, where no lock is held.
         for (_, domain) in missing.iter().filter(|(_, domain)| !domain.is_host()) {
             self.open(self.first_on(*domain))?;
         }
-        let result = self.try_allocate(missing);
-        if !matches!(result, Err(Error::OutOfMemory { .. })) {
-            return result;
+        let mut result = self.try_allocate(missing);
+        if matches!(result, Err(Error::OutOfMemory { .. })) {
+            self.reclaim();
+            result = self.try_allocate(missing);
         }
-        self.reclaim();
-        self.try_allocate(missing)
+        self.noting_loss(result)
     }
 
     /// Looks for memory that nobody needs: its last users may have ended without anybody having
@@ -331,6 +344,7 @@ impl Engine {
         if !budget.take(asked) {
             return Err(out(budget.in_use(), budget.limit()));
         }
+        let (kind, imported) = (req.kind, req.import.is_some());
         let req = AllocReq { size: asked.max(1), align: req.align.max(DEVICE_ALIGN), ..req };
         match device.usm().alloc(&req) {
             Ok(a) => {
@@ -348,6 +362,12 @@ impl Engine {
                 budget.give(asked);
                 Err(match cause.kind {
                     HalErrorKind::OutOfMemory { in_use, limit, .. } => out(in_use, limit),
+                    HalErrorKind::Unsupported => {
+                        let (whose, why) =
+                            (if imported { " of others" } else { "" }, cause.message);
+                        let what = format!("{kind:?} memory{whose} for {what} {label}: {why}");
+                        Error::Unsupported { device: entry.name.clone(), what }
+                    }
                     _ => {
                         let doing = format!("allocate {asked} bytes for {what} {label}");
                         Error::Device { device: entry.name.clone(), doing, cause }

@@ -2,11 +2,12 @@
 //! name.
 
 use super::ledger::Ledger;
-use super::storage::{Alloc, Garbage, Owner, StorageId};
+use super::storage::{Alloc, Garbage, Owner, StorageId, distance};
 use crate::error::Error;
 use crate::geom::Box3;
 use crate::hal::MemRef;
 use crate::pages::{DomainId, DomainSet};
+use smallvec::SmallVec;
 
 /// What a raw pointer names.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,12 @@ impl Ledger {
                 !storage.dropped && !storage.closed && alloc == Some(raw.mem.base)
             })
         })
+    }
+
+    /// How far the memory of one storage is from that of another one, wherever both may be one memory.
+    pub(crate) fn distances(&self, a: StorageId, b: StorageId) -> SmallVec<[i128; 2]> {
+        let [a, b] = [a, b].map(|id| &self.storages[id.0]);
+        a.allocs().flat_map(|a| b.allocs().filter_map(move |b| distance(a, b))).collect()
     }
 
     /// The engine's own memory on the host that contains an address: its start and its bytes.

@@ -213,7 +213,7 @@ impl Ledger {
     }
 
     /// The failure that is the loss of a device: one, whoever finds it first.
-    fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
+    pub(crate) fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
         if let Some(failure) = &self.topology.device_lost[device] {
             return failure.clone();
         }
@@ -237,9 +237,9 @@ impl Ledger {
         let named: SmallVec<[String; 4]> = lanes
             .flat_map(|lane| lane.records.iter().take(MOST_SUSPECTS))
             .take(MOST_SUSPECTS)
-            .map(|record| match record.label.as_str() {
-                "" => record.what.to_owned(),
-                label => format!("{} `{label}`", record.what),
+            .map(|record| match record.label == Label::NONE {
+                true => record.what.to_owned(),
+                false => format!("{} {}", record.what, record.label),
             })
             .collect();
         if named.is_empty() {

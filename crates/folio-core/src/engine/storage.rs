@@ -38,6 +38,25 @@ impl Alloc {
     }
 }
 
+/// Bytes from the beginning of one allocation to that of another one, if they are of one address space or one
+/// driver's object: then they may overlap.
+pub(crate) fn distance(
+    (domain, a): (DomainId, &Alloc),
+    (other, b): (DomainId, &Alloc),
+) -> Option<i128> {
+    let between = |a: u64, b: u64| i128::from(b) - i128::from(a);
+    if let (Some(a), Some(b)) = (a.host, b.host) {
+        return Some(between(a.0 as u64, b.0 as u64));
+    }
+    if domain != other {
+        return None;
+    }
+    if let (Some(a), Some(b)) = (a.address, b.address) {
+        return Some(between(a, b));
+    }
+    (a.mem.base == b.mem.base).then(|| between(a.mem.offset, b.mem.offset))
+}
+
 /// Who frees an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -130,6 +149,14 @@ impl StorageState {
     /// The allocation on `domain`.
     pub(crate) fn alloc(&self, domain: DomainId) -> Option<&Alloc> {
         self.allocs.get(domain.0 as usize)?.as_ref()
+    }
+
+    /// Its allocations, by domain.
+    pub(crate) fn allocs(&self) -> impl Iterator<Item = (DomainId, &Alloc)> {
+        self.allocs
+            .iter()
+            .enumerate()
+            .filter_map(|(domain, alloc)| Some((DomainId(domain as u8), alloc.as_ref()?)))
     }
 
     pub(crate) fn set_alloc(&mut self, domain: DomainId, alloc: Alloc) {

@@ -294,6 +294,32 @@ fn number(error: &Error) -> usize {
     }
 }
 
+/// ERR-01: one message is one line, whatever things are called.
+#[test]
+fn names_do_not_act_on_messages() {
+    let name = "x\n\u{1b}[2Jfolio: all is well";
+    let (shown, label) = (r"x\n\u{1b}[2Jfolio: all is well", Label::from(name));
+    assert_eq!(
+        (label.as_str(), format!("{label}"), format!("{label:?}")),
+        (name, format!("`{shown}`"), format!("`{shown}`"),)
+    );
+    let error = Error::GroupSize { kernel: name.into(), launch: vec![1], group: vec![], why: "-" };
+    assert_eq!(error.to_string(), format!("kernel `{shown}` over [1]: -"));
+    assert_eq!(crate::Selector::from(name).to_string(), format!("`{shown}`"));
+    let rt = crate::Runtime::builder().build().unwrap();
+    let buffer = rt.buffer_with::<u32, 1>([4], crate::BufferOptions::new().label(name)).unwrap();
+    assert_eq!(buffer.label(), name);
+    for text in [
+        format!("{buffer:?}"),
+        rt.device(name).unwrap_err().to_string(),
+        buffer.slice([5], [1]).err().unwrap().to_string(),
+        format!("{:?}", buffer.slice([5], [1]).err().unwrap()),
+        Unfinished { what: "copy", label, device: "-".into() }.to_string(),
+    ] {
+        assert!(text.contains(shown) && !text.contains(char::is_control), "{text:?}");
+    }
+}
+
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {

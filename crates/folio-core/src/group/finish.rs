@@ -27,11 +27,12 @@ impl CommandGroup {
         let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
         let entry = &self.core.engine.devices[usize::from(self.device)];
         let place = if on_host { DomainId::HOST } else { entry.domain };
-        let mut homes = false;
+        let (mut homes, mut imports) = (false, false);
         for made in &self.made {
             let storage = &*made.part.view.storage;
             let home = storage.home();
             homes |= home.is_some();
+            imports |= storage.imported.load(Ordering::Relaxed);
             let domain = home.unwrap_or(place);
             let which = (storage.id, &storage.grid);
             command.accesses.push(if made.part.whole {
@@ -43,6 +44,9 @@ impl CommandGroup {
             });
         }
         self.check_aliasing(&command.accesses)?;
+        if imports {
+            self.check_imports()?;
+        }
         if homes {
             self.check_homes(&command.accesses, place, on_host)?;
         }
@@ -80,6 +84,29 @@ impl CommandGroup {
                 if (a.mode.writes() || b.mode.writes())
                     && a.part.view.shares(&a.part.part, &b.part.view, &b.part.part)
                 {
+                    let names = [before, at].map(|at| self.parameter(at));
+                    return Err(self.aliasing(at, [before, at], names));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of two storages, where one was made over memory that the other one may have.
+    #[cold]
+    fn check_imports(&self) -> Result<()> {
+        let engine = &self.core.engine;
+        for (at, a) in self.made.iter().enumerate() {
+            let one = &a.part.view.storage;
+            for (before, b) in self.made[..at].iter().enumerate() {
+                let other = &b.part.view.storage;
+                let imports = [one, other].iter().any(|s| s.imported.load(Ordering::Relaxed));
+                if one.id == other.id || !imports || !(a.mode.writes() || b.mode.writes()) {
+                    continue;
+                }
+                let mut far = engine.enter(|ledger| ledger.distances(one.id, other.id)).into_iter();
+                let (a, b) = (&a.part, &b.part);
+                if far.any(|bytes| a.view.shares_at(&a.part, &b.view, &b.part, bytes)) {
                     let names = [before, at].map(|at| self.parameter(at));
                     return Err(self.aliasing(at, [before, at], names));
                 }
@@ -221,7 +248,8 @@ impl CommandGroup {
             let handle = engine.load(self.device, code)?;
             if launch.geometry.group.is_some() {
                 let checked = engine.open(self.device)?.check(handle, &launch.geometry, &[]);
-                checked.map_err(|cause| self.refused(self.device, &code.name, cause))?;
+                let checked = checked.map_err(|cause| self.refused(self.device, &code.name, cause));
+                engine.noting_loss(checked)?;
             }
             launch.loaded = Some(handle);
             let Launch { geometry, params, scalars, .. } = &*launch;

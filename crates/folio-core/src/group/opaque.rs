@@ -9,6 +9,7 @@ use crate::hal::{Argument, Geometry, HalError, HalErrorKind, Param};
 use crate::items::Items;
 use crate::opaque::{Given, OpaqueArg, OpaqueKernel};
 use crate::pages::DomainId;
+use crate::text::Plain;
 use crate::usm::UsmPtr;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -142,7 +143,7 @@ impl CommandGroup {
         let engine = &self.core.engine;
         if opaque.device != self.device {
             let there = &engine.devices[usize::from(opaque.device)].name;
-            let what = format!("kernel `{}`, which is loaded on {there}", opaque.name);
+            let what = format!("kernel `{}`, which is loaded on {there}", Plain(&opaque.name));
             return Err(self.unsupported(what));
         }
         let entry = &engine.devices[usize::from(self.device)];
@@ -152,12 +153,13 @@ impl CommandGroup {
             return Err(Error::NotAccessible { label, home, device: name(entry.domain) });
         }
         let checked = engine.open(self.device)?.check(handle, &launch.geometry, &opaque.arguments);
-        checked.map_err(|cause| self.refused(opaque.device, &opaque.name, cause))
+        let checked = checked.map_err(|cause| self.refused(opaque.device, &opaque.name, cause));
+        engine.noting_loss(checked)
     }
 
     pub(super) fn refused(&self, device: u16, kernel: &str, cause: HalError) -> Error {
         let device = self.core.engine.devices[usize::from(device)].name.clone();
-        Error::Device { device, doing: format!("launch kernel `{kernel}`"), cause }
+        Error::Device { device, doing: format!("launch kernel `{}`", Plain(kernel)), cause }
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Code {
     pub reductions: usize,
     /// Bytes that an item of a group has for its variables, and for what it gives to reductions and scans.
     item_bytes: u64,
-    /// By parameter: the first word and type of scalars that are 64-bit integers.
+    /// By parameter: the first word and type of scalars that are integers.
     scalars: Vec<Option<(usize, Scalar)>>,
     /// Of launches that forms alone do not prove.
     proofs: Proofs,
@@ -81,7 +81,7 @@ impl Code {
             let ParamKind::Scalar(ty) = param.kind else { return None };
             let first = word;
             word += ir.types.layout(ty).0.div_ceil(8) as usize;
-            ty.scalar().filter(|s| [Scalar::I64, Scalar::U64].contains(s)).map(|s| (first, s))
+            ty.scalar().filter(|scalar| scalar.is_int()).map(|scalar| (first, scalar))
         });
         let scalars = scalars.collect();
         let indexes_arrays = indexes_arrays(&ir);

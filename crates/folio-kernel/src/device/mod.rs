@@ -24,6 +24,7 @@ mod functions;
 mod group;
 mod half;
 pub mod host;
+pub mod interior;
 mod launched;
 mod local;
 mod operators;
@@ -52,7 +53,7 @@ pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use reduce::{Folding, Give, Gives, ReduceParam, Row, Takes};
 pub use shared::Shared;
 pub use verdict::{Verdict, assert_failed, end_item, watch};
-pub use versions::Instructions;
+pub use versions::{Instructions, best};
 pub use view::{Elements, View, ViewParam};
 
 // What bodies are written with.
@@ -85,6 +86,8 @@ pub trait Mode: Copy + 'static {
     const PROBE: bool = false;
     /// Indices that [`Kernel::unproved`] has looked at are not checked again.
     const PROVED: bool = false;
+    /// Guards that [`Kernel::undecided`] has looked at are taken to be as they are in the interior.
+    const INTERIOR: bool = false;
 }
 
 /// The body is run, and each index checked.
@@ -92,12 +95,13 @@ pub trait Mode: Copy + 'static {
 pub struct Checked;
 impl Mode for Checked {}
 
-/// The body is run for items of which nothing is unproved. There is a mode for each set of instructions,
-/// so that all of a body, with the closures in it, is compiled for that one alone.
+/// The body is run for items of which nothing is unproved, and in the interior nothing undecided. There is a mode for
+/// each set of instructions, so that all of a body, with the closures in it, is compiled for that one alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Proved<const SET: u8>;
-impl<const SET: u8> Mode for Proved<SET> {
+pub struct Proved<const SET: u8, const INTERIOR: bool>;
+impl<const SET: u8, const INTERIOR: bool> Mode for Proved<SET, INTERIOR> {
     const PROVED: bool = true;
+    const INTERIOR: bool = INTERIOR;
 }
 
 /// The body is asked for its types.
@@ -208,8 +212,8 @@ impl Item<'_, 3> {
 ///
 /// # Safety
 /// `items` does what the IR says, and touches no memory but what its views allow; `unproved` counts each
-/// index that it may leave unchecked.
-pub unsafe trait Kernel: 'static {
+/// index that it may leave unchecked, and `undecided` each guard that it takes to be as in the interior.
+pub unsafe trait Kernel: Sized + 'static {
     /// What the macro says of it.
     const FUNCTION: &'static crate::source::Function;
 
@@ -228,11 +232,34 @@ pub unsafe trait Kernel: 'static {
         launch: &Launched,
     ) -> usize;
 
+    /// How many guards are not for each item of the block what they are in the interior: comparisons of positions with
+    /// what is the same for all items, and limits that such are held to. None if there are no guards.
+    ///
+    /// # Safety
+    /// That of [`run`].
+    unsafe fn undecided(
+        _scalars: &[u64],
+        _memory: &[ParamPtr],
+        _block: &Positions,
+        _launch: &Launched,
+    ) -> Option<usize> {
+        None
+    }
+
+    /// Computes the items of a block of which nothing is unproved or undecided, with the best instructions.
+    ///
+    /// # Safety
+    /// That of [`run`]; nothing is unproved or undecided for this block.
+    unsafe fn interior(scalars: &[u64], memory: &[ParamPtr], block: &Positions, launch: &Launched) {
+        // SAFETY: the caller's promise. Without guards, nothing more is known than that.
+        unsafe { best::<Self, false>(scalars, memory, block, launch) }
+    }
+
     /// Computes the items or groups of a block, in a loop that is inlined into a version for each
     /// instruction set.
     ///
     /// # Safety
-    /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block.
+    /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block, and in its interior undecided.
     unsafe fn items<M: Mode>(
         scalars: &[u64],
         memory: &[ParamPtr],

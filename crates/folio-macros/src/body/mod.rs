@@ -9,6 +9,7 @@ mod choice;
 mod ends;
 mod flow;
 mod group;
+mod guards;
 mod kinds;
 mod lanes;
 mod number;
@@ -69,6 +70,8 @@ pub struct Walk {
     pub kinds: Kinds,
     /// What is known of indices.
     pub known: Known,
+    /// Where the condition holds that is walked, there is less to do than where it does not.
+    unlikely: bool,
     /// The form for strips of items.
     pub plan: Plan,
     /// The number of the first of them.

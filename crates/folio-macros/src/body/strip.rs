@@ -372,8 +372,9 @@ fn is_known(pattern: &Pat) -> bool {
 }
 
 /// Something may be divided by zero, in what positions are made of.
-fn divides(expr: &Expr) -> bool {
+pub(super) fn divides(expr: &Expr) -> bool {
     match expr {
+        Expr::If(_) => true,
         Expr::Paren(inner) => divides(&inner.expr),
         Expr::Group(inner) => divides(&inner.expr),
         Expr::Cast(cast) => divides(&cast.expr),

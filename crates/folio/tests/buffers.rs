@@ -1,4 +1,5 @@
-//! How buffers are made, asked for their shape, and indexed on the host. BUF-01, BUF-05, BUF-07, POL-07
+//! How buffers are made, asked for their shape, and indexed on the host. BUF-01, BUF-05, BUF-07,
+//! POL-07
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 

@@ -3,8 +3,8 @@
 use sealed::Sealed;
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
-/// A shape or a position: a number for each of `D` dimensions, the slowest first. It is written `n` in one
-/// dimension, `[rows, columns]` or `(rows, columns)` in two, and as three numbers in three.
+/// A shape or a position: a number for each of `D` dimensions, the slowest first. It is written `n`
+/// in one dimension, `[rows, columns]` or `(rows, columns)` in two, and as three numbers in three.
 ///
 /// ```
 /// # fn main() -> folio_core::Result<()> {
@@ -62,8 +62,8 @@ impl Coords<3> for (usize, usize, usize) {
     }
 }
 
-/// What indexes elements on the host that lie one after the other: a position (see [`Coords`]), or as with slices a
-/// number or a range, which count the elements of all rows.
+/// What indexes elements on the host that lie one after the other: a position (see [`Coords`]), or
+/// as with slices a number or a range, which count the elements of all rows.
 ///
 /// ```
 /// # fn main() -> folio_core::Result<()> {
@@ -150,8 +150,8 @@ macro_rules! sealed {
 sealed!(Range<usize>, RangeInclusive<usize>, RangeFrom<usize>, RangeTo<usize>);
 sealed!(RangeToInclusive<usize>, RangeFull, (Bound<usize>, Bound<usize>));
 
-/// The row that a position is in, counted through all slices, and its place there. Panics, as slices do, if it is
-/// outside.
+/// The row that a position is in, counted through all slices, and its place there. Panics, as
+/// slices do, if it is outside.
 #[inline]
 #[track_caller]
 pub(crate) fn row_and_column<const D: usize>(at: [usize; D], shape: [usize; D]) -> (usize, usize) {

@@ -3,6 +3,7 @@
 
 use crate::buffer::{widen, widen_at};
 use crate::call::{Places, group_too_large, owned};
+use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::launch::Scalars;
 use crate::error::{Cause, Error, Failure, Label, Result};
@@ -97,8 +98,8 @@ macro_rules! written {
 macro_rules! written_in_shape {
     ($([$($g:tt)*] $param:ty: [$element:ty; $rank:tt];)*) => {
         lent! {$(
-            [$($g)*] $param: AsMut [$element] for (&mut S, [usize; $rank]), |it| {
-                Slice::written(it.0.as_mut(), it.1)
+            [$($g)* C: Coords<$rank>,] $param: AsMut [$element] for (&mut S, C), |it| {
+                Slice::written(it.0.as_mut(), it.1.coords())
             };
         )*}
     };
@@ -106,8 +107,8 @@ macro_rules! written_in_shape {
 
 lent! {
     [] In<T>: AsRef [T] for &S, |it| Slice::read(it.as_ref(), [it.as_ref().len()]);
-    [const D: usize,] In<T, D>: AsRef [T] for (&S, [usize; D]), |it| {
-        Slice::read(it.0.as_ref(), it.1)
+    [C: Coords<D>, const D: usize,] In<T, D>: AsRef [T] for (&S, C), |it| {
+        Slice::read(it.0.as_ref(), it.1.coords())
     };
 }
 written! {

@@ -1,5 +1,5 @@
-//! What combines, by its name: in `Reduce<T, Add>` and `g.reduce::<Add>(..)` that is Folio's `Add`, whatever the program has
-//! imported. So `std::ops::Add` can be in scope where kernels are written.
+//! What combines, by its name: in `Reduce<T, Add>` and `g.reduce::<Add>(..)` that is Folio's `Add`,
+//! whatever the program has imported. So `std::ops::Add` can be in scope where kernels are written.
 
 use proc_macro2::Ident;
 use syn::{FnArg, GenericArgument, PathArguments, Signature, Type, parse_quote_spanned};

@@ -1,5 +1,5 @@
-//! Positions as arrays and as tuples: `x[[r, c]]` is `x[(r, c)]`, and `let` takes what gives either apart as either. All
-//! else in the macro knows one form of each.
+//! Positions as arrays and as tuples: `x[[r, c]]` is `x[(r, c)]`, and `let` takes what gives either
+//! apart as either. All else in the macro knows one form of each.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::{Expr, Ident, Pat, PatSlice, PatTuple, token};
@@ -58,7 +58,8 @@ fn tuple(index: TokenStream) -> TokenStream {
     TokenTree::from(tuple).into()
 }
 
-/// The form of a pattern that this value has, if that is the other one: positions are tuples, extents are arrays.
+/// The form of a pattern that this value has, if that is the other one: positions are tuples,
+/// extents are arrays.
 pub fn fitting(pattern: &Pat, value: &Expr) -> Option<Pat> {
     let call = match value {
         Expr::Paren(inner) => return fitting(pattern, &inner.expr),

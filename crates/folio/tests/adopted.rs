@@ -1,5 +1,5 @@
-//! A vector that becomes a buffer is neither copied nor leaked, and goes as it was allocated. One test in a process of
-//! its own, because the memory of all threads is counted. BUF-05, POL-07
+//! A vector that becomes a buffer is neither copied nor leaked, and goes as it was allocated. One
+//! test in a process of its own, because the memory of all threads is counted. BUF-05, POL-07
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod counting;

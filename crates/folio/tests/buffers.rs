@@ -1,4 +1,5 @@
-//! How buffers are made, asked for their shape, and indexed on the host. BUF-01, BUF-05, BUF-07, POL-07
+//! How buffers are made, asked for their shape, and indexed on the host. BUF-01, BUF-05, BUF-07,
+//! POL-07
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
@@ -199,7 +200,7 @@ fn one_element_is_read_where_it_is() {
     q.run(100, doubled(&mut x)).unwrap();
     assert_eq!(x.get(42).unwrap(), 84);
     assert_eq!(x.counters().device_to_host.pages, 1);
-    assert_eq!(x.slice([40], [10]).unwrap().get(9).unwrap(), 98);
+    assert_eq!(x.slice(40, 10).unwrap().get(9).unwrap(), 98);
     assert_eq!(x.counters().device_to_host.pages, 1);
 
     let text = x.get(100).unwrap_err().to_string();
@@ -254,7 +255,7 @@ fn guards_are_indexed_by_positions_numbers_and_ranges() {
     let row = grid.slice([2, 0], [2, 6]).unwrap();
     assert_eq!((row.read().unwrap()[(0, 1)], row.read().unwrap()[[1, 0]]), (13, 18));
 
-    let mut cube = grid.reinterpret::<i32, 3>([2, 3, 4]).unwrap();
+    let mut cube = grid.reinterpret::<i32, 3>((2, 3, 4)).unwrap();
     let mut guard = cube.write().unwrap();
     at(&mut guard, [1, 0, 3], 15);
     at(&mut guard, (1, 2, 3), 23);
@@ -269,7 +270,7 @@ fn rows_are_indexed_by_positions() {
     assert_eq!((rows[[0, 0]], rows[(1, 3)]), (7, 16));
     rows[(1, 3)] = -1;
     drop(rows);
-    let inner = grid.slice([1, 1], [2, 4]).unwrap();
+    let inner = grid.slice((1, 1), (2, 4)).unwrap();
     let rows = inner.read_rows().unwrap();
     assert_eq!((rows[(1, 3)], rows.shape()), (-1, [2, 4]));
     assert!(panics(|| rows[[2, 0]]).contains("[2, 0] is outside of a shape of [2, 4]"));
@@ -328,7 +329,7 @@ fn views_of_closures_and_tasks_have_shapes_and_positions() {
         Ok(())
     })
     .unwrap();
-    let mut line = t.reinterpret::<i32, 1>([6]).unwrap();
+    let mut line = t.reinterpret::<i32, 1>(6).unwrap();
     q.submit(|cg| {
         let line = cg.read_write(&mut line);
         cg.host_task(line, |mut line| {

@@ -93,6 +93,8 @@ fn slices_are_arguments() {
     let x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
     transpose::host([3, 2], (&x, [2, 3]), (&mut out, [3, 2])).unwrap();
     assert_eq!(out, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    transpose::host((2, 3), (&out, (3, 2)), (&mut y[..6], (2, 3))).unwrap();
+    assert_eq!(y[..6], x);
 }
 
 #[test]

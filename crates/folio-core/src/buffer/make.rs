@@ -12,8 +12,9 @@ use std::alloc::Layout;
 use std::borrow::Cow;
 use std::mem::ManuallyDrop;
 
-/// What a buffer can begin with: a reference to a slice, array or vector, which is copied and free at once; or a
-/// `Vec` or `Box<[T]>` by value, whose memory becomes the buffer's on the host, without a copy.
+/// What a buffer can begin with: a reference to a slice, array or vector, which is copied and free
+/// at once; or a `Vec` or `Box<[T]>` by value, whose memory becomes the buffer's on the host,
+/// without a copy.
 ///
 /// ```
 /// # fn main() -> folio_core::Result<()> {
@@ -69,8 +70,8 @@ impl Runtime {
         self.zeros(len)
     }
 
-    /// A buffer of any shape: `n`, `[rows, columns]` or `(rows, columns)`, three numbers. Its elements read as zero,
-    /// and nothing is allocated yet. The dimensions follow from the shape.
+    /// A buffer of any shape: `n`, `[rows, columns]` or `(rows, columns)`, three numbers. Its
+    /// elements read as zero, and nothing is allocated yet. The dimensions follow from the shape.
     ///
     /// ```
     /// # fn main() -> folio_core::Result<()> {
@@ -91,16 +92,16 @@ impl Runtime {
         self.buffer_with(shape, BufferOptions::new())
     }
 
-    /// A buffer in one dimension that begins with `data`. A reference is copied, and free at once; a `Vec` by value
-    /// gives its memory to the buffer: see [`Contents`].
+    /// A buffer in one dimension that begins with `data`. A reference is copied, and free at once;
+    /// a `Vec` by value gives its memory to the buffer: see [`Contents`].
     pub fn buffer_from<T: DeviceType>(&self, data: impl Contents<T>) -> Result<Buffer<T>> {
         let data = data.contents();
         let len = data.len();
         self.filled(data, [len], BufferOptions::new())
     }
 
-    /// As [`buffer_from`](Self::buffer_from), in any shape, row after row. [`Error::Mismatch`] if the shape has another
-    /// number of elements.
+    /// As [`buffer_from`](Self::buffer_from), in any shape, row after row. [`Error::Mismatch`] if
+    /// the shape has another number of elements.
     ///
     /// ```
     /// # fn main() -> folio_core::Result<()> {
@@ -187,8 +188,8 @@ impl Runtime {
             let storage = &mut ledger.storages[id.0];
             if let Some(host) = storage.alloc(DomainId::HOST).and_then(|a| a.host) {
                 let bytes = bytes_of(data);
-                // SAFETY: the allocation has the buffer's size, which is that of `data`; nothing else uses
-                // the buffer yet.
+                // SAFETY: the allocation has the buffer's size, which is that of `data`; nothing
+                // else uses the buffer yet.
                 unsafe { host.0.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
                 let all = storage.grid.all();
                 storage.tracker.set(&all, DomainSet::of(DomainId::HOST));
@@ -212,8 +213,9 @@ impl Runtime {
         })?;
         let mut data = ManuallyDrop::new(data);
         let at = HostPtr(data.as_mut_ptr().cast());
-        // SAFETY: the vector's memory, from the global allocator by this layout. Its elements are as many as the
-        // buffer's, and have no uninitialised bytes (`DeviceType`). The vector is not used again, unless this fails.
+        // SAFETY: the vector's memory, from the global allocator by this layout. Its elements are
+        // as many as the buffer's, and have no uninitialised bytes (`DeviceType`). The vector is
+        // not used again, unless this fails.
         let adopted = unsafe { self.core.engine.adopt_host(buffer.view.storage.id, at, layout) };
         if adopted.is_err() {
             drop(ManuallyDrop::into_inner(data));

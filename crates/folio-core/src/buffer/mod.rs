@@ -332,9 +332,13 @@ macro_rules! common {
                 self.view.storage.core.engine.enter(|ledger| ledger.storages[id.0].counters)
             }
 
-            /// A part of it, to read.
-            pub fn slice(&self, offset: [usize; D], extent: [usize; D]) -> Result<Slice<'_, T, D>> {
-                Slice::new(&self.view, widen_at(offset), widen(extent))
+            /// A part of it, to read: `extent` elements from `offset` on, `x.slice(2, 3)`, `m.slice([1, 2], [2, 3])`.
+            pub fn slice(
+                &self,
+                offset: impl Coords<D>,
+                extent: impl Coords<D>,
+            ) -> Result<Slice<'_, T, D>> {
+                Slice::new(&self.view, widen_at(offset.coords()), widen(extent.coords()))
             }
 
             /// Waits for its latest contents and keeps everybody from writing them while the guard
@@ -389,10 +393,10 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// A part of it, to write.
     pub fn slice_mut(
         &mut self,
-        offset: [usize; D],
-        extent: [usize; D],
+        offset: impl Coords<D>,
+        extent: impl Coords<D>,
     ) -> Result<SliceMut<'_, T, D>> {
-        SliceMut::new(&self.view, widen_at(offset), widen(extent))
+        SliceMut::new(&self.view, widen_at(offset.coords()), widen(extent.coords()))
     }
 
     /// Two parts, cut at `at` in the first dimension.
@@ -424,16 +428,20 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// The bytes must be equally many.
     pub fn reinterpret<U: DeviceType, const E: usize>(
         self,
-        range: [usize; E],
+        shape: impl Coords<E>,
     ) -> Result<Buffer<U, E>> {
-        Ok(Buffer::from_view(reinterpreted::<U, E>(&self.view, range)?))
+        Ok(Buffer::from_view(reinterpreted::<U, E>(&self.view, shape.coords())?))
     }
 }
 
 impl<T: DeviceType, const D: usize> Shared<T, D> {
     /// A part of it, to write. Aliasing in one command is checked when it is submitted.
-    pub fn slice_mut(&self, offset: [usize; D], extent: [usize; D]) -> Result<SliceMut<'_, T, D>> {
-        SliceMut::new(&self.view, widen_at(offset), widen(extent))
+    pub fn slice_mut(
+        &self,
+        offset: impl Coords<D>,
+        extent: impl Coords<D>,
+    ) -> Result<SliceMut<'_, T, D>> {
+        SliceMut::new(&self.view, widen_at(offset.coords()), widen(extent.coords()))
     }
 
     /// Waits for its latest contents and gives the host the only access while the guard lives.
@@ -450,9 +458,9 @@ impl<T: DeviceType, const D: usize> Shared<T, D> {
     /// The same data as elements of another type or in another shape; both handles stay.
     pub fn reinterpret<U: DeviceType, const E: usize>(
         &self,
-        range: [usize; E],
+        shape: impl Coords<E>,
     ) -> Result<Shared<U, E>> {
-        Ok(Shared::from_view(reinterpreted::<U, E>(&self.view, range)?))
+        Ok(Shared::from_view(reinterpreted::<U, E>(&self.view, shape.coords())?))
     }
 }
 

@@ -7,8 +7,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashMap;
 use syn::spanned::Spanned;
 use syn::{
-    BinOp, Expr, ExprMethodCall, GenericArgument, Lit, Pat, PatSlice, PatTuple, PathArguments,
-    Type, UnOp,
+    BinOp, Expr, ExprArray, ExprMethodCall, ExprTuple, GenericArgument, Lit, Pat, PatSlice,
+    PatTuple, PathArguments, Type, UnOp,
 };
 
 /// What the source tells of a number's type.
@@ -145,8 +145,15 @@ impl Walk {
     /// `let pattern = value;`, whose names are bound already.
     pub(super) fn learn_kind(&mut self, pattern: &Pat, value: &Expr) {
         let kind = match (pattern, value) {
-            (Pat::Tuple(names), Expr::Tuple(values)) => {
-                for (name, value) in names.elems.iter().zip(&values.elems) {
+            (
+                Pat::Tuple(PatTuple { elems: names, .. }),
+                Expr::Tuple(ExprTuple { elems: values, .. }),
+            )
+            | (
+                Pat::Slice(PatSlice { elems: names, .. }),
+                Expr::Array(ExprArray { elems: values, .. }),
+            ) => {
+                for (name, value) in names.iter().zip(values) {
                     self.learn_kind(name, value);
                 }
                 return;

@@ -16,7 +16,8 @@ use quote::quote;
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::{
-    BinOp, Expr, ExprForLoop, ExprMethodCall, Lit, Local, Pat, PatSlice, PatTuple, RangeLimits,
+    BinOp, Expr, ExprArray, ExprForLoop, ExprMethodCall, ExprTuple, Lit, Local, Pat, PatSlice,
+    PatTuple, RangeLimits,
 };
 
 /// Loops with so many turns at most, which rustc unrolls, are left to the items.
@@ -378,7 +379,9 @@ pub(super) fn divides(expr: &Expr) -> bool {
         Expr::Paren(inner) => divides(&inner.expr),
         Expr::Group(inner) => divides(&inner.expr),
         Expr::Cast(cast) => divides(&cast.expr),
-        Expr::Tuple(tuple) => tuple.elems.iter().any(divides),
+        Expr::Tuple(ExprTuple { elems, .. }) | Expr::Array(ExprArray { elems, .. }) => {
+            elems.iter().any(divides)
+        }
         Expr::MethodCall(call) => divides(&call.receiver) || call.args.iter().any(divides),
         Expr::Binary(binary) => {
             let by_any = matches!(binary.op, BinOp::Div(_) | BinOp::Rem(_))

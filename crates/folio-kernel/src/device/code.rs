@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use super::proofs::Proofs;
+use super::tally::{Counted, counted};
 use crate::access::{self, Pattern, Reads, Summary};
 use crate::contract::contract;
 use crate::flow::Use;
@@ -34,6 +35,8 @@ pub struct Code {
     pub indexes_arrays: bool,
     /// How many parameters are reductions.
     pub reductions: usize,
+    /// The arrays in which it only counts.
+    pub counted: Vec<Counted>,
     /// By parameter: the first word and type of scalars that are integers.
     scalars: Vec<Option<(usize, Scalar)>>,
     /// Of launches that forms alone do not prove.
@@ -86,8 +89,19 @@ impl Code {
         let reduces = |param: &&crate::Param| matches!(param.kind, ParamKind::Reduce { .. });
         let reductions = ir.params.iter().filter(reduces).count();
         let name = Arc::from(function.name);
-        let proofs = Proofs::default();
-        Ok(Code { name, ir, summary, own, reads_own, indexes_arrays, reductions, scalars, proofs })
+        let (counted, proofs) = (counted(&ir), Proofs::default());
+        Ok(Code {
+            name,
+            ir,
+            summary,
+            own,
+            reads_own,
+            indexes_arrays,
+            reductions,
+            counted,
+            scalars,
+            proofs,
+        })
     }
 
     /// What a launch reads of a view; see [`Summary::read_box`].

@@ -35,6 +35,7 @@ mod slot;
 mod spot;
 mod strip;
 mod subgroup;
+mod tally;
 mod verdict;
 mod versions;
 mod view;
@@ -67,6 +68,7 @@ pub use self::{
     },
     spot::Spot,
     strip::{Lane, Lanes, Strip, Strips, no_items},
+    tally::{Counted, Tallied},
     view::{At, Put, at, at_proved, put, put_proved},
 };
 

@@ -14,6 +14,7 @@
 
 mod body;
 mod conditions;
+mod deep;
 mod derive;
 mod entry;
 mod errors;

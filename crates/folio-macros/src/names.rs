@@ -36,12 +36,14 @@ pub fn refuse(tokens: TokenStream, found: &mut HashSet<String>, errors: &mut Err
     }
 }
 
-/// A macro is called in this type or path: what that writes is not known here, and may have the macro's names.
-pub fn has_macro(tokens: TokenStream) -> bool {
+/// What this type or path means is not written here: a macro writes it, perhaps with the macro's names, or rustc infers it
+/// from what is around.
+pub fn is_open(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Punct(mark) => mark.as_char() == '!',
-        TokenTree::Group(group) => has_macro(group.stream()),
-        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+        TokenTree::Group(group) => is_open(group.stream()),
+        TokenTree::Ident(name) => name == "_",
+        TokenTree::Literal(_) => false,
     })
 }
 
@@ -68,9 +70,10 @@ mod tests {
     }
 
     #[test]
-    fn macros_are_found_within_types() {
-        assert!(has_macro(quote!(In<<m!() as Pick>::T>)));
-        assert!(has_macro(quote!([f32; { n![] }])));
-        assert!(!has_macro(quote!(In<[f32; N], 2>)));
+    fn what_is_not_written_is_found_within_types() {
+        assert!(is_open(quote!(In<<m!() as Pick>::T>)));
+        assert!(is_open(quote!([f32; { n![] }])));
+        assert!(is_open(quote!(<u32 as Pick<_>>::AT)));
+        assert!(!is_open(quote!(In<[f32; N], 2>)));
     }
 }

@@ -27,6 +27,7 @@ pub use rights::Rights;
 use self::ends::Known;
 use self::rights::Access;
 use self::strip::Plan;
+use crate::deep;
 use crate::errors::Errors;
 use crate::names;
 use crate::parameter::Grid;
@@ -114,6 +115,8 @@ pub struct Walk {
     targets: usize,
     /// Calls and assignments so far: what is not the same when it is done twice.
     acts: usize,
+    /// Expressions around.
+    depth: usize,
     /// Loops and labelled blocks around, innermost last.
     around: Vec<flow::Around>,
     /// How many there were so far.
@@ -340,6 +343,16 @@ impl Walk {
 
     /// An expression.
     pub fn expr(&mut self, expr: &Expr) -> Both {
+        if self.depth == deep::EXPRESSIONS {
+            return self.refuse(place::end(expr), deep::TEXT);
+        }
+        self.depth += 1;
+        let both = self.expr_within(expr);
+        self.depth -= 1;
+        both
+    }
+
+    fn expr_within(&mut self, expr: &Expr) -> Both {
         match expr {
             Expr::Lit(lit) => self.literal(lit, false),
             Expr::Paren(inner) => {

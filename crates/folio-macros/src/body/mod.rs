@@ -29,7 +29,7 @@ use crate::pattern::Scopes;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprStruct, Member, Pat, Stmt};
@@ -176,8 +176,7 @@ impl Walk {
         if let Some(token) = &signature.constness {
             self.refuse(token.span(), "kernels and device functions cannot be `const`; remove it");
         }
-        // Those of parameters are refused already.
-        let mut found = self.params.iter().map(|(name, _)| name.unraw().to_string()).collect();
+        let mut found = HashSet::new();
         for tokens in [signature.to_token_stream(), block.to_token_stream()] {
             attributes::refuse(tokens.clone(), &mut self.errors);
             names::refuse(tokens, &mut found, &mut self.errors);

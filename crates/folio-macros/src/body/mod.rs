@@ -36,7 +36,7 @@ use crate::positions;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprStruct, Member, Pat, Stmt};
@@ -197,8 +197,7 @@ impl Walk {
         if let Some(token) = &signature.constness {
             self.refuse(token.span(), "kernels and device functions cannot be `const`; remove it");
         }
-        // Those of parameters are refused already.
-        let mut found = self.params.iter().map(|(name, _)| name.unraw().to_string()).collect();
+        let mut found = HashSet::new();
         for tokens in [signature.to_token_stream(), block.to_token_stream()] {
             attributes::refuse(tokens.clone(), &mut self.errors);
             names::refuse(tokens, &mut found, &mut self.errors);

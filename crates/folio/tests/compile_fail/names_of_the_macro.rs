@@ -36,7 +36,7 @@ fn in_a_type_by_a_macro(i: Item, x: In<<mode!() as Pick>::Element>, y: Out<u8>) 
     y[i] = x[i];
 }
 
-#[kernel(group = __GROUP)]
+#[kernel(group = <__M as Pick>::AT as usize)]
 fn in_a_size(g: Group, y: Out<u8>) {
     g.each(|i| y[i] = 1);
 }

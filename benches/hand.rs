@@ -52,6 +52,19 @@ loops! {
             y[c] = x[c] + k * (around - 4.0 * x[c]);
         }
     }
+    /// The border goes on as it ends.
+    fn clamped_loop(k: f32, above: &[f32], x: &[f32], below: &[f32], y: &mut [f32]) {
+        let n = y.len() - 1;
+        let (above, x, below) = (&above[..n + 1], &x[..n + 1], &below[..n + 1]);
+        for c in 1..n {
+            let around = above[c] + below[c] + x[c - 1] + x[c + 1];
+            y[c] = x[c] + k * (around - 4.0 * x[c]);
+        }
+        for (c, left, right) in [(0, 0, 1), (n, n - 1, n)] {
+            let around = above[c] + below[c] + x[left] + x[right];
+            y[c] = x[c] + k * (around - 4.0 * x[c]);
+        }
+    }
     fn row_times(row: &[f32], b: &[f32], y: &mut [f32]) {
         let n = y.len();
         for (c, y) in y.iter_mut().enumerate() {
@@ -212,6 +225,29 @@ pub fn heat(k: f32, n: usize, x: &[f32], y: &mut [f32]) {
             heat_loop(k, row(r - 1), row(r), row(r + 1), y);
         }
     });
+}
+
+/// The same for all of a square, whose border goes on as it ends.
+pub fn clamped(k: f32, n: usize, x: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(n).enumerate().with_min_len(8).for_each(|(r, y)| {
+        let row = |r: usize| &x[r * n..(r + 1) * n];
+        clamped_loop(k, row(r.max(1) - 1), row(r), row((r + 1).min(n - 1)), y);
+    });
+}
+
+/// How often there is each number below `bins`, chunk by chunk.
+pub fn histogram(x: &[u32], bins: &mut [u32]) {
+    let n = bins.len();
+    let count = |mut own: Vec<u32>, x: &[u32]| {
+        x.iter().for_each(|x| own[*x as usize % n] += 1);
+        own
+    };
+    let add = |mut a: Vec<u32>, b: Vec<u32>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        a
+    };
+    let all = x.par_chunks(CHUNK).fold(|| vec![0; n], count).reduce(|| vec![0; n], add);
+    bins.iter_mut().zip(all).for_each(|(bin, more)| *bin += more);
 }
 
 /// The product of two squares of `n`, each element by itself.

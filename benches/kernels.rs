@@ -37,6 +37,32 @@ pub fn guarded(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
     y[i] = mixed(k, x[i], x[(r - 1, c)] + x[(r + 1, c)] + x[(r, c - 1)] + x[(r, c + 1)]);
 }
 
+/// The same with the work behind the guard. What is at the border stays.
+#[kernel]
+pub fn inside(i: Item<2>, k: f32, x: In<f32, 2>, y: InOut<f32, 2>) {
+    let (r, c) = i.pos();
+    let (rows, columns) = (x.shape()[0], x.shape()[1]);
+    if r > 0 && r + 1 < rows && c > 0 && c + 1 < columns {
+        y[i] = mixed(k, x[i], x[(r - 1, c)] + x[(r + 1, c)] + x[(r, c - 1)] + x[(r, c + 1)]);
+    }
+}
+
+/// The same for all of a grid, whose border goes on as it ends.
+#[kernel]
+pub fn clamped(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    let (rows, columns) = (x.shape()[0], x.shape()[1]);
+    let (above, below) = (r.max(1) - 1, (r + 1).min(rows - 1));
+    let (left, right) = (c.saturating_sub(1), (c + 1).clamp(0, columns - 1));
+    y[i] = mixed(k, x[i], x[(above, c)] + x[(below, c)] + x[(r, left)] + x[(r, right)]);
+}
+
+/// How often there is each number below the length of `bins`.
+#[kernel]
+pub fn histogram(i: Item, x: In<u32>, bins: Atomic<u32>) {
+    bins.add(x[i] as usize % bins.len(), 1);
+}
+
 /// A product of matrices, each element by itself.
 #[kernel]
 pub fn matmul(i: Item<2>, a: In<f32, 2>, b: In<f32, 2>, y: Out<f32, 2>) {

@@ -59,7 +59,7 @@ impl Bench {
 
     fn scans<T: Number + DeviceType + std::ops::Add<Output = T> + Default>(&self, x: Vec<T>)
     where
-        Add: folio::ir::device::Combine<T>,
+        combine::Add: folio::ir::device::Combine<T>,
     {
         let mut y = vec![T::default(); N];
         let (mine, out) = (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer(N)).share());

@@ -8,7 +8,8 @@ use folio_benches::driver::{self, Code, ok};
 use folio_benches::table::{compare, heading, is_wanted, line};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, Geometry, Head, HostPtr,
-    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order, Param, Source, Tick,
+    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Op, Order, Param, Source,
+    Tick,
 };
 use folio_cuda::CudaBackend;
 use std::cell::Cell;
@@ -56,7 +57,7 @@ impl Line {
         let pitch = [BYTES; 2];
         let copy = CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent: [1, 1, BYTES] };
         let begun = Instant::now();
-        self.lane.copy(&self.head(), &[copy]).expect("a copy");
+        self.lane.enqueue(&self.head(), Op::Copy(&[copy])).expect("a copy");
         self.finish();
         begun.elapsed()
     }
@@ -115,8 +116,9 @@ fn launches(device: &Arc<dyn Device>) {
         let begun = Instant::now();
         for _ in 0..LAUNCHES {
             let args = Args { arguments: &arguments, ..Args::new(&params) };
-            let launched =
-                lane.lane.launch(&lane.head(), KernelRef::Loaded(handle), &geometry, &args);
+            let launched = lane
+                .lane
+                .enqueue(&lane.head(), Op::Launch(KernelRef::Loaded(handle), &geometry, &args));
             launched.expect("a launch");
         }
         lane.finish();
@@ -154,7 +156,7 @@ fn pieces(lane: &Line, stream: &Stream, [to, other]: [(&str, MemRef, u64); 2]) {
         let ours = || {
             let begun = Instant::now();
             for _ in 0..ROUNDS {
-                lane.lane.copy(&lane.head(), &copies).expect("copies");
+                lane.lane.enqueue(&lane.head(), Op::Copy(&copies)).expect("copies");
             }
             lane.finish();
             begun.elapsed()

@@ -7,8 +7,8 @@ use folio_benches::driver::{self, Code, ok};
 use folio_benches::table::{compare, heading, line, timed};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Argument, Backend, Device, Geometry, Graph, Head, KernelRef,
-    KernelSource, Lane, LaneKind, MemBase, MemRef, Node, NodeOp, Notify, Order, Param, Source,
-    Tick, Wait,
+    KernelSource, Lane, LaneKind, MemBase, MemRef, Node, Notify, Op, Order, Param, Source, Tick,
+    Wait,
 };
 use folio_cuda::CudaBackend;
 use std::ffi::c_void;
@@ -160,7 +160,8 @@ fn lanes(device: &Arc<dyn Device>) {
         let memory = (0..params.len()).map(|at| Argument::Memory(at as u16));
         let arguments: Vec<_> = memory.chain([Argument::Value(4)]).collect();
         let args = Args { blob: &blob, arguments: &arguments, ..Args::new(params) };
-        let launched = lanes[at].launch(&head, KernelRef::Loaded(kernel), &geometry, &args);
+        let launched =
+            lanes[at].enqueue(&head, Op::Launch(KernelRef::Loaded(kernel), &geometry, &args));
         launched.expect("a launch");
         tick
     };
@@ -210,10 +211,10 @@ fn graphs(device: &Arc<dyn Device>) {
     let (params, arguments) =
         ([param(&**device)], [Argument::Memory(0), Argument::Value(4), Argument::Value(4)]);
     let geometry = Geometry { group: Some([1, 1, 256]), ..Geometry::new(1, [1, 1, ITEMS]) };
-    let with = |by: f32, then: &mut dyn FnMut(NodeOp<'_>)| {
+    let with = |by: f32, then: &mut dyn FnMut(Op<'_>)| {
         let blob = [ITEMS as u64, u64::from(by.to_bits())].map(u64::to_le_bytes).concat();
         let args = Args { blob: &blob, arguments: &arguments, ..Args::new(&params) };
-        then(NodeOp::Launch(kernel, &geometry, &args));
+        then(Op::Launch(KernelRef::Loaded(kernel), &geometry, &args));
     };
     let mut made = None;
     with(1.0, &mut |op| made = Some(device.graph(&[Node { op, after: &[] }]).expect("a graph")));
@@ -275,7 +276,7 @@ fn graphs(device: &Arc<dyn Device>) {
                 tick += 1;
                 let order = Order::AfterPrevious;
                 let head = Head { tick, order, waits: &[], label: "", timed: false };
-                lane.replay(&head, &graph).expect("a replay");
+                lane.enqueue(&head, Op::Replay(&graph)).expect("a replay");
             }
             assert_eq!(lane.wait(tick, None), Ok(true));
         })

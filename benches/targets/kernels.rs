@@ -1,6 +1,6 @@
 //! Kernels on all cores, beside hand-written rayon code with the same instruction sets, and beside raw
 //! OpenCL on the same CPU where there is one:
-//! `cargo bench -p folio-benches --bench kernels [FILTER]`.
+//! `cargo bench -p folio-benches --bench kernels -- [FILTER] [--any | --avx2]`, which limits the instructions of both.
 
 use cl3::device::CL_DEVICE_TYPE_CPU;
 use folio::ir::device::Instructions;
@@ -10,7 +10,7 @@ use folio_benches::raw::{Arg, Call, Raw};
 use folio_benches::table::{compare, heading, line, timed};
 use folio_benches::{hand, kernels};
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 61;
 const HAND: &str = "rayon, same instructions";
 const UNCHECKED: &str = "rayon, unchecked";
 
@@ -112,6 +112,29 @@ impl Bench {
             let ours = |q: &Queue, y: &mut _| q.run([n, n], kernels::guarded(0.2, &mine, y));
             let what = format!("stencil {n}x{n}, with a guard");
             self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), "rayon, interior");
+            let ours = |q: &Queue, y: &mut _| q.run([n, n], kernels::inside(0.2, &mine, y));
+            let what = format!("stencil {n}x{n}, in a guard");
+            self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), "rayon, interior");
+            let ours = |q: &Queue, y: &mut _| q.run([n, n], kernels::clamped(0.2, &mine, y));
+            let theirs = |y: &mut [f32]| hand::clamped(0.2, n, &x, y);
+            let what = format!("stencil {n}x{n}, clamped");
+            self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), "rayon, border apart");
+        }
+    }
+
+    /// Of numbers in no order, of few values and of one.
+    fn histograms(&self) {
+        let n = 1 << 20;
+        let numbers: Vec<u32> = (0..n as u32).map(|k| k.wrapping_mul(0x9e37_79b9) >> 12).collect();
+        for (bins, same) in [(10, false), (256, false), (256, true), (4096, false)] {
+            let x = if same { vec![7; n] } else { numbers.clone() };
+            let (mine, mut out) = (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer(bins)));
+            let ours = |q: &Queue, y: &mut _| q.run(n, kernels::histogram(&mine, y));
+            let theirs = |y: &mut [u32]| hand::histogram(&x, y);
+            let what =
+                format!("histogram, 2^20 in {bins}{}", if same { ", all the same" } else { "" });
+            let mut y = vec![0; bins];
+            self.line((&what, n), (&mut out, ours), (&mut y, theirs), "rayon, bins of its own");
         }
     }
 
@@ -160,6 +183,8 @@ impl Bench {
         let ours = |q: &Queue, y: &mut _| q.run(n, kernels::gather(&places, &mine, y));
         let theirs = |y: &mut [f32]| hand::gather_unchecked(&near, &x, y);
         let what = ("gather, 2^20 from 4096, checked", n);
+        let checked = |y: &mut [f32]| hand::gather(&near, &x, y);
+        self.line(what, (&mut out, ours), (&mut y, checked), "rayon, checked");
         self.line(what, (&mut out, ours), (&mut y, theirs), UNCHECKED);
         // Of a part of something larger.
         let (first, count) = (1000, 4096);
@@ -267,17 +292,23 @@ fn main() {
             None
         }
     };
+    for (word, set) in [("--any", Instructions::Any), ("--avx2", Instructions::Avx2)] {
+        if std::env::args().any(|argument| argument == word) {
+            set.limit();
+        }
+    }
     let bench = Bench { q: ok(rt.queue()), rt, cl };
     println!("per 1000 elements; instructions: {:?}", Instructions::best());
     if let Some(cl) = &bench.cl {
         println!("raw OpenCL: {}", cl.name);
     }
     heading();
-    let groups: [Group; 7] = [
+    let groups: [Group; 8] = [
         ("streams", Bench::streams),
         ("stencils", Bench::stencils),
         ("products", Bench::products),
         ("gathers", Bench::gathers),
+        ("histograms", Bench::histograms),
         ("functions", Bench::functions),
         ("sums", Bench::sums),
         ("bodies", Bench::bodies),

@@ -19,6 +19,7 @@ mod loom;
 mod nextest;
 mod outcome;
 mod process;
+mod prose;
 mod runner;
 mod setup;
 mod soak;
@@ -28,6 +29,7 @@ mod suites;
 mod test;
 mod tidy;
 mod tree;
+mod wrap;
 
 use std::process::ExitCode;
 
@@ -44,7 +46,7 @@ cargo xtask COMMAND [OPTIONS]
   bundle     what a run of a program compiles, in a file for machines without the compiler
   soak       the random suites with big counts, resumable
   spec       which test proves which requirement of docs/spec.md
-  tidy       house rules: SAFETY comments, unfinished code, sizes
+  tidy       house rules: SAFETY comments, unfinished code, documents, sizes
 
 `cargo xtask COMMAND --help` explains one.";
 

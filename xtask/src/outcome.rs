@@ -1,4 +1,4 @@
-//! What became of each test, whoever ran it.
+//! What became of each test, by nextest or by xtask.
 
 use crate::backends::{self, Skipped};
 use crate::suites::{self, Said};

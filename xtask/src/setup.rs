@@ -18,7 +18,7 @@ enum From {
 /// One thing that tests need.
 struct Tool {
     name: &'static str,
-    /// The crate without which nobody needs it.
+    /// The crate that needs it.
     needed_by: &'static str,
     /// Files of which one, when there, shows that it is installed. `*` stands for anything
     /// within one part of the path; `target:` is the target folder.
@@ -76,10 +76,7 @@ const TOOLS: &[Tool] = &[
 
 /// What is needed and not there. With `install`, first installs it.
 pub fn run(root: &Path, target: &Path, install: bool) -> Result<Vec<String>> {
-    let missing = || {
-        let needed = TOOLS.iter().filter(|tool| crate_exists(root, tool.needed_by));
-        needed.filter(|tool| !is_there(tool, target)).collect::<Vec<_>>()
-    };
+    let missing = || missing(root, |tool| is_there(tool, target));
     let before = missing();
     if before.is_empty() {
         println!("setup: nothing is missing");
@@ -95,6 +92,36 @@ pub fn run(root: &Path, target: &Path, install: bool) -> Result<Vec<String>> {
     Ok(after.iter().map(|tool| tool.name.to_owned()).collect())
 }
 
+/// Prints what [`run`] would install, and how; installs nothing.
+pub fn dry_run(root: &Path, target: &Path) {
+    let lines = plan(&missing(root, |tool| is_there(tool, target)), has_pip(), target);
+    lines.iter().for_each(|line| println!("{line}"));
+}
+
+/// What this tree needs and `is_there` does not find.
+fn missing(root: &Path, is_there: impl Fn(&Tool) -> bool) -> Vec<&'static Tool> {
+    let needed = TOOLS.iter().filter(|tool| crate_exists(root, tool.needed_by));
+    needed.filter(|tool| !is_there(tool)).collect()
+}
+
+/// A line for each tool, and one for each command.
+fn plan(tools: &[&Tool], has_pip: bool, target: &Path) -> Vec<String> {
+    if tools.is_empty() {
+        return vec!["setup: nothing is missing".to_owned()];
+    }
+    let (packages, wheels) = sources(tools, has_pip);
+    let mut lines: Vec<_> = tools.iter().map(|tool| format!("missing: {}", tool.name)).collect();
+    if !packages.is_empty() {
+        let what = packages.join(" ");
+        lines.push(format!("would run, as root or by sudo: apt-get install {what}"));
+    }
+    for wheel in wheels {
+        let into = target.join("nvrtc");
+        lines.push(format!("would unpack the Python package {wheel} into {}", into.display()));
+    }
+    lines
+}
+
 fn advice(tool: &Tool) -> String {
     let by_hand = match &tool.from {
         From::System(packages) => format!("apt-get install {}", packages.join(" ")),
@@ -103,7 +130,8 @@ fn advice(tool: &Tool) -> String {
     format!("{by_hand} (or `cargo xtask test --setup`)")
 }
 
-fn install_all(tools: &[&Tool], target: &Path) -> Result<()> {
+/// The packages of the system, and of the Python index, that have the tools.
+fn sources(tools: &[&Tool], has_pip: bool) -> (Vec<&'static str>, Vec<&'static str>) {
     let packages = tools.iter().flat_map(|tool| match &tool.from {
         From::System(packages) => packages.to_vec(),
         From::Wheel(_) => Vec::new(),
@@ -116,9 +144,18 @@ fn install_all(tools: &[&Tool], target: &Path) -> Result<()> {
             From::System(_) => None,
         })
         .collect();
-    if !wheels.is_empty() && process::capture(&mut pip(&["--version"])).is_err() {
+    if !wheels.is_empty() && !has_pip {
         packages.push("python3-pip");
     }
+    (packages, wheels)
+}
+
+fn has_pip() -> bool {
+    process::capture(&mut pip(&["--version"])).is_ok()
+}
+
+fn install_all(tools: &[&Tool], target: &Path) -> Result<()> {
+    let (packages, wheels) = sources(tools, has_pip());
     if !packages.is_empty() {
         system_install(&packages)?;
     }
@@ -212,6 +249,17 @@ mod tests {
         let here = crate::tree::root().unwrap().join("xtask");
         assert_eq!(glob(&here.join("s*/set*.rs")), [here.join("src/setup.rs")]);
         assert!(glob(&here.join("*/none")).is_empty());
+    }
+
+    #[test]
+    fn a_dry_run_says_what_would_be_installed() {
+        let root = crate::tree::root().unwrap();
+        let lines = plan(&missing(&root, |_| false), false, Path::new("target"));
+        let of = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [3, 1, 1], "{lines:?}");
+        let packages = "ocl-icd-libopencl1 pocl-opencl-icd python3-pip";
+        assert!(lines.iter().any(|line| line.ends_with(packages)), "{lines:?}");
+        assert_eq!(plan(&[], true, Path::new("")), ["setup: nothing is missing"]);
     }
 
     #[test]

@@ -21,7 +21,8 @@ file under tests/, for all of its tests; the module comment of an example; a com
 anywhere; a function of folio-conformance's library that something else there calls or lists.
 Ignored tests prove nothing.
 
-Fails, too, when an invariant of docs/ARCHITECTURE.md names a test that is not there, or none.
+Fails, too, when an invariant of docs/ARCHITECTURE.md or a row of docs/drivers.md names a test that
+is not there, or none.
 
   --json    the same as JSON";
 

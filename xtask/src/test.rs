@@ -20,6 +20,7 @@ reports `skipped: NAME: reason`. The closing line is `N passed, N failed, N skip
   --setup           first install what the tests need: software drivers by the system's package
                     manager, the rest under target/. Without it nothing is installed, and what
                     is missing is named
+  --dry-run         with --setup: prints what it would install, and stops
   --require NAME    fail when backend NAME was skipped or no test ran on it; may be repeated
   --budget WHICH    time for the random suites: quick, normal (default) or ci
   --runner WHICH    nextest or own; default: nextest where it is there
@@ -41,6 +42,7 @@ pub struct Options {
 
 /// Reads the words, runs, and prints the closing line.
 pub fn run(mut args: Args) -> Result<bool> {
+    let dry_run = args.flag("--dry-run");
     let options = Options {
         setup: args.flag("--setup"),
         required: args.values("--require")?,
@@ -49,6 +51,13 @@ pub fn run(mut args: Args) -> Result<bool> {
         filters: args.finish()?,
     };
     let (root, target) = cargo::places()?;
+    if dry_run {
+        if !options.setup {
+            return Err("--dry-run goes with --setup".to_owned());
+        }
+        setup::dry_run(&root, &target);
+        return Ok(true);
+    }
     let (mut counts, mut complaints) = workspace(&root, &target, &options)?;
     if options.filters.is_empty() {
         let (ok, documentation) = doctests::run(&root)?;

@@ -6,15 +6,21 @@ use crate::args::Args;
 use crate::items::{self, words};
 use crate::lex::{self, Split};
 use crate::tree::{self, File};
-use crate::{Result, cargo, suites};
+use crate::{Result, cargo, prose, suites, wrap};
 
 /// What `--help` says.
 pub const HELP: &str = "\
-cargo xtask tidy
+cargo xtask tidy [--wrap]
 
 Fails for: `unsafe` without a SAFETY comment; todo!, unimplemented!, dbg! and FIXME; an ignored
-test or an `allow` without a reason; a suite_ test that has no row in xtask/src/suites.rs; paths
-of somebody's own machine. Reports, without failing, files over 500 lines and functions over 60.";
+test or an `allow` without a reason; a suite_ test that has no row in xtask/src/suites.rs; a library
+that prints; paths of a single machine; comments over 100 columns. In documents: lines over 160
+columns, more than 30 KB, links that lead nowhere, and words that name no actor (whoever, nobody);
+in comments more of these than xtask/src/prose.rs allows. Reports, without failing, files over 500
+lines and functions over 60.
+
+  --wrap    first wraps the comments over 100 columns, but for those behind code, and those of
+            compile-fail cases, whose messages have line numbers";
 
 /// A file longer than this is worth a look.
 const FILE_LINES: usize = 500;
@@ -22,6 +28,9 @@ const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 60;
 /// How far above its `unsafe` a SAFETY comment may start.
 const SAFETY_REACH: usize = 12;
+
+/// Sources that may print: the one place of the library's, and modules of tests.
+const PRINTING: &[&str] = &["/notice.rs", "/tests.rs", "/refusals.rs", "/engine/models.rs"];
 
 /// Texts that belong to a single machine. Split, so that this file does not contain them.
 const PRIVATE: &[&str] = &[
@@ -39,17 +48,40 @@ const PRIVATE: &[&str] = &[
 ];
 
 /// Runs the command.
-pub fn run(args: Args) -> Result<bool> {
+pub fn run(mut args: Args) -> Result<bool> {
+    let wraps = args.flag("--wrap");
     args.finish_empty()?;
     let (root, _) = cargo::places()?;
+    if wraps {
+        wrap_all(&root)?;
+    }
     report(&root)
+}
+
+/// Wraps the comments of all Rust sources.
+fn wrap_all(root: &Path) -> Result<()> {
+    let files = tree::files(root)?;
+    let has_messages = |path: &str| {
+        let messages = path.replace(".rs", ".stderr");
+        files.iter().any(|file| file.path == messages)
+    };
+    for file in files.iter().filter(|file| file.is_rust() && !has_messages(&file.path)) {
+        let text = wrap::comments(&file.text);
+        if text != file.text {
+            let written = std::fs::write(root.join(&file.path), text);
+            written.map_err(|e| format!("{}: {e}", file.path))?;
+            println!("wrapped: {}", file.path);
+        }
+    }
+    Ok(())
 }
 
 /// Prints sizes and problems; true when there are no problems.
 pub fn report(root: &Path) -> Result<bool> {
     let files = tree::files(root)?;
     files.iter().flat_map(sizes).for_each(|size| println!("note: {size}"));
-    let problems: Vec<_> = files.iter().flat_map(problems).collect();
+    let (problems, notes) = all_problems(&files);
+    notes.iter().for_each(|note| println!("note: {note}"));
     problems.iter().for_each(|problem| println!("error: {problem}"));
     println!("tidy: {} files, {} problems", files.len(), problems.len());
     Ok(problems.is_empty())
@@ -69,17 +101,33 @@ fn sizes(file: &File) -> Vec<String> {
     file_note.into_iter().chain(long).collect()
 }
 
-/// What is against the rules in one file.
-fn problems(file: &File) -> Vec<String> {
+/// What is against the rules, and what is worth a note.
+fn all_problems(files: &[File]) -> (Vec<String>, Vec<String>) {
+    let mut problems: Vec<_> = files.iter().flat_map(|file| self::problems(file, files)).collect();
+    let (pronouns, notes) = prose::pronouns(files);
+    problems.extend(pronouns);
+    (problems, notes)
+}
+
+/// What is against the rules in one of the files.
+fn problems(file: &File, files: &[File]) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (at, line) in file.text.lines().enumerate() {
         let private = PRIVATE.iter().filter(|text| line.contains(**text));
         found.extend(private.map(|text| (at, format!("names '{text}'"))));
     }
+    if prose::is_document(file) {
+        found.extend(prose::of_document(file, files));
+    }
     if file.is_rust() {
         let split = lex::split(&file.text);
+        let wide = prose::wide_comments(&file.text, &split);
+        found.extend(wide.into_iter().map(|at| (at, "a comment over 100 columns".to_owned())));
         for at in 0..split.code.len() {
             found.extend(line_problems(&split, at).into_iter().map(|p| (at, p.to_owned())));
+        }
+        if is_library(&file.path) {
+            found.extend(prints(&split).map(|at| (at, "a library that prints".to_owned())));
         }
         let lost = |f: &&items::Function| f.is_test && suites::is_suite(&f.name);
         for test in items::functions(&split).iter().filter(lost) {
@@ -96,11 +144,8 @@ fn problems(file: &File) -> Vec<String> {
 /// What is against the rules in one line of Rust.
 fn line_problems(split: &Split, at: usize) -> Vec<&'static str> {
     let (code, comment) = (split.code[at].as_str(), split.comments[at].as_str());
-    let calls = |name: &str| {
-        words(code, name).iter().any(|start| code[start + name.len()..].starts_with('!'))
-    };
     let mut found = Vec::new();
-    if calls("todo") || calls("unimplemented") || calls("dbg") {
+    if ["todo", "unimplemented", "dbg"].iter().any(|name| is_called(code, name)) {
         found.push("unfinished code");
     }
     if !words(comment, concat!("FIX", "ME")).is_empty() {
@@ -116,6 +161,33 @@ fn line_problems(split: &Split, at: usize) -> Vec<&'static str> {
         found.push("an allow without a reason");
     }
     found
+}
+
+/// A source of what programs link; the generator of random programs is for tests.
+fn is_library(path: &str) -> bool {
+    path.starts_with("crates/")
+        && path.contains("/src/")
+        && !path.contains("/bin/")
+        && !path.ends_with("/main.rs")
+        && !path.contains("/tests/")
+        && !path.starts_with("crates/folio-model/")
+        && !PRINTING.iter().any(|end| path.ends_with(end))
+}
+
+/// The lines before the module of tests that write to the standard streams.
+fn prints(split: &Split) -> impl Iterator<Item = usize> {
+    let tests = |code: &&String| code.contains("cfg(test)") || code.contains("cfg(all(test");
+    let code = split.code.iter().take_while(move |code| !tests(code)).enumerate();
+    let says = |code: &str| {
+        ["println", "print", "eprintln", "eprint"].iter().any(|name| is_called(code, name))
+            || ["stdout", "stderr"].iter().any(|name| !words(code, name).is_empty())
+    };
+    code.filter(move |(_, code)| says(code)).map(|(at, _)| at)
+}
+
+/// A macro of this name.
+fn is_called(code: &str, name: &str) -> bool {
+    words(code, name).iter().any(|start| code[start + name.len()..].starts_with('!'))
 }
 
 /// Blocks and implementations; `unsafe fn` and `unsafe trait` say in their docs what they ask.
@@ -161,7 +233,7 @@ mod tests {
 
     fn check(text: &str, expected: &[&str]) {
         let file = File { path: "crates/x/src/a.rs".to_owned(), text: text.to_owned() };
-        let found = problems(&file);
+        let found = problems(&file, &[]);
         assert_eq!(found.len(), expected.len(), "{found:?}");
         for (found, expected) in found.iter().zip(expected) {
             assert!(found.contains(expected), "{found}");
@@ -196,6 +268,17 @@ mod tests {
     }
 
     #[test]
+    fn libraries_do_not_print() {
+        check("fn f() { println!(\"a\") }", &["prints"]);
+        check("fn f() { eprint!(\"a\") }\nuse std::io::stderr;", &["prints", "prints"]);
+        check("fn f() { g(\"eprintln!()\") } // eprintln!()\nfn eprint() {}", &[]);
+        check("#[cfg(test)]\nmod tests { fn f() { println!(\"a\") } }", &[]);
+        let file = |path: &str| File { path: path.to_owned(), text: "eprintln!()".to_owned() };
+        let allowed = ["crates/x/src/notice.rs", "crates/x/src/bin/a.rs", "crates/x/src/main.rs"];
+        assert!(allowed.iter().all(|path| problems(&file(path), &[]).is_empty()));
+    }
+
+    #[test]
     fn suites_have_rows_and_paths_are_nobodys() {
         check("#[test]\nfn suite_programs_cpu() {}\nfn suite_else() {}", &[]);
         check("#[test]\nfn suite_else() {}", &["no row"]);
@@ -212,7 +295,6 @@ mod tests {
     #[test]
     fn the_tree_is_tidy() {
         let files = tree::files(&tree::root().unwrap()).unwrap();
-        let problems: Vec<_> = files.iter().flat_map(super::problems).collect();
-        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(all_problems(&files).0, Vec::<String>::new());
     }
 }

@@ -45,7 +45,7 @@ pub fn compact<T: DeviceType + Value>(
     let (mut marked, mut kept) = (rt.buffer(n)?, rt.buffer(n)?);
     q.run(n, marks(&keep, &mut marked))?;
     inclusive_scan(q, Add, &marked, &mut kept)?;
-    // SAFETY: the counts, which nobody else has and which 32 bits can hold, rise by 1 or not at all; an item writes
+    // SAFETY: the counts, which no other command has and which 32 bits can hold, rise by 1 or not at all; an item writes
     // where they rise, so that each place is written once, and none is read.
     let shared = unsafe { Shares::new(&mut y) };
     q.run(n, moved::<T>(&x, &kept, shared))?;

@@ -33,7 +33,7 @@
 //!   lengths that do not fit each other are [`Error::Mismatch`](folio::Error::Mismatch).
 //!   What sorts and compacts takes fewer than 2^32 elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
 //! - **Nothing waits.** A function submits commands to the queue and returns; a result is a buffer, of which the host
-//!   or further commands take what is there when it is there. If a command fails, so does whoever uses what it wrote.
+//!   or further commands take what is there when it is there. If a command fails, so do those that use what it wrote.
 //! - **The same bits everywhere.** The order in which floats are combined is fixed by their number alone. Only
 //!   [`fill_normal`] calls functions that devices compute within limits.
 //! - **They are written in kernels**, on the public interface, as a program would write them. Memory that they need

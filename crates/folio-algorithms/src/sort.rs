@@ -109,7 +109,7 @@ fn gathered<T: Value>(i: Item, at: In<u32>, x: In<T>, y: Out<T>) {
     y[i] = x[at[i]];
 }
 
-/// Keys on their way, in memory that nobody else has, and where they were.
+/// Keys on their way, in memory of the sort's own, and where they were.
 #[derive(Debug)]
 pub struct Keys<B: Bits> {
     keys: Buffer<B>,
@@ -142,7 +142,7 @@ where
             let shared = unsafe { Shares::new(&mut counts) };
             q.run(chunks, count::<B, RADIX>(shift, chunk, &from.keys, shared))?;
             exclusive_scan(q, Add, &counts, &mut starts)?;
-            // SAFETY: there are fewer than 2^32 keys, and nobody writes them since they were counted. So from each
+            // SAFETY: there are fewer than 2^32 keys, and no command writes them since they were counted. So from each
             // start on there is room for the keys of this chunk and digit, and for no others; each place is
             // written once, and none is read.
             let placed = unsafe { Shares::new(&mut to.keys) };

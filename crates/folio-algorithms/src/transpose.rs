@@ -30,12 +30,10 @@ fn elements<T: Value>(i: Item<2>, x: In<T, 2>, y: Out<T, 2>) {
 /// Writes the element at `(r, c)` to `(c, r)`.
 ///
 /// ```
-/// use folio::BufferOptions;
-///
 /// let rt = folio::runtime()?;
 /// let q = rt.queue()?;
-/// let x = rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [2, 3], BufferOptions::new())?;
-/// let mut y = rt.buffer_with([3, 2], BufferOptions::new())?;
+/// let x = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
+/// let mut y = rt.zeros([3, 2])?;
 /// folio::algorithms::transpose(&q, &x, &mut y)?;
 /// assert_eq!(y.to_vec()?, [1, 4, 2, 5, 3, 6]);
 /// # Ok::<(), folio::Error>(())

@@ -20,7 +20,8 @@ const MAGIC: [u8; 8] = *b"folio\0b\x01";
 /// // Where there is a compiler, a run of the program fills a cache; that is packed.
 /// let cache = Cache::at(&directory);
 /// let program = || Ok::<_, ()>(((), Some(b"compiled".to_vec())));
-/// cache.get_or_make(&Key::new("doc").with("source").with("driver 1"), |_| Some(()), program).unwrap();
+/// let key = Key::new("doc").with("source").with("driver 1");
+/// cache.get_or_make(&key, |_| Some(()), program).unwrap();
 /// let file = cache.bundle()?.to_bytes();
 ///
 /// // Where there is none, it is found by what it was made of; here, whatever the driver was.

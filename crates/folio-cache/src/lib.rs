@@ -4,7 +4,7 @@
 //! * An entry is found by its whole [`Key`]: what the program is made of, for which device, by which driver,
 //!   with which options, for which version of Folio.
 //! * The directory is private to a user. Entries of other users are passed over, and so is everything in a
-//!   directory that others could write to or read.
+//!   directory that others could write to, read, or exchange: a link in its place is not followed.
 //! * Entries have a checksum. One that is damaged, or that the driver refuses, is made anew.
 //! * Entries are written beside their place and renamed, so any number of processes may use one directory.
 //! * There is a limit: those that nobody has used for longest go first.

@@ -85,17 +85,22 @@ impl Store {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        if let Some(parent) = self.directory.parent() {
+            builder.create(parent)?;
+            check_parent(parent)?;
+        }
         builder.create(&self.directory)?;
         self.check()
     }
 
-    /// Whether the directory is ours alone.
+    /// Whether the directory is ours alone, and no other user can put one in its place. A link has no place
+    /// here: another user could have it lead to any directory that is private to us.
     fn check(&self) -> io::Result<()> {
-        let metadata = fs::metadata(&self.directory)?;
-        match metadata.is_dir() && is_ours(&metadata) && is_private(&metadata) {
-            true => Ok(()),
-            false => Err(io::ErrorKind::PermissionDenied.into()),
+        if let Some(parent) = self.directory.parent() {
+            check_parent(parent)?;
         }
+        let metadata = fs::symlink_metadata(&self.directory)?;
+        allowed(metadata.is_dir() && is_ours(&metadata) && is_private(&metadata))
     }
 
     /// Removes the entries that were not used for longest, and what was never finished. Another process may
@@ -139,15 +144,48 @@ fn beside() -> String {
     format!("{}-{number}-{}.new", std::process::id(), time.as_nanos())
 }
 
+fn allowed(fine: bool) -> io::Result<()> {
+    if fine { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+}
+
+/// Whether no other user can exchange what is in a directory, nor the directory if it is a link.
+fn check_parent(directory: &Path) -> io::Result<()> {
+    // A path of one relative component has an empty parent.
+    let here = Path::new(".");
+    let directory = if directory.as_os_str().is_empty() { here } else { directory };
+    let (link, target) = (fs::symlink_metadata(directory)?, fs::metadata(directory)?);
+    allowed(is_trusted(&link) && is_trusted(&target) && keeps_entries(&target))
+}
+
 /// Whether it belongs to the user that this process acts for.
 #[cfg(unix)]
 fn is_ours(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(metadata) == user()
+}
+
+/// Whether it belongs to us or to the superuser.
+#[cfg(unix)]
+fn is_trusted(metadata: &Metadata) -> bool {
+    [0, user()].contains(&std::os::unix::fs::MetadataExt::uid(metadata))
+}
+
+/// The user that this process acts for.
+#[cfg(unix)]
+fn user() -> u32 {
     // SAFETY: POSIX has this function, which asks nothing of its caller and cannot fail; `uid_t` is 32
     // bits wide on every Unix that Rust knows.
     unsafe extern "C" {
         safe fn geteuid() -> u32;
     }
-    std::os::unix::fs::MetadataExt::uid(metadata) == geteuid()
+    geteuid()
+}
+
+/// Whether users other than its owner cannot remove or rename what is in a directory: not all of them
+/// may write there, or each only their own (the sticky bit).
+#[cfg(unix)]
+fn keeps_entries(metadata: &Metadata) -> bool {
+    let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
+    mode & 0o002 == 0 || mode & 0o1000 != 0
 }
 
 /// Whether nobody else gets in.
@@ -159,6 +197,16 @@ fn is_private(metadata: &Metadata) -> bool {
 /// The user's own folder is closed to others by what it inherits.
 #[cfg(not(unix))]
 fn is_ours(_: &Metadata) -> bool {
+    true
+}
+
+#[cfg(not(unix))]
+fn is_trusted(_: &Metadata) -> bool {
+    true
+}
+
+#[cfg(not(unix))]
+fn keeps_entries(_: &Metadata) -> bool {
     true
 }
 

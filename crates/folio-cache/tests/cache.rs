@@ -171,6 +171,54 @@ fn what_others_could_have_written_is_passed_over() {
     }
 }
 
+/// CACHE-01: other users cannot have entries written to, or read from, a private directory of ours that is
+/// no cache.
+#[cfg(unix)]
+#[test]
+fn links_and_directories_of_others_are_not_followed() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
+    let private = Folder::new("private");
+    assert!(!is_there(&private.0, "a") && is_there(&private.0, "a"));
+    let before = private.files();
+    let unchanged = || {
+        assert_eq!(private.files(), before, "nothing is written there");
+    };
+
+    let folder = Folder::new("link");
+    fs::create_dir(&folder.0).unwrap();
+    let made_none = |what: &str| {
+        assert!(!is_there(&folder.0, "a") && !is_there(&folder.0, "b"), "{what}");
+        unchanged();
+    };
+    symlink(private.programs(), folder.programs()).unwrap();
+    made_none("`programs` is a link");
+    fs::remove_file(folder.programs()).unwrap();
+
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).unwrap();
+    made_none("anybody may put something else in its place");
+    assert!(!folder.programs().exists());
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o1777)).unwrap();
+    assert!(!is_there(&folder.0, "a") && is_there(&folder.0, "a"), "as in `/tmp`");
+
+    let ours = folder.0.metadata().unwrap().uid();
+    // Only the superuser gives directories away.
+    if chown(&folder.0, Some(12345), None).is_ok() {
+        made_none("another user's directory");
+        fs::remove_dir_all(folder.programs()).unwrap();
+        made_none("another user's directory, in which nothing is made");
+        assert!(!folder.programs().exists());
+        chown(&folder.0, Some(ours), None).unwrap();
+
+        let link = Folder::new("link-to");
+        symlink(&private.0, &link.0).unwrap();
+        assert!(is_there(&link.0, "a"), "a link of our own to a directory of our own");
+        lchown(&link.0, Some(12345), None).unwrap();
+        assert!(!is_there(&link.0, "a"), "another user's link");
+        unchanged();
+        fs::remove_file(&link.0).unwrap();
+    }
+}
+
 #[test]
 fn nothing_fails_where_nothing_can_be_written() {
     let folder = Folder::new("unwritable");

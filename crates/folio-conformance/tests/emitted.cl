@@ -4165,6 +4165,85 @@ ENTRY(256) folio_generic_vectors(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t37;
   else outside(verdict, 2u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// gives
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+typedef struct { u64 words[6]; } Block;
+ENTRY(256) folio_gives(
+    const Block block,
+    GLOBAL u64 *y_p0_base,
+    GLOBAL u64 *RESTRICT total_p1_base,
+    GLOBAL Record *verdict,
+    LOCAL u64 *scratch) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_shape0 = block.words[2];
+  const u64 first0 = block.words[3];
+  GLOBAL u64 *y_p0 = y_p0_base + block.words[4];
+  GLOBAL u64 *total_p1 = total_p1_base + block.words[5];
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  u64 total_p1_own = 0ul;
+  {
+    {
+      total_p1_own = total_p1_own + local0;
+    }
+    BARRIER;
+    if (thread == 0u) {
+      // crates/folio-conformance/src/engine/kernels/limits.rs
+      if (group0 - y_p0_low0 < y_p0_size0) y_p0[group0 - y_p0_low0] = 1ul;
+      else outside(verdict, 1u, group0, 0, 0, y_p0_shape0, 0, 0);
+    }
+    BARRIER;
+  }
+  {
+    LOCAL u64 *all = (LOCAL u64 *)scratch;
+    all[thread] = total_p1_own;
+    BARRIER;
+    for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+      if (thread < gap && thread + gap < threads) all[thread] = all[thread] + all[thread + gap];
+      BARRIER;
+    }
+    if (thread == 0u) total_p1[group0] = all[0];
+    BARRIER;
+  }
+}
+ENTRY(256) folio_gives_finish_p1(
+    GLOBAL const u64 *RESTRICT in,
+    GLOBAL u64 *RESTRICT out,
+    const u64 values,
+    const u64 place) {
+  SHARED u64 lanes[256];
+  const u64 from = (u64)get_group_id(0) * 4096;
+  const u64 count = values - from;
+  const u32 thread = (u32)get_local_id(0);
+  const u32 threads = (u32)get_local_size(0);
+  const u32 end = count < 4096 ? (u32)count : 4096u;
+  for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
+    u64 sum = in[from + lane];
+    for (u32 turn = lane + 256u; turn < end; turn += 256u) {
+      sum = sum + in[from + turn];
+    }
+    lanes[lane] = sum;
+  }
+  BARRIER;
+  for (u32 gap = 128u; gap > 0u; gap >>= 1) {
+    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
+      lanes[lane] = lanes[lane] + lanes[lane + gap];
+    }
+    BARRIER;
+  }
+  if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
+}
 // group_dot
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -5337,6 +5416,64 @@ ENTRY(256) folio_integers(
   // crates/folio-conformance/src/engine/kernels/code.rs
   if (pos0 - o_p2_low0 < o_p2_size0) o_p2[pos0 - o_p2_low0] = t35;
   else outside(verdict, 3u, pos0, 0, 0, o_p2_shape0, 0, 0);
+}
+// keeps
+FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[5]; } Block;
+ENTRY(256) folio_keeps(
+    const Block block,
+    GLOBAL u64 *y_p0_base,
+    GLOBAL Record *verdict,
+    LOCAL u64 *scratch) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_shape0 = block.words[2];
+  const u64 first0 = block.words[3];
+  GLOBAL u64 *y_p0 = y_p0_base + block.words[4];
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  u64 private_v0 = 0ul;
+  u64 collected_v1 = 0ul;
+  {
+    private_v0 = 7ul;
+  }
+  {
+    const u64 t3 = private_v0;
+    const u64 t4 = t3 + local0;
+    private_v0 = t4;
+  }
+  {
+    LOCAL u64 *all = (LOCAL u64 *)scratch;
+    {
+      // crates/folio-conformance/src/engine/kernels/limits.rs
+      const u64 t5 = private_v0;
+      all[thread] = t5;
+    }
+    BARRIER;
+    for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+      if (thread < gap && thread + gap < threads) all[thread] = (all[thread] > all[thread + gap] ? all[thread] : all[thread + gap]);
+      BARRIER;
+    }
+    collected_v1 = all[0];
+    BARRIER;
+  }
+  const u64 t6 = collected_v1;
+  if (thread == 0u) {
+    // crates/folio-conformance/src/engine/kernels/limits.rs
+    if (group0 - y_p0_low0 < y_p0_size0) y_p0[group0 - y_p0_low0] = t6;
+    else outside(verdict, 1u, group0, 0, 0, y_p0_shape0, 0, 0);
+  }
+  BARRIER;
 }
 // lazily
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -10528,6 +10665,53 @@ ENTRY(256) folio_reduced_on_one_way(
   }
   BARRIER;
 }
+// reduces
+FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[5]; } Block;
+ENTRY(256) folio_reduces(
+    const Block block,
+    GLOBAL u64 *y_p0_base,
+    GLOBAL Record *verdict,
+    LOCAL u64 *scratch) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_shape0 = block.words[2];
+  const u64 first0 = block.words[3];
+  GLOBAL u64 *y_p0 = y_p0_base + block.words[4];
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  u64 collected_v0 = 0ul;
+  {
+    LOCAL u64 *all = (LOCAL u64 *)scratch;
+    {
+      all[thread] = local0;
+    }
+    BARRIER;
+    for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+      if (thread < gap && thread + gap < threads) all[thread] = all[thread] + all[thread + gap];
+      BARRIER;
+    }
+    collected_v0 = all[0];
+    BARRIER;
+  }
+  const u64 t2 = collected_v0;
+  if (thread == 0u) {
+    // crates/folio-conformance/src/engine/kernels/limits.rs
+    if (group0 - y_p0_low0 < y_p0_size0) y_p0[group0 - y_p0_low0] = t2;
+    else outside(verdict, 1u, group0, 0, 0, y_p0_shape0, 0, 0);
+  }
+  BARRIER;
+}
 // rests
 typedef struct { i32 of_f0; } Rest_t0;
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -10872,6 +11056,70 @@ ENTRY(256) folio_saxpy(
   // crates/folio-conformance/src/engine/kernels/code.rs
   if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t5;
   else outside(verdict, 3u, pos0, 0, 0, y_p2_shape0, 0, 0);
+}
+// scans
+FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[5]; } Block;
+ENTRY(256) folio_scans(
+    const Block block,
+    GLOBAL u64 *y_p0_base,
+    GLOBAL Record *verdict,
+    LOCAL u64 *scratch) {
+  const u64 y_p0_low0 = block.words[0];
+  const u64 y_p0_size0 = block.words[1];
+  const u64 y_p0_shape0 = block.words[2];
+  const u64 first0 = block.words[3];
+  GLOBAL u64 *y_p0 = y_p0_base + block.words[4];
+  const u64 local0 = get_local_id(0);
+  const u64 group0 = first0 + get_group_id(0);
+  const u32 thread = (u32)(get_local_id(0));
+  const u32 threads = (u32)(get_local_size(0));
+  u64 collected_v0 = 0ul;
+  u64 collected_v1 = 0ul;
+  {
+    LOCAL u64 *all = (LOCAL u64 *)scratch;
+    {
+      all[thread] = local0;
+    }
+    BARRIER;
+    for (u32 step = 1; step < threads; step <<= 1) {
+      const u64 before = all[thread < step ? thread : thread - step];
+      BARRIER;
+      if (thread >= step) all[thread] = before + all[thread];
+      BARRIER;
+    }
+    collected_v0 = thread == 0u ? 0ul : all[thread - 1u];
+    BARRIER;
+  }
+  {
+    LOCAL u64 *all = (LOCAL u64 *)scratch;
+    {
+      const u64 t2 = collected_v0;
+      all[thread] = t2;
+    }
+    BARRIER;
+    for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
+      if (thread < gap && thread + gap < threads) all[thread] = (all[thread] > all[thread + gap] ? all[thread] : all[thread + gap]);
+      BARRIER;
+    }
+    collected_v1 = all[0];
+    BARRIER;
+  }
+  const u64 t3 = collected_v1;
+  if (thread == 0u) {
+    // crates/folio-conformance/src/engine/kernels/limits.rs
+    if (group0 - y_p0_low0 < y_p0_size0) y_p0[group0 - y_p0_low0] = t3;
+    else outside(verdict, 1u, group0, 0, 0, y_p0_shape0, 0, 0);
+  }
+  BARRIER;
 }
 // scatter
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;

@@ -654,3 +654,37 @@ fn a_loss_amid_many_threads() {
         assert_eq!(sim.violations(), [], "{kind}");
     }
 }
+
+/// ERR-04, XFER-04: a loss that a call reports, before any lane does, is remembered: the device is no source from then
+/// on, and the loss is told once.
+#[test]
+fn a_loss_that_an_allocation_reports_is_remembered() {
+    for (kind, builder) in kinds() {
+        let (rt, sim, told) = open_told(&builder);
+        let (a, b) = (on(&rt, 0), on(&rt, 1));
+        let x = rt.buffer_from(&[1; 64]).unwrap().share();
+        add(&b, &x).wait().unwrap();
+        let bring = |q: &Queue| {
+            q.submit(|cg| {
+                cg.update(&x);
+                Ok(())
+            })
+        };
+        bring(&a).unwrap().wait().unwrap();
+        sim.lose(0);
+        let y = rt.buffer::<i32>(64).unwrap().share();
+        for _ in 0..2 {
+            match try_add(&a, &y) {
+                Err(Error::Device { cause, .. }) => {
+                    assert!(matches!(cause.kind, HalErrorKind::Lost), "{kind}: {cause}");
+                }
+                other => panic!("{kind}: {other:?}"),
+            }
+        }
+        assert_eq!(x.to_vec().unwrap(), [2; 64], "{kind}");
+        let usm = rt.usm::<u32>(&rt.devices()[0], folio_core::UsmKind::Device, 4);
+        assert!(matches!(usm, Err(Error::Device { .. })), "{kind}");
+        assert!(add_and_wait(&a, &x).is_err(), "{kind}");
+        assert_eq!(told.lock().unwrap().len(), 1, "{kind}: {told:?}");
+    }
+}

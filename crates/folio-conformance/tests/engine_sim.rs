@@ -60,14 +60,6 @@ fn four_devices_through_the_host() {
     passes(&four(DeviceSpec::new()));
 }
 
-/// XFER-04: so dear that even threads of the host pack them.
-#[test]
-fn dear_rows() {
-    let link = Link { row_ns: 1_000_000, ..Link::default() };
-    passes(&four(DeviceSpec::new().host_link(link)).peers(link));
-    passes(&four(DeviceSpec::new().host_link(link)));
-}
-
 #[test]
 fn chaos() {
     for seed in 0..3 {

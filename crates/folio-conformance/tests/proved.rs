@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
-use folio_core::hal::{HalError, Head};
-use folio_layers::{HeadRef, Hooks, LaneRef, Layer, Op};
+use folio_core::hal::{HalError, Op};
+use folio_layers::{HeadRef, Hooks, LaneRef, Layer};
 use folio_model::interp::Interpreter;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::{Arc, Mutex};
@@ -15,17 +15,11 @@ struct Told(Arc<Mutex<Vec<bool>>>);
 
 // SAFETY: it looks at launches, and passes them on.
 unsafe impl Hooks for Told {
-    fn operation(
-        &self,
-        _: &LaneRef,
-        head: &HeadRef<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
         if let Op::Launch(_, _, args) = op {
             self.0.lock().unwrap().push(args.proved);
         }
-        issue(&head.inner)
+        lane.inner.enqueue(&head.inner, op)
     }
 }
 

@@ -15,7 +15,7 @@ use folio::{RawMemory, Usm, UsmKind};
 use folio_core::hal::{Backend, HalErrorKind, HostPtr};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
-use folio_layers::Validate;
+use folio_layers::{Fault, Faults, Site, Validate};
 use folio_opencl::{Native, OpenClBackend};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::ffi::c_void;
@@ -242,10 +242,7 @@ fn compile_raw_memory_of_opencl_is_for_others() {
 #[track_caller]
 fn refused(result: folio::Result<Usm<i32>>, why: &str) {
     match result {
-        Err(Error::Device { cause, .. }) => {
-            assert!(matches!(cause.kind, HalErrorKind::Unsupported), "{cause}");
-            assert!(cause.message.contains(why), "{cause}");
-        }
+        Err(Error::Unsupported { what, .. }) => assert!(what.contains(why), "{what}"),
         other => unreachable!("{other:?}"),
     }
 }
@@ -325,4 +322,20 @@ fn cuda_adopts_raw_addresses() {
         ok(sys::cuMemFreeHost(host));
         ok(sys::cuDevicePrimaryCtxRelease_v2(0));
     }
+}
+
+/// USM-01: a kind of memory that a device does not have.
+#[test]
+fn memory_of_a_kind_that_a_device_lacks_is_unsupported() {
+    let faults = Faults::new();
+    faults.handle().inject(Site::Alloc, 1, Fault::Now(HalErrorKind::Unsupported));
+    let rt =
+        Runtime::builder().backend(faults.over(SimBackend::builder().build())).build().unwrap();
+    match rt.usm::<i32>(&rt.devices()[0], UsmKind::Shared, N) {
+        Err(Error::Unsupported { device, what }) => {
+            assert!(device == "sim:0" && what.contains("Shared memory"), "{device}: {what}");
+        }
+        other => unreachable!("{other:?}"),
+    }
+    rt.usm::<i32>(&rt.devices()[0], UsmKind::Device, N).unwrap();
 }

@@ -3,14 +3,14 @@
 use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
-use crate::engine::launch::Launch;
+use crate::engine::launch::{Function, Launch, Scalars};
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims};
 use crate::hal::{self, BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
 use folio_kernel::access::Reads;
 use folio_kernel::device::{
-    Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
-    OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
+    Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, MOST_GROUP_BYTES, Out,
+    OutChunk, OutGroup, OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
 };
 use folio_kernel::{Owner, ParamKind};
 use smallvec::SmallVec;
@@ -108,9 +108,6 @@ impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for
     }
 }
 
-/// The words of scalars; those of most kernels need no memory of their own.
-pub(crate) type Scalars = SmallVec<[u64; 8]>;
-
 /// A kernel and what it is called with: what a function with `#[kernel]` returns. Nothing has been
 /// computed then; [`Queue::run`](crate::Queue::run) and [`CommandGroup::run`](crate::CommandGroup::run)
 /// take it, and the items to compute.
@@ -144,22 +141,33 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         KernelCall { scalars, given, params: *params, _kernel: PhantomData }
     }
 
+    /// The next argument, a scalar.
+    ///
+    /// # Safety
+    /// For the kernel's macro: the next parameter is of this type.
     #[doc(hidden)]
-    pub fn value<T: Shared>(&mut self, value: T) {
+    pub unsafe fn value<T: Shared>(&mut self, value: T) {
         put_scalar(value, &mut self.scalars);
         self.params += 1;
     }
 
+    /// The next argument, memory.
+    ///
+    /// # Safety
+    /// As for [`value`](Self::value).
     #[doc(hidden)]
-    pub fn memory<P>(&mut self, argument: impl Argument<P>) {
+    pub unsafe fn memory<P>(&mut self, argument: impl Argument<P>) {
         let Given(passed, _) = argument.given();
         self.given.push(Passed { param: self.params, ..passed });
         self.params += 1;
     }
 
     /// A parameter that is no argument.
+    ///
+    /// # Safety
+    /// For the kernel's macro: the next parameter is local memory.
     #[doc(hidden)]
-    pub fn local(&mut self) {
+    pub unsafe fn local(&mut self) {
         self.params += 1;
     }
 }
@@ -312,23 +320,25 @@ fn leading(dims: Dims, rank: usize) -> [u64; 3] {
     std::array::from_fn(|dim| dims.get(3 - rank + dim).map_or(0, |n| *n as u64))
 }
 
-/// A kernel function, before it is known which form of it runs.
-#[derive(Clone, Copy)]
-pub(crate) struct Function {
-    pub(crate) code: &'static Code,
-    /// Gives a launch its kernel, in the Rust form, with its scalars.
-    pub(crate) native: fn(&Code, &mut Launch),
+/// Why the host's form of a kernel does not run in such groups, if it does not.
+pub(crate) fn group_too_large(code: &Code, group: Dims) -> Option<String> {
+    let bytes = code.group_bytes(group);
+    (bytes > MOST_GROUP_BYTES).then(|| {
+        format!(
+            "a group of {group:?} has {bytes} bytes of variables and combined values \
+             (the host's limit is {MOST_GROUP_BYTES})"
+        )
+    })
 }
 
-impl Function {
-    pub(crate) fn of<K: Kernel>(code: &'static Code) -> Function {
-        let native = |code: &Code, launch: &mut Launch| {
-            let scalars = std::mem::take(&mut launch.scalars);
-            let native = Native::<K>::new(code, scalars, &launch.geometry);
-            launch.kernel = Some(NativeKernel::new(native));
-        };
-        Function { code, native }
-    }
+/// A kernel function, for a launch that does not know its device yet.
+pub(crate) fn function_of<K: Kernel>(code: &'static Code) -> Function {
+    let native = |code: &Code, launch: &mut Launch| {
+        let scalars = std::mem::take(&mut launch.scalars);
+        let native = Native::<K>::new(code, scalars, &launch.geometry);
+        launch.kernel = Some(NativeKernel::new(native));
+    };
+    Function { code, native }
 }
 
 /// The Rust form of a kernel, as a kernel of blocks.

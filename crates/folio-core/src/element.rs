@@ -15,6 +15,7 @@ use folio_kernel::{Type, Types};
 )]
 pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
     /// Fails to compile, once it is looked at, if the type has padding or a field without bytes; for the derive.
+    /// Whatever makes a storage, or takes bytes of values, looks at it: generic structs are checked nowhere else.
     #[doc(hidden)]
     const CHECKED: () = ();
 }
@@ -36,12 +37,15 @@ unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
 }
 
 /// What the fields of a device type are; for the derive, which asks once.
+///
+/// # Safety
+/// All of it is what [`DeviceType`] and [`Shared`] say of the type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a device type",
     label = "no device type",
     note = "fields are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
 )]
-pub trait Field {
+pub unsafe trait Field {
     /// [`DeviceType::CHECKED`]
     const CHECKED: ();
     /// [`Shared::IN_MEMORY`]
@@ -52,8 +56,9 @@ pub trait Field {
     fn bits(self, all: &mut Vec<u64>);
 }
 
+// SAFETY: that is what it says.
 #[diagnostic::do_not_recommend]
-impl<T: DeviceType + Shared> Field for T {
+unsafe impl<T: DeviceType + Shared> Field for T {
     const CHECKED: () = <T as DeviceType>::CHECKED;
     const IN_MEMORY: bool = <T as Shared>::IN_MEMORY;
     fn describe(types: &mut Types) -> Type {
@@ -83,6 +88,7 @@ impl<T> Unchecked for Checked<T> {}
 
 /// The bytes of a slice.
 pub(crate) fn bytes_of<T: DeviceType>(slice: &[T]) -> &[u8] {
-    // SAFETY: `DeviceType` has no padding, so all its bytes are initialised.
+    const { T::CHECKED };
+    // SAFETY: `DeviceType` has no padding (`CHECKED`), so all its bytes are initialised.
     unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), std::mem::size_of_val(slice)) }
 }

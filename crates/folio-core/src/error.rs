@@ -3,18 +3,22 @@
 //! A failed call returns an [`Error`] and has changed nothing. Work that fails later is an
 //! [`Error::Failed`] that carries a [`Failure`]: every event that depends on the work, every
 //! read of what it should have written, and its queue's `wait` give the same one; the handler of
-//! the runtime is told once.
+//! the runtime is told once. A failure that no call has returned is returned by the runtime's `wait`;
+//! without a handler it is written to standard error when the runtime's last handle goes.
 
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
+use crate::text::Plain;
 use folio_kernel::Violation;
 use folio_kernel::source::LowerError;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `Result` with Folio's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The name that a user gave a buffer or command, or nothing.
+/// The name that a user gave a buffer or command, or nothing. Messages and traces show it in one line: what would act on
+/// the text around it, such as a line's end, is escaped there.
 #[derive(Clone, Default)]
 pub struct Label(Name);
 
@@ -71,7 +75,7 @@ impl<S: Into<Arc<str>>> From<S> for Label {
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
-            Some(name) => write!(f, "`{name}`"),
+            Some(name) => write!(f, "`{}`", Plain(name)),
             None => f.write_str("(unnamed)"),
         }
     }
@@ -84,7 +88,9 @@ impl fmt::Debug for Label {
 }
 
 /// What went wrong.
-#[derive(Clone, Debug, thiserror::Error)]
+///
+/// `Debug` shows the text of `Display`, so that `fn main() -> folio::Result<()>` prints it; `{:#?}` shows the fields.
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A range reaches past the end of its buffer, or its end overflows.
@@ -112,12 +118,21 @@ pub enum Error {
         element_bytes: usize,
     },
     /// Two accesses of one command overlap, and one of them writes.
-    #[error("command {command}: two accesses to buffer {buffer} overlap and one of them writes")]
+    #[error(
+        "command {command}: {} and {} overlap in {}, and one of them is written: pass parts that \
+         do not overlap, or a buffer for each",
+        access_name(accesses[0], &parameters[0]), access_name(accesses[1], &parameters[1]),
+        one_buffer(.buffer)
+    )]
     Aliasing {
         /// The command.
         command: Label,
         /// The buffer.
         buffer: Label,
+        /// Which of the command's accesses, or of the kernel's arguments that are memory.
+        accesses: [usize; 2],
+        /// The kernel's parameters for these; without names where the command calls no `#[kernel]`.
+        parameters: [Label; 2],
     },
     /// A handle belongs to another runtime.
     #[error("{}{what} {label} belongs to another runtime", used(.by))]
@@ -171,7 +186,10 @@ pub enum Error {
         limit: u64,
     },
     /// A guard of the host holds the data; nothing queues behind user code.
-    #[error("{}buffer {buffer} is held by a host guard", used(.by))]
+    #[error(
+        "{}buffer {buffer} is held by a host guard (of `read`, `write` or the like): drop that first",
+        used(.by)
+    )]
     HostAccessHeld {
         /// The buffer.
         buffer: Label,
@@ -190,11 +208,13 @@ pub enum Error {
         /// The buffer.
         buffer: Label,
     },
-    /// A host task waits for something that waits for this very host task.
-    #[error("host task {task} would wait for its own completion")]
+    /// A host task waits for something that waits for this very host task, maybe by way of others that wait.
+    #[error("host task {task} would wait for its own completion{}", by_way_of(.through))]
     WaitsForItself {
         /// The host task that asked.
         task: Label,
+        /// The other host tasks that wait for each other.
+        through: Arc<[Label]>,
     },
     /// A kernel, or the drop of what it captured, waits for something of the runtime, which could
     /// be itself.
@@ -218,8 +238,8 @@ pub enum Error {
     },
     /// A launch is larger than what one of its outputs covers.
     #[error(
-        "command {command}: a launch over {launch:?} from {offset:?} on reaches beyond access \
-         {access} to buffer {buffer}, which covers {extent:?}"
+        "command {command}: a launch over {launch:?} from {offset:?} on reaches beyond {}, \
+         which covers {extent:?}", access_to(*access, .parameter, .buffer)
     )]
     LaunchTooLarge {
         /// The command.
@@ -230,13 +250,15 @@ pub enum Error {
         offset: Vec<usize>,
         /// Which of the kernel's arguments that are memory.
         access: usize,
+        /// The kernel's parameter; without a name where the command calls no `#[kernel]`.
+        parameter: Label,
         /// Its buffer; without a name, that of the kernel's parameter.
         buffer: Label,
         /// What the access covers.
         extent: Vec<usize>,
     },
     /// Groups that a kernel cannot be launched in.
-    #[error("kernel `{kernel}` over {launch:?}{}: {why}", in_groups(.group))]
+    #[error("kernel `{}` over {launch:?}{}: {why}", Plain(.kernel), in_groups(.group))]
     GroupSize {
         /// The kernel.
         kernel: Arc<str>,
@@ -248,7 +270,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A kernel that cannot be launched anywhere: `Out` of which not everything is written, for one.
-    #[error("kernel `{kernel}`: {}", of_kernel(.cause))]
+    #[error("kernel `{}`: {}", Plain(.kernel), of_kernel(.cause))]
     Kernel {
         /// The kernel.
         kernel: Arc<str>,
@@ -362,17 +384,41 @@ pub struct Use {
     pub command: Label,
     /// Which of its accesses, or of the kernel's arguments that are memory; none for what it waits for.
     pub access: Option<usize>,
+    /// The kernel's parameter; without a name where the command calls no `#[kernel]`.
+    pub parameter: Label,
 }
 
 /// What comes first in a message.
 fn used(by: &Option<Use>) -> String {
     match by {
         None => String::new(),
-        Some(Use { command, access: None }) => format!("command {command}: "),
-        Some(Use { command, access: Some(access) }) => {
-            format!("command {command}, access {access}: ")
+        Some(Use { command, access: None, .. }) => format!("command {command}: "),
+        Some(Use { command, access: Some(access), parameter }) => {
+            format!("command {command}, {}: ", access_name(*access, parameter))
         }
     }
+}
+
+fn by_way_of(tasks: &[Label]) -> String {
+    tasks.iter().map(|task| format!(", by way of host task {task}, which waits")).collect()
+}
+
+/// A kernel's parameter by its name, any other access by its position.
+fn access_name(position: usize, parameter: &Label) -> String {
+    match parameter.name() {
+        Some(_) => format!("parameter {parameter}"),
+        None => format!("access {position}"),
+    }
+}
+
+/// The same, and its buffer where that has a name of its own.
+fn access_to(position: usize, parameter: &Label, buffer: &Label) -> String {
+    let access = access_name(position, parameter);
+    if buffer == parameter { access } else { format!("{access} to buffer {buffer}") }
+}
+
+fn one_buffer(label: &Label) -> String {
+    label.name().map_or_else(|| "one buffer".to_owned(), |_| format!("buffer {label}"))
 }
 
 fn in_groups(group: &[usize]) -> String {
@@ -410,7 +456,7 @@ impl fmt::Display for Unfinished {
 }
 
 /// Some of `count` things that are left.
-fn listed(left: &[Unfinished], count: usize) -> String {
+pub(crate) fn listed(left: &[Unfinished], count: usize) -> String {
     let mut text = left.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if count > left.len() {
         text.push_str(", ..");
@@ -419,13 +465,16 @@ fn listed(left: &[Unfinished], count: usize) -> String {
 }
 
 /// A failure of submitted work: one root, shared by everything that depends on it.
-#[derive(Debug)]
+///
+/// `Debug` shows the text of `Display`, and `{:#?}` the fields.
 pub struct Failure {
     pub(crate) id: u64,
     pub(crate) what: &'static str,
     pub(crate) label: Label,
     pub(crate) device: String,
     pub(crate) cause: Cause,
+    /// A call has returned it, or it has been written to standard error.
+    pub(crate) told: AtomicBool,
 }
 
 /// Why submitted work failed.
@@ -444,7 +493,30 @@ pub enum Cause {
     DataLost,
 }
 
+impl Error {
+    /// For a call that returns it: from now on the failure counts as told.
+    pub(crate) fn failed(failure: Arc<Failure>) -> Error {
+        failure.told.store(true, Ordering::Relaxed);
+        Error::Failed(failure)
+    }
+}
+
 impl Failure {
+    pub(crate) fn new(
+        id: u64,
+        what: &'static str,
+        label: Label,
+        device: String,
+        cause: Cause,
+    ) -> Failure {
+        Failure { id, what, label, device, cause, told: AtomicBool::new(false) }
+    }
+
+    /// No call has returned it yet, nor is it written.
+    pub(crate) fn untold(&self) -> bool {
+        !self.told.load(Ordering::Relaxed)
+    }
+
     /// Names the failure: equal for everything that failed because of it.
     pub fn id(&self) -> u64 {
         self.id
@@ -475,7 +547,7 @@ impl Drop for Failure {
     fn drop(&mut self) {
         // A panic's payload and a task's error are the user's, and so is their drop.
         let cause = std::mem::replace(&mut self.cause, Cause::DataLost);
-        crate::engine::contain(|| drop(cause));
+        crate::panics::contain(|| drop(cause));
     }
 }
 
@@ -510,5 +582,6 @@ impl From<HalError> for Cause {
     }
 }
 
+mod fields;
 #[cfg(test)]
 mod tests;

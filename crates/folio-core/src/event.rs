@@ -4,11 +4,11 @@ use crate::buffer::Part;
 use crate::engine::access::{Access, Mode};
 use crate::engine::failures::EpochPin;
 use crate::engine::lanes::Lanes;
-use crate::engine::stamp::{LaneId, Stamp, When};
 use crate::engine::wait::Waited;
-use crate::error::{Error, Result};
-use crate::graph::hazards::{Deps, Flow, Outcome, add_dep};
+use crate::error::{Error, Failure, Result};
 use crate::hal::Timing;
+use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
+use crate::order::stamp::{LaneId, Stamp, When};
 use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef};
 use smallvec::SmallVec;
@@ -67,7 +67,8 @@ impl Event {
         }
         let mut deps = Deps::new();
         events.iter().for_each(|event| add_dep(&mut deps, event.stamp, Flow::USES));
-        let (stamp, pin) = core.engine.enter(|ledger| (ledger.meet(deps), ledger.failures.pin()));
+        let (stamp, pin) =
+            core.engine.enter(|ledger| (ledger.meet(deps), ledger.timeline.failures.pin()));
         Event::new(core.clone(), stamp, pin)
     }
 
@@ -79,51 +80,58 @@ impl Event {
         let (stamp, pin) = storage.core.engine.enter(|ledger| {
             let mut deps = Deps::new();
             ledger.hazard_deps(&[access], &mut deps);
-            (ledger.meet(deps), ledger.failures.pin())
+            (ledger.meet(deps), ledger.timeline.failures.pin())
         });
         Ok(Event::new(storage.core.clone(), stamp, pin))
     }
 
     /// How it stands. Does not wait.
     pub fn status(&self) -> Status {
-        let (status, lane) = self.look();
+        match self.end() {
+            None => Status::Pending,
+            Some(None) => Status::Done,
+            Some(Some(failure)) => Status::Failed(Error::failed(failure)),
+        }
+    }
+
+    /// How it has ended, with its failure if it has one.
+    fn end(&self) -> Option<Option<Arc<Failure>>> {
+        let (end, lane) = self.look();
         // Whoever asks is interested: a backend may hold work back until it is told.
         match lane.and_then(|lane| self.core.engine.table.shared(lane)) {
             Some(shared) => {
                 shared.native.flush();
                 self.look().0
             }
-            None => status,
+            None => end,
         }
     }
 
-    /// How it stands, and the lane that must make progress if it is pending.
-    fn look(&self) -> (Status, Option<LaneId>) {
-        let failed = |failure| Status::Failed(Error::Failed(failure));
+    /// How it has ended, and the lane that must make progress if it has not.
+    fn look(&self) -> (Option<Option<Arc<Failure>>>, Option<LaneId>) {
         self.core.engine.enter(|ledger| {
             let lane = ledger.waits_for_tick(self.stamp).map(|(lane, _)| lane);
             if let Some(lane) = lane {
                 ledger.poll(lane);
             }
-            match ledger.outcome(self.stamp) {
-                Outcome::Pending => (Status::Pending, lane),
-                Outcome::Fine => (Status::Done, None),
-                Outcome::Failed => {
-                    (ledger.failure(self.stamp).cloned().map_or(Status::Done, failed), None)
-                }
+            match ledger.timeline.outcome(self.stamp) {
+                Outcome::Pending => (None, lane),
+                Outcome::Fine => (Some(None), None),
+                Outcome::Failed => (Some(ledger.timeline.failure(self.stamp).cloned()), None),
             }
         })
     }
 
-    /// True when it is done, well or not.
+    /// True when it is done, well or not. That a command has failed counts as told only by
+    /// [`status`](Self::status), [`wait`](Self::wait) and the like.
     pub fn is_done(&self) -> bool {
-        !matches!(self.status(), Status::Pending)
+        self.end().is_some()
     }
 
     /// Waits until it is done.
     pub fn wait(&self) -> Result<()> {
         match self.core.engine.wait(self.stamp, None)? {
-            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }
@@ -133,7 +141,7 @@ impl Event {
         let until = Instant::now().checked_add(time);
         match self.core.engine.wait(self.stamp, until)? {
             Waited::Done => Ok(true),
-            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::Failed(failure) => Err(Error::failed(failure)),
             Waited::TimedOut => Ok(false),
         }
     }
@@ -161,9 +169,9 @@ impl Future for Event {
             if ledger.wake_when_done(self.stamp, &mut waker) {
                 return Poll::Pending;
             }
-            Poll::Ready(ledger.failure(self.stamp).cloned())
+            Poll::Ready(ledger.timeline.failure(self.stamp).cloned())
         });
-        failure.map(|failure| failure.map_or(Ok(()), |failure| Err(Error::Failed(failure))))
+        failure.map(|failure| failure.map_or(Ok(()), |failure| Err(Error::failed(failure))))
     }
 }
 

@@ -16,39 +16,18 @@ use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, HostBody};
 use crate::engine::launch::Launch;
 use crate::engine::staging::Staging;
-use crate::engine::stamp::Stamp;
 use crate::error::{Error, Label, Result, Use};
 use crate::event::Event;
 use crate::geom::Dims;
 use crate::hal::{Advice, Geometry, Hint, NativeKernel, ParamPtr};
+use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::runtime::Core;
-use crate::views::{ClosureItem, ClosureKernel, HostArgs, KernelArgs, Token};
+use crate::token::{GroupId, Token};
+use crate::views::{ClosureItem, ClosureKernel, HostArgs, KernelArgs};
 use smallvec::SmallVec;
-use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Names a command group, so that its accesses cannot be used in another one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct GroupId(u64);
-
-impl GroupId {
-    /// From a range of the thread's own, so that threads do not share a counter.
-    pub(crate) fn next() -> GroupId {
-        const RANGE: u64 = 1 << 20;
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        thread_local!(static LAST: Cell<u64> = const { Cell::new(0) });
-        let last = LAST.get();
-        let next = match last % RANGE {
-            0 => NEXT.fetch_add(RANGE, Ordering::Relaxed),
-            _ => last,
-        };
-        LAST.set(next + 1);
-        GroupId(next)
-    }
-}
 
 /// An access to read.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +162,7 @@ impl CommandGroup {
             self.after.push(event.stamp);
             self.pins.extend(event.pin.clone());
         } else {
-            let by = Some(Use { command: self.label.clone(), access: None });
+            let by = self.used(None, Label::NONE);
             self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE, by });
         }
         self
@@ -193,10 +172,20 @@ impl CommandGroup {
         self.wrong.get_or_insert(error);
     }
 
+    /// Where this command uses something, for errors.
+    fn used(&self, access: Option<usize>, parameter: Label) -> Option<Use> {
+        Some(Use { command: self.label.clone(), access, parameter })
+    }
+
     fn access(&mut self, part: Part, mode: Mode) -> Token {
+        self.access_for(part, mode, || Label::NONE)
+    }
+
+    /// An access for a kernel's parameter.
+    fn access_for(&mut self, part: Part, mode: Mode, parameter: impl FnOnce() -> Label) -> Token {
         if !part.view.storage.core.same(&self.core) {
             let label = part.view.storage.label.clone();
-            let by = Some(Use { command: self.label.clone(), access: Some(self.made.len()) });
+            let by = self.used(Some(self.made.len()), parameter());
             self.refuse(Error::WrongRuntime { what: "buffer", label, by });
         }
         self.made.push(Made { part, mode });
@@ -249,8 +238,8 @@ impl CommandGroup {
     /// races. Reading outside of an access fails the command.
     ///
     /// A kernel computes and does not block. A backend may run it on any thread that is in a call of
-    /// the runtime: on the CPU a short kernel that is ready runs before `submit` returns, because
-    /// passing it on would take longer. So a kernel must not take a lock that a thread holds while it
+    /// the runtime: on the CPU a kernel that is ready, and short by what its earlier launches took, runs before
+    /// `submit` returns, because passing it on would take longer. So a kernel must not take a lock that a thread holds while it
     /// submits or waits; that can be a deadlock. What blocks or locks is a
     /// [`host_task`](Self::host_task), which has a thread of its own.
     ///
@@ -270,7 +259,8 @@ impl CommandGroup {
         self.act(Doing::Kernel(Some(launch)));
     }
 
-    /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory.
+    /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory. `args` are accesses of this
+    /// group: one, an array of them, or a tuple.
     ///
     /// The task may block and may use the runtime. It may return `()` or a `Result`, or not at all; an
     /// error and a panic are failures of the command.

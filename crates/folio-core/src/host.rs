@@ -2,8 +2,9 @@
 //! row-major order. For unit tests, and for debuggers, which stop in the kernel under its caller.
 
 use crate::buffer::{widen, widen_at};
-use crate::call::{Places, Scalars, owned};
+use crate::call::{Places, group_too_large, owned};
 use crate::element::DeviceType;
+use crate::engine::launch::Scalars;
 use crate::error::{Cause, Error, Failure, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::group::{grouped, reduces_within};
@@ -150,18 +151,30 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         HostCall { scalars: Scalars::new(), lent: vec![], params: 0, _kernel: PhantomData }
     }
 
-    pub fn value<T: Shared>(&mut self, value: T) {
+    /// The next argument, a scalar.
+    ///
+    /// # Safety
+    /// The next parameter is of this type.
+    pub unsafe fn value<T: Shared>(&mut self, value: T) {
         put_scalar(value, &mut self.scalars);
         self.params += 1;
     }
 
-    pub fn memory<P>(&mut self, argument: impl HostArgument<P> + 'm) {
+    /// The next argument, memory.
+    ///
+    /// # Safety
+    /// As for [`value`](Self::value).
+    pub unsafe fn memory<P>(&mut self, argument: impl HostArgument<P> + 'm) {
         let Lent(slice, _) = argument.lend::<'m>();
         self.lent.push((self.params, slice));
         self.params += 1;
     }
 
-    pub fn local(&mut self) {
+    /// A parameter that is no argument.
+    ///
+    /// # Safety
+    /// The next parameter is local memory.
+    pub unsafe fn local(&mut self) {
         self.params += 1;
     }
 
@@ -174,6 +187,14 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         })?;
         let places = items.into();
         let group = grouped::<D>(K::FUNCTION, &code.ir, &places)?.map_or([1; 3], widen);
+        if group_too_large(code, group).is_some() {
+            return Err(Error::GroupSize {
+                kernel: Arc::from(name),
+                launch: places.range.to_vec(),
+                group: places.group.map(Vec::from).unwrap_or_default(),
+                why: "variables and combined values of a group's items take more than 256 MiB",
+            });
+        }
         let (offset, range) = (widen_at(places.offset), widen(places.range));
         let small = checked_volume(range).is_some() && reduces_within(code, range, Some(group));
         let all = Box3::at(offset, range).filter(|_| small);
@@ -201,6 +222,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
                     launch: places.range.to_vec(),
                     offset: places.offset.to_vec(),
                     access: nth,
+                    parameter: label.clone(),
                     buffer: label,
                     extent: lent.visible(),
                 });
@@ -231,5 +253,5 @@ fn failed(violation: Violation) -> Error {
     let (label, cause) =
         (Label::from(violation.kernel.as_str()), Cause::Kernel(Arc::new(violation)));
     let (id, device) = (LAST.fetch_add(1, Ordering::Relaxed), "host".to_owned());
-    Error::Failed(Arc::new(Failure { id, what: "kernel", label, device, cause }))
+    Error::failed(Arc::new(Failure::new(id, "kernel", label, device, cause)))
 }

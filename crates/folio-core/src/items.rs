@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The items of a launch, by their positions: from a range of positions in each dimension (`1..n - 1`,
 /// `[1..rows - 1, 1..columns - 1]`), or how many there are from position 0 on (`n`, `[rows, columns]`,
-/// `buffer.range()`). For kernels of work-groups that do not say it themselves, also how many items
+/// `buffer.range()`). Tuples say the same as arrays. For kernels of work-groups that do not say it themselves, also how many items
 /// are a group: `Items::from([rows, columns]).groups([16, 16])`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Items<const D: usize> {
@@ -79,6 +79,25 @@ impl<const D: usize> From<[Range<usize>; D]> for Items<D> {
         Items { offset, range, group: None }
     }
 }
+
+/// As tuples: `(rows, columns)`, `(1..rows - 1, 1..columns - 1)`.
+macro_rules! tuples {
+    ($($count:ident $range:ident),*; $rank:literal) => {
+        impl From<($($count,)*)> for Items<$rank> {
+            fn from(range: ($($count,)*)) -> Items<$rank> {
+                Items::from(<[usize; $rank]>::from(range))
+            }
+        }
+
+        impl From<($($range<usize>,)*)> for Items<$rank> {
+            fn from(positions: ($($range<usize>,)*)) -> Items<$rank> {
+                Items::from(<[Range<usize>; $rank]>::from(positions))
+            }
+        }
+    };
+}
+tuples!(usize Range, usize Range; 2);
+tuples!(usize Range, usize Range, usize Range; 3);
 
 impl From<usize> for Items<1> {
     fn from(range: usize) -> Items<1> {

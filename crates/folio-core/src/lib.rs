@@ -12,11 +12,11 @@ pub mod sched;
 pub mod arguments;
 mod buffer;
 mod call;
+mod coords;
 mod element;
 mod engine;
 mod error;
 mod event;
-mod graph;
 mod group;
 mod host;
 mod items;
@@ -24,7 +24,10 @@ mod items;
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
+mod notice;
 mod opaque;
+mod order;
+mod panics;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
@@ -35,14 +38,17 @@ mod runtime;
 mod scope;
 mod select;
 mod sync;
+mod text;
+mod token;
 mod usm;
 mod views;
 
 pub use buffer::{
-    AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadFuture, ReadGuard, ReadRows, Shared, Slice,
-    SliceMut, WriteGuard, WriteRows,
+    AsPart, AsPartMut, Buffer, BufferOptions, Contents, Part, ReadFuture, ReadGuard, ReadRows,
+    Shared, Slice, SliceMut, WriteGuard, WriteRows,
 };
 pub use call::{Argument, Given, KernelCall, Shares};
+pub use coords::{Coords, Place};
 pub use element::DeviceType;
 /// For what the derive of [`DeviceType`] writes.
 #[doc(hidden)]

@@ -8,8 +8,9 @@ use crate::error::Result;
 use crate::group::{Read, ReadWrite, Write};
 use crate::hal::{KernelHandle, Source};
 use crate::runtime::{Core, DeviceRef};
+use crate::text::Plain;
+use crate::token::Token;
 use crate::usm::UsmPtr;
-use crate::views::Token;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ impl OpaqueKernel {
 
 impl std::fmt::Debug for OpaqueKernel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "OpaqueKernel {} on {}", self.name, self.device().name())
+        write!(f, "OpaqueKernel {} on {}", Plain(&self.name), self.device().name())
     }
 }
 
@@ -87,7 +88,6 @@ impl OpaqueArg {
     /// A value, which is copied: a number, or a struct that derives [`DeviceType`]. It has the size that
     /// it has in Rust; a `float3` of OpenCL C, for one, is a `[f32; 4]`.
     pub fn value<T: DeviceType>(value: T) -> OpaqueArg {
-        const { T::CHECKED };
         let value = [value];
         let bytes = bytes_of(&value);
         let word = |bytes: &[u8]| {

@@ -1,16 +1,19 @@
 //! Queues: where commands are submitted.
 
+use crate::buffer::{AsPart, AsPartMut};
 use crate::call::KernelCall;
+use crate::element::DeviceType;
 use crate::engine::command::Command;
-use crate::engine::stamp::Stamp;
 use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::group::{CommandGroup, GroupId};
+use crate::group::CommandGroup;
 use crate::items::Items;
+use crate::order::stamp::Stamp;
 use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::sched::{Candidate, Scheduler, Task};
+use crate::token::GroupId;
 use folio_kernel::device::Kernel;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -22,6 +25,8 @@ use std::time::{Duration, Instant};
 #[derive(Clone)]
 pub struct Queue {
     pub(crate) inner: Arc<Inner>,
+    /// Its commands ask for [`Event::timing`].
+    timed: bool,
 }
 
 pub(crate) struct Inner {
@@ -56,6 +61,7 @@ impl Queue {
         let placed = placed.collect();
         Queue {
             inner: Arc::new(Inner { core, id, devices, in_order, scheduler, sequence, placed }),
+            timed: false,
         }
     }
 
@@ -112,6 +118,33 @@ impl Queue {
         self.inner.in_order
     }
 
+    /// The same queue, through which commands are timed: their events have [`Event::timing`], as if each
+    /// command had asked by [`CommandGroup::timed`].
+    ///
+    /// ```
+    /// # use folio_core::{Queue, Result, Runtime};
+    /// fn filled_in(q: &Queue, rt: &Runtime) -> Result<Option<u64>> {
+    ///     let mut x = rt.zeros::<f32, 2>([512, 512])?;
+    ///     let event = q.timed().fill(&mut x, 1.0)?;
+    ///     event.wait()?;
+    ///     Ok(event.timing().map(|timing| timing.ended - timing.started)) // nanoseconds
+    /// }
+    /// ```
+    pub fn timed(&self) -> Queue {
+        Queue { inner: self.inner.clone(), timed: true }
+    }
+
+    /// A group of this queue, to be described.
+    #[inline]
+    fn group(&self, id: GroupId) -> CommandGroup {
+        let inner = &self.inner;
+        let mut group = CommandGroup::new(&inner.core, inner.devices[0], id);
+        if self.timed {
+            group.timed();
+        }
+        group
+    }
+
     /// Submits a command group: `build` says what it accesses and does. A group that does nothing
     /// is a synchronisation point of what it accesses.
     ///
@@ -119,7 +152,7 @@ impl Queue {
     pub fn submit<R>(&self, build: impl FnOnce(&mut CommandGroup) -> Result<R>) -> Result<Event> {
         let inner = &self.inner;
         let id = GroupId::next();
-        let mut group = CommandGroup::new(&inner.core, inner.devices[0], id);
+        let mut group = self.group(id);
         build(&mut group)?;
         group.expect(id)?;
         let mut command = Command::new(Some(inner.id), inner.in_order);
@@ -148,12 +181,61 @@ impl Queue {
         mut call: KernelCall<K, D>,
     ) -> Result<Event> {
         let items = items.into();
-        // Behind a pointer, so that `submit` is not compiled for each kernel.
-        let build: &mut dyn FnMut(&mut CommandGroup) -> Result<()> = &mut |cg| {
-            cg.run_here(items, &mut call);
+        self.act(&mut |cg| cg.run_here(items, &mut call))
+    }
+
+    /// Sets every element of a buffer or slice to `value`, as a command of its own: see
+    /// [`CommandGroup::fill`](CommandGroup::fill).
+    ///
+    /// ```
+    /// # use folio_core::{Queue, Result, Runtime};
+    /// # fn example(q: &Queue, rt: &Runtime) -> Result<()> {
+    /// let mut x = rt.zeros([3, 4])?;
+    /// q.fill(&mut x, 7)?;
+    /// q.fill(x.slice_mut([0, 0], [1, 4])?, 8)?; // one row
+    /// assert_eq!((x.get([0, 3])?, x.get([1, 3])?), (8, 7));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn fill<T: DeviceType, const D: usize>(
+        &self,
+        mut to: impl AsPartMut<T, D>,
+        value: T,
+    ) -> Result<Event> {
+        let mut to = to.slice_all_mut();
+        self.act(&mut |cg| cg.fill(&mut to, value))
+    }
+
+    /// Copies a buffer or slice to another one of the same extent, as a command of its own: see
+    /// [`CommandGroup::copy`](CommandGroup::copy).
+    ///
+    /// ```
+    /// # use folio_core::{Queue, Result, Runtime};
+    /// # fn example(q: &Queue, rt: &Runtime) -> Result<()> {
+    /// let x = rt.buffer_from(&[1, 2, 3, 4])?;
+    /// let mut y = rt.buffer(4)?;
+    /// q.copy(&x, &mut y)?;
+    /// q.copy(x.slice([3], [1])?, y.slice_mut([0], [1])?)?;
+    /// assert_eq!(y.to_vec()?, [4, 2, 3, 4]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn copy<T: DeviceType, const D: usize, const E: usize>(
+        &self,
+        from: impl AsPart<T, D>,
+        mut to: impl AsPartMut<T, E>,
+    ) -> Result<Event> {
+        let (from, mut to) = (from.slice_all(), to.slice_all_mut());
+        self.act(&mut |cg| cg.copy(&from, &mut to))
+    }
+
+    /// Submits a command that `act` describes: behind a pointer, so that `submit` is not compiled for each
+    /// kernel.
+    fn act(&self, act: &mut dyn FnMut(&mut CommandGroup)) -> Result<Event> {
+        self.submit(|cg| {
+            act(cg);
             Ok(())
-        };
-        self.submit(build)
+        })
     }
 
     /// Runs a kernel call for each of several boxes of items, as a command each, all of which are checked
@@ -182,7 +264,7 @@ impl Queue {
     ) -> Result<Event> {
         let inner = &self.inner;
         let ready = |items: Items<D>| {
-            let mut group = CommandGroup::new(&inner.core, inner.devices[0], GroupId::next());
+            let mut group = self.group(GroupId::next());
             let mut command = Command::new(Some(inner.id), inner.in_order);
             group.run_here(items, &mut call.again());
             self.complete(&mut group, &mut command).map(|()| (group, command))
@@ -231,7 +313,7 @@ impl Queue {
             }
         }
         match engine.enter(|ledger| ledger.take_failure(inner.id)) {
-            Some(failure) => Err(Error::Failed(failure)),
+            Some(failure) => Err(Error::failed(failure)),
             None => Ok(true),
         }
     }

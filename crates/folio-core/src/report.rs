@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Moves {
-    /// Rectangles that went from one memory to the other; rows that were packed are one.
+    /// Rectangles that went from one memory to the other.
     pub operations: u64,
     /// Bytes.
     pub bytes: u64,
@@ -43,8 +43,6 @@ pub struct Counters {
     pub device_to_device: Moves,
     /// Pieces of copies between devices, the user's included, that went by way of the host.
     pub chunks: u64,
-    /// Transfers of thin rows that were gathered where they were, sent in one piece, and scattered.
-    pub packed: u64,
     /// Regions that were zeroed because nothing had written them.
     pub zero_fills: u64,
     /// Copy commands of the user.

@@ -1,13 +1,12 @@
 //! The runtime: backends, devices, and what is made from them.
 
-use crate::buffer::{Buffer, BufferOptions, StorageHandle, View, default_page, widen};
-use crate::element::{DeviceType, bytes_of};
+use crate::buffer::{BufferOptions, StorageHandle, View, default_page};
+use crate::element::DeviceType;
 use crate::engine::Engine;
 use crate::engine::courier;
 use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::kernels::Kernels;
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
-use crate::engine::packed::Packing;
 use crate::engine::reaper::Reaper;
 use crate::engine::storage::{StorageId, StorageState};
 use crate::engine::tracker::{Foreign, Tracker};
@@ -15,7 +14,7 @@ use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
-use crate::pages::{BlockTracker, DomainId, DomainSet, PageTrackerFactory};
+use crate::pages::{BlockTracker, DomainId, PageTrackerFactory};
 use crate::planted::Plant;
 #[cfg(feature = "planted")]
 use crate::planted::Planted;
@@ -24,6 +23,7 @@ use crate::report::Counters;
 use crate::sched::Scheduler;
 use crate::select::Selector;
 use crate::sync::Mutex;
+use crate::text::Plain;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -49,6 +49,7 @@ struct Open(Arc<Engine>);
 impl Drop for Open {
     fn drop(&mut self) {
         self.0.close();
+        self.0.take_leave();
     }
 }
 
@@ -71,7 +72,11 @@ impl Core {
 
 /// A runtime: its devices, and the data and work on them. Cheap to clone.
 ///
-/// Dropping it never waits: what has been submitted runs to its end.
+/// **Dropping the last handle does not wait for submitted work.** (Queues, buffers, events and guards are handles, too.)
+/// The work runs on, but only for as long as the process lives: a program that returns from `main` takes it with
+/// it. Read the results, or call [`wait`](Runtime::wait) or [`shutdown`](Runtime::shutdown) first. If work has not ended
+/// then, a line on standard error says which, unless there is a [handler](RuntimeBuilder::on_failure), the thread
+/// panics, or `FOLIO_QUIET=1` is set.
 #[derive(Clone)]
 pub struct Runtime {
     pub(crate) core: Arc<Core>,
@@ -157,7 +162,11 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Who is told of each failure of submitted work, once. Called from any thread, without locks.
+    /// Who is told of each failure of submitted work, once, when it is found. Called from any thread, without locks.
+    ///
+    /// Without this, a failure that no call has returned by the time the runtime's last handle goes is written to standard
+    /// error, in one line; so is one that is found after that. A call returns a failure when it is a wait, a read, or an
+    /// event's `status`. A handler replaces that: with one, the runtime writes nothing.
     #[must_use]
     pub fn on_failure(
         mut self,
@@ -195,7 +204,8 @@ impl RuntimeBuilder {
     ///
     /// ```
     /// # fn main() -> folio_core::Result<()> {
-    /// let rt = folio_core::Runtime::builder().absent("metal: there is no such backend yet").build()?;
+    /// let builder = folio_core::Runtime::builder();
+    /// let rt = builder.absent("metal: there is no such backend yet").build()?;
     /// let error = rt.device("metal").err().map(|error| error.to_string());
     /// assert!(error.is_some_and(|text| text.contains("no such backend yet")));
     /// # Ok(())
@@ -224,7 +234,8 @@ impl RuntimeBuilder {
             match devices.iter().find(|d| d.name == *name) {
                 Some(device) => device.budget.set_limit(*bytes),
                 None => {
-                    let why = format!("no device is called {name}; there are {}", names(&devices));
+                    let (there, name) = (names(&devices), Plain(name));
+                    let why = format!("no device is called {name}; there are {there}");
                     return Err(Error::Configuration { what: "budget", why });
                 }
             }
@@ -254,15 +265,17 @@ fn find_devices(
         let found = match backend.devices() {
             Ok(found) => found,
             Err(why) => {
-                absent.push(format!("{}: {}", backend.name(), why.reason));
+                absent.push(format!("{}: {}", Plain(backend.name()), why.reason));
                 continue;
             }
         };
         let again = backends[..at].iter().filter(|b| b.name() == backend.name()).count();
-        for (index, info) in found.into_iter().enumerate() {
+        let backend_name = Plain(backend.name()).to_string();
+        for (index, mut info) in found.into_iter().enumerate() {
+            info.name = Plain(&info.name).to_string();
             let twin = |d: &DeviceEntry| d.backend != at && d.info.uuid == info.uuid;
             if !keep_twins && info.uuid.is_some() && devices.iter().any(twin) {
-                absent.push(format!("{}:{index}: {} is there already", backend.name(), info.name));
+                absent.push(format!("{backend_name}:{index}: {} is there already", info.name));
                 continue;
             }
             let domain = match info.home {
@@ -274,13 +287,12 @@ fn find_devices(
             };
             if domain.0 >= 64 || devices.len() >= 4000 {
                 let why = format!(
-                    "no room for {}:{index}: all backends together have 63 memories and 4000 devices at most",
-                    backend.name()
+                    "no room for {backend_name}:{index}: all backends together have 63 memories and 4000 devices at most",
                 );
                 return Err(Error::Configuration { what: "devices", why });
             }
             let suffix = if again == 0 { String::new() } else { format!("#{again}") };
-            let name = format!("{}{suffix}:{index}", backend.name());
+            let name = format!("{backend_name}{suffix}:{index}");
             let same = |d: &&DeviceEntry| d.domain == domain;
             let budget = match devices.iter().find(same) {
                 _ if domain.is_host() => host_budget.clone(),
@@ -321,18 +333,15 @@ fn new_engine(
     });
     let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
     let mut host_links = vec![Link::default(); domains];
-    let mut own_links = host_links.clone();
     for device in devices.iter().rev() {
         let at = usize::from(device.domain.0);
-        let caps = &device.info.caps;
-        (host_links[at], own_links[at]) = (caps.host_link, caps.own_link);
+        host_links[at] = device.info.caps.host_link;
     }
     let device_names: Arc<[String]> = devices.iter().map(|d| d.name.clone()).collect();
     let table = Arc::new(LaneTable::new(devices.len()));
     let mut ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
     ledger.host_budget = host_budget.clone();
-    ledger.packing = Packing::new(own_links, ledger.host_links.iter());
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();
@@ -434,61 +443,6 @@ impl Runtime {
         Error::DeviceNotFound { wanted, there }
     }
 
-    /// A 1D buffer of `len` elements, which read as zero. Nothing is allocated yet.
-    pub fn buffer<T: DeviceType>(&self, len: usize) -> Result<Buffer<T>> {
-        self.buffer_with([len], BufferOptions::new())
-    }
-
-    /// A buffer with a copy of `data`, which is free at once.
-    pub fn buffer_from<T: DeviceType>(&self, data: &[T]) -> Result<Buffer<T>> {
-        self.buffer_from_with(data, [data.len()], BufferOptions::new())
-    }
-
-    /// A buffer of one to three dimensions, as `options` say. Its elements read as zero.
-    pub fn buffer_with<T: DeviceType, const D: usize>(
-        &self,
-        range: [usize; D],
-        options: BufferOptions,
-    ) -> Result<Buffer<T, D>> {
-        let dims = widen(range);
-        let view = self.storage::<T>(dims, D, options, None)?;
-        Ok(Buffer::from_view(view))
-    }
-
-    /// As [`buffer_with`](Self::buffer_with), with a copy of `data`, row after row.
-    pub fn buffer_from_with<T: DeviceType, const D: usize>(
-        &self,
-        data: &[T],
-        range: [usize; D],
-        options: BufferOptions,
-    ) -> Result<Buffer<T, D>> {
-        if crate::geom::checked_volume(widen(range)) != Some(data.len()) {
-            return Err(Error::Mismatch {
-                what: "data for buffer",
-                label: options.label,
-                source_extent: vec![data.len()],
-                target: range.to_vec(),
-            });
-        }
-        let buffer = self.buffer_with(range, options)?;
-        let id = buffer.view.storage.id;
-        if !data.is_empty() {
-            self.core.engine.allocate(&[(id, DomainId::HOST)])?;
-        }
-        self.core.engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            if let Some(host) = storage.alloc(DomainId::HOST).and_then(|a| a.host) {
-                let bytes = bytes_of(data);
-                // SAFETY: the allocation has the buffer's size, which is that of `data`; nobody
-                // else knows the buffer yet.
-                unsafe { host.0.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-                let all = storage.grid.all();
-                storage.tracker.set(&all, DomainSet::of(DomainId::HOST));
-            }
-        });
-        Ok(buffer)
-    }
-
     /// A new storage, known to the ledger, without memory.
     pub(crate) fn storage<T: DeviceType>(
         &self,
@@ -497,6 +451,7 @@ impl Runtime {
         options: BufferOptions,
         home: Option<DomainId>,
     ) -> Result<View> {
+        const { T::CHECKED };
         let element_bytes = size_of::<T>();
         let label = options.label;
         let refused = |what: &'static str, why: &str| {
@@ -541,9 +496,28 @@ impl Runtime {
         self.core.engine.enter(|ledger| ledger.counters())
     }
 
-    /// Waits until everything submitted so far is done.
+    /// Waits until everything submitted so far is done. Then it returns the oldest failure that no call has returned yet,
+    /// such as that of a command whose event was dropped; call again for the next. The first 1000 are kept for this.
+    ///
+    /// ```
+    /// use folio_core::{Error, Result, Runtime};
+    ///
+    /// fn save(rt: &Runtime) -> Result<()> {
+    ///     let q = rt.queue()?;
+    ///     q.submit(|cg| {
+    ///         cg.label("save").host_task((), |()| Err("the disk is full"));
+    ///         Ok(())
+    ///     })?; // the event is dropped
+    ///     assert!(matches!(rt.wait(), Err(Error::Failed(failure)) if failure.label() == "save"));
+    ///     rt.wait() // each failure once: now `Ok`
+    /// }
+    /// ```
     pub fn wait(&self) -> Result<()> {
-        self.core.engine.wait_idle(None)
+        let engine = &self.core.engine;
+        engine.wait_idle(None)?;
+        engine
+            .enter(|ledger| ledger.untold.next())
+            .map_or(Ok(()), |failure| Err(Error::failed(failure)))
     }
 
     /// Refuses new work from now on and waits for what is under way, for at most `time`.

@@ -8,14 +8,14 @@ use crate::buffer::{AsPart, Buffer, Part, View};
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
 use crate::engine::storage::{Alloc, Owner, StorageId};
-use crate::engine::temporaries::{Held, Pieces};
 use crate::engine::transfer::For;
 use crate::engine::wait::{Waited, in_kernel};
 use crate::error::{Error, Result};
 use crate::geom::Box3;
-use crate::graph::hazards::{Deps, Writing, tidy};
 use crate::hal::{HostPtr, MemBase, MemRef};
-use crate::pages::{DomainId, DomainSet};
+use crate::order::hazards::{Deps, Writing, tidy};
+use crate::order::stamp::Stamp;
+use crate::pages::DomainId;
 use crate::planted::Planted;
 use crate::runtime::Runtime;
 use crate::sync::Mutex;
@@ -84,12 +84,7 @@ impl<'env> Scope<'env> {
             owner: Owner::User,
             clean: true,
         };
-        self.runtime.core.engine.enter(|ledger| {
-            ledger.adopt(id, DomainId::HOST, alloc);
-            let storage = &mut ledger.storages[id.0];
-            let all = storage.grid.all();
-            storage.tracker.set(&all, DomainSet::of(DomainId::HOST));
-        });
+        self.runtime.core.engine.enter(|ledger| ledger.adopt(id, DomainId::HOST, alloc));
         self.views.lock().push((view.clone(), writes));
         Ok(view)
     }
@@ -110,36 +105,26 @@ impl<'env> Scope<'env> {
 
     fn end_view(&self, id: StorageId, writes: bool) -> Result<()> {
         let engine = &self.runtime.core.engine;
-        let mut held = Held::new(engine);
-        let (access, lacking) = engine.enter(|ledger| {
+        let (stamp, _pin) = engine.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             storage.closed = true;
+            if !writes {
+                return (Stamp::DONE, None);
+            }
             let elements = Box3::whole(storage.grid.dims);
             let access = Access::new((id, &storage.grid), elements, Mode::Read, DomainId::HOST);
-            let lacking = match writes {
-                true => held.lacking(ledger, |l| l.wanted(&[access])),
-                false => Pieces::new(),
-            };
-            (access, lacking)
-        });
-        if !writes {
-            return Ok(());
-        }
-        held.make(&lacking);
-        let (stamp, _pin) = engine.enter(|ledger| {
             let label = ledger.storages[id.0].label.clone();
             let mut deps = Deps::new();
             ledger.bring(&access, For { queue: None, label: &label, lane: None }, &mut deps);
             ledger.hazard_deps(&[access], &mut deps);
             tidy(&mut deps);
-            (ledger.meet(deps), ledger.failures.pin())
+            (ledger.meet(deps), ledger.timeline.failures.pin())
         });
-        drop(held);
         if engine.plant.is(Planted::ScopeWait) {
             return Ok(());
         }
         match engine.wait_anywhere(stamp) {
-            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }
@@ -159,8 +144,7 @@ impl<'env> Scope<'env> {
                     let all = storage.grid.all();
                     storage.hazards.write_deps(&all, DomainId::HOST, Writing::Update, &mut deps);
                 }
-                // The guards of a view are brief: they are inside a `to_vec` on another thread.
-                (storage.in_use > 0 || !storage.guards.is_empty()).then_some(deps)
+                (storage.in_use > 0).then_some(deps)
             });
             let Some(deps) = deps else { return };
             for dep in deps {
@@ -182,6 +166,11 @@ impl<T: DeviceType> ReadView<T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         Box3::whole(self.view.dims).volume()
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> [usize; 1] {
+        [self.len()]
     }
 
     /// True when it has no elements.

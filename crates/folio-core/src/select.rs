@@ -3,6 +3,7 @@
 use crate::error::{Error, Label, Result};
 use crate::hal::{DeviceInfo, DeviceKind};
 use crate::runtime::{DeviceRef, Runtime};
+use crate::text::Plain;
 use std::sync::Arc;
 
 /// The environment variable that chooses the device of [`Runtime::queue`].
@@ -116,8 +117,8 @@ fn backend_of(name: &str) -> &str {
 impl std::fmt::Display for Selector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (&self.name, self.kind) {
-            (Some(name), None) => write!(f, "`{name}`")?,
-            (Some(name), Some(kind)) => write!(f, "`{name}` of kind {kind:?}")?,
+            (Some(name), None) => write!(f, "`{}`", Plain(name))?,
+            (Some(name), Some(kind)) => write!(f, "`{}` of kind {kind:?}", Plain(name))?,
             (None, Some(kind)) => write!(f, "a device of kind {kind:?}")?,
             (None, None) => f.write_str("any device")?,
         }

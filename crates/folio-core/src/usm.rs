@@ -18,7 +18,7 @@ use crate::geom::Box3;
 use crate::hal::{
     AllocReq, HalError, HalErrorKind, HostPtr, MemBase, MemRef, PointerInfo, RawMemory,
 };
-use crate::pages::{DomainId, DomainSet};
+use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -117,7 +117,7 @@ impl From<UsmPtr> for UsmRows {
 }
 
 impl Runtime {
-    /// Allocates `len` elements on a device, at once.
+    /// Allocates `len` elements on a device, at once. A kind that the device does not have is [`Error::Unsupported`].
     pub fn usm<T: DeviceType>(
         &self,
         device: &DeviceRef,
@@ -149,7 +149,7 @@ impl Runtime {
     /// The memory is the driver's, of the context that Folio uses: what an
     /// [interop task](crate::CommandGroup::interop) has allocated there, or in CUDA the primary context.
     /// A backend without such memory, or one that can see that it is of another context or too small, answers
-    /// [`Error::Device`] with `Unsupported`.
+    /// [`Error::Unsupported`].
     ///
     /// # Safety
     /// It is memory of `device`, of `len` elements at least, all of them written; it stays valid until what
@@ -195,29 +195,27 @@ impl Runtime {
         let req =
             AllocReq { kind, size, align, import, zeroed, linked: false, label: label.as_str() };
         let make = || engine.device_alloc(device.at, req, "USM allocation", &label);
-        let mut alloc = match make() {
-            Err(Error::OutOfMemory { .. }) => {
-                engine.reclaim();
-                make()
-            }
-            other => other,
-        }?;
+        let mut made = make();
+        if matches!(made, Err(Error::OutOfMemory { .. })) {
+            engine.reclaim();
+            made = make();
+        }
+        let mut alloc = engine.noting_loss(made)?;
+        view.storage.imported.store(import.is_some(), std::sync::atomic::Ordering::Relaxed);
         alloc.clean |= import.is_some();
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
         engine.enter(|ledger| {
+            // What is written unseen counts, also when this has become a buffer.
             ledger.adopt(id, domain, alloc);
-            if alloc.clean {
-                // What is written unseen counts, also when this has become a buffer.
-                let storage = &mut ledger.storages[id.0];
-                let all = storage.grid.all();
-                storage.tracker.set(&all, DomainSet::of(domain));
-            }
             let (on, bytes) = (domain, bytes as u64);
+            ledger.count(Some(id), None, |c| {
+                c.allocations += 1;
+                c.allocated_bytes += bytes;
+            });
             ledger.trace(|| Note::Allocate { what: "USM allocation", label, on, bytes });
         });
         let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
-        const { T::CHECKED };
         Ok(Usm { view, kind, device: device.clone(), pointer, _elements: PhantomData })
     }
 
@@ -252,6 +250,10 @@ impl Runtime {
     /// A buffer over memory that somebody else owns; `current`: its contents count, otherwise
     /// the buffer is empty and reads as zero.
     ///
+    /// A command that names both this buffer and whatever else has that memory, a [`Usm`] for one, is
+    /// [`Error::Aliasing`] where they overlap and one is written. Between commands their order is the caller's
+    /// business, as part of the promise.
+    ///
     /// # Safety
     /// The memory stays valid until the buffer is dropped and everything that uses it is done; nobody
     /// else uses it meanwhile; if `current`, all of it is initialised.
@@ -268,6 +270,7 @@ impl Runtime {
             return Err(Error::Misaligned { what: WHAT, label: Label::NONE, at, align });
         }
         let view = self.storage::<T>([1, 1, len], 1, crate::BufferOptions::new(), None)?;
+        view.storage.imported.store(true, std::sync::atomic::Ordering::Relaxed);
         // The storage has checked that this does not overflow.
         if len * size_of::<T>() > pointer.bytes {
             let element = size_of::<T>();
@@ -286,11 +289,6 @@ impl Runtime {
                 return Err(Error::Freed { what: WHAT, label: Label::NONE });
             }
             ledger.adopt(id, domain, alloc);
-            if current {
-                let storage = &mut ledger.storages[id.0];
-                let all = storage.grid.all();
-                storage.tracker.set(&all, DomainSet::of(domain));
-            }
             Ok(())
         })?;
         Ok(Buffer::from_view(view))
@@ -306,6 +304,11 @@ impl<T: DeviceType> Usm<T> {
     /// True when it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> [usize; 1] {
+        [self.len()]
     }
 
     /// Its kind.
@@ -482,7 +485,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let access = Access::new((storage, grid), elements, mode, raw.domain);
         engine.enter(|ledger| {
             ledger.poll_all();
-            if ledger.lost.contains(raw.domain) {
+            if ledger.topology.lost.contains(raw.domain) {
                 let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
                 let label = &ledger.storages[storage.0].label;
                 let doing = format!("write buffer {label} by address");

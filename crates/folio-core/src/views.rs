@@ -4,23 +4,20 @@
 //! [`ClosureInOut`] touch their own item only. An [`ClosureItem`] cannot be made by users and has the rank of its
 //! launch, so no two items write one element.
 
+mod index;
+
+use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::wait::InKernel;
 use crate::geom::{Box3, Dims, linear};
-use crate::group::{GroupId, Read, ReadWrite, Write};
+use crate::group::{Read, ReadWrite, Write};
 use crate::hal::{BlockKernel, ParamPtr, Verdict};
+use crate::token::Token;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, needs_drop};
 use std::ops::{Index, IndexMut};
 use std::panic::Location;
-
-/// Which access of which group.
-#[derive(Clone, Copy, Debug)]
-pub struct Token {
-    pub(crate) group: GroupId,
-    pub(crate) at: usize,
-}
 
 /// The item that a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +118,8 @@ impl<T: DeviceType, const D: usize> ClosureIn<'_, T, D> {
     }
 
     /// The element at `at`, if that is inside.
-    pub fn get(&self, at: [usize; D]) -> Option<T> {
+    pub fn get(&self, at: impl Coords<D>) -> Option<T> {
+        let at = at.coords();
         // SAFETY: inside the access, which is live and which nobody writes while the kernel runs.
         self.raw.contains(at).then(|| unsafe { *self.raw.first.add(self.raw.offset(at)) })
     }
@@ -380,7 +378,7 @@ where
     }
 }
 
-/// What a host task gets.
+/// What a host task gets: an access, an array of accesses that are alike, or a tuple of such.
 ///
 /// # Safety
 /// Implemented here only.
@@ -408,6 +406,18 @@ unsafe impl HostArgs for () {
     type Views<'v> = ();
     fn tokens(&self, _: &mut SmallVec<[Token; 2]>) {}
     unsafe fn take<'v>(_: &mut std::slice::Iter<'_, ParamPtr>) -> Self::Views<'v> {}
+}
+
+// SAFETY: each element keeps the contract.
+unsafe impl<A: HostArgs, const N: usize> HostArgs for [A; N] {
+    type Views<'v> = [A::Views<'v>; N];
+    fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
+        self.iter().for_each(|a| a.tokens(out));
+    }
+    unsafe fn take<'v>(params: &mut std::slice::Iter<'_, ParamPtr>) -> Self::Views<'v> {
+        // SAFETY: the caller's promise, element by element: the parameters follow each other in the order of the tokens.
+        std::array::from_fn(|_| unsafe { A::take(params) })
+    }
 }
 
 /// What a host task reads: rows of elements.

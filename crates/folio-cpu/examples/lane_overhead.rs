@@ -4,9 +4,10 @@
 
 use folio_core::hal::{
     Args, Backend, Block, BlockKernel, Geometry, Head, KernelRef, LaneKind, MemBase, MemRef,
-    NativeKernel, Notify, Order, Param, ParamPtr, Tick, Verdict,
+    NativeKernel, Notify, Op, Order, Param, ParamPtr, Tick, Verdict,
 };
 use folio_cpu::CpuBackend;
+use std::cell::Cell;
 use std::error::Error;
 use std::time::Instant;
 
@@ -58,8 +59,8 @@ fn measure(params: usize, drive_each: usize) -> Result<f64, Box<dyn Error>> {
         let start = Instant::now();
         for _ in 0..OPS / 10 {
             tick += 1;
-            let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Increment)));
-            lane.launch(&head(tick), kernel, &geometry, &Args::new(&list))?;
+            let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Increment))));
+            lane.enqueue(&head(tick), Op::Launch(kernel, &geometry, &Args::new(&list)))?;
             if tick.is_multiple_of(drive_each as u64) {
                 lane.drive();
             }

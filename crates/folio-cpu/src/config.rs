@@ -10,8 +10,8 @@ const MAX_DOMAINS: usize = 64;
 /// Most threads of the pool.
 const MAX_THREADS: usize = 4096;
 
-/// A setting that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A setting that cannot be. `Debug` shows its text, for a `main` that returns it.
+#[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError {
     /// The environment variable, or the builder's method.
     pub setting: String,
@@ -24,6 +24,12 @@ pub struct ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} is {:?}, allowed is {}", self.setting, self.value, self.allowed)
+    }
+}
+
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

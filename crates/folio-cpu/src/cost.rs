@@ -17,8 +17,10 @@ const MOST_BLOCKS_PER_THREAD: usize = 64;
 const SHORT_BLOCK_NS: u64 = 2_500;
 /// A block is no longer than that, unless there would be too many.
 const LONG_BLOCK_NS: u64 = 25_000;
-/// A kernel never seen is tried on the submitting thread with this many items at most.
-const UNKNOWN_ITEMS: usize = 64;
+/// Items that stay together where a launch is cut: with fewer, loops over neighbouring items are no vectors.
+const VECTOR_ITEMS: usize = 16;
+/// Where items are few, so many units for each thread come before vectors.
+const UNITS_PER_THREAD: usize = 2;
 /// The first runs of a kernel are all measured (the very first one mostly measures cold caches).
 const MEASURED_RUNS: u64 = 4;
 
@@ -73,6 +75,16 @@ impl Verdict {
         let most = threads.saturating_mul(MOST_BLOCKS_PER_THREAD);
         wanted.max(of(LONG_BLOCK_NS).min(most)).min(of(SHORT_BLOCK_NS)).max(1)
     }
+
+    /// How many neighbouring items of a launch stay together: a vector's, unless threads would go without. Of a launch
+    /// that takes an unknown time always a vector's: it may have few, long items, and its time is then learnt from that.
+    pub(crate) fn unit(&self, items: usize, threads: usize) -> usize {
+        let most = match self.ns {
+            None => VECTOR_ITEMS,
+            Some(_) => items / threads.saturating_mul(UNITS_PER_THREAD).max(1),
+        };
+        1 << most.clamp(1, VECTOR_ITEMS).ilog2()
+    }
 }
 
 #[derive(Default)]
@@ -113,7 +125,8 @@ impl Costs {
     #[inline]
     pub(crate) fn judge(&self, key: u64, items: usize, sample: bool) -> Verdict {
         let Some(cost) = self.find(key) else {
-            let class = if items <= UNKNOWN_ITEMS { Class::Tiny } else { Class::Wide };
+            // Its items may be long: never on the submitting thread.
+            let class = if items <= VECTOR_ITEMS { Class::Single } else { Class::Wide };
             return Verdict { class, measure: true, ns: None };
         };
         let items_ns = u128::from(cost & COST_MASK) * items as u128;
@@ -185,12 +198,25 @@ mod tests {
     }
 
     #[test]
-    fn unknown_kernels_are_tried_here_only_when_small() {
+    fn unknown_kernels_are_never_tiny() {
         let costs = Costs::new();
         let unknown = |class| Verdict { class, measure: true, ns: None };
-        assert_eq!(costs.judge(7, 64, false), unknown(Class::Tiny));
-        assert_eq!(costs.judge(7, 65, false), unknown(Class::Wide));
+        assert_eq!(costs.judge(7, 1, false), unknown(Class::Single));
+        assert_eq!(costs.judge(7, 16, false), unknown(Class::Single));
+        assert_eq!(costs.judge(7, 17, false), unknown(Class::Wide));
         assert_eq!(unknown(Class::Wide).blocks(2), 8);
+    }
+
+    #[test]
+    fn a_vectors_items_stay_together_where_there_are_enough_of_them() {
+        let unknown = Verdict { class: Class::Wide, measure: true, ns: None };
+        assert_eq!([1, 17, 1 << 40].map(|items| unknown.unit(items, 64)), [16; 3]);
+        let known = Verdict::of_ns(1 << 40, true);
+        let units = |threads| [1, 16, 64, 100, 1 << 40].map(|items| known.unit(items, threads));
+        assert_eq!(units(1), [1, 8, 16, 16, 16]);
+        assert_eq!(units(2), [1, 4, 16, 16, 16]);
+        assert_eq!(units(16), [1, 1, 2, 2, 16]);
+        assert_eq!(known.unit(usize::MAX, usize::MAX), 1);
     }
 
     #[test]

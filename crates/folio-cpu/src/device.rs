@@ -8,11 +8,10 @@ use folio_core::hal::{
     Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Lane, LaneKind, Link,
     MemoryHome, Notify, Unavailable, UsmAllocator, WaitGroup,
 };
-use std::any::Any;
 use std::sync::Arc;
 
 /// A copy within the machine's memory, on one core.
-const LINK: Link = Link { bytes_per_us: 8_000, op_ns: 200, row_ns: 0 };
+const LINK: Link = Link { bytes_per_us: 8_000, op_ns: 200 };
 
 /// The CPU as a backend: one device, or several with separate memory.
 pub struct CpuBackend {
@@ -75,7 +74,7 @@ fn caps(unified: bool, memory: u64) -> Caps {
     (caps.denormals, caps.exact_div_sqrt) = (true, true);
     caps.max_alloc = memory;
     caps.max_params = usize::from(u16::MAX);
-    (caps.host_link, caps.own_link) = (LINK, LINK);
+    caps.host_link = LINK;
     caps
 }
 
@@ -137,11 +136,7 @@ unsafe impl Device for CpuDevice {
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {
-        let other = other.as_any().downcast_ref::<CpuDevice>()?;
+        let other = other.downcast_ref::<CpuDevice>()?;
         (self.peer && Arc::ptr_eq(&self.machine, &other.machine)).then_some(LINK)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A lane has at most one driver (see `lane`). It runs the lane's operations back to back and
 //! leaves when there are none, when the first one waits for another lane, or when it is for
-//! somebody else: a submitting thread runs tiny operations only, and few of them. Lanes that its
+//! somebody else: a submitting thread runs only what is known to be tiny, and little of it. Lanes that its
 //! work revives it hands to the pool, except one that it may take over when its own lane ends.
 //!
 //! Whatever a kernel, its drop or its panic's payload does, ends here: a panic becomes the
@@ -183,6 +183,9 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
     let mut result = match (&op.work, &scratch.kernel) {
         (Work::Kernel(launch), Some(kernel)) => {
             learn = Some((launch.key, launch.geometry.items()));
+            if verdict.ns.is_none() {
+                kernel.check_optimised();
+            }
             run_kernel(lane, launch, kernel, verdict, &scratch.params)
         }
         (Work::Bytes(bytes), _) => Ok(run_bytes(lane, bytes, verdict.class, scratch)),
@@ -235,7 +238,8 @@ fn run_kernel(
         return run(Block::whole(launch.geometry.range)).map(|()| 1);
     }
     let wanted = verdict.blocks(machine.threads);
-    let blocks = Blocks::new(&launch.geometry, kernel.grain(), wanted);
+    let row = verdict.unit(launch.geometry.items(), machine.threads);
+    let blocks = Blocks::new(&launch.geometry, [kernel.grain(), row], wanted);
     let first: Mutex<Option<HalError>> = Mutex::new(None);
     machine.for_each(blocks.count(), &|index| {
         let Err(error) = run(blocks.get(index)) else { return true };
@@ -286,10 +290,12 @@ fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, scratch: &Scratch) -> usi
 mod tests {
     use crate::lane::CpuLane;
     use crate::pool::Machine;
+    use folio_core::hal::Op;
     use folio_core::hal::{
         Args, Block, BlockKernel, Geometry, Head, KernelRef, Lane, NativeKernel, Notify, Order,
         ParamPtr, Verdict, Wait,
     };
+    use std::cell::Cell;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
@@ -316,9 +322,10 @@ mod tests {
             let waits = [Wait { lane: other, tick: i.div_ceil(2) as u64 }];
             let order = Order::AfterPrevious;
             let head = Head { tick: tick as u64, order, waits: &waits, label: "", timed: false };
-            let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Slow(items.clone()))));
+            let kernel =
+                KernelRef::Native(&Cell::new(Some(NativeKernel::new(Slow(items.clone())))));
             let geometry = Geometry::new(1, [1, 1, 100]);
-            this.launch(&head, kernel, &geometry, &Args::new(&[])).unwrap();
+            this.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
             if i % 3 > 0 {
                 this.drive();
             }

@@ -26,11 +26,9 @@ use crate::lock;
 use crate::op::{Bytes, Launch, Op, Ops, Scratch, WaitFor, Work};
 use crate::pool::Machine;
 use folio_core::hal::{
-    Args, CopyRect, FillRect, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane, Lost,
-    NativeKernel, Notify, Tick, Timing,
+    self, Args, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane, Lost, Notify, Tick, Timing,
 };
 use smallvec::SmallVec;
-use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -178,7 +176,7 @@ impl Core {
         let mut waits: SmallVec<[WaitFor; 4]> = SmallVec::new();
         let mut foreign = false;
         for wait in head.waits {
-            match wait.lane.as_any().downcast_ref::<CpuLane>() {
+            match wait.lane.downcast_ref::<CpuLane>() {
                 // In order with itself anyway.
                 Some(lane) if std::ptr::eq(&*lane.core, self) => {}
                 Some(lane) if lane.core.reached(wait.tick) => {}
@@ -191,7 +189,7 @@ impl Core {
         }
         let mut queue = self.lock();
         let ops = &mut queue.ops;
-        let work = if foreign { Work::Refused } else { work(ops) };
+        let work = if foreign { Work::Nothing } else { work(ops) };
         ops.queue.push_back(Op { tick: head.tick, waits: waits.len(), queued, work });
         ops.waits.extend(waits);
         drop(queue);
@@ -285,28 +283,6 @@ impl CpuLane {
         })
     }
 
-    fn refuse(&self, head: &Head<'_>, error: HalError) -> Result<(), HalError> {
-        self.core.push(head, |_| Work::Refused)?;
-        Err(error)
-    }
-}
-
-// SAFETY: operations run in tick order under the lane's single driver, after their waits; each is
-// complete with its closure dropped and its failure filed before `completed` says so; panics are
-// contained (see `driver`); memory is touched only between a call and its tick.
-unsafe impl Lane for CpuLane {
-    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        self.rects(head, rects, &[], Rect::copy)
-    }
-
-    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
-        if pattern.is_empty() {
-            let error = HalError::new(HalErrorKind::Driver, "a fill needs a pattern");
-            return self.refuse(head, error);
-        }
-        self.rects(head, rects, pattern, Rect::fill)
-    }
-
     fn launch(
         &self,
         head: &Head<'_>,
@@ -314,20 +290,42 @@ unsafe impl Lane for CpuLane {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let KernelRef::Native(kernel) = kernel else {
+        let KernelRef::Native(given) = kernel else {
             return self.refuse(head, HalError::unsupported("a loaded kernel"));
         };
-        let Some(id) = kernel.as_ref().map(NativeKernel::id) else {
+        let Some(kernel) = given.take() else {
             return self.refuse(head, HalError::new(HalErrorKind::Driver, "no kernel"));
         };
-        let key = Costs::key(id);
-        self.core.push(head, |ops| {
+        let (key, mut kernel) = (Costs::key(kernel.id()), Some(kernel));
+        let pushed = self.core.push(head, |ops| {
             for param in args.params {
                 ops.params.push_back(param.at(crate::memory::resolve(&param.mem).0));
             }
             ops.kernels.extend(kernel.take());
             Work::Kernel(Launch { key, geometry: *geometry, params: args.params.len() })
-        })
+        });
+        given.set(kernel);
+        pushed
+    }
+}
+
+// SAFETY: operations run in tick order under the lane's single driver, after their waits; each is
+// complete with its closure dropped and its failure filed before `completed` says so; panics are
+// contained (see `driver`); memory is touched only between a call and its tick.
+unsafe impl Lane for CpuLane {
+    fn enqueue(&self, head: &Head<'_>, op: hal::Op<'_>) -> Result<(), HalError> {
+        match op {
+            hal::Op::Copy(rects) => self.rects(head, rects, &[], Rect::copy),
+            hal::Op::Fill(_, []) => {
+                self.refuse(head, HalError::new(HalErrorKind::Driver, "a fill needs a pattern"))
+            }
+            hal::Op::Fill(rects, pattern) => self.rects(head, rects, pattern, Rect::fill),
+            hal::Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
+            hal::Op::Join => self.core.push(head, |_| Work::Nothing),
+            hal::Op::Hint(..) | hal::Op::Switch(..) | hal::Op::Replay(_) => {
+                self.refuse(head, HalError::unsupported(op.name()))
+            }
+        }
     }
 
     fn drive(&self) {
@@ -363,10 +361,6 @@ unsafe impl Lane for CpuLane {
         let timings = lock(&self.core.timings);
         let at = timings.binary_search_by_key(&tick, |(tick, _)| *tick).ok()?;
         timings.get(at).map(|(_, timing)| *timing).filter(|_| self.core.reached(tick))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

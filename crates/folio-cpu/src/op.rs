@@ -31,7 +31,7 @@ pub(crate) enum Work {
     /// A copy, or with a pattern a fill.
     Bytes(Bytes),
     /// An operation that was refused: its tick is reached.
-    Refused,
+    Nothing,
 }
 
 pub(crate) struct Launch {
@@ -60,7 +60,7 @@ impl Work {
                 let ns = b.bytes / BYTES_PER_NS + b.rows.saturating_mul(ROW_NS);
                 Verdict::of_ns(ns as u64, b.bytes >= WIDE_BYTES)
             }
-            Work::Refused => Verdict::of_ns(0, false),
+            Work::Nothing => Verdict::of_ns(0, false),
         }
     }
 }
@@ -123,7 +123,7 @@ impl Ops {
     pub(crate) fn pop(&mut self, scratch: &mut Scratch) {
         scratch.op = self.queue.pop_front();
         match scratch.op.as_ref().map(|op| &op.work) {
-            None | Some(Work::Refused) => {}
+            None | Some(Work::Nothing) => {}
             Some(Work::Kernel(launch)) => {
                 scratch.kernel = self.kernels.pop_front();
                 take(&mut self.params, launch.params, &mut scratch.params);

@@ -18,13 +18,13 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// About `wanted` blocks, at least one and fewer than twice as many: the slowest dimension is
-    /// cut first, and the next one only where that gave too few. What has one dimension is cut at
-    /// multiples of `grain`.
-    pub(crate) fn new(geometry: &Geometry, grain: usize, wanted: usize) -> Blocks {
+    /// cut first, and the next one only where that gave too few. In the last dimension, `row` items stay
+    /// together; what has one dimension is cut at multiples of `grain`, too.
+    pub(crate) fn new(geometry: &Geometry, [grain, row]: [usize; 2], wanted: usize) -> Blocks {
         let mut unit = match (geometry.group, geometry.range) {
             (Some(group), _) => group,
-            (None, [1, 1, _]) => [1, 1, grain],
-            (None, _) => [1; 3],
+            (None, [1, 1, _]) => [1, 1, row.next_multiple_of(grain.max(1))],
+            (None, _) => [1, 1, row],
         };
         let (mut units, mut parts) = ([1; 3], [1; 3]);
         let mut missing = wanted.max(1);
@@ -67,7 +67,7 @@ mod tests {
     use folio_core::geom::{Box3, linear};
 
     fn blocks(range: Dims, group: Option<Dims>, wanted: usize) -> Vec<Block> {
-        let blocks = Blocks::new(&Geometry { group, ..Geometry::new(3, range) }, 1, wanted);
+        let blocks = Blocks::new(&Geometry { group, ..Geometry::new(3, range) }, [1, 1], wanted);
         (0..blocks.count()).map(|i| blocks.get(i)).collect()
     }
 
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn one_dimension_is_cut_where_the_kernel_wants() {
         for (items, count) in [(4096, 1), (4097, 2), (1 << 16, 16), ((1 << 22) + 5, 32)] {
-            let blocks = Blocks::new(&Geometry::new(1, [1, 1, items]), 4096, 32);
+            let blocks = Blocks::new(&Geometry::new(1, [1, 1, items]), [4096, 16], 32);
             assert_eq!(blocks.count(), count);
             let mut next = 0;
             for block in (0..count).map(|at| blocks.get(at)) {
@@ -113,8 +113,19 @@ mod tests {
             }
             assert_eq!(next, items);
         }
-        let rows = Blocks::new(&Geometry::new(2, [1, 8, 100]), 4096, 8);
+        let rows = Blocks::new(&Geometry::new(2, [1, 8, 100]), [4096, 16], 8);
         assert_eq!(rows.count(), 8);
+    }
+
+    #[test]
+    fn rows_are_cut_between_vectors() {
+        for (range, count) in
+            [([1, 1, 100], 7), ([1, 1, 16], 1), ([1, 3, 100], 9), ([1, 8, 100], 8)]
+        {
+            let blocks = Blocks::new(&Geometry::new(2, range), [1, 16], 8);
+            assert_eq!(blocks.count(), count, "{range:?}");
+            assert!((0..count).all(|at| blocks.get(at).min[2] % 16 == 0), "{range:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 mod common;
 
 use common::*;
-use folio_core::hal::{Args, CopyRect, FillRect, Wait};
+use folio_core::hal::{Args, CopyRect, FillRect, Op, Wait};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,8 +56,8 @@ fn round(a: &mut Script, b: &mut Script, memory: &mut [u64], hops: &Arc<AtomicUs
     let fill = FillRect { dst, pitch: dst_pitch, extent };
     let lane = Arc::clone(&a.lane);
     let waits = [Wait { lane: &lane, tick: a.tick }];
-    b.enqueue(&waits, |lane, head| lane.copy(head, &[rect; 3])).unwrap();
-    b.enqueue(&[], |lane, head| lane.fill(head, &[fill; 3], &[1, 2, 3, 4])).unwrap();
+    b.enqueue(&waits, |lane, head| lane.enqueue(head, Op::Copy(&[rect; 3]))).unwrap();
+    b.enqueue(&[], |lane, head| lane.enqueue(head, Op::Fill(&[fill; 3], &[1, 2, 3, 4]))).unwrap();
     b.lane.drive();
     a.finish();
     b.finish();

@@ -6,11 +6,9 @@ mod common;
 
 use common::*;
 use folio_core::hal::{
-    Backend, CopyRect, FillRect, HalError, HalErrorKind, Head, KernelRef, Lane, LaneKind, Lost,
-    Notify, Tick, Wait,
+    Backend, CopyRect, HalError, HalErrorKind, Head, Lane, LaneKind, Lost, Notify, Op, Tick, Wait,
 };
 use folio_cpu::CpuBackend;
-use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -368,19 +366,7 @@ struct Foreign;
 
 // SAFETY: never called.
 unsafe impl Lane for Foreign {
-    fn copy(&self, _: &Head<'_>, _: &[CopyRect]) -> Result<(), HalError> {
-        Ok(())
-    }
-    fn fill(&self, _: &Head<'_>, _: &[FillRect], _: &[u8]) -> Result<(), HalError> {
-        Ok(())
-    }
-    fn launch(
-        &self,
-        _: &Head<'_>,
-        _: KernelRef<'_>,
-        _: &folio_core::hal::Geometry,
-        _: &folio_core::hal::Args<'_>,
-    ) -> Result<(), HalError> {
+    fn enqueue(&self, _: &Head<'_>, _: Op<'_>) -> Result<(), HalError> {
         Ok(())
     }
     fn completed(&self) -> Result<Tick, Lost> {
@@ -390,9 +376,6 @@ unsafe impl Lane for Foreign {
         Ok(false)
     }
     fn failures(&self, _: &mut dyn FnMut(Tick, HalError)) {}
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 #[test]
@@ -416,7 +399,7 @@ fn foreign_lanes_are_refused_without_running_anything() {
         dst_pitch: [4; 2],
         extent: [1, 1, 4],
     };
-    script.enqueue(&waits, |lane, head| lane.copy(head, &[rect])).unwrap_err();
+    script.enqueue(&waits, |lane, head| lane.enqueue(head, Op::Copy(&[rect]))).unwrap_err();
     script.run(ONE, |_| {});
     script.finish();
     assert_eq!((script.lane.completed(), Arc::strong_count(&token), to), (Ok(3), 1, [2; 4]));

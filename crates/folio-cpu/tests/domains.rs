@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, DeviceKind, FillRect, HalErrorKind,
-    HostPtr, MemBase, MemRef, MemoryHome, Notify, RawMemory,
+    HostPtr, MemBase, MemRef, MemoryHome, Notify, Op, RawMemory,
 };
 use folio_cpu::{Builder, CpuBackend};
 use std::sync::Arc;
@@ -193,7 +193,7 @@ fn bytes_travel_through_every_domain() {
             route.push(host(&mut target));
             for pair in route.windows(2) {
                 let rect = rows(pair[0], pair[1], lines, bytes, pitch);
-                script.enqueue(&[], |lane, head| lane.copy(head, &[rect])).unwrap();
+                script.enqueue(&[], |lane, head| lane.enqueue(head, Op::Copy(&[rect]))).unwrap();
             }
             script.lane.drive();
             script.finish();
@@ -222,10 +222,10 @@ fn separate_memory_is_separate() {
         rows(on_b, host(&mut back), 1, 4, 4),
         rows(on_a, second, 1, 4, 4),
     ];
-    script.enqueue(&[], |lane, head| lane.copy(head, &[from_host])).unwrap();
-    script.enqueue(&[], |lane, head| lane.copy(head, &copies[..1])).unwrap();
-    script.enqueue(&[], |lane, head| lane.fill(head, &[fill], &[9])).unwrap();
-    script.enqueue(&[], |lane, head| lane.copy(head, &copies[1..])).unwrap();
+    script.enqueue(&[], |lane, head| lane.enqueue(head, Op::Copy(&[from_host]))).unwrap();
+    script.enqueue(&[], |lane, head| lane.enqueue(head, Op::Copy(&copies[..1]))).unwrap();
+    script.enqueue(&[], |lane, head| lane.enqueue(head, Op::Fill(&[fill], &[9]))).unwrap();
+    script.enqueue(&[], |lane, head| lane.enqueue(head, Op::Copy(&copies[1..]))).unwrap();
     script.lane.drive();
     script.finish();
     assert_eq!(back, [9, 9, 9, 9, 1, 2, 3, 4]);
@@ -247,7 +247,7 @@ fn fills_of_any_pattern_and_many_rectangles() {
                 extent: [1, 1, row as u64],
             })
             .collect();
-        script.enqueue(&[], |lane, head| lane.fill(head, &rects, &pattern)).unwrap();
+        script.enqueue(&[], |lane, head| lane.enqueue(head, Op::Fill(&rects, &pattern))).unwrap();
         script.lane.drive();
         script.finish();
         let expect: Vec<u8> = pattern.repeat(repeats);
@@ -266,7 +266,7 @@ fn memory_outlives_devices_while_work_uses_it() {
             let (from, to) = (alloc(&a, 2 << 20).1, alloc(&b, 2 << 20).1);
             for _ in 0..4 {
                 let rect = rows(from, to, 1, 2 << 20, 2 << 20);
-                script.enqueue(&[], |lane, head| lane.copy(head, &[rect])).unwrap();
+                script.enqueue(&[], |lane, head| lane.enqueue(head, Op::Copy(&[rect]))).unwrap();
             }
             script.lane.drive();
         }

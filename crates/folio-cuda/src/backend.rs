@@ -17,9 +17,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 /// PCIe 4 or 5 with page-locked memory; the price is that of a small copy.
-const HOST: Link = Link { bytes_per_us: 25_000, op_ns: 4_000, row_ns: 0 };
-/// The device's own memory.
-const OWN: Link = Link { bytes_per_us: 1_000_000, op_ns: 3_000, row_ns: 0 };
+const HOST: Link = Link { bytes_per_us: 25_000, op_ns: 4_000 };
 
 /// All of NVIDIA's devices that the driver shows.
 #[derive(Debug)]
@@ -63,7 +61,7 @@ impl CudaBackend {
     /// ```no_run
     /// use folio_cuda::{Bundle, CudaBackend};
     ///
-    /// // From `cargo xtask bundle`, or `folio-bundle`. To have it in the program: `include_bytes!`.
+    /// // From `cargo xtask bundle`, or `folio-bundle`; `include_bytes!` has it in the program.
     /// let file = std::fs::read("kernels.bundle")?;
     /// // SAFETY: the file came with the program.
     /// let bundle = unsafe { Bundle::from_bytes(&file) }?;
@@ -160,7 +158,7 @@ fn info(
     caps.max_params = 64;
     caps.courier = Caps::spare_courier().filter(|_| courier);
     caps.max_in_flight = IN_FLIGHT as u32;
-    (caps.host_link, caps.own_link) = (HOST, OWN);
+    caps.host_link = HOST;
     Ok(DeviceInfo {
         name: name(device)?,
         vendor: "NVIDIA".to_owned(),

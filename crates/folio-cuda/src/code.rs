@@ -6,6 +6,7 @@ use crate::function::{Function, Target};
 use crate::memory::address;
 use crate::opaque::Opaque;
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
+use folio_core::Label;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, KernelHandle, KernelSource, Source};
 use folio_kernel::emit::Points;
 use std::ffi::{CStr, CString, c_void};
@@ -100,7 +101,8 @@ impl Module {
         // SAFETY: the module is loaded; the name ends with a zero.
         let result = unsafe { sys::cuModuleGetFunction(&raw mut function, self.0, entry.as_ptr()) };
         if result == sys::CUresult::CUDA_ERROR_NOT_FOUND {
-            let what = format!("there is no kernel `{name}` in the code (is it `extern \"C\"`?)");
+            let name = Label::from(name);
+            let what = format!("there is no kernel {name} in the code (is it `extern \"C\"`?)");
             return Err(build(what));
         }
         context.check("cuModuleGetFunction", result)?;

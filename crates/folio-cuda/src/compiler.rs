@@ -3,6 +3,7 @@
 use crate::code::build;
 use cudarc::nvrtc::sys as nvrtc;
 use folio_cache::{Bundle, Cache, Key};
+use folio_core::Label;
 use folio_core::hal::HalError;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};
@@ -73,7 +74,8 @@ impl Compiler {
             Ok(version) => version,
             Err(why) => {
                 let all = || self.kept.cache.bundle().unwrap_or_default();
-                let nothing = || build(format!("{}; and `{name}` is kept nowhere", why.message));
+                let nothing =
+                    || build(format!("{}; and {} is kept nowhere", why.message, Label::from(name)));
                 return first(self.cached.get_or_init(all), &key).ok_or_else(nothing);
             }
         };

@@ -15,13 +15,12 @@ use folio_core::hal::{
     Argument, Device, DeviceInfo, Geometry, Graph, HalError, KernelHandle, KernelSource, Lane,
     LaneKind, Link, Node, UsmAllocator,
 };
-use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 /// A copy from GPU to GPU, over NVLink or PCIe.
-const NVLINK: Link = Link { bytes_per_us: 300_000, op_ns: 8_000, row_ns: 0 };
-const PCIE: Link = Link { bytes_per_us: 20_000, op_ns: 8_000, row_ns: 0 };
+const NVLINK: Link = Link { bytes_per_us: 300_000, op_ns: 8_000 };
+const PCIE: Link = Link { bytes_per_us: 20_000, op_ns: 8_000 };
 
 pub(crate) struct CudaDevice(Arc<Opened>);
 
@@ -101,6 +100,17 @@ unsafe impl Device for CudaDevice {
         Ok(handle)
     }
 
+    fn unload(&self, handle: KernelHandle) {
+        if !lock(&self.0.loaded).remove(&handle.0) {
+            return;
+        }
+        let _ = self.0.context.enter();
+        let _relaxed = Relaxed::begin();
+        // SAFETY: it was in the list of what is loaded, and every operation that names it has ended
+        // (the engine's part of the contract).
+        drop(unsafe { Loaded::from_handle(handle) });
+    }
+
     fn check(
         &self,
         handle: KernelHandle,
@@ -125,7 +135,7 @@ unsafe impl Device for CudaDevice {
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {
-        let other = &other.as_any().downcast_ref::<CudaDevice>()?.0;
+        let other = &other.downcast_ref::<CudaDevice>()?.0;
         let (here, there) = (self.0.context.device, other.context.device);
         if here == there {
             return None;
@@ -153,10 +163,6 @@ unsafe impl Device for CudaDevice {
         // Rank 0 is the fastest way that the driver knows, which is NVLink where there is some.
         let fast = asked == CUresult::CUDA_SUCCESS && rank == 0;
         Some(if fast { NVLINK } else { PCIE })
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -206,7 +212,7 @@ mod tests {
         // SAFETY: nothing is allocated, and no lane is made.
         let opened = [0, 1].map(|at| unsafe { backend.open(at, Notify::none()) }.unwrap());
         let of = |device: &Arc<dyn Device>| {
-            let device: &CudaDevice = device.as_any().downcast_ref().unwrap();
+            let device: &CudaDevice = device.downcast_ref().unwrap();
             CudaDevice(device.0.clone())
         };
         let [first, second] = [of(&opened[0]), of(&opened[1])];

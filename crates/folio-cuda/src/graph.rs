@@ -14,10 +14,9 @@ use crate::lock;
 use crate::said::{Said, Sheet};
 use crate::way::{Set, Start, Way};
 use cudarc::driver::sys::{self, CUresult};
-use folio_core::hal::{Graph, HalError, HalErrorKind, Node, NodeOp};
+use folio_core::hal::{Graph, HalError, HalErrorKind, KernelRef, Node, Op};
 use folio_kernel::emit::Points;
 use smallvec::SmallVec;
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -127,7 +126,7 @@ impl CudaGraph {
 // SAFETY: the driver runs nodes in the order of their edges; what the graph owns of them lives as long as it, and
 // lanes hold it until a replay has ended.
 unsafe impl Graph for CudaGraph {
-    fn update(&self, node: usize, op: NodeOp<'_>) -> Result<(), HalError> {
+    fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         self.device.context.enter()?;
         let mut state = lock(&self.state);
         let most = state.operations.len();
@@ -145,10 +144,6 @@ unsafe impl Graph for CudaGraph {
             true => Ok(()),
             false => Err(other_commands(before, count)),
         }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -219,28 +214,30 @@ impl<'n> Nodes<'n> {
     }
 
     /// All commands of an operation.
-    fn all(&self, op: &NodeOp<'_>) -> Result<(), HalError> {
+    fn all(&self, op: &Op<'_>) -> Result<(), HalError> {
         let (context, way) = (&*self.of.device.context, Way::Graph(self));
         match *op {
-            NodeOp::Copy(rects) => rects.iter().try_for_each(|rect| {
+            Op::Copy(rects) => rects.iter().try_for_each(|rect| {
                 self.branch();
                 // SAFETY: the caller's part of the contract: live memory, ordered by edges.
                 unsafe { copy::enqueue(context, way, None, rect) }
             }),
-            NodeOp::Fill(rects, pattern) => rects.iter().try_for_each(|rect| {
+            Op::Fill(rects, pattern) => rects.iter().try_for_each(|rect| {
                 self.branch();
                 // SAFETY: as above.
                 unsafe { fill::enqueue(context, way, rect, pattern) }
             }),
-            NodeOp::Launch(handle, geometry, args) => {
+            Op::Launch(KernelRef::Loaded(handle), geometry, args) => {
                 let to = Target { context, memory: &self.of.device.memory, way };
                 // SAFETY: it is loaded (the caller's part of the contract).
                 let loaded = unsafe { Loaded::of(handle) };
                 loaded.launch(to, geometry, args, |points| self.record(points))
             }
-            NodeOp::Join => Ok(()),
-            // What later versions know.
-            _ => Err(HalError::unsupported("this node")),
+            Op::Join => Ok(()),
+            Op::Launch(KernelRef::Native(_) | KernelRef::Foreign(_), ..)
+            | Op::Hint(..)
+            | Op::Switch(..)
+            | Op::Replay(_) => Err(HalError::unsupported("this node")),
         }
     }
 

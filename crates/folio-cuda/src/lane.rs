@@ -16,10 +16,9 @@ use crate::verdicts::Replay;
 use crate::way::Way;
 use cudarc::driver::sys;
 use folio_core::hal::{
-    Advice, AllocKind, Args, CopyRect, FillRect, Geometry, Graph, HalError, Head, Hint, KernelRef,
-    Lane, Lost, MemBase, MemRef, Tick, Timing, UsmAllocator,
+    Advice, AllocKind, Args, Geometry, Graph, HalError, Head, Hint, KernelRef, Lane, Lost, MemBase,
+    MemRef, Op, Tick, Timing, UsmAllocator,
 };
-use std::any::Any;
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::Instant;
@@ -92,7 +91,7 @@ impl CudaLane {
     /// here where the driver refuses to have the stream wait.
     fn wait_for(&self, head: &Head<'_>) -> Result<(), HalError> {
         for wait in head.waits {
-            let Some(other) = wait.lane.as_any().downcast_ref::<CudaLane>() else {
+            let Some(other) = wait.lane.downcast_ref::<CudaLane>() else {
                 return Err(HalError::unsupported("waiting for another backend's lane"));
             };
             if std::ptr::eq(other, self) {
@@ -131,25 +130,7 @@ impl CudaLane {
     }
 }
 
-// SAFETY: a stream runs its operations in order, after the events that it was told to wait for;
-// an event tells that all before it have ended, and is seen by the host when they are visible.
-unsafe impl Lane for CudaLane {
-    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        self.issue(head, || {
-            // SAFETY: the engine's part of the contract: live memory, ordered by this lane.
-            unsafe { copy::enqueue_all(self.context(), self.stream, &self.staging, rects) }
-        })
-    }
-
-    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
-        self.issue(head, || {
-            rects.iter().try_for_each(|rect| {
-                // SAFETY: as in `copy`.
-                unsafe { fill::enqueue(self.context(), self.way(), rect, pattern) }
-            })
-        })
-    }
-
+impl CudaLane {
     fn launch(
         &self,
         head: &Head<'_>,
@@ -180,7 +161,7 @@ unsafe impl Lane for CudaLane {
 
     fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {
         self.issue(head, || {
-            let Some(ours) = graph.as_any().downcast_ref::<CudaGraph>() else {
+            let Some(ours) = graph.downcast_ref::<CudaGraph>() else {
                 return Err(HalError::unsupported("replaying another backend's graph"));
             };
             let said = ours.launch(self.stream)?;
@@ -240,6 +221,30 @@ unsafe impl Lane for CudaLane {
             }
         })
     }
+}
+
+// SAFETY: a stream runs its operations in order, after the events that it was told to wait for;
+// an event tells that all before it have ended, and is seen by the host when they are visible.
+unsafe impl Lane for CudaLane {
+    fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError> {
+        match op {
+            Op::Copy(rects) => self.issue(head, || {
+                // SAFETY: the engine's part of the contract: live memory, ordered by this lane.
+                unsafe { copy::enqueue_all(self.context(), self.stream, &self.staging, rects) }
+            }),
+            Op::Fill(rects, pattern) => self.issue(head, || {
+                rects.iter().try_for_each(|rect| {
+                    // SAFETY: as in `copy`.
+                    unsafe { fill::enqueue(self.context(), self.way(), rect, pattern) }
+                })
+            }),
+            Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
+            Op::Hint(mem, bytes, hint) => self.hint(head, mem, bytes, hint),
+            Op::Replay(graph) => self.replay(head, graph),
+            Op::Join => self.issue(head, || Ok(())),
+            Op::Switch(..) => self.refuse(head, HalError::unsupported(op.name())),
+        }
+    }
 
     fn awaited(&self, _: Tick) {
         if self.context().enter().is_ok() {
@@ -280,10 +285,6 @@ unsafe impl Lane for CudaLane {
         let clock = self.device.clock.as_ref()?;
         self.context().enter().ok()?;
         (self.marks.done() >= tick).then(|| self.times.of(clock, tick)).flatten()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

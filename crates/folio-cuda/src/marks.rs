@@ -208,7 +208,7 @@ impl Marks {
             let Some((own, lane, theirs)) = wait else { break };
             self.ended(own - 1);
             let alive = lane.upgrade();
-            let other = alive.as_ref().and_then(|lane| lane.as_any().downcast_ref::<CudaLane>());
+            let other = alive.as_ref().and_then(|lane| lane.downcast_ref::<CudaLane>());
             if other.is_some_and(|other| !other.marks().reach(theirs)) {
                 // Whoever looks next tries again.
                 lock(&self.state).waits.push_front((own, lane, theirs));

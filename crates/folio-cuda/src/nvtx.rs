@@ -64,7 +64,7 @@ impl Drop for Range<'_> {
 mod tests {
     use super::*;
     use crate::CudaBackend;
-    use folio_core::hal::{AllocKind, AllocReq, Backend, FillRect, Head, LaneKind, MemBase};
+    use folio_core::hal::{AllocKind, AllocReq, Backend, FillRect, Head, LaneKind, MemBase, Op};
     use folio_core::hal::{MemRef, Notify, Order};
     use std::ffi::CStr;
     use std::io::ErrorKind;
@@ -156,7 +156,7 @@ mod tests {
         let rect = FillRect { dst, pitch: [64; 2], extent: [1, 1, 64] };
         for (tick, label) in [(1, "first"), (2, ""), (3, "third")] {
             let head = Head { tick, order: Order::AfterPrevious, waits: &[], label, timed: false };
-            lane.fill(&head, &[rect], &[0]).unwrap();
+            lane.enqueue(&head, Op::Fill(&[rect], &[0])).unwrap();
         }
         lane.wait(3, None).unwrap();
         device.usm().free(made.handle);

@@ -4,7 +4,7 @@ use crate::{CudaBackend, Native, driver, marks};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Backend, CopyRect, Device, Foreign, Geometry, Head, HostPtr,
-    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order, Source, Wait,
+    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Op, Order, Source, Wait,
 };
 use std::any::Any;
 use std::cell::Cell;
@@ -108,7 +108,7 @@ impl Rig {
         let head = Head { tick, order, waits, label: "", timed: false };
         let (pitch, extent) = ([SIZE; 2], [1, 1, SIZE]);
         let rect = CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent };
-        self.lanes[lane].copy(&head, &vec![rect; times]).is_ok()
+        self.lanes[lane].enqueue(&head, Op::Copy(&vec![rect; times])).is_ok()
     }
 
     /// What comes later on a lane waits until something is sent; for some seconds at most, after which nobody takes it.
@@ -120,14 +120,14 @@ impl Rig {
         }
         let (gate, opened) = channel();
         let opened = Box::into_raw(Box::new(opened)).cast();
-        let mut task = |native: &dyn Any| {
+        let task = |native: &dyn Any| {
             let stream = native.downcast_ref::<Native>().unwrap().stream.cast();
             // SAFETY: the task's stream; the function gets what it expects.
             let result = unsafe { sys::cuLaunchHostFunc(stream, Some(wait), opened) };
             assert_eq!(result, CUresult::CUDA_SUCCESS);
             Ok(())
         };
-        assert!(self.launch(lane, KernelRef::Foreign(Foreign::new(&mut task))));
+        assert!(self.launch(lane, KernelRef::Foreign(Foreign::new(&task))));
         gate
     }
 
@@ -137,7 +137,7 @@ impl Rig {
         let (tick, order) = (self.ticks[lane], Order::AfterPrevious);
         let head = Head { tick, order, waits: &[], label: "", timed: false };
         let (geometry, args) = (Geometry::new(1, [1; 3]), Args::new(&[]));
-        self.lanes[lane].launch(&head, kernel, &geometry, &args).is_ok()
+        self.lanes[lane].enqueue(&head, Op::Launch(kernel, &geometry, &args)).is_ok()
     }
 
     /// Up and down again by way of both memories; what came back, if no operation failed.

@@ -4,8 +4,8 @@
 
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Argument, Backend, CopyRect, Device, FillRect, Geometry,
-    Graph, HalError, HalErrorKind, Head, HostPtr, KernelHandle, KernelSource, Lane, LaneKind,
-    MemBase, MemRef, Node, NodeOp, Notify, Order, Param, Source, Tick,
+    Graph, HalError, HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane,
+    LaneKind, MemBase, MemRef, Node, Notify, Op, Order, Param, Source, Tick,
 };
 use folio_cuda::CudaBackend;
 use folio_kernel::parse::parse;
@@ -85,7 +85,7 @@ impl Rig {
         self.tick.set(tick);
         let order = Order::AfterPrevious;
         let head = Head { tick, order, waits: &[], label: "", timed: false };
-        self.lane.replay(&head, graph).unwrap();
+        self.lane.enqueue(&head, Op::Replay(graph)).unwrap();
         tick
     }
 
@@ -142,7 +142,7 @@ fn all(dst: MemRef, words: usize) -> FillRect {
     FillRect { dst, pitch: [bytes; 2], extent: [1, 1, bytes] }
 }
 
-fn node<'a>(op: NodeOp<'a>, after: &'a [usize]) -> Node<'a> {
+fn node<'a>(op: Op<'a>, after: &'a [usize]) -> Node<'a> {
     Node { op, after }
 }
 
@@ -183,13 +183,13 @@ fn cuda_replays_graphs() {
     let down = [x, y, z].map(|words| words.from(0));
     let down: Vec<CopyRect> = (0..3).map(|k| row(down[k], out.from(k * N), N)).collect();
     let made = rig.device.graph(&[
-        node(NodeOp::Fill(&[all(x.from(0), N)], &5u32.to_ne_bytes()), &[]),
-        node(NodeOp::Fill(&[all(y.from(0), N)], &pattern), &[]),
-        node(NodeOp::Fill(&[all(z.from(0), N)], &[9]), &[]),
-        node(NodeOp::Launch(add, &geometry, &sevens), &[0]),
-        node(NodeOp::Copy(&[square]), &[1, 2]),
-        node(NodeOp::Join, &[3, 4]),
-        node(NodeOp::Copy(&down), &[5]),
+        node(Op::Fill(&[all(x.from(0), N)], &5u32.to_ne_bytes()), &[]),
+        node(Op::Fill(&[all(y.from(0), N)], &pattern), &[]),
+        node(Op::Fill(&[all(z.from(0), N)], &[9]), &[]),
+        node(Op::Launch(KernelRef::Loaded(add), &geometry, &sevens), &[0]),
+        node(Op::Copy(&[square]), &[1, 2]),
+        node(Op::Join, &[3, 4]),
+        node(Op::Copy(&down), &[5]),
     ]);
     let graph = made.unwrap();
     let expect = |[five, by]: [u32; 2], added: std::ops::Range<usize>, what: &str| {
@@ -212,15 +212,15 @@ fn cuda_replays_graphs() {
     // Other scalars; fewer items, from another place on.
     let eights = blob(N, 8);
     let eights = Args { blob: &eights, arguments: &arguments, ..Args::new(&params) };
-    graph.update(3, NodeOp::Launch(add, &geometry, &eights)).unwrap();
+    graph.update(3, Op::Launch(KernelRef::Loaded(add), &geometry, &eights)).unwrap();
     rig.replay(&graph);
     assert!(rig.failed().is_empty());
     expect([5, 8], 0..N, "another scalar");
     let part = [Param { origin: [0, 0, 1000], extent: [1, 1, 500], ..params[0] }];
     let (range, nines) = (Geometry::new(1, [1, 1, 500]), blob(500, 9));
     let nines = Args { blob: &nines, arguments: &arguments, ..Args::new(&part) };
-    graph.update(3, NodeOp::Launch(add, &range, &nines)).unwrap();
-    graph.update(0, NodeOp::Fill(&[all(x.from(0), N)], &6u32.to_ne_bytes())).unwrap();
+    graph.update(3, Op::Launch(KernelRef::Loaded(add), &range, &nines)).unwrap();
+    graph.update(0, Op::Fill(&[all(x.from(0), N)], &6u32.to_ne_bytes())).unwrap();
     rig.replay(&graph);
     rig.replay(&graph);
     assert!(rig.failed().is_empty());
@@ -228,7 +228,7 @@ fn cuda_replays_graphs() {
     // A copy goes elsewhere: where `x` was there is what `z` was.
     let mut other = down.clone();
     (other[0].src, other[2].src) = (other[2].src, other[0].src);
-    graph.update(6, NodeOp::Copy(&other)).unwrap();
+    graph.update(6, Op::Copy(&other)).unwrap();
     rig.replay(&graph);
     assert!(rig.failed().is_empty());
     let out = out.get();
@@ -257,8 +257,8 @@ fn cuda_replays_tell_their_own_failures() {
     let params = [at.param(8, false), x.param(4, false), y.param(4, true)];
     let (geometry, args) = (Geometry::new(1, [1, 1, N]), Args::new(&params));
     let made = rig.device.graph(&[
-        node(NodeOp::Fill(&[all(x.from(0), N)], &3u32.to_ne_bytes()), &[]),
-        node(NodeOp::Launch(gather, &geometry, &args), &[0]),
+        node(Op::Fill(&[all(x.from(0), N)], &3u32.to_ne_bytes()), &[]),
+        node(Op::Launch(KernelRef::Loaded(gather), &geometry, &args), &[0]),
     ]);
     let graph = made.unwrap();
     let mut wrong = 0;
@@ -267,7 +267,7 @@ fn cuda_replays_tell_their_own_failures() {
         rig.tick.set(tick);
         let order = Order::AfterPrevious;
         let head = Head { tick, order, waits: &[], label: "", timed: false };
-        rig.lane.copy(&head, &[row(step.from(0), at.from(0), 2 * N)]).unwrap();
+        rig.lane.enqueue(&head, Op::Copy(&[row(step.from(0), at.from(0), 2 * N)])).unwrap();
         let tick = rig.replay(&graph);
         if k == 2 {
             wrong = tick;
@@ -296,12 +296,14 @@ fn cuda_graphs_reduce() {
     let range = |n: usize| Geometry::new(1, [1, 1, n]);
     let (few, many) = (over(50_000), over(N));
     let made = rig.device.graph(&[
-        node(NodeOp::Fill(&[all(x.from(0), N)], &2u32.to_ne_bytes()), &[]),
-        node(NodeOp::Launch(total, &range(50_000), &Args::new(&few)), &[0]),
+        node(Op::Fill(&[all(x.from(0), N)], &2u32.to_ne_bytes()), &[]),
+        node(Op::Launch(KernelRef::Loaded(total), &range(50_000), &Args::new(&few)), &[0]),
     ]);
     let graph = made.unwrap();
     for (n, params) in [(50_000, &few), (N, &many), (50_000, &few)] {
-        graph.update(1, NodeOp::Launch(total, &range(n), &Args::new(params))).unwrap();
+        graph
+            .update(1, Op::Launch(KernelRef::Loaded(total), &range(n), &Args::new(params)))
+            .unwrap();
         sum.put([7]);
         rig.replay(&graph);
         assert!(rig.failed().is_empty());
@@ -316,19 +318,19 @@ fn cuda_refuses_what_graphs_cannot() {
     let mut pageable = [0u32; 100];
     let to = MemRef { base: MemBase::Host(HostPtr(pageable.as_mut_ptr().cast())), offset: 0 };
     let copy = [row(x.from(0), to, 100)];
-    refused(rig.device.graph(&[node(NodeOp::Copy(&copy), &[])]), "not page-locked");
+    refused(rig.device.graph(&[node(Op::Copy(&copy), &[])]), "not page-locked");
     let fill = [all(x.from(0), 100)];
-    let fill = NodeOp::Fill(&fill, &[1, 2, 3, 4]);
+    let fill = Op::Fill(&fill, &[1, 2, 3, 4]);
     refused(rig.device.graph(&[node(fill, &[1]), node(fill, &[])]), "after a later one");
-    let graph = rig.device.graph(&[node(fill, &[]), node(NodeOp::Join, &[0])]).unwrap();
+    let graph = rig.device.graph(&[node(fill, &[]), node(Op::Join, &[0])]).unwrap();
     refused(graph.update(2, fill), "does not have");
     refused(graph.update(1, fill), "exchange");
     let two = [row(x.from(0), x.from(50), 10), row(x.from(20), x.from(70), 10)];
-    refused(graph.update(0, NodeOp::Copy(&two)), "exchang");
-    refused(graph.update(0, NodeOp::Copy(&[])), "1 commands of the driver for 0");
-    assert!(graph.update(1, NodeOp::Join).is_ok(), "nothing for nothing");
+    refused(graph.update(0, Op::Copy(&two)), "exchang");
+    refused(graph.update(0, Op::Copy(&[])), "1 commands of the driver for 0");
+    assert!(graph.update(1, Op::Join).is_ok(), "nothing for nothing");
     // An empty graph is one, and so is one whose nodes do nothing.
-    for nodes in [&[][..], &[node(NodeOp::Copy(&[]), &[]), node(NodeOp::Join, &[0, 0])]] {
+    for nodes in [&[][..], &[node(Op::Copy(&[]), &[]), node(Op::Join, &[0, 0])]] {
         let graph = rig.device.graph(nodes).unwrap();
         rig.replay(&graph);
         assert!(rig.failed().is_empty());

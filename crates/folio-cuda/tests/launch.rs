@@ -4,7 +4,7 @@
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, FillRect, Geometry,
     HalErrorKind, Head, HostPtr, Image, KernelRef, KernelSource, LaneKind, MemBase, MemRef, Notify,
-    Order, Param, Source, Tick,
+    Op, Order, Param, Source, Tick,
 };
 use folio_cuda::CudaBackend;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn adds(device: &Arc<dyn Device>, source: Source<'_>) {
     let lane = device.lane(LaneKind::Compute, 0).unwrap();
     let mem = MemRef { base: MemBase::Device { device: 0, handle: memory.handle }, offset: 0 };
     let fill = FillRect { dst: mem, pitch: [bytes; 2], extent: [1, 1, bytes] };
-    lane.fill(&head(1), &[fill], &5u32.to_ne_bytes()).unwrap();
+    lane.enqueue(&head(1), Op::Fill(&[fill], &5u32.to_ne_bytes())).unwrap();
     // From element 3 on, as if the argument were a slice.
     let param = Param {
         mem,
@@ -94,19 +94,23 @@ fn adds(device: &Arc<dyn Device>, source: Source<'_>) {
     let args = Args { blob: &blob, arguments: &arguments, ..Args::new(&params) };
     device.check(kernel, &geometry, &arguments).unwrap();
     let empty = Args { arguments: &arguments, ..Args::new(&params) };
-    let wrong = lane.launch(&head(2), KernelRef::Loaded(kernel), &geometry, &empty);
+    let wrong = lane.enqueue(&head(2), Op::Launch(KernelRef::Loaded(kernel), &geometry, &empty));
     assert!(matches!(wrong.unwrap_err().kind, HalErrorKind::Arguments), "scalars are missing");
-    lane.launch(&head(3), KernelRef::Loaded(kernel), &geometry, &args).unwrap();
+    lane.enqueue(&head(3), Op::Launch(KernelRef::Loaded(kernel), &geometry, &args)).unwrap();
     let mut out = vec![0u32; N as usize];
     let to = MemRef { base: MemBase::Host(HostPtr(out.as_mut_ptr().cast())), offset: 0 };
     let pitch = [bytes; 2];
     let copy =
         CopyRect { src: mem, src_pitch: pitch, dst: to, dst_pitch: pitch, extent: [1, 1, bytes] };
-    lane.copy(&head(4), &[copy]).unwrap();
+    lane.enqueue(&head(4), Op::Copy(&[copy])).unwrap();
     assert!(lane.wait(4, None).unwrap());
     assert_eq!(out[..3], [5; 3]);
     assert!(out[3..].iter().all(|n| *n == 12));
     device.usm().free(memory.handle);
+    // Every operation that names it has ended. What is loaded beside it stays.
+    let beside = device.load(&KernelSource::Opaque { name: "add", source, options: &[] }).unwrap();
+    device.unload(kernel);
+    device.check(beside, &geometry, &arguments).unwrap();
 }
 
 #[test]

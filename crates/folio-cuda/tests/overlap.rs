@@ -4,10 +4,11 @@
 
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
-    Args, Backend, Foreign, Geometry, Head, KernelRef, LaneKind, Notify, Order, Source,
+    Args, Backend, Foreign, Geometry, Head, KernelRef, LaneKind, Notify, Op, Order, Source,
 };
 use folio_core::{Event, OpaqueArg, OpaqueKernel, Queue, Runtime, Usm, UsmKind};
 use folio_cuda::{CudaBackend, Native};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -145,29 +146,31 @@ fn cuda_lanes_have_priorities() {
     }
     // SAFETY: lanes get a task that enqueues nothing.
     let device = unsafe { CudaBackend::new().open(0, Notify::none()) }.unwrap();
-    let (mut least, mut greatest) = (0, 0);
+    let range = Cell::new((0, 0));
     let of = |priority| {
         let lane = device.lane(LaneKind::Compute, priority).unwrap();
-        let mut found = None;
-        let mut task = |native: &dyn std::any::Any| {
+        let found = Cell::new(None);
+        let task = |native: &dyn std::any::Any| {
             let stream = native.downcast_ref::<Native>().unwrap().stream;
-            let mut priority = 0;
+            let (mut priority, mut least, mut greatest) = (0, 0, 0);
             // SAFETY: the task's stream and context; places for the answers.
             unsafe {
                 ok(sys::cuStreamGetPriority(stream.cast(), &raw mut priority));
                 ok(sys::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest));
             }
-            found = Some(priority);
+            range.set((least, greatest));
+            found.set(Some(priority));
             Ok(())
         };
         let order = Order::AfterPrevious;
         let head = Head { tick: 1, order, waits: &[], label: "", timed: false };
-        let task = KernelRef::Foreign(Foreign::new(&mut task));
-        lane.launch(&head, task, &Geometry::new(1, [1; 3]), &Args::new(&[])).unwrap();
+        let task = KernelRef::Foreign(Foreign::new(&task));
+        lane.enqueue(&head, Op::Launch(task, &Geometry::new(1, [1; 3]), &Args::new(&[]))).unwrap();
         assert!(lane.wait(1, None).unwrap());
-        found.unwrap()
+        found.get().unwrap()
     };
     let found = [-1, 0, 1, i8::MAX].map(of);
+    let (least, greatest) = range.get();
     assert!(greatest < least, "the driver has priorities");
     assert_eq!(found, [least.min(1), 0, -1, greatest]);
 }

@@ -1,12 +1,14 @@
 //! What a kernel does to each parameter: launch by launch from [`crate::flow`], and once for all
 //! from the linear forms of its indices.
 
+use crate::computed::Computed;
 use crate::flow::{self, Use};
 use crate::interval::Interval;
 use crate::ir::{Kernel, ParamId, ParamKind, Place, Root, Stmt, Value, walk};
 use crate::launch::Launch;
 use crate::linear::{self, Linear, Symbol};
 use crate::op::Op;
+use crate::types::Scalar;
 
 /// Who reaches which elements, from narrow to wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,8 +95,10 @@ pub(crate) fn is_own(forms: &[Option<Linear>]) -> bool {
 pub struct Pattern {
     /// Loaded, stored, or used atomically.
     pub does: Use,
-    /// By dimension; none where the index depends on data.
+    /// By dimension; none where the index is no sum of what is known.
     pub forms: Vec<Option<Linear>>,
+    /// By dimension: where such an index is among what is computed.
+    computed: Vec<Option<usize>>,
 }
 
 impl Pattern {
@@ -121,8 +125,18 @@ pub struct Reads {
     pub proved: bool,
 }
 
+/// The variable of a loop: from where, and to before where it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Turn {
+    variable: Value,
+    start: Linear,
+    end: Linear,
+    /// Its type has a sign.
+    signed: bool,
+}
+
 /// The loops whose variables have known ends.
-fn turns(kernel: &Kernel, forms: &[Option<Linear>]) -> Vec<(Value, Linear, Linear)> {
+fn turns(kernel: &Kernel, forms: &[Option<Linear>]) -> Vec<Turn> {
     let mut turns = vec![];
     walk(&kernel.body, &mut |stmt| {
         if let Stmt::For { index, start, end, .. } = stmt
@@ -130,16 +144,19 @@ fn turns(kernel: &Kernel, forms: &[Option<Linear>]) -> Vec<(Value, Linear, Linea
             && let Some(Some(end)) = forms.get(end.index())
             && [start, end].iter().all(|form| is_known(form, &turns))
         {
-            turns.push((*index, start.clone(), end.clone()));
+            let scalar = kernel.type_of(*index).and_then(|ty| ty.scalar());
+            let signed = scalar.is_some_and(Scalar::is_signed);
+            let (start, end) = (start.clone(), end.clone());
+            turns.push(Turn { variable: *index, start, end, signed });
         }
     });
     turns
 }
 
 /// There is nothing in a form that depends on data.
-fn is_known(form: &Linear, turns: &[(Value, Linear, Linear)]) -> bool {
+fn is_known(form: &Linear, turns: &[Turn]) -> bool {
     form.terms.iter().all(|(symbol, _)| match symbol {
-        Symbol::Value(value) => turns.iter().any(|(variable, ..)| variable == value),
+        Symbol::Value(value) => turns.iter().any(|turn| turn.variable == *value),
         _ => true,
     })
 }
@@ -149,8 +166,10 @@ fn is_known(form: &Linear, turns: &[(Value, Linear, Linear)]) -> bool {
 pub struct Summary {
     /// By parameter.
     pub params: Vec<Vec<Pattern>>,
-    /// Variables of counted loops, in the order of loops: from where, and to before where they run.
-    turns: Vec<(Value, Linear, Linear)>,
+    /// Variables of counted loops, in the order of loops.
+    turns: Vec<Turn>,
+    /// Of what indices are that are no sums.
+    computed: Computed,
 }
 
 impl Summary {
@@ -158,6 +177,7 @@ impl Summary {
     pub fn of(kernel: &Kernel) -> Summary {
         let forms = linear::forms(kernel);
         let turns = turns(kernel, &forms);
+        let mut computed = Computed::of(kernel);
         let mut params: Vec<Vec<Pattern>> = vec![vec![]; kernel.params.len()];
         let mut see = |place: &Place, does: Use| {
             let Root::Element(param, at) = &place.root else { return };
@@ -167,7 +187,13 @@ impl Summary {
                 let form = forms.get(value.index())?.as_ref()?;
                 is_known(form, &turns).then(|| form.clone())
             };
-            let pattern = Pattern { does, forms: at.iter().map(affine).collect() };
+            let forms: Vec<Option<Linear>> = at.iter().map(affine).collect();
+            let unknown = at.iter().zip(&forms).map(|(value, form)| match form {
+                None => computed.known(*value),
+                Some(_) => None,
+            });
+            let unknown = unknown.collect();
+            let pattern = Pattern { does, forms, computed: unknown };
             if let Some(list) = params.get_mut(param.index())
                 && !list.contains(&pattern)
             {
@@ -183,7 +209,9 @@ impl Summary {
             Stmt::Store { place, .. } => see(place, Use::Write),
             _ => {}
         });
-        Summary { params, turns }
+        let patterns = params.iter_mut().flatten();
+        computed.keep(patterns.flat_map(|pattern| pattern.computed.iter_mut().flatten()));
+        Summary { params, turns, computed }
     }
 
     /// By dimension, the least and greatest distance from the own position at which a parameter is
@@ -204,8 +232,8 @@ impl Summary {
     }
 
     /// The box of a view's elements that a launch reads, clipped to its extent: where indices are sums of
-    /// positions, extents, scalars (`of` tells what these can be) and variables of loops over such; in
-    /// dimensions of other indices, all of it. (KRN-03, KRN-09)
+    /// positions, extents, scalars (`of` tells what these can be) and variables of loops over such, or such that are
+    /// held to limits; in dimensions of other indices, all of it. (KRN-03, KRN-09)
     pub fn read_box(
         &self,
         param: ParamId,
@@ -215,12 +243,26 @@ impl Summary {
         let Some(patterns) = self.params.get(param.index()) else {
             return Reads { ends: None, proved: false };
         };
-        let of = |symbol| self.symbol(symbol, of);
+        let range = |symbol| self.symbol(symbol, of);
+        self.computed.values(of, |values| self.read_ends(patterns, extent, &range, values))
+    }
+
+    fn read_ends(
+        &self,
+        patterns: &[Pattern],
+        extent: &[u64; 3],
+        of: &dyn Fn(Symbol) -> Option<Interval>,
+        values: &[Interval],
+    ) -> Reads {
         let (mut hull, mut proved): (Option<Ends>, bool) = (None, true);
         for pattern in patterns.iter().filter(|pattern| pattern.does != Use::Write) {
             let mut ends = [(0, 1); 3];
             for (dim, form) in pattern.forms.iter().enumerate() {
-                let range = form.as_ref().and_then(|form| form.range(&of)).filter(exact);
+                let range = match (form, pattern.computed.get(dim)) {
+                    (None, Some(Some(at))) => self.computed.index(*at, values),
+                    (form, _) => form.as_ref().and_then(|form| form.range(of)),
+                };
+                let range = range.filter(exact);
                 let all = Interval { lo: 0, hi: i128::from(extent[dim]) - 1 };
                 proved &= range.is_some_and(|range| all.contains(range));
                 ends[dim] = range.map_or((0, extent[dim]), |range| clip(range, extent[dim]));
@@ -241,9 +283,12 @@ impl Summary {
     /// What a symbol can be: the variable of a loop, anything from its start to before its end.
     fn symbol(&self, symbol: Symbol, of: &dyn Fn(Symbol) -> Option<Interval>) -> Option<Interval> {
         let Symbol::Value(value) = symbol else { return of(symbol) };
-        let (_, start, end) = self.turns.iter().find(|(variable, ..)| *variable == value)?;
-        // There signed and unsigned numbers are the same, and forms hold exactly.
-        let plain = |range: &Interval| range.lo >= 0 && range.hi <= i128::from(i64::MAX);
+        let Turn { start, end, signed, .. } =
+            self.turns.iter().find(|turn| turn.variable == value)?;
+        // There forms hold exactly, and from 0 on signed and unsigned numbers are the same.
+        let least = if *signed { i64::MIN } else { 0 };
+        let plain =
+            |range: &Interval| range.lo >= i128::from(least) && range.hi <= i128::from(i64::MAX);
         let range = |form: &Linear| form.range(&|s| self.symbol(s, of)).filter(plain);
         let (start, end) = (range(start)?, range(end)?);
         Some(Interval::new(start.lo, start.hi.max(end.hi - 1)))

@@ -58,11 +58,15 @@ impl Interval {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// Itself if it is in the type's range, else all of the type.
+    /// Itself if it is in the type's range, else all of the type. One number is what it is modulo 2 to the type's bits.
     #[must_use]
     pub fn wrapped(self, scalar: Scalar) -> Interval {
         let all = Interval::of(scalar);
-        if all.contains(self) { self } else { all }
+        match self.single() {
+            _ if all.contains(self) => self,
+            Some(value) if scalar.is_int() => Interval::exactly(scalar.int(value as u64)),
+            _ => all,
+        }
     }
 
     /// The hull of a function's values at the corners of two intervals.

@@ -60,6 +60,7 @@ mod types;
 mod violation;
 
 pub mod access;
+mod computed;
 pub mod contract;
 pub mod device;
 pub mod emit;

@@ -30,6 +30,13 @@ fn accesses_at_the_own_item_are_proved() {
     assert!(!used.params[1].proved && used.params[2].proved);
 }
 
+/// A box, and whether it holds all reads: of the first parameter, in one dimension.
+fn reads(of: &Summary, launch: &Launch) -> (Option<(u64, u64)>, bool) {
+    let all = launch.extents[0];
+    let reads = of.read_box(ParamId(0), &all, &|symbol| launch.symbol(symbol));
+    (reads.ends.map(|ends| ends[0]), reads.proved)
+}
+
 #[test]
 fn conditions_prove_what_they_guard() {
     let kernel = read(GUARDED);
@@ -44,6 +51,65 @@ fn conditions_prove_what_they_guard() {
     assert_eq!(interior.accesses.iter().filter(|a| a.never).count(), 2, "the guarded branch");
 }
 
+/// A kernel that reads `x` at the last of these values.
+fn reading(values: &str) -> Summary {
+    Summary::of(&read(&format!(
+        "kernel \"k\" items 1 tile 1
+        param p0 = \"x\" view f32 1 in item
+        param p1 = \"at\" view u8 1 in item
+        param p2 = \"n\" scalar i32
+        body {{ %0 u64 = query position 0 0 %1 u64 = extent p0 0 %2 u64 = const u64 1 {values} }}"
+    )))
+}
+
+/// KRN-09: what is held to limits at the border has the halo of what is not.
+#[test]
+fn limits_keep_the_halo() {
+    let near =
+        [launch(0, 20, &[100, 100]), launch(10, 20, &[100, 100]), launch(90, 10, &[100, 100])];
+    let of = |values: &str| near.clone().map(|launch| reads(&reading(values), &launch));
+    let found = |ends: [(u64, u64); 3]| ends.map(|ends| (Some(ends), true));
+    // `x[i.max(1) - 1]`, `x[i.saturating_sub(1)]`
+    let before = found([(0, 19), (9, 29), (89, 99)]);
+    assert_eq!(of("%3 u64 = max %0, %2 %4 u64 = sub %3, %2 %5 f32 = load p0[%4]"), before);
+    assert_eq!(of("%4 u64 = sat_sub %0, %2 %5 f32 = load p0[%4]"), before);
+    // `x[(i + 1).min(x.len() - 1)]`
+    let after = "%3 u64 = add %0, %2 %4 u64 = sub %1, %2 %5 u64 = min %3, %4 %6 f32 = load p0[%5]";
+    assert_eq!(of(after), found([(1, 21), (11, 31), (91, 100)]));
+    // `for k in -1..2 { x[(i as i32 + k).max(0) as usize] }`, and without the limit.
+    let loops = |limit: &str| {
+        format!(
+            "%3 i32 = const i32 -1 %4 i32 = const i32 2 %5 i32 = cast %0 i32 %6 i32 = const i32 0
+             for l0 %7 in %3, %4 {{
+               %8 i32 = add %5, %7 {limit} %10 u64 = cast %9 u64 %11 f32 = load p0[%10]
+             }}"
+        )
+    };
+    let around = [(0, 21), (9, 31), (89, 100)];
+    let open = of(&loops("%9 i32 = max %8, %6"));
+    assert_eq!(open, [(Some(around[0]), true), (Some(around[1]), true), (Some(around[2]), false)]);
+    let open = of(&loops("%9 i32 = add %8, %6"));
+    assert_eq!(open, [(Some(around[0]), false), (Some(around[1]), true), (Some(around[2]), false)]);
+    // With 64 bits, too: `for k in -1..2 { x[(i as isize + k) as usize] }`
+    let wide = "%3 i64 = const i64 -1 %4 i64 = const i64 2 %5 i64 = cast %0 i64
+        for l0 %6 in %3, %4 { %7 i64 = add %5, %6 %8 u64 = cast %7 u64 %9 f32 = load p0[%8] }";
+    assert_eq!(of(wide), open);
+    // `x[at[i] as usize % 10 + i]`, `x[at[i] as usize]`, of 8 bits; a scalar.
+    let data = "%3 u8 = load p1[%0] %4 u64 = cast %3 u64 %5 u64 = const u64 10";
+    let far = format!("{data} %6 u64 = rem %4, %5 %7 u64 = add %6, %0 %8 f32 = load p0[%7]");
+    assert_eq!(of(&far)[1], (Some((10, 39)), true));
+    assert_eq!(of(&format!("{data} %6 f32 = load p0[%4]"))[1], (Some((0, 100)), false));
+    let mut long = launch(0, 10, &[1000, 10]);
+    long.scalars = vec![None, None, Some(-7)];
+    assert_eq!(
+        reads(&reading(&format!("{data} %6 f32 = load p0[%4]")), &long),
+        (Some((0, 256)), true)
+    );
+    let scalar = "%3 i32 = arg p2 %4 i32 = cast %0 i32 %5 i32 = sub %4, %3 %6 u64 = cast %5 u64
+        %7 f32 = load p0[%6]";
+    assert_eq!(reads(&reading(scalar), &long), (Some((7, 17)), true));
+}
+
 /// KRN-09: the halo and the box of a stencil.
 #[test]
 fn halos_and_boxes_are_derived() {
@@ -52,11 +118,6 @@ fn halos_and_boxes_are_derived() {
     assert_eq!(summary.halo(ParamId(0)), Some(vec![(-1, 1)]));
     assert_eq!(summary.halo(ParamId(1)), None, "it is not read");
     let part = launch(10, 20, &[100, 100]);
-    let reads = |of: &Summary, launch: &Launch| {
-        let all = launch.extents[0];
-        let reads = of.read_box(ParamId(0), &all, &|symbol| launch.symbol(symbol));
-        (reads.ends.map(|ends| ends[0]), reads.proved)
-    };
     assert_eq!(reads(&summary, &part), (Some((9, 31)), true));
     let end = launch(90, 10, &[100, 100]);
     assert_eq!(reads(&summary, &end), (Some((89, 100)), false));

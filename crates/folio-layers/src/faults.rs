@@ -6,10 +6,10 @@
 //! issues a copy of nothing in the operation's place.
 
 use crate::graph::GraphRef;
-use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::hal::{
-    AllocReq, Allocation, Backend, Device, DeviceInfo, Graph, HalError, HalErrorKind, Head,
-    KernelHandle, KernelSource, Lane, LaneKind, Lost, Node, NodeOp, Notify, Tick, Unavailable,
+    AllocReq, Allocation, Backend, Device, DeviceInfo, Graph, HalError, HalErrorKind, KernelHandle,
+    KernelSource, Lane, LaneKind, Lost, Node, Notify, Op, Tick, Unavailable,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -28,22 +28,24 @@ pub enum Site {
     Alloc,
     /// [`Device::load`].
     Load,
-    /// [`Lane::copy`].
+    /// [`Op::Copy`].
     Copy,
-    /// [`Lane::fill`].
+    /// [`Op::Fill`].
     Fill,
-    /// [`Lane::launch`].
+    /// [`Op::Launch`].
     Launch,
-    /// [`Lane::hint`].
+    /// [`Op::Hint`].
     Hint,
-    /// [`Lane::switch`].
+    /// [`Op::Switch`].
     Switch,
     /// [`Device::graph`].
     Graph,
     /// [`folio_core::hal::Graph::update`].
     Update,
-    /// [`Lane::replay`].
+    /// [`Op::Replay`].
     Replay,
+    /// [`Op::Join`].
+    Join,
     /// [`Lane::flush`].
     Flush,
     /// [`Lane::completed`].
@@ -56,7 +58,7 @@ pub enum Site {
 
 impl Site {
     /// All of them.
-    pub const ALL: [Site; 17] = [
+    pub const ALL: [Site; 18] = [
         Site::Devices,
         Site::Open,
         Site::Lane,
@@ -70,6 +72,7 @@ impl Site {
         Site::Graph,
         Site::Update,
         Site::Replay,
+        Site::Join,
         Site::Flush,
         Site::Completed,
         Site::Wait,
@@ -84,15 +87,20 @@ impl Site {
             Op::Hint(..) => Site::Hint,
             Op::Switch(..) => Site::Switch,
             Op::Replay(_) => Site::Replay,
+            Op::Join => Site::Join,
         }
     }
 
     /// Whether a failure can show after the call.
     pub fn is_operation(self) -> bool {
         match self {
-            Site::Copy | Site::Fill | Site::Launch | Site::Hint | Site::Switch | Site::Replay => {
-                true
-            }
+            Site::Copy
+            | Site::Fill
+            | Site::Launch
+            | Site::Hint
+            | Site::Switch
+            | Site::Replay
+            | Site::Join => true,
             Site::Devices
             | Site::Open
             | Site::Lane
@@ -306,7 +314,7 @@ fn injected(kind: HalErrorKind) -> HalError {
 
 /// An operation that does nothing, in place of one that fails.
 fn blank(lane: &LaneRef, head: &HeadRef<'_>) -> Result<(), HalError> {
-    lane.inner.copy(&head.inner, &[])
+    lane.inner.enqueue(&head.inner, Op::Join)
 }
 
 impl Faults {
@@ -342,7 +350,7 @@ impl Faults {
     }
 }
 
-// SAFETY: passes calls on, or issues copies of nothing in their place.
+// SAFETY: passes calls on, or issues operations without effect in their place.
 unsafe impl Hooks for Faults {
     fn devices(&self, inner: &dyn Backend) -> Result<Vec<DeviceInfo>, Unavailable> {
         match self.0.count(Site::Devices, None, "") {
@@ -396,18 +404,12 @@ unsafe impl Hooks for Faults {
         device.inner.graph(nodes)
     }
 
-    fn update(&self, graph: &GraphRef, node: usize, op: NodeOp<'_>) -> Result<(), HalError> {
+    fn update(&self, graph: &GraphRef, node: usize, op: Op<'_>) -> Result<(), HalError> {
         self.0.count_call(Site::Update, graph.device.index, "")?;
         graph.inner.update(node, op)
     }
 
-    fn operation(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
         let fault = self.0.count(Site::of(op), Some(lane.device.index), head.inner.label);
         if matches!(fault, Some(Fault::Lose)) {
             self.0.lose(lane.device.index);
@@ -422,7 +424,8 @@ unsafe impl Hooks for Faults {
         if let Some(Fault::Later(kind)) = &fault {
             self.plan_failure(lane, tick, Some(injected(kind.clone())));
         }
-        let out = if fault.is_some() { blank(lane, head) } else { issue(&head.inner) };
+        let out =
+            if fault.is_some() { blank(lane, head) } else { lane.inner.enqueue(&head.inner, op) };
         match fault {
             Some(Fault::Now(kind)) => Err(injected(kind)),
             Some(Fault::Later(_)) => out.inspect_err(|_| self.plan_failure(lane, tick, None)),

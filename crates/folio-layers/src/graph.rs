@@ -2,9 +2,8 @@
 
 use crate::layer::{DeviceRef, Hooks};
 use folio_core::hal::{
-    CopyRect, FillRect, Geometry, Graph, HalError, KernelHandle, Node, NodeOp, Param,
+    CopyRect, FillRect, Geometry, Graph, HalError, KernelHandle, KernelRef, Node, Op, Param,
 };
-use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A graph below a layer.
@@ -15,29 +14,49 @@ pub struct GraphRef {
     pub inner: Arc<dyn Graph>,
 }
 
+/// What is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launched {
+    /// Code of the host.
+    Native,
+    /// What the device has loaded.
+    Loaded(KernelHandle),
+    /// A task that enqueues commands of the driver's own.
+    Foreign,
+}
+
+impl Launched {
+    pub(crate) fn of(kernel: KernelRef<'_>) -> Launched {
+        match kernel {
+            KernelRef::Native(_) => Launched::Native,
+            KernelRef::Loaded(handle) => Launched::Loaded(handle),
+            KernelRef::Foreign(_) => Launched::Foreign,
+        }
+    }
+}
+
 /// What a node of a graph does, by now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Noted {
-    /// [`NodeOp::Copy`].
+    /// [`Op::Copy`].
     Copy(Vec<CopyRect>),
-    /// [`NodeOp::Fill`].
+    /// [`Op::Fill`].
     Fill(Vec<FillRect>, Vec<u8>),
-    /// [`NodeOp::Launch`], with its memory.
-    Launch(KernelHandle, Geometry, Vec<Param>),
-    /// [`NodeOp::Join`].
+    /// [`Op::Launch`], with its memory.
+    Launch(Launched, Geometry, Vec<Param>),
+    /// [`Op::Join`].
     Join,
 }
 
 impl Noted {
-    fn of(op: NodeOp<'_>) -> Noted {
+    fn of(op: Op<'_>) -> Noted {
         match op {
-            NodeOp::Copy(rects) => Noted::Copy(rects.to_vec()),
-            NodeOp::Fill(rects, pattern) => Noted::Fill(rects.to_vec(), pattern.to_vec()),
-            NodeOp::Launch(kernel, geometry, args) => {
-                Noted::Launch(kernel, *geometry, args.params.to_vec())
+            Op::Copy(rects) => Noted::Copy(rects.to_vec()),
+            Op::Fill(rects, pattern) => Noted::Fill(rects.to_vec(), pattern.to_vec()),
+            Op::Launch(kernel, geometry, args) => {
+                Noted::Launch(Launched::of(kernel), *geometry, args.params.to_vec())
             }
-            // Those of later versions touch nothing that this one knows.
-            _ => Noted::Join,
+            Op::Hint(..) | Op::Switch(..) | Op::Replay(_) | Op::Join => Noted::Join,
         }
     }
 }
@@ -93,7 +112,7 @@ impl<H: Hooks> LayerGraph<H> {
         Ok(LayerGraph { hooks, graph: GraphRef { device, inner }, nodes })
     }
 
-    /// What its nodes do; nobody exchanges that meanwhile.
+    /// What its nodes do; no thread exchanges that meanwhile.
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<NodeRef>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,16 +120,12 @@ impl<H: Hooks> LayerGraph<H> {
 
 // SAFETY: as for `Layer`.
 unsafe impl<H: Hooks> Graph for LayerGraph<H> {
-    fn update(&self, node: usize, op: NodeOp<'_>) -> Result<(), HalError> {
+    fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         let mut nodes = self.nodes();
         self.hooks.update(&self.graph, node, op)?;
         if let Some(noted) = nodes.get_mut(node) {
             noted.does = Noted::of(op);
         }
         Ok(())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

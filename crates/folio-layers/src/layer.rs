@@ -5,12 +5,10 @@
 
 use crate::graph::{GraphRef, LayerGraph, NodeRef};
 use folio_core::hal::{
-    AllocReq, Allocation, Args, Argument, Backend, CopyRect, Device, DeviceInfo, FillRect,
-    Geometry, Graph, HalError, Head, Hint, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
-    Link, Lost, MemRef, MemoryInfo, Node, NodeOp, Notify, PointerInfo, Side, Tick, Timing,
-    Unavailable, UsmAllocator, Wait,
+    AllocReq, Allocation, Argument, Backend, Device, DeviceInfo, Geometry, Graph, HalError, Head,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, Node, Notify, Op,
+    PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
 };
-use std::any::Any;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -42,34 +40,8 @@ pub struct HeadRef<'a> {
     pub inner: Head<'a>,
     /// The waits by the layer's numbers; `None`: not a lane of this layer.
     pub waits: &'a [(Option<u32>, Tick)],
-}
-
-/// What an operation does.
-#[derive(Clone, Copy, Debug)]
-pub enum Op<'a> {
-    /// [`Lane::copy`].
-    Copy(&'a [CopyRect]),
-    /// [`Lane::fill`], with its pattern.
-    Fill(&'a [FillRect], &'a [u8]),
-    /// [`Lane::launch`].
-    Launch(Launched, &'a Geometry, &'a Args<'a>),
-    /// [`Lane::hint`].
-    Hint(MemRef, u64, Hint),
-    /// [`Lane::switch`].
-    Switch(MemRef, u64, Side),
-    /// [`Lane::replay`] of a graph with these nodes; without any, of one that is not this layer's.
-    Replay(&'a [NodeRef]),
-}
-
-/// What is launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Launched {
-    /// Code of the host.
-    Native,
-    /// What the device has loaded.
-    Loaded(KernelHandle),
-    /// A task that enqueues commands of the driver's own.
-    Foreign,
+    /// Of a replay, what the graph's nodes do; none if the graph is not this layer's.
+    pub nodes: &'a [NodeRef],
 }
 
 /// What a layer does at each call. The defaults pass it on.
@@ -122,13 +94,18 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         device.inner.load(source)
     }
 
+    /// [`Device::unload`].
+    fn unload(&self, device: &DeviceRef, handle: KernelHandle) {
+        device.inner.unload(handle);
+    }
+
     /// [`Device::graph`].
     fn graph(&self, device: &DeviceRef, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
         device.inner.graph(nodes)
     }
 
     /// [`Graph::update`].
-    fn update(&self, graph: &GraphRef, node: usize, op: NodeOp<'_>) -> Result<(), HalError> {
+    fn update(&self, graph: &GraphRef, node: usize, op: Op<'_>) -> Result<(), HalError> {
         graph.inner.update(node, op)
     }
 
@@ -142,16 +119,9 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
         device.inner.usm().free(handle);
     }
 
-    /// [`Lane::copy`], [`Lane::fill`], [`Lane::launch`], [`Lane::hint`], [`Lane::switch`] and [`Lane::replay`]: `op` says what it is,
-    /// and `issue` issues it with a head. Without being called it leaves a kernel where it is.
-    fn operation(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
-        issue(&head.inner)
+    /// [`Lane::enqueue`], with an operation of the wrapped backend.
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
+        lane.inner.enqueue(&head.inner, op)
     }
 
     /// [`Lane::awaited`].
@@ -253,6 +223,10 @@ unsafe impl<H: Hooks> Device for LayerDevice<H> {
         self.hooks.load(&self.device, source)
     }
 
+    fn unload(&self, handle: KernelHandle) {
+        self.hooks.unload(&self.device, handle);
+    }
+
     fn check(
         &self,
         handle: KernelHandle,
@@ -268,12 +242,8 @@ unsafe impl<H: Hooks> Device for LayerDevice<H> {
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {
-        let other = other.as_any().downcast_ref::<LayerDevice<H>>()?;
+        let other = other.downcast_ref::<LayerDevice<H>>()?;
         self.hooks.peer(&self.device, &other.device)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -309,71 +279,25 @@ struct LayerLane<H> {
     lane: LaneRef,
 }
 
-impl<H: Hooks> LayerLane<H> {
-    /// Passes an operation on, with the head as the wrapped lane and the hooks want it.
-    fn operation(
-        &self,
-        head: &Head<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&dyn Lane, &Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
+// SAFETY: as for `Layer`.
+unsafe impl<H: Hooks> Lane for LayerLane<H> {
+    fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError> {
         let mut numbers = Vec::with_capacity(head.waits.len());
         let mut waits = Vec::with_capacity(head.waits.len());
         for &Wait { lane, tick } in head.waits {
-            let own = lane.as_any().downcast_ref::<LayerLane<H>>().map(|l| &l.lane);
+            let own = lane.downcast_ref::<LayerLane<H>>().map(|l| &l.lane);
             numbers.push((own.map(|l| l.id), tick));
             waits.push(Wait { lane: own.map_or(lane, |l| &l.inner), tick });
         }
-        let head = HeadRef { inner: Head { waits: &waits, ..*head }, waits: &numbers };
-        let issue = |head: &Head<'_>| issue(&*self.lane.inner, head);
-        self.hooks.operation(&self.lane, &head, op, issue)
-    }
-}
-
-// SAFETY: as for `Layer`.
-unsafe impl<H: Hooks> Lane for LayerLane<H> {
-    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        self.operation(head, Op::Copy(rects), |lane, head| lane.copy(head, rects))
-    }
-
-    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
-        let op = Op::Fill(rects, pattern);
-        self.operation(head, op, |lane, head| lane.fill(head, rects, pattern))
-    }
-
-    fn launch(
-        &self,
-        head: &Head<'_>,
-        kernel: KernelRef<'_>,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        let launched = match &kernel {
-            KernelRef::Native(_) => Launched::Native,
-            KernelRef::Loaded(handle) => Launched::Loaded(*handle),
-            KernelRef::Foreign(_) => Launched::Foreign,
+        let ours = match op {
+            Op::Replay(graph) => graph.downcast_ref::<LayerGraph<H>>(),
+            _ => None,
         };
-        let op = Op::Launch(launched, geometry, args);
-        self.operation(head, op, move |lane, head| lane.launch(head, kernel, geometry, args))
-    }
-
-    fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
-        let op = Op::Hint(mem, bytes, hint);
-        self.operation(head, op, |lane, head| lane.hint(head, mem, bytes, hint))
-    }
-
-    fn switch(&self, head: &Head<'_>, mem: MemRef, bytes: u64, to: Side) -> Result<(), HalError> {
-        let op = Op::Switch(mem, bytes, to);
-        self.operation(head, op, |lane, head| lane.switch(head, mem, bytes, to))
-    }
-
-    fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {
-        let Some(ours) = graph.as_any().downcast_ref::<LayerGraph<H>>() else {
-            return self.operation(head, Op::Replay(&[]), |lane, head| lane.replay(head, graph));
-        };
-        let nodes = ours.nodes();
-        let inner = &ours.graph.inner;
-        self.operation(head, Op::Replay(&nodes), |lane, head| lane.replay(head, inner))
+        let nodes = ours.map(LayerGraph::nodes);
+        let nodes = nodes.as_deref().map_or(&[][..], Vec::as_slice);
+        let head = HeadRef { inner: Head { waits: &waits, ..*head }, waits: &numbers, nodes };
+        let op = ours.map_or(op, |ours| Op::Replay(&ours.graph.inner));
+        self.hooks.operation(&self.lane, &head, op)
     }
 
     fn awaited(&self, tick: Tick) {
@@ -402,9 +326,5 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
 
     fn timing(&self, tick: Tick) -> Option<Timing> {
         self.hooks.timing(&self.lane, tick)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! let validate = Validate::new();
 //! let report = validate.report();
-//! let backend = validate.over(Faults::new().over(Trace::new().over(SimBackend::builder().build())));
+//! let sim = SimBackend::builder().build();
+//! let backend = validate.over(Faults::new().over(Trace::new().over(sim)));
 //! # drop(backend);
 //! assert!(report.is_silent());
 //! ```
@@ -21,7 +22,7 @@ mod trace;
 mod validate;
 
 pub use faults::{Fault, FaultHandle, Faults, Fired, Planned, Site};
-pub use graph::{GraphRef, NodeRef, Noted};
-pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
+pub use graph::{GraphRef, Launched, NodeRef, Noted};
+pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 pub use trace::{Counts, Event, Issued, Trace, TraceHandle};
 pub use validate::{Report, Rule, Validate, Violation};

@@ -1,10 +1,10 @@
 //! Records each call of the HAL as a plain value, counts them, and can tell `tracing`.
 
 use crate::graph::Noted;
-use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
-    Hint, Lane, LaneKind, Link, Lost, Notify, Order, Param, Side, Tick,
+    Hint, Lane, LaneKind, Link, Lost, Notify, Op, Order, Param, Side, Tick,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -90,19 +90,21 @@ pub enum Event {
     Switch(Issued, Side),
     /// A graph with these nodes was replayed.
     Replay(Issued, Vec<Noted>),
+    /// An operation without effect was issued.
+    Join(Issued),
     /// A lane was flushed.
     Flush {
         /// Which.
         lane: u32,
     },
-    /// Somebody looked at a lane.
+    /// The engine looked at a lane.
     Completed {
         /// Which.
         lane: u32,
         /// What he saw; `None`: the device is lost.
         tick: Option<Tick>,
     },
-    /// Somebody waited for a lane.
+    /// A thread waited for a lane.
     Wait {
         /// Which.
         lane: u32,
@@ -183,6 +185,7 @@ impl Counts {
             Op::Switch(_, _, Side::Device) => self.unmaps += 1,
             Op::Switch(..) => self.maps += 1,
             Op::Replay(_) => self.replays += 1,
+            Op::Join => {}
         }
     }
 }
@@ -340,14 +343,8 @@ unsafe impl Hooks for Trace {
         self.record(|c| c.frees += 1, || Event::Free { device: device.index, handle });
     }
 
-    fn operation(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
-        let out = issue(&head.inner);
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
+        let out = lane.inner.enqueue(&head.inner, op);
         let event = || {
             let issued = issued(lane, head, out.is_ok());
             match op {
@@ -358,9 +355,11 @@ unsafe impl Hooks for Trace {
                 }
                 Op::Hint(_, _, hint) => Event::Hint(issued, hint),
                 Op::Switch(_, _, to) => Event::Switch(issued, to),
-                Op::Replay(nodes) => {
-                    Event::Replay(issued, nodes.iter().map(|node| node.does.clone()).collect())
+                Op::Replay(_) => {
+                    let nodes = head.nodes.iter().map(|node| node.does.clone());
+                    Event::Replay(issued, nodes.collect())
                 }
+                Op::Join => Event::Join(issued),
             }
         };
         self.record(|counts| counts.add(head, op), event);

@@ -72,7 +72,7 @@ fn operations(s: &Stack) -> (Vec<Tick>, Vec<Tick>) {
     let mut now = Vec::new();
     for tick in 1..=9 {
         let out = match tick % 3 {
-            0 => lane.copy(&head(tick, &[]), &[line(host(&mut bytes), mem, 16)]),
+            0 => lane.enqueue(&head(tick, &[]), Op::Copy(&[line(host(&mut bytes), mem, 16)])),
             1 => fill(&lane, tick, &[], mem),
             _ => launch(&lane, tick, &[], &[param(mem, true, 0, 4)]),
         };
@@ -109,7 +109,7 @@ fn a_failed_operation_does_not_touch_memory() {
         let (lane, mem) = (s.rig.lane(0), s.rig.alloc(0, 16));
         let _ = fill(&lane, 1, &[], mem);
         let mut out = [0; 16];
-        lane.copy(&head(2, &[]), &[line(mem, host(&mut out), 16)]).unwrap();
+        lane.enqueue(&head(2, &[]), Op::Copy(&[line(mem, host(&mut out), 16)])).unwrap();
         lane.wait(2, None).unwrap();
         assert_eq!(out, [FRESH; 16]);
     }

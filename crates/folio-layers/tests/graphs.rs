@@ -6,23 +6,18 @@ mod common;
 use common::*;
 use folio_core::hal::*;
 use folio_layers::{
-    DeviceRef, Event, Fault, FaultHandle, Faults, HeadRef, Hooks, LaneRef, Layer, Noted, Op,
-    Report, Rule, Site, Trace, TraceHandle, Validate,
+    DeviceRef, Event, Fault, FaultHandle, Faults, HeadRef, Hooks, LaneRef, Layer, Noted, Report,
+    Rule, Site, Trace, TraceHandle, Validate,
 };
 use folio_sim::SimBackend;
-use std::any::Any;
 use std::sync::Arc;
 
 struct Nothing;
 
 // SAFETY: it touches nothing.
 unsafe impl Graph for Nothing {
-    fn update(&self, node: usize, _: NodeOp<'_>) -> Result<(), HalError> {
+    fn update(&self, node: usize, _: Op<'_>) -> Result<(), HalError> {
         if node < 100 { Ok(()) } else { Err(HalError::unsupported("so large a number")) }
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -34,16 +29,10 @@ unsafe impl Hooks for WithGraphs {
         Ok(Arc::new(Nothing))
     }
 
-    fn operation(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
         match op {
-            Op::Replay(nodes) if !nodes.is_empty() => lane.inner.copy(&head.inner, &[]),
-            _ => issue(&head.inner),
+            Op::Replay(_) if !head.nodes.is_empty() => lane.inner.enqueue(&head.inner, Op::Join),
+            _ => lane.inner.enqueue(&head.inner, op),
         }
     }
 }
@@ -68,9 +57,9 @@ fn stack(plan: &[(Site, Fault)]) -> Stack {
 fn graph(rig: &Rig, first: MemRef, second: MemRef, after: &[usize]) -> Arc<dyn Graph> {
     let (first, second) = ([run(first, 16)], [run(second, 16)]);
     let nodes = [
-        Node { op: NodeOp::Fill(&first, &[1]), after: &[] },
-        Node { op: NodeOp::Fill(&second, &[2]), after },
-        Node { op: NodeOp::Join, after: &[0, 1] },
+        Node { op: Op::Fill(&first, &[1]), after: &[] },
+        Node { op: Op::Fill(&second, &[2]), after },
+        Node { op: Op::Join, after: &[0, 1] },
     ];
     rig.devices[0].graph(&nodes).unwrap()
 }
@@ -87,7 +76,7 @@ fn nodes_are_ordered_where_they_touch_the_same() {
         let s = stack(&[]);
         let (lane, mem, other) = (s.rig.lane(0), s.rig.alloc(0, 16), s.rig.alloc(0, 16));
         let graph = graph(&s.rig, mem, if same { mem } else { other }, after);
-        lane.replay(&head(1, &[]), &graph).unwrap();
+        lane.enqueue(&head(1, &[]), Op::Replay(&graph)).unwrap();
         assert_eq!(rules(&s.report), expected, "{:?}", s.report);
     }
 }
@@ -98,10 +87,10 @@ fn what_comes_before_comes_before_all_that_follows() {
     let s = stack(&[]);
     let (lane, mem) = (s.rig.lane(0), s.rig.alloc(0, 16));
     let rect = [run(mem, 16)];
-    let fill = |after| Node { op: NodeOp::Fill(&rect, &[1]), after };
-    let nodes = [fill(&[]), Node { op: NodeOp::Join, after: &[0] }, fill(&[1])];
+    let fill = |after| Node { op: Op::Fill(&rect, &[1]), after };
+    let nodes = [fill(&[]), Node { op: Op::Join, after: &[0] }, fill(&[1])];
     let graph = s.rig.devices[0].graph(&nodes).unwrap();
-    lane.replay(&head(1, &[]), &graph).unwrap();
+    lane.enqueue(&head(1, &[]), Op::Replay(&graph)).unwrap();
     assert!(s.report.is_silent(), "{:?}", s.report);
 }
 
@@ -113,7 +102,7 @@ fn replays_are_ordered_with_other_operations() {
     let graph = graph(&s.rig, mem, more, &[]);
     fill(&other, 1, &[], mem).unwrap();
     let wait = [Wait { lane: &other, tick: 1 }];
-    lane.replay(&head(1, &wait), &graph).unwrap();
+    lane.enqueue(&head(1, &wait), Op::Replay(&graph)).unwrap();
     assert!(s.report.is_silent(), "{:?}", s.report);
     fill(&other, 2, &[], more).unwrap();
     assert_eq!(rules(&s.report), [Rule::Race]);
@@ -125,13 +114,13 @@ fn updates_are_seen() {
     let s = stack(&[]);
     let (lane, mem, other) = (s.rig.lane(0), s.rig.alloc(0, 16), s.rig.alloc(0, 16));
     let graph = graph(&s.rig, mem, other, &[]);
-    lane.replay(&head(1, &[]), &graph).unwrap();
+    lane.enqueue(&head(1, &[]), Op::Replay(&graph)).unwrap();
     let beyond = [run(other, 32)];
-    assert!(graph.update(100, NodeOp::Fill(&beyond, &[2])).is_err());
-    lane.replay(&head(2, &[]), &graph).unwrap();
+    assert!(graph.update(100, Op::Fill(&beyond, &[2])).is_err());
+    lane.enqueue(&head(2, &[]), Op::Replay(&graph)).unwrap();
     assert!(s.report.is_silent(), "{:?}", s.report);
-    graph.update(1, NodeOp::Fill(&beyond, &[2])).unwrap();
-    lane.replay(&head(3, &[]), &graph).unwrap();
+    graph.update(1, Op::Fill(&beyond, &[2])).unwrap();
+    lane.enqueue(&head(3, &[]), Op::Replay(&graph)).unwrap();
     assert_eq!(rules(&s.report), [Rule::Bounds]);
     assert_eq!(s.trace.counts().replays, 3);
     let replays = s.trace.events().into_iter().filter_map(|event| match event {
@@ -150,9 +139,9 @@ fn updates_are_seen() {
 fn launches_of_graphs_are_of_what_is_loaded() {
     let s = stack(&[]);
     let (lane, geometry) = (s.rig.lane(0), Geometry::new(1, [1; 3]));
-    let op = NodeOp::Launch(KernelHandle(77), &geometry, &Args::new(&[]));
+    let op = Op::Launch(KernelRef::Loaded(KernelHandle(77)), &geometry, &Args::new(&[]));
     let graph = s.rig.devices[0].graph(&[Node { op, after: &[] }]).unwrap();
-    lane.replay(&head(1, &[]), &graph).unwrap();
+    lane.enqueue(&head(1, &[]), Op::Replay(&graph)).unwrap();
     assert_eq!(rules(&s.report), [Rule::Caps]);
 }
 
@@ -168,9 +157,9 @@ fn graphs_meet_faults() {
     ]);
     let (lane, mem, other) = (s.rig.lane(0), s.rig.alloc(0, 16), s.rig.alloc(0, 16));
     let graph = graph(&s.rig, mem, other, &[]);
-    assert!(graph.update(0, NodeOp::Join).is_err());
-    lane.replay(&head(1, &[]), &graph).unwrap();
-    lane.replay(&head(2, &[]), &graph).unwrap();
+    assert!(graph.update(0, Op::Join).is_err());
+    lane.enqueue(&head(1, &[]), Op::Replay(&graph)).unwrap();
+    lane.enqueue(&head(2, &[]), Op::Replay(&graph)).unwrap();
     assert_eq!(lane.wait(2, None), Ok(true));
     let mut failed = Vec::new();
     lane.failures(&mut |tick, error| failed.push((tick, error.kind)));
@@ -184,7 +173,7 @@ fn graphs_meet_faults() {
 fn graphs_of_others_are_refused() {
     let s = stack(&[]);
     let (lane, graph): (_, Arc<dyn Graph>) = (s.rig.lane(0), Arc::new(Nothing));
-    let refused = lane.replay(&head(1, &[]), &graph).unwrap_err();
+    let refused = lane.enqueue(&head(1, &[]), Op::Replay(&graph)).unwrap_err();
     assert!(matches!(refused.kind, HalErrorKind::Unsupported), "{refused}");
     assert!(s.report.is_silent(), "{:?}", s.report);
 }

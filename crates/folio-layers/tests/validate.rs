@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use folio_core::hal::*;
-use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op, Report, Rule, Validate};
+use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Report, Rule, Validate};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,15 +45,14 @@ fn two_calls_at_once_on_a_lane() {
     unsafe impl Hooks for Through {
         fn operation(
             &self,
-            _: &LaneRef,
+            lane: &LaneRef,
             head: &HeadRef<'_>,
-            _: Op<'_>,
-            issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
+            op: Op<'_>,
         ) -> Result<(), HalError> {
             let outer = self.0.0.lock().unwrap().take();
-            let out = issue(&head.inner);
+            let out = lane.inner.enqueue(&head.inner, op);
             if let Some(outer) = outer {
-                outer.copy(&common::head(head.inner.tick + 1, &[]), &[])?;
+                outer.enqueue(&common::head(head.inner.tick + 1, &[]), Op::Copy(&[]))?;
             }
             out
         }
@@ -121,7 +120,7 @@ fn memory_that_is_gone() {
 fn bytes_out_of_bounds() {
     let (rig, report) = two();
     let (lane, mem) = (rig.lane(0), rig.alloc(0, 16));
-    let _ = lane.fill(&head(1, &[]), &[run(mem, 17)], &[1]);
+    let _ = lane.enqueue(&head(1, &[]), Op::Fill(&[run(mem, 17)], &[1]));
     found(&report, &[Rule::Bounds]);
     let beyond = MemRef { offset: 1, ..mem };
     let _ = launch(&lane, 2, &[], &[param(beyond, true, 0, 4)]);
@@ -144,9 +143,9 @@ fn shapes_that_are_empty_or_overflow() {
     let (rig, report) = two();
     let (lane, mem) = (rig.lane(0), rig.alloc(0, 16));
     let rect = |pitch, extent| [FillRect { dst: mem, pitch, extent }];
-    let _ = lane.fill(&head(1, &[]), &rect([4; 2], [1, 0, 4]), &[1]);
-    let _ = lane.fill(&head(2, &[]), &rect([u64::MAX, 4], [3, 1, 4]), &[1]);
-    let _ = lane.fill(&head(3, &[]), &rect([4; 2], [1, 1, 4]), &[1; 3]);
+    let _ = lane.enqueue(&head(1, &[]), Op::Fill(&rect([4; 2], [1, 0, 4]), &[1]));
+    let _ = lane.enqueue(&head(2, &[]), Op::Fill(&rect([u64::MAX, 4], [3, 1, 4]), &[1]));
+    let _ = lane.enqueue(&head(3, &[]), Op::Fill(&rect([4; 2], [1, 1, 4]), &[1; 3]));
     let _ = launch(&lane, 4, &[], &[param(mem, true, 3, 2)]);
     found(&report, &[Rule::Shape; 4]);
     launch(&lane, 5, &[], &[param(mem, true, 3, 0)]).unwrap();
@@ -158,14 +157,14 @@ fn operands_that_overlap() {
     let (rig, report) = two();
     let (lane, mem) = (rig.lane(0), rig.alloc(0, 64));
     let right = MemRef { offset: 16, ..mem };
-    lane.copy(&head(1, &[]), &[line(mem, right, 16)]).unwrap();
+    lane.enqueue(&head(1, &[]), Op::Copy(&[line(mem, right, 16)])).unwrap();
     launch(&lane, 2, &[], &[param(mem, false, 0, 4), param(mem, false, 0, 4)]).unwrap();
     launch(&lane, 3, &[], &[param(mem, true, 0, 2), param(mem, false, 2, 2)]).unwrap();
     found(&report, &[]);
-    let _ = lane.copy(&head(4, &[]), &[line(mem, right, 17)]);
+    let _ = lane.enqueue(&head(4, &[]), Op::Copy(&[line(mem, right, 17)]));
     let _ = launch(&lane, 5, &[], &[param(mem, true, 0, 3), param(mem, false, 2, 2)]);
     let folded = FillRect { dst: mem, pitch: [8, 4], extent: [1, 2, 8] };
-    let _ = lane.fill(&head(6, &[]), &[folded], &[1]);
+    let _ = lane.enqueue(&head(6, &[]), Op::Fill(&[folded], &[1]));
     found(&report, &[Rule::Alias; 3]);
 }
 
@@ -178,7 +177,7 @@ fn write_then_read(edge: impl Fn(&Arc<dyn Lane>) -> Option<Tick>, order: Order) 
     let waits = [Wait { lane: &a, tick: tick.unwrap_or(0) }];
     let mut out = [0; 16];
     let head = Head { order, ..head(1, &waits) };
-    b.copy(&head, &[line(mem, host(&mut out), 16)]).unwrap();
+    b.enqueue(&head, Op::Copy(&[line(mem, host(&mut out), 16)])).unwrap();
     a.wait(1, None).unwrap();
     b.wait(1, None).unwrap();
     report
@@ -217,7 +216,7 @@ fn neighbours_do_not_race_and_order_is_transitive() {
     let right = MemRef { offset: 8, ..mem };
     let mut out = [0; 8];
     let rects = [line(right, host(&mut out), 8)];
-    c.copy(&head(1, &[Wait { lane: &b, tick: 1 }]), &rects).unwrap();
+    c.enqueue(&head(1, &[Wait { lane: &b, tick: 1 }]), Op::Copy(&rects)).unwrap();
     // `a` waits for `c`, which waited for `b`: then it may write all of it.
     launch(&a, 2, &[Wait { lane: &c, tick: 1 }], &[param(mem, true, 0, 4)]).unwrap();
     found(&report, &[]);

@@ -1,12 +1,16 @@
 //! `derive(DeviceType)`.
+//!
+//! Attributes that stand below the derive change the struct after it was read here. So all that is said of the struct is
+//! checked again where it is compiled: that these are its fields, all of them, of these types, and where they are.
+//! What checks is named by way of `folio`, as all is: a program's own crate may be called `core`.
 
 use crate::conditions;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, Meta, Token, WherePredicate};
+use syn::{Data, DeriveInput, Error, Fields, Generics, Meta, Token, Type, WherePredicate};
 
 /// Expands the derive.
 pub fn expand(item: TokenStream) -> TokenStream {
@@ -65,6 +69,58 @@ fn with(
     Ok(generics)
 }
 
+/// What is asked of the fields' types: once for both traits, so that rustc tells once what is wrong.
+struct Asked {
+    /// Parameters and conditions of `Shared` and of `DeviceType`.
+    shared: Generics,
+    in_memory: Generics,
+    /// By field: its type as one of each.
+    of_shared: Vec<TokenStream>,
+    of_memory: Vec<TokenStream>,
+}
+
+impl Asked {
+    fn of(input: &DeriveInput, types: &[&Type]) -> syn::Result<Asked> {
+        let [shared, in_memory] =
+            [quote!(::folio::ir::device::Shared), quote!(::folio::DeviceType)];
+        // What is generic is in memory where its parameters are.
+        let generic = |ty: &Type| conditions::mentions(ty.to_token_stream(), &input.generics);
+        let field = |ty: &Type, of: &TokenStream| match generic(ty) {
+            true => of.clone(),
+            false => quote_spanned!(ty.span() => ::folio::fields::Field),
+        };
+        let each = |of: &TokenStream| -> Vec<TokenStream> {
+            let of = |ty: &Type| {
+                let of = field(ty, of);
+                quote_spanned!(ty.span() => <#ty as #of>)
+            };
+            types.iter().map(|ty| of(ty)).collect()
+        };
+        let with = |of: &TokenStream| {
+            with(&input.generics, types, |ty| {
+                let of = field(ty, of);
+                quote_spanned!(ty.span() => #ty: #of)
+            })
+        };
+        let (of_shared, of_memory) = (each(&shared), each(&in_memory));
+        let mut asked = Asked {
+            shared: with(&shared)?,
+            in_memory: with(&quote!(#in_memory + #shared))?,
+            of_shared,
+            of_memory,
+        };
+        let name = &input.ident;
+        if input.generics.params.is_empty() {
+            let copied = quote_spanned!(name.span() => #name: ::core::marker::Copy);
+            let copied: WherePredicate = syn::parse2(copied)?;
+            for generics in [&mut asked.shared, &mut asked.in_memory] {
+                generics.make_where_clause().predicates.push(copied.clone());
+            }
+        }
+        Ok(asked)
+    }
+}
+
 fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let Data::Struct(data) = &input.data else {
@@ -94,40 +150,20 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         names.push(ident.unraw().to_string());
         types.push(&field.ty);
     }
-    // One condition for both, so that rustc tells once what is wrong. What is generic is a device type where it is in
-    // memory only.
-    let field = |ty: &syn::Type| quote_spanned!(ty.span() => ::folio::fields::Field);
-    let (shared, in_memory) = (quote!(::folio::ir::device::Shared), quote!(::folio::DeviceType));
-    let generic = |ty: &syn::Type| conditions::mentions(ty.to_token_stream(), &input.generics);
-    let of = |of: &TokenStream| -> Vec<TokenStream> {
-        let of = |ty: &&&syn::Type| if generic(ty) { of.clone() } else { field(ty) };
-        let of = |ty| (ty, of(&ty));
-        types.iter().map(of).map(|(ty, of)| quote_spanned!(ty.span() => <#ty as #of>)).collect()
-    };
-    let (of_shared, of_memory) = (of(&shared), of(&in_memory));
-    let condition = |ty: &syn::Type, of: TokenStream| match generic(ty) {
-        true => quote_spanned!(ty.span() => #ty: #of),
-        false => {
-            let field = field(ty);
-            quote_spanned!(ty.span() => #ty: #field)
-        }
-    };
-    let both = quote!(#in_memory + #shared);
-    let mut shared = with(&input.generics, &types, |ty| condition(ty, shared.clone()))?;
-    let mut in_memory = with(&input.generics, &types, |ty| condition(ty, both.clone()))?;
-    if input.generics.params.is_empty() {
-        let copied: WherePredicate =
-            syn::parse2(quote_spanned!(name.span() => #name: ::core::marker::Copy))?;
-        for generics in [&mut shared, &mut in_memory] {
-            generics.make_where_clause().predicates.push(copied.clone());
-        }
-    }
+    let Asked { shared, in_memory, of_shared, of_memory } = Asked::of(input, &types)?;
+    let (own_params, _, own_conditions) = input.generics.split_for_impl();
     let (params, arguments, conditions) = in_memory.split_for_impl();
     let (_, _, described) = shared.split_for_impl();
-    let table = Ident::new("__types", Span::mixed_site());
-    let all = Ident::new("__all", Span::mixed_site());
-    let sizes: Vec<_> =
-        types.iter().map(|ty| quote_spanned!(ty.span() => ::core::mem::size_of::<#ty>())).collect();
+    let [table, all, end, fits] =
+        ["__types", "__all", "__end", "__fits"].map(|name| Ident::new(name, Span::mixed_site()));
+    let own = (0..idents.len()).map(|at| format_ident!("__field{at}", span = Span::mixed_site()));
+    let own: Vec<_> = own.collect();
+    let of = |ty: &syn::Type, what: &str| {
+        let what = Ident::new(what, ty.span());
+        quote_spanned!(ty.span() => ::folio::ir::device::rust::mem::#what::<#ty>())
+    };
+    let sizes: Vec<_> = types.iter().map(|ty| of(ty, "size_of")).collect();
+    let aligns: Vec<_> = types.iter().map(|ty| of(ty, "align_of")).collect();
     let padding = "a device type has no padding: add fields, or order them by size";
     let empty =
         "a device type has no field without bytes: languages of devices know none; leave it out";
@@ -147,23 +183,34 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         unsafe impl #params ::folio::DeviceType for #name #arguments #conditions {
             const CHECKED: () = {
                 #(#of_memory::CHECKED;)*
-                ::core::assert!(true #(&& #sizes > 0)*, #empty);
-                ::core::assert!(<Self as ::folio::ir::device::Shared>::IN_MEMORY, #padding);
+                ::folio::ir::device::rust::assert!(true #(&& #sizes > 0)*, #empty);
+                ::folio::ir::device::rust::assert!(<Self as ::folio::ir::device::Shared>::IN_MEMORY, #padding);
             };
         }
         #[diagnostic::do_not_recommend]
-        // SAFETY: `repr(C)` lays fields out as the description does; it says whether there is padding.
+        // SAFETY: `bits` does not compile but for these fields, zero bytes of which are values. It is `IN_MEMORY` if
+        // they follow each other as in the description, without padding.
         unsafe impl #params ::folio::ir::device::Shared for #name #arguments #described {
-            const IN_MEMORY: bool = ::core::mem::size_of::<Self>() == 0 #(+ #sizes)*
-                #(&& #sizes > 0 && #of_shared::IN_MEMORY)*;
+            const IN_MEMORY: bool = {
+                let (mut #fits, mut #end) = (true, 0);
+                #(
+                    #fits = #fits && #sizes > 0 && #of_shared::IN_MEMORY
+                        && ::folio::ir::device::rust::mem::align_of::<Self>() >= #aligns
+                        && ::folio::ir::device::rust::mem::offset_of!(Self, #idents) == #end;
+                    #end += #sizes;
+                )*
+                #fits && ::folio::ir::device::rust::mem::size_of::<Self>() == #end
+            };
             fn describe(#table: &mut ::folio::ir::Types) -> ::folio::ir::Type {
                 #(let #idents = #of_shared::describe(#table);)*
                 #table.structure(#text, &[#((#names, #idents)),*])
             }
             fn bits(self, #all: &mut ::std::vec::Vec<::core::primitive::u64>) {
-                #(#of_shared::bits(self.#idents, #all);)*
+                let Self { #(#idents: #own),* } = self;
+                #(#of_shared::bits(#own, #all);)*
             }
         }
+        impl #own_params ::folio::ir::device::NoDeref for #name #arguments #own_conditions {}
         #now
     })
 }

@@ -3,7 +3,7 @@
 use crate::body::Strips;
 use crate::function::Signature;
 use crate::parameter::Role;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 /// The views and scalars.
@@ -84,12 +84,12 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
             }
         }
     }
-    let body = quote!(Self::__body::<__M>(__grid #(, #given)*));
+    let body = quote!(Self::__body::<__M>(__proof, __grid #(, #given)*));
     let each = if signature.grouped() {
-        let own = &signature.group;
-        quote!(__launch.groups(__block, &[#(#own),*], |__grid| { #(#open)* #body; #(#close)* }))
+        quote!(__launch.groups(__block, Self::__GROUP, |__grid| { #(#open)* #body; #(#close)* }))
     } else if strips {
-        quote!(Self::__body::<__M>(__block #(, #given)*))
+        let block = quote!(::folio::ir::device::Block::new(*__block));
+        quote!(Self::__body::<__M>(__proof, #block #(, #given)*))
     } else if foldings.is_empty() {
         quote!(__block.each(|__grid| #body))
     } else {
@@ -106,20 +106,21 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     };
     quote! {
         #(#foldings)*
-        // SAFETY: the caller computes each position once.
+        // SAFETY: the caller's promise: in this mode, nothing is unproved.
+        let __proof = unsafe { ::folio::ir::device::Proof::<__M>::new() };
+        // SAFETY: the caller computes each position once; numbers are of the rows that reductions were opened for.
         unsafe { #each };
     }
 }
 
-/// The body of a kernel that has a form for strips of items: the loop over them.
-pub(crate) fn strips(signature: &Signature, strips: &Strips) -> TokenStream {
+/// The body of a kernel that has a form for strips of items: the loop over them, which are of this block.
+pub(crate) fn strips(signature: &Signature, strips: &Strips, block: &Ident) -> TokenStream {
     let rank = signature.rank();
     let Strips { strip, kept, each, .. } = strips;
     quote! {{
         #(let mut #kept = ::folio::ir::device::Lanes::new();)*
         let __rooms = [#(::folio::ir::device::Lanes::most(&#kept)),*];
-        // SAFETY: the caller's promise.
-        for #strip in unsafe { __block.strips::<#rank>(&__rooms) } {
+        for #strip in ::folio::ir::device::Block::strips::<#rank>(#block, &__rooms) {
             #each
         }
     }}

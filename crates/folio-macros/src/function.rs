@@ -4,9 +4,10 @@ use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
 use crate::parameter::{Parameter, Role, argument_of, grid_of, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
-use crate::{conditions, entry, fragments, methods, outputs, stub};
+use crate::{combine, conditions, entry, fragments, methods, names, outputs, positions, stub};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -30,6 +31,7 @@ pub enum Kind {
 /// Expands an attribute.
 pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStream {
     let (arguments, item) = (fragments::opened(arguments), fragments::opened(item));
+    let item = positions::opened(item);
     let mut function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
@@ -55,6 +57,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
             return syn::Error::new(item.span(), text).to_compile_error();
         }
     };
+    combine::resolve(&mut function.sig);
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
     walk.name = Some(function.sig.ident.clone());
@@ -133,6 +136,9 @@ impl Asked {
                 }
             }
         }
+        for size in &asked.group {
+            names::refuse(size.to_token_stream(), &mut HashSet::new(), &mut walk.errors);
+        }
         if asked.group.is_empty() && !asked.contract {
             walk.refuse(span, Asked::what(kind));
         }
@@ -182,6 +188,13 @@ impl Signature {
                 GenericParam::Lifetime(lifetime) => {
                     let text = "kernels cannot have lifetimes; values are copied";
                     walk.refuse(lifetime.span(), text);
+                }
+                GenericParam::Type(ty) if combine::is_one(&ty.ident) => {
+                    let text = format!(
+                        "`{}` is what reductions combine with; give the type parameter another name",
+                        ty.ident
+                    );
+                    walk.refuse(ty.span(), text);
                 }
                 GenericParam::Type(ty)
                     if kind != Kind::Method && !conditions::is_bound(ty, &signature.generics) =>
@@ -247,6 +260,10 @@ impl Signature {
             refuse_rank(&typed.ty, walk);
             if kind == Kind::Kernel {
                 refuse_in_memory(&typed.ty, walk);
+                if names::has_macro(typed.ty.to_token_stream()) {
+                    let text = "a parameter's type is written without macros; give it a name: `type T = ..`";
+                    walk.refuse(typed.ty.span(), text);
+                }
             }
             let (role, special) = role_of(&typed.ty);
             // Writing through a view takes it as mutable.
@@ -336,20 +353,29 @@ impl Signature {
         let (mut names, mut types) = (self.names(), self.types());
         let attributes = attributes();
         let strips = if kind == Kind::Kernel { walk.strips() } else { None };
-        let block = Ident::new("__block", Span::call_site());
-        let (body, probe, safety) = match &strips {
-            None => {
-                let probe = self.probe(&quote!(Self::__body));
-                (self.body(walk, output, native), probe, quote!())
-            }
+        let [block, proof] =
+            ["__block", "__proof"].map(|name| Ident::new(name, Span::mixed_site()));
+        let (body, probe) = match &strips {
+            None if kind == Kind::Kernel => (self.body(walk, output, native), self.probe_kernel()),
+            None => (self.body(walk, output, native), self.probe(&quote!(Self::__body))),
             // Of all items in place of one.
             Some(strips) => {
-                (names[0], types[0]) = (&block, quote!(&::folio::ir::device::Positions));
-                let body = self.body(walk, output, &entry::strips(self, strips));
-                (body, self.probe_strips(), quote!(unsafe))
+                (names[0], types[0]) = (&block, quote!(::folio::ir::device::Block<'_>));
+                let body = self.body(walk, output, &entry::strips(self, strips, &block));
+                (body, self.probe_strips())
             }
         };
+        if kind == Kind::Kernel {
+            // Kernels have indices that are not checked where they are proved.
+            names.insert(0, &proof);
+            types.insert(0, quote!(::folio::ir::device::Proof<__M>));
+        }
         let described = self.described(name, tree, &probe);
+        // Once for all: what a macro gives may differ from place to place.
+        let sizes = &self.group;
+        let sizes = self
+            .grouped()
+            .then(|| quote!(const __GROUP: &'static [::core::primitive::usize] = &[#(#sizes),*];));
         let made = match kind {
             Kind::Kernel => self.kernel(function, walk, strips.is_some()),
             Kind::Device | Kind::Method => self.plain(function),
@@ -383,8 +409,9 @@ impl Signature {
             #attributes
             impl #params #name #arguments #conditions {
                 #[inline(always)]
-                #safety fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
+                fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
                 #at
+                #sizes
                 const __FUNCTION: ::folio::ir::source::Function = #described;
             }
             #what
@@ -443,21 +470,26 @@ impl Signature {
         quote!(let _ = #body::<::folio::ir::device::Probe>(#(#nothing),*);)
     }
 
+    /// A kernel's, asked for its types.
+    fn probe_kernel(&self) -> TokenStream {
+        let (proof, nothing) =
+            (probing(), self.parameters.iter().map(|p| p.nothing(self.grouped())));
+        quote!(Self::__body::<::folio::ir::device::Probe>(#proof #(, #nothing)*);)
+    }
+
     /// The form for strips, asked for its types.
     fn probe_strips(&self) -> TokenStream {
         let mut nothing = self.parameters.iter().map(|p| p.nothing(false));
-        let (item, rank) = (nothing.next(), self.rank());
-        quote! {
-            let __block = ::folio::ir::device::no_items::<#rank>(#item);
-            // SAFETY: no item is computed.
-            unsafe { Self::__body::<::folio::ir::device::Probe>(__block #(, #nothing)*) };
-        }
+        let (proof, item, rank) = (probing(), nothing.next(), self.rank());
+        let block = quote!(::folio::ir::device::Block::none::<#rank>(#item));
+        quote!(Self::__body::<::folio::ir::device::Probe>(#proof, #block #(, #nothing)*);)
     }
 
     /// What is said of the function, as a constant; `probe` asks a Rust form for its types.
     pub fn described(&self, name: &Ident, tree: Tree, probe: &TokenStream) -> TokenStream {
         let (text, tree) = (name.unraw().to_string(), tree.text());
-        let (group, contract) = (&self.group, self.contract);
+        let contract = self.contract;
+        let group = if self.grouped() { quote!(Self::__GROUP) } else { quote!(&[]) };
         let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
         quote! {{
             use ::folio::ir::source as __s;
@@ -465,7 +497,7 @@ impl Signature {
             __s::Function {
                 name: #text,
                 file: ::core::file!(),
-                group: &[#(#group),*],
+                group: #group,
                 contract: #contract,
                 params: &[#(#texts),*],
                 body: &__TREE,
@@ -485,6 +517,7 @@ impl Signature {
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
         let unproved = &walk.known.unproved;
+        let guards = self.guards(&walk.known.undecided);
         let in_groups =
             self.grouped().then(|| quote!(let __in = __launch.in_groups::<#rank>(__block);));
         let made = entry::made(self);
@@ -519,6 +552,7 @@ impl Signature {
                     #in_groups
                     0 #(+ #unproved)*
                 }
+                #guards
                 #[allow(unused_variables, clippy::indexing_slicing, reason = "written by a macro")]
                 #[inline(always)]
                 unsafe fn items<__M: ::folio::ir::device::Mode>(
@@ -532,6 +566,37 @@ impl Signature {
                 }
             }
             #call
+        }
+    }
+
+    /// What looks at a kernel's guards, and computes what is in the interior of all of them.
+    fn guards(&self, undecided: &[TokenStream]) -> TokenStream {
+        if undecided.is_empty() {
+            return quote!();
+        }
+        let (rank, made) = (self.rank(), entry::made(self));
+        quote! {
+            #[allow(unused_variables, clippy::all, reason = "written by a macro")]
+            unsafe fn undecided(
+                __scalars: &[::core::primitive::u64],
+                __memory: &[::folio::ir::device::ParamPtr],
+                __block: &::folio::ir::device::Positions,
+                __launch: &::folio::ir::device::Launched,
+            ) -> ::core::option::Option<::core::primitive::usize> {
+                use ::folio::ir::device::Ends as __Ends;
+                #(#made)*
+                let __at = __Ends::positions::<#rank>(__block);
+                ::core::option::Option::Some(0 #(+ #undecided)*)
+            }
+            unsafe fn interior(
+                __scalars: &[::core::primitive::u64],
+                __memory: &[::folio::ir::device::ParamPtr],
+                __block: &::folio::ir::device::Positions,
+                __launch: &::folio::ir::device::Launched,
+            ) {
+                // SAFETY: the caller's promise.
+                unsafe { ::folio::ir::device::best::<Self, true>(__scalars, __memory, __block, __launch) }
+            }
         }
     }
 
@@ -572,7 +637,7 @@ impl Signature {
                 Role::Local => quote!(#to::local(&mut __call);),
                 Role::Item(_) | Role::Group(_) => quote!(),
             });
-            each.collect()
+            quote!(#(#each)*)
         };
         let (passed, lent_to) =
             (passed(&quote!(::folio::KernelCall)), passed(&quote!(::folio::HostCall)));
@@ -589,9 +654,11 @@ impl Signature {
                 -> ::folio::KernelCall<#name #arguments, #rank> #conditions
             {
                 // SAFETY: the arguments follow in the order of the parameters, which they fit.
-                let mut __call = unsafe { ::folio::KernelCall::begin() };
-                #passed
-                __call
+                unsafe {
+                    let mut __call = ::folio::KernelCall::begin();
+                    #passed
+                    __call
+                }
             }
             impl #params #name #arguments #conditions {
                 /// Runs it on slices, here and now: for tests, and debuggers.
@@ -600,10 +667,11 @@ impl Signature {
                     __items: impl ::core::convert::Into<::folio::Items<#rank>> #(, #names: #lent)*
                 ) -> ::folio::Result<()> {
                     // SAFETY: as for a call; what is lent is borrowed until this returns.
-                    let mut __call = unsafe {
-                        ::folio::HostCall::<#name #arguments, #rank>::begin()
+                    let __call = unsafe {
+                        let mut __call = ::folio::HostCall::<#name #arguments, #rank>::begin();
+                        #lent_to
+                        __call
                     };
-                    #lent_to
                     ::folio::HostCall::run(__call, __items)
                 }
             }
@@ -628,6 +696,14 @@ impl Signature {
                 #name #turbofish::__body::<::folio::ir::device::Checked>(#(#names),*)
             }
         }
+    }
+}
+
+/// With this a body is only asked for its types.
+fn probing() -> TokenStream {
+    quote! {
+        // SAFETY: it computes nothing.
+        unsafe { ::folio::ir::device::Proof::new() }
     }
 }
 

@@ -13,6 +13,7 @@
 //! errors of a function come at once (`errors`).
 
 mod body;
+mod combine;
 mod conditions;
 mod derive;
 mod entry;
@@ -22,31 +23,31 @@ mod function;
 #[cfg(test)]
 mod fuzz;
 mod methods;
+mod names;
 mod outputs;
 mod parameter;
 mod pattern;
+mod positions;
 mod refused;
 mod stub;
 mod tree;
 
 use proc_macro::TokenStream;
 
-/// Makes a function a kernel. The attribute's arguments: `group = 256` or `group = [16, 16]`, the size of its groups;
-/// `contract`, by which devices may round a product and the sum or difference that uses it once instead of twice.
+// The examples of these pages are tests of `folio`, without which they do not compile.
+#[doc = include_str!("docs/kernel.md")]
 #[proc_macro_attribute]
 pub fn kernel(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(arguments.into(), item.into(), function::Kind::Kernel).into()
 }
 
-/// Makes a function one that kernels can call; it remains an ordinary function, too. On an `impl` of a struct it
-/// makes its functions such, `self` by value; on the `impl` of an operator, kernels have that operator.
+#[doc = include_str!("docs/device_fn.md")]
 #[proc_macro_attribute]
 pub fn device_fn(arguments: TokenStream, item: TokenStream) -> TokenStream {
     function::expand(arguments.into(), item.into(), function::Kind::Device).into()
 }
 
-/// Makes a struct one that kernels can compute with. It must be `repr(C)`, `Copy`, without
-/// padding, and its fields device types.
+#[doc = include_str!("docs/device_type.md")]
 #[proc_macro_derive(DeviceType)]
 pub fn device_type(item: TokenStream) -> TokenStream {
     derive::expand(item.into()).into()

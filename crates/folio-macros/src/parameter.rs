@@ -122,12 +122,13 @@ impl Parameter {
                 <#ty as ::folio::ir::device::ViewParam>::View<'_>
             },
             Role::Local => quote_spanned! {ty.span()=>
-                <#ty as ::folio::ir::device::LocalParam>::Array
+                <#ty as ::folio::ir::device::LocalParam>::Array<'_>
             },
             Role::Reduce => {
                 let name = if grouped { quote!(Gives) } else { quote!(Give) };
                 quote_spanned! {ty.span()=>
                     ::folio::ir::device::#name<
+                        '_,
                         <#ty as ::folio::ir::device::ReduceParam>::Value,
                         <#ty as ::folio::ir::device::ReduceParam>::Combine,
                     >
@@ -146,7 +147,7 @@ impl Parameter {
             Role::Group(rank) => (quote!(Group), usize::from(rank)),
             _ => return TokenStream::new(),
         };
-        quote_spanned!(self.ty.span() => ::folio::ir::device::#name<#rank>)
+        quote_spanned!(self.ty.span() => ::folio::ir::device::#name<'_, #rank>)
     }
 
     pub fn entry(&self) -> TokenStream {
@@ -167,9 +168,10 @@ impl Parameter {
         let ty = &self.ty;
         match self.role {
             Role::View => quote!(<#ty as ::folio::ir::device::ViewParam>::none()),
-            Role::Local => quote!(<#ty as ::folio::ir::device::LocalParam>::none()),
-            Role::Reduce if grouped => quote!(::folio::ir::device::Gives::none()),
-            Role::Reduce => quote!(::folio::ir::device::Gives::none().of(0)),
+            // SAFETY: bodies that are probed use nothing.
+            Role::Local => quote!(unsafe { <#ty as ::folio::ir::device::LocalParam>::none() }),
+            Role::Reduce if grouped => quote!(unsafe { ::folio::ir::device::Gives::none() }),
+            Role::Reduce => quote!(unsafe { ::folio::ir::device::Give::none() }),
             Role::Item(_) | Role::Group(_) => {
                 let at = Span::mixed_site().located_at(ty.span());
                 quote_spanned! {at=>

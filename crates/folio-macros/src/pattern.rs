@@ -4,7 +4,7 @@ use crate::errors::Errors;
 use crate::tree::Tree;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Ident, Pat};
+use syn::{Ident, Pat, PatSlice, PatTuple};
 
 /// The local variables that are visible, innermost last, with their numbers.
 #[derive(Default)]
@@ -91,8 +91,8 @@ impl Scopes {
             Pat::Wild(_) => Tree::of("_"),
             Pat::Type(p) => self.pattern(&p.pat, errors),
             Pat::Paren(p) => self.pattern(&p.pat, errors),
-            Pat::Tuple(p) => {
-                let parts: Vec<_> = p.elems.iter().map(|p| self.pattern(p, errors)).collect();
+            Pat::Tuple(PatTuple { elems, .. }) | Pat::Slice(PatSlice { elems, .. }) => {
+                let parts: Vec<_> = elems.iter().map(|p| self.pattern(p, errors)).collect();
                 Tree::of("names").parts(&parts)
             }
             other => {

@@ -233,11 +233,9 @@ pub fn verdict_of(
 fn tellings(program: &Program, planned: &Planned, told: bool) -> RangeInclusive<usize> {
     // A loss may fail what it leaves without data, too.
     let most = if matches!(planned.fault, Fault::Lose) { usize::MAX } else { 1 };
-    // For want of memory an allocation is tried again, and rows that are not packed go as they are.
+    // For want of memory an allocation is tried again.
     let out = matches!(planned.fault, Fault::Now(HalErrorKind::OutOfMemory { .. }));
-    let packs = program.config.sim.as_ref().is_some_and(|sim| sim.dear_rows)
-        || !program.config.machines.is_empty();
-    let retried = (out || packs) && planned.site == Site::Alloc;
+    let retried = out && planned.site == Site::Alloc;
     // Nobody may ask for the device any more, nor for what was dropped with the runtime.
     let unasked = planned.site.only_loses() || program.config.abrupt;
     usize::from(told || !(retried || unasked))..=most

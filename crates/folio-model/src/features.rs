@@ -48,7 +48,6 @@ pub const ALL: &[Feature] = &[
     "data that a host guard holds",
     "a command that failed",
     "a queue of two threads",
-    "packed rows",
     "a buffer of two threads",
     "a scope",
     "a scope in a scope",
@@ -75,7 +74,6 @@ pub const FAULTS: &[Feature] = &[
     "raw memory ordered by a command in between",
     "USM that became a buffer",
     "a buffer over USM",
-    "packed rows",
     "a budget that was exceeded",
     "a runtime dropped at once",
     "a kernel that a device loaded",
@@ -119,9 +117,6 @@ pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
     let seen = record.steps.iter().map(|s| (s.id, s)).collect::<BTreeMap<_, _>>();
     if record.made.iter().any(|made| *made != Outcome::Fine) {
         looker.found.insert("memory that was not made");
-    }
-    if record.sums.as_ref().is_some_and(|(runtime, _)| runtime.packed > 0) {
-        looker.found.insert("packed rows");
     }
     if program.config.abrupt {
         looker.found.insert("a runtime dropped at once");

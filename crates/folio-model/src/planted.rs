@@ -8,13 +8,13 @@ use crate::program::Action;
 use crate::world::Wrap;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
-    AllocReq, Allocation, Backend, CopyRect, HalError, Head, Lost, MemBase, Tick, Wait,
+    AllocReq, Allocation, Backend, HalError, Head, Lost, MemBase, Op, Tick, Wait,
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::planted::Planted as InEngine;
 use folio_core::{Event, RuntimeBuilder};
-use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer, Op};
-use std::collections::{HashMap, HashSet};
+use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -31,8 +31,6 @@ pub enum Bug {
     NeighbourCurrent,
     /// A transfer does nothing.
     DroppedTransfer,
-    /// Rows are not gathered before they are sent in one piece.
-    DroppedGather,
     /// A page that has arrived is not known to be there.
     NeedlessTransfer,
     /// A discard takes the page after it, too.
@@ -99,8 +97,6 @@ struct Hook {
     bug: Bug,
     uses: Mutex<HashMap<(u32, Tick), Uses>>,
     copies: Mutex<HashMap<(u32, Tick), ()>>,
-    /// Memory for packed rows: devices and handles.
-    packed: Mutex<HashSet<(u32, u64)>>,
     seen: AtomicU64,
 }
 
@@ -109,24 +105,13 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Hook {
-    fn gathers(&self, rect: &CopyRect) -> bool {
-        let packed = locked(&self.packed);
-        let is_packed = |base| match base {
-            MemBase::Device { device, handle } => packed.contains(&(device, handle)),
-            MemBase::Host(_) => false,
-        };
-        is_packed(rect.dst.base)
-            && matches!((rect.src.base, rect.dst.base),
-            (MemBase::Device { device: a, .. }, MemBase::Device { device: b, .. }) if a == b)
-    }
-
     /// Issues an operation without the waits that the bug has lost.
     fn issue(
         &self,
         lane: &LaneRef,
         head: &HeadRef<'_>,
         uses: Uses,
-        run: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
+        op: Op<'_>,
     ) -> Result<(), HalError> {
         let mut known = locked(&self.uses);
         let lost = |id: Option<u32>, tick: Tick| {
@@ -147,7 +132,7 @@ impl Hook {
             .collect();
         known.insert((lane.id, head.inner.tick), uses);
         drop(known);
-        run(&Head { waits: &waits, ..head.inner })
+        lane.inner.enqueue(&Head { waits: &waits, ..head.inner }, op)
     }
 }
 
@@ -158,9 +143,6 @@ unsafe impl Hooks for Hook {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         let mut made = device.inner.usm().alloc(req)?;
         made.zeroed |= self.bug == Bug::Unzeroed;
-        if req.label == "packed rows" {
-            locked(&self.packed).insert((device.index, made.handle));
-        }
         Ok(made)
     }
 
@@ -170,13 +152,7 @@ unsafe impl Hooks for Hook {
         }
     }
 
-    fn operation(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
         let args = match op {
             Op::Copy(rects) => {
                 let uses = (
@@ -186,24 +162,23 @@ unsafe impl Hooks for Hook {
                 locked(&self.copies).insert((lane.id, head.inner.tick), ());
                 let lost = match self.bug {
                     Bug::DroppedTransfer => self.seen.fetch_add(1, Ordering::Relaxed) == 1,
-                    Bug::DroppedGather => rects.iter().any(|r| self.gathers(r)),
                     _ => false,
                 };
                 if lost {
-                    return self.issue(lane, head, uses, |head| lane.inner.copy(head, &[]));
+                    return self.issue(lane, head, uses, Op::Join);
                 }
-                return self.issue(lane, head, uses, issue);
+                return self.issue(lane, head, uses, op);
             }
             Op::Fill(rects, _) => {
                 let uses = (Vec::new(), rects.iter().map(|r| r.dst.base).collect());
-                return self.issue(lane, head, uses, issue);
+                return self.issue(lane, head, uses, op);
             }
             Op::Switch(mem, ..) => {
-                return self.issue(lane, head, (Vec::new(), vec![mem.base]), issue);
+                return self.issue(lane, head, (Vec::new(), vec![mem.base]), op);
             }
             Op::Launch(_, _, args) => args,
-            Op::Hint(..) | Op::Replay(_) => {
-                return self.issue(lane, head, Uses::default(), issue);
+            Op::Hint(..) | Op::Replay(_) | Op::Join => {
+                return self.issue(lane, head, Uses::default(), op);
             }
         };
         let part = |write| {
@@ -212,7 +187,7 @@ unsafe impl Hooks for Hook {
         };
         let uses = (part(false), part(true));
         let freed = args.params.first().map(|p| p.mem.base);
-        let out = self.issue(lane, head, uses, issue);
+        let out = self.issue(lane, head, uses, op);
         if self.bug == Bug::FreedEarly
             && let Some(MemBase::Device { handle, .. }) = freed
             && self.seen.fetch_add(1, Ordering::Relaxed) == 0

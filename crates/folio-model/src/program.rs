@@ -53,8 +53,6 @@ pub struct Sim {
     pub copy_lanes: bool,
     /// Direct copies between devices.
     pub peers: bool,
-    /// Rows are dear to copy between memories, so that they are packed.
-    pub dear_rows: bool,
     /// Latency of kernels and fills, and of copies.
     pub late: [u64; 2],
     /// Random latency.

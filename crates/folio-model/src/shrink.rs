@@ -73,7 +73,7 @@ fn simplifications(program: &Program) -> Vec<Change> {
         all.push(Box::new(move |p| p.buffers[at].page = None));
     }
     if program.config.sim.is_some() {
-        let sims: [fn(&mut crate::program::Sim); 13] = [
+        let sims: [fn(&mut crate::program::Sim); 12] = [
             |s| s.notifies = false,
             |s| s.jitter = 0,
             |s| s.late = [1, 1],
@@ -86,7 +86,6 @@ fn simplifications(program: &Program) -> Vec<Change> {
             |s| s.groups = Groups::One,
             |s| s.copy_lanes = true,
             |s| s.peers = false,
-            |s| s.dear_rows = false,
         ];
         for change in sims {
             all.push(Box::new(move |p| {

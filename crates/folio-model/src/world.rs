@@ -110,7 +110,7 @@ pub fn frozen(copies: bool) -> &'static [LaneKind] {
 fn sim_backend(sim: &Sim) -> SimBackend {
     let mut builder = SimBackend::builder().notifies(sim.notifies);
     // Dearer than a thread of the host is.
-    let link = Link { row_ns: if sim.dear_rows { 1_000_000 } else { 0 }, ..Link::default() };
+    let link = Link::default();
     for device in 0..sim.devices {
         let group = match sim.groups {
             Groups::One => Some(0),

@@ -78,11 +78,6 @@ fn planted_dropped_transfer_of_opencl_is_caught() {
 }
 
 #[test]
-fn planted_dropped_gather_is_caught() {
-    caught(Bug::DroppedGather, Target::Sim, 0, |why| why.contains("0xa5a5a5a5"));
-}
-
-#[test]
 fn planted_needless_transfer_is_caught() {
     caught(Bug::NeedlessTransfer, Target::Sim, 0, |why| why.contains("Tally"));
 }

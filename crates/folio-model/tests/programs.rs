@@ -2,8 +2,7 @@
 //! BUF-03, BUF-06, BUF-07, DEP-04, MEM-01, POL-07, USM-01, USM-02, ERR-02, ERR-03).
 
 use folio_model::features::{self, Tally};
-use folio_model::generate::{self, Menu, Target};
-use folio_model::run::{self, PATIENCE};
+use folio_model::generate::{Menu, Target};
 use folio_model::suite::{Budget, absent, cases, line, program_case};
 use folio_model::world::{Plain, Wrap};
 use std::sync::Arc;
@@ -35,20 +34,4 @@ fn suite_programs() {
     assert!(absent.is_empty(), "in {done} programs there was never {absent:?}");
     let least = budget.cases.unwrap_or(budget.least);
     assert!(done >= least, "{done} programs, at least {least} asked");
-}
-
-/// XFER-04: among the programs there are some whose rows are packed.
-#[test]
-fn programs_pack_rows() {
-    let plain: Arc<dyn Wrap> = Arc::new(Plain);
-    let packed = |seed| {
-        let program = generate::program(seed, menu(seed));
-        let dear = program.config.sim.as_ref().is_some_and(|sim| sim.dear_rows);
-        let record = run::run(&program, &plain, PATIENCE).unwrap();
-        let packed = record.sums.map_or(0, |(runtime, _)| runtime.packed);
-        assert!(dear || packed == 0, "seed {seed}");
-        packed
-    };
-    let all = (1..=600).map(packed);
-    assert!(all.filter(|packed| *packed > 0).count() > 10);
 }

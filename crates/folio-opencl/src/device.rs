@@ -12,9 +12,8 @@ use folio_core::hal::{
     UsmAllocator,
 };
 use folio_core::ir::emit::Cut;
-use std::any::Any;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// What a device and its lanes share.
@@ -44,12 +43,12 @@ pub(crate) enum Loaded {
     Opaque(Opaque),
 }
 
-/// What is loaded, by the numbers of handles: it stays until the device goes, so who looks it up needs no lock. Shelf `s`
-/// has room for `2^s`.
+/// What is loaded, by the numbers of handles, which do not come again. A launch looks a number up
+/// without a lock. Shelf `s` has room for `2^s`.
 #[derive(Debug)]
 struct Kernels<T> {
-    shelves: [OnceLock<Box<[OnceLock<T>]>>; SHELVES],
-    /// How many there are.
+    shelves: [OnceLock<Box<[AtomicPtr<T>]>>; SHELVES],
+    /// How many numbers have been given.
     count: Mutex<u64>,
 }
 
@@ -67,19 +66,49 @@ impl<T> Kernels<T> {
         Kernels { shelves: [const { OnceLock::new() }; SHELVES], count: Mutex::new(0) }
     }
 
-    fn get(&self, number: u64) -> Option<&T> {
+    fn place(&self, number: u64) -> Option<&AtomicPtr<T>> {
         let (shelf, at) = place(number);
-        self.shelves.get(shelf)?.get()?.get(at)?.get()
+        self.shelves.get(shelf)?.get()?.get(at)
+    }
+
+    fn get(&self, number: u64) -> Option<&T> {
+        let at = self.place(number)?.load(Ordering::Acquire);
+        // SAFETY: null, or from `add`; `remove` takes it back when nothing uses this number any
+        // more, which its caller promises.
+        unsafe { at.as_ref() }
     }
 
     /// None if there is no room.
     fn add(&self, loaded: T) -> Option<u64> {
         let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
-        let (number, (shelf, at)) = (*count, place(*count));
-        let places = || (0..1usize << shelf).map(|_| OnceLock::new()).collect();
-        self.shelves.get(shelf)?.get_or_init(places).get(at)?.set(loaded).ok()?;
+        let (number, (shelf, _)) = (*count, place(*count));
+        let places = || (0..1usize << shelf).map(|_| AtomicPtr::default()).collect();
+        self.shelves.get(shelf)?.get_or_init(places);
+        self.place(number)?.store(Box::into_raw(Box::new(loaded)), Ordering::Release);
         *count += 1;
         Some(number)
+    }
+
+    /// Drops what a number stands for.
+    ///
+    /// # Safety
+    /// No reference that [`get`](Self::get) has given for this number is used any more.
+    unsafe fn remove(&self, number: u64) {
+        let Some(place) = self.place(number) else { return };
+        let at = place.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        if !at.is_null() {
+            // SAFETY: `add` made it from a box, and the swap has taken it once; the caller's promise.
+            drop(unsafe { Box::from_raw(at) });
+        }
+    }
+}
+
+impl<T> Drop for Kernels<T> {
+    fn drop(&mut self) {
+        for number in 0..*self.count.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            // SAFETY: `&mut self`: there are no references.
+            unsafe { self.remove(number) };
+        }
     }
 }
 
@@ -198,6 +227,11 @@ unsafe impl Device for OpenClDevice {
         core.kernels.add(made).map(KernelHandle).ok_or_else(full)
     }
 
+    fn unload(&self, handle: KernelHandle) {
+        // SAFETY: every operation that names it has ended (the engine's part of the contract).
+        unsafe { self.0.kernels.remove(handle.0) };
+    }
+
     fn check(
         &self,
         handle: KernelHandle,
@@ -214,12 +248,8 @@ unsafe impl Device for OpenClDevice {
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {
-        let other = other.as_any().downcast_ref::<OpenClDevice>()?;
+        let other = other.downcast_ref::<OpenClDevice>()?;
         Arc::ptr_eq(&self.0.shared, &other.0.shared).then(Link::default)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -271,5 +301,11 @@ mod tests {
         for number in [100, 5000, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
             assert_eq!(kernels.get(number), None);
         }
+        for _ in 0..2 {
+            // SAFETY: nothing of it is borrowed.
+            unsafe { kernels.remove(7) };
+        }
+        assert_eq!((kernels.get(7), kernels.get(8)), (None, Some(&"8".to_owned())));
+        assert_eq!(kernels.add("new".to_owned()), Some(100), "numbers do not come again");
     }
 }

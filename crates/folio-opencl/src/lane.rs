@@ -19,11 +19,10 @@ use crate::verdict::{Told, Verdicts};
 use crate::words::Words;
 use crate::work::{Commands, Kept};
 use folio_core::hal::{
-    Args, CopyRect, FillRect, Foreign, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane,
-    Lost, MemRef, Param, Side, Tick, Timing,
+    Args, Foreign, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane, Lost, Op, Param, Tick,
+    Timing,
 };
 use opencl_sys::cl_command_queue;
-use std::any::Any;
 use std::collections::VecDeque;
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -197,7 +196,7 @@ impl OpenClLane {
     fn waits(&self, head: &Head<'_>) -> Result<Vec<Arc<Event>>, HalError> {
         let mut events = Vec::new();
         for wait in head.waits {
-            let other = wait.lane.as_any().downcast_ref::<OpenClLane>();
+            let other = wait.lane.downcast_ref::<OpenClLane>();
             let ours = |other: &&OpenClLane| Arc::ptr_eq(&other.core.shared, &self.core.shared);
             let Some(other) = other.filter(ours) else {
                 let what = "a wait for a lane of another context";
@@ -429,19 +428,7 @@ impl State {
     }
 }
 
-// SAFETY: the queue runs what it is given in order, after barriers for what each operation waits
-// for; a tick shows when its commands, and all before, have ended.
-unsafe impl Lane for OpenClLane {
-    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        // It may take long, so nothing is locked.
-        rects.iter().for_each(|rect| self.core.shared.downloads.wait_before(rect));
-        self.issue(head, |commands| rects.iter().try_for_each(|rect| commands.copy(rect)))
-    }
-
-    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
-        self.issue(head, |commands| rects.iter().try_for_each(|rect| commands.fill(rect, pattern)))
-    }
-
+impl OpenClLane {
     fn launch(
         &self,
         head: &Head<'_>,
@@ -453,8 +440,7 @@ unsafe impl Lane for OpenClLane {
             KernelRef::Loaded(handle) => handle,
             KernelRef::Foreign(task) => return self.foreign(head, args.params, task),
             KernelRef::Native(_) => {
-                self.issue(head, |_| Ok(()))?;
-                return Err(HalError::unsupported("a kernel of the host"));
+                return self.refuse(head, HalError::unsupported("a kernel of the host"));
             }
         };
         match self.core.loaded(handle) {
@@ -469,9 +455,26 @@ unsafe impl Lane for OpenClLane {
             Err(error) => self.issue(head, |_| Err(error.clone())),
         }
     }
+}
 
-    fn switch(&self, head: &Head<'_>, mem: MemRef, _: u64, to: Side) -> Result<(), HalError> {
-        self.issue(head, |commands| commands.switch(&mem, to))
+// SAFETY: the queue runs what it is given in order, after barriers for what each operation waits
+// for; a tick shows when its commands, and all before, have ended.
+unsafe impl Lane for OpenClLane {
+    fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError> {
+        match op {
+            Op::Copy(rects) => {
+                // It may take long, so nothing is locked.
+                rects.iter().for_each(|rect| self.core.shared.downloads.wait_before(rect));
+                self.issue(head, |commands| rects.iter().try_for_each(|rect| commands.copy(rect)))
+            }
+            Op::Fill(rects, pattern) => self.issue(head, |commands| {
+                rects.iter().try_for_each(|rect| commands.fill(rect, pattern))
+            }),
+            Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
+            Op::Switch(mem, _, to) => self.issue(head, |commands| commands.switch(&mem, to)),
+            Op::Join => self.issue(head, |_| Ok(())),
+            Op::Hint(..) | Op::Replay(_) => self.refuse(head, HalError::unsupported(op.name())),
+        }
     }
 
     fn awaited(&self, tick: Tick) {
@@ -574,10 +577,6 @@ unsafe impl Lane for OpenClLane {
         let [queued, started, _] = timed.first.times().ok()?;
         let [_, _, ended] = timed.last.times().ok()?;
         Some(Timing { queued, started, ended })
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

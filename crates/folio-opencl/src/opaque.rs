@@ -7,6 +7,7 @@ use crate::module::Arguments;
 use crate::program::build;
 use crate::threads::{MOST_BLOCKS, volume};
 use crate::work::Commands;
+use folio_core::Label;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase, Param};
 use folio_core::ir::emit::narrowed;
@@ -164,14 +165,16 @@ impl Opaque {
         let options: Vec<&str> = options.iter().copied().chain([TELL]).collect();
         let program = build(core, text, &options)?;
         let kernel = Kernel::new(&program, name).map_err(|error| {
-            let what = format!("there is no kernel `{name}` in the code ({})", error.message);
+            let name = Label::from(name);
+            let what = format!("there is no kernel {name} in the code ({})", error.message);
             of_the_user(error, HalErrorKind::Build, what)
         })?;
         let params: Vec<Takes> = (0..count(&kernel)?).map(|nth| Takes::of(&kernel, nth)).collect();
         if let Some(nth) = params.iter().position(|takes| takes.kind == Kind::Other) {
             let what = format!(
-                "{} of kernel `{name}` is no number, struct or pointer, and nothing else can be passed",
-                params[nth].named(nth)
+                "{} of kernel {} is no number, struct or pointer, and nothing else can be passed",
+                params[nth].named(nth),
+                Label::from(name)
             );
             return Err(HalError::new(HalErrorKind::Build, what));
         }

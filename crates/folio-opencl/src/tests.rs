@@ -10,7 +10,7 @@ use folio_core::Runtime;
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, FillRect, Foreign, Geometry,
     HalError, HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
-    Lost, MemBase, MemRef, Notify, Order, Param, Side, Source, Tick, Unavailable, Wait,
+    Lost, MemBase, MemRef, Notify, Op, Order, Param, Side, Source, Tick, Unavailable, Wait,
 };
 use folio_core::ir::emit::Cut;
 use folio_core::ir::parse::parse;
@@ -191,18 +191,18 @@ impl Bench {
         let (params, geometry) = ([self.param(elements)], Geometry::new(1, [1, 1, self.len]));
         let args = Args { proved, ..Args::new(&params) };
         let kernel = KernelRef::Loaded(self.twice);
-        self.lane.launch(&self.head(&[]), kernel, &geometry, &args).unwrap();
+        self.lane.enqueue(&self.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
         self.enqueue();
     }
 
     /// What is held.
     fn enqueue(&self) {
-        self.lane.as_any().downcast_ref::<OpenClLane>().unwrap().enqueue();
+        self.lane.downcast_ref::<OpenClLane>().unwrap().enqueue();
     }
 
     /// Empty but for what it waits for.
     fn meet(&self, lane: &Arc<dyn Lane>, tick: Tick) {
-        self.lane.copy(&self.head(&[Wait { lane, tick }]), &[]).unwrap();
+        self.lane.enqueue(&self.head(&[Wait { lane, tick }]), Op::Copy(&[])).unwrap();
     }
 
     /// Copies between the memory and the host's, and waits.
@@ -223,7 +223,7 @@ impl Bench {
             dst_pitch: [bytes; 2],
             extent: [1, 1, bytes],
         };
-        self.lane.copy(&self.head(&[]), &[rect]).unwrap();
+        self.lane.enqueue(&self.head(&[]), Op::Copy(&[rect])).unwrap();
     }
 
     fn finish(&self) {
@@ -235,14 +235,14 @@ impl Bench {
         &self,
         run: impl FnOnce(cl_command_queue, cl_context) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        let mut run = Some(run);
-        let mut task = |native: &dyn std::any::Any| {
+        let run = Cell::new(Some(run));
+        let task = |native: &dyn std::any::Any| {
             let native = native.downcast_ref::<Native>().unwrap();
             run.take().unwrap()(native.queue, native.context)
         };
         let (kernel, geometry) =
-            (KernelRef::Foreign(Foreign::new(&mut task)), Geometry::new(1, [1; 3]));
-        self.lane.launch(&self.head(&[]), kernel, &geometry, &Args::new(&[]))
+            (KernelRef::Foreign(Foreign::new(&task)), Geometry::new(1, [1; 3]));
+        self.lane.enqueue(&self.head(&[]), Op::Launch(kernel, &geometry, &Args::new(&[])))
     }
 
     /// What comes later on this lane waits for the gate.
@@ -319,7 +319,7 @@ fn fills_take_few_calls() {
         bench.copy(&mut vec![f32::from_ne_bytes([1; 4]); 16 << 10], true);
         let calls = calls_of(|| {
             let rect = rect(extent, pitch, offset);
-            bench.lane.fill(&bench.head(&[]), &[rect], &[7, 8, 9]).unwrap();
+            bench.lane.enqueue(&bench.head(&[]), Op::Fill(&[rect], &[7, 8, 9])).unwrap();
         });
         let enqueued: usize =
             calls.iter().filter(|(name, _)| name.starts_with("clEnqueue")).map(|(_, n)| n).sum();
@@ -402,14 +402,13 @@ fn what_was_enqueued_fails_later() {
     was_refused();
     let failures = bench.failures();
     assert!(matches!(failures[..], [(tick, _)] if tick == bench.last.get()), "{failures:?}");
-    let mut task = |_: &dyn std::any::Any| {
+    let task = |_: &dyn std::any::Any| {
         refuse("clEnqueueMarkerWithWaitList", 0);
         Ok(())
     };
-    let (kernel, geometry) =
-        (KernelRef::Foreign(Foreign::new(&mut task)), Geometry::new(1, [1; 3]));
+    let (kernel, geometry) = (KernelRef::Foreign(Foreign::new(&task)), Geometry::new(1, [1; 3]));
     let head = Head { timed: true, ..bench.head(&[]) };
-    bench.lane.launch(&head, kernel, &geometry, &Args::new(&[])).unwrap();
+    bench.lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
     bench.finish();
     let failures = bench.failures();
     assert!(matches!(failures[..], [(tick, _)] if tick == bench.last.get()), "{failures:?}");

@@ -5,11 +5,10 @@ use crate::lane::SimLane;
 use crate::shared::Core;
 use crate::timeline::{LaneState, gone};
 use folio_core::hal::{
-    AllocReq, Allocation, Caps, Device, DeviceInfo, DeviceKind, HalError, KernelHandle,
-    KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, PointerInfo, UsmAllocator,
-    WaitGroup,
+    AllocReq, Allocation, Argument, Caps, Device, DeviceInfo, DeviceKind, Geometry, HalError,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, PointerInfo,
+    UsmAllocator, WaitGroup,
 };
-use std::any::Any;
 use std::sync::Arc;
 
 /// What one simulated device is like. The default: 1 GiB of its own memory, all lane kinds, native
@@ -27,7 +26,6 @@ pub struct DeviceSpec {
     hints: bool,
     links: bool,
     host_link: Link,
-    own_link: Link,
     max_in_flight: u32,
     courier: Option<u32>,
     one_at_a_time: bool,
@@ -55,7 +53,6 @@ impl DeviceSpec {
             hints: true,
             links: true,
             host_link: Link::default(),
-            own_link: Link::default(),
             max_in_flight: 4096,
             courier: None,
             one_at_a_time: false,
@@ -140,12 +137,6 @@ impl DeviceSpec {
         self
     }
 
-    /// What copies inside its memory are said to cost.
-    pub fn own_link(mut self, link: Link) -> DeviceSpec {
-        self.own_link = link;
-        self
-    }
-
     /// Bytes of memory.
     pub fn memory(mut self, bytes: u64) -> DeviceSpec {
         self.memory = bytes;
@@ -220,7 +211,6 @@ impl DeviceSpec {
         caps.batches = self.batch > 1;
         caps.max_in_flight = self.max_in_flight;
         caps.host_link = self.host_link;
-        caps.own_link = self.own_link;
         DeviceInfo {
             name: format!("simulated device {backend}:{index}"),
             vendor: "Folio".into(),
@@ -290,18 +280,28 @@ unsafe impl Device for SimDevice {
         Ok(self.core.shared.change(|world| world.load(self.index, kernel)))
     }
 
+    fn unload(&self, handle: KernelHandle) {
+        self.core.shared.change(|world| world.unload(self.index, handle));
+    }
+
+    fn check(
+        &self,
+        handle: KernelHandle,
+        geometry: &Geometry,
+        _: &[Argument],
+    ) -> Result<(), HalError> {
+        let loaded = self.core.shared.change(|world| world.loaded(self.index, handle))?;
+        loaded.check(geometry)
+    }
+
     fn peer(&self, other: &dyn Device) -> Option<Link> {
-        let other = other.as_any().downcast_ref::<SimDevice>()?;
+        let other = other.downcast_ref::<SimDevice>()?;
         if !Arc::ptr_eq(&self.core, &other.core) {
             return None;
         }
         let link = self.links[other.index as usize]?;
         self.core.shared.change(|world| world.peers.insert((self.index, other.index)));
         Some(link)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

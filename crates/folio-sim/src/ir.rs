@@ -14,6 +14,12 @@ pub trait IrRunner: fmt::Debug + Send + Sync {
 
 /// A kernel in IR that can be run.
 pub trait IrKernel: Send + Sync {
+    /// What speaks against such a launch: groups that are too large, for one. Asked before each launch in groups.
+    fn check(&self, geometry: &Geometry) -> Result<(), HalError> {
+        let _ = geometry;
+        Ok(())
+    }
+
     /// Runs a launch: `blob`, `params` and `proved` are those of [`folio_core::hal::Args`]. May panic.
     ///
     /// # Safety

@@ -5,10 +5,9 @@ use crate::shared::Core;
 use crate::timeline::{World, gone};
 use crate::work::{Code, Launch, Op, Phase, Work, param_span, span};
 use folio_core::hal::{
-    Args, CopyRect, FillRect, Geometry, HalError, Head, Hint, KernelRef, Lane, Lost, MemBase,
-    MemRef, Side, Tick, Timing, WaitGroup,
+    self, Args, Geometry, HalError, Head, KernelRef, Lane, Lost, MemBase, MemRef, Tick, Timing,
+    WaitGroup,
 };
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -45,8 +44,8 @@ impl SimLane {
                 order: head.order,
                 waits,
                 work: match checked {
-                    Ok(()) => std::mem::replace(work, Work::Refused),
-                    Err(_) => Work::Refused,
+                    Ok(()) => std::mem::replace(work, Work::Nothing),
+                    Err(_) => Work::Nothing,
                 },
                 label: head.label.into(),
                 timed: head.timed,
@@ -61,12 +60,6 @@ impl SimLane {
         })
     }
 
-    /// A launch of what the device cannot run.
-    fn refuse(&self, head: &Head<'_>, why: HalError) -> Result<(), HalError> {
-        self.issue(head, OpKind::Launch, &mut Work::Refused)?;
-        Err(why)
-    }
-
     fn check_ticks(
         &self,
         world: &mut World,
@@ -79,7 +72,7 @@ impl SimLane {
         }
         let mut waits = Vec::with_capacity(head.waits.len());
         for wait in head.waits {
-            let other = wait.lane.as_any().downcast_ref::<SimLane>();
+            let other = wait.lane.downcast_ref::<SimLane>();
             let Some(other) = other.filter(|l| Arc::ptr_eq(&l.core, &self.core)) else {
                 let what = format!("lane {} waits for a lane of another backend", self.id);
                 return Err(world.violate("waits stay in a wait group", what));
@@ -116,7 +109,7 @@ impl SimLane {
             Work::Hint(mem, bytes) | Work::Switch(mem, bytes, _) => {
                 self.check_memory(world, mem, Some(*bytes))
             }
-            Work::Refused => Ok(()),
+            Work::Nothing => Ok(()),
         }
     }
 
@@ -145,18 +138,6 @@ impl SimLane {
             let lane = &mut world.lanes[self.id];
             lane.given = lane.issued;
         });
-    }
-}
-
-// SAFETY: the timeline runs operations one at a time after what they are ordered after, never
-// touches memory of a refused one, ends each once, and shows a tick when its failures are there.
-unsafe impl Lane for SimLane {
-    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError> {
-        self.issue(head, OpKind::Copy, &mut Work::Copy(rects.to_vec()))
-    }
-
-    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
-        self.issue(head, OpKind::Fill, &mut Work::Fill(rects.to_vec(), pattern.to_vec()))
     }
 
     fn launch(
@@ -190,17 +171,30 @@ unsafe impl Lane for SimLane {
         let mut work = work(Code::Native(kernel));
         let result = self.issue(head, OpKind::Launch, &mut work);
         if let Work::Launch(Launch { code: Code::Native(kernel), .. }) = work {
-            *given = Some(kernel);
+            given.set(Some(kernel));
         }
         result
     }
+}
 
-    fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, _: Hint) -> Result<(), HalError> {
-        self.issue(head, OpKind::Hint, &mut Work::Hint(mem, bytes))
-    }
-
-    fn switch(&self, head: &Head<'_>, mem: MemRef, bytes: u64, to: Side) -> Result<(), HalError> {
-        self.issue(head, OpKind::Switch, &mut Work::Switch(mem, bytes, to))
+// SAFETY: the timeline runs operations one at a time after what they are ordered after, never
+// touches memory of a refused one, ends each once, and shows a tick when its failures are there.
+unsafe impl Lane for SimLane {
+    fn enqueue(&self, head: &Head<'_>, op: hal::Op<'_>) -> Result<(), HalError> {
+        let (kind, mut work) = match op {
+            hal::Op::Copy(rects) => (OpKind::Copy, Work::Copy(rects.to_vec())),
+            hal::Op::Fill(rects, pattern) => {
+                (OpKind::Fill, Work::Fill(rects.to_vec(), pattern.to_vec()))
+            }
+            hal::Op::Launch(kernel, geometry, args) => {
+                return self.launch(head, kernel, geometry, args);
+            }
+            hal::Op::Hint(mem, bytes, _) => (OpKind::Hint, Work::Hint(mem, bytes)),
+            hal::Op::Switch(mem, bytes, to) => (OpKind::Switch, Work::Switch(mem, bytes, to)),
+            hal::Op::Join => (OpKind::Join, Work::Nothing),
+            hal::Op::Replay(_) => return self.refuse(head, HalError::unsupported(op.name())),
+        };
+        self.issue(head, kind, &mut work)
     }
 
     fn flush(&self) {
@@ -232,9 +226,5 @@ unsafe impl Lane for SimLane {
         let world = self.core.shared.lock();
         let timings = &world.lanes[self.id].timings;
         timings.iter().rev().find(|(t, _)| *t == tick).map(|(_, timing)| *timing)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

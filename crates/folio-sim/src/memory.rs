@@ -276,7 +276,7 @@ impl Memory {
             self.quarantined += block.size as u64;
             self.quarantine.push_back((handle, block));
         }
-        if intact { Ok(()) } else { Err(format!("writes beside allocation {handle} `{label}`")) }
+        if intact { Ok(()) } else { Err(format!("writes beside allocation {handle} {label:?}")) }
     }
 
     /// Looks for writes to freed memory, and forgets the oldest of it above `keep` bytes.
@@ -308,7 +308,7 @@ impl Memory {
         match offset.checked_add(span) {
             Some(end) if end <= entry.block.size as u64 => Ok(&entry.block),
             _ => Err(format!(
-                "{span} bytes at {offset} are not in the {} bytes of allocation {handle} `{}`",
+                "{span} bytes at {offset} are not in the {} bytes of allocation {handle} {:?}",
                 entry.block.size, entry.label
             )),
         }

@@ -3,16 +3,18 @@
 /// The operations of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OpKind {
-    /// [`folio_core::hal::Lane::copy`].
+    /// [`folio_core::hal::Op::Copy`].
     Copy,
-    /// [`folio_core::hal::Lane::fill`].
+    /// [`folio_core::hal::Op::Fill`].
     Fill,
-    /// [`folio_core::hal::Lane::launch`].
+    /// [`folio_core::hal::Op::Launch`].
     Launch,
-    /// [`folio_core::hal::Lane::hint`].
+    /// [`folio_core::hal::Op::Hint`].
     Hint,
-    /// [`folio_core::hal::Lane::switch`].
+    /// [`folio_core::hal::Op::Switch`].
     Switch,
+    /// [`folio_core::hal::Op::Join`].
+    Join,
 }
 
 /// How the simulated devices of one backend pass their logical time.
@@ -25,7 +27,7 @@ pub enum OpKind {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Script {
-    latency: [u64; 5],
+    latency: [u64; 6],
     jitter: u64,
     pub(crate) seed: Option<u64>,
     pub(crate) overlap: bool,
@@ -35,7 +37,7 @@ pub struct Script {
 impl Script {
     /// Everything takes one step, in the order of submission, visible at once.
     pub fn new() -> Script {
-        Script { latency: [1; 5], jitter: 0, seed: None, overlap: false, visible_every: 1 }
+        Script { latency: [1; 6], jitter: 0, seed: None, overlap: false, visible_every: 1 }
     }
 
     /// Operations of this kind end `steps` after they could begin.
@@ -46,7 +48,7 @@ impl Script {
 
     /// All operations end `steps` after they could begin.
     pub fn late(mut self, steps: u64) -> Script {
-        self.latency = [steps; 5];
+        self.latency = [steps; 6];
         self
     }
 

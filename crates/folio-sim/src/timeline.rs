@@ -134,6 +134,13 @@ impl World {
         KernelHandle(handle)
     }
 
+    /// Drops a kernel: a launch of it is a violation from now on.
+    pub(crate) fn unload(&mut self, device: u32, handle: KernelHandle) {
+        if self.devices[device as usize].loaded.remove(&handle.0).is_none() {
+            self.violate("what is unloaded was loaded", format!("{handle:?}"));
+        }
+    }
+
     /// The kernel of a handle.
     pub(crate) fn loaded(
         &mut self,
@@ -153,7 +160,7 @@ impl World {
                 Work::Fill(rects, _) => rects.iter().any(|r| names(&r.dst.base)),
                 Work::Launch(launch) => launch.params.iter().any(|p| names(&p.mem.base)),
                 Work::Hint(mem, _) | Work::Switch(mem, ..) => names(&mem.base),
-                Work::Refused => false,
+                Work::Nothing => false,
             })?;
             Some((lane, op.tick))
         })
@@ -229,7 +236,7 @@ impl World {
         }
         let op = &mut self.lanes[lane].pending[at];
         op.phase = Phase::Running;
-        let work = std::mem::replace(&mut op.work, Work::Refused);
+        let work = std::mem::replace(&mut op.work, Work::Nothing);
         let tick = op.tick;
         self.count(lane, &work);
         let job = Job::new(lane, tick, work, &self.memory, &mut self.random);
@@ -268,7 +275,7 @@ impl World {
                 *if *to == Side::Device { &mut c.unmaps } else { &mut c.maps } += 1;
                 *bytes
             }
-            Work::Refused => return,
+            Work::Nothing => return,
         };
         let state = &self.lanes[lane];
         let Some(op) = state.pending.iter().find(|op| op.phase == Phase::Running) else { return };
@@ -346,7 +353,7 @@ impl World {
         state.lost = Some(Lost::new(format!("{reason}: simulated loss of device {device}")));
         state.progressed = true;
         for lane in self.lanes.iter_mut().filter(|l| l.device == device) {
-            let work = |op: &mut Op| std::mem::replace(&mut op.work, Work::Refused);
+            let work = |op: &mut Op| std::mem::replace(&mut op.work, Work::Nothing);
             self.litter.extend(lane.pending.iter_mut().map(work));
             lane.given = lane.issued;
             lane.held = false;

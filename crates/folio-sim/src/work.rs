@@ -21,8 +21,8 @@ pub(crate) enum Work {
     Launch(Launch),
     Hint(MemRef, u64),
     Switch(MemRef, u64, Side),
-    /// Its call was refused: only the tick is left.
-    Refused,
+    /// Only the tick: a join, or a call that was refused.
+    Nothing,
 }
 
 pub(crate) struct Launch {
@@ -206,7 +206,7 @@ fn resolve(
             let block = memory.find(device, handle, mem.offset, bytes).map_err(wrong)?;
             Ready::Switch(block.clone(), to)
         }
-        Work::Refused => Ready::Copy(Vec::new()),
+        Work::Nothing => Ready::Copy(Vec::new()),
     })
 }
 

@@ -4,6 +4,7 @@
 use folio_core::geom::Box3;
 use folio_core::hal::*;
 use folio_sim::{Builder, DeviceSpec, FRESH, OpKind, Script, SimBackend, SimHandle};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -69,7 +70,7 @@ fn fill(
     byte: u8,
 ) -> Result<(), HalError> {
     let rect = FillRect { dst: at(handle), pitch: [4; 2], extent: [1, 1, 4] };
-    lane.fill(&head(tick, waits), &[rect], &[byte])
+    lane.enqueue(&head(tick, waits), Op::Fill(&[rect], &[byte]))
 }
 
 fn soon() -> Option<Instant> {
@@ -84,7 +85,7 @@ fn produce_and_consume(rig: &Rig, edge: bool) -> [u8; 4] {
     fill(&compute, 1, &[], memory, 7).unwrap();
     let waits = [Wait { lane: &compute, tick: 1 }];
     let waits = if edge { &waits[..] } else { &[] };
-    download.copy(&head(1, waits), &[line(at(memory), host(&mut out), 4)]).unwrap();
+    download.enqueue(&head(1, waits), Op::Copy(&[line(at(memory), host(&mut out), 4)])).unwrap();
     assert_eq!(download.wait(1, None), Ok(true));
     out
 }
@@ -179,12 +180,12 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
         }
     }
     let token = Arc::new(());
-    let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Holds(token.clone()))));
+    let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Holds(token.clone())))));
     let geometry = Geometry::new(1, [1; 3]);
-    lost.launch(&head(1, &[]), kernel, &geometry, &Args::new(&[])).unwrap();
+    lost.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
     let (mut source, mut out) = ([1u8; 4], [0u8; 4]);
     let host_to_host = [line(host(&mut source), host(&mut out), 4)];
-    healthy.copy(&head(1, &[Wait { lane: &lost, tick: 1 }]), &host_to_host).unwrap();
+    healthy.enqueue(&head(1, &[Wait { lane: &lost, tick: 1 }]), Op::Copy(&host_to_host)).unwrap();
     rig.sim.lose(0);
     assert_eq!(Arc::strong_count(&token), 1);
     assert!(lost.completed().is_err() && lost.wait(1, None).is_err());
@@ -196,9 +197,9 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
     healthy.failures(&mut |tick, error| panic!("{tick}: {error}"));
     assert_eq!(out, [1; 4]);
     // A kernel that comes too late is left to whoever brought it.
-    let mut late = Some(NativeKernel::new(Holds(token.clone())));
-    let late = KernelRef::Native(&mut late);
-    lost.launch(&head(2, &[]), late, &geometry, &Args::new(&[])).unwrap_err();
+    let late = Cell::new(Some(NativeKernel::new(Holds(token.clone()))));
+    let late = KernelRef::Native(&late);
+    lost.enqueue(&head(2, &[]), Op::Launch(late, &geometry, &Args::new(&[]))).unwrap_err();
     assert_eq!(Arc::strong_count(&token), 2);
 }
 
@@ -207,11 +208,11 @@ fn a_refused_kernel_is_left() {
     let rig = rig(SimBackend::builder().device(DeviceSpec::new().closures(false)));
     let lane = rig.lane(LaneKind::Compute);
     let geometry = Geometry::new(1, [1; 3]);
-    let mut kernel = Some(NativeKernel::new(Stray(0)));
-    let given = KernelRef::Native(&mut kernel);
-    let refused = lane.launch(&head(1, &[]), given, &geometry, &Args::new(&[]));
+    let kernel = Cell::new(Some(NativeKernel::new(Stray(0))));
+    let given = KernelRef::Native(&kernel);
+    let refused = lane.enqueue(&head(1, &[]), Op::Launch(given, &geometry, &Args::new(&[])));
     assert!(matches!(refused, Err(e) if matches!(e.kind, HalErrorKind::Unsupported)));
-    assert!(kernel.is_some());
+    assert!(kernel.take().is_some());
     assert_eq!(lane.wait(1, None), Ok(true));
 }
 
@@ -254,7 +255,7 @@ fn misuse_of_memory_is_reported_and_harmless() {
     let rig = rig(SimBackend::builder().devices(2, DeviceSpec::new()));
     let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(4));
     let mut big = [0u8; 8];
-    let beyond = lane.copy(&head(1, &[]), &[line(host(&mut big), at(memory), 8)]);
+    let beyond = lane.enqueue(&head(1, &[]), Op::Copy(&[line(host(&mut big), at(memory), 8)]));
     assert!(matches!(beyond.unwrap_err().kind, HalErrorKind::Driver));
     fill(&lane, 2, &[], memory, 1).unwrap();
     rig.devices[0].usm().free(memory);
@@ -312,10 +313,11 @@ fn kernels_run_where_the_caller_holds_no_lock() {
         let rig = rig(SimBackend::builder().script(Script::new().latency(OpKind::Launch, 5)));
         let (lane, copies) = (rig.lane(LaneKind::Compute), rig.lane(LaneKind::Upload));
         let (tell, told) = std::sync::mpsc::sync_channel(1);
-        let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Looks(lane.clone(), tell))));
+        let kernel =
+            KernelRef::Native(&Cell::new(Some(NativeKernel::new(Looks(lane.clone(), tell)))));
         let geometry = Geometry::new(1, [1; 3]);
         let args = Args::new(&[]);
-        lane.launch(&head(1, &[]), kernel, &geometry, &args).unwrap();
+        lane.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, &args)).unwrap();
         fill(&copies, 1, &[], rig.alloc(4), 1).unwrap();
         // Looks let time come to the kernel, where it stands still; what ends before it ends.
         let seen: Vec<_> = (0..9).map(|_| lane.completed()).collect();
@@ -353,8 +355,8 @@ fn writes_beside_an_allocation_are_found_when_it_is_freed() {
         shape: dims,
     };
     let geometry = Geometry::new(1, [1; 3]);
-    let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Stray(2))));
-    lane.launch(&head(1, &[]), kernel, &geometry, &Args::new(&[param])).unwrap();
+    let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Stray(2)))));
+    lane.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, &Args::new(&[param]))).unwrap();
     assert_eq!(lane.wait(1, None), Ok(true));
     rig.devices[0].usm().free(memory);
     assert_eq!(rig.rules(), ["memory is used inside its bounds"]);
@@ -388,7 +390,7 @@ fn devices_that_there_are_not_are_neither_lost_nor_held() {
     rig.sim.release(99, LaneKind::Compute);
     let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(8));
     let rect = FillRect { dst: at(memory), pitch: [8; 2], extent: [1, 1, 8] };
-    lane.fill(&head(1, &[]), &[rect], &[7]).unwrap();
+    lane.enqueue(&head(1, &[]), Op::Fill(&[rect], &[7])).unwrap();
     assert_eq!(lane.wait(1, None), Ok(true));
     rig.devices[0].usm().free(memory);
     assert!(rig.rules().is_empty());

@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut x = rt.buffer::<u64>(N)?;
     let mut sum = rt.buffer::<u64>(1)?;
 
-    // Kernel, host task, kernel. Nobody says in which order: the accesses do.
+    // Kernel, host task, kernel. The accesses say in which order.
     q.submit(|cg| {
         let x = cg.discard(&mut x);
         cg.host_kernel([N], x, |i, mut x| x.put(i, i.index() as u64));

@@ -1,4 +1,5 @@
-//! Small programs, by public type: documentation, and nothing else.
+//! Small programs, by public type: documentation, and nothing else. What stands in kernels (`In`,
+//! `Group`, `Reduce`, ..) is in [`kernels`].
 //!
 //! # [`Runtime`](crate::Runtime)
 //!
@@ -56,10 +57,21 @@
 //! let rt = folio::runtime()?;
 //! let mut x: Buffer<u32, 2> = rt.buffer_with([4, 5], BufferOptions::new().label("x"))?;
 //! x.overwrite()?.fill(7);
-//! x.slice_mut([1, 0], [1, 5])?.write()?[4] = 8;
+//! x.write()?[(1, 4)] = 8;
 //! assert_eq!(x.slice([1, 3], [2, 2])?.to_vec()?, [7, 8, 7, 7]);
 //! let flat: Buffer<u8> = x.reinterpret([80])?;
 //! assert_eq!((flat.len(), flat.label()), (80, "x"));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! Of any shape, without options, and with data: a vector by value is not copied.
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let zeros = rt.zeros::<f32, 2>([30, 40])?;
+//! let grid = rt.buffer_from_shape((2, 3), vec![1, 2, 3, 4, 5, 6])?;
+//! assert_eq!((zeros.shape(), grid.shape()), ([30, 40], [2, 3]));
+//! assert_eq!((grid.get((1, 0))?, grid.counters().allocations), (4, 0));
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
@@ -157,6 +169,20 @@
 //! event.wait()?; // one command
 //! q.wait()?; // all of this queue's
 //! assert_eq!(q.counters().launches, 1);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! Fills and copies, and how long they took.
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let (mut x, mut y) = (rt.zeros::<u32, 2>([4, 4])?, rt.zeros([4, 4])?);
+//! q.fill(&mut x, 7)?;
+//! let event = q.timed().copy(&x, &mut y)?; // the same queue
+//! assert_eq!(y.get((3, 3))?, 7);
+//! event.wait()?;
+//! assert!(event.timing().is_some_and(|timing| timing.started <= timing.ended));
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
@@ -286,7 +312,7 @@
 //! A call is a value. Items have as many dimensions as the kernel's.
 //!
 //! ```
-//! use folio::{BufferOptions, prelude::*};
+//! use folio::prelude::*;
 //!
 //! #[kernel]
 //! fn mark(i: Item<2>, x: InOut<u8, 2>) {
@@ -295,7 +321,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let mut x = rt.buffer_with::<u8, 2>([3, 3], BufferOptions::new())?;
+//! let mut x = rt.zeros::<u8, 2>([3, 3])?;
 //! let call = mark(&mut x);
 //! q.submit(|cg| {
 //!     cg.label("marks").run([1..3, 0..2], call);
@@ -305,22 +331,106 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`Edge`](crate::Edge), [`Margin`](crate::Margin)
+//!
+//! ```
+//! use folio::prelude::*;
+//!
+//! #[kernel]
+//! fn mark(i: Item<2>, by: u8, x: InOut<u8, 2>) {
+//!     x[i] = by;
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.zeros::<u8, 2>([3, 4])?;
+//! q.run(x.interior(1), mark(1, &mut x))?; // what has a neighbour on each side
+//! q.run_each(x.edge([0, 1]), mark(2, &mut x))?; // the first and the last column
+//! assert_eq!(x.to_vec()?, [2, 0, 0, 2, 2, 1, 1, 2, 2, 0, 0, 2]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Timing`](crate::Timing)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let mut x = rt.buffer::<f32>(1000)?;
+//! let event = q.timed().fill(&mut x, 1.0)?;
+//! event.wait()?;
+//! assert!(event.timing().is_some_and(|t| t.started <= t.ended)); // nanoseconds, of the device
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`UsmPtr`](crate::UsmPtr)
+//!
+//! ```
+//! use folio::UsmKind;
+//!
+//! let rt = folio::runtime()?;
+//! let device = rt.device("cpu:0")?;
+//! let q = rt.queue_on(&device)?;
+//! let memory = rt.usm::<u32>(&device, UsmKind::Shared, 4)?;
+//! let second = memory.pointer().offset(4).ok_or(folio::Error::ShutDown)?;
+//! q.submit(|cg| {
+//!     // SAFETY: eight bytes of live memory, which no other command uses.
+//!     unsafe { cg.fill_raw(second, [2], 9u32) };
+//!     Ok(())
+//! })?
+//! .wait()?;
+//! assert_eq!(memory.read()?[..], [0, 9, 9, 0]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`Scheduler`](crate::sched::Scheduler)
+//!
+//! ```
+//! use folio::cpu::CpuBackend;
+//! use folio::sched::RoundRobin;
+//!
+//! let cpu = CpuBackend::builder().domains(2).build()?;
+//! let rt = folio::Runtime::builder().backend(cpu).build()?;
+//! let q = rt.queue_over(&rt.devices(), RoundRobin)?;
+//! let mut x = rt.buffer::<u8>(1)?;
+//! let mut ran = Vec::new();
+//! for _ in 0..2 {
+//!     let event = q.submit(|cg| {
+//!         let x = cg.read_write(&mut x);
+//!         cg.host_kernel([1], x, |i, mut x| x[i] += 1);
+//!         Ok(())
+//!     })?;
+//!     ran.extend(event.device().map(|device| device.name().to_owned()));
+//! }
+//! assert_eq!(ran, ["cpu:0", "cpu:1"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # [`Error`](crate::Error)
+//!
+//! ```
+//! use folio::{BufferOptions, Error};
+//!
+//! let rt = folio::runtime()?;
+//! let x = rt.buffer_with::<u8, 1>([10], BufferOptions::new().label("x"))?;
+//! let error = x.slice([8], [3]).err();
+//! assert!(matches!(error, Some(Error::OutOfRange { .. })));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`ClosureIn`](crate::ClosureIn)
 //!
 //! A view of rank 2 in a closure of rank 1.
 //!
 //! ```
-//! use folio::BufferOptions;
-//!
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let m = rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [2, 3], BufferOptions::new())?;
+//! let m = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
 //! let mut sums = rt.buffer::<i32>(2)?;
 //! q.submit(|cg| {
 //!     let (m, sums) = (cg.read(&m), cg.discard(&mut sums));
 //!     cg.host_kernel([2], (m, sums), |i, (m, mut sums)| {
-//!         let [_, columns] = m.range();
-//!         sums.put(i, (0..columns).map(|c| m[[i.index(), c]]).sum());
+//!         let [_, columns] = m.shape();
+//!         sums.put(i, (0..columns).map(|c| m[(i.index(), c)]).sum());
 //!     });
 //!     Ok(())
 //! })?;
@@ -344,6 +454,24 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`HostRead`](crate::HostRead)
+//!
+//! ```
+//! use std::sync::mpsc::channel;
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let x = rt.buffer_from(&[1, 2, 3])?;
+//! let (result, sum) = channel();
+//! q.submit(|cg| {
+//!     let x = cg.read(&x);
+//!     cg.host_task(x, move |x| _ = result.send(x.iter().sum::<i32>()));
+//!     Ok(())
+//! })?;
+//! assert_eq!(sum.recv(), Ok(6));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`ReadGuard`](crate::ReadGuard)
 //!
 //! ```
@@ -351,6 +479,7 @@
 //! let x = rt.buffer_from(&[1, 2, 3])?;
 //! let (a, b) = (x.read()?, x.read()?); // readers do not exclude each other
 //! assert_eq!(a.iter().sum::<i32>(), b.iter().sum());
+//! assert_eq!((a.shape(), a[1]), ([3], 2));
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
@@ -365,3 +494,28 @@
 //! assert_eq!(x.to_vec()?, [0, 5, 0]);
 //! # Ok::<(), folio::Error>(())
 //! ```
+//!
+//! # [`ReadRows`](crate::ReadRows), [`WriteRows`](crate::WriteRows)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let mut x = rt.zeros::<i32, 2>([3, 4])?;
+//! let mut part = x.slice_mut([1, 2], [2, 2])?; // rows of it are apart in memory
+//! if let Some(row) = part.write_rows()?.row_mut(1) {
+//!     row.copy_from_slice(&[7, 8]);
+//! }
+//! assert_eq!(x.slice([2, 1], [1, 3])?.read_rows()?.row(0), Some(&[0, 7, 8][..]));
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`ReadFuture`](crate::ReadFuture)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let x = rt.buffer_from(&[1, 2, 3])?;
+//! let soon = x.read_async()?; // in an async function: `x.read_async()?.await?`
+//! assert_eq!(soon.wait()?[..], [1, 2, 3]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+
+pub mod kernels;

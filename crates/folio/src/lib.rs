@@ -31,7 +31,8 @@
 //! | --- | --- |
 //! | start | [`runtime`], [`builder`], [`Runtime`], [`RuntimeBuilder`] |
 //! | choose a device | [`Selector`], [`DeviceRef`], [`sched`] |
-//! | make data | [`Buffer`], [`BufferOptions`], [`Shared`], [`DeviceType`] |
+//! | make data | [`Runtime::buffer`], [`Runtime::zeros`], [`Runtime::buffer_from`], [`Contents`], [`Coords`], [`BufferOptions`] |
+//! | hold data | [`Buffer`], [`Shared`], [`DeviceType`] |
 //! | use a part of it | [`Slice`], [`SliceMut`] |
 //! | have memory that stays | [`Usm`], [`UsmPtr`] |
 //! | submit work | [`Queue`], [`CommandGroup`] |
@@ -43,13 +44,13 @@
 //! | launch kernels in OpenCL C, CUDA C, PTX | [`DeviceRef::load`], [`Source`], [`OpaqueKernel`], [`OpaqueArg`], [`CommandGroup::run_opaque`] |
 //! | call libraries over a driver | [`CommandGroup::interop`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
-//! | wait for it | [`Event`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`] |
+//! | wait for it | [`Event`], [`Buffer::get`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`]; [`Place`] indexes guards |
 //! | know what went wrong | [`Error`], [`Failure`], [`Violation`] |
 //! | know what was done | [`Counters`] |
 //! | write a backend | [`hal`] |
 //! | write a page tracker | [`pages`] |
 //!
-//! [`by_example`] has small programs for most of them. The repository's `docs/guide` is the longer
+//! [`by_example`] and [`by_example::kernels`] have a small program for each of them. The repository's `docs/guide` is the longer
 //! way to the same places.
 
 pub use folio_core::ir::device::{Float, Int, Number};
@@ -68,14 +69,56 @@ pub use folio_cuda as cuda;
 pub use folio_opencl as opencl;
 
 /// What most programs need.
+///
+/// Kernels know what combines by its name: `Reduce<f32, Add>`, `g.reduce::<Max>(..)`. `Add` and `Mul` are also traits of
+/// [`std::ops`], so they are values only here, for `algorithms::reduce(&q, Add, &x)`; types outside of kernels say
+/// `combine::Add`.
+///
+/// ```
+/// use folio::prelude::*;
+/// use std::ops::Add;
+///
+/// #[derive(Clone, Copy, DeviceType)]
+/// #[repr(C)]
+/// struct Money {
+///     cents: i64,
+/// }
+///
+/// impl Add for Money {
+///     type Output = Money;
+///     fn add(self, other: Money) -> Money {
+///         Money { cents: self.cents + other.cents }
+///     }
+/// }
+///
+/// #[kernel]
+/// fn total(i: Item, x: In<i64>, sum: Reduce<i64, Add>) {
+///     sum.give(x[i]);
+/// }
+///
+/// fn sum<T: Number>(x: T, y: T) -> T
+/// where
+///     combine::Add: folio::ir::device::Combine<T>,
+/// {
+///     <combine::Add as folio::ir::device::Combine<T>>::combine(x, y)
+/// }
+/// ```
 pub mod prelude {
+    pub use folio_core::combine::{And, Max, Min, Or, Xor};
     pub use folio_core::ir::device::Number;
     pub use folio_core::{
         Atomic, Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Group, In, InOut,
         InOutGroup, InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk, OutGroup, OutRow,
-        Queue, Racy, Reduce, Runtime, Selector, Shared, Status, Timing, combine::*,
+        Queue, Racy, Reduce, Runtime, Selector, Shared, Status, Timing, combine,
     };
     pub use folio_macros::{DeviceType, device_fn, kernel};
+
+    /// [`combine::Add`] as a value.
+    #[allow(non_upper_case_globals, reason = "the name of a unit struct")]
+    pub const Add: combine::Add = combine::Add;
+    /// [`combine::Mul`] as a value.
+    #[allow(non_upper_case_globals, reason = "the name of a unit struct")]
+    pub const Mul: combine::Mul = combine::Mul;
 }
 
 /// A builder with every backend that is compiled in, set up from the environment
@@ -126,9 +169,15 @@ fn cpu_from_env() -> Result<cpu::CpuBackend> {
     })
 }
 
-/// The programs in the README and the guide, compiled and run as tests.
+/// The programs in the README, the guide and the macros' pages, compiled and run as tests.
 #[cfg(doctest)]
 mod documents {
+    #[doc = include_str!("../../folio-macros/src/docs/kernel.md")]
+    mod kernel {}
+    #[doc = include_str!("../../folio-macros/src/docs/device_fn.md")]
+    mod device_fn {}
+    #[doc = include_str!("../../folio-macros/src/docs/device_type.md")]
+    mod device_type {}
     #[doc = include_str!("../../../README.md")]
     mod readme {}
     #[doc = include_str!("../../../docs/guide/first-program.md")]
@@ -145,8 +194,50 @@ mod documents {
     mod usm {}
     #[doc = include_str!("../../../docs/guide/errors.md")]
     mod errors {}
+    #[doc = include_str!("../../../docs/guide/cookbook.md")]
+    mod cookbook {}
     #[doc = include_str!("../../../docs/guide/opaque.md")]
     mod opaque {}
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
+}
+
+/// KRN-01, POL-05: a generic struct is checked for padding where it is used, by whatever takes memory or bytes
+/// of values. Each program compiles with a pair that has none, and not with one that has some.
+#[cfg(doctest)]
+mod generic_structs {
+    macro_rules! programs {
+        ($($name:ident: $body:literal;)*) => {
+            $(programs! { @ $name, $body, "no_run", "u32" })*
+            mod with_padding { $(programs! { @ $name, $body, "compile_fail", "u8" })* }
+        };
+        (@ $name:ident, $body:literal, $how:literal, $small:literal) => {
+            #[doc = concat!(
+                "```", $how, "\n",
+                "use folio::prelude::*;\n",
+                "#[derive(Clone, Copy, DeviceType)]\n",
+                "#[repr(C)]\n",
+                "struct Pair<A, B> {\n    a: A,\n    b: B,\n}\n",
+                "fn main() -> folio::Result<()> {\n",
+                "    let rt = folio::runtime()?;\n",
+                "    let q = rt.queue()?;\n",
+                "    let mut pairs = [Pair { a: 1", $small, ", b: 2u32 }];\n    ",
+                $body, "\n    drop((q, pairs));\n    Ok(())\n}\n```"
+            )]
+            mod $name {}
+        };
+    }
+    programs! {
+        views: "rt.scope(|s| s.view(&pairs).map(drop))??;";
+        mutable_views: "rt.scope(|s| s.view_mut(&mut pairs).map(drop))??;";
+        buffers: "drop(rt.buffer_from(&pairs)?);";
+        usm: "rt.usm(&q.device(), folio::UsmKind::Device, 1)?.slice_mut(0, 1)?.write()?.copy_from_slice(&pairs);";
+        raw_fills: "q.submit(|cg| {
+                let at = rt.host_pointer(std::ptr::dangling_mut(), 8);
+                // SAFETY: it does not run.
+                unsafe { cg.fill_raw(at, [1], pairs[0]) };
+                Ok(())
+            })?;";
+        opaque_arguments: "drop(folio::OpaqueArg::value(pairs[0]));";
+    }
 }

@@ -7,7 +7,7 @@ use folio::Error;
 use std::ffi::OsStr;
 
 fn set(name: &str, value: impl AsRef<OsStr>) {
-    // SAFETY: the only test of this process; nobody else reads the environment meanwhile.
+    // SAFETY: the only test of this process; no other thread reads the environment meanwhile.
     unsafe { std::env::set_var(name, value) };
 }
 

@@ -152,6 +152,9 @@ fn launches_that_do_not_fit_are_refused() {
     let grouped = Items::from(8).groups([4]);
     let refused = group_sums::host(grouped, &x, &mut sums, &mut total).unwrap_err();
     assert!(matches!(refused, Error::LaunchTooLarge { .. }), "{refused}");
+    let vast = Items::from(1 << 40).groups([1 << 40]);
+    let refused = group_sums::host(vast, &x, &mut sums, &mut total).unwrap_err();
+    assert!(refused.to_string().contains("256 MiB"), "{refused}");
     let none: &mut [f32] = &mut [];
     let grouped = Items::from(4).groups([4]);
     let refused = group_sums::host(grouped, &x, &mut sums, none).unwrap_err();

@@ -1,7 +1,7 @@
 //! Functions with `#[kernel]`, for a crate that depends on `folio` only. What they must do everywhere is
 //! in `folio-conformance`.
 #![forbid(unsafe_code)]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::prelude::*;
 
@@ -71,4 +71,97 @@ fn loops_access_what_they_read() {
     // Elements 150 to 255.
     assert_eq!(x.counters().host_to_device.bytes, 106 * 4);
     assert_eq!(y.to_vec().unwrap()[150], 7.0);
+}
+
+#[kernel]
+fn crossed(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
+    let [r, c] = i.pos();
+    y[i] = x[[r - 1, c]] + x[(r + 1, c)] + x[[r, c - 1]] + x[[r, c + 1]];
+}
+
+/// KRN-03, KRN-09: what is indexed by arrays is known as exactly as by tuples, and checked alike.
+#[test]
+fn halos_are_those_of_arrays_and_tuples() {
+    let cpu = folio::cpu::CpuBackend::builder().domains(2).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).build().unwrap();
+    let q = rt.queue_on("cpu:1").unwrap();
+    let rows = BufferOptions::new().page([1, 20]);
+    let x = rt.buffer_from_with(vec![1.0f32; 400], (20, 20), rows).unwrap();
+    let mut y = rt.zeros([20, 20]).unwrap();
+    q.run((5..10, 1..19), crossed(&x, &mut y)).unwrap();
+    assert_eq!((y.get((9, 18)).unwrap(), y.get([10, 18]).unwrap()), (4.0, 0.0));
+    assert_eq!(x.counters().host_to_device.bytes, 7 * 20 * 4);
+
+    q.run([5..6, 19..20], crossed(&x, &mut y)).unwrap();
+    let Err(Error::Failed(failure)) = y.get([5, 19]) else {
+        panic!("a column is read that is none")
+    };
+    assert!(failure.to_string().contains("[5, 20]"), "{failure}");
+}
+
+/// Everything of the prelude beside everything of these modules.
+mod beside_std {
+    use folio::prelude::*;
+    use std::{cmp::*, collections::*, iter::*, marker::*, mem::*, ops::*, sync::*, time::*};
+
+    #[derive(Clone, Copy, PartialEq, Debug, DeviceType)]
+    #[repr(C)]
+    pub struct Money {
+        cents: i64,
+    }
+
+    impl Add for Money {
+        type Output = Money;
+        fn add(self, other: Money) -> Money {
+            Money { cents: self.cents + other.cents }
+        }
+    }
+
+    impl Mul<i64> for Money {
+        type Output = Money;
+        fn mul(self, by: i64) -> Money {
+            Money { cents: self.cents * by }
+        }
+    }
+
+    #[kernel]
+    pub fn folds(i: Item, x: In<i64>, sum: Reduce<i64, Add>, least: Reduce<i64, Min>) {
+        sum.give(x[i]);
+        least.give(x[i]);
+    }
+
+    #[kernel(group = 4)]
+    pub fn products(g: Group, x: In<i64>, y: OutGroup<i64>, up: Out<i64>) {
+        let product = g.reduce::<Mul>(|i| x[i]);
+        let so_far = g.inclusive_scan::<Add>(|i| x[i]);
+        y[g] = product;
+        g.each(|i| {
+            let all = i.subgroup_reduce::<Max>(x[i]);
+            up[i] = so_far[i] + (all - all);
+        });
+    }
+
+    pub fn money() -> [Money; 2] {
+        let ordering: Ordering = 1.cmp(&2);
+        let all: VecDeque<Money> = repeat_n(Money { cents: 3 }, 2).collect();
+        assert!(ordering == Ordering::Less && size_of::<PhantomData<Mutex<Duration>>>() == 0);
+        [all[0] + all[1], all[0] * 2]
+    }
+}
+
+/// KRN-01: the prelude has no type of the name of one of `std::ops`, and kernels know what combines by its name.
+#[test]
+fn names_of_std_stay_std() {
+    let rt = folio::runtime().unwrap();
+    let q = rt.queue().unwrap();
+    let [a, b] = beside_std::money();
+    assert_eq!(a, b);
+    let x = rt.buffer_from((1..=8).collect::<Vec<i64>>()).unwrap();
+    let (mut sum, mut least) = (rt.buffer(1).unwrap(), rt.buffer(1).unwrap());
+    q.run(8, beside_std::folds(&x, &mut sum, &mut least)).unwrap();
+    assert_eq!((sum.get(0).unwrap(), least.get(0).unwrap()), (36, 1));
+    let (mut y, mut up) = (rt.buffer(2).unwrap(), rt.buffer(8).unwrap());
+    q.run(8, beside_std::products(&x, &mut y, &mut up)).unwrap();
+    assert_eq!(y.to_vec().unwrap(), [24, 1680]);
+    assert_eq!(up.to_vec().unwrap(), [1, 3, 6, 10, 5, 11, 18, 26]);
 }

@@ -174,7 +174,7 @@ fn large_of(x: f32) -> Large {
     Large { some: [x; 20], more: [1.0; 20] }
 }
 
-// More than strips have room for, as nobody but rustc sees.
+// More than strips have room for, which only rustc sees.
 both!(large, plain_large: |i, n, x, y| {
     let mut all = large_of(x[i]);
     let mut sum = 0.0;

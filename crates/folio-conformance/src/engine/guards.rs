@@ -3,11 +3,13 @@
 use super::rig::*;
 use super::tests;
 use folio_core::{Buffer, BufferOptions, Error};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 tests![
     guards_keep_conflicting_commands_out,
     guards_know_pages,
     a_second_reader_is_let_in,
+    vectors_are_read_in_order_and_refuse_nobody,
     guards_see_and_leave_the_latest,
     overwriting_guards_bring_nothing,
     guards_may_outlive_their_buffer,
@@ -79,6 +81,41 @@ fn a_second_reader_is_let_in(rig: &Rig) -> Outcome {
     refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
     drop((second, third));
     add(&q, &mut x, 1)?.wait()?;
+    Ok(())
+}
+
+/// DEP-02: `to_vec` of other threads holds nothing, and sees what was there when it was called.
+fn vectors_are_read_in_order_and_refuse_nobody(rig: &Rig) -> Outcome {
+    const WRITES: i32 = 300;
+    let devices = rig.rt.devices().len();
+    let x = rig.rt.buffer_from(&[0; 64])?.share();
+    let done = AtomicBool::new(false);
+    let poll = || -> Outcome {
+        let mut last = 0;
+        loop {
+            let over = done.load(Ordering::Acquire);
+            let seen = x.to_vec()?;
+            ensure!(seen.iter().all(|v| *v == seen[0]), "between two writes: {seen:?}");
+            ensure!(seen[0] >= last, "{} after {last}", seen[0]);
+            last = seen[0];
+            if over {
+                ensure_eq!(last, WRITES);
+                return Ok(());
+            }
+        }
+    };
+    let queues = (0..devices).map(|at| rig.on(at)).collect::<Result<Vec<_>, _>>()?;
+    let (written, seen) = std::thread::scope(|scope| {
+        let pollers = [scope.spawn(poll), scope.spawn(poll)];
+        let write = |n: i32| queues[n as usize % devices].run(64, adds(1, &x)).map(drop);
+        let written = (0..WRITES).try_for_each(write);
+        done.store(true, Ordering::Release);
+        (written, pollers.map(|poller| poller.join()))
+    });
+    written?;
+    for seen in seen {
+        seen.unwrap_or_else(|_| Err(Stop::Failed("a thread panicked".into())))?;
+    }
     Ok(())
 }
 

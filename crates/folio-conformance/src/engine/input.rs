@@ -133,8 +133,9 @@ fn overlapping_accesses(rig: &Rig) -> Outcome {
         cg.host_kernel([8], (a, b), |_, _| {});
         Ok(())
     }) {
-        Err(Error::Aliasing { command, buffer }) => {
+        Err(Error::Aliasing { command, buffer, accesses, .. }) => {
             ensure_eq!((command.as_str(), buffer.as_str()), ("mine", "x"));
+            ensure_eq!(accesses, [0, 1]);
         }
         other => return Err(Stop::Failed(format!("{other:?}"))),
     }

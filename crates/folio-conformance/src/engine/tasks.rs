@@ -2,16 +2,20 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Cause, Error, Failure};
+use folio_core::{Buffer, Cause, Error, Event, Failure, HostRead, Queue, Read, Shared};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 tests![
     tasks_return_errors,
     tasks_panic,
     kernels_panic_with_their_payload,
     indices_outside_are_failures,
+    tasks_take_arrays_of_accesses,
     tasks_use_the_runtime,
     tasks_that_wait_for_themselves_are_told,
+    tasks_that_wait_for_each_other_are_told,
+    a_wait_with_a_limit_holds_nobody_up,
     kernels_that_wait_are_told,
     the_handler_is_told_once,
     queues_return_each_root_once,
@@ -108,6 +112,38 @@ fn indices_outside_are_failures(rig: &Rig) -> Outcome {
     Ok(())
 }
 
+/// DEP-04: as closures of kernels do.
+fn tasks_take_arrays_of_accesses(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let parts: Vec<Buffer<i32>> =
+        (0..3).map(|k| Ok(rig.rt.buffer_from(&[k, 10 * k])?)).collect::<Result<_, Stop>>()?;
+    let [mut a, mut b] = [rig.rt.buffer::<i32>(2)?, rig.rt.buffer::<i32>(2)?];
+    let mut total = rig.rt.buffer::<i32>(1)?;
+    q.submit(|cg| {
+        let parts: [_; 3] = std::array::from_fn(|k| cg.read(&parts[k]));
+        let sums = [cg.write(&mut a), cg.write(&mut b)];
+        let total = cg.write(&mut total);
+        let none: [Read<f32>; 0] = [];
+        cg.host_task((parts, sums, total, none), |(parts, mut sums, mut total, none)| {
+            let _: [HostRead<'_, f32>; 0] = none;
+            for (k, part) in parts.iter().enumerate() {
+                sums[k % 2][0] += part[0];
+                sums[k % 2][1] += part[1];
+                total[0] += part[0] + part[1];
+            }
+        });
+        Ok(())
+    })?;
+    ensure_eq!((a.to_vec()?, b.to_vec()?, total.to_vec()?), (vec![2, 20], vec![1, 10], vec![33]));
+    let twice = q.submit(|cg| {
+        let a = cg.write(&mut a);
+        cg.host_task([a, a], |_| {});
+        Ok(())
+    });
+    refused!(twice, Error::Aliasing { .. });
+    Ok(())
+}
+
 /// DEP-03, DEP-04
 fn tasks_use_the_runtime(rig: &Rig) -> Outcome {
     let last = rig.rt.devices().len() - 1;
@@ -187,6 +223,111 @@ fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
     grandchild.wait()?;
     ensure_eq!(x.to_vec()?, [2; 4]);
     Ok(())
+}
+
+/// What one task of a ring waits for: the next one.
+struct Next {
+    event: Event,
+    queue: Queue,
+    data: Shared<i32>,
+}
+
+impl Next {
+    fn wait(&self, way: usize) -> Result<(), Error> {
+        match way {
+            0 => self.event.wait(),
+            1 => self.queue.wait(),
+            2 => self.data.read().map(drop),
+            3 => self.data.write().map(drop),
+            _ => self.data.to_vec().map(drop),
+        }
+    }
+}
+
+/// Tasks that each wait for the next one, each in its way.
+fn ring(rig: &Rig, ways: &[usize]) -> Outcome {
+    let (tell, told) = std::sync::mpsc::channel();
+    let mut tasks = Vec::new();
+    for (nth, way) in ways.iter().copied().enumerate() {
+        let (send, receive) = std::sync::mpsc::channel::<Next>();
+        let (queue, data, tell) =
+            (rig.queue()?, rig.rt.buffer_from(&[1; 4])?.share(), tell.clone());
+        let event = queue.submit(|cg| {
+            let data = cg.read_write(&data);
+            cg.label(format!("task {nth}"));
+            cg.host_task(data, move |_| {
+                let answer = receive.recv().map(|next| next.wait(way));
+                drop(tell.send(answer));
+            });
+            Ok(())
+        })?;
+        tasks.push((send, Next { event, queue, data }));
+    }
+    drop(tell);
+    let events: Vec<Event> = tasks.iter().map(|(_, task)| task.event.clone()).collect();
+    let (sends, mut nexts): (Vec<_>, Vec<_>) = tasks.into_iter().unzip();
+    nexts.rotate_left(1);
+    for (send, next) in sends.iter().zip(nexts) {
+        drop(send.send(next));
+    }
+    let mut refused = 0;
+    for answer in told.iter() {
+        match answer {
+            Ok(Ok(())) => {}
+            Ok(Err(Error::WaitsForItself { task, through })) => {
+                refused += 1;
+                ensure!(task.as_str().starts_with("task "), "{task}");
+                ensure_eq!(through.len(), ways.len() - 1, "{ways:?}: {through:?}");
+                ensure!(!through.contains(&task), "{through:?} of {task}");
+            }
+            other => return Err(Stop::Failed(format!("{ways:?}: {other:?}"))),
+        }
+    }
+    ensure_eq!(refused, 1, "{ways:?}: the last one to wait is told, and the others go on");
+    for event in events {
+        event.wait()?;
+    }
+    Ok(())
+}
+
+/// DEP-04: two, and three in a ring, by any way to wait.
+fn tasks_that_wait_for_each_other_are_told(rig: &Rig) -> Outcome {
+    for ways in (0..5).flat_map(|a| (0..5).map(move |b| [a, b])) {
+        ring(rig, &ways)?;
+    }
+    for ways in [[0, 0, 0], [0, 1, 4], [4, 4, 4], [2, 0, 1], [3, 4, 0]] {
+        ring(rig, &ways)?;
+    }
+    Ok(())
+}
+
+/// DEP-04: a task may wait for one that waits for it with a limit, since that ends.
+fn a_wait_with_a_limit_holds_nobody_up(rig: &Rig) -> Outcome {
+    let (q, gate) = (rig.queue()?, Gate::new());
+    let (door, (send, receive)) = (gate.door(), std::sync::mpsc::channel::<Event>());
+    let (tell, told) = std::sync::mpsc::channel();
+    let limited = q.submit(|cg| {
+        cg.host_task((), move |()| {
+            let answer = receive.recv().map(|event| event.wait_for(Duration::from_millis(20)));
+            drop(tell.send(answer));
+        });
+        Ok(())
+    })?;
+    let before = limited.clone();
+    let waits = q.submit(|cg| {
+        cg.host_task((), move |()| {
+            door.pass();
+            before.wait()
+        });
+        Ok(())
+    })?;
+    drop(send.send(waits.clone()));
+    gate.open();
+    waits.wait()?;
+    match told.recv() {
+        Ok(Ok(Ok(false) | Err(Error::WaitsForItself { .. }))) => Ok(()),
+        other => Err(Stop::Failed(format!("{other:?}"))),
+    }
 }
 
 /// ERR-01: a kernel that waits gets an error and goes on.

@@ -2,8 +2,7 @@
 
 use super::Test;
 use super::rig::{Memory, Outcome, Queue, Rig, Seat, Stop, ensure, host, line, noise, run};
-use folio_core::hal::{Graph, HalError, HalErrorKind, LaneKind, Node, NodeOp};
-use std::any::Any;
+use folio_core::hal::{Graph, HalError, HalErrorKind, LaneKind, Node, Op};
 use std::sync::Arc;
 
 pub(super) const TESTS: &[Test] = &[
@@ -31,7 +30,7 @@ fn each(rig: &Rig, test: impl Fn(Seat<'_>) -> Outcome) -> Outcome {
 }
 
 fn has_graphs(seat: &Seat<'_>) -> Result<bool, Stop> {
-    match seat.device.graph(&[Node { op: NodeOp::Join, after: &[] }]) {
+    match seat.device.graph(&[Node { op: Op::Join, after: &[] }]) {
         Ok(_) => Ok(true),
         Err(error) if matches!(error.kind, HalErrorKind::Unsupported) => Ok(false),
         Err(other) => Err(other.into()),
@@ -41,7 +40,7 @@ fn has_graphs(seat: &Seat<'_>) -> Result<bool, Stop> {
 /// Copies all of `from` to `to`.
 fn copies(seat: &Seat<'_>, from: &Memory<'_>, to: &Memory<'_>) -> Result<Arc<dyn Graph>, Stop> {
     let rect = [line(from.at(0), to.at(0), from.size)];
-    Ok(seat.device.graph(&[Node { op: NodeOp::Copy(&rect), after: &[] }])?)
+    Ok(seat.device.graph(&[Node { op: Op::Copy(&rect), after: &[] }])?)
 }
 
 fn replays_do_what_their_nodes_do(rig: &Rig) -> Outcome {
@@ -53,11 +52,11 @@ fn replays_do_what_their_nodes_do(rig: &Rig) -> Outcome {
         let half = [line(a.at(0), b.at(BYTES / 2), BYTES / 2)];
         let all = [line(b.at(0), c.at(0), BYTES)];
         let nodes = [
-            Node { op: NodeOp::Fill(&first, &[1, 2]), after: &[] },
-            Node { op: NodeOp::Fill(&second, &[3]), after: &[] },
-            Node { op: NodeOp::Copy(&half), after: &[0] },
-            Node { op: NodeOp::Join, after: &[1, 2] },
-            Node { op: NodeOp::Copy(&all), after: &[3] },
+            Node { op: Op::Fill(&first, &[1, 2]), after: &[] },
+            Node { op: Op::Fill(&second, &[3]), after: &[] },
+            Node { op: Op::Copy(&half), after: &[0] },
+            Node { op: Op::Join, after: &[1, 2] },
+            Node { op: Op::Copy(&all), after: &[3] },
         ];
         let graph = seat.device.graph(&nodes)?;
         let half = BYTES as usize / 2;
@@ -120,7 +119,7 @@ fn updates_hold_from_the_next_replay_on(rig: &Rig) -> Outcome {
         let graph = copies(&seat, &a, &b)?;
         queue.replay(&[], &graph)?;
         let other = [line(a.at(0), c.at(0), BYTES)];
-        match graph.update(0, NodeOp::Copy(&other)) {
+        match graph.update(0, Op::Copy(&other)) {
             // Such a graph is made anew.
             Err(error) if matches!(error.kind, HalErrorKind::Unsupported) => return Ok(()),
             updated => updated?,
@@ -138,12 +137,8 @@ struct Nobodys;
 
 // SAFETY: it touches nothing.
 unsafe impl Graph for Nobodys {
-    fn update(&self, _: usize, _: NodeOp<'_>) -> Result<(), HalError> {
+    fn update(&self, _: usize, _: Op<'_>) -> Result<(), HalError> {
         Err(HalError::unsupported("this"))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

@@ -8,6 +8,7 @@ use folio_core::hal::{
     Verdict,
 };
 use folio_core::{Site, Violation, ViolationKind};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -134,9 +135,9 @@ fn launches_of_one_lane_run_in_order(rig: &Rig) -> Outcome {
 fn accepted_kernels_are_taken(rig: &Rig) -> Outcome {
     rig.each_with_closures(|seat| {
         let mut queue = seat.queue(LaneKind::Compute)?;
-        let mut kernel = Some(NativeKernel::new(Map(|_, _| 0)));
-        queue.launch_ref(&[], KernelRef::Native(&mut kernel), &geometry([1; 3]), &[])?;
-        ensure!(kernel.is_none(), "the kernel was accepted and left");
+        let kernel = Cell::new(Some(NativeKernel::new(Map(|_, _| 0))));
+        queue.launch_ref(&[], KernelRef::Native(&kernel), &geometry([1; 3]), &[])?;
+        ensure!(kernel.take().is_none(), "the kernel was accepted and left");
         queue.finish()
     })
 }

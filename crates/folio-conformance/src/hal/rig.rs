@@ -5,8 +5,9 @@ use folio_core::geom::Box3;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, BlockKernel, CopyRect, Device, FillRect,
     Geometry, Graph, HalError, Head, Hint, HostPtr, KernelRef, Lane, LaneKind, Lost, MemBase,
-    MemRef, NativeKernel, Notify, Order, Param, ParamPtr, Side, Tick, Verdict, Wait,
+    MemRef, NativeKernel, Notify, Op, Order, Param, ParamPtr, Side, Tick, Verdict, Wait,
 };
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -158,7 +159,7 @@ impl Queue {
     ) -> Result<(), HalError> {
         let waits = to_waits(waits);
         let head = self.head(&waits, Order::AfterPrevious);
-        self.lane.copy(&head, rects)
+        self.lane.enqueue(&head, Op::Copy(rects))
     }
 
     pub(super) fn copy_free(
@@ -167,12 +168,12 @@ impl Queue {
         rects: &[CopyRect],
     ) -> Result<(), HalError> {
         let head = self.head(waits, Order::Free);
-        self.lane.copy(&head, rects)
+        self.lane.enqueue(&head, Op::Copy(rects))
     }
 
     pub(super) fn fill(&mut self, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError> {
         let head = self.head(&[], Order::AfterPrevious);
-        self.lane.fill(&head, rects, pattern)
+        self.lane.enqueue(&head, Op::Fill(rects, pattern))
     }
 
     pub(super) fn launch(
@@ -182,8 +183,8 @@ impl Queue {
         geometry: &Geometry,
         params: &[Param],
     ) -> Result<(), HalError> {
-        let mut kernel = Some(NativeKernel::new(kernel));
-        self.launch_ref(waits, KernelRef::Native(&mut kernel), geometry, params)
+        let kernel = Cell::new(Some(NativeKernel::new(kernel)));
+        self.launch_ref(waits, KernelRef::Native(&kernel), geometry, params)
     }
 
     pub(super) fn launch_ref(
@@ -195,7 +196,7 @@ impl Queue {
     ) -> Result<(), HalError> {
         let waits = to_waits(waits);
         let head = self.head(&waits, Order::AfterPrevious);
-        self.lane.launch(&head, kernel, geometry, &Args::new(params))
+        self.lane.enqueue(&head, Op::Launch(kernel, geometry, &Args::new(params)))
     }
 
     pub(super) fn replay(
@@ -205,18 +206,18 @@ impl Queue {
     ) -> Result<(), HalError> {
         let waits = to_waits(waits);
         let head = self.head(&waits, Order::AfterPrevious);
-        self.lane.replay(&head, graph)
+        self.lane.enqueue(&head, Op::Replay(graph))
     }
 
     pub(super) fn hint(&mut self, at: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
         let head = self.head(&[], Order::AfterPrevious);
-        self.lane.hint(&head, at, bytes, hint)
+        self.lane.enqueue(&head, Op::Hint(at, bytes, hint))
     }
 
     /// Switches all of linked memory, and waits.
     pub(super) fn switch(&mut self, memory: &Memory<'_>, to: Side) -> Outcome {
         let head = self.head(&[], Order::AfterPrevious);
-        self.lane.switch(&head, memory.at(0), memory.size, to)?;
+        self.lane.enqueue(&head, Op::Switch(memory.at(0), memory.size, to))?;
         self.finish()
     }
 

@@ -1,5 +1,7 @@
 //! Host guards: the host's access to a buffer, for as long as they live.
 
+mod index;
+
 use super::View;
 use super::part::Part;
 use crate::element::DeviceType;
@@ -24,17 +26,11 @@ struct Held {
 }
 
 impl Held {
-    /// A guard that the user gets.
     fn take(part: &Part, mode: Mode) -> Result<Held> {
         if part.view.storage.borrowed.load(Ordering::Relaxed) {
             let what = "host guards of a view; use `to_vec`, or a host task".to_owned();
             return Err(Error::Unsupported { device: "a scope".to_owned(), what });
         }
-        Held::take_briefly(part, mode)
-    }
-
-    /// A guard that is given back before the call returns.
-    fn take_briefly(part: &Part, mode: Mode) -> Result<Held> {
         let (elements, exact) = part.view.in_storage(&part.part);
         let mode = if exact { mode } else { widened(mode) };
         let storage = &part.view.storage;
@@ -51,6 +47,11 @@ impl Held {
     fn run(&self) -> (usize, usize) {
         run_of(&self.view, &self.part).unwrap_or((0, 0))
     }
+
+    fn shape<const D: usize>(&self) -> [usize; D] {
+        let extent = self.part.extent();
+        std::array::from_fn(|dim| extent[3 - D + dim])
+    }
 }
 
 /// First element and length of a part that is contiguous in memory.
@@ -61,6 +62,37 @@ fn run_of(view: &View, part: &Box3) -> Option<(usize, usize)> {
     let (e, d) = (part.extent(), view.dims);
     let one_run = (e[0] == 1 || (e[1] == d[1] && e[2] == d[2])) && (e[1] == 1 || e[2] == d[2]);
     one_run.then(|| (linear(d, part.min), part.volume()))
+}
+
+/// Copies a part to a new vector, row after row, in the order of the commands: no guard is held.
+pub(crate) fn vec_of<T: DeviceType>(part: &Part) -> Result<Vec<T>> {
+    let Part { view, part, .. } = part;
+    let (storage, (elements, _)) = (&view.storage, view.in_storage(part));
+    let (engine, len) = (&storage.core.engine, part.volume());
+    let mut all = Vec::new();
+    all.try_reserve_exact(len).map_err(|_| Error::OutOfMemory {
+        device: "host".to_owned(),
+        what: "vector of buffer",
+        label: storage.label.clone(),
+        asked: (len * size_of::<T>()) as u64,
+        in_use: engine.host_budget.in_use(),
+        limit: engine.host_budget.limit(),
+    })?;
+    let reachable = storage.host_reachable.load(Ordering::Relaxed);
+    engine.read_on_host(storage.id, elements, reachable, |host| {
+        let mut copy = |(start, len)| {
+            // SAFETY: the part lies in the host allocation, whose data has arrived; nobody writes it before
+            // this operation is over; every bit pattern is a `T`.
+            all.extend_from_slice(unsafe {
+                std::slice::from_raw_parts(host.0.cast::<T>().add(start), len)
+            });
+        };
+        match run_of(view, part) {
+            Some(run) => copy(run),
+            None => (0..).map_while(|at| row_of(view, part, at)).for_each(copy),
+        }
+    })?;
+    Ok(all)
 }
 
 fn contiguous(part: &Part) -> Result<()> {
@@ -96,44 +128,38 @@ impl Drop for Held {
 /// # Ok(())
 /// # }
 /// ```
-pub struct ReadGuard<T: DeviceType> {
+pub struct ReadGuard<T: DeviceType, const D: usize = 1> {
     held: Held,
     _elements: PhantomData<T>,
 }
 
 /// The host's only access to a part of a buffer that is contiguous in memory, as a slice.
-pub struct WriteGuard<T: DeviceType> {
+pub struct WriteGuard<T: DeviceType, const D: usize = 1> {
     held: Held,
     _elements: PhantomData<T>,
 }
 
 /// The host's access to read a part of a buffer, row after row.
-pub struct ReadRows<T: DeviceType>(ReadGuard<T>);
+pub struct ReadRows<T: DeviceType, const D: usize = 1>(ReadGuard<T, D>);
 
 /// The host's only access to a part of a buffer, row after row.
-pub struct WriteRows<T: DeviceType>(WriteGuard<T>);
+pub struct WriteRows<T: DeviceType, const D: usize = 1>(WriteGuard<T, D>);
 
 fn wait(held: Held) -> Result<Held> {
     held.view.storage.core.engine.wait_guard(&held.taken)?;
     Ok(held)
 }
 
-impl<T: DeviceType> ReadGuard<T> {
-    pub(crate) fn take(part: &Part) -> Result<ReadGuard<T>> {
+impl<T: DeviceType, const D: usize> ReadGuard<T, D> {
+    pub(crate) fn take(part: &Part) -> Result<ReadGuard<T, D>> {
         contiguous(part)?;
         Ok(ReadGuard { held: wait(Held::take(part, Mode::Read)?)?, _elements: PhantomData })
     }
 }
 
-impl<T: DeviceType> ReadRows<T> {
-    pub(crate) fn take(part: &Part) -> Result<ReadRows<T>> {
+impl<T: DeviceType, const D: usize> ReadRows<T, D> {
+    pub(crate) fn take(part: &Part) -> Result<ReadRows<T, D>> {
         let held = wait(Held::take(part, Mode::Read)?)?;
-        Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
-    }
-
-    /// A guard that is given back before the call returns.
-    pub(crate) fn take_briefly(part: &Part) -> Result<ReadRows<T>> {
-        let held = wait(Held::take_briefly(part, Mode::Read)?)?;
         Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
     }
 
@@ -154,7 +180,7 @@ impl<T: DeviceType> ReadRows<T> {
 
     /// Row `index` of the part, counted through all slices.
     pub fn row(&self, index: usize) -> Option<&[T]> {
-        let (start, len) = row_of(&self.0.held, index)?;
+        let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         // SAFETY: the guard's part lies in the host allocation, whose data has arrived; nobody
         // writes it while the guard lives; every bit pattern is a `T`.
         Some(unsafe { slice_of(&self.0.held, start, len) })
@@ -170,8 +196,8 @@ impl<T: DeviceType> ReadRows<T> {
     }
 }
 
-impl<T: DeviceType> WriteRows<T> {
-    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteRows<T>> {
+impl<T: DeviceType, const D: usize> WriteRows<T, D> {
+    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteRows<T, D>> {
         let held = wait(Held::take(part, mode)?)?;
         Ok(WriteRows(WriteGuard { held, _elements: PhantomData }))
     }
@@ -193,14 +219,14 @@ impl<T: DeviceType> WriteRows<T> {
 
     /// Row `index` of the part, counted through all slices.
     pub fn row(&self, index: usize) -> Option<&[T]> {
-        let (start, len) = row_of(&self.0.held, index)?;
+        let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         // SAFETY: as in `ReadRows::row`.
         Some(unsafe { slice_of(&self.0.held, start, len) })
     }
 
     /// As [`row`](Self::row), to write.
     pub fn row_mut(&mut self, index: usize) -> Option<&mut [T]> {
-        let (start, len) = row_of(&self.0.held, index)?;
+        let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         let host = self.0.held.taken.host.0.cast::<T>();
         // SAFETY: as in `ReadRows::row`; and nobody else reads while a write guard lives.
         Some(unsafe { std::slice::from_raw_parts_mut(host.add(start), len) })
@@ -219,14 +245,14 @@ fn rows_of(held: &Held) -> usize {
     slices * rows
 }
 
-fn row_of(held: &Held, index: usize) -> Option<(usize, usize)> {
-    let [slices, rows, columns] = held.part.extent();
+fn row_of(view: &View, part: &Box3, index: usize) -> Option<(usize, usize)> {
+    let [slices, rows, columns] = part.extent();
     let (slice, row) = (index.checked_div(rows)?, index % rows);
-    let [z, y, x] = held.part.min;
-    (slice < slices).then(|| (linear(held.view.dims, [z + slice, y + row, x]), columns))
+    let [z, y, x] = part.min;
+    (slice < slices).then(|| (linear(view.dims, [z + slice, y + row, x]), columns))
 }
 
-impl<T: DeviceType> Deref for ReadGuard<T> {
+impl<T: DeviceType, const D: usize> Deref for ReadGuard<T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         let (start, len) = self.held.run();
@@ -235,19 +261,19 @@ impl<T: DeviceType> Deref for ReadGuard<T> {
     }
 }
 
-impl<T: DeviceType + Debug> Debug for ReadGuard<T> {
+impl<T: DeviceType + Debug, const D: usize> Debug for ReadGuard<T, D> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl<T: DeviceType + Debug> Debug for WriteGuard<T> {
+impl<T: DeviceType + Debug, const D: usize> Debug for WriteGuard<T, D> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl<'g, T: DeviceType> IntoIterator for &'g ReadGuard<T> {
+impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g ReadGuard<T, D> {
     type Item = &'g T;
     type IntoIter = std::slice::Iter<'g, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -255,7 +281,7 @@ impl<'g, T: DeviceType> IntoIterator for &'g ReadGuard<T> {
     }
 }
 
-impl<'g, T: DeviceType> IntoIterator for &'g WriteGuard<T> {
+impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g WriteGuard<T, D> {
     type Item = &'g T;
     type IntoIter = std::slice::Iter<'g, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -263,7 +289,7 @@ impl<'g, T: DeviceType> IntoIterator for &'g WriteGuard<T> {
     }
 }
 
-impl<'g, T: DeviceType> IntoIterator for &'g mut WriteGuard<T> {
+impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g mut WriteGuard<T, D> {
     type Item = &'g mut T;
     type IntoIter = std::slice::IterMut<'g, T>;
     fn into_iter(self) -> Self::IntoIter {
@@ -271,14 +297,14 @@ impl<'g, T: DeviceType> IntoIterator for &'g mut WriteGuard<T> {
     }
 }
 
-impl<T: DeviceType> WriteGuard<T> {
-    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteGuard<T>> {
+impl<T: DeviceType, const D: usize> WriteGuard<T, D> {
+    pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteGuard<T, D>> {
         contiguous(part)?;
         Ok(WriteGuard { held: wait(Held::take(part, mode)?)?, _elements: PhantomData })
     }
 }
 
-impl<T: DeviceType> Deref for WriteGuard<T> {
+impl<T: DeviceType, const D: usize> Deref for WriteGuard<T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
         let (start, len) = self.held.run();
@@ -287,7 +313,7 @@ impl<T: DeviceType> Deref for WriteGuard<T> {
     }
 }
 
-impl<T: DeviceType> DerefMut for WriteGuard<T> {
+impl<T: DeviceType, const D: usize> DerefMut for WriteGuard<T, D> {
     fn deref_mut(&mut self) -> &mut [T] {
         let (start, len) = self.held.run();
         let host = self.held.taken.host.0.cast::<T>();
@@ -298,14 +324,14 @@ impl<T: DeviceType> DerefMut for WriteGuard<T> {
 
 /// A [`ReadGuard`] that is on its way. Holds the guard from the start: commands that would write
 /// are refused while it lives.
-pub struct ReadFuture<T: DeviceType> {
+pub struct ReadFuture<T: DeviceType, const D: usize = 1> {
     held: Option<Held>,
     event: Event,
     _elements: PhantomData<fn() -> T>,
 }
 
-impl<T: DeviceType> ReadFuture<T> {
-    pub(crate) fn take(part: &Part) -> Result<ReadFuture<T>> {
+impl<T: DeviceType, const D: usize> ReadFuture<T, D> {
+    pub(crate) fn take(part: &Part) -> Result<ReadFuture<T, D>> {
         contiguous(part)?;
         let held = Held::take(part, Mode::Read)?;
         let (stamp, pin) = (held.taken.stamp, held.taken.pin.clone());
@@ -314,20 +340,20 @@ impl<T: DeviceType> ReadFuture<T> {
     }
 
     /// Waits for it.
-    pub fn wait(self) -> Result<ReadGuard<T>> {
+    pub fn wait(self) -> Result<ReadGuard<T, D>> {
         self.event.wait()?;
         self.finish()
     }
 
-    fn finish(mut self) -> Result<ReadGuard<T>> {
+    fn finish(mut self) -> Result<ReadGuard<T, D>> {
         self.held
             .take()
             .map_or(Err(Error::ShutDown), |held| Ok(ReadGuard { held, _elements: PhantomData }))
     }
 }
 
-impl<T: DeviceType> Future for ReadFuture<T> {
-    type Output = Result<ReadGuard<T>>;
+impl<T: DeviceType, const D: usize> Future for ReadFuture<T, D> {
+    type Output = Result<ReadGuard<T, D>>;
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match Pin::new(&mut self.event).poll(cx) {
             Poll::Pending => Poll::Pending,

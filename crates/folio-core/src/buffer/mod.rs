@@ -1,16 +1,19 @@
 //! Buffers: data that moves itself.
 
 mod guard;
+mod make;
 mod options;
 mod part;
 
 pub(crate) use guard::widened;
 pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
+pub use make::Contents;
 pub use options::BufferOptions;
 pub(crate) use options::default_page;
 pub(crate) use part::sealed::Sealed;
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 
+use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
 use crate::engine::storage::{Alloc, StorageId};
@@ -38,6 +41,8 @@ pub(crate) struct StorageHandle {
     pub(crate) host_reachable: AtomicBool,
     /// Its memory is borrowed by a scope: no guard may outlive a call.
     pub(crate) borrowed: AtomicBool,
+    /// Its memory may be another storage's, too.
+    pub(crate) imported: AtomicBool,
 }
 
 /// No domain: a buffer.
@@ -53,8 +58,18 @@ impl StorageHandle {
     ) -> StorageHandle {
         let home = AtomicU8::new(home.map_or(UNBOUND, |d| d.0));
         let host_reachable = AtomicBool::new(false);
-        let borrowed = AtomicBool::new(false);
-        StorageHandle { core, id, label, grid, element_bytes, home, host_reachable, borrowed }
+        let [borrowed, imported] = [false; 2].map(AtomicBool::new);
+        StorageHandle {
+            core,
+            id,
+            label,
+            grid,
+            element_bytes,
+            home,
+            host_reachable,
+            borrowed,
+            imported,
+        }
     }
 
     /// The only domain where it is, if it is USM.
@@ -179,8 +194,20 @@ impl View {
         if self.dims == other.dims && self.element_bytes == other.element_bytes {
             return part.overlaps(theirs);
         }
+        self.shares_at(part, other, theirs, 0)
+    }
+
+    /// True when parts of two storages share a byte, where the memory of the other one begins so many bytes
+    /// after that of this one.
+    pub(crate) fn shares_at(&self, part: &Box3, other: &View, theirs: &Box3, after: i128) -> bool {
+        if part.is_empty() || theirs.is_empty() {
+            return false;
+        }
+        let ends =
+            |by: i128| move |(start, end): (usize, usize)| (start as i128 + by, end as i128 + by);
         // Both in rising order, so each is passed once.
-        let (mut mine, mut others) = (self.rows(part).peekable(), other.rows(theirs).peekable());
+        let mut mine = self.rows(part).map(ends(0)).peekable();
+        let mut others = other.rows(theirs).map(ends(after)).peekable();
         while let (Some(a), Some(b)) = (mine.peek(), others.peek()) {
             if a.0 < b.1 && b.0 < a.1 {
                 return true;
@@ -260,10 +287,13 @@ macro_rules! common {
             }
 
             /// Its shape.
+            pub fn shape(&self) -> [usize; D] {
+                std::array::from_fn(|dim| self.view.dims[3 - D + dim])
+            }
+
+            /// Its shape, as the items of a launch: see [`Items`].
             pub fn range(&self) -> [usize; D] {
-                let mut range = [0; D];
-                range.copy_from_slice(&self.view.dims[3 - D..]);
-                range
+                self.shape()
             }
 
             /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
@@ -309,18 +339,35 @@ macro_rules! common {
 
             /// Waits for its latest contents and keeps everybody from writing them while the guard
             /// lives: commands that would are refused with [`Error::HostAccessHeld`].
-            pub fn read(&self) -> Result<ReadGuard<T>> {
+            pub fn read(&self) -> Result<ReadGuard<T, D>> {
                 self.slice([0; D], self.range())?.read()
             }
 
             /// As [`read`](Self::read), as a future.
-            pub fn read_async(&self) -> Result<ReadFuture<T>> {
+            pub fn read_async(&self) -> Result<ReadFuture<T, D>> {
                 self.slice([0; D], self.range())?.read_async()
             }
 
-            /// Copies its latest contents into a new vector.
+            /// Copies its latest contents into a new vector. That is an operation like a command: what other threads
+            /// submit meanwhile comes after it, and is not refused.
             pub fn to_vec(&self) -> Result<Vec<T>> {
                 self.slice([0; D], self.range())?.to_vec()
+            }
+
+            /// Waits for the latest value of the element at `at`, and copies it. The page that it is in is brought to the
+            /// host; of many elements, [`read`](Self::read) brings all at once. [`Error::OutOfRange`] if there is none.
+            ///
+            /// ```
+            /// # fn main() -> folio_core::Result<()> {
+            /// # let rt = folio_core::Runtime::builder().build()?;
+            /// let x = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
+            /// assert_eq!((x.get([1, 2])?, x.get((0, 1))?), (6, 2));
+            /// assert!(x.get([2, 0]).is_err());
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn get(&self, at: impl Coords<D>) -> Result<T> {
+                self.slice([0; D], self.range())?.get(at)
             }
 
             /// When everything submitted so far that writes it is done.
@@ -360,14 +407,14 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     }
 
     /// Waits for its latest contents and gives the host the only access while the guard lives.
-    pub fn write(&mut self) -> Result<WriteGuard<T>> {
+    pub fn write(&mut self) -> Result<WriteGuard<T, D>> {
         let all = self.range();
         WriteGuard::take(&self.slice_mut([0; D], all)?.part, Mode::Update)
     }
 
     /// As [`write`](Self::write), without bringing what was there: what is not written reads as
     /// zero or as an earlier value.
-    pub fn overwrite(&mut self) -> Result<WriteGuard<T>> {
+    pub fn overwrite(&mut self) -> Result<WriteGuard<T, D>> {
         let all = self.range();
         WriteGuard::take(&self.slice_mut([0; D], all)?.part, Mode::Discard { whole: false })
     }
@@ -390,12 +437,12 @@ impl<T: DeviceType, const D: usize> Shared<T, D> {
     }
 
     /// Waits for its latest contents and gives the host the only access while the guard lives.
-    pub fn write(&self) -> Result<WriteGuard<T>> {
+    pub fn write(&self) -> Result<WriteGuard<T, D>> {
         WriteGuard::take(&self.slice_mut([0; D], self.range())?.part, Mode::Update)
     }
 
     /// As [`write`](Self::write), without bringing what was there.
-    pub fn overwrite(&self) -> Result<WriteGuard<T>> {
+    pub fn overwrite(&self) -> Result<WriteGuard<T, D>> {
         let all = self.slice_mut([0; D], self.range())?;
         WriteGuard::take(&all.part, Mode::Discard { whole: false })
     }
@@ -430,7 +477,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     if align_of::<U>() > crate::engine::staging::ALIGN {
         return Err(refused(format!("alignment {} is larger than the storage's", align_of::<U>())));
     }
-    // What the engine allocates is aligned for any element; what a user lent may not be.
+    // What the engine allocates is aligned for any element; memory of the program may not be.
     let (id, align) = (view.storage.id, align_of::<U>() as u64);
     let lent = |alloc: &Alloc| alloc.address.is_some_and(|address| address % align != 0);
     let misaligned = view

@@ -1,10 +1,11 @@
 //! Parts of buffers: what accesses are made of.
 
-use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
-use super::{Buffer, Shared, View};
+use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows, vec_of};
+use super::{Buffer, Shared, View, widen_at};
+use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
 use crate::items::{Edge, Items, Margin};
@@ -24,10 +25,9 @@ impl Part {
         Ok(Part { view: view.clone(), part: view.part(offset, extent)?, whole: false })
     }
 
-    fn range<const D: usize>(&self) -> [usize; D] {
-        let mut range = [0; D];
-        range.copy_from_slice(&self.part.extent()[3 - D..]);
-        range
+    fn shape<const D: usize>(&self) -> [usize; D] {
+        let extent = self.part.extent();
+        std::array::from_fn(|dim| extent[3 - D + dim])
     }
 }
 
@@ -49,8 +49,13 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
     }
 
     /// Its shape.
+    pub fn shape(&self) -> [usize; D] {
+        self.part.shape()
+    }
+
+    /// Its shape, as the items of a launch: see [`Items`].
     pub fn range(&self) -> [usize; D] {
-        self.part.range()
+        self.shape()
     }
 
     /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
@@ -74,23 +79,43 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
     }
 
     /// Waits for its latest contents, as rows: for parts that are not contiguous in memory.
-    pub fn read_rows(&self) -> Result<ReadRows<T>> {
+    pub fn read_rows(&self) -> Result<ReadRows<T, D>> {
         ReadRows::take(&self.part)
     }
 
     /// Waits for its latest contents; see [`Buffer::read`]. The part must be contiguous in memory.
-    pub fn read(&self) -> Result<ReadGuard<T>> {
+    pub fn read(&self) -> Result<ReadGuard<T, D>> {
         ReadGuard::take(&self.part)
     }
 
     /// As [`read`](Self::read), as a future.
-    pub fn read_async(&self) -> Result<ReadFuture<T>> {
+    pub fn read_async(&self) -> Result<ReadFuture<T, D>> {
         ReadFuture::take(&self.part)
     }
 
     /// Copies its latest contents into a new vector, row after row.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        Ok(ReadRows::take_briefly(&self.part)?.to_vec())
+        vec_of(&self.part)
+    }
+
+    /// Waits for the latest value of the element at `at`, counted from the slice's first, and copies it: see
+    /// [`Buffer::get`].
+    pub fn get(&self, at: impl Coords<D>) -> Result<T> {
+        let (at, shape) = (at.coords(), self.shape());
+        let Part { view, part, .. } = &self.part;
+        let outside = || Error::OutOfRange {
+            buffer: view.storage.label.clone(),
+            offset: at.to_vec(),
+            extent: vec![1; D],
+            range: shape.to_vec(),
+        };
+        if (0..D).any(|dim| at[dim] >= shape[dim]) {
+            return Err(outside());
+        }
+        let part = Box3::cell(widen_at(at)).shifted(part.min);
+        let one = Part { view: view.clone(), part, whole: false };
+        let one = Slice::<T, D> { part: one, _borrow: PhantomData };
+        one.to_vec()?.first().copied().ok_or_else(outside)
     }
 
     /// When everything submitted so far that writes it is done.
@@ -105,8 +130,13 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     }
 
     /// Its shape.
+    pub fn shape(&self) -> [usize; D] {
+        self.part.shape()
+    }
+
+    /// Its shape, as the items of a launch: see [`Items`].
     pub fn range(&self) -> [usize; D] {
-        self.part.range()
+        self.shape()
     }
 
     /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
@@ -130,23 +160,23 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     }
 
     /// Gives the host the only access, as rows: for parts that are not contiguous in memory.
-    pub fn write_rows(&mut self) -> Result<WriteRows<T>> {
+    pub fn write_rows(&mut self) -> Result<WriteRows<T, D>> {
         WriteRows::take(&self.part, Mode::Update)
     }
 
     /// As [`write_rows`](Self::write_rows), without bringing what was there.
-    pub fn overwrite_rows(&mut self) -> Result<WriteRows<T>> {
+    pub fn overwrite_rows(&mut self) -> Result<WriteRows<T, D>> {
         WriteRows::take(&self.part, Mode::Discard { whole: false })
     }
 
     /// Waits for its latest contents and gives the host the only access; see [`Buffer::write`].
     /// The part must be contiguous in memory.
-    pub fn write(&mut self) -> Result<WriteGuard<T>> {
+    pub fn write(&mut self) -> Result<WriteGuard<T, D>> {
         WriteGuard::take(&self.part, Mode::Update)
     }
 
     /// As [`write`](Self::write), without bringing what was there.
-    pub fn overwrite(&mut self) -> Result<WriteGuard<T>> {
+    pub fn overwrite(&mut self) -> Result<WriteGuard<T, D>> {
         WriteGuard::take(&self.part, Mode::Discard { whole: false })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::storage::StorageId;
 use crate::geom::{Box3, Grid};
-use crate::graph::hazards::Writing;
+use crate::order::hazards::Writing;
 use crate::pages::DomainId;
 
 /// How a command uses the elements of an access.

@@ -1,24 +1,25 @@
 //! The way of one command through the ledger: checks that change nothing, then transfers, fills,
 //! dependencies and the action itself, then what the pages are from now on.
 
+use super::Missing;
 use super::access::{Access, Mode};
 use super::copies::CopyJob;
 use super::failures::EpochPin;
 use super::lanes::{Filling, Hinting, Payload};
 use super::launch::Launch;
-use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp, outcome};
+use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp};
 use super::memory::RawMem;
 use super::staging::Staging;
-use super::stamp::{LaneId, Stamp, When};
 use super::storage::StorageId;
 use super::trace::Note;
 use super::transfer::For;
 use crate::error::{Cause, Error, Label, Use};
 use crate::geom::{Box3, Dims, linear};
-use crate::graph::hazards::{Dep, Deps, Flow, Outcome, Writing, add_dep, tidy};
 use crate::hal::{
     CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr, Tick,
 };
+use crate::order::hazards::{Dep, Deps, Flow, Outcome, Writing, add_dep, tidy};
+use crate::order::stamp::{LaneId, Stamp, When};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -52,6 +53,16 @@ impl Command {
             pin: None,
             action: Action::Nothing,
         }
+    }
+
+    /// Where it uses something, for errors.
+    #[cold]
+    fn used(&self, access: usize) -> Use {
+        let parameter = match &self.action {
+            Action::Launch(Some(launch)) => launch.parameter(access),
+            _ => Label::NONE,
+        };
+        Use { command: self.label.clone(), access: Some(access), parameter }
     }
 }
 
@@ -173,8 +184,8 @@ impl Ledger {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
             if storage.held(&access.pages, access.mode.writes()) {
-                let by = Use { command: command.label.clone(), access: Some(at) };
-                return Err(Error::HostAccessHeld { buffer: storage.label.clone(), by: Some(by) });
+                let (buffer, by) = (storage.label.clone(), Some(command.used(at)));
+                return Err(Error::HostAccessHeld { buffer, by });
             }
         }
         if command.action.raw().any(|raw| !self.is_live(raw)) {
@@ -184,8 +195,8 @@ impl Ledger {
     }
 
     /// The allocations that a command needs and that are not there.
-    pub(crate) fn missing(&self, accesses: &[Access]) -> SmallVec<[(StorageId, DomainId); 4]> {
-        let mut missing = SmallVec::new();
+    pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
+        let mut missing = Missing::new();
         for a in accesses {
             let need = (a.storage, a.domain);
             if !a.elements.is_empty()
@@ -245,14 +256,14 @@ impl Ledger {
 
     /// A raw command uses a storage.
     fn note_raw(&mut self, id: StorageId, stamp: Stamp) {
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let timeline = &self.timeline;
         let Some(storage) = self.storages.get_mut(id.0) else { return };
         if storage.home.is_none() {
             return;
         }
         // Looked through at 4, 8, 16, ..: constant cost per command.
         if storage.raw.len() >= 4 && storage.raw.len().is_power_of_two() {
-            let pending = |s: &Stamp| outcome(lanes, slots, failures, *s) == Outcome::Pending;
+            let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
             storage.raw.retain(|s| pending(s));
         }
         storage.raw.push(stamp);
@@ -261,11 +272,11 @@ impl Ledger {
     /// Gathers what the accesses wait for, and brings what they need. A command that is known to fail
     /// needs nothing.
     pub(crate) fn prepare(&mut self, accesses: &[Access], who: For<'_>, deps: &mut Deps) {
-        if !self.failures.is_empty() {
+        if !self.timeline.failures.is_empty() {
             accesses.iter().for_each(|a| self.heal(a.storage, &a.pages));
             let mut before = deps.clone();
             self.hazard_deps(accesses, &mut before);
-            let failed = |d: &Dep| self.failures.along(d.stamp, d.flow).is_some();
+            let failed = |d: &Dep| self.timeline.failures.along(d.stamp, d.flow).is_some();
             if before.iter().any(failed) {
                 *deps = before;
                 return;
@@ -314,9 +325,8 @@ impl Ledger {
                 state.unplaced.push(stamp);
                 // Looked through at 64, 128, ..: constant cost per command.
                 if len >= 64 && len.is_power_of_two() {
-                    let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-                    let pending =
-                        |s: &Stamp| outcome(lanes, slots, failures, *s) == Outcome::Pending;
+                    let timeline = &self.timeline;
+                    let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
                     state.unplaced.retain(pending);
                 }
             }
@@ -354,10 +364,10 @@ impl Ledger {
 
     /// What the pages are from now on.
     pub(crate) fn mark(&mut self, accesses: &[Access], stamp: Stamp) {
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let timeline = &self.timeline;
         for a in accesses.iter().filter(|a| !a.mode.writes()) {
             let storage = &mut self.storages[a.storage.0];
-            let known = &mut |s| outcome(lanes, slots, failures, s);
+            let known = &mut |s| timeline.outcome(s);
             storage.hazards.mark_read(&a.pages, stamp, known);
         }
         for a in accesses.iter().filter(|a| a.mode.writes()) {
@@ -382,10 +392,10 @@ impl Ledger {
                 }
             }
         }
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let timeline = &self.timeline;
         let storage = &mut self.storages[a.storage.0];
         storage.pieces.clear(&inside);
-        let known = &mut |s| outcome(lanes, slots, failures, s);
+        let known = &mut |s| timeline.outcome(s);
         if !inside.is_empty() {
             storage.tracker.set(&inside, DomainSet::of(a.domain));
         }
@@ -418,15 +428,15 @@ impl Ledger {
         };
         let mut near = None;
         let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
-        for stamp in stamps.map(|stamp| self.resolve(stamp)) {
+        for stamp in stamps.map(|stamp| self.timeline.resolve(stamp)) {
             let When::Placed(lane, tick) = stamp.when() else { continue };
             if !self.computes(device, lane) {
                 continue;
             }
-            if self.lanes[usize::from(lane.0)].issued == tick {
+            if self.timeline.lanes[usize::from(lane.0)].issued == tick {
                 return self.tail_of(lane);
             }
-            if near.is_none() && self.outcome(stamp) == Outcome::Pending {
+            if near.is_none() && self.timeline.outcome(stamp) == Outcome::Pending {
                 near = Some((lane, tick));
             }
         }
@@ -442,7 +452,7 @@ impl Ledger {
     /// A lane that gets one more operation after its last: asked now and then how far it is, so that
     /// what is known of it stays short.
     pub(crate) fn tail_of(&mut self, lane: LaneId) -> LaneId {
-        let state = &self.lanes[usize::from(lane.0)];
+        let state = &self.timeline.lanes[usize::from(lane.0)];
         if state.records.len() >= 16 && state.issued.is_multiple_of(16) {
             self.poll(lane);
         }
@@ -456,20 +466,20 @@ impl Ledger {
         let first = device * LANES_PER_DEVICE;
         let mut best = (usize::MAX, LaneId(first));
         for lane in first..first + COMPUTE_LANES {
-            let lane = self.lane_alias[usize::from(lane)];
+            let lane = self.topology.lane_alias[usize::from(lane)];
             let at = usize::from(lane.0);
             // Short lanes are asked each time, since they may be idle by now; long ones seldom.
-            let length = self.lanes[at].records.len();
+            let length = self.timeline.lanes[at].records.len();
             if length > 0 && (length < 16 || length.is_multiple_of(16)) {
                 self.poll(lane);
             }
-            let length = self.lanes[at].records.len();
+            let length = self.timeline.lanes[at].records.len();
             if length == 0 {
                 return lane;
             }
             best = best.min((length, lane));
         }
-        let behind = |lane: LaneId, tick| self.lanes[usize::from(lane.0)].issued - tick;
+        let behind = |lane: LaneId, tick| self.timeline.lanes[usize::from(lane.0)].issued - tick;
         let near = near.filter(|&(lane, tick)| behind(lane, tick) < (best.0 + MUCH) as u64);
         near.map_or(best.1, |(lane, _)| lane)
     }
@@ -477,7 +487,9 @@ impl Ledger {
     /// True for a command that is to write everything where nothing is, or over somebody who may
     /// turn out to have spoilt it.
     fn defines(&self, accesses: &[Access], deps: &Deps) -> bool {
-        let over = |d: &Dep| d.flow.has(Flow::COVERS) && self.outcome(d.stamp) == Outcome::Pending;
+        let over = |d: &Dep| {
+            d.flow.has(Flow::COVERS) && self.timeline.outcome(d.stamp) == Outcome::Pending
+        };
         let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
         whole.any(|a| {
             let here = |set: DomainSet| set.contains(a.domain);
@@ -530,7 +542,7 @@ impl Ledger {
                         return self.nowhere(op.what, &op.label, at.extent);
                     };
                     self.count(None, op.queue, |c| c.hints += 1);
-                    if self.devices[self.device_of(lane)].hints {
+                    if self.topology.devices[self.topology.device_of(lane)].hints {
                         let payload =
                             Payload::Hint(Box::new(Hinting { mem, bytes: at.span(), hint }));
                         op.body = Body::Lane(lane, payload);

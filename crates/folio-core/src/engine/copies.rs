@@ -3,12 +3,12 @@
 use super::lanes::{Lanes, Payload};
 use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp};
 use super::staging::Staging;
-use super::stamp::{LaneId, Stamp};
 use super::storage::StorageId;
 use super::transfer::For;
 use crate::error::Cause;
-use crate::graph::hazards::Deps;
 use crate::hal::{CopyRect, HalError, MemBase};
+use crate::order::hazards::Deps;
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -61,9 +61,9 @@ impl CopyJob<'_> {
 impl Ledger {
     /// A lane of the device that does the copies of a memory, if there is one.
     pub(crate) fn copy_lane(&self, domain: DomainId, offset: u16) -> Option<LaneId> {
-        let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
+        let device = self.topology.domain_device.get(usize::from(domain.0)).copied().flatten()?;
         let lane = LaneId(device * LANES_PER_DEVICE + offset);
-        let lane = self.lane_alias[usize::from(lane.0)];
+        let lane = self.topology.lane_alias[usize::from(lane.0)];
         self.table.shared(lane).map(|_| lane)
     }
 
@@ -75,7 +75,7 @@ impl Ledger {
             lane(to, UPLOAD).map(Route::Direct)
         } else if to == DomainId::HOST {
             lane(from, DOWNLOAD).map(Route::Direct)
-        } else if self.links.contains_key(&(from, to)) {
+        } else if self.topology.links.contains_key(&(from, to)) {
             lane(to, PEER).map(Route::Direct)
         } else {
             lane(from, DOWNLOAD).zip(lane(to, UPLOAD)).map(|(down, up)| Route::Staged(down, up))
@@ -98,7 +98,7 @@ impl Ledger {
         };
         // A device without lanes for copies has the first in their place.
         let copies = copies.filter(|lane| lane.0 % LANES_PER_DEVICE >= COMPUTE_LANES);
-        copies.or_else(|| self.lane_of(domain, lane)).map_or(Route::Host, Route::Direct)
+        copies.or_else(|| self.topology.lane_of(domain, lane)).map_or(Route::Host, Route::Direct)
     }
 
     /// Submits a copy, whichever way it takes.

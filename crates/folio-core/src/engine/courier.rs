@@ -14,9 +14,10 @@
 use super::devices::DeviceEntry;
 use super::lanes::{FAR, LaneShared, Lanes};
 use super::ledger::LANES_PER_DEVICE;
-use super::stamp::LaneId;
-use super::{Engine, contain, foreign};
+use super::{Engine, foreign};
 use crate::hal::Tick;
+use crate::order::stamp::LaneId;
+use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Condvar, Mutex};
 use std::sync::Arc;

@@ -1,23 +1,25 @@
 //! Devices: found when the runtime is made, opened on first use; and the memory on them.
 
+use super::Engine;
 use super::courier::Engaged;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::staging::{host_alloc, host_free};
-use super::stamp::LaneId;
 use super::storage::{Alloc, Garbage, Owner, StorageId};
 use super::trace::Note;
-use super::{Engine, contain};
 use crate::error::{Error, Label};
 use crate::hal::{
-    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
+    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, HostPtr, LaneKind, MemBase,
+    MemRef,
 };
+use crate::order::stamp::LaneId;
 use crate::pages::{DomainId, DomainSet};
+use crate::panics::contain;
 use smallvec::SmallVec;
+use std::alloc::Layout;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 /// Alignment of device allocations, for any element type and vector access.
 const DEVICE_ALIGN: u64 = 256;
@@ -114,10 +116,9 @@ impl Engine {
         let links = self.peer_links(entry, &*device);
         self.enter(|ledger| {
             let first = usize::from(at * LANES_PER_DEVICE);
-            ledger.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
-            ledger.packing.learn(links.iter().map(|(_, link)| link));
-            ledger.links.extend(links);
-            ledger.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
+            ledger.topology.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
+            ledger.topology.links.extend(links);
+            ledger.topology.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
         });
         let device = entry.opened.get_or_init(|| device);
         drop(one_at_a_time);
@@ -148,28 +149,38 @@ impl Engine {
         links
     }
 
+    /// Remembers the loss of a device, if that is why a call was refused: it is no source from then on. Called without
+    /// any lock.
+    pub(crate) fn noting_loss<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if let Err(Error::Device { device, cause, .. }) = &result
+            && let HalErrorKind::Lost = cause.kind
+            && let Some(at) = self.devices.iter().position(|entry| entry.name == *device)
+        {
+            // What is under way there ends when its lanes say so.
+            self.enter(|ledger| ledger.loss(at, &cause.message));
+        }
+        result
+    }
+
     /// Allocates all of `missing`, or nothing.
     pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
         // Here, where no lock is held.
         for (_, domain) in missing.iter().filter(|(_, domain)| !domain.is_host()) {
             self.open(self.first_on(*domain))?;
         }
-        let result = self.try_allocate(missing);
-        if !matches!(result, Err(Error::OutOfMemory { .. })) {
-            return result;
+        let mut result = self.try_allocate(missing);
+        if matches!(result, Err(Error::OutOfMemory { .. })) {
+            self.reclaim();
+            result = self.try_allocate(missing);
         }
-        self.reclaim();
-        self.try_allocate(missing)
+        self.noting_loss(result)
     }
 
     /// Looks for memory that nobody needs: its last users may have ended without anybody having
     /// looked.
     pub(crate) fn reclaim(&self) {
         self.look_at_lanes();
-        self.enter(|ledger| {
-            ledger.poll_all();
-            ledger.free_temporaries(Duration::ZERO);
-        });
+        self.enter(super::ledger::Ledger::poll_all);
     }
 
     fn try_allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
@@ -239,24 +250,15 @@ impl Engine {
         label: &Label,
     ) -> Result<Alloc, Error> {
         if domain == DomainId::HOST {
-            let refused = || Error::OutOfMemory {
-                device: "host".to_owned(),
-                what,
-                label: label.clone(),
-                asked: bytes as u64,
-                in_use: self.host_budget.in_use(),
-                limit: self.host_budget.limit(),
-            };
-            if !self.host_budget.take(bytes as u64) {
-                return Err(refused());
-            }
-            let Some(ptr) = host_alloc(bytes) else {
+            self.take_host(bytes, what, label)?;
+            let Some((ptr, layout)) = host_alloc(bytes) else {
                 self.host_budget.give(bytes as u64);
-                return Err(refused());
+                return Err(self.no_host_memory(bytes, what, label));
             };
             let mem = MemRef { base: MemBase::Host(ptr), offset: 0 };
             let address = Some(ptr.0 as u64);
-            return Ok(Alloc { mem, address, host: Some(ptr), owner: Owner::Host, clean: true });
+            let owner = Owner::Host(layout);
+            return Ok(Alloc { mem, address, host: Some(ptr), owner, clean: true });
         }
         let req = AllocReq {
             kind: AllocKind::Device,
@@ -268,6 +270,52 @@ impl Engine {
             label: label.as_str(),
         };
         self.device_alloc(self.first_on(domain), req, what, label)
+    }
+
+    /// Counts host memory against the host's budget.
+    fn take_host(&self, bytes: usize, what: &'static str, label: &Label) -> Result<(), Error> {
+        match self.host_budget.take(bytes as u64) {
+            true => Ok(()),
+            false => Err(self.no_host_memory(bytes, what, label)),
+        }
+    }
+
+    fn no_host_memory(&self, bytes: usize, what: &'static str, label: &Label) -> Error {
+        Error::OutOfMemory {
+            device: "host".to_owned(),
+            what,
+            label: label.clone(),
+            asked: bytes as u64,
+            in_use: self.host_budget.in_use(),
+            limit: self.host_budget.limit(),
+        }
+    }
+
+    /// Makes memory of the program the host's allocation of a new buffer, contents included. It counts
+    /// against the host's budget. After an error the memory is still the caller's.
+    ///
+    /// # Safety
+    /// `at` came from the global allocator by `layout`. It has as many initialised bytes as the storage,
+    /// and nothing else uses or frees it from now on, unless this fails.
+    pub(crate) unsafe fn adopt_host(
+        &self,
+        id: StorageId,
+        at: HostPtr,
+        layout: Layout,
+    ) -> Result<(), Error> {
+        let (bytes, label) = self.enter(|ledger| {
+            let storage = &ledger.storages[id.0];
+            (storage.bytes(), storage.label.clone())
+        });
+        self.take_host(bytes, "buffer", &label).or_else(|_| {
+            self.reclaim();
+            self.take_host(bytes, "buffer", &label)
+        })?;
+        let mem = MemRef { base: MemBase::Host(at), offset: 0 };
+        let (address, owner) = (Some(at.0 as u64), Owner::Host(layout));
+        let alloc = Alloc { mem, address, host: Some(at), owner, clean: true };
+        self.enter(|ledger| ledger.adopt(id, DomainId::HOST, alloc));
+        Ok(())
     }
 
     /// Memory of a device, within its budget.
@@ -296,6 +344,7 @@ impl Engine {
         if !budget.take(asked) {
             return Err(out(budget.in_use(), budget.limit()));
         }
+        let (kind, imported) = (req.kind, req.import.is_some());
         let req = AllocReq { size: asked.max(1), align: req.align.max(DEVICE_ALIGN), ..req };
         match device.usm().alloc(&req) {
             Ok(a) => {
@@ -313,6 +362,12 @@ impl Engine {
                 budget.give(asked);
                 Err(match cause.kind {
                     HalErrorKind::OutOfMemory { in_use, limit, .. } => out(in_use, limit),
+                    HalErrorKind::Unsupported => {
+                        let (whose, why) =
+                            (if imported { " of others" } else { "" }, cause.message);
+                        let what = format!("{kind:?} memory{whose} for {what} {label}: {why}");
+                        Error::Unsupported { device: entry.name.clone(), what }
+                    }
                     _ => {
                         let doing = format!("allocate {asked} bytes for {what} {label}");
                         Error::Device { device: entry.name.clone(), doing, cause }
@@ -326,11 +381,11 @@ impl Engine {
     pub(crate) fn free(&self, garbage: Garbage) {
         match garbage.alloc.owner {
             Owner::User => {}
-            Owner::Host => {
+            Owner::Host(layout) => {
                 if let MemBase::Host(ptr) = garbage.alloc.mem.base {
-                    // SAFETY: allocated by `allocate_one` with this size; the ledger gives an
+                    // SAFETY: allocated by this layout (`allocate_one`, `adopt_host`); the ledger gives an
                     // allocation away once, when no operation and no handle uses it any more.
-                    unsafe { host_free(ptr, garbage.bytes) };
+                    unsafe { host_free(ptr, layout) };
                     self.host_budget.give(garbage.bytes as u64);
                 }
             }

@@ -7,9 +7,9 @@
 //! it forgets the stamp. Before the first failure there is no pin, and nothing is counted.
 
 use super::ledger::{Ledger, Leftover};
-use super::stamp::Stamp;
 use crate::error::Failure;
-use crate::graph::hazards::Flow;
+use crate::order::hazards::Flow;
+use crate::order::stamp::Stamp;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -121,11 +121,11 @@ impl Failures {
 impl Ledger {
     /// Called when nothing holds stamps but the ledger itself and handles with pins.
     pub(crate) fn tidy_failures(&mut self) {
-        self.failures.next_epoch();
-        if self.failures.known.len() < self.failures.sweep_at {
+        self.timeline.failures.next_epoch();
+        if self.timeline.failures.known.len() < self.timeline.failures.sweep_at {
             return;
         }
-        let (known, mut used, mut seen) = (&self.failures.known, HashSet::new(), 0);
+        let (known, mut used, mut seen) = (&self.timeline.failures.known, HashSet::new(), 0);
         let mut look = |stamp: Stamp| {
             seen += 1;
             if known.contains_key(&stamp) {
@@ -133,12 +133,13 @@ impl Ledger {
             }
         };
         self.storages.iter().for_each(|storage| storage.hazards.each_source(&mut look));
-        self.lanes
+        self.timeline
+            .lanes
             .iter()
             .flat_map(|l| &l.records)
             .flat_map(|r| r.sources.iter())
             .for_each(&mut look);
-        self.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut look);
+        self.timeline.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut look);
         let pieces = self.storages.iter().flat_map(|storage| storage.pieces.all());
         pieces.flat_map(|f| &f.arriving).for_each(|(_, stamp)| look(*stamp));
         for queue in self.queues.iter() {
@@ -146,13 +147,13 @@ impl Ledger {
             queue.unplaced.iter().for_each(|stamp| look(*stamp));
             queue.placed.iter().for_each(|&(lane, tick)| look(Stamp::placed(lane, tick)));
         }
-        let over = self.failures.sweep(&used);
+        let over = self.timeline.failures.sweep(&used);
         self.outbox.leftovers.extend(over);
         // So that looking costs a constant for each failure.
-        self.failures.sweep_at = FEW.max(2 * self.failures.known.len()).max(seen);
-        let stamps = self.failures.known.values().map(|(failed, _)| &failed.failure);
-        let slots = self.slots.iter().filter_map(|slot| slot.failed());
-        let devices = self.device_lost.iter().flatten();
+        self.timeline.failures.sweep_at = FEW.max(2 * self.timeline.failures.known.len()).max(seen);
+        let stamps = self.timeline.failures.known.values().map(|(failed, _)| &failed.failure);
+        let slots = self.timeline.slots.iter().filter_map(|slot| slot.failed());
+        let devices = self.topology.device_lost.iter().flatten();
         let alive: HashSet<u64> = stamps.chain(slots).chain(devices).map(|f| f.id).collect();
         self.queues.iter_mut().for_each(|queue| queue.noted.retain(|id| alive.contains(id)));
     }
@@ -162,14 +163,13 @@ impl Ledger {
 #[cfg(not(loom))]
 mod tests {
     use super::*;
-    use crate::engine::stamp::LaneId;
     use crate::error::{Cause, Label};
     use crate::hal::HalError;
+    use crate::order::stamp::LaneId;
 
     fn failure(id: u64) -> Failed {
         let cause = Cause::Backend(HalError::unsupported("anything"));
-        let (what, label, device) = ("kernel", Label::NONE, String::new());
-        let failure = Arc::new(Failure { id, what, label, device, cause });
+        let failure = Arc::new(Failure::new(id, "kernel", Label::NONE, String::new(), cause));
         Failed { failure, spoilt: false }
     }
 

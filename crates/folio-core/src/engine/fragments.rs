@@ -5,12 +5,12 @@
 //! those who had a piece before have it still.
 
 use super::access::Access;
-use super::ledger::{Ledger, outcome};
+use super::ledger::Ledger;
 use super::pieces::Fragment;
-use super::stamp::Stamp;
 use super::storage::{StorageId, StorageState};
 use crate::geom::Box3;
-use crate::graph::hazards::Outcome;
+use crate::order::hazards::Outcome;
+use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet};
 use smallvec::SmallVec;
 
@@ -20,6 +20,44 @@ const MOST_FRAGMENTS: usize = 64;
 /// Where all fragments are.
 fn common(fragments: &[Fragment], on: impl Fn(&Fragment) -> DomainSet) -> DomainSet {
     fragments.iter().map(on).reduce(DomainSet::intersect).unwrap_or(DomainSet::EMPTY)
+}
+
+/// The fragments of a page in which `new` replaces what was there. Neighbours that are alike are one, so that a page that
+/// is written element by element has few, and each write costs no more than that.
+fn cut(old: &[Fragment], new: Fragment) -> Vec<Fragment> {
+    let (mut kept, mut parts) = (Vec::with_capacity(old.len() + 1), Vec::new());
+    for fragment in old {
+        if !fragment.elements.overlaps(&new.elements) {
+            join_last(&mut kept, fragment.clone());
+            continue;
+        }
+        fragment.elements.subtract(&new.elements, |elements| {
+            parts.push(Fragment { elements, ..fragment.clone() });
+        });
+    }
+    for mut part in parts.into_iter().chain([new]) {
+        while let Some((at, joined)) = kept
+            .iter()
+            .enumerate()
+            .find_map(|(at, other)| part.joined(other).map(|joined| (at, joined)))
+        {
+            kept.remove(at);
+            part = joined;
+        }
+        // In the order of their places, so that those that can be joined are next to each other.
+        let at = kept.partition_point(|other| other.elements.min < part.elements.min);
+        kept.insert(at, part);
+    }
+    kept
+}
+
+/// Appends a fragment, and joins it with those before it, which may have become alike since.
+fn join_last(kept: &mut Vec<Fragment>, mut last: Fragment) {
+    while let Some(joined) = kept.last().and_then(|before| before.joined(&last)) {
+        kept.pop();
+        last = joined;
+    }
+    kept.push(last);
 }
 
 impl StorageState {
@@ -101,20 +139,20 @@ impl Ledger {
     /// Whoever looks at the state of pages looks here first; so failure needs nobody to act
     /// upon it when it happens.
     pub(crate) fn heal(&mut self, id: StorageId, pages: &Box3) {
-        if self.failures.is_empty() || pages.is_empty() {
+        if self.timeline.failures.is_empty() || pages.is_empty() {
             return;
         }
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-        let known = &mut |s| outcome(lanes, slots, failures, s);
+        let timeline = &self.timeline;
+        let known = &mut |s| timeline.outcome(s);
         let storage = &mut self.storages[id.0];
-        let failed = |s| outcome(lanes, slots, failures, s) == Outcome::Failed;
+        let failed = |s| timeline.outcome(s) == Outcome::Failed;
         let StorageState { hazards, tracker, defined, broken, .. } = storage;
         hazards.take_failed(pages, &failed, |run, domain| {
             *broken = true;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
             tracker.remove(&run, domain);
         });
-        hazards.take_spoilt(pages, &failed, &|s| failures.spoilt(s), |run, domain| {
+        hazards.take_spoilt(pages, &failed, &|s| timeline.failures.spoilt(s), |run, domain| {
             *broken = true;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
         });
@@ -140,8 +178,8 @@ impl Ledger {
 
     /// An access that discards parts of pages that are current elsewhere splits those pages.
     pub(crate) fn discard_parts(&mut self, a: &Access, border: &Box3) {
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-        let known = &mut |s| outcome(lanes, slots, failures, s);
+        let timeline = &self.timeline;
+        let known = &mut |s| timeline.outcome(s);
         let here = DomainSet::of(a.domain);
         let storage = &mut self.storages[a.storage.0];
         let mut parts: SmallVec<[Box3; 3]> = SmallVec::new();
@@ -155,12 +193,7 @@ impl Ledger {
                     storage.tracker.set(&run, here);
                     continue;
                 }
-                let mut new = vec![Fragment::new(covered, here)];
-                for fragment in &old {
-                    fragment.elements.subtract(&covered, |elements| {
-                        new.push(Fragment { elements, ..fragment.clone() });
-                    });
-                }
+                let new = cut(&old, Fragment::new(covered, here));
                 storage.tracker.set(&run, here.intersect(common(&new, Fragment::on)));
                 if new.iter().any(|f| f.domains != here || !f.arriving.is_empty()) {
                     storage.pieces.set(&run, new);
@@ -234,5 +267,79 @@ mod tests {
         }
         let taken = discard(&there, &mut x, [0, 1], [ROWS, 7]).unwrap();
         assert!(taken >= ROWS as u64, "each page is another, or steps are not counted: {taken}");
+    }
+
+    fn fragments(x: &Buffer<u32, 2>) -> usize {
+        let storage = &x.view.storage;
+        storage.core.engine.enter(|ledger| ledger.storages[storage.id.0].pieces.all().count())
+    }
+
+    /// PAGE-06: a page that is written element by element is in as many pieces as its parts have corners, and not in one for
+    /// each element; in one when all is written.
+    #[test]
+    fn neighbours_that_are_alike_are_one_fragment() {
+        const SIDE: usize = 24;
+        type Order = fn(usize) -> [usize; 2];
+        let line: Order = |k| [k / SIDE, k % SIDE];
+        let orders: [(&str, Order, usize); 4] = [
+            ("rows", line, 4),
+            ("rows from the end", |k| [SIDE - 1 - k / SIDE, SIDE - 1 - k % SIDE], 4),
+            ("columns", |k| [k % SIDE, k / SIDE], 4),
+            (
+                "every second one of a row, and then the others",
+                |k| {
+                    let (row, column) = (k / SIDE, k % SIDE);
+                    [row, (2 * column) % SIDE + 2 * column / SIDE]
+                },
+                SIDE + 3,
+            ),
+        ];
+        for (name, order, most) in orders {
+            let rt = Runtime::builder().backend(Null::new(2)).build().unwrap();
+            let [here, there] = ["null:0", "null:1"].map(|at| rt.queue_on(at).unwrap());
+            let options = BufferOptions::new().page([SIDE, SIDE]);
+            let mut x = rt.buffer_with([SIDE, SIDE], options).unwrap();
+            there
+                .submit(|cg| {
+                    cg.fill(&mut x, 1u32);
+                    Ok(())
+                })
+                .unwrap();
+            for k in 0..SIDE * SIDE {
+                discard(&here, &mut x, order(k), [1, 1]).unwrap();
+                assert!(fragments(&x) <= most, "{name}, {k}: {}", fragments(&x));
+            }
+            assert_eq!(fragments(&x), 0, "{name}: all of it is here");
+            assert_eq!(rt.counters().transfers().operations, 0, "{name}");
+        }
+    }
+
+    /// PAGE-06, XFER-04: what was appended and read elsewhere in turn is one piece, too.
+    #[test]
+    fn fragments_that_become_alike_are_joined() {
+        const LEN: usize = 40;
+        let rt = Runtime::builder().backend(Null::new(2)).build().unwrap();
+        let [here, there] = ["null:0", "null:1"].map(|at| rt.queue_on(at).unwrap());
+        let mut x = rt.buffer_with([1, LEN], BufferOptions::new().page([1, LEN])).unwrap();
+        let submit = |q: &Queue, act: &dyn Fn(&mut crate::CommandGroup)| {
+            let event = q.submit(|cg| {
+                act(cg);
+                Ok(())
+            });
+            event.unwrap().wait().unwrap();
+        };
+        there
+            .submit(|cg| {
+                cg.fill(&mut x, 1u32);
+                Ok(())
+            })
+            .unwrap();
+        for k in 0..LEN - 1 {
+            discard(&here, &mut x, [0, k], [1, 1]).unwrap();
+            submit(&there, &|cg| cg.update(&x));
+            assert!(fragments(&x) <= 3, "{k}: {}", fragments(&x));
+            let moved = rt.counters().transfers();
+            assert_eq!((moved.operations, moved.bytes), (k as u64 + 1, 4 * (k as u64 + 1)));
+        }
     }
 }

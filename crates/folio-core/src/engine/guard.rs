@@ -1,31 +1,46 @@
-//! Host guards: the host's own accesses, outside any command.
+//! The host's own accesses, outside any command: guards, which users hold, and reads, which end in the call.
+//!
+//! What conflicts with a guard is refused, since nothing waits for user code. A read is an operation as others are: what
+//! conflicts with it comes after it.
 
 use super::Engine;
 use super::access::{Access, Mode};
 use super::failures::EpochPin;
-use super::ledger::NewOp;
+use super::ledger::{Body, NewOp};
 use super::staging::ALIGN;
-use super::stamp::Stamp;
 use super::storage::{Guard, StorageId};
-use super::temporaries::Held;
 use super::transfer::For;
 use super::wait::Waited;
 use crate::error::Error;
 use crate::geom::Box3;
-use crate::graph::hazards::{Deps, Outcome, tidy};
 use crate::hal::HostPtr;
+use crate::order::hazards::{Deps, Outcome, tidy};
+use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use smallvec::{SmallVec, smallvec};
 
-/// A guard that has been taken: nothing that conflicts with it can be submitted.
+/// An access that has been submitted.
 #[derive(Debug)]
 pub(crate) struct Taken {
+    /// Of a guard.
     pub(crate) id: u64,
     /// When the data is there.
     pub(crate) stamp: Stamp,
     pub(crate) pin: EpochPin,
     /// Where it will be.
     pub(crate) host: HostPtr,
+}
+
+/// An operation of this thread's own: over when this is dropped.
+struct Turn<'e> {
+    engine: &'e Engine,
+    stamp: Stamp,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.engine.enter(|ledger| ledger.end_turn(self.stamp));
+    }
 }
 
 impl Engine {
@@ -38,11 +53,36 @@ impl Engine {
         mode: Mode,
         reachable: bool,
     ) -> Result<Taken, Error> {
+        self.access_host(storage, (elements, mode), reachable, Body::Nothing)
+    }
+
+    /// Waits until `elements` are on the host, and calls `read` with the storage's first byte there.
+    pub(crate) fn read_on_host<R>(
+        &self,
+        storage: StorageId,
+        elements: Box3,
+        reachable: bool,
+        read: impl FnOnce(HostPtr) -> R,
+    ) -> Result<R, Error> {
+        let taken = self.access_host(storage, (elements, Mode::Read), reachable, Body::Here)?;
+        let _turn = Turn { engine: self, stamp: taken.stamp };
+        match self.wait_turn(taken.stamp)? {
+            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            _ => Ok(read(taken.host)),
+        }
+    }
+
+    /// Submits an access of the host's. With [`Body::Here`] it is the caller's to end, otherwise a guard.
+    fn access_host(
+        &self,
+        storage: StorageId,
+        (elements, mode): (Box3, Mode),
+        reachable: bool,
+        body: Body,
+    ) -> Result<Taken, Error> {
         let traced = super::trace::listening();
-        // Gone after the ledger's guard.
-        let mut held = Held::new(self);
-        let mut ledger = self.lock();
-        let access = loop {
+        let mut found = None;
+        let mut ledger = self.reserve(self.lock(), |ledger| {
             if ledger.shutdown {
                 return Err(Error::ShutDown);
             }
@@ -62,31 +102,22 @@ impl Engine {
             if state.held(&access.pages, mode.writes()) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
             }
-            if state.alloc(domain).is_some() || elements.is_empty() {
-                let lacking = held.lacking(&mut ledger, |l| l.wanted(&[access]));
-                if lacking.is_empty() {
-                    break access;
-                }
-                drop(ledger);
-                held.make(&lacking);
-            } else {
-                drop(ledger);
-                self.allocate(&[(storage, DomainId::HOST)])?;
-            }
-            ledger = self.lock();
-        };
+            found = Some(access);
+            Ok(ledger.missing(&[access]))
+        })?;
+        let Some(access) = found else { return Err(Error::ShutDown) };
         let (domain, pages) = (access.domain, access.pages);
         ledger.traced = traced;
         let mut before: Deps = SmallVec::new();
         let accesses = [access];
         ledger.hazard_deps(&accesses, &mut before);
         for dep in &before {
-            let stamp = ledger.resolve(dep.stamp);
+            let stamp = ledger.timeline.resolve(dep.stamp);
             // What has ended already needs no waiting.
             if let Some(lane) = stamp.lane() {
                 ledger.poll(lane);
             }
-            if ledger.outcome(stamp) == Outcome::Pending
+            if ledger.timeline.outcome(stamp) == Outcome::Pending
                 && let Err(error) = self.may_wait(&ledger, stamp)
             {
                 let outbox = std::mem::take(&mut ledger.outbox);
@@ -103,12 +134,13 @@ impl Engine {
         tidy(&mut deps);
         ledger.next_guard += 1;
         let id = ledger.next_guard;
-        ledger.storages[storage.0].guards.push(Guard { id, pages, writes: mode.writes() });
-        let storages = smallvec![storage];
-        let stamp =
-            ledger.submit(NewOp { what: "host access", deps, storages, ..NewOp::default() });
+        if !matches!(body, Body::Here) {
+            ledger.storages[storage.0].guards.push(Guard { id, pages, writes: mode.writes() });
+        }
+        let (what, storages) = ("host access", smallvec![storage]);
+        let stamp = ledger.submit(NewOp { what, deps, storages, body, ..NewOp::default() });
         ledger.mark(&accesses, stamp);
-        let pin = ledger.failures.pin();
+        let pin = ledger.timeline.failures.pin();
         let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
@@ -130,7 +162,7 @@ impl Engine {
     /// Waits until a guard's data is there.
     pub(crate) fn wait_guard(&self, taken: &Taken) -> Result<(), Error> {
         match self.wait(taken.stamp, None)? {
-            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }
@@ -142,5 +174,85 @@ impl Engine {
         }
         let device = self.devices.iter().find(|d| d.domain == domain);
         device.map_or_else(|| "?".to_owned(), |d| d.name.clone())
+    }
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::*;
+    use crate::engine::null::Null;
+    use crate::{Buffer, BufferOptions, Event, Queue, Result, Runtime, Shared, Status};
+    use std::sync::mpsc::{Sender, channel};
+
+    /// A read of a whole buffer that has been submitted, and not ended.
+    fn reading(x: &Shared<u32>) -> Result<Taken> {
+        let storage = &x.view.storage;
+        let elements = Box3::whole(storage.grid.dims);
+        storage.core.engine.access_host(storage.id, (elements, Mode::Read), false, Body::Here)
+    }
+
+    fn write(q: &Queue, x: &Shared<u32>, page: usize) -> Result<Event> {
+        q.submit(|cg| {
+            let x = cg.read_write(x.slice_mut([page], [1])?);
+            cg.host_kernel([1], x, |_, _| {});
+            Ok(())
+        })
+    }
+
+    /// A host task that writes the first page of `x`, and waits for the event that it is sent.
+    fn gated(q: &Queue, x: &Shared<u32>) -> Result<(Event, Sender<Event>)> {
+        let (send, receive) = channel::<Event>();
+        let task = q.submit(|cg| {
+            let x = cg.write(x.slice_mut([0], [1])?);
+            cg.host_task(x, move |_| receive.recv().map_or(Ok(()), |event| event.wait()));
+            Ok(())
+        })?;
+        Ok((task, send))
+    }
+
+    fn pages(rt: &Runtime) -> Buffer<u32> {
+        rt.buffer_from_with(&[0; 2], [2], BufferOptions::new().page([1])).unwrap()
+    }
+
+    /// DEP-02: what is submitted while a thread reads comes after that, and is not refused.
+    #[test]
+    fn a_write_during_a_read_comes_after_it() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let (q, x) = (rt.queue().unwrap(), pages(&rt).share());
+        let engine = &x.view.storage.core.engine;
+        let taken = reading(&x).unwrap();
+        assert!(matches!(engine.wait_turn(taken.stamp), Ok(Waited::Done)));
+        let written = write(&q, &x, 1).unwrap();
+        assert!(matches!(written.status(), Status::Pending));
+        engine.enter(|ledger| ledger.end_turn(taken.stamp));
+        written.wait().unwrap();
+        // Ended before its turn has come, it ends when that comes.
+        let (task, send) = gated(&q, &x).unwrap();
+        let taken = reading(&x).unwrap();
+        engine.enter(|ledger| ledger.end_turn(taken.stamp));
+        let written = write(&q, &x, 1).unwrap();
+        assert!(matches!(written.status(), Status::Pending));
+        drop(send);
+        written.wait().unwrap();
+        task.wait().unwrap();
+    }
+
+    /// DEP-04: a read by a thread that waits for a task is something for which that task cannot wait.
+    #[test]
+    fn a_task_cannot_wait_for_what_comes_after_a_read_of_its_own_data() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let (q, x) = (rt.queue().unwrap(), pages(&rt).share());
+        let (task, send) = gated(&q, &x).unwrap();
+        let taken = reading(&x).unwrap();
+        // It needs nothing of the task's but by way of the read.
+        let written = write(&q, &x, 1).unwrap();
+        send.send(written.clone()).unwrap();
+        let Err(Error::Failed(failure)) = task.wait() else { panic!("it waits for itself") };
+        assert!(failure.to_string().contains("own completion"), "{failure}");
+        // The read fails with it, and what comes after goes on.
+        let engine = &x.view.storage.core.engine;
+        assert!(matches!(engine.wait_turn(taken.stamp), Ok(Waited::Failed(_))));
+        engine.enter(|ledger| ledger.end_turn(taken.stamp));
+        written.wait().unwrap();
     }
 }

@@ -1,12 +1,13 @@
 //! The threads of host tasks: as many as there are tasks at a time, since a task may block on
 //! anything; idle ones stay for a while.
 
+use super::Engine;
 use super::ledger::HostWork;
-use super::stamp::SlotId;
 use super::wait::as_host_task;
-use super::{Engine, contain};
 use crate::error::Cause;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
+use crate::order::stamp::SlotId;
+use crate::panics::contain;
 use crate::sync::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -108,10 +108,13 @@ unsafe impl<const GENERIC: bool> Kernel for Adds<GENERIC> {
 
 fn run<const GENERIC: bool>(q: &Queue, [a, b, _]: &mut [Buffer<u32>; 3]) -> Result<Event> {
     // SAFETY: the arguments of its parameters.
-    let mut call = unsafe { KernelCall::<Adds<GENERIC>, 1>::begin() };
-    call.value(0x0707_0707_0707_0707u64);
-    call.memory::<In<u32>>(&*a);
-    call.memory::<InOut<u32>>(b);
+    let call = unsafe {
+        let mut call = KernelCall::<Adds<GENERIC>, 1>::begin();
+        call.value(0x0707_0707_0707_0707u64);
+        call.memory::<In<u32>>(&*a);
+        call.memory::<InOut<u32>>(b);
+        call
+    };
     q.run(4, call)
 }
 

@@ -2,10 +2,11 @@
 //! only grows, and goes with the device.
 
 use super::Engine;
-use super::contain;
 use crate::error::Error;
 use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
+use crate::panics::contain;
 use crate::sync::Mutex;
+use crate::text::Plain;
 use folio_kernel::device::Code;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -59,7 +60,7 @@ impl Engine {
         let entry = &self.devices[usize::from(at)];
         match entry.kernels.find(code) {
             Ok(handle) => Ok(handle),
-            Err(_) => self.load_now(at, code),
+            Err(_) => self.noting_loss(self.load_now(at, code)),
         }
     }
 
@@ -92,6 +93,16 @@ impl Engine {
         name: &str,
         options: &[&str],
     ) -> Result<KernelHandle, Error> {
+        self.noting_loss(self.load_opaque_now(at, source, name, options))
+    }
+
+    fn load_opaque_now(
+        &self,
+        at: u16,
+        source: Source<'_>,
+        name: &str,
+        options: &[&str],
+    ) -> Result<KernelHandle, Error> {
         let entry = &self.devices[usize::from(at)];
         let device = self.open(at)?;
         let owned = options.iter().map(|option| (*option).to_owned()).collect();
@@ -105,10 +116,14 @@ impl Engine {
             let device = entry.name.clone();
             match cause.kind {
                 HalErrorKind::Unsupported => {
-                    let what = format!("kernels in {} (kernel `{name}`)", source.language());
+                    let what =
+                        format!("kernels in {} (kernel `{}`)", source.language(), Plain(name));
                     Error::Unsupported { device, what }
                 }
-                _ => Error::Device { device, doing: format!("load kernel `{name}`"), cause },
+                _ => {
+                    let doing = format!("load kernel `{}`", Plain(name));
+                    Error::Device { device, doing, cause }
+                }
             }
         })?;
         loaded.insert(code, handle);

@@ -8,23 +8,24 @@
 //! never holds two lane locks; waits point only at operations that were placed earlier, so
 //! the earliest operation can always go and there is no deadlock.
 
-use super::contain;
 use super::foreign;
 use super::launch::Launch;
 use super::mailbox::Mailbox;
-use super::stamp::{LaneId, SlotId, Stamp, Waits};
 use super::storage::StorageId;
 use crate::element::bytes_of;
 use crate::error::Label;
-use crate::graph::hazards::Flow;
 use crate::hal::{
     Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
-    Order, Tick, Wait,
+    Op, Order, Tick, Wait,
 };
+use crate::order::hazards::Flow;
+use crate::order::stamp::{LaneId, SlotId, Stamp, Waits};
+use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use std::any::Any;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -475,23 +476,23 @@ impl LaneShared {
                 // It is there until here; without it this is no launch that went well.
                 let none = || HalError::new(HalErrorKind::Driver, "a launch without its kernel");
                 let mut launch = launch.take().ok_or_else(none)?;
-                let mut foreign = launch.foreign.take();
-                let is_foreign = foreign.is_some();
-                let mut task = |native: &dyn Any| {
+                let is_foreign = launch.foreign.is_some();
+                let foreign = Cell::new(launch.foreign.take());
+                let task = |native: &dyn Any| {
                     let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
                     foreign.take().ok_or_else(twice)?.call(native)
                 };
-                let kernel = match launch.loaded {
+                let Launch { kernel, loaded, scalars, opaque, params, proved, geometry, .. } =
+                    &mut *launch;
+                let kernel = match *loaded {
                     Some(handle) => KernelRef::Loaded(handle),
-                    None if is_foreign => KernelRef::Foreign(Foreign::new(&mut task)),
-                    None => KernelRef::Native(&mut launch.kernel),
+                    None if is_foreign => KernelRef::Foreign(Foreign::new(&task)),
+                    None => KernelRef::Native(Cell::from_mut(kernel)),
                 };
-                let blob = bytes_of(&launch.scalars);
-                let arguments = launch.opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
-                let Launch { ref params, proved, .. } = *launch;
-                let args = Args { blob, params, proved, arguments };
-                let result = self.native.launch(&head, kernel, &launch.geometry, &args);
-                launch.foreign = foreign;
+                let arguments = opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
+                let args = Args { blob: bytes_of(scalars), params, proved: *proved, arguments };
+                let result = self.native.enqueue(&head, Op::Launch(kernel, geometry, &args));
+                launch.foreign = foreign.take();
                 if launch.kernel.is_some() || launch.foreign.is_some() {
                     left.push(launch);
                 } else {
@@ -499,9 +500,9 @@ impl LaneShared {
                 }
                 result
             }
-            Payload::Copy(rects) => self.native.copy(&head, rects),
-            Payload::Fill(fill) => self.native.fill(&head, &fill.rects, &fill.pattern),
-            Payload::Hint(h) => self.native.hint(&head, h.mem, h.bytes, h.hint),
+            Payload::Copy(rects) => self.native.enqueue(&head, Op::Copy(rects)),
+            Payload::Fill(fill) => self.native.enqueue(&head, Op::Fill(&fill.rects, &fill.pattern)),
+            Payload::Hint(h) => self.native.enqueue(&head, Op::Hint(h.mem, h.bytes, h.hint)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::courier::{Patience, become_fewer};
-use crate::hal::{Geometry, Lost};
+use crate::hal::Lost;
 use std::time::Instant;
 
 /// Which ticks it was told that others wait for, each with how many it had been given.
@@ -14,21 +14,9 @@ pub(crate) struct Told {
 
 // SAFETY: it does nothing, and touches no memory.
 unsafe impl Lane for Told {
-    fn copy(&self, head: &Head<'_>, _: &[CopyRect]) -> Result<(), HalError> {
+    fn enqueue(&self, head: &Head<'_>, _: Op<'_>) -> Result<(), HalError> {
         self.given.store(head.tick, Ordering::Relaxed);
         Ok(())
-    }
-    fn fill(&self, head: &Head<'_>, _: &[FillRect], _: &[u8]) -> Result<(), HalError> {
-        self.copy(head, &[])
-    }
-    fn launch(
-        &self,
-        head: &Head<'_>,
-        _: KernelRef<'_>,
-        _: &Geometry,
-        _: &Args<'_>,
-    ) -> Result<(), HalError> {
-        self.copy(head, &[])
     }
     fn awaited(&self, tick: Tick) {
         self.awaited.lock().push((tick, self.given.load(Ordering::Relaxed)));
@@ -40,9 +28,6 @@ unsafe impl Lane for Told {
         Ok(true)
     }
     fn failures(&self, _: &mut dyn FnMut(Tick, HalError)) {}
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 struct Nobody;

@@ -5,12 +5,35 @@
 
 use super::foreign::Task;
 use super::memory::RawMem;
-use crate::call::{Function, Scalars};
+use crate::error::Label;
 use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
-use crate::views::Token;
+use crate::token::Token;
+use folio_kernel::ParamKind;
+use folio_kernel::device::Code;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
+
+/// The words of scalars; those of most kernels need no memory of their own.
+pub(crate) type Scalars = SmallVec<[u64; 8]>;
+
+/// A kernel function, until it is known which form of it the device runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Function {
+    pub(crate) code: &'static Code,
+    /// Gives a launch its kernel, in the Rust form, with its scalars.
+    pub(crate) native: fn(&Code, &mut Launch),
+}
+
+impl Function {
+    /// The name of a parameter: the `nth` of those that are memory.
+    pub(crate) fn parameter(&self, nth: usize) -> Label {
+        let memory =
+            |kind: &ParamKind| !matches!(kind, ParamKind::Scalar(_) | ParamKind::Local { .. });
+        let param = self.code.ir.params.iter().filter(|param| memory(&param.kind)).nth(nth);
+        param.map_or(Label::NONE, |param| Label::from(param.name.as_str()))
+    }
+}
 
 /// What an opaque kernel is called with. Its parameters are first those of accesses, then those of
 /// pointers.
@@ -29,7 +52,7 @@ pub(crate) struct Launch {
     pub(crate) kernel: Option<NativeKernel>,
     /// In place of a kernel of the host.
     pub(crate) loaded: Option<KernelHandle>,
-    /// Until it is known where it runs: which form of it that takes.
+    /// A `#[kernel]`, of which the device runs one form or the other.
     pub(crate) function: Option<Function>,
     pub(crate) opaque: Option<Box<Opaque>>,
     /// In place of a kernel.
@@ -123,6 +146,14 @@ impl Launch {
     /// The parameters, and the positions of their accesses.
     pub(crate) fn places(&mut self) -> impl Iterator<Item = (&mut Param, usize)> {
         self.params.iter_mut().zip(&self.tokens).map(|(param, token)| (param, token.at))
+    }
+
+    /// The name of the parameter that access `at` is for, if it is a `#[kernel]`'s.
+    #[cold]
+    pub(crate) fn parameter(&self, at: usize) -> Label {
+        let nth = self.tokens.iter().position(|token| token.at == at);
+        let named = self.function.zip(nth).map(|(function, nth)| function.parameter(nth));
+        named.unwrap_or(Label::NONE)
     }
 
     /// The memory that it names by pointers.

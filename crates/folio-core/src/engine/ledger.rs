@@ -5,24 +5,24 @@
 //! put into the [`Outbox`] and done by the engine once the lock is released.
 
 use super::devices::Budget;
-use super::failures::{Failed, Failures};
-use super::lanes::{LaneOp, LaneShared, LaneState, Lanes, Payload, Record, Sources, WaitKey};
-use super::packed::Packing;
+use super::failures::Failed;
+use super::lanes::{LaneOp, LaneShared, Lanes, Payload, Record, Sources, WaitKey};
 use super::slab::Slab;
-use super::slots::Slot;
 use super::staging::Staging;
-use super::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use super::storage::{Garbage, StorageId, StorageState};
-use super::temporaries::Temporaries;
+use super::timeline::Timeline;
+use super::topology::Topology;
 use super::trace::Note;
 use super::tracker::Tracker;
+use super::untold::Untold;
 use crate::error::{Cause, Failure, Label};
-use crate::graph::hazards::{Deps, Flow, Outcome};
 use crate::hal::{HalError, Link, Order, Tick};
-use crate::pages::{DomainId, DomainSet, Planner, Transfer};
+use crate::order::hazards::{Deps, Flow, Outcome};
+use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
+use crate::pages::{DomainId, Planner, Transfer};
 use crate::report::Counters;
 use smallvec::SmallVec;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
@@ -51,6 +51,9 @@ pub(crate) enum Body {
     Lane(LaneId, Payload),
     /// A closure on a host thread.
     Host(HostWork),
+    /// What the thread that submitted it does itself, between [`Engine::wait_turn`](super::Engine::wait_turn) and
+    /// [`Ledger::end_turn`].
+    Here,
     /// Nothing: it is done when its dependencies are.
     #[default]
     Nothing,
@@ -121,49 +124,29 @@ pub(crate) struct DeviceFacts {
 #[repr(align(128))]
 pub(crate) struct Ledger {
     pub(crate) storages: Slab<StorageState>,
-    pub(crate) lanes: Vec<LaneState>,
+    pub(crate) timeline: Timeline,
+    pub(crate) topology: Topology,
     pub(crate) table: Arc<LaneTable>,
-    pub(crate) slots: Vec<Slot>,
-    pub(crate) free_slots: Vec<u32>,
-    pub(crate) live_slots: usize,
     pub(crate) queues: Slab<QueueState>,
     /// Queues without a handle whose commands are under way.
     pub(crate) dropped_queues: Vec<u32>,
     /// The ticks of the latest timed commands that had to wait in a slot.
     pub(crate) timed: VecDeque<(Stamp, Stamp)>,
-    /// Stamps that ended in failure.
-    pub(crate) failures: Failures,
-    pub(crate) next_failure: u64,
+    /// Failures that no call has returned yet.
+    pub(crate) untold: Untold,
     pub(crate) next_guard: u64,
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
     pub(crate) outbox: Outbox,
-    pub(crate) devices: Vec<DeviceFacts>,
-    pub(crate) device_names: Arc<[String]>,
-    /// `links[from * domains + to]`: what a direct copy between two devices' memories costs.
-    pub(crate) links: HashMap<(DomainId, DomainId), Link>,
-    pub(crate) host_links: Vec<Link>,
-    pub(crate) packing: Packing,
-    pub(crate) temporaries: Temporaries,
     /// What the engine's own memory on the host is counted against.
     pub(crate) host_budget: Arc<Budget>,
-    /// Domains whose device is gone, and why.
-    pub(crate) lost: DomainSet,
-    /// What was under way when a device was lost: its operations count as over, and whatever they
-    /// had to come after may be at work still. All later operations come after that.
-    pub(crate) wake: Deps,
-    /// Why a device is gone.
-    pub(crate) device_lost: Vec<Option<Arc<Failure>>>,
-    /// The device of each domain that was opened first.
-    pub(crate) domain_device: Vec<Option<u16>>,
-    /// The lane that does the work of another one, where a device has fewer.
-    pub(crate) lane_alias: Vec<LaneId>,
     pub(crate) planner: Planner,
     pub(crate) plan: Vec<Transfer>,
-    pub(crate) ready: VecDeque<SlotId>,
     /// A reaper that may sleep until it is called, by backend.
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
+    /// The host tasks that wait, and for what.
+    pub(crate) waiting: Vec<(SlotId, Stamp)>,
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
@@ -182,71 +165,26 @@ impl Ledger {
         table: Arc<LaneTable>,
     ) -> Ledger {
         let lanes = devices.len() * usize::from(LANES_PER_DEVICE);
-        let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
         Ledger {
             storages: Slab::new(),
-            lanes: (0..lanes).map(|_| LaneState::new()).collect(),
+            timeline: Timeline::new(lanes),
+            topology: Topology::new(devices, device_names, host_links),
             table,
-            slots: Vec::new(),
-            free_slots: Vec::new(),
-            live_slots: 0,
             queues: Slab::new(),
             dropped_queues: Vec::new(),
             timed: VecDeque::new(),
-            failures: Failures::new(),
-            next_failure: 0,
+            untold: Untold::default(),
             next_guard: 0,
             counters: Counters::default(),
             outbox: Outbox::default(),
-            device_names,
-            links: HashMap::new(),
-            host_links,
-            packing: Packing::default(),
-            temporaries: Temporaries::default(),
             host_budget: Arc::new(Budget::new(u64::MAX)),
-            lost: DomainSet::EMPTY,
-            wake: Deps::new(),
-            device_lost: vec![None; devices.len()],
-            devices,
-            domain_device: vec![None; domains],
-            lane_alias: (0..lanes as u16).map(LaneId).collect(),
             planner: Planner::default(),
             plan: Vec::new(),
-            ready: VecDeque::new(),
             reaper_idle: vec![true; backends],
             waiters: 0,
+            waiting: Vec::new(),
             shutdown: false,
             traced: false,
-        }
-    }
-
-    /// The device of a lane.
-    pub(crate) fn device_of(&self, lane: LaneId) -> usize {
-        usize::from(lane.0 / LANES_PER_DEVICE)
-    }
-
-    pub(crate) fn key(&self, lane: LaneId) -> WaitKey {
-        self.devices[self.device_of(lane)].key
-    }
-
-    /// How a stamp stands, as far as the ledger knows.
-    pub(crate) fn outcome(&self, stamp: Stamp) -> Outcome {
-        outcome(&self.lanes, &self.slots, &self.failures, stamp)
-    }
-
-    /// The failure of a stamp that is done.
-    pub(crate) fn failure(&self, stamp: Stamp) -> Option<&Arc<Failure>> {
-        self.failures.get(&stamp)
-    }
-
-    /// The stamp that an unplaced one has become, if it has a tick now.
-    pub(crate) fn resolve(&self, stamp: Stamp) -> Stamp {
-        match stamp.when() {
-            When::Unplaced(slot, generation) => match self.slots.get(slot.0 as usize) {
-                Some(s) if s.generation == generation => s.placed.unwrap_or(stamp),
-                _ => stamp,
-            },
-            _ => stamp,
         }
     }
 
@@ -283,10 +221,8 @@ impl Ledger {
         for id in storages {
             let storage = &mut self.storages[id.0];
             storage.in_use -= 1;
-            match storage.over() {
-                true if storage.temporary => self.give_temporary(*id),
-                true => self.discard_storage(*id),
-                false => {}
+            if storage.over() {
+                self.discard_storage(*id);
             }
         }
     }
@@ -314,26 +250,26 @@ impl Ledger {
         let mut failed = None;
         let own = match &op.body {
             Body::Lane(lane, _) => {
-                failed = self.device_lost[self.device_of(*lane)].clone();
-                Some((*lane, self.key(*lane)))
+                failed = self.topology.device_lost[self.topology.device_of(*lane)].clone();
+                Some((*lane, self.topology.key(*lane)))
             }
             _ => None,
         };
-        for dep in op.deps.iter().chain(&self.wake) {
-            match self.outcome(dep.stamp) {
+        for dep in op.deps.iter().chain(&self.timeline.wake) {
+            match self.timeline.outcome(dep.stamp) {
                 Outcome::Fine => continue,
                 Outcome::Failed => {
                     if failed.is_none() {
-                        failed = self.failures.along(dep.stamp, dep.flow).cloned();
+                        failed = self.timeline.failures.along(dep.stamp, dep.flow).cloned();
                     }
                     continue;
                 }
                 Outcome::Pending => {}
             }
-            let stamp = self.resolve(dep.stamp);
+            let stamp = self.timeline.resolve(dep.stamp);
             match (stamp.when(), own) {
                 (When::Placed(lane, tick), Some((own, key)))
-                    if lane == own || key.can_wait_for(self.key(lane)) =>
+                    if lane == own || key.can_wait_for(self.topology.key(lane)) =>
                 {
                     waits.add(lane, tick);
                 }
@@ -348,13 +284,13 @@ impl Ledger {
         // is done, or those who come after it would not wait for that.
         let native = |stamp: Stamp| match (stamp.when(), own) {
             (When::Placed(lane, _), Some((own, key))) => {
-                lane == own || key.can_wait_for(self.key(lane))
+                lane == own || key.can_wait_for(self.topology.key(lane))
             }
             _ => false,
         };
-        let blockers = (op.deps.iter().chain(&self.wake))
-            .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
-            .map(|d| (self.resolve(d.stamp), d.flow))
+        let blockers = (op.deps.iter().chain(&self.timeline.wake))
+            .filter(|d| self.timeline.outcome(d.stamp) == Outcome::Pending)
+            .map(|d| (self.timeline.resolve(d.stamp), d.flow))
             .filter(|(stamp, _)| failed.is_some() || !native(*stamp))
             .collect();
         Sorted::Wait { blockers, failed }
@@ -362,7 +298,10 @@ impl Ledger {
 
     /// The epoch in which an operation was submitted: its slot's, if it had to wait in one.
     fn epoch_of(&self, slot: Option<SlotId>) -> u32 {
-        slot.map_or_else(|| self.failures.epoch(), |id| self.slots[id.0 as usize].epoch)
+        slot.map_or_else(
+            || self.timeline.failures.epoch(),
+            |id| self.timeline.slots[id.0 as usize].epoch,
+        )
     }
 
     /// Gives an operation its tick.
@@ -394,11 +333,6 @@ impl Ledger {
         self.issue(lane, record, waits, op.timed, payload)
     }
 
-    /// What the next operation of a lane will be known by.
-    pub(crate) fn next_stamp(&self, lane: LaneId) -> Stamp {
-        Stamp::placed(lane, self.lanes[usize::from(lane.0)].issued + 1)
-    }
-
     /// Puts an operation at the end of a lane, which is to be drained. If it waits for nothing there, it may
     /// overlap with what is.
     #[inline]
@@ -411,7 +345,7 @@ impl Ledger {
         payload: Payload,
     ) -> Stamp {
         let (what, label, slot) = (record.what, record.label.clone(), record.slot);
-        let state = &mut self.lanes[usize::from(lane.0)];
+        let state = &mut self.timeline.lanes[usize::from(lane.0)];
         state.issued += 1;
         let tick = state.issued;
         state.records.push_back(record);
@@ -420,7 +354,7 @@ impl Ledger {
             let (label, place) = (label.clone(), (Some(lane), Some(tick)));
             self.trace(|| Note::Launch { what, label, stamp, place });
         }
-        let backend = self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
+        let backend = self.topology.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
         let reaper_idle = &mut self.reaper_idle[usize::from(backend)];
         if *reaper_idle {
             *reaper_idle = false;
@@ -502,26 +436,6 @@ pub(crate) enum Sorted {
     Go { waits: Waits, sources: Sources },
     /// These must be done first.
     Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
-}
-
-/// How a stamp stands, from the parts of the ledger that know it.
-pub(crate) fn outcome(
-    lanes: &[LaneState],
-    slots: &[Slot],
-    failures: &Failures,
-    stamp: Stamp,
-) -> Outcome {
-    let done = match stamp.when() {
-        When::Done => return Outcome::Fine,
-        When::Placed(lane, tick) => lanes[usize::from(lane.0)].retired >= tick,
-        When::Unplaced(slot, generation) => slots[slot.0 as usize].generation != generation,
-    };
-    match (done, failures.is_empty()) {
-        (false, _) => Outcome::Pending,
-        (true, true) => Outcome::Fine,
-        (true, false) if failures.contains_key(&stamp) => Outcome::Failed,
-        (true, false) => Outcome::Fine,
-    }
 }
 
 /// All native lanes, by id; filled as devices are opened.

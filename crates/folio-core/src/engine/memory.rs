@@ -2,11 +2,12 @@
 //! name.
 
 use super::ledger::Ledger;
-use super::storage::{Alloc, Garbage, Owner, StorageId};
+use super::storage::{Alloc, Garbage, Owner, StorageId, distance};
 use crate::error::Error;
 use crate::geom::Box3;
 use crate::hal::MemRef;
 use crate::pages::{DomainId, DomainSet};
+use smallvec::SmallVec;
 
 /// What a raw pointer names.
 #[derive(Clone, Copy, Debug)]
@@ -28,29 +29,30 @@ impl Ledger {
         })
     }
 
+    /// How far the memory of one storage is from that of another one, wherever both may be one memory.
+    pub(crate) fn distances(&self, a: StorageId, b: StorageId) -> SmallVec<[i128; 2]> {
+        let [a, b] = [a, b].map(|id| &self.storages[id.0]);
+        a.allocs().flat_map(|a| b.allocs().filter_map(move |b| distance(a, b))).collect()
+    }
+
     /// The engine's own memory on the host that contains an address: its start and its bytes.
     pub(crate) fn host_memory_at(&self, address: u64) -> Option<(u64, u64)> {
-        self.storages.iter().filter(|storage| !storage.temporary).find_map(|storage| {
-            let alloc = storage.alloc(DomainId::HOST).filter(|a| a.owner == Owner::Host)?;
+        self.storages.iter().find_map(|storage| {
+            let alloc =
+                storage.alloc(DomainId::HOST).filter(|a| matches!(a.owner, Owner::Host(_)))?;
             let (start, bytes) = (alloc.address?, storage.bytes() as u64);
             (start..start + bytes).contains(&address).then_some((start, bytes))
         })
     }
 
-    /// Gives a storage memory that was made elsewhere.
+    /// Gives a storage memory that was made elsewhere. If that is clean, what it holds counts.
     pub(crate) fn adopt(&mut self, id: StorageId, domain: DomainId, alloc: Alloc) {
         let storage = &mut self.storages[id.0];
         storage.set_alloc(domain, alloc);
         if alloc.clean {
             let all = storage.grid.all();
             storage.defined.update(&all, &mut |_, set: DomainSet| set.with(domain));
-        }
-        if alloc.owner != Owner::User {
-            let bytes = storage.bytes() as u64;
-            self.count(Some(id), None, |c| {
-                c.allocations += 1;
-                c.allocated_bytes += bytes;
-            });
+            storage.tracker.set(&all, DomainSet::of(domain));
         }
     }
 
@@ -64,7 +66,7 @@ impl Ledger {
         if storage.in_use > 0 || storage.held(&all, true) {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
-        let lost = self.lost;
+        let lost = self.topology.lost;
         // Of a lost domain, too: without it the data would not be lost but never have been.
         let alone =
             |set: DomainSet| set.contains(domain) && set.minus(lost).without(domain).is_empty();

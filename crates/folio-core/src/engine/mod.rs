@@ -5,7 +5,7 @@
 //!   are its verbs (submit, move, defer, end).
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`]: opening devices, allocating; what is loaded on them.
-//! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, hold data, look after what
+//! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
 //!   nobody waits for, and run host tasks.
 
 pub(crate) mod access;
@@ -30,7 +30,6 @@ pub(crate) mod memory;
 pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
 mod null;
-pub(crate) mod packed;
 pub(crate) mod pieces;
 pub(crate) mod queues;
 pub(crate) mod reaper;
@@ -39,19 +38,22 @@ pub(crate) mod slab;
 pub(crate) mod slots;
 pub(crate) mod staged;
 pub(crate) mod staging;
-pub(crate) mod stamp;
 pub(crate) mod storage;
 pub(crate) mod straight;
-pub(crate) mod temporaries;
+pub(crate) mod timeline;
+pub(crate) mod topology;
 pub(crate) mod trace;
 pub(crate) mod tracker;
 pub(crate) mod transfer;
+pub(crate) mod untold;
 pub(crate) mod wait;
 
 use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick};
 use crate::metrics::Hold;
-use crate::pages::PageTrackerFactory;
+use crate::order::stamp::{LaneId, Stamp};
+use crate::pages::{DomainId, PageTrackerFactory};
+use crate::panics::contain;
 use crate::planted::Plant;
 use crate::sync::atomic::AtomicBool;
 use crate::sync::{Condvar, Mutex, MutexGuard};
@@ -61,22 +63,15 @@ use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{LaneTable, Ledger, Outbox};
 use reaper::Reaper;
-use stamp::{LaneId, Stamp};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
-use temporaries::Held;
+use storage::StorageId;
+
+/// Allocations that are not there.
+pub(crate) type Missing = SmallVec<[(StorageId, DomainId); 4]>;
 
 /// Who is told of failures.
 pub(crate) type Handler = Box<dyn Fn(&Arc<Failure>) + Send + Sync>;
-
-/// Runs foreign code: a panic ends here, with whatever it carries.
-pub(crate) fn contain(f: impl FnOnce()) {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(f)) else { return };
-    // That is foreign code again, and may panic again; what that carries is leaked.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
-    }
-}
 
 /// The engine of one runtime.
 pub(crate) struct Engine {
@@ -124,7 +119,7 @@ impl Engine {
 
     /// Unlocks the ledger, and does what it left to be done.
     fn leave(&self, mut ledger: MutexGuard<'_, Ledger>) {
-        if ledger.failures.due() {
+        if ledger.timeline.failures.due() {
             ledger.tidy_failures();
         }
         if !ledger.outbox.is_routine() {
@@ -205,13 +200,6 @@ impl Engine {
         self.wake_reaper(device.backend);
     }
 
-    fn report(&self, failure: &Arc<Failure>) {
-        contain(|| tracing::error!(target: "folio", id = failure.id, "{failure}"));
-        if let Some(handler) = &self.handler {
-            contain(|| handler(failure));
-        }
-    }
-
     #[cold]
     fn span(&self, command: &Command) -> trace::Submitting {
         let device = command.device.map(|at| self.devices[usize::from(at)].name.as_str());
@@ -228,9 +216,9 @@ impl Engine {
             ledger.traced = traced;
         }
         if let Some((stamp, lane)) = ledger.straight(command) {
-            command.pin = ledger.failures.pin();
+            command.pin = ledger.timeline.failures.pin();
             hold.end();
-            if ledger.outbox.is_empty() && !ledger.failures.due() {
+            if ledger.outbox.is_empty() && !ledger.timeline.failures.due() {
                 drop(ledger);
                 self.hand_over(lane);
             } else {
@@ -240,6 +228,24 @@ impl Engine {
             return Ok(stamp);
         }
         self.submit_from(ledger, hold, command)
+    }
+
+    /// Allocates until `missing` names nothing. It checks what the caller is about to do, each time
+    /// anew, since the ledger is unlocked while memory is made.
+    pub(crate) fn reserve<'a>(
+        &'a self,
+        mut ledger: MutexGuard<'a, Ledger>,
+        mut missing: impl FnMut(&Ledger) -> Result<Missing, Error>,
+    ) -> Result<MutexGuard<'a, Ledger>, Error> {
+        loop {
+            let missing = missing(&ledger)?;
+            if missing.is_empty() {
+                return Ok(ledger);
+            }
+            drop(ledger);
+            self.allocate(&missing)?;
+            ledger = self.lock();
+        }
     }
 
     /// The general way. Apart, so that the straight one is short and in one piece: next to a driver
@@ -252,28 +258,13 @@ impl Engine {
         command: &mut Command,
     ) -> Result<Stamp, Error> {
         let traced = ledger.traced;
-        let mut held = Held::new(self);
-        // So that this goes first.
-        let mut ledger = ledger;
-        loop {
+        let mut ledger = self.reserve(ledger, |ledger| {
             ledger.check(command)?;
-            let missing = ledger.missing(&command.accesses);
-            if missing.is_empty() {
-                let lacking = held.lacking(&mut ledger, |l| l.wanted(&command.accesses));
-                if lacking.is_empty() {
-                    break;
-                }
-                drop(ledger);
-                held.make(&lacking);
-            } else {
-                drop(ledger);
-                self.allocate(&missing)?;
-            }
-            ledger = self.lock();
-        }
+            Ok(ledger.missing(&command.accesses))
+        })?;
         ledger.traced = traced;
         let stamp = ledger.run(command);
-        command.pin = ledger.failures.pin();
+        command.pin = ledger.timeline.failures.pin();
         hold.end();
         self.leave(ledger);
         Ok(stamp)

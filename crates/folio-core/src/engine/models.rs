@@ -17,22 +17,21 @@ use super::lanes::{LaneShared, Lanes, Payload, WaitKey};
 use super::ledger::{Body, DeviceFacts, LANES_PER_DEVICE, LaneTable, Ledger, NewOp};
 use super::reaper::Reaper;
 use super::staging::host_alloc;
-use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::storage::{Alloc, Owner, StorageId, StorageState};
 use super::wait::Waited;
 use crate::error::{Cause, Label};
 use crate::geom::Grid;
-use crate::graph::hazards::{Dep, Deps, Outcome};
 use crate::hal::{
-    Args, Caps, CopyRect, DeviceInfo, DeviceKind, FillRect, Geometry, HalError, Head, KernelRef,
-    Lane, Link, Lost, MemBase, MemRef, MemoryHome, Notify, Tick, WaitGroup,
+    Caps, DeviceInfo, DeviceKind, HalError, Head, Lane, Link, Lost, MemBase, MemRef, MemoryHome,
+    Notify, Op, Tick, WaitGroup,
 };
+use crate::order::hazards::{Dep, Deps, Outcome};
+use crate::order::stamp::{LaneId, SlotId, Stamp, When};
 use crate::pages::{BlockTracker, DomainId};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Condvar, Mutex, UnsafeCell};
 use loom::thread;
 use smallvec::SmallVec;
-use std::any::Any;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
@@ -96,7 +95,7 @@ impl Native {
             *given = head.tick;
         });
         for wait in head.waits {
-            let other = wait.lane.as_any().downcast_ref::<Native>().unwrap();
+            let other = wait.lane.downcast_ref::<Native>().unwrap();
             assert!(other.has.load(Ordering::Relaxed) >= wait.tick, "waits for what is not there");
         }
         self.has.store(head.tick, Ordering::Relaxed);
@@ -120,19 +119,7 @@ unsafe impl Sync for Native {}
 
 // SAFETY: it touches no memory.
 unsafe impl Lane for Native {
-    fn copy(&self, head: &Head<'_>, _: &[CopyRect]) -> Result<(), HalError> {
-        self.take(head)
-    }
-    fn fill(&self, head: &Head<'_>, _: &[FillRect], _: &[u8]) -> Result<(), HalError> {
-        self.take(head)
-    }
-    fn launch(
-        &self,
-        head: &Head<'_>,
-        _: KernelRef<'_>,
-        _: &Geometry,
-        _: &Args<'_>,
-    ) -> Result<(), HalError> {
+    fn enqueue(&self, head: &Head<'_>, _: Op<'_>) -> Result<(), HalError> {
         self.take(head)
     }
     fn completed(&self) -> Result<Tick, Lost> {
@@ -147,9 +134,6 @@ unsafe impl Lane for Native {
         Ok(true)
     }
     fn failures(&self, _: &mut dyn FnMut(Tick, HalError)) {}
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// What a model's engine is like.
@@ -282,7 +266,7 @@ impl Model {
     fn outcome(&self, stamp: Stamp) -> Outcome {
         self.engine.enter(|ledger| {
             ledger.poll_all();
-            ledger.outcome(stamp)
+            ledger.timeline.outcome(stamp)
         })
     }
 
@@ -294,9 +278,10 @@ impl Model {
     fn storage(&self) -> StorageId {
         let grid = Grid::new([1, 1, 64], [1, 1, 64]);
         assert!(self.engine.host_budget.take(64));
-        let host = host_alloc(64).unwrap();
+        let (host, layout) = host_alloc(64).unwrap();
+        let owner = Owner::Host(layout);
         let mem = MemRef { base: MemBase::Host(host), offset: 0 };
-        let alloc = Alloc { mem, address: None, host: Some(host), owner: Owner::Host, clean: true };
+        let alloc = Alloc { mem, address: None, host: Some(host), owner, clean: true };
         let tracker = crate::engine::tracker::Tracker::Own(BlockTracker::new(grid.pages));
         let mut state = StorageState::new(Label::NONE, (grid, 1), tracker, None);
         state.set_alloc(DomainId::HOST, alloc);
@@ -325,7 +310,7 @@ fn loom_lanes_that_wait_for_each_other_in_turn() {
         let work = |model: &Model, own: usize| {
             for _ in 0..2 {
                 model.engine.enter(|ledger| {
-                    let issued = ledger.lanes[usize::from(LANES[1 - own].0)].issued;
+                    let issued = ledger.timeline.lanes[usize::from(LANES[1 - own].0)].issued;
                     let wait = match issued {
                         0 => Stamp::DONE,
                         tick => Stamp::placed(LANES[1 - own], tick),

@@ -1,11 +1,10 @@
 //! Devices that do nothing, for tests of the engine alone: at once, or when the test says so.
 
 use crate::hal::{
-    AllocReq, Allocation, Args, Backend, Caps, CopyRect, Device, DeviceInfo, DeviceKind, FillRect,
-    Geometry, HalError, HalErrorKind, Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
-    Lost, MemoryHome, MemoryInfo, Notify, Order, Tick, Unavailable, UsmAllocator, Wait, WaitGroup,
+    AllocReq, Allocation, Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind,
+    Head, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost, MemoryHome, MemoryInfo,
+    Notify, Op, Order, Tick, Unavailable, UsmAllocator, Wait, WaitGroup,
 };
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -121,9 +120,6 @@ unsafe impl Device for NullDevice {
     fn load(&self, _: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         Ok(KernelHandle(self.next.fetch_add(1, Ordering::Relaxed)))
     }
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 // SAFETY: addresses are made up, and nobody uses them.
@@ -155,7 +151,7 @@ pub(super) struct State {
 
 /// The place of a lane among all that were made.
 pub(super) fn number(lane: &dyn Lane) -> usize {
-    let lane = lane.as_any().downcast_ref::<NullLane>();
+    let lane = lane.downcast_ref::<NullLane>();
     lane.map_or(usize::MAX, |lane| lane.state.number)
 }
 
@@ -186,23 +182,15 @@ impl NullLane {
 
 // SAFETY: as above.
 unsafe impl Lane for NullLane {
-    fn copy(&self, head: &Head<'_>, _: &[CopyRect]) -> Result<(), HalError> {
-        self.take(head)
-    }
-    fn fill(&self, head: &Head<'_>, _: &[FillRect], _: &[u8]) -> Result<(), HalError> {
-        self.take(head)
-    }
-    fn launch(
-        &self,
-        head: &Head<'_>,
-        kernel: KernelRef<'_>,
-        _: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        match kernel {
-            KernelRef::Native(kernel) => assert!(kernel.take().is_some() && self.closures),
-            KernelRef::Foreign(task) => assert!(task.call(&()).is_ok()),
-            KernelRef::Loaded(_) => assert_eq!((args.blob, self.closures), (&[7; 8][..], false)),
+    fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError> {
+        if let Op::Launch(kernel, _, args) = op {
+            match kernel {
+                KernelRef::Native(kernel) => assert!(kernel.take().is_some() && self.closures),
+                KernelRef::Foreign(task) => assert!(task.call(&()).is_ok()),
+                KernelRef::Loaded(_) => {
+                    assert_eq!((args.blob, self.closures), (&[7; 8][..], false));
+                }
+            }
         }
         self.take(head)
     }
@@ -239,8 +227,5 @@ unsafe impl Lane for NullLane {
                 sink(tick, HalError::new(HalErrorKind::Driver, "on purpose"));
             });
         }
-    }
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

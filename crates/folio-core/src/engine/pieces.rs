@@ -1,9 +1,9 @@
 //! Which pages are in pieces, at the cost of what differs: pages that are cut alike, with pieces on
 //! the same domains by the same copies, share one record.
 
-use super::stamp::Stamp;
 use crate::geom::{Box3, Dims};
-use crate::graph::hazards::Outcome;
+use crate::order::hazards::Outcome;
+use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use smallvec::SmallVec;
 
@@ -30,6 +30,13 @@ impl Fragment {
     /// Who has it once all copies are done.
     pub(crate) fn on(&self) -> DomainSet {
         self.arriving.iter().fold(self.domains, |all, (domain, _)| all.with(*domain))
+    }
+
+    /// Both in one, if they are alike and together a box.
+    pub(crate) fn joined(&self, other: &Fragment) -> Option<Fragment> {
+        let elements = self.elements.joined(&other.elements)?;
+        let alike = self.domains == other.domains && self.arriving == other.arriving;
+        alike.then(|| Fragment { elements, ..self.clone() })
     }
 
     /// Learns from the copies that have ended.

@@ -1,9 +1,9 @@
 //! What the ledger remembers of queues.
 
-use super::ledger::{Ledger, Leftover, NewOp, QueueState, outcome};
-use super::stamp::{Stamp, When};
+use super::ledger::{Ledger, Leftover, NewOp, QueueState};
 use crate::error::Failure;
-use crate::graph::hazards::{Deps, Outcome};
+use crate::order::hazards::{Deps, Outcome};
+use crate::order::stamp::{Stamp, When};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl Ledger {
         // Operations in flight may still name the queue; its number is not given out again while
         // they do, because the state stays until they are done.
         let stamps: SmallVec<[Stamp; 4]> = self.queue_stamps(id);
-        let pending = stamps.iter().any(|s| self.outcome(*s) == Outcome::Pending);
+        let pending = stamps.iter().any(|s| self.timeline.outcome(*s) == Outcome::Pending);
         if pending {
             self.dropped_queues.push(id);
         } else {
@@ -38,7 +38,7 @@ impl Ledger {
         let mut left = std::mem::take(&mut self.dropped_queues);
         left.retain(|&id| {
             let stamps: SmallVec<[Stamp; 4]> = self.queue_stamps(id);
-            let pending = stamps.iter().any(|s| self.outcome(*s) == Outcome::Pending);
+            let pending = stamps.iter().any(|s| self.timeline.outcome(*s) == Outcome::Pending);
             if !pending {
                 self.forget_queue(id);
             }
@@ -49,9 +49,9 @@ impl Ledger {
 
     /// The stamps that together are everything submitted to a queue.
     pub(crate) fn queue_stamps(&mut self, id: u32) -> SmallVec<[Stamp; 4]> {
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let timeline = &self.timeline;
         let Some(queue) = self.queues.get_mut(id) else { return SmallVec::new() };
-        queue.unplaced.retain(|s| outcome(lanes, slots, failures, *s) == Outcome::Pending);
+        queue.unplaced.retain(|s| timeline.outcome(*s) == Outcome::Pending);
         let placed = queue.placed.iter().map(|(lane, tick)| Stamp::placed(*lane, *tick));
         placed.chain(queue.unplaced.iter().copied()).collect()
     }
@@ -76,7 +76,7 @@ impl Ledger {
     /// The tick of a command, as long as it is known.
     pub(crate) fn placed_at(&self, stamp: Stamp) -> Stamp {
         match stamp.when() {
-            When::Unplaced(..) => match self.resolve(stamp) {
+            When::Unplaced(..) => match self.timeline.resolve(stamp) {
                 same if same == stamp => {
                     let known = self.timed.iter().rev().find(|(slot, _)| *slot == stamp);
                     known.map_or(stamp, |(_, placed)| *placed)

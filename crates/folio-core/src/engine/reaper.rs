@@ -5,7 +5,7 @@
 use super::Engine;
 use super::lanes::Lanes;
 use super::ledger::LANES_PER_DEVICE;
-use super::stamp::LaneId;
+use crate::order::stamp::LaneId;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Condvar, Mutex};
 use smallvec::SmallVec;
@@ -83,8 +83,6 @@ struct Outlook {
     /// Of lanes that may hold operations back, none does or has been given any since the last look, no other has
     /// anything to do, and nobody waits for what ends: whoever submits the next operation calls.
     settled: bool,
-    /// Temporaries are kept.
-    kept: bool,
     /// The thread is not needed any more.
     over: bool,
 }
@@ -126,7 +124,7 @@ impl Outlook {
             true if !notifies => Rest::Poll,
             _ if batches && stays && !self.settled => Rest::Batch,
             true => Rest::Keep,
-            false if stays || self.kept || closing => Rest::Keep,
+            false if stays || closing => Rest::Keep,
             false => Rest::Sleep,
         }
     }
@@ -238,7 +236,7 @@ impl Engine {
             let mut look = Outlook { watched: stalled, given, ..Outlook::default() };
             for lane in lanes {
                 look.progress |= ledger.poll(lane);
-                let state = &ledger.lanes[usize::from(lane.0)];
+                let state = &ledger.timeline.lanes[usize::from(lane.0)];
                 if !state.watches.is_empty() || !state.wakers.is_empty() {
                     look.watched = true;
                     awaited.push(lane);
@@ -246,11 +244,11 @@ impl Engine {
                 look.in_flight |= !state.idle();
             }
             let idle = !look.in_flight && !look.watched && !look.progress;
-            let no_slots = ledger.live_slots == 0;
+            let no_slots = ledger.timeline.live_slots == 0;
             let closing = self.closing.load(Ordering::SeqCst);
             let (mut holds_back, mut rest) = (false, true);
             for lane in of_backend {
-                let state = &ledger.lanes[usize::from(lane.0)];
+                let state = &ledger.timeline.lanes[usize::from(lane.0)];
                 let Some(shared) = self.table.shared(lane) else { continue };
                 let holds = self.holds_back(lane);
                 holds_back |= holds;
@@ -260,11 +258,7 @@ impl Engine {
             look.settled =
                 holds_back && rest && given == 0 && !look.watched && no_slots && !closing;
             ledger.reaper_idle[backend] = idle || look.settled;
-            let quiet = no_slots && ledger.lanes.iter().all(|l| l.idle());
-            if idle && quiet && !ledger.temporaries.is_empty() {
-                ledger.free_temporaries(HOUSEKEEPING);
-            }
-            look.kept = !ledger.temporaries.is_empty();
+            let quiet = no_slots && ledger.timeline.lanes.iter().all(|l| l.idle());
             look.over = idle && quiet && closing;
             look
         });
@@ -288,7 +282,6 @@ impl Engine {
     /// The user's last handle is gone: the reapers finish what is under way and leave.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
-        self.enter(|ledger| ledger.keep_no_temporaries());
         for reaper in &self.reapers {
             reaper.call();
         }
@@ -318,7 +311,6 @@ mod tests {
         assert_eq!(looks(|_| ()), [Rest::Sleep; 2]);
         assert_eq!(looks(|look| look.in_flight = true), [Rest::Keep, Rest::Batch]);
         assert_eq!(looks(|look| look.progress = true), [Rest::Keep, Rest::Batch]);
-        assert_eq!(looks(|look| look.kept = true), [Rest::Keep; 2]);
         let waited = looks(|look| (look.watched, look.in_flight) = (true, true));
         assert_eq!(waited, [Rest::Keep, Rest::Batch]);
         // What comes next calls.

@@ -3,11 +3,11 @@
 use super::failures::Failed;
 use super::lanes::{Lanes, Record, Sources};
 use super::ledger::{Ledger, Leftover};
-use super::stamp::{LaneId, SlotId, Stamp, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
-use crate::graph::hazards::{Flow, Outcome, add_dep};
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
+use crate::order::hazards::{Flow, Outcome, add_dep};
+use crate::order::stamp::{LaneId, SlotId, Stamp, When};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -27,25 +27,25 @@ impl Ledger {
 
     fn poll_up_to(&mut self, lane: LaneId, most: Tick) -> bool {
         let at = usize::from(lane.0);
-        if self.lanes[at].idle() {
+        if self.timeline.lanes[at].idle() {
             return false;
         }
         let Some(shared) = self.table.shared(lane) else { return false };
         let completed = match shared.native.completed() {
             Ok(tick) => tick,
             Err(lost) => {
-                self.lose(self.device_of(lane), &lost);
+                self.lose(self.topology.device_of(lane), &lost);
                 return true;
             }
         };
-        let before = self.lanes[at].retired;
+        let before = self.timeline.lanes[at].retired;
         // An operation whose call has not returned may have ended; but whether the call failed is
         // not known before.
         let end = completed.min(shared.enqueued()).min(most);
         if end <= before {
             return false;
         }
-        shared.tell_failures(&mut self.lanes[at].told);
+        shared.tell_failures(&mut self.timeline.lanes[at].told);
         self.retire(lane, end);
         self.settle();
         true
@@ -54,31 +54,31 @@ impl Ledger {
     /// Accounts for the operations of a lane up to `end`, which have all completed.
     fn retire(&mut self, lane: LaneId, end: Tick) {
         let at = usize::from(lane.0);
-        while self.lanes[at].retired < end {
-            let tick = self.lanes[at].retired + 1;
-            let Some(first) = self.lanes[at].records.front_mut() else { break };
+        while self.timeline.lanes[at].retired < end {
+            let tick = self.timeline.lanes[at].retired + 1;
+            let Some(first) = self.timeline.lanes[at].records.front_mut() else { break };
             if first.sources.iter().any(|stamp| stamp.lane() != Some(lane)) {
                 let sources = std::mem::take(&mut first.sources);
                 self.settle_sources(&sources);
-                if self.lanes[at].retired >= tick {
+                if self.timeline.lanes[at].retired >= tick {
                     // One of those lanes told that the device is lost, and so this is over.
                     break;
                 }
-                if let Some(first) = self.lanes[at].records.front_mut() {
+                if let Some(first) = self.timeline.lanes[at].records.front_mut() {
                     first.sources = sources;
                 }
             }
-            let Some(mut record) = self.lanes[at].records.pop_front() else { break };
+            let Some(mut record) = self.timeline.lanes[at].records.pop_front() else { break };
             // A tick that failed in several ways failed once.
             let mut own = None;
-            while let Some(told) = self.lanes[at].told.pop_front_if(|(t, _)| *t <= tick) {
+            while let Some(told) = self.timeline.lanes[at].told.pop_front_if(|(t, _)| *t <= tick) {
                 own.get_or_insert(told);
             }
-            self.lanes[at].retired = tick;
+            self.timeline.lanes[at].retired = tick;
             self.retire_one(lane, tick, &mut record, own.map(|(_, error)| error));
         }
         self.wake_watches(lane);
-        self.lanes[at].shrink();
+        self.timeline.lanes[at].shrink();
     }
 
     /// What an operation depends on has completed before it, but its lane may not have been asked
@@ -87,7 +87,7 @@ impl Ledger {
     fn settle_sources(&mut self, sources: &Sources) {
         for stamp in sources.iter() {
             if let When::Placed(lane, tick) = stamp.when()
-                && self.lanes[usize::from(lane.0)].retired < tick
+                && self.timeline.lanes[usize::from(lane.0)].retired < tick
             {
                 self.poll_up_to(lane, tick);
             }
@@ -96,7 +96,7 @@ impl Ledger {
 
     fn retire_one(&mut self, lane: LaneId, tick: Tick, record: &mut Record, own: Option<HalError>) {
         // What failed before it is the cause, whatever came of that here.
-        let before = match self.failures.is_empty() {
+        let before = match self.timeline.failures.is_empty() {
             true => None,
             false => self.failure_from(&record.sources),
         };
@@ -111,17 +111,17 @@ impl Ledger {
                 spoilt = record.defines;
                 if let HalErrorKind::Lost = error.kind {
                     // A call was refused for it, before its lane tells.
-                    return self.loss(self.device_of(lane), &error.message);
+                    return self.loss(self.topology.device_of(lane), &error.message);
                 }
-                let names = self.device_names.clone();
-                let device = names.get(self.device_of(lane)).map_or("?", String::as_str);
+                let names = self.topology.device_names.clone();
+                let device = names.get(self.topology.device_of(lane)).map_or("?", String::as_str);
                 self.fail(record.what, &record.label, device, Cause::from(error))
             }),
         };
         if let Some(failure) = &failure {
             let stamp = Stamp::placed(lane, tick);
             let failed = Failed { failure: failure.clone(), spoilt };
-            self.failures.insert(stamp, failed, record.epoch);
+            self.timeline.failures.insert(stamp, failed, record.epoch);
             self.note(record.queue, failure);
         }
         self.trace_end(lane, tick, record, failure.is_some());
@@ -134,19 +134,20 @@ impl Ledger {
 
     /// The failure that reaches an operation that has run.
     fn failure_from(&self, sources: &Sources) -> Option<Arc<Failure>> {
-        let used = sources.uses.iter().find_map(|s| self.failures.along(*s, Flow::USES));
-        let kept = || sources.keeps.iter().find_map(|s| self.failures.along(*s, Flow::KEEPS));
+        let used = sources.uses.iter().find_map(|s| self.timeline.failures.along(*s, Flow::USES));
+        let kept =
+            || sources.keeps.iter().find_map(|s| self.timeline.failures.along(*s, Flow::KEEPS));
         used.or_else(kept).cloned()
     }
 
     fn spoilt_from(&self, sources: &Sources) -> bool {
-        sources.iter().any(|stamp| self.failures.spoilt(stamp))
+        sources.iter().any(|stamp| self.timeline.failures.spoilt(stamp))
     }
 
     /// The stamp under which others know an operation: the slot's, if it had to wait in one.
     pub(crate) fn known_as(&self, slot: Option<SlotId>, stamp: Stamp) -> Stamp {
         match slot {
-            Some(slot) => Stamp::unplaced(slot, self.slots[slot.0 as usize].generation),
+            Some(slot) => Stamp::unplaced(slot, self.timeline.slots[slot.0 as usize].generation),
             None => stamp,
         }
     }
@@ -162,20 +163,22 @@ impl Ledger {
 
     fn wake_watches(&mut self, lane: LaneId) {
         let at = usize::from(lane.0);
-        let retired = self.lanes[at].retired;
-        while let Some(first) = self.lanes[at].wakers.first_entry()
+        let retired = self.timeline.lanes[at].retired;
+        while let Some(first) = self.timeline.lanes[at].wakers.first_entry()
             && *first.key() <= retired
         {
             self.outbox.wakers.extend(first.remove());
         }
-        while let Some(Reverse((tick, slot, flow))) = self.lanes[at].watches.peek().copied() {
+        while let Some(Reverse((tick, slot, flow))) =
+            self.timeline.lanes[at].watches.peek().copied()
+        {
             if tick > retired {
                 break;
             }
-            self.lanes[at].watches.pop();
-            let failure = match self.failures.is_empty() {
+            self.timeline.lanes[at].watches.pop();
+            let failure = match self.timeline.failures.is_empty() {
                 true => None,
-                false => self.failures.along(Stamp::placed(lane, tick), flow).cloned(),
+                false => self.timeline.failures.along(Stamp::placed(lane, tick), flow).cloned(),
             };
             self.unblock(SlotId(slot), failure.as_ref());
         }
@@ -189,15 +192,12 @@ impl Ledger {
         device: &str,
         cause: Cause,
     ) -> Arc<Failure> {
-        self.next_failure += 1;
-        let failure = Arc::new(Failure {
-            id: self.next_failure,
-            what,
-            label: label.clone(),
-            device: device.to_owned(),
-            cause,
-        });
+        self.timeline.next_failure += 1;
+        let (id, device) = (self.timeline.next_failure, device.to_owned());
+        let failure = Arc::new(Failure::new(id, what, label.clone(), device, cause));
         self.outbox.reports.push(failure.clone());
+        let over = self.untold.keep(failure.clone());
+        self.outbox.leftovers.extend(over.into_iter().map(Leftover::Failure));
         failure
     }
 
@@ -213,32 +213,33 @@ impl Ledger {
     }
 
     /// The failure that is the loss of a device: one, whoever finds it first.
-    fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
-        if let Some(failure) = &self.device_lost[device] {
+    pub(crate) fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
+        if let Some(failure) = &self.topology.device_lost[device] {
             return failure.clone();
         }
-        let names = self.device_names.clone();
+        let names = self.topology.device_names.clone();
         let name = names.get(device).map_or("?", String::as_str);
         let error = HalError::new(HalErrorKind::Lost, format!("{reason}{}", self.suspects(device)));
         let failure = self.fail("device", &Label::NONE, name, Cause::Backend(error));
-        let domain = self.devices[device].domain;
+        let domain = self.topology.devices[device].domain;
         if domain != DomainId::HOST {
-            self.lost.insert(domain);
+            self.topology.lost.insert(domain);
         }
-        self.device_lost[device] = Some(failure.clone());
+        self.topology.device_lost[device] = Some(failure.clone());
         failure
     }
 
     /// What may have been the reason for a loss: the first operations on each lane that have not ended.
     fn suspects(&self, device: usize) -> String {
         let first = device * usize::from(super::ledger::LANES_PER_DEVICE);
-        let lanes = self.lanes.iter().skip(first).take(super::ledger::LANES_PER_DEVICE.into());
+        let lanes =
+            self.timeline.lanes.iter().skip(first).take(super::ledger::LANES_PER_DEVICE.into());
         let named: SmallVec<[String; 4]> = lanes
             .flat_map(|lane| lane.records.iter().take(MOST_SUSPECTS))
             .take(MOST_SUSPECTS)
-            .map(|record| match record.label.as_str() {
-                "" => record.what.to_owned(),
-                label => format!("{} `{label}`", record.what),
+            .map(|record| match record.label == Label::NONE {
+                true => record.what.to_owned(),
+                false => format!("{} {}", record.what, record.label),
             })
             .collect();
         if named.is_empty() {
@@ -250,15 +251,15 @@ impl Ledger {
     /// A device is gone: everything on its lanes is over and has failed.
     pub(crate) fn lose(&mut self, device: usize, lost: &Lost) {
         let failure = self.loss(device, &lost.reason);
-        let mut wake = std::mem::take(&mut self.wake);
-        wake.retain(|d| self.outcome(d.stamp) == Outcome::Pending);
-        for (at, lane) in self.lanes.iter().enumerate() {
+        let mut wake = std::mem::take(&mut self.timeline.wake);
+        wake.retain(|d| self.timeline.outcome(d.stamp) == Outcome::Pending);
+        for (at, lane) in self.timeline.lanes.iter().enumerate() {
             let lane_id = LaneId(at as u16);
-            if self.device_of(lane_id) != device && !lane.idle() {
+            if self.topology.device_of(lane_id) != device && !lane.idle() {
                 add_dep(&mut wake, Stamp::placed(lane_id, lane.issued), false);
             }
         }
-        self.wake = wake;
+        self.timeline.wake = wake;
         let first = device as u16 * super::ledger::LANES_PER_DEVICE;
         for lane in first..first + super::ledger::LANES_PER_DEVICE {
             self.lose_lane(LaneId(lane), &failure);
@@ -269,15 +270,15 @@ impl Ledger {
 
     fn lose_lane(&mut self, lane: LaneId, failure: &Arc<Failure>) {
         let at = usize::from(lane.0);
-        let records: SmallVec<[Record; 4]> = self.lanes[at].records.drain(..).collect();
+        let records: SmallVec<[Record; 4]> = self.timeline.lanes[at].records.drain(..).collect();
         for record in records {
-            self.lanes[at].retired += 1;
-            let stamp = Stamp::placed(lane, self.lanes[at].retired);
+            self.timeline.lanes[at].retired += 1;
+            let stamp = Stamp::placed(lane, self.timeline.lanes[at].retired);
             let spoilt = record.defines || self.spoilt_from(&record.sources);
             let failed = Failed { failure: failure.clone(), spoilt };
-            self.failures.insert(stamp, failed.clone(), record.epoch);
+            self.timeline.failures.insert(stamp, failed.clone(), record.epoch);
             self.note(record.queue, failure);
-            self.trace_end(lane, self.lanes[at].retired, &record, true);
+            self.trace_end(lane, self.timeline.lanes[at].retired, &record, true);
             self.release(&record.storages);
             self.outbox.staging.extend(record.staging);
             if let Some(slot) = record.slot {
@@ -285,7 +286,7 @@ impl Ledger {
             }
         }
         self.wake_watches(lane);
-        self.lanes[at].shrink();
+        self.timeline.lanes[at].shrink();
     }
 }
 

@@ -5,10 +5,10 @@
 use super::failures::Failed;
 use super::lanes::{Sources, WaitKey};
 use super::ledger::{Body, Ledger, Leftover, NewOp, Sorted};
-use super::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use super::trace::Note;
 use crate::error::{Cause, Failure};
-use crate::graph::hazards::{Flow, Outcome};
+use crate::order::hazards::{Flow, Outcome};
+use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) struct Slot {
     pub(crate) placed: Option<Stamp>,
     /// Boxed: it is large, and most slots are free most of the time.
     op: Option<Box<NewOp>>,
-    /// What is left of the operation while a host thread runs it.
+    /// What is left of the operation while a host thread, or the thread that submitted it, is at it.
     running: Option<Box<NewOp>>,
     /// It is in use.
     pub(crate) live: bool,
@@ -54,6 +54,11 @@ impl Slot {
         self.op.iter().flat_map(|op| &op.deps).map(|dep| dep.stamp)
     }
 
+    /// A thread is at its operation, or may be.
+    pub(crate) fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
     /// The failure that reached it.
     pub(crate) fn failed(&self) -> Option<&Arc<Failure>> {
         self.failed.as_ref()
@@ -62,14 +67,14 @@ impl Slot {
 
 impl Ledger {
     pub(crate) fn new_slot(&mut self) -> SlotId {
-        self.live_slots += 1;
-        let epoch = self.failures.epoch();
-        if let Some(id) = self.free_slots.pop() {
+        self.timeline.live_slots += 1;
+        let epoch = self.timeline.failures.epoch();
+        if let Some(id) = self.timeline.free_slots.pop() {
             let slot = self.slot(SlotId(id));
             (slot.live, slot.epoch) = (true, epoch);
             return SlotId(id);
         }
-        self.slots.push(Slot {
+        self.timeline.slots.push(Slot {
             generation: 0,
             epoch,
             pending: 0,
@@ -82,11 +87,11 @@ impl Ledger {
             running: None,
             live: true,
         });
-        SlotId((self.slots.len() - 1) as u32)
+        SlotId((self.timeline.slots.len() - 1) as u32)
     }
 
     pub(crate) fn slot(&mut self, id: SlotId) -> &mut Slot {
-        &mut self.slots[id.0 as usize]
+        &mut self.timeline.slots[id.0 as usize]
     }
 
     /// Keeps an operation until its blockers are done.
@@ -103,7 +108,7 @@ impl Ledger {
         let stamp = Stamp::unplaced(id, slot.generation);
         self.block(id, &blockers);
         if self.slot(id).pending == 0 {
-            self.ready.push_back(id);
+            self.timeline.ready.push_back(id);
             self.settle();
         }
         stamp
@@ -126,28 +131,28 @@ impl Ledger {
 
     /// A tick that must be reached before `stamp` can be, if there is one.
     pub(crate) fn waits_for_tick(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
-        let mut stamp = self.resolve(stamp);
+        let mut stamp = self.timeline.resolve(stamp);
         loop {
             match stamp.when() {
                 When::Done => return None,
                 When::Placed(lane, tick) => return Some((lane, tick)),
                 When::Unplaced(slot, _) => {
-                    let blockers = &self.slots.get(slot.0 as usize)?.blockers;
-                    let pending = |s: &&Stamp| self.outcome(**s) == Outcome::Pending;
-                    stamp = self.resolve(*blockers.iter().find(pending)?);
+                    let blockers = &self.timeline.slots.get(slot.0 as usize)?.blockers;
+                    let pending = |s: &&Stamp| self.timeline.outcome(**s) == Outcome::Pending;
+                    stamp = self.timeline.resolve(*blockers.iter().find(pending)?);
                 }
             }
         }
     }
 
     fn watch(&mut self, id: SlotId, lane: LaneId, tick: u64, flow: Flow) {
-        self.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
+        self.timeline.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
         self.call_reaper(lane);
     }
 
     /// Somebody waits for a tick of `lane`.
     fn call_reaper(&mut self, lane: LaneId) {
-        let WaitKey { backend, .. } = self.key(lane);
+        let WaitKey { backend, .. } = self.topology.key(lane);
         self.reaper_idle[usize::from(backend)] = false;
         self.outbox.reapers |= 1 << backend;
     }
@@ -156,15 +161,15 @@ impl Ledger {
     /// already. How wakers are made and dropped is the user's, so one that is not needed stays with
     /// the caller.
     pub(crate) fn wake_when_done(&mut self, stamp: Stamp, waker: &mut Option<Waker>) -> bool {
-        if self.outcome(stamp) != Outcome::Pending {
+        if self.timeline.outcome(stamp) != Outcome::Pending {
             return false;
         }
-        let wakers = match self.resolve(stamp).when() {
+        let wakers = match self.timeline.resolve(stamp).when() {
             When::Done => return false,
             When::Unplaced(slot, _) => &mut self.slot(slot).wakers,
             When::Placed(lane, tick) => {
                 self.call_reaper(lane);
-                self.lanes[usize::from(lane.0)].wakers.entry(tick).or_default()
+                self.timeline.lanes[usize::from(lane.0)].wakers.entry(tick).or_default()
             }
         };
         if !waker.as_ref().is_some_and(|new| wakers.iter().any(|w| w.will_wake(new))) {
@@ -181,13 +186,13 @@ impl Ledger {
         }
         slot.pending -= 1;
         if slot.pending == 0 {
-            self.ready.push_back(id);
+            self.timeline.ready.push_back(id);
         }
     }
 
     /// Deals with every slot that waits for nothing more.
     pub(crate) fn settle(&mut self) {
-        while let Some(id) = self.ready.pop_front() {
+        while let Some(id) = self.timeline.ready.pop_front() {
             self.settle_one(id);
         }
     }
@@ -209,9 +214,9 @@ impl Ledger {
             }
         } else {
             // It will not run; it is over when everything that it waits for is over.
-            let pending: SmallVec<[(Stamp, Flow); 4]> = (op.deps.iter().chain(&self.wake))
-                .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
-                .map(|d| (self.resolve(d.stamp), Flow::ORDER))
+            let pending: SmallVec<[(Stamp, Flow); 4]> = (op.deps.iter().chain(&self.timeline.wake))
+                .filter(|d| self.timeline.outcome(d.stamp) == Outcome::Pending)
+                .map(|d| (self.timeline.resolve(d.stamp), Flow::ORDER))
                 .collect();
             if pending.is_empty() {
                 self.cancel(id, op);
@@ -221,7 +226,7 @@ impl Ledger {
             self.block(id, &pending);
         }
         if self.slot(id).pending == 0 {
-            self.ready.push_back(id);
+            self.timeline.ready.push_back(id);
         }
     }
 
@@ -252,6 +257,10 @@ impl Ledger {
                 self.slot(id).running = Some(op);
                 self.outbox.host.push((id, work));
             }
+            Body::Here => {
+                self.slot(id).running = Some(op);
+                self.outbox.notify |= self.waiters > 0;
+            }
             Body::Lane(..) | Body::Nothing => {
                 self.trace_over(id, &op, false);
                 self.release(&op.storages);
@@ -264,16 +273,19 @@ impl Ledger {
     /// not stay deferred. They stay counted on the slot otherwise.
     fn retarget(&mut self, id: SlotId, stamp: Stamp) {
         let When::Placed(lane, _) = stamp.when() else { return };
-        let key = self.key(lane);
+        let key = self.topology.key(lane);
         let dependents = std::mem::take(&mut self.slot(id).dependents);
         let mut stay = SmallVec::new();
         for (dependent, flow) in dependents {
-            let native = match self.slots[dependent.0 as usize].op.as_ref().map(|op| &op.body) {
-                Some(Body::Lane(own, _)) => *own == lane || self.key(*own).can_wait_for(key),
-                _ => false,
-            };
+            let native =
+                match self.timeline.slots[dependent.0 as usize].op.as_ref().map(|op| &op.body) {
+                    Some(Body::Lane(own, _)) => {
+                        *own == lane || self.topology.key(*own).can_wait_for(key)
+                    }
+                    _ => false,
+                };
             // One that has failed must see the end of everything before it.
-            if native && self.slots[dependent.0 as usize].failed.is_none() {
+            if native && self.timeline.slots[dependent.0 as usize].failed.is_none() {
                 self.unblock(dependent, None);
             } else {
                 stay.push((dependent, flow));
@@ -286,7 +298,7 @@ impl Ledger {
     fn cancel(&mut self, id: SlotId, op: Box<NewOp>) {
         let failure = self.slot(id).failed.clone();
         let covers = op.deps.iter().filter(|dep| dep.flow.has(Flow::COVERS));
-        let spoilt = covers.into_iter().any(|dep| self.failures.spoilt(dep.stamp));
+        let spoilt = covers.into_iter().any(|dep| self.timeline.failures.spoilt(dep.stamp));
         if let Some(failure) = &failure {
             self.note(op.queue, failure);
         }
@@ -310,13 +322,27 @@ impl Ledger {
         self.settle();
     }
 
+    /// A thread has done an operation of its own, or does not wait for its turn any more.
+    pub(crate) fn end_turn(&mut self, stamp: Stamp) {
+        let When::Unplaced(id, generation) = stamp.when() else { return };
+        let slot = self.slot(id);
+        if slot.generation != generation {
+            return;
+        }
+        match &mut slot.op {
+            // Over when everything before it is.
+            Some(op) => op.body = Body::Nothing,
+            None => self.host_done(id, Ok(())),
+        }
+    }
+
     /// An operation without a tick is over.
     fn trace_over(&mut self, id: SlotId, op: &NewOp, failed: bool) {
         let stamp = Stamp::unplaced(id, self.slot(id).generation);
         let (what, label) = (op.what, &op.label);
         let lane = match op.body {
             Body::Lane(lane, _) => Some(lane),
-            Body::Host(_) | Body::Nothing => None,
+            Body::Host(_) | Body::Here | Body::Nothing => None,
         };
         self.trace(|| {
             let (label, place) = (label.clone(), (lane, None));
@@ -349,11 +375,11 @@ impl Ledger {
         self.outbox.notify |= self.waiters > 0;
         if let Some(failed) = failed {
             let epoch = self.slot(id).epoch;
-            self.failures.insert(stamp, failed, epoch);
+            self.timeline.failures.insert(stamp, failed, epoch);
         }
-        self.live_slots -= 1;
+        self.timeline.live_slots -= 1;
         if reusable {
-            self.free_slots.push(id.0);
+            self.timeline.free_slots.push(id.0);
         }
     }
 }
@@ -374,10 +400,10 @@ mod tests {
         assert_eq!(ledger.new_slot(), id);
         ledger.slot(id).generation = Stamp::GENERATIONS - 1;
         let last = Stamp::unplaced(id, Stamp::GENERATIONS - 1);
-        assert_eq!(ledger.outcome(last), Outcome::Pending);
+        assert_eq!(ledger.timeline.outcome(last), Outcome::Pending);
         ledger.finish_slot(id, None);
         for stamp in [first, last] {
-            assert_eq!(ledger.outcome(stamp), Outcome::Fine);
+            assert_eq!(ledger.timeline.outcome(stamp), Outcome::Fine);
         }
         assert_ne!(ledger.new_slot(), id);
     }

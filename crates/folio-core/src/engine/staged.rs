@@ -10,9 +10,9 @@ use super::copies::CopyJob;
 use super::lanes::Payload;
 use super::ledger::{Body, Ledger, NewOp};
 use super::staging::Staging;
-use super::stamp::{LaneId, Stamp};
-use crate::graph::hazards::{Deps, add_dep};
 use crate::hal::{CopyRect, MemBase, MemRef};
+use crate::order::hazards::{Deps, add_dep};
+use crate::order::stamp::{LaneId, Stamp};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -9,40 +9,36 @@ use std::sync::Arc;
 /// Alignment of the engine's host memory: a cache line, and the widest vector.
 pub(crate) const ALIGN: usize = 64;
 
-fn layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes.max(1), ALIGN).ok()
-}
-
-/// Zeroed host memory; `None` when there is not enough. Large requests cost nothing until touched.
-pub(crate) fn host_alloc(bytes: usize) -> Option<HostPtr> {
-    let layout = layout(bytes)?;
+/// Zeroed host memory, and the layout to free it by; `None` when there is not enough. Large requests
+/// cost nothing until touched.
+pub(crate) fn host_alloc(bytes: usize) -> Option<(HostPtr, Layout)> {
+    let layout = Layout::from_size_align(bytes.max(1), ALIGN).ok()?;
     // SAFETY: the layout's size is not 0.
     let ptr = unsafe { alloc_zeroed(layout) };
-    (!ptr.is_null()).then_some(HostPtr(ptr))
+    (!ptr.is_null()).then_some((HostPtr(ptr), layout))
 }
 
-/// Gives memory of [`host_alloc`] back.
+/// Gives host memory back.
 ///
 /// # Safety
-/// `ptr` came from `host_alloc(bytes)`, is freed once, and nobody uses it any more.
-pub(crate) unsafe fn host_free(ptr: HostPtr, bytes: usize) {
-    if let Some(layout) = layout(bytes) {
-        // SAFETY: the caller's promise; the layout is the one that it was allocated with.
-        unsafe { dealloc(ptr.0, layout) };
-    }
+/// `ptr` came from the global allocator by this layout, is freed once, and nothing uses it any more.
+pub(crate) unsafe fn host_free(ptr: HostPtr, layout: Layout) {
+    // SAFETY: the caller's promise.
+    unsafe { dealloc(ptr.0, layout) };
 }
 
 /// Host memory that lives as long as the operations that hold it.
 pub(crate) struct Staging {
     ptr: HostPtr,
-    bytes: usize,
-    /// What it is counted against.
-    budget: Option<Arc<Budget>>,
+    layout: Layout,
+    /// What it is counted against, and how many bytes.
+    budget: Option<(Arc<Budget>, u64)>,
 }
 
 impl Staging {
     fn new(bytes: usize) -> Option<Staging> {
-        Some(Staging { ptr: host_alloc(bytes)?, bytes, budget: None })
+        let (ptr, layout) = host_alloc(bytes)?;
+        Some(Staging { ptr, layout, budget: None })
     }
 
     /// Zeroed memory of `bytes`, if they are within the budget and there.
@@ -55,7 +51,7 @@ impl Staging {
             budget.give(bytes as u64);
         }
         let mut staging = staging?;
-        staging.budget = Some(budget.clone());
+        staging.budget = Some((budget.clone(), bytes as u64));
         Some(staging)
     }
 
@@ -74,10 +70,10 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this size; the last holder is gone.
-        unsafe { host_free(self.ptr, self.bytes) };
-        if let Some(budget) = &self.budget {
-            budget.give(self.bytes as u64);
+        // SAFETY: allocated in `new` by this layout; the last holder is gone.
+        unsafe { host_free(self.ptr, self.layout) };
+        if let Some((budget, bytes)) = &self.budget {
+            budget.give(*bytes);
         }
     }
 }

@@ -1,15 +1,16 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
 use super::pieces::Pieces;
-use super::stamp::Stamp;
 use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Grid};
-use crate::graph::hazards::Hazards;
 use crate::hal::{CopyRect, HostPtr, MemRef};
+use crate::order::hazards::Hazards;
+use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use smallvec::SmallVec;
+use std::alloc::Layout;
 
 /// Index of a storage in the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -37,11 +38,31 @@ impl Alloc {
     }
 }
 
+/// Bytes from the beginning of one allocation to that of another one, if they are of one address space or one
+/// driver's object: then they may overlap.
+pub(crate) fn distance(
+    (domain, a): (DomainId, &Alloc),
+    (other, b): (DomainId, &Alloc),
+) -> Option<i128> {
+    let between = |a: u64, b: u64| i128::from(b) - i128::from(a);
+    if let (Some(a), Some(b)) = (a.host, b.host) {
+        return Some(between(a.0 as u64, b.0 as u64));
+    }
+    if domain != other {
+        return None;
+    }
+    if let (Some(a), Some(b)) = (a.address, b.address) {
+        return Some(between(a, b));
+    }
+    (a.mem.base == b.mem.base).then(|| between(a.mem.offset, b.mem.offset))
+}
+
 /// Who frees an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The engine, with the host's allocator.
-    Host,
+    /// The engine, with the global allocator, by the layout that the memory was allocated by: the
+    /// engine's own, or that of a `Vec` of the program.
+    Host(Layout),
     /// The engine, with the allocator of this device (an index of the runtime), by this handle.
     Device(u16, u64),
     /// Somebody else.
@@ -92,8 +113,6 @@ pub(crate) struct StorageState {
     pub(crate) dropped: bool,
     /// The scope of a view is over: nothing may use it any more.
     pub(crate) closed: bool,
-    /// Nobody's: a stop on the way of packed rows.
-    pub(crate) temporary: bool,
     pub(crate) counters: Counters,
     /// USM: raw commands that may be under way.
     pub(crate) raw: SmallVec<[Stamp; 2]>,
@@ -122,7 +141,6 @@ impl StorageState {
             in_use: 0,
             dropped: false,
             closed: false,
-            temporary: false,
             counters: Counters::default(),
             raw: SmallVec::new(),
         }
@@ -131,6 +149,14 @@ impl StorageState {
     /// The allocation on `domain`.
     pub(crate) fn alloc(&self, domain: DomainId) -> Option<&Alloc> {
         self.allocs.get(domain.0 as usize)?.as_ref()
+    }
+
+    /// Its allocations, by domain.
+    pub(crate) fn allocs(&self) -> impl Iterator<Item = (DomainId, &Alloc)> {
+        self.allocs
+            .iter()
+            .enumerate()
+            .filter_map(|(domain, alloc)| Some((DomainId(domain as u8), alloc.as_ref()?)))
     }
 
     pub(crate) fn set_alloc(&mut self, domain: DomainId, alloc: Alloc) {

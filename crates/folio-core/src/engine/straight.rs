@@ -5,12 +5,12 @@
 use super::access::{Access, Mode};
 use super::command::{Action, Command};
 use super::lanes::{Payload, Record, Sources};
-use super::ledger::{Ledger, outcome};
-use super::stamp::{LaneId, Stamp, Waits, When};
+use super::ledger::Ledger;
 use super::storage::StorageState;
 use crate::geom::Box3;
-use crate::graph::hazards::{Flow, Outcome, Settled};
 use crate::hal::Tick;
+use crate::order::hazards::{Flow, Outcome, Settled};
+use crate::order::stamp::{LaneId, Stamp, Waits, When};
 use smallvec::SmallVec;
 
 /// What a kernel waits for, as far as it is placed.
@@ -52,7 +52,11 @@ impl Ledger {
         let (Action::Launch(launch), Some(device)) = (&mut command.action, command.device) else {
             return None;
         };
-        if self.shutdown || self.traced || !command.after.is_empty() || !self.wake.is_empty() {
+        if self.shutdown
+            || self.traced
+            || !command.after.is_empty()
+            || !self.timeline.wake.is_empty()
+        {
             return None;
         }
         if launch.as_ref().is_none_or(|launch| !launch.pointers().is_empty()) {
@@ -70,14 +74,15 @@ impl Ledger {
             let settled = storage.settled(a)?;
             storage.alloc(a.domain)?;
             for arrival in settled.arrivals {
-                (self.outcome(arrival.stamp) == Outcome::Fine).then_some(())?;
+                (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?;
             }
             for writer in settled.older {
-                (self.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
+                (self.timeline.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
             }
             let flow = if a.mode.discards() { Flow::KEEPS } else { Flow::USES };
             for writer in settled.writers {
-                if writer.domain != a.domain && self.outcome(writer.stamp) != Outcome::Fine {
+                if writer.domain != a.domain && self.timeline.outcome(writer.stamp) != Outcome::Fine
+                {
                     return None;
                 }
                 self.comes_after(writer.stamp, flow, &mut before)?;
@@ -88,9 +93,9 @@ impl Ledger {
                 }
             }
         }
-        let failures = self.failures.len();
+        let failures = self.timeline.failures.len();
         let is_tail = |&(lane, tick): &(LaneId, Tick)| {
-            self.computes(device, lane) && self.lanes[usize::from(lane.0)].issued == tick
+            self.computes(device, lane) && self.timeline.lanes[usize::from(lane.0)].issued == tick
         };
         let lane = match before.ticks.iter().find(|at| is_tail(at)) {
             Some((lane, _)) => self.tail_of(lane),
@@ -99,12 +104,12 @@ impl Ledger {
                 self.free_lane(device, near)
             }
         };
-        let key = self.key(lane);
+        let key = self.topology.key(lane);
         // Looking for a lane may tell of a failure.
-        if self.failures.len() != failures
-            || self.device_lost[usize::from(device)].is_some()
+        if self.timeline.failures.len() != failures
+            || self.topology.device_lost[usize::from(device)].is_some()
             || (before.ticks.iter())
-                .any(|(other, _)| other != lane && !key.can_wait_for(self.key(other)))
+                .any(|(other, _)| other != lane && !key.can_wait_for(self.topology.key(other)))
         {
             return None;
         }
@@ -114,9 +119,9 @@ impl Ledger {
             param.mem = self.first_byte(&command.accesses[at]);
         }
         self.count_launch(command.queue);
-        let stamp = self.next_stamp(lane);
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
-        let known = &mut |s| outcome(lanes, slots, failures, s);
+        let stamp = self.timeline.next_stamp(lane);
+        let timeline = &self.timeline;
+        let known = &mut |s| timeline.outcome(s);
         let mut storages = SmallVec::new();
         for a in &command.accesses {
             storages.push(a.storage);
@@ -134,7 +139,7 @@ impl Ledger {
             storages,
             sources: before.sources,
             slot: None,
-            epoch: self.failures.epoch(),
+            epoch: self.timeline.failures.epoch(),
             staging: None,
             defines: false,
         };
@@ -157,7 +162,7 @@ impl Ledger {
 
     #[inline]
     fn comes_after_some(&self, stamp: Stamp, flow: Flow, before: &mut Before) -> Option<()> {
-        match self.outcome(stamp) {
+        match self.timeline.outcome(stamp) {
             Outcome::Fine => return Some(()),
             Outcome::Failed => return (flow == Flow::ORDER).then_some(()),
             Outcome::Pending => {}
@@ -165,7 +170,7 @@ impl Ledger {
         if flow.has(Flow::USES) {
             before.last = stamp;
         }
-        let stamp = self.resolve(stamp);
+        let stamp = self.timeline.resolve(stamp);
         let When::Placed(lane, tick) = stamp.when() else { return None };
         before.ticks.add(lane, tick);
         let sources = &mut before.sources;

@@ -5,7 +5,7 @@
 use super::*;
 use crate::engine::lanes::Lanes;
 use crate::engine::null::{Null, State, number};
-use crate::graph::hazards::Settled;
+use crate::order::hazards::Settled;
 use crate::pages::testing::Rng;
 use crate::{Buffer, Event, Queue, Result, Runtime};
 use std::sync::Arc;
@@ -58,7 +58,8 @@ const COMMANDS: [Submit; 8] = [
 impl Side {
     fn new(general: bool) -> Result<Side> {
         let null = Null { held: Some(Arc::default()), ..Null::new(2) };
-        let rt = Runtime::builder().backend(null.clone()).build()?;
+        // What it leaves unfinished is no news.
+        let rt = Runtime::builder().backend(null.clone()).on_failure(|_| ()).build()?;
         let queues = vec![
             rt.queue_on("null:0")?,
             rt.queue_on("null:0")?,
@@ -108,7 +109,9 @@ impl Side {
         let waits = |lane: &Arc<State>| format!("{:?}", lane.waits.lock().expect("nobody panics"));
         let mut all: Vec<String> = self.null.lanes().iter().map(waits).collect();
         let ledger = self.rt.core.engine.lock();
-        for (at, lane) in ledger.lanes.iter().enumerate().filter(|(_, lane)| lane.issued > 0) {
+        for (at, lane) in
+            ledger.timeline.lanes.iter().enumerate().filter(|(_, lane)| lane.issued > 0)
+        {
             all.push(format!("lane {at}: {} of {}", lane.retired, lane.issued));
             for Record { what, queue, storages, sources, slot, epoch, defines, .. } in &lane.records
             {
@@ -138,7 +141,7 @@ impl Side {
             all.push(format!("{:?} {last:?} {fence:?} {noted:?} {failures:?}", queue.placed));
             all.push(format!("{:?}", queue.counters));
         }
-        all.push(format!("{:?} {}", ledger.counters, ledger.failures.len()));
+        all.push(format!("{:?} {}", ledger.counters, ledger.timeline.failures.len()));
         all
     }
 }

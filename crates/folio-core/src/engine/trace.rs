@@ -4,11 +4,12 @@
 //! a lock is noted there and told when it is free again, because a subscriber is foreign code; on the thread that found it out, so order between threads is by `stamp` only: it
 //! names a command in `plan`, `launch` and `complete`.
 
+use super::Engine;
 use super::ledger::Ledger;
-use super::stamp::{LaneId, Stamp};
-use super::{Engine, contain};
 use crate::error::Label;
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
+use crate::panics::contain;
 use crate::report::Moves;
 use tracing::span::EnteredSpan;
 

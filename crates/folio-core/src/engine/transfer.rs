@@ -7,15 +7,15 @@
 use super::access::{Access, Mode};
 use super::copies::CopyJob;
 use super::lanes::{Filling, Payload};
-use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp, outcome};
+use super::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp};
 use super::pieces::Fragment;
-use super::stamp::{LaneId, Stamp};
 use super::storage::StorageId;
 use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
-use crate::graph::hazards::{Deps, Outcome, add_dep};
-use crate::hal::{CopyRect, FillRect, Link, MemBase};
+use crate::hal::{CopyRect, FillRect, MemBase};
+use crate::order::hazards::{Deps, Outcome, add_dep};
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, DomainSet, Need, Transfer};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashSet;
@@ -89,7 +89,7 @@ impl Ledger {
             let (storage, page) = (&self.storages[a.storage.0], Box3::cell(page));
             let mut writers: Deps = SmallVec::new();
             storage.hazards.read_deps(&page, domain, &mut writers);
-            if writers.iter().any(|d| self.outcome(d.stamp) == Outcome::Failed) {
+            if writers.iter().any(|d| self.timeline.outcome(d.stamp) == Outcome::Failed) {
                 // What it holds is not to be seen before all of it is written.
                 continue;
             }
@@ -132,7 +132,7 @@ impl Ledger {
 
     /// What `domain` lacks of `pages`.
     pub(crate) fn outdated(&self, id: StorageId, pages: &Box3, domain: DomainId) -> Outdated {
-        let lost = self.lost;
+        let lost = self.topology.lost;
         let storage = &self.storages[id.0];
         let (mut needs, mut runs, mut gone) = (SmallVec::new(), SmallVec::new(), SmallVec::new());
         let mut gone_on = DomainSet::EMPTY;
@@ -190,9 +190,12 @@ impl Ledger {
     /// somebody who has failed, so that it is told once, and ends with the next write of everything.
     fn lose_data(&mut self, id: StorageId, pages: &[Box3], on: DomainSet, deps: &mut Deps) {
         let label = self.storages[id.0].label.clone();
-        let had =
-            |at: &usize| self.device_lost[*at].is_some() && on.contains(self.devices[*at].domain);
-        let (names, device) = (self.device_names.clone(), (0..self.devices.len()).find(had));
+        let had = |at: &usize| {
+            self.topology.device_lost[*at].is_some()
+                && on.contains(self.topology.devices[*at].domain)
+        };
+        let (names, device) =
+            (self.topology.device_names.clone(), (0..self.topology.devices.len()).find(had));
         let device = device.and_then(|at| names.get(at)).map_or("?", String::as_str);
         let failure = self.fail("buffer", &label, device, Cause::DataLost);
         let stamp = self.stamp_of(failure);
@@ -233,7 +236,7 @@ impl Ledger {
         let mut plan = std::mem::take(&mut self.plan);
         let mut planner = std::mem::take(&mut self.planner);
         let bytes = self.storages[id.0].element_bytes;
-        planner.plan(needs, bytes, &|from| self.link(from, domain), &mut plan);
+        planner.plan(needs, bytes, &|from| self.topology.link(from, domain), &mut plan);
         self.planner = planner;
         plan.sort_by_key(|t: &Transfer| t.source);
         plan
@@ -266,8 +269,7 @@ impl Ledger {
                 pages.subtract(&inside, |b| partly.extend(b.cells()));
             }
         }
-        let way = self.way(source, domain, &rects);
-        let count = way.map_or(rects.len() as u64, |_| 1);
+        let count = rects.len() as u64;
         let moved = rects.iter().map(CopyRect::bytes).sum();
         let pages = count_of_pages + partly.len() as u64;
         self.count_transfer(id, who.queue, source, domain, [count, moved, pages]);
@@ -280,16 +282,13 @@ impl Ledger {
             staging: None,
             defines: true,
         };
-        let stamp = match way {
-            Some(way) => self.copy_packed(op, way, (source, domain), &rects),
-            None => self.copy(op, source, domain, rects),
-        };
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let stamp = self.copy(op, source, domain, rects);
+        let timeline = &self.timeline;
         let Some(storage) = self.storages.get_mut(id.0) else { return stamp };
         for elements in boxes {
             let pages = storage.grid.pages_of(elements);
             let whole = storage.grid.elements_of(&pages) == *elements;
-            let known = &mut |s| outcome(lanes, slots, failures, s);
+            let known = &mut |s| timeline.outcome(s);
             storage.hazards.mark_arrival(&pages, domain, stamp, (whole, true), known);
             storage.defined.update(&pages, &mut |_, set| set.with(domain));
         }
@@ -337,7 +336,7 @@ impl Ledger {
             });
         }
         let count = rects.len() as u64;
-        let body = match self.lane_of(domain, who.lane) {
+        let body = match self.topology.lane_of(domain, who.lane) {
             Some(lane) => {
                 let filling = Filling { rects, pattern: smallvec![0] };
                 Body::Lane(lane, Payload::Fill(Box::new(filling)))
@@ -363,10 +362,10 @@ impl Ledger {
         self.trace(|| Note::Zero { label, on: domain, rects: count });
         self.count(Some(id), who.queue, |c| c.zero_fills += count);
         add_dep(deps, stamp, true);
-        let (lanes, slots, failures) = (&self.lanes, &self.slots, &self.failures);
+        let timeline = &self.timeline;
         let Some(storage) = self.storages.get_mut(id.0) else { return };
         for hole in &holes {
-            let known = &mut |s| outcome(lanes, slots, failures, s);
+            let known = &mut |s| timeline.outcome(s);
             storage.hazards.mark_arrival(hole, domain, stamp, (true, false), known);
             storage.defined.update(hole, &mut |_, set| set.with(domain));
         }
@@ -406,7 +405,7 @@ impl Ledger {
     /// Bytes that would have to be copied to a device for these accesses; bytes that they write and that are
     /// elsewhere; and its load.
     pub(crate) fn residency(&self, device: u16, accesses: &[Access]) -> [u64; 3] {
-        let domain = self.devices[usize::from(device)].domain;
+        let domain = self.topology.devices[usize::from(device)].domain;
         let [mut moved, mut taken] = [0, 0];
         for a in accesses {
             let Some(storage) = self.storages.get(a.storage.0) else { continue };
@@ -420,39 +419,8 @@ impl Ledger {
             });
         }
         let first = usize::from(device * LANES_PER_DEVICE);
-        let lanes = &self.lanes[first..first + usize::from(LANES_PER_DEVICE)];
+        let lanes = &self.timeline.lanes[first..first + usize::from(LANES_PER_DEVICE)];
         [moved, taken, lanes.iter().map(|l| l.issued - l.retired).sum()]
-    }
-
-    /// What a copy from one domain to another costs.
-    pub(crate) fn link(&self, from: DomainId, to: DomainId) -> Link {
-        let host = |d: DomainId| self.host_links.get(usize::from(d.0)).copied().unwrap_or_default();
-        if from == DomainId::HOST {
-            return host(to);
-        }
-        if to == DomainId::HOST {
-            return host(from);
-        }
-        if let Some(link) = self.links.get(&(from, to)) {
-            return *link;
-        }
-        let (a, b) = (host(from), host(to));
-        Link {
-            bytes_per_us: a.bytes_per_us.min(b.bytes_per_us),
-            op_ns: a.op_ns.saturating_add(b.op_ns),
-            row_ns: a.row_ns.saturating_add(b.row_ns),
-        }
-    }
-
-    /// A lane of a device that computes in `domain`: `lane` if that is one.
-    pub(crate) fn lane_of(&self, domain: DomainId, lane: Option<LaneId>) -> Option<LaneId> {
-        if let Some(lane) = lane
-            && self.devices[self.device_of(lane)].domain == domain
-        {
-            return Some(lane);
-        }
-        let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
-        Some(LaneId(device * LANES_PER_DEVICE))
     }
 
     fn count_transfer(

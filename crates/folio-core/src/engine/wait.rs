@@ -4,12 +4,13 @@ use super::Engine;
 use super::lanes::Lanes;
 use super::ledger::{Body, LANES_PER_DEVICE, Ledger};
 use super::slots::Slot;
-use super::stamp::{LaneId, SlotId, Stamp, When};
 use crate::error::{Error, Failure, Label, Unfinished};
-use crate::graph::hazards::Outcome;
 use crate::hal::Tick;
+use crate::order::hazards::Outcome;
+use crate::order::stamp::{LaneId, SlotId, Stamp, When};
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -44,6 +45,11 @@ pub(crate) fn in_kernel() -> bool {
     KERNELS.get() > 0
 }
 
+/// True on a thread that runs a host task of this engine.
+pub(crate) fn in_task_of(engine: &Engine) -> bool {
+    CURRENT.get().is_some_and(|(of, _)| of == std::ptr::from_ref(engine) as usize)
+}
+
 /// Runs `f` as host task `slot`.
 pub(crate) fn as_host_task<R>(engine: &Engine, slot: SlotId, f: impl FnOnce() -> R) -> R {
     let before = CURRENT.replace(Some((std::ptr::from_ref(engine) as usize, slot)));
@@ -62,7 +68,12 @@ pub(crate) enum Waited {
 impl Engine {
     /// Waits for a stamp.
     pub(crate) fn wait(&self, stamp: Stamp, until: Option<Instant>) -> Result<Waited, Error> {
-        self.wait_checked(stamp, until, true)
+        self.wait_checked(stamp, until, true, &|_| false)
+    }
+
+    /// Waits until everything before an operation of this thread's own ([`Body::Here`]) is done.
+    pub(crate) fn wait_turn(&self, stamp: Stamp) -> Result<Waited, Error> {
+        self.wait_checked(stamp, None, true, &|ledger| ledger.has_turn(stamp))
     }
 
     fn wait_checked(
@@ -70,23 +81,29 @@ impl Engine {
         stamp: Stamp,
         until: Option<Instant>,
         check: bool,
+        here: &dyn Fn(&Ledger) -> bool,
     ) -> Result<Waited, Error> {
+        // A wait that ends by itself holds nobody up for ever.
+        let mut waiting = Waiting::new(self, stamp, until.is_none());
         loop {
             let mut ledger = self.lock();
-            match ledger.outcome(stamp) {
-                Outcome::Fine => return Ok(Waited::Done),
+            let ended = match ledger.timeline.outcome(stamp) {
+                Outcome::Fine => Some(Ok(Waited::Done)),
                 Outcome::Failed => {
-                    let failure = ledger.failure(stamp).cloned();
-                    return Ok(failure.map_or(Waited::Done, Waited::Failed));
+                    let failure = ledger.timeline.failure(stamp).cloned();
+                    Some(Ok(failure.map_or(Waited::Done, Waited::Failed)))
                 }
-                Outcome::Pending => {}
+                Outcome::Pending if here(&ledger) => Some(Ok(Waited::Done)),
+                Outcome::Pending => None,
+            };
+            let refused = || self.may_wait(&ledger, stamp).err().filter(|_| check).map(Err);
+            let over = || until.is_some_and(|until| Instant::now() >= until);
+            let timed_out = || over().then_some(Ok(Waited::TimedOut));
+            if let Some(ended) = ended.or_else(refused).or_else(timed_out) {
+                waiting.end(&mut ledger);
+                return ended;
             }
-            if check {
-                self.may_wait(&ledger, stamp)?;
-            }
-            if until.is_some_and(|until| Instant::now() >= until) {
-                return Ok(Waited::TimedOut);
-            }
+            waiting.begin(&mut ledger);
             match ledger.waits_for_tick(stamp) {
                 Some((lane, tick)) => {
                     drop(ledger);
@@ -106,7 +123,7 @@ impl Engine {
     /// waiting for itself is a hang that no error could make sound.
     pub(crate) fn wait_anywhere(&self, stamp: Stamp) -> Waited {
         loop {
-            match self.wait_checked(stamp, None, false) {
+            match self.wait_checked(stamp, None, false, &|_| false) {
                 Ok(waited) => return waited,
                 Err(_) => crate::sync::yield_now(),
             }
@@ -158,7 +175,7 @@ impl Engine {
             }
             // Others may have accounted for all that was on the lane before it was lost: then nobody
             // would ask it again.
-            Err(lost) => ledger.lose(ledger.device_of(lane), &lost),
+            Err(lost) => ledger.lose(ledger.topology.device_of(lane), &lost),
         });
     }
 
@@ -172,61 +189,100 @@ impl Engine {
         self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].info.caps.batches
     }
 
-    /// A kernel may not wait, and a host task not for what waits for itself.
+    /// A kernel may not wait, and a host task not for what waits for itself, be it by way of other host tasks
+    /// that wait.
     pub(crate) fn may_wait(&self, ledger: &Ledger, stamp: Stamp) -> Result<(), Error> {
         if in_kernel() {
             return Err(Error::WaitInKernel);
         }
+        let (Some(slot), When::Unplaced(target, _)) = (self.current(), stamp.when()) else {
+            return Ok(());
+        };
+        match ledger.descends(slot, target) {
+            Some(through) => Err(Error::WaitsForItself {
+                task: ledger.label_of(slot),
+                through: Arc::from(through),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The host task that this thread runs for this engine.
+    fn current(&self) -> Option<SlotId> {
         let me = std::ptr::from_ref(self) as usize;
-        match (CURRENT.get(), stamp.when()) {
-            (Some((engine, slot)), When::Unplaced(target, _)) if engine == me => {
-                if ledger.descends(slot, target) {
-                    return Err(Error::WaitsForItself { task: ledger.label_of(slot) });
-                }
-                Ok(())
-            }
-            _ => Ok(()),
+        CURRENT.get().filter(|(engine, _)| *engine == me).map(|(_, slot)| slot)
+    }
+}
+
+/// A host task's wait, which the ledger knows of while it lasts: what waits for that task waits for what the task
+/// waits for. Of two or more tasks that would wait for each other, the last one to begin is refused.
+///
+/// What a wait is for depends on operations that were submitted before it, so a circle can only close when a wait begins.
+struct Waiting {
+    wait: Option<(SlotId, Stamp)>,
+    known: bool,
+}
+
+impl Waiting {
+    fn new(engine: &Engine, stamp: Stamp, lasts: bool) -> Waiting {
+        let task = engine.current().filter(|_| lasts);
+        Waiting { wait: task.map(|task| (task, stamp)), known: false }
+    }
+
+    fn begin(&mut self, ledger: &mut Ledger) {
+        if let Some(wait) = self.wait.filter(|_| !self.known) {
+            ledger.waiting.push(wait);
+            self.known = true;
+        }
+    }
+
+    fn end(&mut self, ledger: &mut Ledger) {
+        if let Some(wait) = self.wait.filter(|_| self.known)
+            && let Some(at) = ledger.waiting.iter().rposition(|known| *known == wait)
+        {
+            ledger.waiting.remove(at);
         }
     }
 }
 
 impl Ledger {
     pub(crate) fn poll_all(&mut self) {
-        for lane in 0..self.lanes.len() as u16 {
+        for lane in 0..self.timeline.lanes.len() as u16 {
             self.poll(LaneId(lane));
         }
     }
 
     /// Something that is under way.
     fn busy(&self) -> Option<Stamp> {
-        let lane = self.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
+        let lane = self.timeline.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
         let placed = lane.map(|(at, lane)| Stamp::placed(LaneId(at as u16), lane.issued));
-        let slot = || self.slots.iter().enumerate().find(|(_, slot)| slot.live);
+        let slot = || self.timeline.slots.iter().enumerate().find(|(_, slot)| slot.live);
         let unplaced = |(at, s): (usize, &Slot)| Stamp::unplaced(SlotId(at as u32), s.generation);
         placed.or_else(|| slot().map(unplaced))
     }
 
     /// How much is under way, and some of it.
-    fn unfinished(&self) -> (usize, Vec<Unfinished>) {
+    pub(super) fn unfinished(&self) -> (usize, Vec<Unfinished>) {
         let on = |what, label: &Label, device: &str| Unfinished {
             what,
             label: label.clone(),
             device: device.to_owned(),
         };
-        let name = |at| self.device_names.get(at).map_or("?", String::as_str);
-        let placed = self.lanes.iter().enumerate().flat_map(|(at, lane)| {
-            let device = name(self.device_of(LaneId(at as u16)));
+        let name = |at| self.topology.device_names.get(at).map_or("?", String::as_str);
+        let placed = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
+            let device = name(self.topology.device_of(LaneId(at as u16)));
             lane.records.iter().map(move |r| on(r.what, &r.label, device))
         });
         // Those that have a tick are among the records.
-        let waiting = self.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
-            let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
-            let device = match op.body {
-                Body::Lane(lane, _) => name(self.device_of(lane)),
-                Body::Host(_) | Body::Nothing => "host",
-            };
-            on(op.what, &op.label, device)
-        });
+        let waiting =
+            self.timeline.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
+                let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
+                let device = match op.body {
+                    Body::Lane(lane, _) => name(self.topology.device_of(lane)),
+                    Body::Host(_) | Body::Here | Body::Nothing => "host",
+                };
+                on(op.what, &op.label, device)
+            });
         let mut left: Vec<Unfinished> = Vec::new();
         let mut count = 0;
         for one in placed.chain(waiting) {
@@ -240,24 +296,62 @@ impl Ledger {
 
     /// The name of the host task in a slot.
     fn label_of(&self, slot: SlotId) -> Label {
-        let slot = self.slots.get(slot.0 as usize);
+        let slot = self.timeline.slots.get(slot.0 as usize);
         slot.and_then(Slot::operation).map_or(Label::NONE, |op| op.label.clone())
     }
 
-    /// True when `target` waits, directly or not, for `slot`. What waits for an unfinished host
-    /// task is in a slot itself, so the slots' dependents tell all.
-    fn descends(&self, slot: SlotId, target: SlotId) -> bool {
-        let mut seen = HashSet::from([slot.0]);
+    /// Whether `target` waits, directly or not, for host task `slot`; by way of which other tasks. What waits for an
+    /// unfinished host task is in a slot itself, so the slots' dependents, and the tasks that wait, tell all.
+    fn descends(&self, slot: SlotId, target: SlotId) -> Option<Vec<Label>> {
+        let mut reached_from = HashMap::from([(slot.0, slot)]);
         let mut todo = vec![slot];
-        while let Some(slot) = todo.pop() {
-            if slot == target {
-                return true;
+        while let Some(at) = todo.pop() {
+            if at == target {
+                return Some(self.tasks_between(slot, target, &reached_from));
             }
-            if let Some(slot) = self.slots.get(slot.0 as usize) {
-                let new = slot.dependents.iter().filter(|(d, _)| seen.insert(d.0));
-                todo.extend(new.map(|(d, _)| *d));
+            let dependents =
+                self.timeline.slots.get(at.0 as usize).map(|slot| slot.dependents.iter());
+            let dependents = dependents.into_iter().flatten().map(|(dependent, _)| *dependent);
+            for next in dependents.chain(self.waiting_for(at)) {
+                if let Entry::Vacant(new) = reached_from.entry(next.0) {
+                    new.insert(at);
+                    todo.push(next);
+                }
             }
         }
-        false
+        None
+    }
+
+    /// The host tasks that wait for a slot.
+    fn waiting_for(&self, slot: SlotId) -> impl Iterator<Item = SlotId> {
+        let of_slot =
+            move |stamp: &Stamp| matches!(stamp.when(), When::Unplaced(s, _) if s == slot);
+        self.waiting.iter().filter(move |(_, stamp)| of_slot(stamp)).map(|(task, _)| *task)
+    }
+
+    /// The waiting host tasks on the way from `slot`, which is none of them, to `target`.
+    fn tasks_between(
+        &self,
+        slot: SlotId,
+        target: SlotId,
+        reached_from: &HashMap<u32, SlotId>,
+    ) -> Vec<Label> {
+        let mut tasks = Vec::new();
+        let mut at = target;
+        while at != slot {
+            if self.waiting.iter().any(|(task, _)| *task == at) {
+                tasks.insert(0, self.label_of(at));
+            }
+            let Some(before) = reached_from.get(&at.0) else { break };
+            at = *before;
+        }
+        tasks
+    }
+
+    /// Whether it is a thread's turn to do an operation of its own.
+    fn has_turn(&self, stamp: Stamp) -> bool {
+        let When::Unplaced(id, generation) = stamp.when() else { return false };
+        let slot = self.timeline.slots.get(id.0 as usize);
+        slot.is_some_and(|slot| slot.generation == generation && slot.is_running())
     }
 }

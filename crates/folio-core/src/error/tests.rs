@@ -6,11 +6,10 @@ use folio_kernel::{Site, ViolationKind};
 /// All variants; a new one does not compile until it is here.
 fn all() -> Vec<(Error, &'static str)> {
     let (x, k) = (Label::from("x"), Label::from("k"));
-    let by = Use { command: k.clone(), access: Some(1) };
+    let used = |parameter| Use { command: k.clone(), access: Some(1), parameter };
     let failed = |cause| {
-        let failure =
-            Failure { id: 1, what: "kernel", label: k.clone(), device: "sim:0".to_owned(), cause };
-        Error::Failed(Arc::new(failure))
+        let (label, device) = (k.clone(), "sim:0".to_owned());
+        Error::Failed(Arc::new(Failure::new(1, "kernel", label, device, cause)))
     };
     let hal = |kind| HalError::new(kind, "code 700");
     let full = HalError::out_of_memory(8, 1, 2);
@@ -33,8 +32,24 @@ fn all() -> Vec<(Error, &'static str)> {
             "buffer `x`: [9] elements of 4 bytes are too large",
         ),
         (
-            Error::Aliasing { command: k.clone(), buffer: x.clone() },
-            "command `k`: two accesses to buffer `x` overlap and one of them writes",
+            Error::Aliasing {
+                command: k.clone(),
+                buffer: x.clone(),
+                accesses: [0, 2],
+                parameters: [Label::NONE; 2],
+            },
+            "command `k`: access 0 and access 2 overlap in buffer `x`, and one of them is written: pass \
+             parts that do not overlap, or a buffer for each",
+        ),
+        (
+            Error::Aliasing {
+                command: k.clone(),
+                buffer: Label::NONE,
+                accesses: [0, 2],
+                parameters: [Label::from("a"), Label::from("b")],
+            },
+            "command `k`: parameter `a` and parameter `b` overlap in one buffer, and one of them is written: \
+             pass parts that do not overlap, or a buffer for each",
         ),
         (
             Error::WrongRuntime { what: "event", label: Label::NONE, by: None },
@@ -64,8 +79,14 @@ fn all() -> Vec<(Error, &'static str)> {
             "out of memory on sim:0 for buffer `x`: asked for 3 bytes, 4 of 5 in use",
         ),
         (
-            Error::HostAccessHeld { buffer: x.clone(), by: Some(by.clone()) },
-            "command `k`, access 1: buffer `x` is held by a host guard",
+            Error::HostAccessHeld { buffer: x.clone(), by: Some(used(Label::NONE)) },
+            "command `k`, access 1: buffer `x` is held by a host guard (of `read`, `write` or the like): \
+             drop that first",
+        ),
+        (
+            Error::HostAccessHeld { buffer: Label::NONE, by: Some(used(Label::from("y"))) },
+            "command `k`, parameter `y`: buffer (unnamed) is held by a host guard (of `read`, `write` or the \
+             like): drop that first",
         ),
         (Error::InUse { buffer: x.clone() }, "buffer `x` is in use"),
         (
@@ -73,8 +94,12 @@ fn all() -> Vec<(Error, &'static str)> {
             "buffer `x`: that allocation holds the only current copy of some pages",
         ),
         (
-            Error::WaitsForItself { task: k.clone() },
+            Error::WaitsForItself { task: k.clone(), through: Arc::new([]) },
             "host task `k` would wait for its own completion",
+        ),
+        (
+            Error::WaitsForItself { task: k.clone(), through: Arc::new([x.clone()]) },
+            "host task `k` would wait for its own completion, by way of host task `x`, which waits",
         ),
         (Error::WaitInKernel, "a kernel cannot wait for commands or for a buffer's data"),
         (
@@ -91,11 +116,24 @@ fn all() -> Vec<(Error, &'static str)> {
                 launch: vec![5],
                 offset: vec![2],
                 access: 1,
+                parameter: Label::NONE,
                 buffer: x.clone(),
                 extent: vec![4],
             },
             "command `k`: a launch over [5] from [2] on reaches beyond access 1 to buffer `x`, \
              which covers [4]",
+        ),
+        (
+            Error::LaunchTooLarge {
+                command: k.clone(),
+                launch: vec![5],
+                offset: vec![2],
+                access: 1,
+                parameter: x.clone(),
+                buffer: x.clone(),
+                extent: vec![4],
+            },
+            "command `k`: a launch over [5] from [2] on reaches beyond parameter `x`, which covers [4]",
         ),
         (
             Error::Mismatch {
@@ -256,15 +294,61 @@ fn number(error: &Error) -> usize {
     }
 }
 
+/// ERR-01: one message is one line, whatever things are called.
+#[test]
+fn names_do_not_act_on_messages() {
+    let name = "x\n\u{1b}[2Jfolio: all is well";
+    let (shown, label) = (r"x\n\u{1b}[2Jfolio: all is well", Label::from(name));
+    assert_eq!(
+        (label.as_str(), format!("{label}"), format!("{label:?}")),
+        (name, format!("`{shown}`"), format!("`{shown}`"),)
+    );
+    let error = Error::GroupSize { kernel: name.into(), launch: vec![1], group: vec![], why: "-" };
+    assert_eq!(error.to_string(), format!("kernel `{shown}` over [1]: -"));
+    assert_eq!(crate::Selector::from(name).to_string(), format!("`{shown}`"));
+    let rt = crate::Runtime::builder().build().unwrap();
+    let buffer = rt.buffer_with::<u32, 1>([4], crate::BufferOptions::new().label(name)).unwrap();
+    assert_eq!(buffer.label(), name);
+    for text in [
+        format!("{buffer:?}"),
+        rt.device(name).unwrap_err().to_string(),
+        buffer.slice([5], [1]).err().unwrap().to_string(),
+        format!("{:?}", buffer.slice([5], [1]).err().unwrap()),
+        Unfinished { what: "copy", label, device: "-".into() }.to_string(),
+    ] {
+        assert!(text.contains(shown) && !text.contains(char::is_control), "{text:?}");
+    }
+}
+
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
     let mut seen = [false; 34];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
+        // As `main` shows it.
+        assert_eq!(format!("{error:?}"), text);
         seen[number(&error)] = true;
     }
     assert_eq!(seen, [true; 34], "a variant without a message here");
+}
+
+/// ERR-01: by `{:#?}` an error shows its fields, and a failure its cause.
+#[test]
+fn alternate_debug_shows_fields() {
+    for (error, _) in all() {
+        let fields = format!("{error:#?}");
+        let first = fields.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        assert!(first.chars().next().is_some_and(char::is_uppercase), "{fields}");
+        assert_ne!(fields, error.to_string());
+    }
+    let (buffer, by) = (Label::from("x"), None);
+    let held = format!("{:#?}", Error::HostAccessHeld { buffer, by });
+    assert_eq!(held, "HostAccessHeld {\n    buffer: `x`,\n    by: None,\n}");
+    let failure = Failure::new(7, "kernel", Label::NONE, "sim:0".to_owned(), Cause::DataLost);
+    let shown = format!("{:#?}", Error::Failed(Arc::new(failure)));
+    let failed = ["Failed(", "Failure {", "id: 7", "device: \"sim:0\"", "cause: DataLost"];
+    assert!(failed.iter().all(|part| shown.contains(part)), "{shown}");
 }
 
 /// ERR-01: they can be kept, sent, and boxed.

@@ -2,16 +2,16 @@
 
 use super::{CommandGroup, Doing, Made, Seen};
 use crate::buffer::{Part, View};
-use crate::call::{Function, proves};
+use crate::call::{group_too_large, proves};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, Place, Shape};
-use crate::engine::launch::Launch;
+use crate::engine::launch::{Function, Launch};
 use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, Dims};
-use crate::hal::{Geometry, HostPtr, MemBase, MemRef, Param};
+use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Param};
 use crate::pages::DomainId;
 use crate::planted::Planted;
-use crate::views::Token;
+use crate::token::Token;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
@@ -27,11 +27,12 @@ impl CommandGroup {
         let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
         let entry = &self.core.engine.devices[usize::from(self.device)];
         let place = if on_host { DomainId::HOST } else { entry.domain };
-        let mut homes = false;
+        let (mut homes, mut imports) = (false, false);
         for made in &self.made {
             let storage = &*made.part.view.storage;
             let home = storage.home();
             homes |= home.is_some();
+            imports |= storage.imported.load(Ordering::Relaxed);
             let domain = home.unwrap_or(place);
             let which = (storage.id, &storage.grid);
             command.accesses.push(if made.part.whole {
@@ -43,6 +44,9 @@ impl CommandGroup {
             });
         }
         self.check_aliasing(&command.accesses)?;
+        if imports {
+            self.check_imports()?;
+        }
         if homes {
             self.check_homes(&command.accesses, place, on_host)?;
         }
@@ -80,8 +84,31 @@ impl CommandGroup {
                 if (a.mode.writes() || b.mode.writes())
                     && a.part.view.shares(&a.part.part, &b.part.view, &b.part.part)
                 {
-                    let buffer = a.part.view.storage.label.clone();
-                    return Err(Error::Aliasing { command: self.label.clone(), buffer });
+                    let names = [before, at].map(|at| self.parameter(at));
+                    return Err(self.aliasing(at, [before, at], names));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of two storages, where one was made over memory that the other one may have.
+    #[cold]
+    fn check_imports(&self) -> Result<()> {
+        let engine = &self.core.engine;
+        for (at, a) in self.made.iter().enumerate() {
+            let one = &a.part.view.storage;
+            for (before, b) in self.made[..at].iter().enumerate() {
+                let other = &b.part.view.storage;
+                let imports = [one, other].iter().any(|s| s.imported.load(Ordering::Relaxed));
+                if one.id == other.id || !imports || !(a.mode.writes() || b.mode.writes()) {
+                    continue;
+                }
+                let mut far = engine.enter(|ledger| ledger.distances(one.id, other.id)).into_iter();
+                let (a, b) = (&a.part, &b.part);
+                if far.any(|bytes| a.view.shares_at(&a.part, &b.view, &b.part, bytes)) {
+                    let names = [before, at].map(|at| self.parameter(at));
+                    return Err(self.aliasing(at, [before, at], names));
                 }
             }
         }
@@ -143,16 +170,33 @@ impl CommandGroup {
         Place::of(End::Access(access), &self.shape(access))
     }
 
+    /// The name of the parameter that an access is for, if the command calls a `#[kernel]`.
+    fn parameter(&self, at: usize) -> Label {
+        match &self.doing {
+            Doing::Kernel(Some(launch)) => launch.parameter(at),
+            _ => Label::NONE,
+        }
+    }
+
+    #[cold]
+    fn aliasing(&self, at: usize, accesses: [usize; 2], parameters: [Label; 2]) -> Error {
+        let buffer = self.made[at].part.view.storage.label.clone();
+        Error::Aliasing { command: self.label.clone(), buffer, accesses, parameters }
+    }
+
     /// Where the access of a token is, given those of the tokens before it.
     fn made_at(&self, token: &Token, before: &[Token], seen: &mut Seen) -> Result<usize> {
         if token.group != self.id {
             return Err(Error::ForeignAccess { command: self.label.clone() });
         }
         let made = &self.made[token.at];
-        let again = !seen.first(token.at) && before.iter().any(|t| t.at == token.at);
-        if again && made.mode.writes() {
-            let buffer = made.part.view.storage.label.clone();
-            return Err(Error::Aliasing { command: self.label.clone(), buffer });
+        let again = || before.iter().position(|t| t.at == token.at);
+        if !seen.first(token.at)
+            && made.mode.writes()
+            && let Some(first) = again()
+        {
+            let names = [Label::NONE, Label::NONE];
+            return Err(self.aliasing(token.at, [first, before.len()], names));
         }
         Ok(token.at)
     }
@@ -189,15 +233,23 @@ impl CommandGroup {
 
     /// Makes of a kernel function what its device runs.
     fn choose_form(&self, launch: &mut Launch) -> Result<()> {
-        let Some(Function { code, native }) = launch.function.take() else { return Ok(()) };
+        // It stays there: errors name its parameters.
+        let Some(Function { code, native }) = launch.function else { return Ok(()) };
         let engine = &self.core.engine;
         if engine.devices[usize::from(self.device)].info.caps.closures {
+            if let Some(group) = launch.geometry.group
+                && let Some(why) = group_too_large(code, group)
+            {
+                let cause = HalError::new(HalErrorKind::Unsupported, why);
+                return Err(self.refused(self.device, &code.name, cause));
+            }
             native(code, launch);
         } else {
             let handle = engine.load(self.device, code)?;
             if launch.geometry.group.is_some() {
                 let checked = engine.open(self.device)?.check(handle, &launch.geometry, &[]);
-                checked.map_err(|cause| self.refused(self.device, &code.name, cause))?;
+                let checked = checked.map_err(|cause| self.refused(self.device, &code.name, cause));
+                engine.noting_loss(checked)?;
             }
             launch.loaded = Some(handle);
             let Launch { geometry, params, scalars, .. } = &*launch;
@@ -252,16 +304,18 @@ impl CommandGroup {
         geometry: &Geometry,
         access: usize,
         part: &Part,
-        param: Label,
+        parameter: Label,
     ) -> Error {
         let visible = |dims: &Dims| dims[3 - usize::from(geometry.rank)..].to_vec();
         let label = &part.view.storage.label;
+        let buffer = if label.as_str().is_empty() { &parameter } else { label }.clone();
         Error::LaunchTooLarge {
             command: self.label.clone(),
             launch: visible(&geometry.range),
             offset: visible(&geometry.offset),
             access,
-            buffer: if label.as_str().is_empty() { param } else { label.clone() },
+            parameter,
+            buffer,
             extent: part.view.visible(part.part.extent()),
         }
     }

@@ -5,7 +5,8 @@ use crate::engine::foreign::Task;
 use crate::engine::launch::Launch;
 use crate::error::{Cause, Error, Result};
 use crate::hal::{Geometry, HalError, HalErrorKind};
-use crate::views::{HostArgs, Token};
+use crate::token::Token;
+use crate::views::HostArgs;
 use smallvec::SmallVec;
 use std::any::{Any, TypeId};
 

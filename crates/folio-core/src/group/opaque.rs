@@ -3,12 +3,13 @@
 use super::{CommandGroup, Doing};
 use crate::buffer::{widen, widen_at};
 use crate::engine::launch::{Launch, Opaque};
-use crate::error::{Error, Label, Result, Use};
+use crate::error::{Error, Label, Result};
 use crate::geom::Dims;
 use crate::hal::{Argument, Geometry, HalError, HalErrorKind, Param};
 use crate::items::Items;
 use crate::opaque::{Given, OpaqueArg, OpaqueKernel};
 use crate::pages::DomainId;
+use crate::text::Plain;
 use crate::usm::UsmPtr;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -48,7 +49,7 @@ impl CommandGroup {
     ) {
         if !kernel.core.same(&self.core) {
             let label = Label::from(kernel.name.clone());
-            let by = Some(Use { command: self.label.clone(), access: None });
+            let by = self.used(None, Label::NONE);
             return self.refuse(Error::WrongRuntime { what: "kernel", label, by });
         }
         if self.label == Label::NONE {
@@ -142,7 +143,7 @@ impl CommandGroup {
         let engine = &self.core.engine;
         if opaque.device != self.device {
             let there = &engine.devices[usize::from(opaque.device)].name;
-            let what = format!("kernel `{}`, which is loaded on {there}", opaque.name);
+            let what = format!("kernel `{}`, which is loaded on {there}", Plain(&opaque.name));
             return Err(self.unsupported(what));
         }
         let entry = &engine.devices[usize::from(self.device)];
@@ -152,12 +153,13 @@ impl CommandGroup {
             return Err(Error::NotAccessible { label, home, device: name(entry.domain) });
         }
         let checked = engine.open(self.device)?.check(handle, &launch.geometry, &opaque.arguments);
-        checked.map_err(|cause| self.refused(opaque.device, &opaque.name, cause))
+        let checked = checked.map_err(|cause| self.refused(opaque.device, &opaque.name, cause));
+        engine.noting_loss(checked)
     }
 
     pub(super) fn refused(&self, device: u16, kernel: &str, cause: HalError) -> Error {
         let device = self.core.engine.devices[usize::from(device)].name.clone();
-        Error::Device { device, doing: format!("launch kernel `{kernel}`"), cause }
+        Error::Device { device, doing: format!("launch kernel `{}`", Plain(kernel)), cause }
     }
 }
 

@@ -3,8 +3,8 @@
 use super::finish::param;
 use super::{CommandGroup, Doing};
 use crate::buffer::{Part, widen, widen_at};
-use crate::call::{Function, KernelCall, Passed, Places, Plan, Scalars};
-use crate::engine::launch::Launch;
+use crate::call::{KernelCall, Passed, Places, Plan, function_of};
+use crate::engine::launch::{Function, Launch, Scalars};
 #[cfg(doc)]
 use crate::error::Cause;
 use crate::error::{Error, Label, Result};
@@ -92,7 +92,7 @@ impl CommandGroup {
         let (offset, range) = (widen_at(places.offset), widen(places.range));
         let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
         let KernelCall { scalars, given, .. } = call;
-        self.run_function(&K::FUNCTION.name, Function::of::<K>(code), geometry, given, scalars);
+        self.run_function(&K::FUNCTION.name, function_of::<K>(code), geometry, given, scalars);
     }
 
     /// What is the same for all kernels, compiled once: a program has a copy of the rest for each.
@@ -123,9 +123,8 @@ impl CommandGroup {
             let (accessed, proved) = plan.accessed(passed);
             let Passed { part: part @ Part { view, part: whole, .. }, mode, .. } = passed;
             if !Box3::whole(whole.extent()).contains(&accessed) {
-                let param = code.ir.params.get(passed.param);
-                let param = param.map_or(Label::NONE, |param| Label::from(param.name.as_str()));
-                let error = self.launch_too_large(&launch.geometry, nth, part, param);
+                let parameter = function.parameter(nth);
+                let error = self.launch_too_large(&launch.geometry, nth, part, parameter);
                 launch.recycle();
                 return self.refuse(error);
             }
@@ -133,11 +132,14 @@ impl CommandGroup {
             let param = param(view, &accessed.shifted(whole.min), *mode);
             launch.params.push(Param { index: accessed.min, shape: plan.shape(passed), ..param });
         }
-        for (Passed { mut part, mode, .. }, param) in given.drain(..).zip(&launch.params) {
+        for (nth, (Passed { mut part, mode, .. }, param)) in
+            given.drain(..).zip(&launch.params).enumerate()
+        {
             part.whole &= param.extent == part.part.extent();
             let max = std::array::from_fn(|dim| param.origin[dim] + param.extent[dim]);
             part.part = Box3 { min: param.origin, max };
-            launch.tokens.push(self.access(part, mode));
+            let parameter = || function.parameter(nth);
+            launch.tokens.push(self.access_for(part, mode, parameter));
         }
         launch.function = Some(function);
         launch.scalars = std::mem::take(scalars);

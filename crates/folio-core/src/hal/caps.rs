@@ -25,17 +25,13 @@ pub enum MemoryHome {
     Own(u32),
 }
 
-/// The cost of a copy between two memories: `op_ns + bytes / bytes_per_us`, and `row_ns` for each
-/// row but the first.
+/// The cost of a copy between two memories: `op_ns + bytes / bytes_per_us`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Throughput in bytes per microsecond (MB/s).
     pub bytes_per_us: u64,
     /// Fixed cost of one operation in nanoseconds.
     pub op_ns: u64,
-    /// What a further row of a rectangle costs, whatever its length, in nanoseconds. 0: rows are as
-    /// good as one piece, and nothing is ever packed for this link.
-    pub row_ns: u64,
 }
 
 impl Link {
@@ -44,18 +40,12 @@ impl Link {
         let moved = (u128::from(bytes) * 1000) / u128::from(self.bytes_per_us.max(1));
         u64::try_from(moved).unwrap_or(u64::MAX).saturating_add(ops.saturating_mul(self.op_ns))
     }
-
-    /// As [`estimate_ns`](Self::estimate_ns), for operations that have `rows` rows together.
-    pub fn estimate_rows_ns(&self, bytes: u64, ops: u64, rows: u64) -> u64 {
-        let further = rows.saturating_sub(ops).saturating_mul(self.row_ns);
-        self.estimate_ns(bytes, ops).saturating_add(further)
-    }
 }
 
 impl Default for Link {
-    /// A plain PCIe-like link: 12 GB/s, 2 us an operation, nothing for a row.
+    /// A plain PCIe-like link: 12 GB/s, 2 us an operation.
     fn default() -> Link {
-        Link { bytes_per_us: 12_000, op_ns: 2_000, row_ns: 0 }
+        Link { bytes_per_us: 12_000, op_ns: 2_000 }
     }
 }
 
@@ -86,7 +76,7 @@ pub struct Caps {
     pub copy_lanes: bool,
     /// [`super::Lane::timing`] works.
     pub timing: bool,
-    /// [`super::Lane::hint`] works; without it hints have no effect.
+    /// [`super::Op::Hint`] works; without it hints have no effect.
     pub hints: bool,
     /// `f32` that are denormal are kept; otherwise they may be replaced by zeros of the same sign.
     pub denormals: bool,
@@ -115,8 +105,6 @@ pub struct Caps {
     pub batches: bool,
     /// Copies to and from the host's memory.
     pub host_link: Link,
-    /// Copies inside the device's own memory: what it costs to pack rows there.
-    pub own_link: Link,
 }
 
 impl Default for Caps {
@@ -141,7 +129,6 @@ impl Default for Caps {
             one_at_a_time: false,
             batches: false,
             host_link: Link::default(),
-            own_link: Link::default(),
         }
     }
 }

@@ -2,9 +2,13 @@
 
 use super::{Argument, Foreign, MemRef, Source};
 use crate::geom::{Box3, Dims, linear};
+use crate::notice;
 pub use folio_kernel::device::{ParamPtr, Verdict};
 use std::any::TypeId;
+use std::cell::Cell;
+use std::hint::black_box;
 use std::mem::{MaybeUninit, align_of, size_of};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The items that one call of a native kernel computes: a box of the launch range.
 pub type Block = Box3;
@@ -117,15 +121,25 @@ pub enum KernelSource<'a> {
 pub struct KernelHandle(pub u64);
 
 /// What a launch runs.
-#[derive(Debug)]
+#[derive(Clone, Copy)]
 pub enum KernelRef<'a> {
     /// Loaded before.
     Loaded(KernelHandle),
     /// Host code. A lane that accepts the operation takes it out, to own it; one that refuses the
     /// operation leaves it.
-    Native(&'a mut Option<NativeKernel>),
+    Native(&'a Cell<Option<NativeKernel>>),
     /// Commands that a closure enqueues, over the parameters.
     Foreign(Foreign<'a>),
+}
+
+impl std::fmt::Debug for KernelRef<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KernelRef::Loaded(handle) => handle.fmt(f),
+            KernelRef::Native(_) => f.write_str("Native"),
+            KernelRef::Foreign(foreign) => foreign.fmt(f),
+        }
+    }
 }
 
 /// Host code that computes any block of a launch.
@@ -159,6 +173,7 @@ struct VTable {
     id: fn() -> TypeId,
     run: unsafe fn(*const u8, &[ParamPtr], &Block) -> Verdict,
     grain: unsafe fn(*const u8) -> usize,
+    unoptimised: fn() -> bool,
     drop: unsafe fn(*mut u8),
 }
 
@@ -184,6 +199,7 @@ impl<K: BlockKernel> Make<K> {
         run: |store, params, block| unsafe { (*store.cast::<K>()).run(params, block) },
         // SAFETY: the store holds a `K`.
         grain: |store| unsafe { (*store.cast::<K>()).grain() },
+        unoptimised: unoptimised::<K>,
         // SAFETY: the store holds a `K`, dropped once, by `NativeKernel::drop`.
         drop: |store| unsafe { store.cast::<K>().drop_in_place() },
     };
@@ -194,6 +210,7 @@ impl<K: BlockKernel> Make<K> {
         run: |store, params, block| unsafe { (**store.cast::<Box<K>>()).run(params, block) },
         // SAFETY: the store holds a `Box<K>`.
         grain: |store| unsafe { (**store.cast::<Box<K>>()).grain() },
+        unoptimised: unoptimised::<K>,
         // SAFETY: the store holds a `Box<K>`, dropped once, by `NativeKernel::drop`.
         drop: |store| unsafe { store.cast::<Box<K>>().drop_in_place() },
     };
@@ -234,6 +251,53 @@ impl NativeKernel {
         // SAFETY: the vtable was made for what the store holds.
         unsafe { (self.vtable.grain)(self.store.as_ptr().cast()) }
     }
+
+    /// For a device that runs it on the host, once for each kernel: says, once in a process, that it is slow if it is
+    /// compiled without optimisation.
+    pub fn check_optimised(&self) {
+        if !HINTED.load(Ordering::Relaxed)
+            && (self.vtable.unoptimised)()
+            && !HINTED.swap(true, Ordering::Relaxed)
+        {
+            notice::hint(
+                "the kernels of this program are compiled without optimisation, and can be hundreds of times slower \
+                 for it: write `[profile.dev]` and `opt-level = 1` into its Cargo.toml, or build with `--release` \
+                 (`FOLIO_QUIET=1` hides this)",
+            );
+        }
+    }
+}
+
+/// It has been said that kernels are not optimised.
+static HINTED: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of an array that nothing reads.
+const UNUSED: usize = 1 << 12;
+
+/// Whether what is generic over `K`, such as its loop over items, is compiled without optimisation: the crate that makes
+/// the kernel compiles this, too. There the frame of [`below`] has an array that any optimisation removes. A guess,
+/// for a hint; the sizes of frames are nobody's promise.
+fn unoptimised<K>() -> bool {
+    let local = 0u8;
+    let above = black_box(std::ptr::from_ref(&local)).addr();
+    // An interpreter's addresses say nothing.
+    !cfg!(miri) && (UNUSED..8 * UNUSED).contains(&above.abs_diff(below::<K>()))
+}
+
+/// Where the stack is below an array that nothing reads. It depends on `K`, so that no compiler of this crate removes it
+/// for all.
+#[inline(never)]
+fn below<K>() -> usize {
+    let mut unused = [0u8; UNUSED];
+    // SAFETY: it is the array, and all of it.
+    unsafe { std::ptr::write_bytes(unused.as_mut_ptr(), size_of::<K>() as u8, UNUSED) };
+    stack()
+}
+
+#[inline(never)]
+fn stack() -> usize {
+    let local = 0u8;
+    black_box(std::ptr::from_ref(&local)).addr()
 }
 
 impl Drop for NativeKernel {
@@ -279,6 +343,17 @@ mod tests {
         assert_eq!(Arc::strong_count(&hits), 2);
         drop(moved);
         assert_eq!(Arc::strong_count(&hits), 1);
+    }
+
+    /// The tests of this workspace are optimised, with debug assertions: no hint.
+    #[test]
+    fn optimised_kernels_are_known() {
+        let optimised = option_env!("CARGO_PROFILE_TEST_OPT_LEVEL") != Some("0");
+        let closure = || 1;
+        fn of<K>(_: &K) -> bool {
+            super::unoptimised::<K>()
+        }
+        assert_eq!((of(&closure), of(&[1u64; 40]), of(&())), (!optimised, !optimised, !optimised));
     }
 
     #[test]

@@ -161,7 +161,7 @@ pub struct AllocReq<'a> {
     pub import: Option<RawMemory>,
     /// It must hold zeros when the call returns, by whatever way costs the least. Not with `import`.
     pub zeroed: bool,
-    /// One memory that device and host use in turn, the device first ([`super::Lane::switch`]): of
+    /// One memory that device and host use in turn, the device first ([`super::Op::Switch`]): of
     /// [`AllocKind::Device`], and only where [`super::Caps::links`] says so. Over memory of the host
     /// ([`import`](AllocReq::import)) the device finds what that holds.
     pub linked: bool,

@@ -15,27 +15,26 @@
 //! rectangles do not overflow, a kernel's parameters do not alias. A backend need not check again;
 //! that is why [`Backend::open`], by which everything else is reached, is unsafe to call.
 //!
-//! **Ticks.** A lane is an in-order queue. Each call of [`Lane::copy`], [`Lane::fill`],
-//! [`Lane::launch`], [`Lane::hint`], [`Lane::switch`] and [`Lane::replay`] carries the next tick of that lane: 1, 2, 3, without gaps. These calls come one
-//! at a time per lane (the engine holds the lane's lock), from changing threads. All other
-//! methods may be called at any time from any thread.
+//! **Ticks.** A lane is an in-order queue. Each call of [`Lane::enqueue`] carries the next tick of
+//! that lane: 1, 2, 3, without gaps. These calls come one at a time per lane (the engine holds the
+//! lane's lock), from changing threads. All other methods may be called at any time from any thread.
 //!
 //! **Every tick is reached.** An operation that fails, in the call or later, counts as finished
 //! when everything has finished that it comes after: on its lane, and by its waits. Its failure is
 //! told once through the call's result or through [`Lane::failures`], and later operations of the
-//! lane run as if it had not failed. A call that returns an error has consumed its tick; what it had begun of
-//! its work has ended when that is reached; whoever waits for that tick relies on what it waited for. (A backend puts an
-//! operation without effect in its place.) Only the loss of the device is sticky: calls may return
+//! lane run as if it had not failed. A call that returns an error has consumed its tick; what it
+//! had begun of its work has ended when that is reached; later operations that wait for that tick
+//! rely on what it waited for. (A backend puts [`Op::Join`] in its place.) Only the loss of the device is sticky: calls may return
 //! [`HalErrorKind::Lost`] as soon as the driver says so, and [`Lane::completed`] and [`Lane::wait`]
 //! return [`Lost`] from when nothing of the device touches memory any more.
 //!
-//! **Kernels.** An operation owns its host code until it ends: [`Lane::launch`] takes it out of its
+//! **Kernels.** An operation owns its host code until it ends: [`Lane::enqueue`] takes it out of its
 //! [`KernelRef::Native`]. A launch that is refused leaves it there. What a closure has captured is the
 //! user's, and so is its drop, which may submit to this very lane; the engine, which holds the lane's
 //! lock during the call, drops what was left when it has let go.
 //!
 //! **Graphs.** A backend may take operations that a program repeats all at once, with their order among one another
-//! ([`Device::graph`]), and do them again in one operation of a lane ([`Lane::replay`]), which begins when its first node
+//! ([`Device::graph`]), and do them again in one operation of a lane ([`Op::Replay`]), which begins when its first node
 //! can and ends when all have; a failure of one is the replay's, and if several fail, that of the first in the graph's
 //! order that the backend knows of. Each node may run when those have ended that it names. What nodes refer to, memory
 //! and loaded code, is there for as long as the graph may be replayed, and the engine's promises for operations hold
@@ -78,11 +77,12 @@ mod graph;
 mod kernel;
 mod mem;
 mod notify;
+mod op;
 mod opaque;
 
 pub use caps::{Caps, DeviceInfo, DeviceKind, Link, MemoryHome, WaitGroup};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
-pub use graph::{Graph, Node, NodeOp};
+pub use graph::{Graph, Node};
 pub use kernel::{
     Args, Block, BlockKernel, Geometry, KernelHandle, KernelId, KernelRef, KernelSource,
     NativeKernel, Param, ParamPtr, Verdict,
@@ -92,6 +92,7 @@ pub use mem::{
     MemoryInfo, PointerInfo, RawMemory, Side,
 };
 pub use notify::Notify;
+pub use op::Op;
 pub use opaque::{Argument, Foreign, Image, Source};
 
 use std::any::Any;
@@ -125,7 +126,7 @@ pub unsafe trait Backend: Send + Sync + 'static {
 ///
 /// # Safety
 /// Keeps the contract of this module.
-pub unsafe trait Device: Send + Sync + 'static {
+pub unsafe trait Device: Any + Send + Sync {
     /// What [`Backend::devices`] told of this device.
     fn info(&self) -> &DeviceInfo;
 
@@ -137,11 +138,17 @@ pub unsafe trait Device: Send + Sync + 'static {
 
     /// Makes code launchable: [`KernelSource::Ir`] where [`Caps::ir`] says so, [`KernelSource::Opaque`] in the
     /// driver's languages. Code that it cannot build is [`HalErrorKind::Build`], with the log.
-    /// It stays loaded until the device goes.
+    /// It stays loaded until [`Device::unload`], or until the device goes.
     /// Backends that run host code only keep the default.
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         let _ = source;
         Err(HalError::unsupported("loading kernels"))
+    }
+
+    /// Drops code that [`Device::load`] has returned. Called once, after every operation and graph
+    /// that names it has ended. Backends that run host code only keep the default.
+    fn unload(&self, handle: KernelHandle) {
+        let _ = handle;
     }
 
     /// What speaks against launching a loaded kernel like this, as far as the driver tells: arguments that
@@ -171,9 +178,6 @@ pub unsafe trait Device: Send + Sync + 'static {
         let _ = other;
         None
     }
-
-    /// For backends that look for their own types behind a trait object.
-    fn as_any(&self) -> &dyn Any;
 }
 
 /// A device's memory.
@@ -216,11 +220,11 @@ pub unsafe trait UsmAllocator: Send + Sync {
 pub enum LaneKind {
     /// Kernels, and copies inside the device.
     Compute,
-    /// Host to device; and inside the device what came packed.
+    /// Host to device.
     Upload,
-    /// Device to host; and inside the device what is to be packed.
+    /// Device to host.
     Download,
-    /// From other devices' memory to this one's; and inside this one what came packed.
+    /// From other devices' memory to this one's.
     Peer,
 }
 
@@ -272,56 +276,15 @@ pub struct Timing {
 ///
 /// # Safety
 /// Keeps the contract of this module.
-pub unsafe trait Lane: Send + Sync + 'static {
-    /// Copies rectangles, all of which may run at once. Memory of the host is read and written in the lane's order,
-    /// too: what an operation ahead brings there is what is copied.
-    fn copy(&self, head: &Head<'_>, rects: &[CopyRect]) -> Result<(), HalError>;
+pub unsafe trait Lane: Any + Send + Sync {
+    /// Takes an operation. What the lane cannot do is refused as
+    /// [`HalErrorKind::Unsupported`]; its tick is reached all the same ([`refuse`](Lane::refuse)).
+    fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError>;
 
-    /// Fills rectangles with `pattern`, repeated; rows are multiples of its length.
-    fn fill(&self, head: &Head<'_>, rects: &[FillRect], pattern: &[u8]) -> Result<(), HalError>;
-
-    /// Runs a kernel. [`Caps::closures`] tells whether [`KernelRef::Native`] is possible; what is
-    /// [`KernelRef::Loaded`] was loaded by this device. Refused, it leaves the kernel where it is; it
-    /// never drops one in the call.
-    ///
-    /// [`KernelRef::Foreign`], where [`Caps::native`] names a type, is called in the call, behind what the
-    /// operation waits for, without a lock of the backend's; the operation ends when what it has enqueued
-    /// has ended, also if it says that it failed.
-    fn launch(
-        &self,
-        head: &Head<'_>,
-        kernel: KernelRef<'_>,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError>;
-
-    /// Passes a hint on: an operation without an effect on data. Called only where
-    /// [`Caps::hints`] says so.
-    fn hint(&self, head: &Head<'_>, mem: MemRef, bytes: u64, hint: Hint) -> Result<(), HalError> {
-        let _ = (mem, bytes, hint);
-        // The tick is reached.
-        self.copy(head, &[])?;
-        Err(HalError::unsupported("hints"))
-    }
-
-    /// Changes who uses a linked allocation ([`AllocReq::linked`]), all of which is named: maps it for the host, which may use it
-    /// at [`Allocation::host`], always the same place, once the tick is reached, and finds what the device has written;
-    /// or unmaps it for the device. Each of the two follows the other; the other side's uses have ended. Called only where
-    /// [`Caps::links`] says so.
-    fn switch(&self, head: &Head<'_>, mem: MemRef, bytes: u64, to: Side) -> Result<(), HalError> {
-        let _ = (mem, bytes, to);
-        // The tick is reached.
-        self.copy(head, &[])?;
-        Err(HalError::unsupported("linked memory"))
-    }
-
-    /// Does what the nodes of a graph do, as one operation. The graph is this device's; the lane holds it until
-    /// the operation has ended.
-    fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {
-        let _ = graph;
-        // The tick is reached.
-        self.copy(head, &[])?;
-        Err(HalError::unsupported("graphs"))
+    /// Refuses an operation: a [`Op::Join`] takes its tick.
+    fn refuse(&self, head: &Head<'_>, error: HalError) -> Result<(), HalError> {
+        self.enqueue(head, Op::Join)?;
+        Err(error)
     }
 
     /// Another lane is about to wait for this tick, the last that was handed over; or a thread, while the device's courier
@@ -353,7 +316,18 @@ pub unsafe trait Lane: Send + Sync + 'static {
         let _ = tick;
         None
     }
+}
 
-    /// For backends that look for their own types behind a trait object.
-    fn as_any(&self) -> &dyn Any;
+impl dyn Device {
+    /// The backend's own type behind the trait object.
+    pub fn downcast_ref<T: Device>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+impl dyn Lane {
+    /// The backend's own type behind the trait object.
+    pub fn downcast_ref<T: Lane>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
 }

@@ -74,16 +74,17 @@ pub enum Argument {
 }
 
 /// A closure that enqueues commands by the driver's functions, called in the place of a launch.
-pub struct Foreign<'a>(&'a mut dyn FnMut(&dyn Any) -> Result<(), HalError>);
+#[derive(Clone, Copy)]
+pub struct Foreign<'a>(&'a dyn Fn(&dyn Any) -> Result<(), HalError>);
 
 impl<'a> Foreign<'a> {
     /// This closure.
-    pub fn new(task: &'a mut dyn FnMut(&dyn Any) -> Result<(), HalError>) -> Foreign<'a> {
+    pub fn new(task: &'a dyn Fn(&dyn Any) -> Result<(), HalError>) -> Foreign<'a> {
         Foreign(task)
     }
 
-    /// Calls it, once, with what the backend has for it: a value of the type in
-    /// [`Caps::native`](super::Caps::native).
+    /// Calls it with what the backend has for it: a value of the type in
+    /// [`Caps::native`](super::Caps::native). A second call is an error.
     pub fn call(self, native: &dyn Any) -> Result<(), HalError> {
         (self.0)(native)
     }

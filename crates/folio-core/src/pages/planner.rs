@@ -1,6 +1,6 @@
 //! The transfer planner: from which memory each outdated element comes, in how few rectangles.
 //!
-//! Pure: needs in, transfers out. How a transfer is carried out (peer to peer, staged, packed) is
+//! Pure: needs in, transfers out. How a transfer is carried out (peer to peer or staged) is
 //! not its business; the link costs that it is given speak of that.
 
 use super::domains::{DomainId, DomainSet};

@@ -12,7 +12,7 @@ fn span(from: usize, to: usize) -> Box3 {
 }
 
 /// 1 ns a byte, and 1000 ns an operation, unless said otherwise.
-const LINK: Link = Link { bytes_per_us: 1000, op_ns: 1000, row_ns: 0 };
+const LINK: Link = Link { bytes_per_us: 1000, op_ns: 1000 };
 
 fn plan(needs: &[Need], cost: impl Fn(DomainId) -> Link) -> Vec<(u8, Box3)> {
     let mut out = vec![Transfer { source: DomainId(9), elements: Box3::EMPTY }];
@@ -74,7 +74,6 @@ fn lines_cost_the_least_there_is() {
             .map(|_| Link {
                 bytes_per_us: [1000, 500, 1000][rng.below(3)],
                 op_ns: [0, 10, 10, 100][rng.below(4)],
-                row_ns: 0,
             })
             .collect();
         let (mut needs, mut x) = (Vec::new(), 0);
@@ -112,7 +111,6 @@ fn boxes_of_all_kinds_are_served_exactly_and_no_slower_than_from_one_source() {
         let links = [0, 1, 2, 3].map(|_| Link {
             bytes_per_us: 1000 / (1 + rng.below(4) as u64 * 3),
             op_ns: rng.below(3) as u64 * 5,
-            row_ns: 0,
         });
         let found = plan(&needs, |d| links[usize::from(d.0)]);
         check(&needs, &found, &format!("seed {seed}"));
@@ -150,8 +148,7 @@ fn the_fast_link_wins_and_the_lowest_of_equals() {
         Need { elements: span(0, 10), sources: set(&[1, 2, 3]) },
         Need { elements: span(20, 30), sources: set(&[1, 2, 3]) },
     ];
-    let fast =
-        |d: DomainId| Link { bytes_per_us: if d.0 == 1 { 1 } else { 1000 }, op_ns: 5, row_ns: 0 };
+    let fast = |d: DomainId| Link { bytes_per_us: if d.0 == 1 { 1 } else { 1000 }, op_ns: 5 };
     assert_eq!(plan(&needs, fast), [(2, span(0, 10)), (2, span(20, 30))]);
     assert_eq!(plan(&needs[..1], fast), [(2, span(0, 10))]);
     assert_eq!(plan(&needs, |_| LINK), [(1, span(0, 10)), (1, span(20, 30))]);
@@ -164,9 +161,8 @@ fn a_shared_source_saves_an_operation_where_that_pays() {
         Need { elements: span(0, 100), sources: set(&[0, 1]) },
         Need { elements: span(100, 200), sources: set(&[1]) },
     ];
-    let slower = |op_ns| {
-        move |d: DomainId| Link { bytes_per_us: 1000 - 500 * u64::from(d.0), op_ns, row_ns: 0 }
-    };
+    let slower =
+        |op_ns| move |d: DomainId| Link { bytes_per_us: 1000 - 500 * u64::from(d.0), op_ns };
     assert_eq!(plan(&needs, slower(1000)), [(1, span(0, 200))]);
     assert_eq!(plan(&needs, slower(10)), [(0, span(0, 100)), (1, span(100, 200))]);
 }
@@ -179,11 +175,7 @@ fn halves_of_a_plane_come_from_where_each_is_fast() {
         |y, a, b, sources| Need { elements: Box3 { min: [0, y, a], max: [1, y + 1, b] }, sources };
     let needs: Vec<Need> =
         (0..100).flat_map(|y| [row(y, 0, 10, set(&[0, 1])), row(y, 10, 20, set(&[1]))]).collect();
-    let link = |d: DomainId| Link {
-        bytes_per_us: if d.0 == 0 { 10_000 } else { 1000 },
-        op_ns: 50,
-        row_ns: 0,
-    };
+    let link = |d: DomainId| Link { bytes_per_us: if d.0 == 0 { 10_000 } else { 1000 }, op_ns: 50 };
     let half = |a, b| Box3 { min: [0, 0, a], max: [1, 100, b] };
     assert_eq!(plan(&needs, link), [(0, half(0, 10)), (1, half(10, 20))]);
 }

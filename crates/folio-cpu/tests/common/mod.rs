@@ -5,9 +5,11 @@
 use folio_core::geom::Dims;
 use folio_core::hal::{
     Args, Backend, Block, BlockKernel, Device, Geometry, HalError, Head, HostPtr, KernelRef, Lane,
-    LaneKind, MemBase, MemRef, NativeKernel, Notify, Order, Param, ParamPtr, Tick, Verdict, Wait,
+    LaneKind, MemBase, MemRef, NativeKernel, Notify, Op, Order, Param, ParamPtr, Tick, Verdict,
+    Wait,
 };
 use folio_cpu::CpuBackend;
+use std::cell::Cell;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -83,9 +85,9 @@ impl Script {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let mut kernel = Some(kernel);
-        let kernel = KernelRef::Native(&mut kernel);
-        self.enqueue(waits, |lane, head| lane.launch(head, kernel, geometry, args))
+        let kernel = Cell::new(Some(kernel));
+        let kernel = KernelRef::Native(&kernel);
+        self.enqueue(waits, |lane, head| lane.enqueue(head, Op::Launch(kernel, geometry, args)))
     }
 
     pub fn run(&mut self, range: Dims, f: impl Fn(&Block) + Send + Sync + 'static) -> Tick {

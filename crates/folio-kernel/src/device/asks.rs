@@ -49,25 +49,25 @@ macro_rules! answers {
     )*};
 }
 answers! {
-    [] Item<1>, Index index -> usize;
-    [] Item<2>, Pos pos -> (usize, usize);
-    [] Item<3>, Pos pos -> (usize, usize, usize);
-    [] Group<1>, Index index -> usize;
-    [] Group<2>, Pos pos -> (usize, usize);
-    [] Group<3>, Pos pos -> (usize, usize, usize);
-    [const D: usize] Group<D>, Size size -> [usize; D];
-    [const D: usize] Group<D>, Count count -> [usize; D];
-    [const D: usize] Group<D>, SubgroupSize subgroup_size -> usize;
-    [] GroupItem<1>, Index index -> usize;
-    [] GroupItem<2>, Pos pos -> (usize, usize);
-    [] GroupItem<3>, Pos pos -> (usize, usize, usize);
-    [] GroupItem<2>, LocalPos local_pos -> (usize, usize);
-    [] GroupItem<3>, LocalPos local_pos -> (usize, usize, usize);
-    [const D: usize] GroupItem<D>, LocalIndex local_index -> usize;
-    [const D: usize] GroupItem<D>, SubgroupSize subgroup_size -> usize;
-    [const D: usize] GroupItem<D>, SubgroupIndex subgroup_index -> usize;
-    [const D: usize] GroupItem<D>, SubgroupLane subgroup_lane -> usize;
+    [] Item<'_, 1>, Index index -> usize;
+    [] Item<'_, 2>, Pos pos -> (usize, usize);
+    [] Item<'_, 3>, Pos pos -> (usize, usize, usize);
+    [] Group<'_, 1>, Index index -> usize;
+    [] Group<'_, 2>, Pos pos -> (usize, usize);
+    [] Group<'_, 3>, Pos pos -> (usize, usize, usize);
+    [const D: usize] Group<'_, D>, Size size -> [usize; D];
+    [const D: usize] Group<'_, D>, Count count -> [usize; D];
+    [const D: usize] Group<'_, D>, SubgroupSize subgroup_size -> usize;
+    [] GroupItem<'_, 1>, Index index -> usize;
+    [] GroupItem<'_, 2>, Pos pos -> (usize, usize);
+    [] GroupItem<'_, 3>, Pos pos -> (usize, usize, usize);
+    [] GroupItem<'_, 2>, LocalPos local_pos -> (usize, usize);
+    [] GroupItem<'_, 3>, LocalPos local_pos -> (usize, usize, usize);
+    [const D: usize] GroupItem<'_, D>, LocalIndex local_index -> usize;
+    [const D: usize] GroupItem<'_, D>, SubgroupSize subgroup_size -> usize;
+    [const D: usize] GroupItem<'_, D>, SubgroupIndex subgroup_index -> usize;
+    [const D: usize] GroupItem<'_, D>, SubgroupLane subgroup_lane -> usize;
     [P, T: Shared] View<'_, P, T, 1>, Len len -> usize;
     [P, T: Shared, const D: usize] View<'_, P, T, D>, Shape shape -> [usize; D];
-    [P, T: Shared, const N: usize] Array<P, T, N>, Len len -> usize;
+    [P, T: Shared, const N: usize] Array<'_, P, T, N>, Len len -> usize;
 }

@@ -1,5 +1,6 @@
 //! How a block is computed: as far as the ends of its indices are within what is accessed, without checks
-//! and with the best instructions; the rest, the edges of a block at most, with a check of each access.
+//! and with the best instructions; the rest, the edges of a block at most, with a check of each access. Of the
+//! former, as far as all guards are decided, what is behind them alone.
 
 use super::{Checked, Kernel, Launched, ParamPtr, Positions, versions};
 
@@ -7,6 +8,17 @@ use super::{Checked, Kernel, Launched, ParamPtr, Positions, versions};
 const SMALL: usize = 64;
 /// How much is tried to cut off at a time: halos are narrow.
 const WIDTHS: [usize; 5] = [1, 2, 4, 8, 16];
+
+/// How the items of a part of a block are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Each access is checked.
+    Checked,
+    /// Nothing is unproved.
+    Proved,
+    /// Nothing is undecided either.
+    Interior,
+}
 
 /// Computes the items of a block, or its groups, which are whole: of such a block nothing is cut off.
 ///
@@ -26,46 +38,122 @@ pub unsafe fn run<K: Kernel>(
     }
     // SAFETY: the caller's promise.
     let unproved = |part: &Positions| unsafe { K::unproved(scalars, memory, part, launch) };
-    let open = unproved(block);
-    if open == 0 {
-        // SAFETY: the caller's promise; nothing is unproved.
-        return unsafe { versions::best::<K>(scalars, memory, block, launch) };
-    }
-    apart(block, open, launch.group == [1; 3], &unproved, &mut |part, proved| match proved {
-        // SAFETY: the caller's promise; nothing is unproved for this part.
-        true => unsafe { versions::best::<K>(scalars, memory, part, launch) },
+    // SAFETY: the caller's promise.
+    let undecided = |part: &Positions| unsafe { K::undecided(scalars, memory, part, launch) };
+    let mut compute = |part: &Positions, form| match form {
         // SAFETY: the caller's promise; the parts of a block are disjoint.
-        false => unsafe { K::items::<Checked>(scalars, memory, part, launch) },
-    });
+        Form::Checked => unsafe { K::items::<Checked>(scalars, memory, part, launch) },
+        // SAFETY: the caller's promise; nothing is unproved for this part.
+        Form::Proved => unsafe { versions::best::<K, false>(scalars, memory, part, launch) },
+        // SAFETY: as above, nor undecided.
+        Form::Interior => unsafe { K::interior(scalars, memory, part, launch) },
+    };
+    match (unproved(block), undecided(block)) {
+        (0, None) => compute(block, Form::Proved),
+        (0, Some(0)) => compute(block, Form::Interior),
+        (open, guards) => {
+            let items = launch.group == [1; 3];
+            let undecided = |part: &Positions| undecided(part).unwrap_or(0);
+            let undecided: &dyn Fn(&Positions) -> usize = &undecided;
+            let undecided = guards.map(|_| undecided);
+            apart(block, (open, items), &unproved, undecided, &mut compute);
+        }
+    }
 }
 
-/// Takes a block apart, and has its parts computed: with whether they are proved. This is compiled once, and not for
-/// each kernel, as all would be that is called by a generic function.
+/// Takes a block apart, and has its parts computed: `open` indices are unproved for all of it. This is compiled once,
+/// and not for each kernel, as all would be that is called by a generic function.
 fn apart(
     block: &Positions,
-    open: usize,
-    items: bool,
+    (open, items): (usize, bool),
     unproved: &dyn Fn(&Positions) -> usize,
-    compute: &mut dyn FnMut(&Positions, bool),
+    undecided: Option<&dyn Fn(&Positions) -> usize>,
+    compute: &mut dyn FnMut(&Positions, Form),
 ) {
-    let inner = if items { inner(block, open, unproved) } else { None };
-    if let Some(inner) = &inner {
-        compute(inner, true);
+    let inner = |block: &Positions, open, count| match items {
+        true => inner(block, open, count),
+        false => (open == 0).then_some(*block),
+    };
+    let proved = inner(block, open, unproved);
+    if let Some(proved) = &proved {
+        let decided = undecided.and_then(|undecided| inner(proved, undecided(proved), undecided));
+        if let Some(decided) = &decided {
+            compute(decided, Form::Interior);
+        }
+        around(proved, decided.as_ref()).for_each(|part| compute(&part, Form::Proved));
     }
-    around(block, inner.as_ref()).for_each(|part| compute(&part, false));
+    around(block, proved.as_ref()).for_each(|part| compute(&part, Form::Checked));
 }
 
-/// The part of a block where nothing is unproved, where that is so of `open` indices for all of it: edges are
-/// cut off for as long as that proves something more. None if it does not suffice.
-fn inner(
+/// The part of a block where nothing is open, where that is so of `open` things for all of it; none if no part is
+/// found. What is tried first is a frame of one width.
+fn inner(block: &Positions, open: usize, count: &dyn Fn(&Positions) -> usize) -> Option<Positions> {
+    if open == 0 {
+        return Some(*block);
+    }
+    if sizes(block).iter().product::<usize>() < SMALL {
+        return None;
+    }
+    let framed = WIDTHS.iter().find_map(|width| {
+        let part = frameless(block, *width)?;
+        (count(&part) == 0).then(|| widened(block, part, *width, count))
+    });
+    framed.or_else(|| by_edges(block, open, count))
+}
+
+fn sizes(block: &Positions) -> [usize; 3] {
+    std::array::from_fn(|dim| block.max[dim] - block.min[dim])
+}
+
+/// A block without a frame, in the dimensions that have room for one; none if no dimension has.
+fn frameless(block: &Positions, width: usize) -> Option<Positions> {
+    let (mut part, sizes) = (*block, sizes(block));
+    for dim in (0..3).filter(|dim| sizes[*dim] > 2 * width) {
+        part.min[dim] += width;
+        part.max[dim] -= width;
+    }
+    (part != *block).then_some(part)
+}
+
+/// A part again with what need not be cut off of a frame of this width.
+fn widened(
+    block: &Positions,
+    mut part: Positions,
+    width: usize,
+    count: &dyn Fn(&Positions) -> usize,
+) -> Positions {
+    let widths = || std::iter::once(0).chain(WIDTHS).take_while(|less| *less < width);
+    for dim in 0..3 {
+        let (mut first, mut end) = (part, part);
+        if part.min[dim] > block.min[dim] {
+            let least = widths().find(|less| {
+                first.min[dim] = block.min[dim] + less;
+                count(&first) == 0
+            });
+            part.min[dim] = least.map_or(part.min[dim], |less| block.min[dim] + less);
+        }
+        end.min = part.min;
+        if part.max[dim] < block.max[dim] {
+            let least = widths().find(|less| {
+                end.max[dim] = block.max[dim] - less;
+                count(&end) == 0
+            });
+            part.max[dim] = least.map_or(part.max[dim], |less| block.max[dim] - less);
+        }
+    }
+    part
+}
+
+/// What [`inner`] gives: edges are cut off one by one, for as long as that leaves less open.
+fn by_edges(
     block: &Positions,
     mut open: usize,
-    unproved: &dyn Fn(&Positions) -> usize,
+    count: &dyn Fn(&Positions) -> usize,
 ) -> Option<Positions> {
     let mut inner = *block;
     while open > 0 {
         (inner, open) = smaller(&inner).find_map(|part| {
-            let left = unproved(&part);
+            let left = count(&part);
             (left < open).then_some((part, left))
         })?;
     }
@@ -75,7 +163,7 @@ fn inner(
 /// What is left of a block without one of its edges.
 fn smaller(block: &Positions) -> impl Iterator<Item = Positions> {
     let block = *block;
-    let sizes: [usize; 3] = std::array::from_fn(|dim| block.max[dim] - block.min[dim]);
+    let sizes = sizes(&block);
     let large = sizes.iter().product::<usize>() >= SMALL;
     let dims = (0..3).filter(move |_| large).flat_map(|dim| WIDTHS.map(|width| (dim, width)));
     dims.filter(move |(dim, width)| sizes[*dim] > *width).flat_map(move |(dim, width)| {

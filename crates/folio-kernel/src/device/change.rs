@@ -29,7 +29,7 @@ pub fn changed<I, V: Elements + Change<I>>(_: &V, index: I) -> V::Index {
 macro_rules! changed {
     ($([$($g:tt)*] $what:ty, $index:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, $($g)*> Change<$index> for $what {
+        impl<'i, T: Shared, $($g)*> Change<$index> for $what {
             type Index = $index;
             #[inline(always)]
             fn same(index: $index) -> $index {
@@ -39,17 +39,17 @@ macro_rules! changed {
     )*};
 }
 changed! {
-    [const D: usize] View<'_, InOut<T, D>, T, D>, Item<D>;
-    [const D: usize] View<'_, InOut<T, D>, T, D>, GroupItem<D>;
-    [const D: usize] View<'_, InOutGroup<T, D>, T, D>, Group<D>;
-    [] View<'_, InOutRow<T>, T, 2>, (Item<1>, usize);
-    [] View<'_, InOutRow<T>, T, 2>, (GroupItem<1>, usize);
+    [const D: usize] View<'_, InOut<T, D>, T, D>, Item<'i, D>;
+    [const D: usize] View<'_, InOut<T, D>, T, D>, GroupItem<'i, D>;
+    [const D: usize] View<'_, InOutGroup<T, D>, T, D>, Group<'i, D>;
+    [] View<'_, InOutRow<T>, T, 2>, (Item<'i, 1>, usize);
+    [] View<'_, InOutRow<T>, T, 2>, (GroupItem<'i, 1>, usize);
     [const D: usize, I: Spot<D>] View<'_, Racy<T, D>, T, D>, I;
-    [const D: usize] Private<T>, GroupItem<D>;
-    [const N: usize, const D: usize] Array<Writes, T, N>, GroupItem<D>;
-    [const N: usize] Array<Once, T, N>, usize;
-    [const N: usize] Array<Once, T, N>, u32;
-    [const N: usize] Array<Once, T, N>, i32;
+    [const D: usize] Private<'_, T>, GroupItem<'i, D>;
+    [const N: usize, const D: usize] Array<'_, Writes, T, N>, GroupItem<'i, D>;
+    [const N: usize] Array<'_, Once, T, N>, usize;
+    [const N: usize] Array<'_, Once, T, N>, u32;
+    [const N: usize] Array<'_, Once, T, N>, i32;
     [const N: usize] [T; N], usize;
     [const N: usize] [T; N], u32;
     [const N: usize] [T; N], i32;

@@ -34,7 +34,9 @@ pub struct Code {
     pub indexes_arrays: bool,
     /// How many parameters are reductions.
     pub reductions: usize,
-    /// By parameter: the first word and type of scalars that are 64-bit integers.
+    /// Bytes that an item of a group has for its variables, and for what it gives to reductions and scans.
+    item_bytes: u64,
+    /// By parameter: the first word and type of scalars that are integers.
     scalars: Vec<Option<(usize, Scalar)>>,
     /// Of launches that forms alone do not prove.
     proofs: Proofs,
@@ -79,15 +81,27 @@ impl Code {
             let ParamKind::Scalar(ty) = param.kind else { return None };
             let first = word;
             word += ir.types.layout(ty).0.div_ceil(8) as usize;
-            ty.scalar().filter(|s| [Scalar::I64, Scalar::U64].contains(s)).map(|s| (first, s))
+            ty.scalar().filter(|scalar| scalar.is_int()).map(|scalar| (first, scalar))
         });
         let scalars = scalars.collect();
         let indexes_arrays = indexes_arrays(&ir);
         let reduces = |param: &&crate::Param| matches!(param.kind, ParamKind::Reduce { .. });
         let reductions = ir.params.iter().filter(reduces).count();
+        let item_bytes = item_bytes(&ir);
         let name = Arc::from(function.name);
         let proofs = Proofs::default();
-        Ok(Code { name, ir, summary, own, reads_own, indexes_arrays, reductions, scalars, proofs })
+        Ok(Code {
+            name,
+            ir,
+            summary,
+            own,
+            reads_own,
+            indexes_arrays,
+            reductions,
+            item_bytes,
+            scalars,
+            proofs,
+        })
     }
 
     /// What a launch reads of a view; see [`Summary::read_box`].
@@ -115,6 +129,13 @@ impl Code {
         self.proofs.hold(&self.ir, launch)
     }
 
+    /// Bytes that the host's form of a kernel may take for a group of so many items; more than
+    /// [`MOST_GROUP_BYTES`](super::MOST_GROUP_BYTES) is too much.
+    pub fn group_bytes(&self, group: [usize; 3]) -> u64 {
+        let items = group.iter().fold(1u64, |items, n| items.saturating_mul(*n as u64));
+        items.saturating_mul(self.item_bytes)
+    }
+
     fn symbol(&self, symbol: Symbol, launch: &Reach<'_>) -> Option<Interval> {
         let exactly = |n: u64| Some(Interval::exactly(n.into()));
         match symbol {
@@ -136,6 +157,23 @@ impl Code {
             Symbol::Query(..) | Symbol::Value(_) => None,
         }
     }
+}
+
+/// Of a group's items: what they keep between phases is among their variables.
+fn item_bytes(ir: &crate::Kernel) -> u64 {
+    let size = |ty| ir.types.layout(ty).0;
+    let variables = ir.vars.iter().filter(|var| !var.uniform).map(|var| size(var.ty));
+    let reduced = ir.params.iter().filter_map(|param| match param.kind {
+        ParamKind::Reduce { element, .. } => Some(size(element)),
+        _ => None,
+    });
+    let mut sum = variables.chain(reduced).fold(0u64, u64::saturating_add);
+    walk(&ir.body, &mut |stmt| {
+        if let Stmt::Collect { value, .. } = stmt {
+            sum = sum.saturating_add(ir.type_of(*value).map_or(0, size));
+        }
+    });
+    sum
 }
 
 fn indexes_arrays(ir: &crate::Kernel) -> bool {

@@ -2,6 +2,7 @@
 //! loop variables and what does not change, the same sum of ends; if they are within a view, so is every
 //! index between them, and none needs a check of its own.
 
+use super::interior::SMALL;
 use super::param::last;
 use super::{Launched, Positions};
 use std::any::TypeId;
@@ -12,20 +13,86 @@ use std::any::TypeId;
 pub struct Ends {
     lo: i128,
     hi: i128,
-    /// The greatest value of the type. [`LITERAL`] if it is made of literals alone.
-    limit: i128,
+    of: Of,
+}
+
+/// The type of an expression, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// Nothing is known, of the value neither.
+    Unknown,
+    /// It is made of literals alone.
+    Literal,
+    /// It is made of literals alone, one of which has a minus: so its type has a sign.
+    Signed,
+    /// Its least and greatest value.
+    Type(i128, i128),
 }
 
 /// No type has such values; sums and products of two such numbers do not overflow.
 const FAR: i128 = 1 << 62;
-const LITERAL: i128 = i128::MAX;
 /// Anything.
-const UNKNOWN: Ends = Ends { lo: -FAR, hi: FAR, limit: 0 };
+const UNKNOWN: Ends = Ends { lo: -FAR, hi: FAR, of: Of::Unknown };
+
+impl Of {
+    /// That of an operation between two: they have one type.
+    fn both(self, b: Of) -> Of {
+        match (self, b) {
+            (Of::Literal, of) | (of, Of::Literal) => of,
+            (Of::Signed, of @ (Of::Signed | Of::Type(..))) => b.signed(of),
+            (of @ Of::Type(..), Of::Signed) => self.signed(of),
+            (a, b) if a == b => a,
+            _ => Of::Unknown,
+        }
+    }
+
+    /// `of`, if this is a type with a sign.
+    fn signed(self, of: Of) -> Of {
+        match self {
+            Of::Type(0, _) => Of::Unknown,
+            _ => of,
+        }
+    }
+
+    /// The values that are surely in the type. A literal may be an `i32`, and if it has a minus, an `i8`.
+    fn limits(self) -> Option<(i128, i128)> {
+        match self {
+            Of::Unknown => None,
+            Of::Literal => Some((0, i32::MAX.into())),
+            Of::Signed => Some((i8::MIN.into(), i8::MAX.into())),
+            Of::Type(least, most) => Some((least, most)),
+        }
+    }
+}
+
+macro_rules! integers {
+    ($($ty:ident)*) => {
+        /// A type of integers that indices are made of; unknown for others.
+        #[inline(always)]
+        fn type_of<T: 'static>() -> Of {
+            $(if TypeId::of::<T>() == TypeId::of::<$ty>() {
+                return Of::Type($ty::MIN as i128, $ty::MAX as i128);
+            })*
+            Of::Unknown
+        }
+
+        /// The value, if it is of such a type.
+        #[inline(always)]
+        fn exactly<T: Copy + 'static>(value: T) -> i128 {
+            $(if TypeId::of::<T>() == TypeId::of::<$ty>() {
+                // SAFETY: they are one type.
+                return unsafe { *(&raw const value).cast::<$ty>() } as i128;
+            })*
+            0
+        }
+    };
+}
+integers! { usize isize u32 i32 u64 i64 }
 
 impl Ends {
-    fn new(lo: i128, hi: i128, limit: i128) -> Ends {
-        let known = limit != 0 && lo > -FAR && hi < FAR;
-        if known { Ends { lo, hi, limit } } else { UNKNOWN }
+    fn new(lo: i128, hi: i128, of: Of) -> Ends {
+        let known = of != Of::Unknown && lo > -FAR && hi < FAR;
+        if known { Ends { lo, hi, of } } else { UNKNOWN }
     }
 
     /// The positions of a block.
@@ -34,59 +101,49 @@ impl Ends {
         std::array::from_fn(|dim| {
             let at = 3 - D + dim;
             let (first, end) = (block.min[at] as i128, block.max[at] as i128);
-            Ends::new(first, end - 1, usize::MAX as i128)
+            Ends::new(first, end - 1, Of::Type(0, usize::MAX as i128))
         })
     }
 
     /// A literal, whose type is that of what it is added to.
     #[must_use]
     pub fn literal(value: u64) -> Ends {
-        Ends::new(value.into(), value.into(), LITERAL)
+        Ends::new(value.into(), value.into(), Of::Literal)
     }
 
-    /// Something that does not change; unknown if it is of no type that indexes.
+    /// A literal with a minus.
+    #[must_use]
+    pub fn minus_literal(value: u64) -> Ends {
+        let value = -i128::from(value);
+        Ends::new(value, value, Of::Signed)
+    }
+
+    /// Something that does not change; unknown if it is of no type that indices are made of.
     #[must_use]
     #[inline(always)]
     pub fn of<T: Copy + 'static>(value: T) -> Ends {
-        fn as_a<T: 'static, U: Copy + 'static>(value: &T) -> Option<U> {
-            let same = TypeId::of::<T>() == TypeId::of::<U>();
-            // SAFETY: they are one type.
-            same.then(|| unsafe { *(&raw const *value).cast::<U>() })
-        }
-        let exactly = |value: i128, limit| Ends::new(value, value, limit);
-        if let Some(value) = as_a::<T, usize>(&value) {
-            exactly(value as i128, usize::MAX as i128)
-        } else if let Some(value) = as_a::<T, u32>(&value) {
-            exactly(value.into(), u32::MAX.into())
-        } else if let Some(value) = as_a::<T, i32>(&value) {
-            exactly(value.into(), i32::MAX.into())
-        } else {
-            UNKNOWN
-        }
+        let value = exactly(value);
+        Ends::new(value, value, type_of::<T>())
     }
 
     /// `for k in start..end`: what `k` can be. Without a turn nothing is; then it is as if `k` were `start`.
     #[must_use]
     pub fn turns(start: Ends, end: Ends, inclusive: bool) -> Ends {
-        let limit = start.limit.min(end.limit);
-        let typed = |of: Ends| Ends { limit, ..of }.is_exact();
-        if !typed(start) || !typed(end) {
-            return UNKNOWN;
-        }
+        let Some((start, end)) = start.exact_with(end) else { return UNKNOWN };
         let last = end.hi - i128::from(!inclusive);
-        Ends::new(start.lo, last.max(start.hi), limit)
+        Ends::new(start.lo, last.max(start.hi), start.of)
     }
 
     /// `a + b`
     #[must_use]
     pub fn plus(self, b: Ends) -> Ends {
-        Ends::new(self.lo + b.lo, self.hi + b.hi, self.limit.min(b.limit))
+        Ends::new(self.lo + b.lo, self.hi + b.hi, self.of.both(b.of))
     }
 
     /// `a - b`
     #[must_use]
     pub fn minus(self, b: Ends) -> Ends {
-        Ends::new(self.lo - b.hi, self.hi - b.lo, self.limit.min(b.limit))
+        Ends::new(self.lo - b.hi, self.hi - b.lo, self.of.both(b.of))
     }
 
     /// `a * b`
@@ -96,45 +153,137 @@ impl Ends {
         let (lo, hi) = corners
             .iter()
             .fold((corners[0], corners[0]), |(lo, hi), corner| (lo.min(*corner), hi.max(*corner)));
-        Ends::new(lo, hi, self.limit.min(b.limit))
+        Ends::new(lo, hi, self.of.both(b.of))
     }
 
     /// `a / b`
     #[must_use]
     pub fn over(self, b: Ends) -> Ends {
-        self.by(b, |by| Ends::new(self.lo / by.hi, self.hi / by.lo, by.limit))
+        self.by(b, |a, b| Ends::new(a.lo / b.hi, a.hi / b.lo, a.of))
     }
 
     /// `a % b`
     #[must_use]
     pub fn modulo(self, b: Ends) -> Ends {
-        self.by(b, |by| Ends::new(0, self.hi.min(by.hi - 1), by.limit))
+        self.by(b, |a, b| Ends::new(0, a.hi.min(b.hi - 1), a.of))
     }
 
     /// What `of` says, of a divisor of which all is known, and of the type of both.
-    fn by(self, b: Ends, of: impl FnOnce(Ends) -> Ends) -> Ends {
-        let limit = self.limit.min(b.limit);
-        let known = [self, b].iter().all(|of| Ends { limit, ..*of }.is_exact());
-        if known && b.lo > 0 { of(Ends { limit, ..b }) } else { UNKNOWN }
+    fn by(self, b: Ends, of: impl FnOnce(Ends, Ends) -> Ends) -> Ends {
+        let known = self.exact_with(b).filter(|(a, b)| a.lo >= 0 && b.lo > 0);
+        known.map_or(UNKNOWN, |(a, b)| of(a, b))
     }
 
-    /// `a as T`; unknown if `T` is not `usize`, of which a cast changes nothing that is known.
+    /// `a.max(b)`
+    #[must_use]
+    pub fn at_least(self, b: Ends) -> Ends {
+        let of = |(a, b): (Ends, Ends)| Ends::new(a.lo.max(b.lo), a.hi.max(b.hi), a.of);
+        self.exact_with(b).map_or(UNKNOWN, of)
+    }
+
+    /// `a.min(b)`
+    #[must_use]
+    pub fn at_most(self, b: Ends) -> Ends {
+        let of = |(a, b): (Ends, Ends)| Ends::new(a.lo.min(b.lo), a.hi.min(b.hi), a.of);
+        self.exact_with(b).map_or(UNKNOWN, of)
+    }
+
+    /// `a.saturating_add(b)`
+    #[must_use]
+    pub fn plus_within(self, b: Ends) -> Ends {
+        self.exact_with(b).map_or(UNKNOWN, |(a, b)| a.plus(b).saturated())
+    }
+
+    /// `a.saturating_sub(b)`
+    #[must_use]
+    pub fn minus_within(self, b: Ends) -> Ends {
+        self.exact_with(b).map_or(UNKNOWN, |(a, b)| a.minus(b).saturated())
+    }
+
+    /// What stays within its type.
+    fn saturated(self) -> Ends {
+        match self.of {
+            Of::Type(least, most) => {
+                Ends::new(self.lo.clamp(least, most), self.hi.clamp(least, most), self.of)
+            }
+            _ => UNKNOWN,
+        }
+    }
+
+    /// One or the other.
+    #[must_use]
+    pub fn or(self, b: Ends) -> Ends {
+        Ends::new(self.lo.min(b.lo), self.hi.max(b.hi), self.of.both(b.of))
+    }
+
+    /// `a as T`; unknown if `T` is of no type that indices are made of, or cannot have all of the values.
     #[must_use]
     pub fn cast<T: 'static>(self) -> Ends {
-        let known = self.limit != LITERAL && self.is_exact();
-        let known = known && TypeId::of::<T>() == TypeId::of::<usize>();
-        if known { Ends { limit: usize::MAX as i128, ..self } } else { UNKNOWN }
+        let literal = matches!(self.of, Of::Literal | Of::Signed);
+        let cast = Ends { of: type_of::<T>(), ..self };
+        let known = !literal && self.is_exact() && cast.is_exact();
+        if known { cast } else { UNKNOWN }
     }
 
-    /// What is computed natively is the exact value. A literal's type may be `i32`.
+    /// What is computed natively is the exact value.
     fn is_exact(self) -> bool {
-        let limit = if self.limit == LITERAL { i32::MAX.into() } else { self.limit };
-        self.lo >= 0 && self.hi <= limit
+        self.of.limits().is_some_and(|(least, most)| self.lo >= least && self.hi <= most)
+    }
+
+    /// Both, with the type that they have together, if what is computed natively are the exact values.
+    fn exact_with(self, b: Ends) -> Option<(Ends, Ends)> {
+        let of = self.of.both(b.of);
+        let (a, b) = (Ends { of, ..self }, Ends { of, ..b });
+        (a.is_exact() && b.is_exact()).then_some((a, b))
     }
 
     /// All values, as they index, are among the `size` from `low` on.
     pub(super) fn within(self, low: usize, size: usize) -> bool {
         self.is_exact() && self.lo >= low as i128 && self.hi < low as i128 + size as i128
+    }
+}
+
+/// What a guard waits for, which [`Kernel::undecided`](super::Kernel::undecided) counts: 1 unless it is so for all
+/// values that the two can have.
+impl Ends {
+    /// `a < b`
+    #[must_use]
+    pub fn unless_below(self, b: Ends) -> usize {
+        self.unless(b, |a, b| a.hi < b.lo)
+    }
+
+    /// `a <= b`
+    #[must_use]
+    pub fn unless_up_to(self, b: Ends) -> usize {
+        self.unless(b, |a, b| a.hi <= b.lo)
+    }
+
+    /// `a != b`
+    #[must_use]
+    pub fn unless_apart(self, b: Ends) -> usize {
+        self.unless(b, |a, b| a.hi < b.lo || b.hi < a.lo)
+    }
+
+    /// `a + b` is within the type.
+    #[must_use]
+    pub fn unless_sum(self, b: Ends) -> usize {
+        self.unless(b, |a, b| a.plus(b).is_exact())
+    }
+
+    /// `a - b` is within the type.
+    #[must_use]
+    pub fn unless_difference(self, b: Ends) -> usize {
+        self.unless(b, |a, b| a.minus(b).is_exact())
+    }
+
+    /// It is below what sums of a few are within 32 bits of.
+    #[must_use]
+    pub fn unless_small(self) -> usize {
+        usize::from(!self.within(0, SMALL))
+    }
+
+    fn unless(self, b: Ends, holds: impl FnOnce(Ends, Ends) -> bool) -> usize {
+        usize::from(!self.exact_with(b).is_some_and(|(a, b)| holds(a, b)))
     }
 }
 
@@ -194,7 +343,7 @@ mod tests {
         // Too far to be told, also when it comes back.
         let far = Ends::of(usize::MAX);
         assert!(!far.minus(far).within(0, 1) && !far.times(far).within(0, usize::MAX));
-        assert!(!Ends::of(1u8).within(0, 10) && !Ends::of(1.0f32).within(0, 10));
+        assert!(!Ends::of(true).within(0, 10) && !Ends::of(1.0f32).within(0, 10));
     }
 
     #[test]
@@ -210,10 +359,65 @@ mod tests {
         // The literal may be a `u8` that has wrapped.
         assert!(!Ends::literal(200).plus(Ends::literal(200)).cast::<usize>().within(0, 500));
         assert!(Ends::of(5u32).cast::<usize>().minus(one).within(4, 1));
-        assert!(
-            !Ends::of(5u32).cast::<i32>().within(5, 1),
-            "what is called `usize` may be another type"
-        );
+        // What is called `usize` may be another type.
+        assert!(!Ends::of(5u32).cast::<f32>().within(5, 1));
+        assert!(Ends::of(5u32).cast::<i32>().minus(one).cast::<usize>().within(4, 1));
+        assert!(!Ends::of(u32::MAX).cast::<i32>().within(0, usize::MAX));
+    }
+
+    /// Numbers below 0 are exact where the type has a sign, and never index.
+    #[test]
+    fn types_with_a_sign_have_numbers_below_zero() {
+        let at = Ends::positions::<1>(&Positions { min: [0, 0, 2], max: [1, 1, 6] })[0];
+        let (zero, three, less) = (Ends::literal(0), Ends::literal(3), Ends::minus_literal(3));
+        let signed = at.cast::<isize>().minus(three);
+        assert!(!signed.within(0, 10) && !signed.cast::<usize>().within(0, usize::MAX));
+        assert!(signed.at_least(zero).cast::<usize>().within(0, 3));
+        let around = at.cast::<isize>().plus(Ends::turns(less, three, true));
+        assert!(around.at_least(zero).at_most(Ends::of(6isize)).cast::<usize>().within(0, 7));
+        // There is no such literal of this type; and one of these types is at most 127.
+        assert!(!at.plus(less).within(0, usize::MAX));
+        let far = Ends::minus_literal(100).plus(Ends::minus_literal(100));
+        assert!(!Ends::turns(far, zero, false).at_least(zero).within(0, 1));
+        assert!(!less.cast::<isize>().at_least(zero).within(0, usize::MAX), "of which type is it?");
+    }
+
+    /// The hull of what each pair of numbers gives, or unknown.
+    #[test]
+    fn limits_are_those_of_each_value() {
+        let all = (0..6u32).flat_map(|lo| (lo..6).map(move |hi| (lo, hi)));
+        let all: Vec<_> = all.collect();
+        let of = |(lo, hi): (u32, u32)| Ends::of(lo).or(Ends::of(hi));
+        for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b))) {
+            let is = |ends: Ends, op: &dyn Fn(u32, u32) -> u32| {
+                let pairs = (a.0..=a.1).flat_map(|x| (b.0..=b.1).map(move |y| (x, y)));
+                let given: Vec<_> = pairs.map(|(x, y)| op(x, y)).collect();
+                let (lo, hi) = (given.iter().min().copied(), given.iter().max().copied());
+                assert_eq!((lo, hi), (Some(ends.lo as u32), Some(ends.hi as u32)), "{a:?} {b:?}");
+            };
+            is(of(a).at_least(of(b)), &|x, y| x.max(y));
+            is(of(a).at_most(of(b)), &|x, y| x.min(y));
+            is(of(a).minus_within(of(b)), &|x, y| x.saturating_sub(y));
+            is(of(a).plus_within(of(b)), &|x, y| x.saturating_add(y));
+            let holds = |op: &dyn Fn(u32, u32) -> bool| {
+                usize::from(!(a.0..=a.1).all(|x| (b.0..=b.1).all(|y| op(x, y))))
+            };
+            assert_eq!(of(a).unless_below(of(b)), holds(&|x, y| x < y));
+            assert_eq!(of(a).unless_up_to(of(b)), holds(&|x, y| x <= y));
+            assert_eq!(of(a).unless_difference(of(b)), holds(&|x, y| x >= y));
+            // Of ranges that meet, some numbers may be the same.
+            let apart = a.1 < b.0 || b.1 < a.0;
+            assert_eq!(of(a).unless_apart(of(b)), usize::from(!apart));
+        }
+        let most = Ends::of(u32::MAX);
+        assert_eq!(most.plus_within(Ends::literal(9)), most);
+        assert_eq!((most.unless_sum(Ends::literal(0)), most.unless_sum(Ends::literal(1))), (0, 1));
+        // What has wrapped is not compared with what has not.
+        let wrapped = Ends::of(2u32).minus(Ends::literal(3));
+        assert_eq!(wrapped.unless_below(Ends::literal(5)), 1);
+        assert_eq!(wrapped.plus_within(Ends::literal(9)), UNKNOWN);
+        let low = Ends::of(i32::MIN).minus_within(Ends::literal(3));
+        assert_eq!(low, Ends::of(i32::MIN));
     }
 
     #[test]
@@ -239,6 +443,7 @@ mod tests {
         assert!(Ends::turns(n(4), n(1), false).within(4, 1), "no turn");
         // `0..n - 4` with 0 items is a loop to the end of the world.
         assert!(!Ends::turns(none, n(0).minus(four), false).within(0, 4));
-        assert!(!Ends::turns(none, Ends::of(-1i32), true).within(0, 4));
+        assert!(Ends::turns(none, Ends::of(-1i32), true).within(0, 1), "no turn");
+        assert!(!Ends::turns(Ends::of(-1i32), Ends::of(3i32), false).within(0, 4));
     }
 }

@@ -7,24 +7,27 @@ use super::launched::Launched;
 use super::param::last;
 use super::reduce::{Folding, Gives};
 use super::strip::most;
-use super::{At, Elements, Item, Lane, Positions, Put, Shared, Strip};
+use super::{At, Block, Elements, Item, Lane, Positions, Put, Shared, Strip};
 use std::cell::Cell;
+use std::marker::PhantomData;
 
 /// A loop of so many turns at most is unrolled by rustc, if their number is known: it is left to the items.
 const UNROLLED: usize = 16;
 /// Rows of fewer items are no vectors.
 const LEAST: usize = 8;
 
-/// A work-group that a kernel computes.
+/// A work-group that a kernel computes. It lives as long as the group runs, and so do its items and memory. Parameters
+/// are written without its lifetime: `g: Group`, `g: Group<2>`.
 #[derive(Clone, Copy, Debug)]
-pub struct Group<const D: usize = 1> {
+pub struct Group<'g, const D: usize = 1> {
     index: [usize; D],
     count: [usize; D],
     size: [usize; D],
     /// Position of its first item.
     first: [usize; D],
-    /// Live as long as the group runs.
+    /// Live as long as the group runs. A pointer, so that zero bytes are a group: bodies that are probed are given one.
     arena: *const Arena,
+    _run: PhantomData<&'g Arena>,
 }
 
 /// With ones for the dimensions that are not there; element by element, so that constants stay known.
@@ -33,7 +36,7 @@ fn three<const D: usize>(of: [usize; D]) -> [usize; 3] {
     std::array::from_fn(|dim| if dim + D < 3 { 1 } else { of[dim + D - 3] })
 }
 
-impl<const D: usize> Group<D> {
+impl<'g, const D: usize> Group<'g, D> {
     /// Items in each dimension.
     #[inline(always)]
     pub fn size(self) -> [usize; D] {
@@ -54,26 +57,30 @@ impl<const D: usize> Group<D> {
 
     /// A phase: `body` for each item.
     #[inline(always)]
-    pub fn each(self, body: impl Fn(GroupItem<D>)) {
+    pub fn each(self, body: impl Fn(GroupItem<'g, D>)) {
         self.items(body);
     }
 
     /// The items of a phase in strips, if that is worth it: for loops of so many turns, and with such room for
     /// variables.
+    ///
+    /// # Safety
+    /// A lane's item is asked of its own strip.
     #[inline(always)]
-    pub fn strips(
+    pub unsafe fn strips(
         self,
         turns: usize,
         variables: &[usize],
-    ) -> Option<impl Iterator<Item = GroupStrip<D>>> {
+    ) -> Option<impl Iterator<Item = GroupStrip<'g, D>>> {
         most(variables)?;
         let size = three(self.size);
         if turns <= UNROLLED || size[2] < LEAST {
             return None;
         }
         let items = Positions { min: [0; 3], max: size };
-        // SAFETY: what runs the launch has made this group, and each item is computed once in a phase.
-        let strips = unsafe { items.strips::<D>(variables) };
+        // SAFETY: what runs the launch has made this group, which goes on for `'g`; each item is computed once in a
+        // phase.
+        let strips = unsafe { Block::<'g>::new(items) }.strips::<D>(variables);
         Some(strips.map(move |strip| GroupStrip { group: self, strip }))
     }
 
@@ -84,7 +91,7 @@ impl<const D: usize> Group<D> {
     }
 
     #[inline(always)]
-    fn items(self, mut body: impl FnMut(GroupItem<D>)) {
+    fn items(self, mut body: impl FnMut(GroupItem<'g, D>)) {
         let size = three(self.size);
         // Sums that are tested, in profiles where they are, would hide from LLVM where indices end.
         let mut row = 0usize;
@@ -93,7 +100,7 @@ impl<const D: usize> Group<D> {
                 for x in 0..size[2] {
                     let local = last([z, y, x]);
                     let at = std::array::from_fn(|dim| self.first[dim].wrapping_add(local[dim]));
-                    body(GroupItem { item: Item { at }, local, number: row.wrapping_add(x) });
+                    body(GroupItem { item: Item::new(at), local, number: row.wrapping_add(x) });
                 }
                 row = row.wrapping_add(size[2]);
             }
@@ -108,7 +115,7 @@ impl<const D: usize> Group<D> {
 
     #[inline(always)]
     fn room<T>(self, len: usize) -> *mut T {
-        // SAFETY: live as long as the group runs, and a group leaves its kernel's body never.
+        // SAFETY: live for `'g` (`Launched::groups`).
         unsafe { &*self.arena }.room(len)
     }
 
@@ -123,23 +130,27 @@ impl<const D: usize> Group<D> {
 
     /// What the items of the group contribute to a reduction: nothing yet.
     #[inline(always)]
-    pub fn open<T: Shared, O: Combine<T>>(self, _: &Folding<'_, T, O>) -> Gives<T, O> {
+    pub fn open<T: Shared, O: Combine<T>>(self, _: &Folding<'_, T, O>) -> Gives<'g, T, O> {
         let (room, len) = (self.room::<T>(self.len()), self.len());
         for at in 0..len {
             // SAFETY: room for so many elements.
             unsafe { room.add(at).write(O::IDENTITY) };
         }
-        Gives::new(room)
+        // SAFETY: written above, in memory of this group.
+        unsafe { Gives::new(room) }
     }
 
     /// The group has run: its items' values become one (semantics 8.4).
+    ///
+    /// # Safety
+    /// [`Group::open`] has made `gives`, of this group.
     #[inline(always)]
-    pub fn close<T: Shared, O: Combine<T>>(
+    pub unsafe fn close<T: Shared, O: Combine<T>>(
         self,
         folding: &mut Folding<'_, T, O>,
-        gives: Gives<T, O>,
+        gives: Gives<'g, T, O>,
     ) {
-        // SAFETY: `open` made it, for this group, with so many values.
+        // SAFETY: the caller's promise: so many values, which nobody else uses now.
         let values = unsafe { gives.values(self.len()) };
         let (mut index, count) = (three(self.index), three(self.count));
         index[..3 - D].fill(0);
@@ -148,7 +159,7 @@ impl<const D: usize> Group<D> {
     }
 }
 
-impl Group<1> {
+impl Group<'_, 1> {
     /// Its index.
     #[inline(always)]
     pub fn index(self) -> usize {
@@ -156,7 +167,7 @@ impl Group<1> {
     }
 }
 
-impl Group<2> {
+impl Group<'_, 2> {
     /// Its index in each dimension.
     #[inline(always)]
     pub fn pos(self) -> (usize, usize) {
@@ -164,7 +175,7 @@ impl Group<2> {
     }
 }
 
-impl Group<3> {
+impl Group<'_, 3> {
     /// Its index in each dimension.
     #[inline(always)]
     pub fn pos(self) -> (usize, usize, usize) {
@@ -174,17 +185,17 @@ impl Group<3> {
 
 /// An item of a work-group, in a phase.
 #[derive(Clone, Copy, Debug)]
-pub struct GroupItem<const D: usize = 1> {
-    item: Item<D>,
+pub struct GroupItem<'g, const D: usize = 1> {
+    item: Item<'g, D>,
     local: [usize; D],
     /// Its number in the group, in row-major order.
     number: usize,
 }
 
-impl<const D: usize> GroupItem<D> {
+impl<'g, const D: usize> GroupItem<'g, D> {
     /// The item by its position in the launch.
     #[inline(always)]
-    pub(super) fn item(self) -> Item<D> {
+    pub(super) fn item(self) -> Item<'g, D> {
         self.item
     }
 
@@ -197,7 +208,7 @@ impl<const D: usize> GroupItem<D> {
 
 macro_rules! positions {
     ($($rank:literal $tuple:ty: $($dim:literal)*;)*) => {$(
-        impl GroupItem<$rank> {
+        impl GroupItem<'_, $rank> {
             /// Its position in the launch.
             #[inline(always)]
             pub fn pos(self) -> $tuple {
@@ -214,7 +225,7 @@ macro_rules! positions {
 }
 positions! { 2 (usize, usize): 0 1; 3 (usize, usize, usize): 0 1 2; }
 
-impl GroupItem<1> {
+impl GroupItem<'_, 1> {
     /// Its position in the launch.
     #[inline(always)]
     pub fn index(self) -> usize {
@@ -224,12 +235,12 @@ impl GroupItem<1> {
 
 /// Neighbours of a group in the last dimension.
 #[derive(Clone, Copy, Debug)]
-pub struct GroupStrip<const D: usize> {
-    group: Group<D>,
-    strip: Strip<D>,
+pub struct GroupStrip<'g, const D: usize> {
+    group: Group<'g, D>,
+    strip: Strip<'g, D>,
 }
 
-impl<const D: usize> GroupStrip<D> {
+impl<'g, const D: usize> GroupStrip<'g, D> {
     /// Its items.
     #[inline(always)]
     pub fn lanes(self) -> impl Iterator<Item = Lane> {
@@ -238,44 +249,53 @@ impl<const D: usize> GroupStrip<D> {
 
     /// An item.
     #[inline(always)]
-    pub fn item(self, lane: Lane) -> GroupItem<D> {
+    pub fn item(self, lane: Lane) -> GroupItem<'g, D> {
         let Group { size, first, .. } = self.group;
-        let Item { at: local } = self.strip.item(lane);
+        let local = self.strip.item(lane).at;
         let at = std::array::from_fn(|dim| first[dim].wrapping_add(local[dim]));
         let row = |row: usize, dim: usize| row.wrapping_mul(size[dim]).wrapping_add(local[dim]);
-        GroupItem { item: Item { at }, local, number: (0..D).fold(0, row) }
+        GroupItem { item: Item::new(at), local, number: (0..D).fold(0, row) }
     }
 }
 
 /// What each item of a group keeps between phases. An item has its own.
 #[derive(Debug)]
-pub struct Private<T> {
+pub struct Private<'g, T> {
     first: *mut T,
+    _group: PhantomData<&'g ()>,
 }
 
-impl<T> Clone for Private<T> {
+impl<T> Private<'_, T> {
+    /// Of a value for each item.
+    #[inline(always)]
+    fn new(first: *mut T) -> Self {
+        Private { first, _group: PhantomData }
+    }
+}
+
+impl<T> Clone for Private<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T> Copy for Private<T> {}
+impl<T> Copy for Private<'_, T> {}
 
-impl<T: Shared> Elements for Private<T> {
+impl<T: Shared> Elements for Private<'_, T> {
     type Element = T;
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<GroupItem<D>> for Private<T> {
+impl<T: Shared, const D: usize> At<GroupItem<'_, D>> for Private<'_, T> {
     #[inline(always)]
-    fn at(&self, item: GroupItem<D>) -> T {
-        // SAFETY: a value for each item of the group (`Room`), of which this is one: a body sees
-        // items and values of one group only.
+    fn at(&self, item: GroupItem<'_, D>) -> T {
+        // SAFETY: a value for each item of the group (`Room`), of which this is one: all that has items or values
+        // of a group lives as long as that runs, so nothing has those of two.
         unsafe { self.first.add(item.number).read() }
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> Put<GroupItem<D>> for Private<T> {
+impl<T: Shared, const D: usize> Put<GroupItem<'_, D>> for Private<'_, T> {
     #[inline(always)]
-    fn put(&mut self, item: GroupItem<D>, value: T) {
+    fn put(&mut self, item: GroupItem<'_, D>, value: T) {
         // SAFETY: as above.
         unsafe { self.first.add(item.number).write(value) };
     }
@@ -288,9 +308,11 @@ pub struct Room<T>(Cell<*mut T>);
 
 impl<T: Shared> Room<T> {
     /// No memory yet.
+    ///
+    /// # Safety
+    /// One group uses it, for one of its methods, at one place.
     #[inline(always)]
-    #[expect(clippy::new_without_default, reason = "made by the macro only")]
-    pub const fn new() -> Room<T> {
+    pub const unsafe fn new() -> Room<T> {
         Room(Cell::new(std::ptr::null_mut()))
     }
 }
@@ -299,13 +321,13 @@ impl<T: Shared> Room<T> {
 type Values<'v, T> = &'v mut [T];
 
 /// What the macro makes of the group's methods that need memory.
-impl<const D: usize> Group<D> {
+impl<'g, const D: usize> Group<'g, D> {
     #[inline(always)]
     fn values<T: Shared>(
         self,
         room: &Room<T>,
         rows: usize,
-        of: impl Fn(GroupItem<D>) -> T,
+        of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> *mut T {
         if room.0.get().is_null() {
             room.0.set(self.room(rows * self.len()));
@@ -321,7 +343,7 @@ impl<const D: usize> Group<D> {
     fn scanned<'v, O: Combine<T>, T: Shared>(
         self,
         room: &Room<T>,
-        of: impl Fn(GroupItem<D>) -> T,
+        of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> (Values<'v, T>, Values<'v, T>) {
         let (first, len) = (self.values(room, 2, of), self.len());
         let second = first.wrapping_add(len);
@@ -338,8 +360,8 @@ impl<const D: usize> Group<D> {
 
     /// A value for each item.
     #[inline(always)]
-    pub fn private<T: Shared>(self, room: &Room<T>, value: T) -> Private<T> {
-        Private { first: self.values(room, 1, |_| value) }
+    pub fn private<T: Shared>(self, room: &Room<T>, value: T) -> Private<'g, T> {
+        Private::new(self.values(room, 1, |_| value))
     }
 
     /// The items' values as one (semantics 8.2).
@@ -347,7 +369,7 @@ impl<const D: usize> Group<D> {
     pub fn reduce<O: Combine<T>, T: Shared>(
         self,
         room: &Room<T>,
-        of: impl Fn(GroupItem<D>) -> T,
+        of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> T {
         let first = self.values(room, 1, of);
         // SAFETY: written above, as many. A room is of one place in the source, which has no values now.
@@ -359,10 +381,10 @@ impl<const D: usize> Group<D> {
     pub fn inclusive_scan<O: Combine<T>, T: Shared>(
         self,
         room: &Room<T>,
-        of: impl Fn(GroupItem<D>) -> T,
-    ) -> Private<T> {
+        of: impl Fn(GroupItem<'g, D>) -> T,
+    ) -> Private<'g, T> {
         let (values, _) = self.scanned::<O, T>(room, of);
-        Private { first: values.as_mut_ptr() }
+        Private::new(values.as_mut_ptr())
     }
 
     /// For each item the values before its own as one (semantics 8.3).
@@ -370,14 +392,14 @@ impl<const D: usize> Group<D> {
     pub fn exclusive_scan<O: Combine<T>, T: Shared>(
         self,
         room: &Room<T>,
-        of: impl Fn(GroupItem<D>) -> T,
-    ) -> Private<T> {
+        of: impl Fn(GroupItem<'g, D>) -> T,
+    ) -> Private<'g, T> {
         let (values, before) = self.scanned::<O, T>(room, of);
         if let ([first, rest @ ..], [values @ .., _]) = (&mut *before, values) {
             *first = O::IDENTITY;
             rest.copy_from_slice(values);
         }
-        Private { first: before.as_mut_ptr() }
+        Private::new(before.as_mut_ptr())
     }
 }
 
@@ -392,7 +414,7 @@ impl Launched {
         &self,
         block: &Positions,
         own: &[usize],
-        mut body: impl FnMut(Group<D>),
+        mut body: impl FnMut(Group<'_, D>),
     ) {
         let places = self.places(block);
         let (count, size) = (last(self.grid()), last(self.group));
@@ -412,7 +434,8 @@ impl Launched {
                         let at = [z, y, x];
                         let first = |dim| self.offset[dim] + at[dim] * self.group[dim];
                         let first = last(std::array::from_fn(first));
-                        body(Group { index: last(at), count, size, first, arena });
+                        let (index, _run) = (last(at), PhantomData);
+                        body(Group { index, count, size, first, arena, _run });
                     }
                 }
             }

@@ -8,15 +8,21 @@ use crate::source::Entry;
 use std::marker::PhantomData;
 
 /// A parameter that is local memory.
-pub trait LocalParam {
+///
+/// # Safety
+/// Its arrays have as many slots as it says.
+pub unsafe trait LocalParam {
     /// What uniform code gets.
-    type Array: Copy;
+    type Array<'g>: Copy;
     /// The parameter's entry in the table.
     fn entry() -> Entry;
     /// The array of a group, all zero; `number` is the parameter's in the source.
-    fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array;
+    fn array<const D: usize>(group: Group<'_, D>, number: usize) -> Self::Array<'_>;
     /// An array of nothing, for probing.
-    fn none() -> Self::Array;
+    ///
+    /// # Safety
+    /// It is not used.
+    unsafe fn none<'g>() -> Self::Array<'g>;
     /// Number of slots.
     const SLOTS: usize;
     /// Whether an index may be none of a slot, as 1.
@@ -34,18 +40,18 @@ fn slots<const N: usize>() -> u32 {
 
 /// An array of a group. `P` says what may be done with it.
 #[derive(Debug)]
-pub struct Array<P, T, const N: usize> {
+pub struct Array<'g, P, T, const N: usize> {
     first: *mut T,
     param: usize,
-    _what: PhantomData<P>,
+    _what: PhantomData<(&'g (), P)>,
 }
 
-impl<P, T, const N: usize> Clone for Array<P, T, N> {
+impl<P, T, const N: usize> Clone for Array<'_, P, T, N> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<P, T, const N: usize> Copy for Array<P, T, N> {}
+impl<P, T, const N: usize> Copy for Array<'_, P, T, N> {}
 
 /// Of phases that read: any slot.
 #[derive(Debug)]
@@ -66,43 +72,51 @@ pub enum Held {}
 #[derive(Debug)]
 pub enum Counts {}
 
-impl<T: Shared, const N: usize> LocalParam for Local<T, N> {
-    type Array = Array<Reads, T, N>;
+// SAFETY: room for `N` is taken of the group.
+unsafe impl<T: Shared, const N: usize> LocalParam for Local<T, N> {
+    type Array<'g> = Array<'g, Reads, T, N>;
     const SLOTS: usize = N;
     fn entry() -> Entry {
         Entry::Local(T::describe, slots::<N>())
     }
     #[inline(always)]
-    fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array {
-        Array::new(group.local(N), number)
+    fn array<const D: usize>(group: Group<'_, D>, number: usize) -> Self::Array<'_> {
+        // SAFETY: the group's, with room for so many, for as long as it runs.
+        unsafe { Array::new(group.local(N), number) }
     }
-    fn none() -> Self::Array {
-        Array::new(std::ptr::null_mut(), 0)
+    unsafe fn none<'g>() -> Self::Array<'g> {
+        // SAFETY: it is not used: the caller's promise.
+        unsafe { Array::new(std::ptr::null_mut(), 0) }
     }
 }
 
-impl<T: Atom, const N: usize> LocalParam for LocalAtomic<T, N> {
-    type Array = Array<Held, T, N>;
+// SAFETY: as above.
+unsafe impl<T: Atom, const N: usize> LocalParam for LocalAtomic<T, N> {
+    type Array<'g> = Array<'g, Held, T, N>;
     const SLOTS: usize = N;
     fn entry() -> Entry {
         Entry::Local(T::describe, slots::<N>())
     }
     #[inline(always)]
-    fn array<const D: usize>(group: Group<D>, number: usize) -> Self::Array {
-        Array::new(group.local(N), number)
+    fn array<const D: usize>(group: Group<'_, D>, number: usize) -> Self::Array<'_> {
+        // SAFETY: the group's, with room for so many, for as long as it runs.
+        unsafe { Array::new(group.local(N), number) }
     }
-    fn none() -> Self::Array {
-        Array::new(std::ptr::null_mut(), 0)
+    unsafe fn none<'g>() -> Self::Array<'g> {
+        // SAFETY: it is not used: the caller's promise.
+        unsafe { Array::new(std::ptr::null_mut(), 0) }
     }
 }
 
-impl<P, T: Shared, const N: usize> Array<P, T, N> {
-    fn new(first: *mut T, param: usize) -> Self {
+impl<'g, P, T: Shared, const N: usize> Array<'g, P, T, N> {
+    /// # Safety
+    /// There are `N` initialised elements, which one group alone uses for `'g`.
+    unsafe fn new(first: *mut T, param: usize) -> Self {
         Array { first, param, _what: PhantomData }
     }
 
     #[inline(always)]
-    fn to<Q>(self) -> Array<Q, T, N> {
+    fn to<Q>(self) -> Array<'g, Q, T, N> {
         Array { first: self.first, param: self.param, _what: PhantomData }
     }
 
@@ -128,8 +142,8 @@ impl<P, T: Shared, const N: usize> Array<P, T, N> {
     #[track_caller]
     fn load(&self, at: usize) -> T {
         match self.slot(at) {
-            // SAFETY: one of the N elements of the group's array (`LocalParam::array`), which are
-            // initialised. Items run one after the other, in one thread.
+            // SAFETY: one of the N elements of the group's array (`new`), which are initialised. Items run one
+            // after the other, in one thread.
             Some(slot) => unsafe { slot.read() },
             // SAFETY: a device type's zero bytes are a value (`Shared`).
             None => unsafe { std::mem::zeroed() },
@@ -146,28 +160,28 @@ impl<P, T: Shared, const N: usize> Array<P, T, N> {
     }
 }
 
-impl<T: Shared, const N: usize> Array<Reads, T, N> {
+impl<'g, T: Shared, const N: usize> Array<'g, Reads, T, N> {
     /// In a phase that only reads it.
     #[inline(always)]
-    pub fn reading(self) -> Array<Reads, T, N> {
+    pub fn reading(self) -> Array<'g, Reads, T, N> {
         self
     }
 
     /// In a phase that writes it.
     #[inline(always)]
-    pub fn writing(self) -> Array<Writes, T, N> {
+    pub fn writing(self) -> Array<'g, Writes, T, N> {
         self.to()
     }
 
     /// In a phase of one item.
     #[inline(always)]
-    pub fn once(self) -> Array<Once, T, N> {
+    pub fn once(self) -> Array<'g, Once, T, N> {
         self.to()
     }
 
     /// In what it is filled with.
     #[inline(always)]
-    pub fn filled(self) -> Array<Filled, T, N> {
+    pub fn filled(self) -> Array<'g, Filled, T, N> {
         self.to()
     }
 
@@ -181,15 +195,15 @@ impl<T: Shared, const N: usize> Array<Reads, T, N> {
     }
 }
 
-impl<T: Shared, const N: usize> Array<Held, T, N> {
+impl<'g, T: Shared, const N: usize> Array<'g, Held, T, N> {
     /// In a phase.
     #[inline(always)]
-    pub fn counting(self) -> Array<Counts, T, N> {
+    pub fn counting(self) -> Array<'g, Counts, T, N> {
         self.to()
     }
 }
 
-impl<P, T: Shared, const N: usize> Elements for Array<P, T, N> {
+impl<P, T: Shared, const N: usize> Elements for Array<'_, P, T, N> {
     type Element = T;
 }
 
@@ -199,7 +213,7 @@ macro_rules! access {
     )*};
     (@ $what:ident At [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, const N: usize, $($g)*> At<$index> for Array<$what, T, N> {
+        impl<T: Shared, const N: usize, $($g)*> At<$index> for Array<'_, $what, T, N> {
             #[inline(always)]
             #[track_caller]
             fn at(&self, $at: $index) -> T {
@@ -214,7 +228,7 @@ macro_rules! access {
     };
     (@ $what:ident Put [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, const N: usize, $($g)*> Put<$index> for Array<$what, T, N> {
+        impl<T: Shared, const N: usize, $($g)*> Put<$index> for Array<'_, $what, T, N> {
             #[inline(always)]
             #[track_caller]
             fn put(&mut self, $at: $index, value: T) {
@@ -232,9 +246,9 @@ access! {
     Reads At [] usize, |at| at;
     Reads At [] u32, |at| at as usize;
     Reads At [] i32, |at| at as usize;
-    Reads At [const D: usize] GroupItem<D>, |item| item.local_index();
-    Writes At [const D: usize] GroupItem<D>, |item| item.local_index();
-    Writes Put [const D: usize] GroupItem<D>, |item| item.local_index();
+    Reads At [const D: usize] GroupItem<'_, D>, |item| item.local_index();
+    Writes At [const D: usize] GroupItem<'_, D>, |item| item.local_index();
+    Writes Put [const D: usize] GroupItem<'_, D>, |item| item.local_index();
     Once At [] usize, |at| at;
     Once At [] u32, |at| at as usize;
     Once At [] i32, |at| at as usize;
@@ -247,7 +261,7 @@ macro_rules! atoms {
     ($([$($g:tt)*] $index:ty, |$at:pat_param| $slot:expr;)*) => {$(
         // SAFETY: the group's array, which is used by one thread.
         #[diagnostic::do_not_recommend]
-        unsafe impl<T: Atom, const N: usize, $($g)*> Atoms<$index> for Array<Counts, T, N> {
+        unsafe impl<T: Atom, const N: usize, $($g)*> Atoms<$index> for Array<'_, Counts, T, N> {
             #[inline(always)]
             #[track_caller]
             fn element(&self, $at: $index) -> Option<*mut T> {
@@ -260,5 +274,5 @@ atoms! {
     [] usize, |at| at;
     [] u32, |at| at as usize;
     [] i32, |at| at as usize;
-    [const D: usize] GroupItem<D>, |item| item.local_index();
+    [const D: usize] GroupItem<'_, D>, |item| item.local_index();
 }

@@ -2,9 +2,12 @@
 //! of memory, and the slots that learn types.
 //!
 //! The macro's output names these; people do not, and neither what is hidden here nor what is in its modules is an
-//! API. Kernels are free of races since the macro wrote every part of them that runs on a device: who writes such a
-//! part by hand, a function that the macro's calls find or a call of [`put`], can race in code without `unsafe`, and
-//! forfeits that.
+//! API. All the same, nothing here reaches memory from safe code that the macro has not written:
+//!
+//! - Items, groups, and what points into memory live for one turn of what runs them, by their lifetimes. A function that
+//!   a kernel finds in place of a `#[device_fn]` may get them, and cannot keep them.
+//! - They are made by `unsafe` functions alone, and so are [`Proof`] and [`Block`], without which no kernel's body runs.
+//! - A trait on whose answers memory rests is an `unsafe` one.
 //!
 //! There is one Rust form, a generic function over a [`Mode`]: run, or asked for its types.
 
@@ -21,6 +24,7 @@ mod functions;
 mod group;
 mod half;
 pub mod host;
+pub mod interior;
 mod launched;
 mod local;
 mod operators;
@@ -42,14 +46,14 @@ pub use block::run;
 pub use code::{Built, Code, Reach, built, code_of};
 pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use group::{Group, GroupItem, Private};
-pub use launched::{Launched, MOST_REDUCED};
+pub use launched::{Launched, MOST_GROUP_BYTES, MOST_REDUCED};
 pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};
 pub use param::{ParamPtr, Positions, put_scalar, scalar, words};
 pub use reduce::{Folding, Give, Gives, ReduceParam, Row, Takes};
 pub use shared::Shared;
 pub use verdict::{Verdict, assert_failed, end_item, watch};
-pub use versions::Instructions;
+pub use versions::{Instructions, best};
 pub use view::{Elements, View, ViewParam};
 
 // What bodies are written with.
@@ -60,14 +64,19 @@ pub use self::{
     ends::{Ends, InGroups},
     group::Room,
     owned::{PutSlot, Slots},
+    shared::NoDeref,
     slot::{
         Called, Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped,
         zeroed,
     },
     spot::Spot,
-    strip::{Lane, Lanes, Strip, Strips, no_items},
+    strip::{Block, Lane, Lanes, Strip, Strips},
     view::{At, Put, at, at_proved, put, put_proved},
 };
+
+/// Rust's library, by a name that a program cannot give to another one.
+#[doc(hidden)]
+pub use ::core as rust;
 
 use std::marker::PhantomData;
 
@@ -77,6 +86,8 @@ pub trait Mode: Copy + 'static {
     const PROBE: bool = false;
     /// Indices that [`Kernel::unproved`] has looked at are not checked again.
     const PROVED: bool = false;
+    /// Guards that [`Kernel::undecided`] has looked at are taken to be as they are in the interior.
+    const INTERIOR: bool = false;
 }
 
 /// The body is run, and each index checked.
@@ -84,12 +95,13 @@ pub trait Mode: Copy + 'static {
 pub struct Checked;
 impl Mode for Checked {}
 
-/// The body is run for items of which nothing is unproved. There is a mode for each set of instructions,
-/// so that all of a body, with the closures in it, is compiled for that one alone.
+/// The body is run for items of which nothing is unproved, and in the interior nothing undecided. There is a mode for
+/// each set of instructions, so that all of a body, with the closures in it, is compiled for that one alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Proved<const SET: u8>;
-impl<const SET: u8> Mode for Proved<SET> {
+pub struct Proved<const SET: u8, const INTERIOR: bool>;
+impl<const SET: u8, const INTERIOR: bool> Mode for Proved<SET, INTERIOR> {
     const PROVED: bool = true;
+    const INTERIOR: bool = INTERIOR;
 }
 
 /// The body is asked for its types.
@@ -97,6 +109,21 @@ impl<const SET: u8> Mode for Proved<SET> {
 pub struct Probe;
 impl Mode for Probe {
     const PROBE: bool = true;
+}
+
+/// That a body may run in a mode. Bodies take one, so that nothing but a launch runs them.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof<M>(PhantomData<M>);
+
+impl<M: Mode> Proof<M> {
+    /// In this mode.
+    ///
+    /// # Safety
+    /// In the mode [`Proved`], nothing is unproved ([`Kernel::unproved`]) for the items or groups that the body is given.
+    #[inline(always)]
+    pub unsafe fn new() -> Proof<M> {
+        Proof(PhantomData)
+    }
 }
 
 /// A parameter that is read, anywhere.
@@ -141,13 +168,23 @@ pub struct Local<T, const N: usize>(PhantomData<T>);
 #[derive(Debug)]
 pub struct LocalAtomic<T, const N: usize>(PhantomData<T>);
 
-/// The item that a kernel computes.
+/// The item that a kernel computes. It lives as long as its turn, so nothing keeps it for another: who has an item
+/// may write its elements. Parameters are written without its lifetime: `i: Item`, `i: Item<2>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item<const D: usize = 1> {
+pub struct Item<'i, const D: usize = 1> {
     at: [usize; D],
+    _turn: PhantomData<&'i ()>,
 }
 
-impl Item<1> {
+impl<const D: usize> Item<'_, D> {
+    /// At this position. Those who make items say that each is made once: see [`Positions::each`].
+    #[inline(always)]
+    fn new(at: [usize; D]) -> Self {
+        Item { at, _turn: PhantomData }
+    }
+}
+
+impl Item<'_, 1> {
     /// Its position.
     #[inline(always)]
     pub fn index(self) -> usize {
@@ -155,7 +192,7 @@ impl Item<1> {
     }
 }
 
-impl Item<2> {
+impl Item<'_, 2> {
     /// Its position.
     #[inline(always)]
     pub fn pos(self) -> (usize, usize) {
@@ -163,7 +200,7 @@ impl Item<2> {
     }
 }
 
-impl Item<3> {
+impl Item<'_, 3> {
     /// Its position.
     #[inline(always)]
     pub fn pos(self) -> (usize, usize, usize) {
@@ -175,8 +212,8 @@ impl Item<3> {
 ///
 /// # Safety
 /// `items` does what the IR says, and touches no memory but what its views allow; `unproved` counts each
-/// index that it may leave unchecked.
-pub unsafe trait Kernel: 'static {
+/// index that it may leave unchecked, and `undecided` each guard that it takes to be as in the interior.
+pub unsafe trait Kernel: Sized + 'static {
     /// What the macro says of it.
     const FUNCTION: &'static crate::source::Function;
 
@@ -195,11 +232,34 @@ pub unsafe trait Kernel: 'static {
         launch: &Launched,
     ) -> usize;
 
+    /// How many guards are not for each item of the block what they are in the interior: comparisons of positions with
+    /// what is the same for all items, and limits that such are held to. None if there are no guards.
+    ///
+    /// # Safety
+    /// That of [`run`].
+    unsafe fn undecided(
+        _scalars: &[u64],
+        _memory: &[ParamPtr],
+        _block: &Positions,
+        _launch: &Launched,
+    ) -> Option<usize> {
+        None
+    }
+
+    /// Computes the items of a block of which nothing is unproved or undecided, with the best instructions.
+    ///
+    /// # Safety
+    /// That of [`run`]; nothing is unproved or undecided for this block.
+    unsafe fn interior(scalars: &[u64], memory: &[ParamPtr], block: &Positions, launch: &Launched) {
+        // SAFETY: the caller's promise. Without guards, nothing more is known than that.
+        unsafe { best::<Self, false>(scalars, memory, block, launch) }
+    }
+
     /// Computes the items or groups of a block, in a loop that is inlined into a version for each
     /// instruction set.
     ///
     /// # Safety
-    /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block.
+    /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block, and in its interior undecided.
     unsafe fn items<M: Mode>(
         scalars: &[u64],
         memory: &[ParamPtr],

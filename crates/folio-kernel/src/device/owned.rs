@@ -39,23 +39,23 @@ macro_rules! access {
     };
 }
 access! {
-    Put [const D: usize] OutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
+    Put [const D: usize] OutGroup<T, D>, T, D, Group<'_, D>, |view, group| view.element(group.at());
 
-    At [const D: usize] InOutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
-    Put [const D: usize] InOutGroup<T, D>, T, D, Group<D>, |view, group| view.element(group.at());
+    At [const D: usize] InOutGroup<T, D>, T, D, Group<'_, D>, |view, group| view.element(group.at());
+    Put [const D: usize] InOutGroup<T, D>, T, D, Group<'_, D>, |view, group| view.element(group.at());
 
-    At [] In<T, 2>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
-    At [] In<T, 2>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());
-    At [] InOutRow<T>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
-    At [] InOutRow<T>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());
-    Put [] InOutRow<T>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
-    Put [] InOutRow<T>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());
-    Put [] OutRow<T>, T, 2, (Item<1>, usize), |view, at| view.element(at.spot());
-    Put [] OutRow<T>, T, 2, (GroupItem<1>, usize), |view, at| view.element(at.spot());
+    At [] In<T, 2>, T, 2, (Item<'_, 1>, usize), |view, at| view.element(at.spot());
+    At [] In<T, 2>, T, 2, (GroupItem<'_, 1>, usize), |view, at| view.element(at.spot());
+    At [] InOutRow<T>, T, 2, (Item<'_, 1>, usize), |view, at| view.element(at.spot());
+    At [] InOutRow<T>, T, 2, (GroupItem<'_, 1>, usize), |view, at| view.element(at.spot());
+    Put [] InOutRow<T>, T, 2, (Item<'_, 1>, usize), |view, at| view.element(at.spot());
+    Put [] InOutRow<T>, T, 2, (GroupItem<'_, 1>, usize), |view, at| view.element(at.spot());
+    Put [] OutRow<T>, T, 2, (Item<'_, 1>, usize), |view, at| view.element(at.spot());
+    Put [] OutRow<T>, T, 2, (GroupItem<'_, 1>, usize), |view, at| view.element(at.spot());
 
-    Put [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Item<D>,
+    Put [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Item<'_, D>,
         |view, item| view.own(item);
-    Put [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, GroupItem<D>,
+    Put [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, GroupItem<'_, D>,
         |view, item| view.own(item.item());
 }
 
@@ -63,27 +63,27 @@ access! {
 macro_rules! as_items {
     ($(At $at:ident;)* $(Put $put:ident;)*) => {
         $(#[diagnostic::do_not_recommend]
-        impl<T: Shared, const D: usize> At<GroupItem<D>> for View<'_, $at<T, D>, T, D> {
+        impl<T: Shared, const D: usize> At<GroupItem<'_, D>> for View<'_, $at<T, D>, T, D> {
             #[inline(always)]
             #[track_caller]
-            fn at(&self, item: GroupItem<D>) -> T {
+            fn at(&self, item: GroupItem<'_, D>) -> T {
                 At::at(self, item.item())
             }
             #[inline(always)]
-            unsafe fn at_proved(&self, item: GroupItem<D>) -> T {
+            unsafe fn at_proved(&self, item: GroupItem<'_, D>) -> T {
                 // SAFETY: the caller's promise.
                 unsafe { At::at_proved(self, item.item()) }
             }
         })*
         $(#[diagnostic::do_not_recommend]
-        impl<T: Shared, const D: usize> Put<GroupItem<D>> for View<'_, $put<T, D>, T, D> {
+        impl<T: Shared, const D: usize> Put<GroupItem<'_, D>> for View<'_, $put<T, D>, T, D> {
             #[inline(always)]
             #[track_caller]
-            fn put(&mut self, item: GroupItem<D>, value: T) {
+            fn put(&mut self, item: GroupItem<'_, D>, value: T) {
                 Put::put(self, item.item(), value);
             }
             #[inline(always)]
-            unsafe fn put_proved(&mut self, item: GroupItem<D>, value: T) {
+            unsafe fn put_proved(&mut self, item: GroupItem<'_, D>, value: T) {
                 // SAFETY: the caller's promise.
                 unsafe { Put::put_proved(self, item.item(), value) };
             }
@@ -117,7 +117,7 @@ pub trait PutSlot<I>: Slots {
 impl<T: Shared, const N: usize, const D: usize> View<'_, OutChunk<T, N, D>, [T; N], D> {
     #[inline(always)]
     #[track_caller]
-    fn slot(&self, item: Item<D>, slot: usize, value: T) {
+    fn slot(&self, item: Item<'_, D>, slot: usize, value: T) {
         if slot >= N {
             return super::view::outside(None, [slot], [N]);
         }
@@ -127,22 +127,22 @@ impl<T: Shared, const N: usize, const D: usize> View<'_, OutChunk<T, N, D>, [T; 
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<D>>
+impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<'_, D>>
     for View<'_, OutChunk<T, N, D>, [T; N], D>
 {
     #[inline(always)]
     #[track_caller]
-    fn put_slot(&mut self, item: Item<D>, slot: usize, value: T) {
+    fn put_slot(&mut self, item: Item<'_, D>, slot: usize, value: T) {
         self.slot(item, slot, value);
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<D>>
+impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<'_, D>>
     for View<'_, OutChunk<T, N, D>, [T; N], D>
 {
     #[inline(always)]
     #[track_caller]
-    fn put_slot(&mut self, item: GroupItem<D>, slot: usize, value: T) {
+    fn put_slot(&mut self, item: GroupItem<'_, D>, slot: usize, value: T) {
         self.slot(item.item(), slot, value);
     }
 }

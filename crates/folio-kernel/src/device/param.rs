@@ -50,11 +50,11 @@ impl Positions {
     /// # Safety
     /// Only what runs a launch makes items, and each once: who has one may write its elements.
     #[inline(always)]
-    pub unsafe fn each<const D: usize>(&self, mut body: impl FnMut(Item<D>)) {
+    pub unsafe fn each<const D: usize>(&self, mut body: impl FnMut(Item<'_, D>)) {
         for z in self.min[0]..self.max[0] {
             for y in self.min[1]..self.max[1] {
                 for x in self.min[2]..self.max[2] {
-                    body(Item { at: last([z, y, x]) });
+                    body(Item::new(last([z, y, x])));
                 }
             }
         }

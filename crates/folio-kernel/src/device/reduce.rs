@@ -8,9 +8,11 @@
 
 use super::combine::{Combine, tree};
 use super::launched::Launched;
-use super::{ParamPtr, Positions, Reduce, Shared, View};
+use super::param::last;
+use super::{GroupItem, Item, ParamPtr, Positions, Reduce, Shared, View};
 use crate::source::Entry;
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -129,44 +131,54 @@ impl<T: Shared> Lanes<T> {
     }
 }
 
-/// What an item contributes with.
+/// What an item contributes with, to a value that is there for `'v` and that it alone has.
 #[derive(Debug)]
-pub struct Give<T, O> {
+pub struct Give<'v, T, O> {
     value: *mut T,
-    _combine: std::marker::PhantomData<O>,
+    _combine: PhantomData<(&'v (), O)>,
 }
 
-impl<T, O> Clone for Give<T, O> {
+impl<T, O> Clone for Give<'_, T, O> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T, O> Copy for Give<T, O> {}
+impl<T, O> Copy for Give<'_, T, O> {}
 
-impl<T: Shared, O: Combine<T>> Give<T, O> {
+impl<T, O> Give<'_, T, O> {
+    /// To nothing, for probing.
+    ///
+    /// # Safety
+    /// It is not used.
+    pub const unsafe fn none() -> Self {
+        Give { value: std::ptr::null_mut(), _combine: PhantomData }
+    }
+}
+
+impl<T: Shared, O: Combine<T>> Give<'_, T, O> {
     /// One more value.
     #[inline(always)]
     pub fn give(&self, value: T) {
-        // SAFETY: the item's own value, which is there while it runs.
+        // SAFETY: the item's own value, which is there for as long as this is.
         unsafe { self.value.write(O::combine(self.value.read(), value)) };
     }
 }
 
 /// What takes the values of a row's items.
 #[derive(Debug)]
-pub struct Takes<T, O> {
+pub struct Takes<'r, T, O> {
     first: *mut T,
-    _combine: std::marker::PhantomData<O>,
+    _combine: PhantomData<(&'r mut T, O)>,
 }
 
-impl<T, O> Clone for Takes<T, O> {
+impl<T, O> Clone for Takes<'_, T, O> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T, O> Copy for Takes<T, O> {}
+impl<T, O> Copy for Takes<'_, T, O> {}
 
-impl<T: Shared, O: Combine<T>> Takes<T, O> {
+impl<T: Shared, O: Combine<T>> Takes<'_, T, O> {
     /// An item's value, which has not been contributed to.
     #[inline(always)]
     pub fn value(self) -> T {
@@ -175,36 +187,41 @@ impl<T: Shared, O: Combine<T>> Takes<T, O> {
 
     /// What contributes to it, while it is there.
     #[inline(always)]
-    pub fn give(self, value: &mut T) -> Give<T, O> {
-        Give { value, _combine: std::marker::PhantomData }
+    pub fn give(self, value: &mut T) -> Give<'_, T, O> {
+        Give { value, _combine: PhantomData }
     }
 
     /// The value of an item, which has run, by its number in the row.
+    ///
+    /// # Safety
+    /// The row that it was opened for has such a number.
     #[inline(always)]
-    pub fn take(self, item: usize, value: T) {
+    pub unsafe fn take(self, item: usize, value: T) {
         let to = self.first.wrapping_add(item);
-        // SAFETY: of the row that it was opened for, to which nobody else adds.
+        // SAFETY: of the row that it was opened for, to which nothing else adds.
         unsafe { to.write(O::combine(to.read(), value)) };
     }
 }
 
 /// The values of a group's items.
 #[derive(Debug)]
-pub struct Gives<T, O> {
+pub struct Gives<'g, T, O> {
     first: *mut T,
-    _combine: std::marker::PhantomData<O>,
+    _combine: PhantomData<(&'g (), O)>,
 }
 
-impl<T, O> Clone for Gives<T, O> {
+impl<T, O> Clone for Gives<'_, T, O> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T, O> Copy for Gives<T, O> {}
+impl<T, O> Copy for Gives<'_, T, O> {}
 
-impl<T, O> Gives<T, O> {
-    pub(super) fn new(first: *mut T) -> Gives<T, O> {
-        Gives { first, _combine: std::marker::PhantomData }
+impl<'g, T, O> Gives<'g, T, O> {
+    /// # Safety
+    /// There is a value for each item of a group, which uses them alone for `'g`.
+    pub(super) unsafe fn new(first: *mut T) -> Self {
+        Gives { first, _combine: PhantomData }
     }
 
     /// All of them.
@@ -217,14 +234,25 @@ impl<T, O> Gives<T, O> {
     }
 
     /// None, for probing.
-    pub fn none() -> Gives<T, O> {
-        Gives::new(std::ptr::null_mut())
+    ///
+    /// # Safety
+    /// It is not used.
+    pub unsafe fn none() -> Self {
+        // SAFETY: it is not used: the caller's promise.
+        unsafe { Gives::new(std::ptr::null_mut()) }
     }
 
-    /// Those of one item, by its number.
+    /// That of one item of the group.
     #[inline(always)]
-    pub fn of(self, item: usize) -> Give<T, O> {
-        Give { value: self.first.wrapping_add(item), _combine: std::marker::PhantomData }
+    pub fn of<const D: usize>(self, item: GroupItem<'g, D>) -> Give<'g, T, O> {
+        let value = self.first.wrapping_add(item.local_index());
+        Give { value, _combine: PhantomData }
+    }
+
+    /// That of the group's first item.
+    #[inline(always)]
+    pub fn first(self) -> Give<'g, T, O> {
+        Give { value: self.first, _combine: PhantomData }
     }
 }
 
@@ -239,11 +267,14 @@ pub struct Folding<'l, T, O> {
     done: usize,
     lanes: Lanes<T>,
     row: [T; LANES],
-    _combine: std::marker::PhantomData<O>,
+    _combine: PhantomData<O>,
 }
 
 /// A parameter that is a reduction.
-pub trait ReduceParam {
+///
+/// # Safety
+/// Memory that is passed for it is of such a value.
+pub unsafe trait ReduceParam {
     /// Type of the value.
     type Value: Shared;
     /// What values are combined with.
@@ -254,7 +285,8 @@ pub trait ReduceParam {
     }
 }
 
-impl<T: Shared, O: Combine<T>> ReduceParam for Reduce<T, O> {
+// SAFETY: what is passed for it is of its `T`.
+unsafe impl<T: Shared, O: Combine<T>> ReduceParam for Reduce<T, O> {
     type Value = T;
     type Combine = O;
 }
@@ -292,14 +324,14 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
             done: 0,
             lanes: Lanes::new(O::IDENTITY),
             row: [O::IDENTITY; LANES],
-            _combine: std::marker::PhantomData,
+            _combine: PhantomData,
         }
     }
 
     /// What takes the values of a row's items: the lanes, or a row for those who put a chunk together. A lane
     /// begins as what changes no item's value, since those have begun so, too.
     #[inline(always)]
-    pub fn open(&mut self, row: &Row) -> Takes<T, O> {
+    pub fn open(&mut self, row: &Row) -> Takes<'_, T, O> {
         let at = row.first % CHUNK;
         let to = match self.alone.contains(&(row.first / CHUNK)) {
             true => &mut self.lanes.0[at % LANES..][..row.len],
@@ -308,7 +340,7 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         if at < LANES || !self.alone.contains(&(row.first / CHUNK)) {
             to.fill(O::IDENTITY);
         }
-        Takes { first: to.as_mut_ptr(), _combine: std::marker::PhantomData }
+        Takes { first: to.as_mut_ptr(), _combine: PhantomData }
     }
 
     /// The row's items have run.
@@ -334,7 +366,8 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
     /// The value of a group, by its number.
     pub(super) fn group(&mut self, number: usize, value: T) {
         let row = Row { first: number, len: 1, at: [0; 3] };
-        self.open(&row).take(0, value);
+        // SAFETY: the row has one number.
+        unsafe { self.open(&row).take(0, value) };
         self.close(&row);
     }
 
@@ -364,11 +397,11 @@ impl Row {
     /// # Safety
     /// As for [`Positions::each`].
     #[inline(always)]
-    pub unsafe fn each<const D: usize>(&self, mut body: impl FnMut(super::Item<D>, usize)) {
+    pub unsafe fn each<const D: usize>(&self, mut body: impl FnMut(Item<'_, D>, usize)) {
         let [z, y, x] = self.at;
         for k in 0..self.len {
             // A test of this sum, in profiles that have it, would cost the vectors.
-            body(super::Item { at: super::param::last([z, y, x.wrapping_add(k)]) }, k);
+            body(Item::new(last([z, y, x.wrapping_add(k)])), k);
         }
     }
 }

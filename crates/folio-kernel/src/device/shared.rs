@@ -25,6 +25,12 @@ pub unsafe trait Shared: Copy + 'static {
     fn bits(self, all: &mut Vec<u64>);
 }
 
+/// That a struct has no `Deref`: for the derive, with which a device type that has one does not compile. Where a kernel
+/// cannot see a field, Rust would look for it behind the `Deref`, and devices have the struct's.
+pub trait NoDeref {}
+
+impl<T: std::ops::Deref + ?Sized> NoDeref for T {}
+
 macro_rules! scalars {
     ($($ty:ty = $scalar:ident $in_memory:literal, |$x:ident| $bits:expr;)*) => {$(
         // SAFETY: the same scalar.

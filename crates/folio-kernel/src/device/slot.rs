@@ -1,9 +1,10 @@
 //! Slots: zero-sized values in a kernel's Rust form whose types rustc infers.
 
-use super::Shared;
+use super::{Mode, Number, Shared};
 use crate::source::{Entry, Function};
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::ops::{Range, RangeInclusive};
 
 /// Learns a type from what it is compared with. Its methods take it by value: so they come before those of any
 /// trait of the user's.
@@ -39,6 +40,20 @@ impl<T> Slot<T> {
         range
     }
 
+    /// An inclusive range of this type.
+    #[inline(always)]
+    pub fn closed<M: Mode>(self, range: RangeInclusive<T>) -> Closed<T>
+    where
+        T: Number,
+        RangeInclusive<T>: Iterator<Item = T>,
+    {
+        let (first, last) = range.into_inner();
+        match last < T::MAX {
+            true => Closed { range: first..last.plus::<M>(T::ONE), last: None },
+            false => Closed { range: first..last, last: Some(last) },
+        }
+    }
+
     /// What the table says of the slot.
     #[inline(always)]
     pub const fn entry(self) -> fn() -> Entry
@@ -46,6 +61,36 @@ impl<T> Slot<T> {
         T: Slotted,
     {
         T::entry
+    }
+}
+
+/// `first..=last`, as a range to one past its last where there is such a number: LLVM unrolls that, and makes vectors
+/// of it, where it does not of Rust's.
+#[derive(Debug)]
+pub struct Closed<T> {
+    range: Range<T>,
+    last: Option<T>,
+}
+
+impl<T> Iterator for Closed<T>
+where
+    Range<T>: Iterator<Item = T>,
+{
+    type Item = T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        match self.range.next() {
+            None => self.last.take(),
+            next => next,
+        }
+    }
+
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let (least, most) = self.range.size_hint();
+        let more = usize::from(self.last.is_some());
+        (least.saturating_add(more), most.and_then(|most| most.checked_add(more)))
     }
 }
 

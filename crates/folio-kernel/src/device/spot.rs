@@ -29,10 +29,11 @@ spots! {
     [] usize, 1, |k| [k];
     [] u32, 1, |k| [k as usize];
     [] i32, 1, |k| [k as usize];
+    [const D: usize] [usize; D], D, |at| at;
     [] (usize, usize), 2, |(r, c)| [r, c];
     [] (usize, usize, usize), 3, |(z, y, x)| [z, y, x];
-    [const D: usize] Item<D>, D, |item| item.at;
-    [const D: usize] GroupItem<D>, D, |item| item.item().at;
-    [] (Item<1>, usize), 2, |(row, c)| [row.at[0], c];
-    [] (GroupItem<1>, usize), 2, |(row, c)| [row.item().at[0], c];
+    [const D: usize] Item<'_, D>, D, |item| item.at;
+    [const D: usize] GroupItem<'_, D>, D, |item| item.item().at;
+    [] (Item<'_, 1>, usize), 2, |(row, c)| [row.at[0], c];
+    [] (GroupItem<'_, 1>, usize), 2, |(row, c)| [row.item().at[0], c];
 }

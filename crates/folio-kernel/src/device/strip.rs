@@ -6,6 +6,7 @@
 //! items one by one.
 
 use super::{Item, Positions, param::last};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 /// Items of a strip, at most.
@@ -17,16 +18,17 @@ const BYTES: usize = 2048;
 
 /// Neighbours in the last dimension.
 #[derive(Clone, Copy, Debug)]
-pub struct Strip<const D: usize> {
+pub struct Strip<'b, const D: usize> {
     first: [usize; D],
     count: usize,
+    _turn: PhantomData<&'b ()>,
 }
 
 /// One item of a strip, by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Lane(usize);
 
-impl<const D: usize> Strip<D> {
+impl<'b, const D: usize> Strip<'b, D> {
     /// Its items.
     #[inline(always)]
     pub fn lanes(self) -> impl Iterator<Item = Lane> {
@@ -35,51 +37,66 @@ impl<const D: usize> Strip<D> {
 
     /// An item.
     #[inline(always)]
-    pub fn item(self, lane: Lane) -> Item<D> {
+    pub fn item(self, lane: Lane) -> Item<'b, D> {
         let mut at = self.first;
         if let Some(x) = at.last_mut() {
             // A test of this sum, in profiles that have it, would cost the vectors.
             *x = x.wrapping_add(lane.0);
         }
-        Item { at }
+        Item::new(at)
     }
 }
 
-/// Of a kernel that is only asked for its types. What is given shows rustc what the user means by an item.
-pub fn no_items<const D: usize>(_: Item<D>) -> &'static Positions {
-    &Positions { min: [0; 3], max: [0; 3] }
+/// Positions whose items are made from it, each once.
+#[derive(Debug)]
+pub struct Block<'b> {
+    positions: Positions,
+    _turn: PhantomData<&'b ()>,
 }
 
-impl Positions {
-    /// All items, in strips with such room for variables ([`Lanes::most`]). Where that is so little that strips are not
-    /// worth it, each is one item: LLVM sees that, and keeps its variables where it keeps those of any function.
+impl<'b> Block<'b> {
+    /// Of these. The items live as long as the caller says.
     ///
     /// # Safety
-    /// That of [`Positions::each`].
+    /// That of [`Positions::each`]; and the launch, or the group, goes on for as long as the items live.
     #[inline(always)]
-    pub unsafe fn strips<const D: usize>(&self, rooms: &[usize]) -> Strips<D> {
+    pub unsafe fn new(positions: Positions) -> Block<'b> {
+        Block { positions, _turn: PhantomData }
+    }
+
+    /// Of a kernel that is only asked for its types. What is given shows rustc what the user means by an item.
+    pub fn none<const D: usize>(_: Item<'_, D>) -> Block<'b> {
+        Block { positions: Positions { min: [0; 3], max: [0; 3] }, _turn: PhantomData }
+    }
+
+    /// All items, in strips with such room for variables ([`Lanes::most`]). Where that is so little that strips are not
+    /// worth it, each is one item: LLVM sees that, and keeps its variables where it keeps those of any function.
+    #[inline(always)]
+    pub fn strips<const D: usize>(self, rooms: &[usize]) -> Strips<'b, D> {
         let most = most(rooms).unwrap_or(1);
-        let empty = self.min.iter().zip(&self.max).any(|(first, end)| first >= end);
-        let next = if empty { [self.max[0], 0, 0] } else { self.min };
-        Strips { block: *self, next, most }
+        let Positions { min, max } = self.positions;
+        let empty = min.iter().zip(&max).any(|(first, end)| first >= end);
+        let next = if empty { [max[0], 0, 0] } else { min };
+        Strips { block: self.positions, next, most, _turn: PhantomData }
     }
 }
 
 /// The strips of a block. An iterator, since a closure with a body as large as a kernel's may not be
 /// inlined, and would then be compiled for any processor.
 #[derive(Debug)]
-pub struct Strips<const D: usize> {
+pub struct Strips<'b, const D: usize> {
     block: Positions,
     /// Where the next one begins.
     next: [usize; 3],
     most: usize,
+    _turn: PhantomData<&'b ()>,
 }
 
-impl<const D: usize> Iterator for Strips<D> {
-    type Item = Strip<D>;
+impl<'b, const D: usize> Iterator for Strips<'b, D> {
+    type Item = Strip<'b, D>;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Strip<D>> {
+    fn next(&mut self) -> Option<Strip<'b, D>> {
         let Positions { min, max } = self.block;
         let [z, y, x] = self.next;
         if z >= max[0] {
@@ -93,7 +110,7 @@ impl<const D: usize> Iterator for Strips<D> {
         } else {
             [z + 1, min[1], min[2]]
         };
-        Some(Strip { first: last([z, y, x]), count })
+        Some(Strip { first: last([z, y, x]), count, _turn: PhantomData })
     }
 }
 
@@ -247,12 +264,12 @@ mod tests {
             let (mut one, mut other) = (vec![], vec![]);
             // SAFETY: nothing is launched, and nothing written by these items.
             let strips = unsafe {
-                block.each::<3>(|item| one.push(item));
-                block.strips::<3>(&[most])
+                block.each::<3>(|item| one.push(item.pos()));
+                Block::new(block).strips::<3>(&[most])
             };
             for strip in strips {
                 assert!(strip.count <= if most < LEAST { 1 } else { most });
-                other.extend(strip.lanes().map(|lane| strip.item(lane)));
+                other.extend(strip.lanes().map(|lane| strip.item(lane).pos()));
             }
             assert_eq!(one, other);
         }
@@ -264,7 +281,8 @@ mod tests {
             let mut max = [4; 3];
             max[dim] = 2;
             // SAFETY: as above.
-            let mut strips = unsafe { Positions { min: [2; 3], max }.strips::<3>(&[16]) };
+            let block = unsafe { Block::new(Positions { min: [2; 3], max }) };
+            let mut strips = block.strips::<3>(&[16]);
             assert!(strips.next().is_none());
         }
     }

@@ -4,7 +4,7 @@ use super::combine::Combine;
 use super::ops::Number;
 use super::{Group, GroupItem};
 
-impl<const D: usize> Group<D> {
+impl<const D: usize> Group<'_, D> {
     /// Items of a sub-group; the group's last one can have fewer.
     #[inline(always)]
     pub fn subgroup_size(self) -> usize {
@@ -12,7 +12,7 @@ impl<const D: usize> Group<D> {
     }
 }
 
-impl<const D: usize> GroupItem<D> {
+impl<const D: usize> GroupItem<'_, D> {
     /// Items of a sub-group; the group's last one can have fewer.
     #[inline(always)]
     pub fn subgroup_size(self) -> usize {

@@ -91,17 +91,23 @@ pub fn end_item<T: Given>(message: &'static str) -> T {
     nothing()
 }
 
-/// Runs a block of a kernel, and says what went wrong. Compiled once for all kernels.
+/// Runs a block of a kernel, and says what went wrong. Compiled once for all kernels. A kernel's code may run another
+/// kernel, in an operator of its own for example: what went wrong in the outer one stays noted.
 pub fn watch(function: &Function, run: &mut dyn FnMut()) -> Verdict {
     let around = WATCHED.replace(Watched::Fine);
+    let before = if around == Watched::Noted { FIRST.take() } else { None };
     // What a block leaves behind when it ends early is memory of its command, which has failed.
     let ended = catch_unwind(AssertUnwindSafe(run));
     let noted = WATCHED.replace(around) == Watched::Noted;
+    let first = if noted { FIRST.take() } else { None };
+    if around == Watched::Noted {
+        FIRST.set(before);
+    }
     match ended {
         Err(other) if !is_end(&*other) => resume_unwind(other),
         _ => {}
     }
-    match noted.then(|| FIRST.take()).flatten() {
+    match first {
         None => Ok(()),
         Some((seen, place)) => Err(Box::new(named(function, seen, place))),
     }

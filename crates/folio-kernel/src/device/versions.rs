@@ -69,35 +69,35 @@ const AVX512: u8 = Instructions::Avx512 as u8;
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn avx2<K: Kernel>(
+unsafe fn avx2<K: Kernel, const INTERIOR: bool>(
     scalars: &[u64],
     memory: &[ParamPtr],
     block: &Positions,
     launch: &Launched,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { K::items::<Proved<AVX2>>(scalars, memory, block, launch) }
+    unsafe { K::items::<Proved<AVX2, INTERIOR>>(scalars, memory, block, launch) }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-unsafe fn avx512<K: Kernel>(
+unsafe fn avx512<K: Kernel, const INTERIOR: bool>(
     scalars: &[u64],
     memory: &[ParamPtr],
     block: &Positions,
     launch: &Launched,
 ) {
     // SAFETY: the caller's promise.
-    unsafe { K::items::<Proved<AVX512>>(scalars, memory, block, launch) }
+    unsafe { K::items::<Proved<AVX512, INTERIOR>>(scalars, memory, block, launch) }
 }
 
-/// Computes the items of a block, of which nothing is unproved, with the best instructions. Where it is called nothing
-/// of a body is compiled once more.
+/// Computes the items of a block, of which nothing is unproved, and in its interior nothing undecided, with the best
+/// instructions. Where it is called nothing of a body is compiled once more.
 ///
 /// # Safety
 /// That of [`Kernel::items`].
 #[inline(never)]
-pub(super) unsafe fn best<K: Kernel>(
+pub unsafe fn best<K: Kernel, const INTERIOR: bool>(
     scalars: &[u64],
     memory: &[ParamPtr],
     block: &Positions,
@@ -106,11 +106,11 @@ pub(super) unsafe fn best<K: Kernel>(
     match Instructions::best() {
         // SAFETY: the processor has them (`limit`); the rest is the caller's promise.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx512 => unsafe { avx512::<K>(scalars, memory, block, launch) },
+        Instructions::Avx512 => unsafe { avx512::<K, INTERIOR>(scalars, memory, block, launch) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Instructions::Avx2 => unsafe { avx2::<K>(scalars, memory, block, launch) },
+        Instructions::Avx2 => unsafe { avx2::<K, INTERIOR>(scalars, memory, block, launch) },
         // SAFETY: the caller's promise.
-        _ => unsafe { K::items::<Proved<ANY>>(scalars, memory, block, launch) },
+        _ => unsafe { K::items::<Proved<ANY, INTERIOR>>(scalars, memory, block, launch) },
     }
 }

@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 pub struct View<'m, P, T, const D: usize> {
     /// The first element that is accessed.
     first: *mut T,
-    /// Elements from one index to the next, by dimension.
+    /// Elements from one index to the next, by dimension: 1 in the last one, and so not looked at there.
     pitch: [usize; D],
     /// What is accessed: from which index on, and how far.
     low: [usize; D],
@@ -25,6 +25,8 @@ pub struct View<'m, P, T, const D: usize> {
     shape: [usize; D],
     /// All items of the block are inside: at its own position no item needs a check.
     own: bool,
+    /// Nobody but this block uses the elements.
+    pub(super) alone: bool,
     param: usize,
     _elements: PhantomData<(&'m T, P)>,
 }
@@ -37,7 +39,10 @@ impl<P, T, const D: usize> Clone for View<'_, P, T, D> {
 impl<P, T, const D: usize> Copy for View<'_, P, T, D> {}
 
 /// A parameter that is a view.
-pub trait ViewParam {
+///
+/// # Safety
+/// Its views touch memory as its entry says, and no other.
+pub unsafe trait ViewParam {
     /// Type of an element.
     type Element: Shared;
     /// What the body gets.
@@ -56,7 +61,8 @@ pub trait ViewParam {
 
 macro_rules! views {
     ($([$($g:tt)*] $name:ty, $element:ty, $rank:tt, $access:ident $owner:ident;)*) => {$(
-        impl<T: Shared, $($g)*> ViewParam for $name {
+        // SAFETY: what a view of this marker may do says its `At`, `Put` and so on; where, `View::new`.
+        unsafe impl<T: Shared, $($g)*> ViewParam for $name {
             type Element = $element;
             type View<'m> = View<'m, $name, $element, $rank>;
             fn entry() -> Entry {
@@ -109,7 +115,24 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
         };
         let own = !empty && (3 - D..3).all(inside);
         let (pitch, low, shape) = (last(pitch), last(index), last(shape));
-        View { first, pitch, low, size, shape, own, param, _elements: PhantomData }
+        View { first, pitch, low, size, shape, own, alone: false, param, _elements: PhantomData }
+    }
+
+    /// How many elements are accessed.
+    pub(super) fn elements(&self) -> usize {
+        self.size.iter().product()
+    }
+
+    /// The same indices, of elements that lie there, row by row.
+    ///
+    /// # Safety
+    /// They are live, as many as the view has, and for as long as this is used nobody else uses them.
+    pub(super) unsafe fn of_copy(&self, first: *mut T) -> Self {
+        let mut pitch = [1; D];
+        for dim in (1..D).rev() {
+            pitch[dim - 1] = pitch[dim] * self.size[dim];
+        }
+        View { first, pitch, alone: true, ..*self }
     }
 
     /// Where the first element is, if there is one.
@@ -126,7 +149,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
         for (dim, index) in at.iter().enumerate() {
             let from = index.wrapping_sub(self.low[dim]);
             inside &= from < self.size[dim];
-            offset = offset.wrapping_add(from.wrapping_mul(self.pitch[dim]));
+            offset = offset.wrapping_add(self.ahead(dim, from));
         }
         if inside {
             Some(self.first.wrapping_add(offset))
@@ -139,8 +162,14 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     /// Where an element is that is accessed.
     #[inline(always)]
     fn inside(&self, at: [usize; D]) -> *mut T {
-        let from = |dim: usize| at[dim].wrapping_sub(self.low[dim]).wrapping_mul(self.pitch[dim]);
-        self.first.wrapping_add((0..D).map(from).fold(0, usize::wrapping_add))
+        let ahead = |dim: usize| self.ahead(dim, at[dim].wrapping_sub(self.low[dim]));
+        self.first.wrapping_add((0..D).map(ahead).fold(0, usize::wrapping_add))
+    }
+
+    /// Elements to what is so far ahead in a dimension.
+    #[inline(always)]
+    fn ahead(&self, dim: usize, by: usize) -> usize {
+        if dim + 1 < D { by.wrapping_mul(self.pitch[dim]) } else { by }
     }
 
     /// How many dimensions of an index are not shown to be inside of what is accessed.
@@ -154,12 +183,11 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     /// Where the item's own element is.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn own(&self, item: Item<D>) -> Option<*mut T> {
+    pub(super) fn own(&self, item: Item<'_, D>) -> Option<*mut T> {
         if !self.own {
             return self.element(item.at);
         }
-        let from = |dim: usize| item.at[dim].wrapping_sub(self.low[dim]) * self.pitch[dim];
-        Some(self.first.wrapping_add((0..D).map(from).sum()))
+        Some(self.inside(item.at))
     }
 
     /// The extent.
@@ -287,53 +315,53 @@ impl<P, T: Shared, const D: usize> Elements for View<'_, P, T, D> {
     type Element = T;
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<Item<D>> for View<'_, In<T, D>, T, D> {
+impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, In<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
-    fn at(&self, item: Item<D>) -> T {
+    fn at(&self, item: Item<'_, D>) -> T {
         read(self.own(item))
     }
     #[inline(always)]
-    unsafe fn at_proved(&self, item: Item<D>) -> T {
+    unsafe fn at_proved(&self, item: Item<'_, D>) -> T {
         // SAFETY: the caller's promise; else as in `read`.
         unsafe { self.inside(item.at).read() }
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<Item<D>> for View<'_, InOut<T, D>, T, D> {
+impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
-    fn at(&self, item: Item<D>) -> T {
+    fn at(&self, item: Item<'_, D>) -> T {
         read(self.own(item))
     }
     #[inline(always)]
-    unsafe fn at_proved(&self, item: Item<D>) -> T {
+    unsafe fn at_proved(&self, item: Item<'_, D>) -> T {
         // SAFETY: the caller's promise; else as in `read`.
         unsafe { self.inside(item.at).read() }
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, InOut<T, D>, T, D> {
+impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
-    fn put(&mut self, item: Item<D>, value: T) {
+    fn put(&mut self, item: Item<'_, D>, value: T) {
         write(self.own(item), value);
     }
     #[inline(always)]
-    unsafe fn put_proved(&mut self, item: Item<D>, value: T) {
+    unsafe fn put_proved(&mut self, item: Item<'_, D>, value: T) {
         // SAFETY: the caller's promise; else as in `write`.
         unsafe { self.inside(item.at).write(value) };
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> Put<Item<D>> for View<'_, Out<T, D>, T, D> {
+impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, Out<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
-    fn put(&mut self, item: Item<D>, value: T) {
+    fn put(&mut self, item: Item<'_, D>, value: T) {
         write(self.own(item), value);
     }
     #[inline(always)]
-    unsafe fn put_proved(&mut self, item: Item<D>, value: T) {
+    unsafe fn put_proved(&mut self, item: Item<'_, D>, value: T) {
         // SAFETY: the caller's promise; else as in `write`.
         unsafe { self.inside(item.at).write(value) };
     }
@@ -400,6 +428,13 @@ impl<T: Shared, const N: usize> Elements for [T; N] {
     type Element = T;
 }
 #[diagnostic::do_not_recommend]
+impl<T: Shared, const D: usize> At<[usize; D]> for View<'_, In<T, D>, T, D> {
+    #[inline(always)]
+    #[track_caller]
+    fn at(&self, at: [usize; D]) -> T {
+        read(self.element(at))
+    }
+}
 impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
     #[inline(always)]
     #[track_caller]

@@ -8,8 +8,7 @@ use crate::ir::{Body, Label, Let, ParamKind, SiteId, Stmt, Value};
 use crate::op::{Binary, Op};
 use crate::types::Scalar;
 
-/// Turns of a short loop that are to be one. What was measured of a product of matrices is in docs/ARCHITECTURE.md: with
-/// 8 by OpenCL, and with 32 by CUDA, it gains nothing.
+/// Turns of a short loop that the compiler joins: docs/decisions/29-unrolled-loads.md says why 16.
 const UNROLL: usize = 16;
 /// Statements of such a loop, at most.
 const SHORT: usize = 64;

@@ -15,12 +15,12 @@ mod rule;
 
 pub use rule::{Report, Rule, Violation};
 
-use crate::graph::{NodeRef, Noted};
-use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Launched, Layer, Op};
+use crate::graph::{Launched, NodeRef, Noted};
+use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
-    Head, KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome,
-    Notify, Tick, WaitGroup,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome, Notify,
+    Op, Tick, WaitGroup,
 };
 use memory::{Access, How, Memory};
 use order::Lanes;
@@ -200,15 +200,14 @@ impl Validate {
     }
 
     /// What an operation must be, whatever came before.
-    fn check_op(&self, lane: &LaneRef, op: Op<'_>) {
+    fn check_op(&self, lane: &LaneRef, op: Op<'_>, nodes: &[NodeRef]) {
         match op {
-            Op::Copy(_) => {}
-            Op::Replay(nodes) => nodes.iter().for_each(|node| match &node.does {
+            Op::Copy(_) | Op::Join => {}
+            Op::Replay(_) => nodes.iter().for_each(|node| match &node.does {
                 Noted::Copy(_) | Noted::Join => {}
-                Noted::Fill(rects, pattern) => self.check_op(lane, Op::Fill(rects, pattern)),
+                Noted::Fill(rects, pattern) => self.check_op(lane, Op::Fill(rects, pattern), &[]),
                 Noted::Launch(kernel, geometry, params) => {
-                    let (what, args) = (Launched::Loaded(*kernel), Args::new(params));
-                    self.check_launch(lane, what, geometry, &args);
+                    self.check_launch(lane, *kernel, geometry, &Args::new(params));
                 }
             }),
             Op::Fill(rects, pattern) => {
@@ -218,7 +217,9 @@ impl Validate {
                     self.report.add(Rule::Shape, what);
                 }
             }
-            Op::Launch(what, geometry, args) => self.check_launch(lane, what, geometry, args),
+            Op::Launch(kernel, geometry, args) => {
+                self.check_launch(lane, Launched::of(kernel), geometry, args);
+            }
             Op::Hint(_, _, hint) => {
                 if !lane.device.inner.info().caps.hints {
                     self.report
@@ -275,7 +276,8 @@ impl Validate {
     }
 }
 
-fn operands_of(op: Op<'_>) -> Vec<Operand> {
+/// What an operation touches; of a replay, what these nodes do.
+fn operands_of(op: Op<'_>, nodes: &[NodeRef]) -> Vec<Operand> {
     match op {
         Op::Copy(rects) => {
             let both = |r: &CopyRect| {
@@ -294,11 +296,12 @@ fn operands_of(op: Op<'_>) -> Vec<Operand> {
         Op::Switch(mem, bytes, _) => {
             vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], How::Writes)]
         }
-        Op::Replay(nodes) => {
+        Op::Join => Vec::new(),
+        Op::Replay(_) => {
             let all = nodes.iter().enumerate().flat_map(|(at, node)| {
                 let operands = match &node.does {
-                    Noted::Copy(rects) => operands_of(Op::Copy(rects)),
-                    Noted::Fill(rects, pattern) => operands_of(Op::Fill(rects, pattern)),
+                    Noted::Copy(rects) => operands_of(Op::Copy(rects), &[]),
+                    Noted::Fill(rects, pattern) => operands_of(Op::Fill(rects, pattern), &[]),
                     Noted::Launch(_, _, params) => params.iter().map(operand_of).collect(),
                     Noted::Join => Vec::new(),
                 };
@@ -360,6 +363,13 @@ unsafe impl Hooks for Validate {
         Ok(handle)
     }
 
+    fn unload(&self, device: &DeviceRef, handle: KernelHandle) {
+        if !self.lock().loaded.remove(&(device.index, handle)) {
+            self.report.add(Rule::Caps, format!("unloads {handle:?} of device {}", device.index));
+        }
+        device.inner.unload(handle);
+    }
+
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         if req.size == 0 || !req.align.is_power_of_two() {
             self.report.add(Rule::Request, format!("{req:?}"));
@@ -388,17 +398,10 @@ unsafe impl Hooks for Validate {
         device.inner.usm().free(handle);
     }
 
-    fn operation(
-        &self,
-        lane: &LaneRef,
-        head: &HeadRef<'_>,
-        op: Op<'_>,
-        issue: impl FnOnce(&Head<'_>) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
-        self.check_op(lane, op);
-        let nodes = if let Op::Replay(nodes) = op { nodes } else { &[] };
-        self.begin(lane, head, operands_of(op), nodes);
-        let out = issue(&head.inner);
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
+        self.check_op(lane, op, head.nodes);
+        self.begin(lane, head, operands_of(op, head.nodes), head.nodes);
+        let out = lane.inner.enqueue(&head.inner, op);
         let mut state = self.lock();
         let refused = out.is_err();
         if let Some(known) = state.lanes.get(lane.id) {

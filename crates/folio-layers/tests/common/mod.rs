@@ -3,6 +3,7 @@
 
 use folio_core::geom::Box3;
 use folio_core::hal::*;
+use std::cell::Cell;
 use std::sync::Arc;
 
 pub struct Rig {
@@ -69,7 +70,7 @@ pub fn fill(
     waits: &[Wait<'_>],
     mem: MemRef,
 ) -> Result<(), HalError> {
-    lane.fill(&head(tick, waits), &[run(mem, 16)], &[1])
+    lane.enqueue(&head(tick, waits), Op::Fill(&[run(mem, 16)], &[1]))
 }
 
 pub struct Idle;
@@ -91,9 +92,9 @@ pub fn launch(
     waits: &[Wait<'_>],
     params: &[Param],
 ) -> Result<(), HalError> {
-    let kernel = KernelRef::Native(&mut Some(NativeKernel::new(Idle)));
+    let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Idle))));
     let geometry = Geometry::new(1, [1, 1, 4]);
-    lane.launch(&head(tick, waits), kernel, &geometry, &Args::new(params))
+    lane.enqueue(&head(tick, waits), Op::Launch(kernel, &geometry, &Args::new(params)))
 }
 
 pub fn failures(lane: &Arc<dyn Lane>) -> Vec<Tick> {

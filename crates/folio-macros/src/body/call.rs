@@ -181,7 +181,10 @@ impl Walk {
             _ => None,
         };
         if let Some(module) = function {
-            let function = quote_spanned!(method.span() => ::folio::ir::device::#module::#method);
+            let function = match self.limited(call) {
+                Some(limited) => limited,
+                None => quote_spanned!(method.span() => ::folio::ir::device::#module::#method),
+            };
             let given = arguments(call.paren_token.span.join(), quote!(#receiver #(, #natives)*));
             return (quote!(#function #given), tree);
         }

@@ -3,21 +3,29 @@
 //! index are inside, the body does not check it.
 //!
 //! Safety rests on this: an expression here means what it means in the body. So only names have ends that
-//! cannot be assigned to, and of which it is certain (hygiene) which variable they are; and only operations
-//! with which ends compute.
+//! cannot be assigned to, and of which it is certain (hygiene) which variable they are; only constants whose paths
+//! do not have the names of what is around the body alone, such as its mode ([`names`]); and only operations with
+//! which ends compute.
 
 use super::Walk;
+use crate::names;
 use crate::pattern::context;
-use proc_macro2::{TokenStream, TokenTree};
-use quote::quote;
+use proc_macro2::{Literal, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use std::collections::{HashMap, HashSet};
-use syn::{BinOp, Expr, ExprLit, ExprMethodCall, Lit, Member, Pat, Type};
+use syn::{
+    BinOp, Block, Expr, ExprArray, ExprIf, ExprLit, ExprMethodCall, ExprTuple, Lit, Member, Pat,
+    PatSlice, PatTuple, Stmt, Type, UnOp, parse_quote,
+};
 
 /// Tokens of what is known of a name. It is written wherever the name is, so that names made of names would grow
 /// without end.
 const LONGEST: usize = 400;
 
-fn length(tokens: &TokenStream) -> usize {
+/// Types of integers of which ends are known.
+const TYPES: [&str; 6] = ["usize", "isize", "u32", "i32", "u64", "i64"];
+
+pub(super) fn length(tokens: &TokenStream) -> usize {
     let of = |token| match token {
         TokenTree::Group(group) => 2 + length(&group.stream()),
         _ => 1,
@@ -65,6 +73,8 @@ pub struct Known {
     skipped: bool,
     /// Counts what may be outside, for each view and index.
     pub unproved: Vec<TokenStream>,
+    /// Counts guards that are undecided: each, if so.
+    pub undecided: Vec<TokenStream>,
     /// What these are, as text.
     looked_at: HashSet<String>,
 }
@@ -85,6 +95,11 @@ impl Known {
         self.group = Some((at, rank));
     }
 
+    /// Whether it is a kernel of groups.
+    pub(super) fn is_grouped(&self) -> bool {
+        self.group.is_some()
+    }
+
     /// A kernel's local array.
     pub fn local(&mut self, at: u16, ty: &Type) {
         self.locals.insert(at, quote!(<#ty as ::folio::ir::device::LocalParam>));
@@ -93,6 +108,12 @@ impl Known {
     /// A kernel's view.
     pub fn view(&mut self, at: u16, rank: u8) {
         self.views.insert(at, rank);
+    }
+
+    /// Nothing that is looked at is the same as this. What cannot be told apart from others is looked at once more.
+    pub(super) fn is_new(&mut self, count: &TokenStream) -> bool {
+        let mut key = String::new();
+        key_of(count, &mut key).is_none() || self.looked_at.insert(key)
     }
 
     /// A kernel's parameter that nobody assigns to.
@@ -118,13 +139,26 @@ fn number_of(dim: &ExprLit) -> Option<usize> {
     number.base10_parse().ok()
 }
 
-/// Whether ends are those of something that changes from item to item, or from turn to turn.
-fn varies(ends: &TokenStream) -> bool {
-    ends.clone().into_iter().any(|token| match token {
-        TokenTree::Group(group) => varies(&group.stream()),
-        TokenTree::Ident(name) => ["__at", "__in", "turns"].iter().any(|of| name == of),
+/// Whether one of these names is in the tokens.
+pub(super) fn names(tokens: &TokenStream, all: &[&str]) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => names(&group.stream(), all),
+        TokenTree::Ident(name) => all.iter().any(|of| name == of),
         _ => false,
     })
+}
+
+/// Whether ends are those of something that changes from item to item, or from turn to turn.
+fn varies(ends: &TokenStream) -> bool {
+    names(ends, &["__at", "__in", "turns"])
+}
+
+/// What a block gives, if that is all that is in it.
+fn only(block: &Block) -> Option<&Expr> {
+    match block.stmts.as_slice() {
+        [Stmt::Expr(expr, None)] => Some(expr),
+        _ => None,
+    }
 }
 
 impl Walk {
@@ -263,9 +297,17 @@ impl Walk {
                 }
                 _ => None,
             },
+            Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
+                (UnOp::Neg(_), Expr::Lit(ExprLit { lit: Lit::Int(number), .. })) => {
+                    let value: u64 = number.base10_digits().parse().ok()?;
+                    Some(quote!(__Ends::minus_literal(#value)))
+                }
+                _ => None,
+            },
             Expr::Path(path) => match path.path.get_ident().and_then(|n| self.scopes.find(n)) {
                 Some(_) if self.rank_of_item(expr) == Some(1) => Some(quote!(__at[0])),
                 Some(_) => self.known.ends.get(&self.local_of(expr)?).cloned(),
+                None if names::has_macro(path.to_token_stream()) => None,
                 None => Some(quote!(__Ends::of(#path))),
             },
             Expr::Binary(binary) => {
@@ -306,14 +348,42 @@ impl Walk {
                 _ => None,
             },
             Expr::Cast(cast) => match (&*cast.ty, &*cast.expr) {
-                (Type::Path(ty), value) if ty.path.is_ident("usize") => {
+                (Type::Path(ty), value) if TYPES.iter().any(|of| ty.path.is_ident(of)) => {
                     // The name may be that of another type.
                     let ends = self.ends(value)?;
                     Some(quote!(#ends.cast::<#ty>()))
                 }
                 _ => None,
             },
+            Expr::If(branch) => self.ends_of_choice(branch),
             _ => None,
+        }
+    }
+
+    /// The ends of `if test { a } else { b }`.
+    fn ends_of_choice(&self, branch: &ExprIf) -> Option<TokenStream> {
+        let (_, otherwise) = branch.else_branch.as_ref()?;
+        let otherwise = match &**otherwise {
+            Expr::Block(block) if block.label.is_none() => only(&block.block)?,
+            other => other,
+        };
+        let (a, b) = (self.ends(only(&branch.then_branch)?)?, self.ends(otherwise)?);
+        self.is_test(&branch.cond).then(|| quote!(#a.or(#b)))
+    }
+
+    /// Comparisons of what has ends: nothing happens there.
+    fn is_test(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Paren(inner) => self.is_test(&inner.expr),
+            Expr::Group(inner) => self.is_test(&inner.expr),
+            Expr::Unary(unary) => matches!(unary.op, UnOp::Not(_)) && self.is_test(&unary.expr),
+            Expr::Binary(binary) => match binary.op {
+                BinOp::And(_) | BinOp::Or(_) => {
+                    self.is_test(&binary.left) && self.is_test(&binary.right)
+                }
+                _ => self.ends(&binary.left).is_some() && self.ends(&binary.right).is_some(),
+            },
+            _ => false,
         }
     }
 
@@ -334,6 +404,27 @@ impl Walk {
                 let (a, b) = (self.ends(view)?, self.ends(b)?);
                 Some(quote!(#a.minus(#b)))
             }
+            ("max", Some(b)) => {
+                let (a, b) = (self.ends(view)?, self.ends(b)?);
+                Some(quote!(#a.at_least(#b)))
+            }
+            ("min", Some(b)) => {
+                let (a, b) = (self.ends(view)?, self.ends(b)?);
+                Some(quote!(#a.at_most(#b)))
+            }
+            ("clamp", Some(least)) => {
+                let (a, least) = (self.ends(view)?, self.ends(least)?);
+                let most = self.ends(call.args.get(1)?)?;
+                Some(quote!(#a.at_least(#least).at_most(#most)))
+            }
+            ("saturating_add", Some(b)) => {
+                let (a, b) = (self.ends(view)?, self.ends(b)?);
+                Some(quote!(#a.plus_within(#b)))
+            }
+            ("saturating_sub", Some(b)) => {
+                let (a, b) = (self.ends(view)?, self.ends(b)?);
+                Some(quote!(#a.minus_within(#b)))
+            }
             _ => None,
         }
     }
@@ -350,9 +441,23 @@ impl Walk {
 
     fn learnt<'p>(&self, pattern: &'p Pat, value: &Expr, all: &mut Vec<(&'p Pat, TokenStream)>) {
         match (pattern, value) {
-            (Pat::Tuple(names), Expr::Tuple(values)) if names.elems.len() == values.elems.len() => {
-                for (name, value) in names.elems.iter().zip(&values.elems) {
+            (
+                Pat::Tuple(PatTuple { elems: names, .. }),
+                Expr::Tuple(ExprTuple { elems: values, .. }),
+            )
+            | (
+                Pat::Slice(PatSlice { elems: names, .. }),
+                Expr::Array(ExprArray { elems: values, .. }),
+            ) if names.len() == values.len() => {
+                for (name, value) in names.iter().zip(values) {
                     self.learnt(name, value, all);
+                }
+            }
+            (Pat::Slice(names), Expr::MethodCall(call)) => {
+                for (dim, name) in names.elems.iter().enumerate() {
+                    let dim = Literal::usize_unsuffixed(dim);
+                    let ends = self.ends(&parse_quote!(#call[#dim]));
+                    all.extend(ends.map(|ends| (name, ends)));
                 }
             }
             (Pat::Tuple(names), Expr::MethodCall(call)) if is_tuple(call) => {
@@ -386,9 +491,7 @@ impl Walk {
     /// Whether an index is looked at for a whole block; if so, it is from now on.
     pub(super) fn proves(&mut self, view: &Expr, index: &Expr) -> bool {
         self.proof(view, index).is_some_and(|count| {
-            let mut key = String::new();
-            // What cannot be told apart from others is looked at once more.
-            if key_of(&count, &mut key).is_none() || self.known.looked_at.insert(key) {
+            if self.known.is_new(&count) {
                 self.known.unproved.push(count);
             }
             true

@@ -28,7 +28,7 @@ impl Walk {
         if let Expr::Let(condition) = &*branch.cond {
             return self.unsupported(&Expr::Let(condition.clone()));
         }
-        let (cond, cond_tree) = self.condition(&branch.cond);
+        let (cond, cond_tree) = self.condition(branch, |walk| walk.decision(&branch.cond));
         let (then, then_tree) = self.block(&branch.then_branch);
         let Some((_, otherwise)) = &branch.else_branch else {
             return (quote!(if #cond #then), Tree::branch(&cond_tree, &then_tree, None));
@@ -45,7 +45,7 @@ impl Walk {
     }
 
     /// What an `if` or `while` asks.
-    fn condition(&mut self, cond: &Expr) -> Both {
+    fn decision(&mut self, cond: &Expr) -> Both {
         let (native, tree) = self.expr(cond);
         (self.decides(cond, native), tree)
     }
@@ -62,7 +62,7 @@ impl Walk {
                 if let Expr::Let(condition) = &*repeat.cond {
                     return self.unsupported(&Expr::Let(condition.clone()));
                 }
-                let (cond, cond_tree) = self.condition(&repeat.cond);
+                let (cond, cond_tree) = self.decision(&repeat.cond);
                 let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
                 let label = &repeat.label;
                 let tree = Tree::of("while").word(number).part(&cond_tree).part(&tree);
@@ -196,7 +196,7 @@ impl Walk {
         let (from, to) = (self.ends(start), self.ends(end));
         let step = step.map(|step| self.expr(step));
         let over = self.range(range, (first, last), reversed, step.as_ref().map(|both| &both.0));
-        let inclusive = matches!(range.limits, RangeLimits::Closed(_));
+        let inclusive = is_closed(&range.limits);
         self.scopes.enter();
         let pattern = self.scopes.pattern(&repeat.pat, &mut self.errors);
         let known = from.is_some() && to.is_some();
@@ -258,7 +258,11 @@ impl Walk {
             false => range,
         };
         let Some(step) = step else {
-            return turned(quote!(#slot.range((#first) #limits (#last))));
+            let (range, closed) = (quote!((#first) #limits (#last)), is_closed(limits));
+            return match closed && !reversed {
+                true => quote!(#slot.closed::<__M>(#range)),
+                false => turned(quote!(#slot.range(#range))),
+            };
         };
         let at = Span::mixed_site().located_at(step.span());
         let [from, to, by] = ["__from", "__to", "__by"].map(|name| Ident::new(name, at));
@@ -269,4 +273,9 @@ impl Walk {
             #stepped(#range, #by)
         }}
     }
+}
+
+/// `a..=b`
+fn is_closed(limits: &RangeLimits) -> bool {
+    matches!(limits, RangeLimits::Closed(_))
 }

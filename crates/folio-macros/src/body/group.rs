@@ -8,6 +8,7 @@
 use super::strip::Plan;
 use super::subgroup::is_together;
 use super::{Both, Strips, Walk, place_of};
+use crate::combine;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -290,10 +291,13 @@ impl Walk {
         let native = match strips {
             None => each,
             Some(Strips { strip, kept, each: lanes, turns, .. }) => {
-                let all = Ident::new("__strips", Span::mixed_site());
+                let [all, many, rooms] = ["__strips", "__turns", "__rooms"]
+                    .map(|name| Ident::new(name, Span::mixed_site()));
                 quote! {{
                     #(let mut #kept = ::folio::ir::device::Lanes::new();)*
-                    match #group.strips(#turns, &[#(::folio::ir::device::Lanes::most(&#kept)),*]) {
+                    let (#many, #rooms) = (#turns, [#(::folio::ir::device::Lanes::most(&#kept)),*]);
+                    // SAFETY: lanes are of the strip that is asked for their items.
+                    match unsafe { ::folio::ir::device::Group::strips(#group, #many, &#rooms) } {
                         ::core::option::Option::Some(#all) if __M::PROVED => {
                             #(#copies)*
                             for #strip in #all { #lanes }
@@ -318,7 +322,10 @@ impl Walk {
     /// Memory for values of the items.
     fn room(&mut self) -> Ident {
         let room = Ident::new(&format!("__room{}", self.slots.len()), Span::mixed_site());
-        self.slots.push(quote!(let #room = ::folio::ir::device::Room::new();));
+        self.slots.push(quote! {
+            // SAFETY: it is named in one place.
+            let #room = unsafe { ::folio::ir::device::Room::new() };
+        });
         room
     }
 
@@ -345,6 +352,7 @@ impl Walk {
             return nothing();
         };
         let (room, method) = (self.room(), &call.method);
+        let combine = combine::resolved(combine);
         let entry = self.entry(quote_spanned! {combine.span()=>
             <#combine as ::folio::ir::device::Combining>::entry as fn() -> __s::Entry
         });
@@ -484,8 +492,8 @@ impl Walk {
                 }
                 Special::LocalAtomic => Some(quote!(let #name = #name.counting();)),
                 Special::Reduce => Some(match item {
-                    Some(item) => quote!(let #name = #name.of(#item.local_index());),
-                    None => quote!(let #name = #name.of(0);),
+                    Some(item) => quote!(let #name = #name.of(#item);),
+                    None => quote!(let #name = #name.first();),
                 }),
                 Special::None | Special::Atomic | Special::Group(_) => None,
             }

@@ -6,7 +6,10 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashMap;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprMethodCall, GenericArgument, Lit, Pat, PathArguments, Type, UnOp};
+use syn::{
+    BinOp, Expr, ExprMethodCall, GenericArgument, Lit, Pat, PatSlice, PatTuple, PathArguments,
+    Type, UnOp,
+};
 
 /// What the source tells of a number's type.
 #[derive(Clone)]
@@ -57,6 +60,9 @@ const SAME: &[&str] = &[
     "sqrt", "exp", "ln", "sin", "cos", "tan", "floor", "ceil", "trunc", "round", "abs", "min",
     "max", "clamp", "mul_add", "pow", "powf", "powi",
 ];
+
+/// Questions that a number for each dimension answers.
+const PARTS: &[&str] = &["pos", "local_pos", "shape", "size", "count"];
 
 /// Questions that a number answers.
 const POSITIONS: &[&str] = &["index", "local_index", "len", "subgroup_size"];
@@ -153,8 +159,11 @@ impl Walk {
                 }
                 return;
             }
-            (Pat::Tuple(names), Expr::MethodCall(call)) if call.method == "pos" => {
-                for name in &names.elems {
+            (
+                Pat::Tuple(PatTuple { elems, .. }) | Pat::Slice(PatSlice { elems, .. }),
+                Expr::MethodCall(call),
+            ) if PARTS.iter().any(|name| call.method == name) => {
+                for name in elems {
                     self.name_is(name, Kind::position());
                 }
                 return;

@@ -9,6 +9,7 @@ mod choice;
 mod ends;
 mod flow;
 mod group;
+mod guards;
 mod kinds;
 mod lanes;
 mod number;
@@ -27,8 +28,10 @@ use self::ends::Known;
 use self::rights::Access;
 use self::strip::Plan;
 use crate::errors::Errors;
+use crate::names;
 use crate::parameter::Grid;
 use crate::pattern::Scopes;
+use crate::positions;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -67,6 +70,8 @@ pub struct Walk {
     pub kinds: Kinds,
     /// What is known of indices.
     pub known: Known,
+    /// Where the condition holds that is walked, there is less to do than where it does not.
+    unlikely: bool,
     /// The form for strips of items.
     pub plan: Plan,
     /// The number of the first of them.
@@ -189,8 +194,12 @@ impl Walk {
         if let Some(token) = &signature.constness {
             self.refuse(token.span(), "kernels and device functions cannot be `const`; remove it");
         }
-        attributes::refuse(signature.to_token_stream(), &mut self.errors);
-        attributes::refuse(block.to_token_stream(), &mut self.errors);
+        // Those of parameters are refused already.
+        let mut found = self.params.iter().map(|(name, _)| name.unraw().to_string()).collect();
+        for tokens in [signature.to_token_stream(), block.to_token_stream()] {
+            attributes::refuse(tokens.clone(), &mut self.errors);
+            names::refuse(tokens, &mut found, &mut self.errors);
+        }
         self.gives_nothing =
             self.ends_items && matches!(signature.output, syn::ReturnType::Default);
         if self.gives_nothing {
@@ -298,6 +307,8 @@ impl Walk {
             self.scopes.pattern(pat, &mut self.errors);
             return (quote!(let #pat;), Tree::unit());
         };
+        let fitting = positions::fitting(pat, &init.expr);
+        let pat = fitting.as_ref().unwrap_or(pat);
         let private = self.kept(&init.expr);
         let before = self.errors.count();
         let (native, tree) = match private {

@@ -43,7 +43,10 @@ impl Walk {
         if let (UnOp::Neg(_), Expr::Lit(lit)) = (&unary.op, &*unary.expr) {
             return self.literal(lit, true);
         }
+        let turns = matches!(unary.op, UnOp::Not(_));
+        self.unlikely ^= turns;
         let (native, tree) = self.expr(&unary.expr);
+        self.unlikely ^= turns;
         match unary.op {
             UnOp::Neg(token) => {
                 let (slot, entry) = self.operator(token.span, "neg");
@@ -77,9 +80,19 @@ impl Walk {
         }
         let (native, tree) = self.expr(&cast.expr);
         let entry = self.type_entry(ty);
+        let tree = Tree::of("cast").part(&tree).word(entry);
+        if self.narrowed(cast) {
+            let at = Ident::new("__at", Span::mixed_site().located_at(cast.as_token.span));
+            let native = quote_spanned! {at.span()=> {
+                let #at = #native;
+                // SAFETY: `Kernel::undecided` looks at this position.
+                unsafe { ::folio::ir::device::interior::cast::<__M, #ty>(#at) }
+            }};
+            return (native, tree);
+        }
         let function = quote_spanned!(cast.as_token.span => ::folio::ir::device::cast::<_, #ty>);
         let cast = quote_spanned!(cast.as_token.span => #function(#native));
-        (cast, Tree::of("cast").part(&tree).word(entry))
+        (cast, tree)
     }
 
     pub(super) fn binary(&mut self, binary: &ExprBinary) -> Both {
@@ -98,10 +111,13 @@ impl Walk {
             "<<" | ">>" | "&&" | "||" => (a, b),
             _ => self.alike((&binary.left, a), (&binary.right, b)),
         };
-        let (native, entry) = match self.compared(binary, &op) {
+        let (mut native, entry) = match self.compared(binary, &op) {
             Some(function) => (quote_spanned!(binary.span() => #function(#a, #b)), None),
             None => self.operation(binary, &op, a, b),
         };
+        if let Some(there) = self.guard(binary) {
+            native = quote!(::folio::ir::device::interior::is::<__M>(#there, #native));
+        }
         let tree = Tree::of("binary").word(op).part(&tree_a).part(&tree_b);
         let tree = tree.entry(entry).at(place_of(binary.span()));
         (native, tree)

@@ -15,7 +15,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
-use syn::{BinOp, Expr, ExprForLoop, ExprMethodCall, Lit, Local, Pat, RangeLimits};
+use syn::{
+    BinOp, Expr, ExprForLoop, ExprMethodCall, Lit, Local, Pat, PatSlice, PatTuple, RangeLimits,
+};
 
 /// Loops with so many turns at most, which rustc unrolls, are left to the items.
 const SHORT: u64 = 16;
@@ -362,14 +364,17 @@ fn is_known(pattern: &Pat) -> bool {
         Pat::Ident(_) | Pat::Wild(_) => true,
         Pat::Type(typed) => is_known(&typed.pat),
         Pat::Paren(inner) => is_known(&inner.pat),
-        Pat::Tuple(parts) => parts.elems.iter().all(is_known),
+        Pat::Tuple(PatTuple { elems, .. }) | Pat::Slice(PatSlice { elems, .. }) => {
+            elems.iter().all(is_known)
+        }
         _ => false,
     }
 }
 
 /// Something may be divided by zero, in what positions are made of.
-fn divides(expr: &Expr) -> bool {
+pub(super) fn divides(expr: &Expr) -> bool {
     match expr {
+        Expr::If(_) => true,
         Expr::Paren(inner) => divides(&inner.expr),
         Expr::Group(inner) => divides(&inner.expr),
         Expr::Cast(cast) => divides(&cast.expr),
@@ -394,7 +399,9 @@ fn bound(pattern: &Pat, into: &mut Vec<(Ident, bool)>) {
         Pat::Ident(name) => into.push((name.ident.clone(), name.mutability.is_some())),
         Pat::Type(typed) => bound(&typed.pat, into),
         Pat::Paren(inner) => bound(&inner.pat, into),
-        Pat::Tuple(parts) => parts.elems.iter().for_each(|part| bound(part, into)),
+        Pat::Tuple(PatTuple { elems, .. }) | Pat::Slice(PatSlice { elems, .. }) => {
+            elems.iter().for_each(|part| bound(part, into));
+        }
         _ => {}
     }
 }

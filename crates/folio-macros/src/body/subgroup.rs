@@ -1,6 +1,7 @@
 //! Sub-groups: what their items do together, which is only where all of them are (semantics 11.3).
 
 use super::{Both, Walk, place_of};
+use crate::combine;
 use crate::tree::Tree;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -62,6 +63,7 @@ impl Walk {
             let text = format!("say what combines which value: `i.{name}::<Add>(x)`");
             return self.refuse(method.span(), text);
         };
+        let combine = combine::resolved(combine);
         let entry = self.entry(quote_spanned! {combine.span()=>
             <#combine as ::folio::ir::device::Combining>::entry as fn() -> __s::Entry
         });

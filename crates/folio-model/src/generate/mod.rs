@@ -124,7 +124,6 @@ fn sim(rng: &mut Rng, menu: Menu) -> Sim {
         groups: rng.pick(&[Groups::One, Groups::One, Groups::Each, Groups::None]),
         copy_lanes: rng.chance(75),
         peers: rng.chance(50),
-        dear_rows: rng.chance(35),
         late: [rng.pick(&lates), rng.pick(&lates)],
         jitter: rng.pick(&[0, 0, 1, 4]),
         overlap: rng.chance(30),

@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Statements of one launch. More would take minutes.
 const BUDGET: u64 = 1 << 32;
 
+/// Items of a group: all of them are computed at once.
+const MOST_ITEMS: usize = 1 << 20;
+
 /// Runs kernels in IR for [`DeviceSpec::ir`](folio_sim::DeviceSpec::ir): slowly, and as
 /// `docs/semantics.md` says.
 ///
@@ -165,6 +168,16 @@ fn within(touched: &Touched, memory: &ParamPtr) -> bool {
 }
 
 impl IrKernel for Loaded {
+    fn check(&self, geometry: &Geometry) -> Result<(), HalError> {
+        let group = geometry.group.unwrap_or([1; 3]);
+        let items = group.iter().try_fold(1, |items: usize, n| items.checked_mul(*n));
+        if items.is_some_and(|items| items <= MOST_ITEMS) {
+            return Ok(());
+        }
+        let what = format!("a group of {group:?} (the interpreter has {MOST_ITEMS} items at most)");
+        Err(HalError::unsupported(&what))
+    }
+
     unsafe fn run(
         &self,
         geometry: &Geometry,

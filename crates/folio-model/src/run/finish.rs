@@ -1,6 +1,6 @@
 //! The end of a run: everything is read, waited for and dropped, and what is left is noted.
 
-use super::{Doing, Outcome, Record, Runner, Seen, lock};
+use super::{Doing, Outcome, Record, Runner, Seen, idle, lock};
 use crate::handle::Handle;
 use crate::live::Live;
 use crate::program::{Action, BufferSpec, Memory, View, What};
@@ -84,8 +84,14 @@ impl Runner<'_> {
             }
             record.queues.push(told);
         }
-        if let Err(error) = self.world.rt.wait() {
-            record.wrong.push(format!("runtime wait: {error}"));
+        match idle(&self.world.rt) {
+            None => record.wrong.push("runtime wait: no failure of a command".to_owned()),
+            Some(untold) => {
+                let mut told = record.queues.iter().flatten().filter(|(id, _)| untold.contains(id));
+                let again =
+                    told.next().map(|told| format!("runtime wait: {told:?}, which a queue told"));
+                record.wrong.extend(again);
+            }
         }
         let sums = self.world.sim.as_ref().map(|s| (self.world.rt.counters(), s.counters()));
         record.sums = sums;

@@ -11,7 +11,7 @@ use crate::order::Order;
 use crate::program::{Action, Ends, Memory, Program, Step, Ty, View, What};
 use crate::typed::{self, Digest, Job, Place};
 use crate::world::{Told, World, Wrap, chosen, frozen};
-use folio_core::{CommandGroup, Counters, Error, Event, Moves, Result};
+use folio_core::{CommandGroup, Counters, Error, Event, Moves, Result, Runtime};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -88,6 +88,18 @@ impl Outcome {
                 Outcome::OutOfMemory { device, label, bytes: [*asked, *in_use, *limit] }
             }
             other => Outcome::Other(other.to_string()),
+        }
+    }
+}
+
+/// Waits for everything, whatever has failed; the failures that nothing else has told.
+fn idle(rt: &Runtime) -> Option<Vec<u64>> {
+    let mut untold = Vec::new();
+    loop {
+        match rt.wait() {
+            Ok(()) => return Some(untold),
+            Err(Error::Failed(failure)) => untold.push(failure.id()),
+            Err(_) => return None,
         }
     }
 }
@@ -388,12 +400,12 @@ impl Runner<'_> {
             What::Release { buffer, device } => {
                 let device = self.world.rt.devices().get(*device)?.clone();
                 // What is in use would depend on time.
-                self.world.rt.wait().ok()?;
+                idle(&self.world.rt)?;
                 doing.seen.call = Outcome::of(&self.buffer(*buffer)?.release(&device)?);
             }
             What::Assume { view, device } => {
                 let device = self.world.rt.devices().get(*device)?.clone();
-                self.world.rt.wait().ok()?;
+                idle(&self.world.rt)?;
                 let handle = self.buffer(view.buffer)?;
                 doing.seen.call = Outcome::of(&handle.assume(view, &device, step.id)?);
             }

@@ -3,7 +3,8 @@
 use super::launch::{Framed, Ran, three};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Backend, CopyRect, Device, Geometry, HalError, HalErrorKind, Head,
-    HostPtr, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Order, Param, Tick,
+    HostPtr, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Op, Order, Param,
+    Tick,
 };
 use folio_kernel::{Access, ParamKind};
 use folio_model::interp::{self, Arg};
@@ -104,7 +105,7 @@ impl Machine {
         };
         let args = Args { blob: &blob, proved, ..Args::new(&params) };
         let violation = self.work(&mut framed, &params, |lane, head| {
-            lane.launch(head, KernelRef::Loaded(handle), &geometry, &args)
+            lane.enqueue(head, Op::Launch(KernelRef::Loaded(handle), &geometry, &args))
         })?;
         let mut framed = framed.into_iter();
         let mut inside = || {
@@ -148,7 +149,7 @@ impl Machine {
             let pitch = [bytes; 2];
             let rect =
                 CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent: [1, 1, bytes] };
-            self.lane.copy(head, &[rect]).map_err(said("a copy"))
+            self.lane.enqueue(head, Op::Copy(&[rect])).map_err(said("a copy"))
         };
         for (host, device, bytes) in &copies {
             copy(&head(), *host, *device, *bytes)?;

@@ -153,5 +153,5 @@ fn reach(lane: &Arc<dyn Lane>, tick: Tick) -> Result<(), Held> {
 }
 
 fn of(lane: &Arc<dyn Lane>) -> Option<&OpenClLane> {
-    lane.as_any().downcast_ref()
+    lane.downcast_ref()
 }

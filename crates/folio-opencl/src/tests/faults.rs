@@ -2,6 +2,7 @@
 
 use super::*;
 use folio_core::hal::DeviceKind;
+use folio_core::hal::Op;
 
 /// A sum over all elements, by several launches.
 pub(super) const TOTAL: &str = "kernel \"total\" items 1 tile 1
@@ -68,7 +69,7 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     let launch = |kernel, args: &Args<'_>| {
         let group = (kernel == scaled).then_some([1, 1, 16]);
         let geometry = Geometry { group, ..Geometry::new(1, [1, 1, LEN]) };
-        tell(lanes[0].launch(&head(0), KernelRef::Loaded(kernel), &geometry, args));
+        tell(lanes[0].enqueue(&head(0), Op::Launch(KernelRef::Loaded(kernel), &geometry, args)));
     };
     let rows = |src, dst, pitch| {
         let rect = |base| MemRef { base, offset: 0 };
@@ -78,7 +79,7 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     let mut values = [vec![1.0f32; LEN], vec![0.0f32; LEN]];
     let [up, down] = values.each_mut().map(|v| MemBase::Host(HostPtr(v.as_mut_ptr().cast())));
     let whole = |src, dst| CopyRect { extent: [1, 1, 4 * LEN as u64], ..rows(src, dst, 4) };
-    tell(lanes[0].copy(&head(0), &[whole(up, x)]));
+    tell(lanes[0].enqueue(&head(0), Op::Copy(&[whole(up, x)])));
     for proved in [true, false] {
         launch(twice, &Args { proved, ..Args::new(&[param(x, LEN)]) });
     }
@@ -88,18 +89,20 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     let params = [param(x, LEN)];
     launch(scaled, &Args { blob: &blob, arguments: &arguments, ..Args::new(&params) });
     launch(total, &Args { proved: true, ..Args::new(&[param(x, LEN), param(y, 1)]) });
-    let mut task = |_: &dyn std::any::Any| Ok(());
-    let task = KernelRef::Foreign(Foreign::new(&mut task));
-    tell(lanes[0].launch(&head(0), task, &Geometry::new(1, [1; 3]), &Args::new(&[])));
+    let task = |_: &dyn std::any::Any| Ok(());
+    let task = KernelRef::Foreign(Foreign::new(&task));
+    tell(lanes[0].enqueue(&head(0), Op::Launch(task, &Geometry::new(1, [1; 3]), &Args::new(&[]))));
     lanes[0].flush();
     let waits = [Wait { lane: &lanes[0], tick: ticks[0].get() }];
     let gap = FillRect { dst: MemRef { base: y, offset: 4 }, pitch: [0, 32], extent: [1, 9, 4] };
-    tell(lanes[1].fill(&Head { waits: &waits, ..head(1) }, &[gap], &3f32.to_ne_bytes()));
     tell(
-        lanes[1]
-            .copy(&head(1), &[CopyRect { dst: MemRef { base: y, offset: 8 }, ..rows(x, y, 32) }]),
+        lanes[1].enqueue(&Head { waits: &waits, ..head(1) }, Op::Fill(&[gap], &3f32.to_ne_bytes())),
     );
-    tell(lanes[1].copy(&head(1), &[whole(y, down)]));
+    tell(lanes[1].enqueue(
+        &head(1),
+        Op::Copy(&[CopyRect { dst: MemRef { base: y, offset: 8 }, ..rows(x, y, 32) }]),
+    ));
+    tell(lanes[1].enqueue(&head(1), Op::Copy(&[whole(y, down)])));
     for (lane, tick) in lanes.iter().zip(&ticks) {
         lane.flush();
         lane.drive();

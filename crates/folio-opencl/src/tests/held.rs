@@ -5,6 +5,7 @@ use super::*;
 use crate::held::{FEW, MOST};
 use crate::lane::FLUSH_EVERY;
 use folio_core::hal::DeviceKind;
+use folio_core::hal::Op;
 
 /// Launches are enqueued when there are many, when something else is, or when the lane is flushed; the first at once, and
 /// those after it in pairs, in fours, and so on. One that the driver refuses then fails, and no other.
@@ -16,7 +17,7 @@ fn launches_are_held_until_they_are_many() {
     let launch = |proved| {
         let (args, kernel) =
             (Args { proved, ..Args::new(&params) }, KernelRef::Loaded(bench.twice));
-        bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
     };
     let launched =
         |run: &dyn Fn()| calls_of(run).get("clEnqueueNDRangeKernel").copied().unwrap_or(0);
@@ -79,8 +80,8 @@ fn streams_are_begun() {
         for _ in 0..FLUSH_EVERY {
             let args = Args { proved: true, ..Args::new(&params) };
             let (fill, kernel) = ([fill], KernelRef::Loaded(bench.twice));
-            bench.lane.fill(&bench.head(&[]), &fill, &[0; 4]).unwrap();
-            bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+            bench.lane.enqueue(&bench.head(&[]), Op::Fill(&fill, &[0; 4])).unwrap();
+            bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
             bench.lane.drive();
         }
     });
@@ -102,7 +103,7 @@ fn what_is_awaited_has_an_event_of_its_own() {
     let launch = || {
         let args = Args { proved: true, ..Args::new(&params) };
         let kernel = KernelRef::Loaded(bench.twice);
-        bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
     };
     // The first goes at once, and the second is held.
     (0..2).for_each(|_| launch());
@@ -159,7 +160,10 @@ fn sums(len: usize) -> Option<(Bench, impl Fn(&Bench))> {
         let params = [Param { write: false, ..bench.param(len) }, Param { mem, ..one }];
         let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(kernel));
         let args = Args { proved: true, ..Args::new(&params) };
-        bench.lane.launch(&head, kernel, &Geometry::new(1, [1, 1, len]), &args).unwrap();
+        bench
+            .lane
+            .enqueue(&head, Op::Launch(kernel, &Geometry::new(1, [1, 1, len]), &args))
+            .unwrap();
     };
     Some((bench, sum))
 }
@@ -205,7 +209,7 @@ fn what_is_held_on_a_loss_has_failed() {
     // One at once, then two together; and what is not enough for four.
     for _ in 0..6 {
         let kernel = KernelRef::Loaded(bench.twice);
-        bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
     }
     third.launch(256, true);
     refuse("clEnqueueMarkerWithWaitList", 0);

@@ -5,6 +5,7 @@ use crate::cl::memory_gone;
 use crate::device::Loaded;
 use crate::module::Text;
 use crate::platform::{platforms, version};
+use folio_core::hal::Op;
 use folio_core::ir::emit::Dialect;
 use opencl_sys::CL_BUILD_PROGRAM_FAILURE;
 
@@ -18,7 +19,7 @@ fn blocks_are_what_the_kernel_takes() {
         bench.launch(bench.len, true);
         bench.launch(bench.len, false);
         bench.holds(2);
-        let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+        let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
         let loaded = device.0.loaded(bench.twice).unwrap();
         let Loaded::Function(twice) = loaded else { panic!("it is a function") };
         let threads = twice.0.text(true).built.get().unwrap().as_ref().unwrap().block;
@@ -32,13 +33,28 @@ fn blocks_are_what_the_kernel_takes() {
     MOST_ITEMS.set(usize::MAX);
 }
 
+/// Code that is unloaded is gone. Other code stays, and its handle does not come again.
+#[test]
+fn unloading_drops_one_kernel_only() {
+    let Some(bench) = Bench::open(64) else { return };
+    let load = || bench.device.load(&KernelSource::Ir(&parse(TWICE).unwrap())).unwrap();
+    let (first, device) = (load(), bench.device.downcast_ref::<OpenClDevice>().unwrap());
+    bench.device.unload(first);
+    assert!(device.0.loaded(first).is_err());
+    assert!(![first, bench.twice].contains(&load()));
+    bench.copy(&mut [1.0; 64], true);
+    bench.launch(64, true);
+    bench.holds(1);
+    assert!(bench.failures().is_empty());
+}
+
 /// A driver refuses the text of several items for each thread: launches take the one of one item. Where there
 /// is no other text the launch has failed, and says why.
 #[test]
 fn a_text_that_the_driver_refuses() {
     let Some(bench) = Bench::open(1 << 21) else { return };
     bench.copy(&mut vec![1.0; 1 << 21], true);
-    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+    let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
     let loaded = device.0.loaded(bench.twice).unwrap();
     let Loaded::Function(twice) = loaded else { panic!("it is a function") };
     let refuse = |text: &Text| {
@@ -97,7 +113,7 @@ fn a_text_that_launches_can_do_without_is_asked_for_rarely() {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(bench) = Bench::open(1 << 20) else { return };
     bench.copy(&mut vec![1.0; 1 << 20], true);
-    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+    let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
     let loaded = device.0.loaded(bench.twice).unwrap();
     let Loaded::Function(twice) = loaded else { panic!("it is a function") };
     let units = u64::from(device.0.info.compute_units);
@@ -131,7 +147,7 @@ fn arguments_are_set_where_they_differ() {
         let args = Args { proved: true, ..Args::new(&params) };
         let (head, kernel) = (of.head(&[]), KernelRef::Loaded(of.twice));
         let calls = calls_of(|| {
-            of.lane.launch(&head, kernel, &geometry, &args).unwrap();
+            of.lane.enqueue(&head, Op::Launch(kernel, &geometry, &args)).unwrap();
             of.enqueue();
         });
         calls.get(SET).copied().unwrap_or(0)
@@ -188,7 +204,7 @@ fn floats_are_what_the_device_says() {
     }";
     let Some(bench) = Bench::open(3) else { return };
     let caps = bench.device.info().caps.clone();
-    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+    let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
     let options = Dialect::OpenCl.options(device.0.target.exact);
     let (name, source) = ("floats", Source::OpenClC(FLOATS));
     let floats = bench.device.load(&KernelSource::Opaque { name, source, options }).unwrap();
@@ -197,7 +213,7 @@ fn floats_are_what_the_device_says() {
     let (params, arguments) = ([bench.param(3)], [Argument::Memory(0)]);
     let args = Args { arguments: &arguments, ..Args::new(&params) };
     let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(floats));
-    bench.lane.launch(&head, kernel, &Geometry::new(1, [1; 3]), &args).unwrap();
+    bench.lane.enqueue(&head, Op::Launch(kernel, &Geometry::new(1, [1; 3]), &args)).unwrap();
     bench.copy(&mut values, false);
     assert!(bench.failures().is_empty());
     let [half, third, root] = values;
@@ -247,7 +263,10 @@ fn kernels_run_in_the_groups_that_they_ask_for() {
         let params = [bench.param(bench.len)];
         let args = Args { arguments: &arguments, ..Args::new(&params) };
         bench.copy(&mut vec![0.0; bench.len], true);
-        bench.lane.launch(&bench.head(&[]), KernelRef::Loaded(sizes), &geometry, &args).unwrap();
+        bench
+            .lane
+            .enqueue(&bench.head(&[]), Op::Launch(KernelRef::Loaded(sizes), &geometry, &args))
+            .unwrap();
         let mut values = vec![0.0; bench.len];
         bench.copy(&mut values, false);
         assert!(values == vec![20416.0; bench.len], "{:?}", &values[..4]);

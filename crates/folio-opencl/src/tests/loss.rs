@@ -1,6 +1,7 @@
 //! Losses, and lanes that wait for each other.
 
 use super::*;
+use folio_core::hal::Op;
 
 /// A device that is lost takes nothing more at once; that it is lost is told when nothing of it touches memory any more,
 /// on whatever lane: what waits for that may be given back then.
@@ -15,13 +16,13 @@ fn a_loss_is_told_when_all_is_over() {
     let at = vec![0.0f32; 256].leak().as_mut_ptr();
     other.copy_some(at, 256, false);
     other.lane.flush();
-    bench.lane.copy(&bench.head(&[]), &[]).unwrap();
+    bench.lane.enqueue(&bench.head(&[]), Op::Copy(&[])).unwrap();
     refuse("clEnqueueMarkerWithWaitList", 0);
     let soon = || Some(Instant::now() + Duration::from_millis(20));
     assert_eq!(bench.lane.wait(bench.last.get() + 1, soon()), Ok(false));
     was_refused();
     let head = bench.head(&[]);
-    let refused = bench.lane.copy(&head, &[]).unwrap_err();
+    let refused = bench.lane.enqueue(&head, Op::Copy(&[])).unwrap_err();
     assert!(matches!(refused.kind, HalErrorKind::Lost), "{refused}");
     assert!(bench.device.lane(LaneKind::Compute, 0).is_err());
     for lane in [&bench, &other, &third] {
@@ -119,19 +120,20 @@ fn lanes_are_seen_after_those_that_they_waited_for() {
 #[test]
 fn no_task_is_called_on_a_lost_device() {
     let Some(bench) = Bench::open(256) else { return };
-    let mut calls = 0;
-    let mut launch = || {
-        let mut task = |_: &dyn std::any::Any| {
-            calls += 1;
+    let calls = Cell::new(0);
+    let launch = || {
+        let task = |_: &dyn std::any::Any| {
+            calls.set(calls.get() + 1);
             Ok(())
         };
         let (kernel, geometry) =
-            (KernelRef::Foreign(Foreign::new(&mut task)), Geometry::new(1, [1; 3]));
-        let launched = bench.lane.launch(&bench.head(&[]), kernel, &geometry, &Args::new(&[]));
-        (launched, calls)
+            (KernelRef::Foreign(Foreign::new(&task)), Geometry::new(1, [1; 3]));
+        let launched =
+            bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &Args::new(&[])));
+        (launched, calls.get())
     };
     assert!(matches!(launch(), (Ok(()), 1)));
-    let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+    let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
     device.0.lost.set(Lost::new("a test")).unwrap();
     let (refused, calls) = launch();
     assert!(matches!(refused, Err(error) if matches!(error.kind, HalErrorKind::Lost)));
@@ -177,7 +179,7 @@ fn who_fails_waits_all_the_same() {
     let calls = calls_of(|| {
         let failed = KernelRef::Loaded(KernelHandle(u64::MAX));
         let (geometry, args) = (Geometry::new(1, [1; 3]), Args::new(&[]));
-        second.lane.launch(&second.head(&waits), failed, &geometry, &args).unwrap();
+        second.lane.enqueue(&second.head(&waits), Op::Launch(failed, &geometry, &args)).unwrap();
     });
     assert_eq!(calls.get("clEnqueueBarrierWithWaitList"), Some(&1), "{calls:?}");
     assert_eq!(calls.get("clEnqueueNDRangeKernel"), None, "{calls:?}");
@@ -194,7 +196,7 @@ fn a_device_that_is_not_available_is_lost() {
     was_refused();
     assert!(bench.failures().iter().all(|(_, e)| !matches!(e.kind, HalErrorKind::Lost)));
     assert!(bench.lane.wait(bench.last.get(), None).is_err());
-    assert!(bench.lane.copy(&bench.head(&[]), &[]).is_err());
+    assert!(bench.lane.enqueue(&bench.head(&[]), Op::Copy(&[])).is_err());
 }
 
 /// It is also lost for its lanes if somebody else is told so: who allocates, loads, or asks about a launch.
@@ -224,7 +226,7 @@ fn a_loss_that_calls_of_the_device_are_told() {
         let told = call(&bench, one);
         was_refused();
         assert!(told.is_some_and(|error| matches!(error.kind, HalErrorKind::Lost)), "{function}");
-        assert!(bench.lane.copy(&bench.head(&[]), &[]).is_err(), "{function}");
+        assert!(bench.lane.enqueue(&bench.head(&[]), Op::Copy(&[])).is_err(), "{function}");
         assert!(bench.lane.wait(bench.last.get(), None).is_err(), "{function}");
     }
 }

@@ -5,6 +5,7 @@ use super::*;
 use crate::Capabilities;
 use crate::cl::{Buffer, memory_gone};
 use crate::memory::{Known, LOOKED_UP, Pointer};
+use folio_core::hal::Op;
 use folio_core::{Usm, UsmKind};
 use opencl_sys::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
 
@@ -28,7 +29,7 @@ fn with_addresses() -> Option<(Arc<OpenClDevice>, MutexGuard<'static, ()>)> {
     }
     // SAFETY: the tests keep the HAL's contract.
     let core = unsafe { backend.open(0, Notify::none()) }.unwrap();
-    let core = core.as_any().downcast_ref::<OpenClDevice>().unwrap().0.clone();
+    let core = core.downcast_ref::<OpenClDevice>().unwrap().0.clone();
     let device = Arc::new(OpenClDevice(core));
     if device.0.svm == Svm::None {
         println!("skipped: opencl memory: it has no addresses");
@@ -213,7 +214,7 @@ fn linked_memory_is_mapped_and_not_copied() {
         [Side::HostReads, Side::Device, Side::HostWrites, Side::Device, Side::HostOverwrites];
     let calls = calls_of(|| {
         for to in sides {
-            bench.lane.switch(&bench.head(&[]), mem, 4096, to).unwrap();
+            bench.lane.enqueue(&bench.head(&[]), Op::Switch(mem, 4096, to)).unwrap();
         }
     });
     assert_eq!(calls.get("clEnqueueMapBuffer"), Some(&3), "{calls:?}");
@@ -224,7 +225,7 @@ fn linked_memory_is_mapped_and_not_copied() {
     assert!(bench.failures().is_empty());
     usm.free(made.handle);
     // What is not linked is not mapped, and a driver without memory is told with the sizes.
-    bench.lane.switch(&bench.head(&[]), bench.memory, 1024, Side::HostReads).unwrap();
+    bench.lane.enqueue(&bench.head(&[]), Op::Switch(bench.memory, 1024, Side::HostReads)).unwrap();
     bench.finish();
     assert!(
         matches!(bench.failures()[..], [(_, ref e)] if matches!(e.kind, HalErrorKind::Unsupported))
@@ -278,7 +279,7 @@ impl Doing {
             let (src_pitch, dst_pitch) = ([bytes; 2], [bytes; 2]);
             let rect =
                 CopyRect { src: *from, src_pitch, dst: to, dst_pitch, extent: [1, 1, bytes] };
-            bench.lane.copy(&bench.head(&[]), &[rect]).unwrap();
+            bench.lane.enqueue(&bench.head(&[]), Op::Copy(&[rect])).unwrap();
         };
         match does {
             Does::Launch { proved } => bench.launch(bench.len, proved),
@@ -289,7 +290,7 @@ impl Doing {
                 let args = Args { proved: true, ..Args::new(&params) };
                 let (kernel, geometry) =
                     (KernelRef::Loaded(*total), Geometry::new(1, [1, 1, bench.len]));
-                bench.lane.launch(&bench.head(&[]), kernel, &geometry, &args).unwrap();
+                bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
             }
         }
     }
@@ -408,7 +409,7 @@ fn the_largest_allocation() {
 fn what_is_remembered_goes_with_the_memory() {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(bench) = Bench::open(64) else { return };
-    let core = &bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap().0;
+    let core = &bench.device.downcast_ref::<OpenClDevice>().unwrap().0;
     let (memory, usm) = (&core.shared.memory, bench.device.usm());
     let mut known = Known::default();
     let mut pointers = |handles: &[u64]| {
@@ -459,7 +460,7 @@ fn what_is_remembered_goes_with_the_memory() {
 #[test]
 fn parts_are_as_the_whole() {
     let Some(bench) = Bench::open(1) else { return };
-    let core = &bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap().0;
+    let core = &bench.device.downcast_ref::<OpenClDevice>().unwrap().0;
     let (context, half) = (&core.shared.context, core.target.part_align);
     for flags in [CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY] {
         // SAFETY: nothing of the host's.

@@ -1,6 +1,7 @@
 //! Words of launches in memory that the host and a CPU share.
 
 use super::*;
+use folio_core::hal::Op;
 
 /// Writes its number to its first items.
 const PUT: &str = "kernel \"put\" items 1 tile 1
@@ -22,7 +23,7 @@ impl Puts {
     /// Where words are by value, and where there is no device, nothing of this is.
     fn open() -> Option<Puts> {
         let bench = Bench::with(OpenClBackend::new(), 64)?;
-        let device = bench.device.as_any().downcast_ref::<OpenClDevice>().unwrap();
+        let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
         if !device.0.has_addresses() {
             println!("skipped: opencl words: the device is no CPU, or shares no memory");
             return None;
@@ -40,7 +41,7 @@ impl Puts {
         let args = Args { blob: &blob, proved: true, ..Args::new(&params) };
         let (kernel, geometry) = (KernelRef::Loaded(self.put), Geometry::new(1, [1; 3]));
         let head = self.bench.head(&[]);
-        self.bench.lane.launch(&head, kernel, &geometry, &args).unwrap();
+        self.bench.lane.enqueue(&head, Op::Launch(kernel, &geometry, &args)).unwrap();
     }
 
     fn values(&self) -> Vec<f32> {
@@ -132,7 +133,7 @@ fn timestamps_begin_when_they_are_asked_for() {
     let launch = |timed| {
         let args = Args { proved: true, ..Args::new(&params) };
         let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(bench.twice));
-        bench.lane.launch(&Head { timed, ..head }, kernel, &geometry, &args).unwrap();
+        bench.lane.enqueue(&Head { timed, ..head }, Op::Launch(kernel, &geometry, &args)).unwrap();
     };
     // Where the driver refuses the other queue, or what it waits for, that command fails, and the next one tries again.
     let steps = ["clCreateCommandQueue", "clFlush", "clEnqueueBarrierWithWaitList"];

@@ -1,4 +1,4 @@
-//! Below the engine nothing is checked: whoever opens a device answers for what is done with it.
+//! Below the engine nothing is checked: the code that opens a device answers for its use.
 use folio::hal::{Backend, Notify};
 
 fn main() {

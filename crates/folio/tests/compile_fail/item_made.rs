@@ -1,4 +1,4 @@
-//! KRN-02: nobody but a launch makes items.
+//! KRN-02: only a launch makes items.
 use folio::ClosureItem;
 
 fn main() {

@@ -79,7 +79,7 @@ fn makes_variants(i: Item, x: In<f32>, y: Out<f32>) {
     y[i] = 1.0;
 }
 
-// The callee is imported, which finds out whether it has a type, as `#[device_fn]` have: so rustc misses an import.
+// The import of the callee asks for a type, as `#[device_fn]` have: rustc misses an import.
 #[kernel]
 fn calls_nothing(i: Item, x: In<f32>, y: Out<f32>) {
     y[i] = nowhere(x[i]);

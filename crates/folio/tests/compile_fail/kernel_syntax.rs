@@ -1,4 +1,4 @@
-//! KRN-06: what kernels do not support is refused where it stands, and the message says what to write.
+//! KRN-06: what kernels do not support is refused where it stands, with what to write instead.
 use folio::prelude::*;
 
 const LIMIT: i32 = 3;

@@ -1,4 +1,4 @@
-//! KRN-06: a value of another type is one error, which suggests a cast of the value that was written.
+//! KRN-06: a value of another type is one error, which suggests a cast of that value.
 
 use folio::prelude::*;
 

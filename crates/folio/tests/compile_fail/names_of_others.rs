@@ -1,4 +1,4 @@
-//! KRN-06: what a kernel's names mean is said by Folio and the language, and not by what has the same name at the user's.
+//! KRN-06: Folio and the language say what a kernel's names mean, not the user's own items.
 use folio::prelude::*;
 
 const D: usize = 2;
@@ -7,7 +7,7 @@ const D: usize = 2;
 trait Place {
     fn pos(self) -> (usize,);
 }
-impl Place for Item {
+impl Place for Item<'_> {
     fn pos(self) -> (usize,) {
         (1 << 40,)
     }
@@ -52,7 +52,7 @@ fn by_a_bound<T: Ones>(i: Item, x: In<T>, y: Out<u32>) {
 
 mod plane {
     use folio::prelude::{InOut, kernel};
-    type Item = folio::Item<2>;
+    type Item<'i> = folio::Item<'i, 2>;
 
     #[kernel]
     fn by_an_alias(i: Item, y: InOut<f32>) {

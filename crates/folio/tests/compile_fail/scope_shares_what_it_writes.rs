@@ -1,4 +1,4 @@
-//! While a scope writes a slice, nobody else uses it. POL-05
+//! While a scope writes a slice, no other code uses it. POL-05
 fn main() {
     let rt = folio::runtime().unwrap();
     let mut data = vec![1u32; 4];

@@ -302,17 +302,17 @@ fn tuples(i: Item, x: In<i32>, y: Out<i32>) {
     y[i] = sum + V2::<i32>::ONES.x;
 }
 
-/// Names that are the macro's own, keywords, shadowing.
+/// Names with underscores, keywords, shadowing.
 #[kernel]
 fn r#match(r#type: Item, r#in: In<i32>, r#mut: i32, r#static: i32, r#fn: Out<i32>) {
-    let __v = r#in[r#type];
-    let __w = __v + 1;
-    let __w = __w * r#mut;
-    let __by = 2;
-    let mut k = [__w, __by];
+    let _v = r#in[r#type];
+    let _w = _v + 1;
+    let _w = _w * r#mut;
+    let _by = 2;
+    let mut k = [_w, _by];
     k[0] += {
-        let __w = r#static;
-        __w - __v
+        let _w = r#static;
+        _w - _v
     };
     let none = 5;
     let r#loop = V2 { x: k[0], y: k[1] };

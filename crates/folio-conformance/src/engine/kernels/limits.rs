@@ -106,3 +106,65 @@ pub(super) fn groups_combine_beside_large_local_memory(rig: &Rig) -> Outcome {
     }
     Ok(())
 }
+
+#[kernel]
+fn reduces(g: Group, y: OutGroup<u64>) {
+    let sum = g.reduce::<Add>(|i| i.local_index() as u64);
+    y[g] = sum;
+}
+
+#[kernel]
+fn scans(g: Group, y: OutGroup<u64>) {
+    let before = g.exclusive_scan::<Add>(|i| i.local_index() as u64);
+    let last = g.reduce::<Max>(|i| before[i]);
+    y[g] = last;
+}
+
+#[kernel]
+fn keeps(g: Group, y: OutGroup<u64>) {
+    let kept = g.private(7u64);
+    g.each(|i| kept[i] += i.local_index() as u64);
+    let last = g.reduce::<Max>(|i| kept[i]);
+    y[g] = last;
+}
+
+#[kernel]
+fn gives(g: Group, y: OutGroup<u64>, total: Reduce<u64, Add>) {
+    g.each(|i| total.give(i.local_index() as u64));
+    y[g] = 1;
+}
+
+/// ERR-01, KRN-08: a group for which no device has memory is refused at once, with the limit.
+pub(super) fn groups_have_a_limit(rig: &Rig) -> Outcome {
+    const VAST: usize = 1 << 40;
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let (mut y, mut total) = (rig.rt.buffer::<u64>(1)?, rig.rt.buffer::<u64>(1)?);
+        let in_one_group = |n: usize, nth: usize, y: &mut Buffer<u64>, total: &mut Buffer<u64>| {
+            let items = Items::from(n).groups([n]);
+            match nth {
+                0 => q.run(items, reduces(y)),
+                1 => q.run(items, scans(y)),
+                2 => q.run(items, keeps(y)),
+                _ => q.run(items, gives(y, total)),
+            }
+        };
+        for nth in 0..4 {
+            let error = match in_one_group(VAST, nth, &mut y, &mut total) {
+                Err(Error::Device { cause, .. }) => cause,
+                Err(other) => return Err(other.into()),
+                Ok(_) => return Err(Stop::Failed(format!("kernel {nth}: a group of 2^40 items"))),
+            };
+            ensure!(matches!(error.kind, HalErrorKind::Unsupported), "{error}");
+            let says_limit =
+                error.to_string().contains("limit") || error.to_string().contains("most");
+            ensure!(says_limit, "{error}");
+        }
+        for (nth, wanted) in [28, 21, 14, 1].into_iter().enumerate() {
+            in_one_group(8, nth, &mut y, &mut total)?;
+            ensure_eq!(y.to_vec()?, [wanted], "kernel {nth}");
+        }
+        ensure_eq!(total.to_vec()?, [28]);
+    }
+    Ok(())
+}

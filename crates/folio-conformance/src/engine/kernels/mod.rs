@@ -10,6 +10,7 @@ mod groups;
 mod language;
 mod limits;
 mod outside;
+mod positions;
 mod rare;
 mod ways;
 
@@ -27,6 +28,7 @@ use groups::*;
 use language::*;
 use limits::*;
 use outside::*;
+use positions::*;
 use rare::*;
 use ways::*;
 
@@ -55,6 +57,7 @@ tests![
     groups_accumulate,
     groups_may_be_left,
     group_sizes_are_checked,
+    groups_have_a_limit,
     local_memory_has_bounds,
     local_memory_has_a_limit,
     anyone_may_write,
@@ -66,6 +69,7 @@ tests![
     data_dependent_indices_read_everything,
     outputs_are_discarded_where_the_launch_is,
     items_have_their_positions,
+    positions_are_arrays_and_tuples,
     rows_of_any_width,
     interiors_and_edges,
     boxes_fail_together,

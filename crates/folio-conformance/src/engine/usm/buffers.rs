@@ -152,3 +152,59 @@ pub(super) fn buffers_over_pointers(rig: &Rig) -> Outcome {
     }
     Ok(())
 }
+
+/// DEP-05: one command that names memory twice, by way of what it belongs to and of a buffer over a pointer to it, or of
+/// two such buffers.
+pub(super) fn memory_of_two_owners_in_one_command(rig: &Rig) -> Outcome {
+    let over = |at: UsmPtr, len: usize| {
+        // SAFETY: what the memory belongs to lives longer, and no two commands that use it run at the same time.
+        unsafe { rig.rt.buffer_over::<i32>(at, len, true) }
+    };
+    for device in rig.rt.devices() {
+        let q = rig.rt.queue_on(&device)?;
+        for kind in kinds(rig, &device)? {
+            let mut usm = rig.rt.usm::<i32>(&device, kind, 16)?;
+            let mut x = over(further(usm.pointer(), 16)?, 8)?;
+            let mut y = over(further(usm.pointer(), 40)?, 4)?;
+            // The buffer is elements 4 to 12 of the whole, the other one 10 to 14.
+            refused!(q.run(8, copies(usm.slice(0, 8)?, &mut x)), Error::Aliasing { .. });
+            refused!(q.run(8, copies(&x, usm.slice_mut(8, 8)?)), Error::Aliasing { .. });
+            let (last, to_last) = (usm.slice(11, 1)?, x.slice_mut([7], [1])?);
+            refused!(q.run(1, copies(last, to_last)), Error::Aliasing { .. });
+            refused!(q.run(4, copies(x.slice([4], [4])?, &mut y)), Error::Aliasing { .. });
+            refused!(q.run(2, copies(&y, x.slice_mut([6], [2])?)), Error::Aliasing { .. });
+            // Elements 7 and 11, in two rows.
+            let column = |at: usize, x: &mut Buffer<i32>| {
+                q.submit(|cg| {
+                    cg.read(usm.window([4, 4], [1, 3], [2, 1])?);
+                    cg.fill(x.slice_mut([at], [1])?, 1);
+                    Ok(())
+                })
+            };
+            for at in [3, 7] {
+                refused!(column(at, &mut x), Error::Aliasing { .. });
+            }
+            column(5, &mut x)?.wait()?;
+            // Where they do not meet, or nothing is written.
+            q.run(4, copies(usm.slice(0, 4)?, &mut x))?.wait()?;
+            q.run(4, copies(&x, usm.slice_mut(12, 4)?))?.wait()?;
+            q.run(2, copies(&y, x.slice_mut([4], [2])?))?.wait()?;
+            q.submit(|cg| {
+                cg.read(&x);
+                cg.read(&usm);
+                cg.update(&y);
+                Ok(())
+            })?;
+            rig.rt.wait()?;
+        }
+    }
+    let mut own = vec![1i32; 8];
+    let at = rig.rt.host_pointer(own.as_mut_ptr().cast(), 32);
+    let (x, mut y) = (over(at, 6)?, over(further(at, 8)?, 6)?);
+    let q = rig.queue()?;
+    refused!(q.run(6, copies(&x, &mut y)), Error::Aliasing { .. });
+    q.run(2, copies(&x, y.slice_mut([4], [2])?))?.wait()?;
+    rig.rt.wait()?;
+    drop((x, y, own));
+    Ok(())
+}

@@ -26,7 +26,7 @@ fn loom_a_loss_meets_a_waiter() {
         let id = waiter.join().unwrap();
         assert_eq!(failed(&model, stamp).id, id);
         assert_eq!(model.reported(), 1);
-        assert!(model.engine.enter(|ledger| ledger.lanes[0].idle()));
+        assert!(model.engine.enter(|ledger| ledger.timeline.lanes[0].idle()));
     });
 }
 

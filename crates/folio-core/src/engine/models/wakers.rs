@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::foreign::Task;
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::task::{Wake, Waker};
 
 /// What a thread that runs a future sleeps on.
@@ -24,7 +24,7 @@ fn block_on(model: &Model, stamp: Stamp) -> Outcome {
             if let Some((lane, _)) = ledger.waits_for_tick(stamp) {
                 ledger.poll(lane);
             }
-            (ledger.wake_when_done(stamp, &mut waker), ledger.outcome(stamp))
+            (ledger.wake_when_done(stamp, &mut waker), ledger.timeline.outcome(stamp))
         });
         if !pending {
             return outcome;

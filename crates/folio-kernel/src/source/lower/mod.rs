@@ -321,6 +321,10 @@ impl Lower {
             (Pattern::Tuple(patterns), Given::Tuple(parts)) => {
                 patterns.iter().zip(parts).try_for_each(|(pattern, part)| self.bind(pattern, part))
             }
+            (Pattern::Tuple(patterns), Given::Shape(extents)) => {
+                let extents = extents.into_iter().map(Given::Value);
+                patterns.iter().zip(extents).try_for_each(|(pattern, of)| self.bind(pattern, of))
+            }
             (Pattern::Tuple(patterns), given) => {
                 let value = self.value(given)?;
                 for (at, pattern) in patterns.iter().enumerate() {

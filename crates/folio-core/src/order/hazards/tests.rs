@@ -42,7 +42,7 @@ fn summary(deps: &Deps, done: &BTreeSet<Stamp>) -> (HashMap<LaneId, u64>, BTreeM
     let mut order = HashMap::new();
     let mut flow = BTreeMap::new();
     for dep in deps.iter().filter(|d| !done.contains(&d.stamp)) {
-        if let crate::engine::stamp::When::Placed(lane, tick) = dep.stamp.when() {
+        if let crate::order::stamp::When::Placed(lane, tick) = dep.stamp.when() {
             let latest = order.entry(lane).or_insert(0);
             *latest = tick.max(*latest);
         }

@@ -1,3 +1,4 @@
 //! From accesses to dependencies. Pure.
 
 pub(crate) mod hazards;
+pub(crate) mod stamp;

@@ -7,8 +7,8 @@
 //! A *flow* dependency is one along which data, and so failure, travels: from a writer, or from the
 //! copy that brought the data. Most others only order; see [`Flow`].
 
-use crate::engine::stamp::{LaneId, Stamp};
 use crate::geom::{Box3, Dims};
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, PageMap};
 use smallvec::SmallVec;
 

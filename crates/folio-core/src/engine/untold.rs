@@ -1,0 +1,149 @@
+//! Failures that no call has returned, and work that is left at the end: nothing of it is silent.
+//!
+//! A root failure is *told* once a call has returned it: a wait, a read or a guard, a future, an event's
+//! `status`. [`Runtime::wait`](crate::Runtime::wait) returns, one by one, those that are not. Whoever has no
+//! handler reads of the rest on standard error: when the last handle of the runtime goes, since nothing can ask
+//! from then on, and of each that is found after that at once. The flag in the failure decides, so each has one
+//! line at most.
+
+use super::wait::{in_kernel, in_task_of};
+use super::{Engine, contain};
+use crate::error::{Failure, Unfinished, listed};
+use crate::notice;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// How many are kept for `Runtime::wait`; of more, only the number.
+const MOST_UNTOLD: usize = 1000;
+/// How many lines are written at the end.
+const MOST_LINES: usize = 16;
+/// How many operations that have not ended a line names.
+const MOST_NAMED: usize = 3;
+
+/// Root failures that no call has returned, the oldest first, and some that were told meanwhile.
+#[derive(Default)]
+pub(crate) struct Untold {
+    kept: VecDeque<Arc<Failure>>,
+    /// Beyond those.
+    more: usize,
+}
+
+impl Untold {
+    /// Keeps one more. What comes back is told, or too much; it may hold something of the user's, whose drop
+    /// is foreign code.
+    pub(crate) fn keep(&mut self, failure: Arc<Failure>) -> Vec<Arc<Failure>> {
+        let mut over = Vec::new();
+        if self.kept.len() == MOST_UNTOLD {
+            let told: VecDeque<_>;
+            (self.kept, told) = self.kept.drain(..).partition(|failure| failure.untold());
+            over.extend(told);
+        }
+        while let Some(told) = self.kept.pop_front_if(|failure| !failure.untold()) {
+            over.push(told);
+        }
+        if self.kept.len() < MOST_UNTOLD {
+            self.kept.push_back(failure);
+        } else {
+            self.more += 1;
+            over.push(failure);
+        }
+        over
+    }
+
+    /// Takes the oldest.
+    pub(crate) fn next(&mut self) -> Option<Arc<Failure>> {
+        let at = self.kept.iter().position(|failure| failure.untold())?;
+        self.kept.remove(at)
+    }
+}
+
+impl Engine {
+    /// A failure that has just been found.
+    pub(crate) fn report(&self, failure: &Arc<Failure>) {
+        contain(|| tracing::error!(target: "folio", id = failure.id, "{failure}"));
+        match &self.handler {
+            Some(handler) => contain(|| handler(failure)),
+            // Nothing can ask for it.
+            None if self.closing.load(Ordering::SeqCst) => write_untold(failure),
+            None => {}
+        }
+    }
+
+    /// The user's last handle is gone, and the engine is closing: tells what nothing has told.
+    pub(crate) fn take_leave(&self) {
+        let (untold, left) = self.enter(|ledger| {
+            ledger.poll_all();
+            (std::mem::take(&mut ledger.untold), ledger.unfinished())
+        });
+        if self.handler.is_none() {
+            let all = || untold.kept.iter().filter(|failure| failure.untold());
+            let more = all().count().saturating_sub(MOST_LINES) + untold.more;
+            all().take(MOST_LINES).for_each(write_untold);
+            if more > 0 {
+                notice::write(&format!("and {more} more failures that nothing asked for"));
+            }
+        }
+        // A task or kernel that holds the last handle is itself at work. Whoever has a handler is told by it alone.
+        if left.0 > 0
+            && self.handler.is_none()
+            && !in_kernel()
+            && !in_task_of(self)
+            && !std::thread::panicking()
+        {
+            self.say_unfinished(&left);
+        }
+        contain(|| drop(untold));
+    }
+
+    #[cold]
+    fn say_unfinished(&self, (count, left): &(usize, Vec<Unfinished>)) {
+        let text = format!(
+            "{count} operations had not ended when the last handle of their runtime was dropped ({}): \
+             they run on only while the process lives; call `Runtime::wait` first",
+            listed(&left[..left.len().min(MOST_NAMED)], *count)
+        );
+        notice::hint(&text);
+    }
+}
+
+fn write_untold(failure: &Arc<Failure>) {
+    if !failure.told.swap(true, Ordering::Relaxed) {
+        // A task's error has a `Display` of the user's.
+        contain(|| notice::write(&failure.to_string()));
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+    use crate::error::{Cause, Error, Label};
+
+    fn failure(id: u64) -> Arc<Failure> {
+        Arc::new(Failure::new(id, "kernel", Label::NONE, String::new(), Cause::DataLost))
+    }
+
+    /// ERR-03: what calls have returned is skipped and not kept; of too many the first stay, and the rest is
+    /// counted.
+    #[test]
+    fn untold_failures_are_kept_in_order_and_bounded() {
+        let all: Vec<_> = (0..2 * MOST_UNTOLD as u64).map(failure).collect();
+        let mut untold = Untold::default();
+        let keep = |untold: &mut Untold, at: usize| untold.keep(all[at].clone()).len();
+        assert_eq!((0..3).map(|at| keep(&mut untold, at)).sum::<usize>(), 0);
+        drop(Error::failed(all[1].clone()));
+        assert_eq!(keep(&mut untold, 3), 0, "behind an untold one");
+        assert_eq!(untold.next().map(|f| f.id()), Some(0));
+        assert_eq!(untold.next().map(|f| f.id()), Some(2), "1 is told");
+        drop(Error::failed(all[3].clone()));
+        assert_eq!(keep(&mut untold, 4), 2, "1 and 3");
+        let full = 4 + MOST_UNTOLD;
+        assert_eq!((5..full).map(|at| keep(&mut untold, at)).sum::<usize>(), 0);
+        assert_eq!((keep(&mut untold, full), untold.more), (1, 1));
+        drop(Error::failed(all[100].clone()));
+        assert_eq!((keep(&mut untold, full + 1), untold.more), (1, 1), "there is room again");
+        assert_eq!(untold.kept.len(), MOST_UNTOLD);
+        assert_eq!(untold.next().map(|f| f.id()), Some(4));
+    }
+}

@@ -1,0 +1,70 @@
+//! What an operation of a lane, or a node of a graph, does.
+
+use super::{Args, CopyRect, FillRect, Geometry, Graph, Hint, KernelRef, MemRef, Side};
+use std::sync::Arc;
+
+/// What one operation does: the same for [`Lane::enqueue`](super::Lane::enqueue) and for the
+/// [nodes](super::Node) of a graph.
+///
+/// An operation to come is one more variant: the compiler then names every place that must know it.
+#[derive(Clone, Copy)]
+pub enum Op<'a> {
+    /// Copies rectangles, all of which may run at once. Memory of the host is read and written in
+    /// the lane's order, too: what an operation ahead brings there is what is copied.
+    Copy(&'a [CopyRect]),
+    /// Fills rectangles with a pattern, repeated; rows are multiples of its length.
+    Fill(&'a [FillRect], &'a [u8]),
+    /// Runs a kernel. [`Caps::closures`](super::Caps::closures) tells whether
+    /// [`KernelRef::Native`] is possible; what is [`KernelRef::Loaded`] was loaded by this device.
+    /// Refused, the call leaves the kernel where it is; it never drops one in the call.
+    ///
+    /// [`KernelRef::Foreign`], where [`Caps::native`](super::Caps::native) names a type, is called
+    /// in the call, behind what the operation waits for, without a lock of the backend's. The
+    /// operation ends when what the closure has enqueued has ended, also if the closure fails.
+    Launch(KernelRef<'a>, &'a Geometry, &'a Args<'a>),
+    /// Passes a hint on about this many bytes: no effect on data. Only where
+    /// [`Caps::hints`](super::Caps::hints) says so.
+    Hint(MemRef, u64, Hint),
+    /// Changes who uses a linked allocation ([`AllocReq::linked`](super::AllocReq::linked)), all of
+    /// which is named. It is mapped for the host, which may use it at
+    /// [`Allocation::host`](super::Allocation::host), always the same place, once the tick is
+    /// reached, and finds what the device has written; or it is unmapped for the device. Each of
+    /// the two follows the other; the other side's uses have ended. Only where
+    /// [`Caps::links`](super::Caps::links) says so.
+    Switch(MemRef, u64, Side),
+    /// Does what the nodes of a graph do, as one operation. The graph is this device's; the lane
+    /// holds it until the operation has ended.
+    Replay(&'a Arc<dyn Graph>),
+    /// Nothing: it ends when what it comes after has ended.
+    Join,
+}
+
+impl Op<'_> {
+    /// What it is called in messages.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Op::Copy(_) => "copy",
+            Op::Fill(..) => "fill",
+            Op::Launch(..) => "launch",
+            Op::Hint(..) => "hint",
+            Op::Switch(..) => "switch",
+            Op::Replay(_) => "replay",
+            Op::Join => "join",
+        }
+    }
+}
+
+impl std::fmt::Debug for Op<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = f.debug_tuple(self.name());
+        match self {
+            Op::Copy(rects) => out.field(rects),
+            Op::Fill(rects, pattern) => out.field(rects).field(pattern),
+            Op::Launch(kernel, geometry, args) => out.field(kernel).field(geometry).field(args),
+            Op::Hint(mem, bytes, hint) => out.field(mem).field(bytes).field(hint),
+            Op::Switch(mem, bytes, to) => out.field(mem).field(bytes).field(to),
+            Op::Replay(_) | Op::Join => &mut out,
+        };
+        out.finish()
+    }
+}

@@ -1,0 +1,194 @@
+//! What integers can be in a launch by what they are computed of, wherever that is: for indices that are no sums of
+//! what is known, such as positions that are held to limits, and numbers of less than 64 bits.
+
+use crate::interval::{self, Interval};
+use crate::ir::{Kernel, Stmt, Value, walk};
+use crate::linear::Symbol;
+use crate::op::{Binary, Op, Unary};
+use crate::types::Scalar;
+
+/// How a number comes about; of others by where they are among the steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    /// Nothing is known but its type.
+    Any,
+    Exactly(i128),
+    Symbol(Symbol),
+    Unary(Unary, usize),
+    Binary(Binary, usize, usize),
+    Either(usize, usize),
+    Cast(usize),
+    /// The variable of a loop, from its start to before its end.
+    Turn(usize, usize),
+}
+
+impl Step {
+    fn parts(&self) -> [Option<usize>; 2] {
+        match *self {
+            Step::Any | Step::Exactly(_) | Step::Symbol(_) => [None; 2],
+            Step::Unary(_, a) | Step::Cast(a) => [Some(a), None],
+            Step::Binary(_, a, b) | Step::Either(a, b) | Step::Turn(a, b) => [Some(a), Some(b)],
+        }
+    }
+
+    fn parts_mut(&mut self) -> [Option<&mut usize>; 2] {
+        match self {
+            Step::Any | Step::Exactly(_) | Step::Symbol(_) => [None, None],
+            Step::Unary(_, a) | Step::Cast(a) => [Some(a), None],
+            Step::Binary(_, a, b) | Step::Either(a, b) | Step::Turn(a, b) => [Some(a), Some(b)],
+        }
+    }
+}
+
+/// Steps that need no memory of their own.
+const FEW: usize = 32;
+
+/// Integers of a kernel, in the order in which they are computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Computed {
+    steps: Vec<(Scalar, Step)>,
+    /// By value: where it is, if it is an integer.
+    places: Vec<Option<usize>>,
+    /// By step: something bounds it, whatever the launch.
+    bounded: Vec<bool>,
+}
+
+impl Computed {
+    /// All integers of a verified kernel.
+    pub(crate) fn of(kernel: &Kernel) -> Computed {
+        let places = vec![None; kernel.values.len()];
+        let mut computed = Computed { places, ..Computed::default() };
+        walk(&kernel.body, &mut |stmt| match stmt {
+            Stmt::Let(define) => computed.enter(kernel, define.value, &define.op),
+            Stmt::For { index, start, end, .. } => {
+                let ends = computed.place(*start).zip(computed.place(*end));
+                let step = ends.map_or(Step::Any, |(start, end)| Step::Turn(start, end));
+                computed.push(kernel, *index, step);
+            }
+            _ => {}
+        });
+        computed
+    }
+
+    fn place(&self, value: Value) -> Option<usize> {
+        self.places.get(value.index()).copied().flatten()
+    }
+
+    fn push(&mut self, kernel: &Kernel, value: Value, step: Step) {
+        let scalar = kernel.type_of(value).and_then(|ty| ty.scalar());
+        let Some(scalar) = scalar.filter(|scalar| scalar.is_int()) else { return };
+        let of = |part: usize| self.bounded.get(part).is_some_and(|bounded| *bounded);
+        let bounded = match step {
+            // A number of few bits is small.
+            Step::Any => scalar.bits() < 32,
+            Step::Binary(Binary::Min | Binary::Max | Binary::And, a, b) => of(a) || of(b),
+            Step::Binary(Binary::Rem, _, b) => of(b),
+            Step::Exactly(_) | Step::Symbol(_) => true,
+            _ => step.parts().into_iter().flatten().all(of),
+        };
+        if let Some(place) = self.places.get_mut(value.index()) {
+            *place = Some(self.steps.len());
+        }
+        self.steps.push((scalar, step));
+        self.bounded.push(bounded);
+    }
+
+    fn enter(&mut self, kernel: &Kernel, value: Value, op: &Op) {
+        let at = |value: &Value| self.place(*value);
+        let step = match op {
+            Op::Const(scalar, bits) if scalar.is_int() => Some(Step::Exactly(scalar.int(*bits))),
+            Op::Zero(_) => Some(Step::Exactly(0)),
+            Op::Arg(param) => Some(Step::Symbol(Symbol::Arg(*param))),
+            Op::Extent(param, dim) => Some(Step::Symbol(Symbol::Extent(*param, *dim))),
+            Op::Query { query, dim, copy } => {
+                Some(Step::Symbol(Symbol::Query(*query, *dim, *copy)))
+            }
+            Op::Unary(op, a) => at(a).map(|a| Step::Unary(*op, a)),
+            Op::Binary(op, a, b) => at(a).zip(at(b)).map(|(a, b)| Step::Binary(*op, a, b)),
+            Op::Select(_, a, b) => at(a).zip(at(b)).map(|(a, b)| Step::Either(a, b)),
+            Op::Cast(a, _) => at(a).map(Step::Cast),
+            _ => None,
+        };
+        self.push(kernel, value, step.unwrap_or(Step::Any));
+    }
+
+    /// Where a value is, if more is known of it than its type.
+    pub(crate) fn known(&self, value: Value) -> Option<usize> {
+        self.place(value).filter(|place| self.bounded.get(*place).is_some_and(|bounded| *bounded))
+    }
+
+    /// Keeps only what these are computed of; tells where they are then.
+    pub(crate) fn keep<'p>(&mut self, places: impl Iterator<Item = &'p mut usize>) {
+        let mut wanted = vec![false; self.steps.len()];
+        let places: Vec<&mut usize> = places.collect();
+        places.iter().for_each(|place| wanted[**place] = true);
+        for (at, (_, step)) in self.steps.iter().enumerate().rev() {
+            if wanted[at] {
+                step.parts().into_iter().flatten().for_each(|part| wanted[part] = true);
+            }
+        }
+        let mut left = 0;
+        let moved: Vec<usize> = wanted
+            .iter()
+            .map(|wanted| {
+                left += usize::from(*wanted);
+                left.saturating_sub(1)
+            })
+            .collect();
+        let mut all = wanted.into_iter();
+        self.steps.retain(|_| all.next().unwrap_or(false));
+        let parts = self.steps.iter_mut().flat_map(|(_, step)| step.parts_mut()).flatten();
+        parts.chain(places).for_each(|place| *place = moved[*place]);
+        (self.places, self.bounded) = (vec![], vec![]);
+    }
+
+    /// Gives `then` what all can be in a launch, of which `of` tells what is known. For few, nothing is allocated.
+    pub(crate) fn values<R>(
+        &self,
+        of: &dyn Fn(Symbol) -> Option<Interval>,
+        then: impl FnOnce(&[Interval]) -> R,
+    ) -> R {
+        let (mut few, mut many) = ([Interval::exactly(0); FEW], vec![]);
+        let values = match few.get_mut(..self.steps.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(self.steps.len(), Interval::exactly(0));
+                many.as_mut_slice()
+            }
+        };
+        for (place, (scalar, step)) in self.steps.iter().enumerate() {
+            let all = Interval::of(*scalar);
+            let at = |part: &usize| values.get(*part).copied().unwrap_or(all);
+            values[place] = match step {
+                Step::Any => all,
+                Step::Exactly(value) => Interval::exactly(*value),
+                Step::Symbol(symbol) => of(*symbol).map_or(all, |known| known.wrapped(*scalar)),
+                Step::Unary(op, a) if self.is(*a, *scalar) => interval::unary(*op, *scalar, at(a)),
+                // The amount of a shift has a type of its own; only small ones are known.
+                Step::Binary(_, _, b) if !self.is(*b, *scalar) && at(b).lo < 0 => all,
+                Step::Binary(op, a, b) => interval::binary(*op, *scalar, at(a), at(b)),
+                Step::Unary(..) => all,
+                Step::Either(a, b) => at(a).join(at(b)),
+                Step::Cast(a) => at(a).wrapped(*scalar),
+                Step::Turn(start, end) => {
+                    let (start, end) = (at(start), at(end));
+                    Interval::new(start.lo, start.hi.max(end.hi - 1))
+                }
+            };
+        }
+        then(values)
+    }
+
+    fn is(&self, at: usize, scalar: Scalar) -> bool {
+        self.steps.get(at).is_some_and(|(of, _)| *of == scalar)
+    }
+
+    /// What an index can be, of these values. One that was below 0 before it became an index is so here, and not beyond
+    /// all extents.
+    pub(crate) fn index(&self, at: usize, values: &[Interval]) -> Option<Interval> {
+        match self.steps.get(at) {
+            Some((_, Step::Cast(of))) => values.get(*of).copied(),
+            _ => values.get(at).copied(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a person reads when something goes wrong.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use folio::prelude::*;
+use folio::{BufferOptions, Error, Label, Use};
+
+#[kernel]
+fn adds(i: Item, n: i32, x: InOut<i32>) {
+    x[i] += n;
+}
+
+#[kernel]
+fn adds_up(i: Item, n: i32, x: In<i32>, y: InOut<i32>) {
+    y[i] += n * x[i];
+}
+
+fn runtime() -> Runtime {
+    let cpu = folio::cpu::CpuBackend::builder().domains(1).build().unwrap();
+    Runtime::builder().backend(cpu).build().unwrap()
+}
+
+/// ERR-01, DEP-05: an overlap is told by the names of the kernel's parameters; an access that is for none, by
+/// its position.
+#[test]
+fn aliasing_names_parameters() {
+    let rt = runtime();
+    let q = rt.queue().unwrap();
+    let x = rt.buffer_from(&[1i32; 8]).unwrap().share();
+    let names = |result: folio::Result<folio::Event>| match result {
+        Err(Error::Aliasing { accesses, parameters, .. }) => {
+            (accesses, parameters.map(|name| name.as_str().to_owned()))
+        }
+        other => panic!("{other:?}"),
+    };
+    let named = |names: [&str; 2]| ([0, 1], names.map(str::to_owned));
+    assert_eq!(names(q.run(8, adds_up(2, &x, &x))), named(["x", "y"]));
+    let declared = q.submit(|cg| {
+        cg.read(&x);
+        cg.run(8, adds(2, &x));
+        Ok(())
+    });
+    assert_eq!(names(declared), named(["", "x"]));
+    let closure = q.submit(|cg| {
+        let (a, b) = (cg.read(&x), cg.write(&x));
+        cg.host_kernel([8], (a, b), |_, _| {});
+        Ok(())
+    });
+    assert_eq!(names(closure), named(["", ""]));
+    let twice = q.submit(|cg| {
+        let x = cg.write(&x);
+        cg.host_kernel([8], [x, x], |_, _| {});
+        Ok(())
+    });
+    assert_eq!(names(twice), named(["", ""]));
+    let text = q.run(8, adds_up(2, &x, &x)).unwrap_err().to_string();
+    let begin = "command `adds_up`: parameter `x` and parameter `y` overlap in one buffer";
+    assert!(text.starts_with(begin), "{text}");
+}
+
+/// ERR-01: what a guard holds, and what is another runtime's, is told by the parameter's name.
+#[test]
+fn guards_and_foreign_buffers_name_parameters() {
+    let (rt, other) = (runtime(), runtime());
+    let q = rt.queue().unwrap();
+    let (x, y) = (rt.buffer_from(&[1i32; 8]).unwrap(), rt.buffer::<i32>(8).unwrap().share());
+    let theirs = other.buffer_from(&[1i32; 8]).unwrap();
+    let of = |command: &str, access, parameter: &str| {
+        let parameter = if parameter.is_empty() { Label::NONE } else { Label::from(parameter) };
+        Some(Use { command: Label::from(command), access: Some(access), parameter })
+    };
+    let held = y.write().unwrap();
+    match q.run(8, adds_up(2, &x, &y)) {
+        Err(Error::HostAccessHeld { by, .. }) => assert_eq!(by, of("adds_up", 1, "y")),
+        other => panic!("{other:?}"),
+    }
+    let closure = q.submit(|cg| {
+        let y = cg.label("mine").write(&y);
+        cg.host_kernel([8], y, |i, mut y| y.put(i, 1));
+        Ok(())
+    });
+    match closure {
+        Err(Error::HostAccessHeld { by, .. }) => assert_eq!(by, of("mine", 0, "")),
+        other => panic!("{other:?}"),
+    }
+    drop(held);
+    match q.run(8, adds_up(2, &theirs, &y)) {
+        Err(Error::WrongRuntime { what: "buffer", by, .. }) => {
+            assert_eq!(by, of("adds_up", 0, "x"));
+        }
+        other => panic!("{other:?}"),
+    }
+    q.run(8, adds_up(2, &x, &y)).unwrap();
+    assert_eq!(y.to_vec().unwrap(), [2; 8]);
+}
+
+/// ERR-01: a launch that is too large names the parameter beside the buffer.
+#[test]
+fn a_launch_that_is_too_large_names_the_parameter() {
+    let rt = runtime();
+    let q = rt.queue().unwrap();
+    let mut sums = rt.buffer_with::<i32, 1>([4], BufferOptions::new().label("sums")).unwrap();
+    let text = q.run(5, adds(1, &mut sums)).unwrap_err().to_string();
+    assert!(text.contains("beyond parameter `x` to buffer `sums`, which covers [4]"), "{text}");
+}

@@ -37,12 +37,15 @@ unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
 }
 
 /// What the fields of a device type are; for the derive, which asks once.
+///
+/// # Safety
+/// All of it is what [`DeviceType`] and [`Shared`] say of the type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a device type",
     label = "no device type",
     note = "fields are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
 )]
-pub trait Field {
+pub unsafe trait Field {
     /// [`DeviceType::CHECKED`]
     const CHECKED: ();
     /// [`Shared::IN_MEMORY`]
@@ -53,8 +56,9 @@ pub trait Field {
     fn bits(self, all: &mut Vec<u64>);
 }
 
+// SAFETY: that is what it says.
 #[diagnostic::do_not_recommend]
-impl<T: DeviceType + Shared> Field for T {
+unsafe impl<T: DeviceType + Shared> Field for T {
     const CHECKED: () = <T as DeviceType>::CHECKED;
     const IN_MEMORY: bool = <T as Shared>::IN_MEMORY;
     fn describe(types: &mut Types) -> Type {

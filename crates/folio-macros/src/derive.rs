@@ -10,7 +10,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, Meta, Token, WherePredicate};
+use syn::{Data, DeriveInput, Error, Fields, Generics, Meta, Token, Type, WherePredicate};
 
 /// Expands the derive.
 pub fn expand(item: TokenStream) -> TokenStream {
@@ -69,6 +69,58 @@ fn with(
     Ok(generics)
 }
 
+/// What is asked of the fields' types: once for both traits, so that rustc tells once what is wrong.
+struct Asked {
+    /// Parameters and conditions of `Shared` and of `DeviceType`.
+    shared: Generics,
+    in_memory: Generics,
+    /// By field: its type as one of each.
+    of_shared: Vec<TokenStream>,
+    of_memory: Vec<TokenStream>,
+}
+
+impl Asked {
+    fn of(input: &DeriveInput, types: &[&Type]) -> syn::Result<Asked> {
+        let [shared, in_memory] =
+            [quote!(::folio::ir::device::Shared), quote!(::folio::DeviceType)];
+        // What is generic is in memory where its parameters are.
+        let generic = |ty: &Type| conditions::mentions(ty.to_token_stream(), &input.generics);
+        let field = |ty: &Type, of: &TokenStream| match generic(ty) {
+            true => of.clone(),
+            false => quote_spanned!(ty.span() => ::folio::fields::Field),
+        };
+        let each = |of: &TokenStream| -> Vec<TokenStream> {
+            let of = |ty: &Type| {
+                let of = field(ty, of);
+                quote_spanned!(ty.span() => <#ty as #of>)
+            };
+            types.iter().map(|ty| of(ty)).collect()
+        };
+        let with = |of: &TokenStream| {
+            with(&input.generics, types, |ty| {
+                let of = field(ty, of);
+                quote_spanned!(ty.span() => #ty: #of)
+            })
+        };
+        let (of_shared, of_memory) = (each(&shared), each(&in_memory));
+        let mut asked = Asked {
+            shared: with(&shared)?,
+            in_memory: with(&quote!(#in_memory + #shared))?,
+            of_shared,
+            of_memory,
+        };
+        let name = &input.ident;
+        if input.generics.params.is_empty() {
+            let copied = quote_spanned!(name.span() => #name: ::core::marker::Copy);
+            let copied: WherePredicate = syn::parse2(copied)?;
+            for generics in [&mut asked.shared, &mut asked.in_memory] {
+                generics.make_where_clause().predicates.push(copied.clone());
+            }
+        }
+        Ok(asked)
+    }
+}
+
 fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let Data::Struct(data) = &input.data else {
@@ -98,48 +150,20 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         names.push(ident.unraw().to_string());
         types.push(&field.ty);
     }
-    // One condition for both, so that rustc tells once what is wrong. What is generic is a device type where it is in
-    // memory only.
-    let field = |ty: &syn::Type| quote_spanned!(ty.span() => ::folio::fields::Field);
-    let (shared, in_memory) = (quote!(::folio::ir::device::Shared), quote!(::folio::DeviceType));
-    let generic = |ty: &syn::Type| conditions::mentions(ty.to_token_stream(), &input.generics);
-    let of = |of: &TokenStream| -> Vec<TokenStream> {
-        let of = |ty: &&&syn::Type| if generic(ty) { of.clone() } else { field(ty) };
-        let of = |ty| (ty, of(&ty));
-        types.iter().map(of).map(|(ty, of)| quote_spanned!(ty.span() => <#ty as #of>)).collect()
-    };
-    let (of_shared, of_memory) = (of(&shared), of(&in_memory));
-    let condition = |ty: &syn::Type, of: TokenStream| match generic(ty) {
-        true => quote_spanned!(ty.span() => #ty: #of),
-        false => {
-            let field = field(ty);
-            quote_spanned!(ty.span() => #ty: #field)
-        }
-    };
-    let both = quote!(#in_memory + #shared);
-    let mut shared = with(&input.generics, &types, |ty| condition(ty, shared.clone()))?;
-    let mut in_memory = with(&input.generics, &types, |ty| condition(ty, both.clone()))?;
-    if input.generics.params.is_empty() {
-        let copied: WherePredicate = syn::parse2(
-            quote_spanned!(name.span() => #name: ::folio::ir::device::rust::marker::Copy),
-        )?;
-        for generics in [&mut shared, &mut in_memory] {
-            generics.make_where_clause().predicates.push(copied.clone());
-        }
-    }
+    let Asked { shared, in_memory, of_shared, of_memory } = Asked::of(input, &types)?;
+    let (own_params, _, own_conditions) = input.generics.split_for_impl();
     let (params, arguments, conditions) = in_memory.split_for_impl();
     let (_, _, described) = shared.split_for_impl();
-    let (own_params, _, own_conditions) = input.generics.split_for_impl();
     let [table, all, end, fits] =
         ["__types", "__all", "__end", "__fits"].map(|name| Ident::new(name, Span::mixed_site()));
     let own = (0..idents.len()).map(|at| format_ident!("__field{at}", span = Span::mixed_site()));
     let own: Vec<_> = own.collect();
-    let layout = |ty: &syn::Type, what: &str| {
+    let of = |ty: &syn::Type, what: &str| {
         let what = Ident::new(what, ty.span());
         quote_spanned!(ty.span() => ::folio::ir::device::rust::mem::#what::<#ty>())
     };
-    let sizes: Vec<_> = types.iter().map(|ty| layout(ty, "size_of")).collect();
-    let aligns: Vec<_> = types.iter().map(|ty| layout(ty, "align_of")).collect();
+    let sizes: Vec<_> = types.iter().map(|ty| of(ty, "size_of")).collect();
+    let aligns: Vec<_> = types.iter().map(|ty| of(ty, "align_of")).collect();
     let padding = "a device type has no padding: add fields, or order them by size";
     let empty =
         "a device type has no field without bytes: languages of devices know none; leave it out";

@@ -107,17 +107,21 @@ impl<T: Negated> Slot<T> {
 }
 
 /// What comparisons are of.
+///
+/// # Safety
+/// Devices compare it as Rust does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be compared in a kernel",
     label = "no number and no `bool`",
     note = "compare its parts: `a.x == b.x && a.y == b.y`"
 )]
-pub trait Compared: Copy + PartialOrd {}
+pub unsafe trait Compared: Copy + PartialOrd {}
 
 macro_rules! compared {
     ($($ty:ty)*) => {$(
+        // SAFETY: a scalar (semantics 3.5, 5.1).
         #[diagnostic::do_not_recommend]
-        impl Compared for $ty {}
+        unsafe impl Compared for $ty {}
     )*};
 }
 compared! { bool i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64 half::f16 half::bf16 }
@@ -134,18 +138,22 @@ macro_rules! comparisons {
 comparisons! { eq == "=="; ne != "!="; lt < "<"; le <= "<="; gt > ">"; ge >= ">="; }
 
 /// What is the type `A`. The macro asks so where the source tells that two types meet, for a message of ours.
+///
+/// # Safety
+/// It is `A`, and gives itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` where `{A}` is needed",
     label = "this is `{Self}`; cast it: `.. as {A}`",
     note = "kernels convert numbers with `as` alone: `k as usize`, `(n as f32 * 1.5) as i32`; `2` is an integer, `2.0` a float"
 )]
-pub trait Is<A> {
+pub unsafe trait Is<A> {
     /// The same value.
     fn same(self) -> A;
 }
 
+// SAFETY: the same type.
 #[diagnostic::do_not_recommend]
-impl<A> Is<A> for A {
+unsafe impl<A> Is<A> for A {
     #[inline(always)]
     fn same(self) -> A {
         self
@@ -159,18 +167,22 @@ pub fn is<A, B: Is<A>>(b: B) -> A {
 }
 
 /// What decides: a `bool`. The macro asks so where the source tells that it is a number.
+///
+/// # Safety
+/// It is `bool`, and gives itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no condition",
     label = "this is `{Self}`; compare it: `.. != 0`",
     note = "conditions are `bool`: `n > 0`, `x != 0.0`"
 )]
-pub trait Condition {
+pub unsafe trait Condition {
     /// Whether it holds.
     fn holds(self) -> bool;
 }
 
+// SAFETY: it is.
 #[diagnostic::do_not_recommend]
-impl Condition for bool {
+unsafe impl Condition for bool {
     #[inline(always)]
     fn holds(self) -> bool {
         self

@@ -35,13 +35,21 @@ impl Kind {
         Kind::Named("usize".to_owned(), quote!(::core::primitive::usize))
     }
 
-    /// Where this is wanted, rustc suggests nothing of use for the other.
+    fn is_float(&self) -> bool {
+        match self {
+            Kind::Named(name, _) => name.contains('f'),
+            Kind::Float => true,
+            Kind::Integer | Kind::Negative => false,
+        }
+    }
+
+    /// Where this is wanted, rustc suggests nothing of use for the other. To cast an integer to a float it does.
     fn differs(&self, other: &Kind) -> bool {
-        let is_float = |name: &String| name.contains('f');
         match (self, other) {
-            // An integer is cast to a float: that rustc suggests.
-            (Kind::Named(a, _), Kind::Named(b, _)) => a != b && !(is_float(a) && !is_float(b)),
-            (Kind::Named(a, _), Kind::Float) => !is_float(a),
+            (Kind::Named(a, _), Kind::Named(b, _)) => {
+                a != b && !(self.is_float() && !other.is_float())
+            }
+            (Kind::Named(..), Kind::Float) => !self.is_float(),
             _ => false,
         }
     }
@@ -206,9 +214,16 @@ impl Walk {
         (left, a): (&Expr, TokenStream),
         (right, b): (&Expr, TokenStream),
     ) -> (TokenStream, TokenStream) {
-        match (self.operand(left), self.operand(right)) {
-            (Some(of_a), Some(of_b)) if of_a.differs(&of_b) => (a, asked(&of_a, right, b)),
-            (Some(of_a), Some(of_b)) if of_b.differs(&of_a) => (asked(&of_b, left, a), b),
+        let (Some(of_a), Some(of_b)) = (self.operand(left), self.operand(right)) else {
+            return (a, b);
+        };
+        match (&of_a, &of_b) {
+            // An integer beside a float is to be one, too; on the right rustc says so.
+            (Kind::Named(..), Kind::Named(..)) if !of_a.is_float() && of_b.is_float() => {
+                (asked(&of_b, left, a), b)
+            }
+            (Kind::Float, Kind::Named(..)) if of_b.differs(&of_a) => (asked(&of_b, left, a), b),
+            _ if of_a.differs(&of_b) => (a, asked(&of_a, right, b)),
             _ => (a, b),
         }
     }

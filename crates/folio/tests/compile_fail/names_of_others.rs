@@ -15,7 +15,8 @@ impl Place for Item<'_> {
 
 #[kernel]
 fn by_a_trait(i: Item, x: In<f32>, y: Out<f32>) {
-    y[i] = x[i.pos().0];
+    let j = i;
+    y[i] = x[j.pos().0];
 }
 
 /// What two dimensions have not.
@@ -30,7 +31,8 @@ impl<T> Length for T {
 
 #[kernel]
 fn by_a_trait_of_all(i: Item<2>, x: In<f32>, z: In<f32, 2>, y: Out<f32, 2>) {
-    y[i] = x[z.len()];
+    let all = z;
+    y[i] = x[all.len()];
 }
 
 /// What only integers have.

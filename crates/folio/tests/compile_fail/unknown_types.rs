@@ -7,10 +7,10 @@ fn of_elements(i: Item, x: In<Nowhere>, y: Out<f32>) {
 }
 
 #[kernel]
-fn of_arrays(i: Item, y: Out<[Nothing; 2]>) {}
+fn of_arrays(i: Item, y: InOut<[Nothing; 2]>) {}
 
 #[kernel]
-fn of_local_memory(g: Group, tile: Local<Nobody, 16>, y: Out<f32>) {}
+fn of_local_memory(g: Group, tile: Local<Nobody, 16>, y: InOut<f32>) {}
 
 #[kernel]
 fn of_scalars(i: Item, by: Never, y: Out<f32>) {

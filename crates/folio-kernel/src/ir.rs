@@ -46,7 +46,7 @@ names! {
     /// item's element of array type.
     pub enum Owner {
         Item = "item", Row = "row", Group = "group", Atomic = "atomic",
-        /// Freedom from races was promised by somebody.
+        /// Freedom from races was promised by unsafe code.
         Anyone = "anyone",
     }
 }

@@ -17,7 +17,7 @@ pub trait Atom: Shared {
     ///
     /// # Safety
     /// Of this and the other functions: the element is live and aligned, and all who use it at the
-    /// time do so atomically. If it is used `alone`, nobody else does.
+    /// time do so atomically. If it is used `alone`, no other thread does.
     unsafe fn load(at: *mut Self, alone: bool) -> Self;
     /// Adds.
     ///
@@ -48,10 +48,10 @@ pub trait AtomInt: Atom {
     unsafe fn compare_exchange(at: *mut Self, expected: Self, value: Self, alone: bool) -> Self;
 }
 
-/// What nobody else uses needs no atomic operations: puts there what `new` makes of what is there.
+/// What no other thread uses needs no atomic operations: puts there what `new` makes of what is there.
 ///
 /// # Safety
-/// The element is live and aligned, and nobody else uses it.
+/// The element is live and aligned, and no other code uses it.
 #[inline(always)]
 unsafe fn change<T: Copy>(at: *mut T, new: impl FnOnce(T) -> T) -> T {
     // SAFETY: the caller's promise.
@@ -67,7 +67,7 @@ macro_rules! operations {
         #[inline(always)]
         unsafe fn $name(at: *mut Self, $value: Self, alone: bool) -> Self {
             if alone {
-                // SAFETY: live, aligned, and nobody else's: the caller's promise.
+                // SAFETY: live, aligned, and of this thread alone: the caller's promise.
                 return unsafe { change(at, |$old| $new) };
             }
             // SAFETY: live, aligned, and used atomically: the caller's promise.
@@ -163,7 +163,7 @@ floats! { f32 AtomicU32, f64 AtomicU64 }
 ///
 /// # Safety
 /// What `element` gives is live and aligned, and all who use it at the time do so atomically. If they are used `alone`,
-/// nobody else does.
+/// no other thread does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations at an index of type `{I}`",
     label = "cannot be used atomically here",

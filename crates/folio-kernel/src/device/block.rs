@@ -24,7 +24,7 @@ enum Form {
 ///
 /// # Safety
 /// `scalars` has the words of the scalar parameters, and `memory` an entry for each view and reduction, in
-/// their order: live memory of its shape, which nobody else uses against the access's mode. Each
+/// their order: live memory of its shape, which no other code uses against the access's mode. Each
 /// position is computed once in a launch, and what owns an element by it (an item, or its group) lies
 /// within each view that is written. `launch` is the same for all blocks of a launch, and of no other.
 pub unsafe fn run<K: Kernel>(

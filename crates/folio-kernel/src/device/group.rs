@@ -150,7 +150,7 @@ impl<'g, const D: usize> Group<'g, D> {
         folding: &mut Folding<'_, T, O>,
         gives: Gives<'g, T, O>,
     ) {
-        // SAFETY: the caller's promise: so many values, which nobody else uses now.
+        // SAFETY: the caller's promise: so many values, which no other code uses now.
         let values = unsafe { gives.values(self.len()) };
         let (mut index, count) = (three(self.index), three(self.count));
         index[..3 - D].fill(0);

@@ -75,7 +75,7 @@ impl Launched {
     /// A block was computed.
     ///
     /// # Safety
-    /// `memory` is that of the launch, and nobody else uses it but other blocks of it, each of which is told of once.
+    /// `memory` is that of the launch, and only its other blocks use it, each of which is told of once.
     pub(super) unsafe fn computed(&self, block: &Positions, memory: &[ParamPtr]) {
         if !self.tallies.is_empty() {
             // SAFETY: the caller's promise.

@@ -1,5 +1,5 @@
 //! Accesses of views by those who own their elements: items of groups, rows, chunks, groups; and of
-//! those that everybody may touch.
+//! those that all items may touch.
 
 use super::atomic::{Atom, Atoms};
 use super::view::{read, write};
@@ -148,7 +148,7 @@ impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<'_, D>>
 }
 
 // SAFETY: in bounds of live memory, and aligned, as its buffer is; a kernel has atomic operations
-// only for it, and nobody else uses it meanwhile (`ViewParam::view`).
+// only for it, and no other code uses it meanwhile (`ViewParam::view`).
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Atom, const D: usize, I: Spot<D>> Atoms<I> for View<'_, Atomic<T, D>, T, D> {
     #[inline(always)]

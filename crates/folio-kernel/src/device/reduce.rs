@@ -3,7 +3,7 @@
 //!
 //! Values are numbered in row-major order and cut into chunks of 4096. A thread whose block has all
 //! of a chunk computes its result alone; of chunks that several blocks share, the values are
-//! gathered, and whoever brings the last one computes the result. Whoever finishes the last chunk
+//! gathered, and the thread that brings the last one computes the result. The thread that finishes the last chunk
 //! computes the rest.
 
 use super::combine::{Combine, tree};
@@ -66,7 +66,7 @@ impl Reduction {
         CHUNK.min(self.values.saturating_sub(chunk * CHUNK))
     }
 
-    /// Values of a chunk that others have a part of. Gives them all to whoever brings the last.
+    /// Values of a chunk that others have a part of. Gives them all to the thread that brings the last.
     fn put<T: Shared>(&self, chunk: usize, first: usize, values: &[T]) -> Option<Vec<T>> {
         let len = self.len(chunk);
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +82,7 @@ impl Reduction {
         Some(all.iter().map(|word| value_of(*word)).collect())
     }
 
-    /// A chunk's result, the last of so many that have not been counted yet. Gives the launch's to whoever brings the last.
+    /// A chunk's result, the last of so many that have not been counted yet. Gives the launch's to the thread that brings the last.
     fn finish<O: Combine<T>, T: Shared>(&self, chunk: usize, result: T, count: usize) -> Option<T> {
         self.results.get(chunk)?.store(word_of(result), Ordering::Relaxed);
         // Release what is stored above; acquire, for the last one, what all others have stored.
@@ -227,7 +227,7 @@ impl<'g, T, O> Gives<'g, T, O> {
     /// All of them.
     ///
     /// # Safety
-    /// There are so many, they are live, and nobody else uses them meanwhile.
+    /// There are so many, they are live, and no other code uses them meanwhile.
     pub(super) unsafe fn values<'v>(self, len: usize) -> &'v mut [T] {
         // SAFETY: the caller's promise.
         unsafe { std::slice::from_raw_parts_mut(self.first, len) }
@@ -295,7 +295,7 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
     /// Of a block of a launch; `number` is the reduction's among the kernel's.
     ///
     /// # Safety
-    /// The memory is live for `'l`, of one `T` or more, and nobody else uses it.
+    /// The memory is live for `'l`, of one `T` or more, and no other code uses it.
     pub unsafe fn new(
         number: usize,
         memory: &ParamPtr,
@@ -375,7 +375,7 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         if let (Some(result), Some(element)) =
             (reduction.finish::<O, T>(chunk, result, count), self.element)
         {
-            // SAFETY: in bounds of live memory (`new`); there is one last chunk, so nobody else writes.
+            // SAFETY: in bounds of live memory (`new`); there is one last chunk, so no other thread writes.
             unsafe { element.write(result) };
         }
     }
@@ -407,7 +407,7 @@ impl Row {
 }
 
 impl Launched {
-    /// The rows of a block, in order. (Not by a closure: whoever loops over them does so with the
+    /// The rows of a block, in order. (Not by a closure: the loop over them is the caller's, with the
     /// instructions that it is compiled for.)
     #[inline(always)]
     pub fn rows(&self, block: &Positions) -> Rows<'_> {

@@ -1,4 +1,4 @@
-//! Sub-groups on the CPU: of one item each (semantics 11.1), so nobody has to be asked.
+//! Sub-groups on the CPU: of one item each (semantics 11.1), so no item has to be asked.
 
 use super::combine::Combine;
 use super::ops::Number;

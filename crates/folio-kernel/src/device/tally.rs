@@ -1,6 +1,6 @@
 //! Small arrays in which a launch only counts. Threads that add to one array would pass its cache lines to each other,
-//! and each addition would wait for the one before. So each block adds to a copy that nobody else uses meanwhile, and
-//! whoever ends the last block combines the copies with what was in the array.
+//! and each addition would wait for the one before. So each block adds to a copy that no other block uses meanwhile, and
+//! the thread that ends the last block combines the copies with what was in the array.
 //!
 //! Nobody can see that: what was there before is asked by no item ([`counted`]), operations on one location may have
 //! any order (semantics 9.2), and of integers they give the same in each. A launch that fails leaves the array as it
@@ -128,7 +128,7 @@ impl Tallies {
     /// A block was computed, of a launch of so many items. Whoever computed the last one combines.
     ///
     /// # Safety
-    /// `memory` is that of the launch, and nobody else uses it but other blocks of it, each of which is told of once.
+    /// `memory` is that of the launch, and only its other blocks use it, each of which is told of once.
     pub(super) unsafe fn computed(&self, block: &Positions, all: usize, memory: &[ParamPtr]) {
         let sizes = block.min.iter().zip(&block.max).map(|(first, end)| end - first);
         let block: usize = sizes.product();
@@ -158,7 +158,7 @@ impl Tally {
         self.copies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy that nobody uses; a new one says nothing.
+    /// A copy that no thread uses; a new one says nothing.
     fn take(&self) -> Copied {
         if let Some(copy) = self.copies().pop() {
             return copy;
@@ -178,7 +178,7 @@ impl Tally {
     /// Combines all copies with what is in the array.
     ///
     /// # Safety
-    /// It is the memory of the array, and nobody else uses it.
+    /// It is the memory of the array, and no other code uses it.
     unsafe fn collect(&self, memory: &ParamPtr) {
         let copies = std::mem::take(&mut *self.copies());
         let collect = match self.of.scalar {
@@ -220,7 +220,7 @@ impl Tally {
             let [z, y, x] = memory.origin;
             let (z, y) = (z + row / rows.max(1), y + row % rows.max(1));
             let first = (z * memory.dims[1] + y) * memory.dims[2] + x;
-            // SAFETY: a row of the view, which is live and which nobody else uses.
+            // SAFETY: a row of the view, which is live and which no other code uses.
             let into = unsafe {
                 std::slice::from_raw_parts_mut(memory.base.cast::<T>().add(first), columns)
             };

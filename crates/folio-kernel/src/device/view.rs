@@ -52,7 +52,7 @@ pub unsafe trait ViewParam {
     /// The view for a block; `number` is the parameter's in the source.
     ///
     /// # Safety
-    /// The memory is live for `'m`, of this shape and type, and nobody else uses it against the
+    /// The memory is live for `'m`, of this shape and type, and no other code uses it against the
     /// access's mode; items are of the block.
     unsafe fn view<'m>(memory: &ParamPtr, number: usize, block: &Positions) -> Self::View<'m>;
     /// A view of nothing, for probing.
@@ -126,7 +126,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     /// The same indices, of elements that lie there, row by row.
     ///
     /// # Safety
-    /// They are live, as many as the view has, and for as long as this is used nobody else uses them.
+    /// They are live, as many as the view has, and for as long as this is used no other code uses them.
     pub(super) unsafe fn of_copy(&self, first: *mut T) -> Self {
         let mut pitch = [1; D];
         for dim in (1..D).rev() {
@@ -200,7 +200,7 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
 #[inline(always)]
 pub(super) fn read<T: Shared>(element: Option<*mut T>) -> T {
     match element {
-        // SAFETY: inside of live memory that nobody writes, or the item's own (`ViewParam::view`).
+        // SAFETY: inside of live memory that no code writes, or the item's own (`ViewParam::view`).
         Some(element) => unsafe { element.read() },
         // SAFETY: a device type's zero bytes are a value (`Shared`).
         None => unsafe { std::mem::zeroed() },

@@ -248,7 +248,7 @@ impl Writer<'_> {
         format!("ENTRY({}) {name}(\n    {list}) {{\n", layout.most_threads)
     }
 
-    /// The type of what a parameter points to, `const` if it is only read, and `RESTRICT` if nobody else writes there:
+    /// The type of what a parameter points to, `const` if it is only read, and `RESTRICT` if no other parameter writes there:
     /// of such a pointer a compiler takes what a thread has read for what is there, also after a barrier: elements
     /// that several threads share have it only where none writes.
     fn pointee(&self, param: ParamId) -> (String, &'static str, &'static str) {

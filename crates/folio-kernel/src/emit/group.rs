@@ -65,7 +65,7 @@ fn waits(kernel: &Kernel, stmt: &Stmt) -> bool {
     }
 }
 
-/// There is a barrier at its end, if any, and everybody gets there.
+/// There is a barrier at its end, if any, and all items get there.
 fn waits_at_end(kernel: &Kernel, body: &Body) -> bool {
     fn leaves(stmt: &Stmt) -> bool {
         match stmt {

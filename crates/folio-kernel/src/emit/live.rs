@@ -1,4 +1,4 @@
-//! Which values are computed: those that somebody uses, or whose computing has an effect.
+//! Which values are computed: those that are used, or whose computing has an effect.
 
 use crate::ir::{Body, Kernel, Place, Root, Step, Stmt, Value, VarId, walk};
 use crate::op::{Binary, Op};

@@ -19,7 +19,7 @@
 //! The code of all dialects is the same over a few macros at the head. Values are constants
 //! `t7` in the order of the IR, loops count `k9`; parameters, variables and fields have the user's names
 //! with an ending (`x_p1`, `sum_v0`, `re_f0`) that keeps them apart from all else; comments say from which line of
-//! the source accesses and divisions are. What nobody uses is not there.
+//! the source accesses and divisions are. What is not used is not there.
 //!
 //! | semantics | in C |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! KRN-06: a field that a kernel cannot see is not another one that a `Deref` shows: devices would have the first.
+//! KRN-06: a private field is not the one that a `Deref` shows: devices would have the first.
 use folio::prelude::*;
 use std::ops::Deref;
 

@@ -1,4 +1,4 @@
-//! KRN-06: an attribute below the derive can change the struct: what the derive has read is checked where it is compiled.
+//! KRN-06: an attribute below the derive can change the struct, so what is compiled is checked.
 #![forbid(unsafe_code)]
 use folio::prelude::*;
 use folio_test_exchange::fields;

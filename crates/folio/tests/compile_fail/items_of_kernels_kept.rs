@@ -1,5 +1,5 @@
-//! KRN-02: what a kernel's body is given lives for one turn of it, also where a function by hand gets it, which
-//! a kernel finds in place of a `#[device_fn]`.
+//! KRN-02: what a body is given lives for one turn of it, also where a function by hand gets it,
+//! which a kernel finds in place of a `#[device_fn]`.
 #![forbid(unsafe_code)]
 use folio::ir::device::{Callee, Mode, Slot};
 use folio::prelude::*;

@@ -1,4 +1,4 @@
-//! KRN-06: what the macro generates is not named by what users write: a constant in an index would have one value
+//! KRN-06: users do not name what the macro generates: a constant in an index would have one value
 //! where it is looked at for a block, and another where it is used.
 #![forbid(unsafe_code)]
 use folio::prelude::*;
@@ -11,7 +11,7 @@ impl<M> Pick for M {
     const AT: u32 = if size_of::<M>() == 7 { 0 } else { 1 << 31 };
     type Element = u8;
 }
-#[allow(non_camel_case_types)]
+#[allow(non_camel_case_types, reason = "a name as the macro has them")]
 type __M = [u8; 7];
 
 #[kernel]
@@ -24,7 +24,7 @@ fn in_a_type(i: Item, x: In<<__M as Pick>::Element>, y: Out<u8>) {
     y[i] = x[i];
 }
 
-#[allow(unused_macros)]
+#[allow(unused_macros, reason = "its definition is the test")]
 macro_rules! mode {
     () => {
         __M

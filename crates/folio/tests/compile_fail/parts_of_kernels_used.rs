@@ -1,4 +1,4 @@
-//! KRN-02: what the macro's output is made of, and what a body is given, is made by unsafe code alone.
+//! KRN-02: what the macro writes is made of, and what a body is given, only unsafe code makes.
 #![forbid(unsafe_code)]
 use folio::ir::device::{
     Block, Folding, Give, Gives, LocalParam, ParamPtr, Positions, Proof, Proved, Room, Takes,

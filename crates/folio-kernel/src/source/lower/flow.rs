@@ -247,7 +247,7 @@ impl Lower {
                 }
                 None => after,
             };
-            // All values of 64 bits are one more than can be counted: the last turn is one that nobody gets to.
+            // All values of 64 bits are one more than can be counted: the last turn is one that no item gets to.
             count = self.builder.binary(Binary::SatAdd, steps, one);
         }
         let op = if inclusive { Compare::Le } else { Compare::Lt };

@@ -222,15 +222,15 @@ mod tests {
         Ok((task, send))
     }
 
-    fn pages(rt: &Runtime) -> Buffer<u32> {
-        rt.buffer_from_with(&[0; 2], [2], BufferOptions::new().page([1])).unwrap()
+    fn pages(rt: &Runtime) -> Result<Buffer<u32>> {
+        rt.buffer_from_with(&[0; 2], [2], BufferOptions::new().page([1]))
     }
 
     /// DEP-02: what is submitted while a thread reads comes after that, and is not refused.
     #[test]
     fn a_write_during_a_read_comes_after_it() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-        let (q, x) = (rt.queue().unwrap(), pages(&rt).share());
+        let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().share());
         let engine = &x.view.storage.core.engine;
         let taken = reading(&x).unwrap();
         assert!(matches!(engine.wait_turn(taken.stamp), Ok(Waited::Done)));
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn a_task_cannot_wait_for_what_comes_after_a_read_of_its_own_data() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-        let (q, x) = (rt.queue().unwrap(), pages(&rt).share());
+        let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().share());
         let (task, send) = gated(&q, &x).unwrap();
         let taken = reading(&x).unwrap();
         // It needs nothing of the task's but by way of the read.

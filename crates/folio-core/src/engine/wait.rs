@@ -91,7 +91,8 @@ impl Engine {
                 Outcome::Pending if here(&ledger) => Some(Ok(Waited::Done)),
                 Outcome::Pending => None,
             };
-            let refused = || self.may_wait(&ledger, stamp).err().filter(|_| check).map(Err);
+            let refused =
+                || if check { self.may_wait(&ledger, stamp).err().map(Err) } else { None };
             let over = || until.is_some_and(|until| Instant::now() >= until);
             let timed_out = || over().then_some(Ok(Waited::TimedOut));
             if let Some(ended) = ended.or_else(refused).or_else(timed_out) {

@@ -93,8 +93,8 @@ impl Store {
         self.check()
     }
 
-    /// Whether the directory is ours alone, and no other user can put one in its place. A link has
-    /// no place here: whoever made it could have it lead to any directory that is private to us.
+    /// Whether the directory is ours alone, and no other user can put one in its place. A link has no place
+    /// here: whoever made it could have it lead to any directory that is private to us.
     fn check(&self) -> io::Result<()> {
         if let Some(parent) = self.directory.parent() {
             check_parent(parent)?;
@@ -180,8 +180,8 @@ fn user() -> u32 {
     geteuid()
 }
 
-/// Whether users other than its owner cannot remove or rename what is in a directory: not all of
-/// them may write there, or each only their own (the sticky bit).
+/// Whether users other than its owner cannot remove or rename what is in a directory: not all of them
+/// may write there, or each only their own (the sticky bit).
 #[cfg(unix)]
 fn keeps_entries(metadata: &Metadata) -> bool {
     let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());

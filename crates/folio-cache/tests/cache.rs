@@ -171,8 +171,8 @@ fn what_others_could_have_written_is_passed_over() {
     }
 }
 
-/// CACHE-01: other users cannot have entries written to, or read from, a private directory of ours that is
-/// no cache.
+/// CACHE-01: other users cannot have entries written to, or read from, a private directory of ours
+/// that is no cache.
 #[cfg(unix)]
 #[test]
 fn links_and_directories_of_others_are_not_followed() {

@@ -655,8 +655,8 @@ fn a_loss_amid_many_threads() {
     }
 }
 
-/// ERR-04, XFER-04: a loss that a call reports, before any lane does, is remembered: the device is no source from then
-/// on, and the loss is told once.
+/// ERR-04, XFER-04: a loss that a call reports, before any lane does, is remembered: the device is
+/// no source from then on, and the loss is told once.
 #[test]
 fn a_loss_that_an_allocation_reports_is_remembered() {
     for (kind, builder) in kinds() {

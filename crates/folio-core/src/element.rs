@@ -14,8 +14,9 @@ use folio_kernel::{Type, Types};
     note = "device types are numbers, arrays of them, and structs with #[derive(DeviceType)]"
 )]
 pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
-    /// Fails to compile, once it is looked at, if the type has padding or a field without bytes; for the derive.
-    /// Whatever makes a storage, or takes bytes of values, looks at it: generic structs are checked nowhere else.
+    /// Fails to compile, once it is looked at, if the type has padding or a field without bytes;
+    /// for the derive. Whatever makes a storage, or takes bytes of values, looks at it: generic
+    /// structs are checked nowhere else.
     #[doc(hidden)]
     const CHECKED: () = ();
 }

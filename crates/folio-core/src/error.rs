@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `Result` with Folio's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The name that a user gave a buffer or command, or nothing. Messages and traces show it in one line: what would act on
-/// the text around it, such as a line's end, is escaped there.
+/// The name that a user gave a buffer or command, or nothing. Messages and traces show it in one
+/// line: what would act on the text around it, such as a line's end, is escaped there.
 #[derive(Clone, Default)]
 pub struct Label(Name);
 
@@ -208,7 +208,8 @@ pub enum Error {
         /// The buffer.
         buffer: Label,
     },
-    /// A host task waits for something that waits for this very host task, maybe by way of others that wait.
+    /// A host task waits for something that waits for this very host task, maybe by way of others
+    /// that wait.
     #[error("host task {task} would wait for its own completion{}", by_way_of(.through))]
     WaitsForItself {
         /// The host task that asked.

@@ -259,8 +259,8 @@ impl CommandGroup {
         self.act(Doing::Kernel(Some(launch)));
     }
 
-    /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory. `args` are accesses of this
-    /// group: one, an array of them, or a tuple.
+    /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory.
+    /// `args` are accesses of this group: one, an array of them, or a tuple.
     ///
     /// The task may block and may use the runtime. It may return `()` or a `Result`, or not at all; an
     /// error and a panic are failures of the command.

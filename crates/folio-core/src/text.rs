@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-/// A name in one line, whatever is in it: what ends lines, moves a terminal's cursor, or changes the direction of the text
-/// around it is escaped as in Rust's literals.
+/// A name in one line, whatever is in it: what ends lines, moves a terminal's cursor, or changes
+/// the direction of the text around it is escaped as in Rust's literals.
 pub(crate) struct Plain<'t>(pub(crate) &'t str);
 
 impl Display for Plain<'_> {
@@ -15,7 +15,8 @@ impl Display for Plain<'_> {
     }
 }
 
-/// Whether a character does something to the text around it: controls, separators of lines, marks of direction.
+/// Whether a character does something to the text around it: controls, separators of lines, marks
+/// of direction.
 fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -117,7 +117,8 @@ impl From<UsmPtr> for UsmRows {
 }
 
 impl Runtime {
-    /// Allocates `len` elements on a device, at once. A kind that the device does not have is [`Error::Unsupported`].
+    /// Allocates `len` elements on a device, at once. A kind that the device does not have is
+    /// [`Error::Unsupported`].
     pub fn usm<T: DeviceType>(
         &self,
         device: &DeviceRef,
@@ -250,7 +251,8 @@ impl Runtime {
     /// A buffer over memory that somebody else owns; `current`: its contents count, otherwise
     /// the buffer is empty and reads as zero.
     ///
-    /// A command that names both this buffer and whatever else has that memory, a [`Usm`] for one, is
+    /// A command that names both this buffer and whatever else has that memory, a [`Usm`] for one,
+    /// is
     /// [`Error::Aliasing`] where they overlap and one is written. Between commands their order is the caller's
     /// business, as part of the promise.
     ///

@@ -415,7 +415,8 @@ unsafe impl<A: HostArgs, const N: usize> HostArgs for [A; N] {
         self.iter().for_each(|a| a.tokens(out));
     }
     unsafe fn take<'v>(params: &mut std::slice::Iter<'_, ParamPtr>) -> Self::Views<'v> {
-        // SAFETY: the caller's promise, element by element: the parameters follow each other in the order of the tokens.
+        // SAFETY: the caller's promise, element by element: the parameters follow each other in the
+        // order of the tokens.
         std::array::from_fn(|_| unsafe { A::take(params) })
     }
 }

@@ -14,7 +14,8 @@ pub trait IrRunner: fmt::Debug + Send + Sync {
 
 /// A kernel in IR that can be run.
 pub trait IrKernel: Send + Sync {
-    /// What speaks against such a launch: groups that are too large, for one. Asked before each launch in groups.
+    /// What speaks against such a launch: groups that are too large, for one. Asked before each
+    /// launch in groups.
     fn check(&self, geometry: &Geometry) -> Result<(), HalError> {
         let _ = geometry;
         Ok(())

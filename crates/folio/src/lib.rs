@@ -202,8 +202,9 @@ mod documents {
     mod sycl {}
 }
 
-/// KRN-01, POL-05: a generic struct is checked for padding where it is used, by whatever takes memory or bytes
-/// of values. Each program compiles with a pair that has none, and not with one that has some.
+/// KRN-01, POL-05: a generic struct is checked for padding where it is used, by whatever takes
+/// memory or bytes of values. Each program compiles with a pair that has none, and not with one
+/// that has some.
 #[cfg(doctest)]
 mod generic_structs {
     macro_rules! programs {

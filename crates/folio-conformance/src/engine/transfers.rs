@@ -128,8 +128,8 @@ fn discard_moves_nothing(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// XFER-02, BUF-07, PAGE-02: in one operation, with the zeros beside what was written; pages of which nothing was written
-/// stay.
+/// XFER-02, BUF-07, PAGE-02: in one operation, with the zeros beside what was written; pages of
+/// which nothing was written stay.
 fn a_page_of_which_a_part_was_written_moves_as_one(rig: &Rig) -> Outcome {
     for device in rig.rt.devices() {
         let q = rig.rt.queue_on(&device)?;

@@ -81,8 +81,8 @@ pub(crate) fn vec_of<T: DeviceType>(part: &Part) -> Result<Vec<T>> {
     let reachable = storage.host_reachable.load(Ordering::Relaxed);
     engine.read_on_host(storage.id, elements, reachable, |host| {
         let mut copy = |(start, len)| {
-            // SAFETY: the part lies in the host allocation, whose data has arrived; nobody writes it before
-            // this operation is over; every bit pattern is a `T`.
+            // SAFETY: the part lies in the host allocation, whose data has arrived; nobody writes
+            // it before this operation is over; every bit pattern is a `T`.
             all.extend_from_slice(unsafe {
                 std::slice::from_raw_parts(host.0.cast::<T>().add(start), len)
             });

@@ -197,8 +197,8 @@ impl View {
         self.shares_at(part, other, theirs, 0)
     }
 
-    /// True when parts of two storages share a byte, where the memory of the other one begins so many bytes
-    /// after that of this one.
+    /// True when parts of two storages share a byte, where the memory of the other one begins so
+    /// many bytes after that of this one.
     pub(crate) fn shares_at(&self, part: &Box3, other: &View, theirs: &Box3, after: i128) -> bool {
         if part.is_empty() || theirs.is_empty() {
             return false;
@@ -352,8 +352,8 @@ macro_rules! common {
                 self.slice([0; D], self.range())?.read_async()
             }
 
-            /// Copies its latest contents into a new vector. That is an operation like a command: what other threads
-            /// submit meanwhile comes after it, and is not refused.
+            /// Copies its latest contents into a new vector. That is an operation like a command:
+            /// what other threads submit meanwhile comes after it, and is not refused.
             pub fn to_vec(&self) -> Result<Vec<T>> {
                 self.slice([0; D], self.range())?.to_vec()
             }

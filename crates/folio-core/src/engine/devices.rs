@@ -149,8 +149,8 @@ impl Engine {
         links
     }
 
-    /// Remembers the loss of a device, if that is why a call was refused: it is no source from then on. Called without
-    /// any lock.
+    /// Remembers the loss of a device, if that is why a call was refused: it is no source from then
+    /// on. Called without any lock.
     pub(crate) fn noting_loss<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         if let Err(Error::Device { device, cause, .. }) = &result
             && let HalErrorKind::Lost = cause.kind

@@ -22,8 +22,9 @@ fn common(fragments: &[Fragment], on: impl Fn(&Fragment) -> DomainSet) -> Domain
     fragments.iter().map(on).reduce(DomainSet::intersect).unwrap_or(DomainSet::EMPTY)
 }
 
-/// The fragments of a page in which `new` replaces what was there. Neighbours that are alike are one, so that a page that
-/// is written element by element has few, and each write costs no more than that.
+/// The fragments of a page in which `new` replaces what was there. Neighbours that are alike are
+/// one, so that a page that is written element by element has few, and each write costs no more
+/// than that.
 fn cut(old: &[Fragment], new: Fragment) -> Vec<Fragment> {
     let (mut kept, mut parts) = (Vec::with_capacity(old.len() + 1), Vec::new());
     for fragment in old {
@@ -274,8 +275,8 @@ mod tests {
         storage.core.engine.enter(|ledger| ledger.storages[storage.id.0].pieces.all().count())
     }
 
-    /// PAGE-06: a page that is written element by element is in as many pieces as its parts have corners, and not in one for
-    /// each element; in one when all is written.
+    /// PAGE-06: a page that is written element by element is in as many pieces as its parts have
+    /// corners, and not in one for each element; in one when all is written.
     #[test]
     fn neighbours_that_are_alike_are_one_fragment() {
         const SIDE: usize = 24;

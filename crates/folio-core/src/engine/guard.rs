@@ -1,7 +1,8 @@
-//! The host's own accesses, outside any command: guards, which users hold, and reads, which end in the call.
+//! The host's own accesses, outside any command: guards, which users hold, and reads, which end in
+//! the call.
 //!
-//! What conflicts with a guard is refused, since nothing waits for user code. A read is an operation as others are: what
-//! conflicts with it comes after it.
+//! What conflicts with a guard is refused, since nothing waits for user code. A read is an
+//! operation as others are: what conflicts with it comes after it.
 
 use super::Engine;
 use super::access::{Access, Mode};
@@ -56,7 +57,8 @@ impl Engine {
         self.access_host(storage, (elements, mode), reachable, Body::Nothing)
     }
 
-    /// Waits until `elements` are on the host, and calls `read` with the storage's first byte there.
+    /// Waits until `elements` are on the host, and calls `read` with the storage's first byte
+    /// there.
     pub(crate) fn read_on_host<R>(
         &self,
         storage: StorageId,
@@ -72,7 +74,8 @@ impl Engine {
         }
     }
 
-    /// Submits an access of the host's. With [`Body::Here`] it is the caller's to end, otherwise a guard.
+    /// Submits an access of the host's. With [`Body::Here`] it is the caller's to end, otherwise a
+    /// guard.
     fn access_host(
         &self,
         storage: StorageId,
@@ -210,15 +213,15 @@ mod tests {
         Ok((task, send))
     }
 
-    fn pages(rt: &Runtime) -> Buffer<u32> {
-        rt.buffer_from_with(&[0; 2], [2], BufferOptions::new().page([1])).unwrap()
+    fn pages(rt: &Runtime) -> Result<Buffer<u32>> {
+        rt.buffer_from_with(&[0; 2], [2], BufferOptions::new().page([1]))
     }
 
     /// DEP-02: what is submitted while a thread reads comes after that, and is not refused.
     #[test]
     fn a_write_during_a_read_comes_after_it() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-        let (q, x) = (rt.queue().unwrap(), pages(&rt).share());
+        let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().share());
         let engine = &x.view.storage.core.engine;
         let taken = reading(&x).unwrap();
         assert!(matches!(engine.wait_turn(taken.stamp), Ok(Waited::Done)));
@@ -237,11 +240,12 @@ mod tests {
         task.wait().unwrap();
     }
 
-    /// DEP-04: a read by a thread that waits for a task is something for which that task cannot wait.
+    /// DEP-04: a read by a thread that waits for a task is something for which that task cannot
+    /// wait.
     #[test]
     fn a_task_cannot_wait_for_what_comes_after_a_read_of_its_own_data() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-        let (q, x) = (rt.queue().unwrap(), pages(&rt).share());
+        let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().share());
         let (task, send) = gated(&q, &x).unwrap();
         let taken = reading(&x).unwrap();
         // It needs nothing of the task's but by way of the read.

@@ -51,7 +51,8 @@ pub(crate) enum Body {
     Lane(LaneId, Payload),
     /// A closure on a host thread.
     Host(HostWork),
-    /// What the thread that submitted it does itself, between [`Engine::wait_turn`](super::Engine::wait_turn) and
+    /// What the thread that submitted it does itself, between
+    /// [`Engine::wait_turn`](super::Engine::wait_turn) and
     /// [`Ledger::end_turn`].
     Here,
     /// Nothing: it is done when its dependencies are.

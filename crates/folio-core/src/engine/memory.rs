@@ -29,7 +29,8 @@ impl Ledger {
         })
     }
 
-    /// How far the memory of one storage is from that of another one, wherever both may be one memory.
+    /// How far the memory of one storage is from that of another one, wherever both may be one
+    /// memory.
     pub(crate) fn distances(&self, a: StorageId, b: StorageId) -> SmallVec<[i128; 2]> {
         let [a, b] = [a, b].map(|id| &self.storages[id.0]);
         a.allocs().flat_map(|a| b.allocs().filter_map(move |b| distance(a, b))).collect()

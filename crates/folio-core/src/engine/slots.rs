@@ -35,7 +35,8 @@ pub(crate) struct Slot {
     pub(crate) placed: Option<Stamp>,
     /// Boxed: it is large, and most slots are free most of the time.
     op: Option<Box<NewOp>>,
-    /// What is left of the operation while a host thread, or the thread that submitted it, is at it.
+    /// What is left of the operation while a host thread, or the thread that submitted it, is at
+    /// it.
     running: Option<Box<NewOp>>,
     /// It is in use.
     pub(crate) live: bool,

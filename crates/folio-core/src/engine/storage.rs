@@ -38,8 +38,8 @@ impl Alloc {
     }
 }
 
-/// Bytes from the beginning of one allocation to that of another one, if they are of one address space or one
-/// driver's object: then they may overlap.
+/// Bytes from the beginning of one allocation to that of another one, if they are of one address
+/// space or one driver's object: then they may overlap.
 pub(crate) fn distance(
     (domain, a): (DomainId, &Alloc),
     (other, b): (DomainId, &Alloc),

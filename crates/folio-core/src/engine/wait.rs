@@ -96,7 +96,8 @@ impl Engine {
                 Outcome::Pending if here(&ledger) => Some(Ok(Waited::Done)),
                 Outcome::Pending => None,
             };
-            let refused = || self.may_wait(&ledger, stamp).err().filter(|_| check).map(Err);
+            let refused =
+                || if check { self.may_wait(&ledger, stamp).err().map(Err) } else { None };
             let over = || until.is_some_and(|until| Instant::now() >= until);
             let timed_out = || over().then_some(Ok(Waited::TimedOut));
             if let Some(ended) = ended.or_else(refused).or_else(timed_out) {
@@ -189,8 +190,8 @@ impl Engine {
         self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].info.caps.batches
     }
 
-    /// A kernel may not wait, and a host task not for what waits for itself, be it by way of other host tasks
-    /// that wait.
+    /// A kernel may not wait, and a host task not for what waits for itself, be it by way of other
+    /// host tasks that wait.
     pub(crate) fn may_wait(&self, ledger: &Ledger, stamp: Stamp) -> Result<(), Error> {
         if in_kernel() {
             return Err(Error::WaitInKernel);
@@ -214,10 +215,12 @@ impl Engine {
     }
 }
 
-/// A host task's wait, which the ledger knows of while it lasts: what waits for that task waits for what the task
-/// waits for. Of two or more tasks that would wait for each other, the last one to begin is refused.
+/// A host task's wait, which the ledger knows of while it lasts: what waits for that task waits for
+/// what the task waits for. Of two or more tasks that would wait for each other, the last one to
+/// begin is refused.
 ///
-/// What a wait is for depends on operations that were submitted before it, so a circle can only close when a wait begins.
+/// What a wait is for depends on operations that were submitted before it, so a circle can only
+/// close when a wait begins.
 struct Waiting {
     wait: Option<(SlotId, Stamp)>,
     known: bool,
@@ -300,8 +303,9 @@ impl Ledger {
         slot.and_then(Slot::operation).map_or(Label::NONE, |op| op.label.clone())
     }
 
-    /// Whether `target` waits, directly or not, for host task `slot`; by way of which other tasks. What waits for an
-    /// unfinished host task is in a slot itself, so the slots' dependents, and the tasks that wait, tell all.
+    /// Whether `target` waits, directly or not, for host task `slot`; by way of which other tasks.
+    /// What waits for an unfinished host task is in a slot itself, so the slots' dependents, and
+    /// the tasks that wait, tell all.
     fn descends(&self, slot: SlotId, target: SlotId) -> Option<Vec<Label>> {
         let mut reached_from = HashMap::from([(slot.0, slot)]);
         let mut todo = vec![slot];

@@ -35,7 +35,8 @@ pub struct Code {
     pub indexes_arrays: bool,
     /// How many parameters are reductions.
     pub reductions: usize,
-    /// Bytes that an item of a group has for its variables, and for what it gives to reductions and scans.
+    /// Bytes that an item of a group has for its variables, and for what it gives to reductions and
+    /// scans.
     item_bytes: u64,
     /// The arrays in which it only counts.
     pub counted: Vec<Counted>,

@@ -22,8 +22,8 @@ pub struct Launched {
 /// Items, or groups, that a launch with reductions may have: the CPU has a word for each 4096 of them.
 pub const MOST_REDUCED: usize = 1 << (usize::BITS - 24);
 
-/// Bytes that a group may take on the CPU, for its items' variables and what they combine: each of its threads
-/// keeps memory for one group.
+/// Bytes that a group may take on the CPU, for its items' variables and what they combine: each of
+/// its threads keeps memory for one group.
 pub const MOST_GROUP_BYTES: u64 = 256 << 20;
 
 impl Launched {

@@ -153,11 +153,12 @@ pub(super) fn buffers_over_pointers(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// DEP-05: one command that names memory twice, by way of what it belongs to and of a buffer over a pointer to it, or of
-/// two such buffers.
+/// DEP-05: one command that names memory twice, by way of what it belongs to and of a buffer over a
+/// pointer to it, or of two such buffers.
 pub(super) fn memory_of_two_owners_in_one_command(rig: &Rig) -> Outcome {
     let over = |at: UsmPtr, len: usize| {
-        // SAFETY: what the memory belongs to lives longer, and no two commands that use it run at the same time.
+        // SAFETY: what the memory belongs to lives longer, and no two commands that use it run at
+        // the same time.
         unsafe { rig.rt.buffer_over::<i32>(at, len, true) }
     };
     for device in rig.rt.devices() {

@@ -58,7 +58,6 @@ contents! {
     [A: AsRef<[T]> + ?Sized] &mut A, |data| Cow::Borrowed((*data).as_ref());
     [] Vec<T>, |data| Cow::Owned(data);
     [] Box<[T]>, |data| Cow::Owned(data.into_vec());
-    [const N: usize] [T; N], |data| Cow::Owned(data.into());
     [] Cow<'_, [T]>, |data| data;
 }
 

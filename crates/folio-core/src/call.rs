@@ -335,10 +335,24 @@ pub(crate) fn group_too_large(code: &Code, group: Dims) -> Option<String> {
 pub(crate) fn function_of<K: Kernel>(code: &'static Code) -> Function {
     let native = |code: &Code, launch: &mut Launch| {
         let scalars = std::mem::take(&mut launch.scalars);
-        let native = Native::<K>::new(code, scalars, &launch.geometry);
+        let native = Native::<K>::new(code, scalars, &launch.geometry, &launch.params);
         launch.kernel = Some(NativeKernel::new(native));
     };
     Function { code, native }
+}
+
+/// What a kernel needs to know besides of its launch, if anything.
+fn launched(code: &Code, geometry: &Geometry, params: &[hal::Param]) -> Option<Box<Launched>> {
+    let &Geometry { offset, range, group, .. } = geometry;
+    let (reductions, groups) = (code.reductions, group.is_some());
+    if !groups && reductions == 0 && code.counted.is_empty() {
+        return None;
+    }
+    let elements = |at: usize| Some(params.get(at)?.extent.iter().product());
+    let launch = Launched::new(offset, range, group.unwrap_or([1; 3]), reductions);
+    let launch = launch.counting(&code.counted, elements);
+    let needed = groups || reductions > 0 || !launch.counts_in_place();
+    needed.then(|| Box::new(launch))
 }
 
 /// The Rust form of a kernel, as a kernel of blocks.
@@ -351,12 +365,9 @@ struct Native<K> {
 }
 
 impl<K: Kernel> Native<K> {
-    fn new(code: &Code, scalars: Scalars, geometry: &Geometry) -> Native<K> {
-        let &Geometry { offset, range, group, .. } = geometry;
-        let reductions = code.reductions;
-        let launch = (group.is_some() || reductions > 0)
-            .then(|| Box::new(Launched::new(offset, range, group.unwrap_or([1; 3]), reductions)));
-        Native { scalars, offset, launch, _kernel: PhantomData }
+    fn new(code: &Code, scalars: Scalars, geometry: &Geometry, params: &[hal::Param]) -> Native<K> {
+        let launch = launched(code, geometry, params);
+        Native { scalars, offset: geometry.offset, launch, _kernel: PhantomData }
     }
 }
 

@@ -1,5 +1,8 @@
 //! What a buffer can hold.
 
+use folio_kernel::device::Shared;
+use folio_kernel::{Type, Types};
+
 /// A type whose values can live in any device's memory.
 ///
 /// # Safety
@@ -32,6 +35,52 @@ device_types!(half::f16, half::bf16);
 unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
     const CHECKED: () = T::CHECKED;
 }
+
+/// What the fields of a device type are; for the derive, which asks once.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a device type",
+    label = "no device type",
+    note = "fields are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
+)]
+pub trait Field {
+    /// [`DeviceType::CHECKED`]
+    const CHECKED: ();
+    /// [`Shared::IN_MEMORY`]
+    const IN_MEMORY: bool;
+    /// [`Shared::describe`]
+    fn describe(types: &mut Types) -> Type;
+    /// [`Shared::bits`]
+    fn bits(self, all: &mut Vec<u64>);
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceType + Shared> Field for T {
+    const CHECKED: () = <T as DeviceType>::CHECKED;
+    const IN_MEMORY: bool = <T as Shared>::IN_MEMORY;
+    fn describe(types: &mut Types) -> Type {
+        <T as Shared>::describe(types)
+    }
+    fn bits(self, all: &mut Vec<u64>) {
+        Shared::bits(self, all);
+    }
+}
+
+/// Looks at a type's layout where it is a device type. Where it is none that has been told.
+#[derive(Debug)]
+pub struct Checked<T>(std::marker::PhantomData<T>);
+
+impl<T: DeviceType> Checked<T> {
+    /// Fails to compile if there is padding, or a field without bytes.
+    pub const LAYOUT: () = T::CHECKED;
+}
+
+/// Found where there is nothing to look at.
+pub trait Unchecked {
+    /// Nothing.
+    const LAYOUT: () = ();
+}
+
+impl<T> Unchecked for Checked<T> {}
 
 /// The bytes of a slice.
 pub(crate) fn bytes_of<T: DeviceType>(slice: &[T]) -> &[u8] {

@@ -50,6 +50,11 @@ pub use buffer::{
 pub use call::{Argument, Given, KernelCall, Shares};
 pub use coords::{Coords, Place};
 pub use element::DeviceType;
+/// For what the derive of [`DeviceType`] writes.
+#[doc(hidden)]
+pub mod fields {
+    pub use crate::element::{Checked, Field, Unchecked};
+}
 pub use error::{Cause, Error, Failure, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
 pub use folio_kernel as ir;

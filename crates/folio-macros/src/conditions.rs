@@ -80,7 +80,7 @@ fn collect(ty: &Type, all: &mut Vec<Type>) {
 }
 
 /// A parameter of the function occurs in this.
-fn mentions(tokens: TokenStream, generics: &Generics) -> bool {
+pub fn mentions(tokens: TokenStream, generics: &Generics) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(name) => {
             let types = generics.type_params().map(|ty| &ty.ident);

@@ -4,18 +4,44 @@
 //! checked again where it is compiled: that these are its fields, all of them, of these types, and where they are.
 //! What checks is named by way of `folio`, as all is: a program's own crate may be called `core`.
 
+use crate::conditions;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, Meta, Token};
+use syn::{Data, DeriveInput, Error, Fields, Meta, Token, WherePredicate};
 
 /// Expands the derive.
 pub fn expand(item: TokenStream) -> TokenStream {
-    match syn::parse2::<DeriveInput>(item).and_then(|input| implement(&input)) {
-        Ok(tokens) => tokens,
-        Err(error) => error.to_compile_error(),
+    let input = match syn::parse2::<DeriveInput>(item) {
+        Ok(input) => input,
+        Err(error) => return error.to_compile_error(),
+    };
+    implement(&input).unwrap_or_else(|error| {
+        let (error, stub) = (error.to_compile_error(), stub(&input));
+        quote!(#error #stub)
+    })
+}
+
+/// A type that is refused is a device type to what uses it, of which rustc then tells nothing.
+fn stub(input: &DeriveInput) -> TokenStream {
+    let (name, (params, arguments, conditions)) = (&input.ident, input.generics.split_for_impl());
+    if input.generics.lifetimes().next().is_some() {
+        return TokenStream::new();
+    }
+    quote! {
+        #[diagnostic::do_not_recommend]
+        // SAFETY: no program has it.
+        unsafe impl #params ::folio::DeviceType for #name #arguments #conditions {}
+        #[diagnostic::do_not_recommend]
+        // SAFETY: as above.
+        unsafe impl #params ::folio::ir::device::Shared for #name #arguments #conditions {
+            fn describe(_: &mut ::folio::ir::Types) -> ::folio::ir::Type {
+                loop {}
+            }
+            fn bits(self, _: &mut ::std::vec::Vec<::core::primitive::u64>) {}
+        }
     }
 }
 
@@ -51,6 +77,10 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new(name.span(), "DeviceType: give the fields names"));
     };
+    if let Some(lifetime) = input.generics.lifetimes().next() {
+        let text = "DeviceType: devices have no references; keep values, and pass views to kernels: `In<T>`";
+        return Err(Error::new(lifetime.span(), text));
+    }
     if !has_repr(input, "C") {
         let text =
             "DeviceType: write #[repr(C)] on the struct, so that devices agree on its layout";
@@ -68,57 +98,79 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         names.push(ident.unraw().to_string());
         types.push(&field.ty);
     }
-    let shared = with(
-        &input.generics,
-        &types,
-        |ty| quote_spanned!(ty.span()=> #ty: ::folio::ir::device::Shared),
-    )?;
-    let in_memory = with(
-        &input.generics,
-        &types,
-        |ty| quote_spanned!(ty.span()=> #ty: ::folio::DeviceType + ::folio::ir::device::Shared),
-    )?;
-    let (own_params, _, own_conditions) = input.generics.split_for_impl();
+    // One condition for both, so that rustc tells once what is wrong. What is generic is a device type where it is in
+    // memory only.
+    let field = |ty: &syn::Type| quote_spanned!(ty.span() => ::folio::fields::Field);
+    let (shared, in_memory) = (quote!(::folio::ir::device::Shared), quote!(::folio::DeviceType));
+    let generic = |ty: &syn::Type| conditions::mentions(ty.to_token_stream(), &input.generics);
+    let of = |of: &TokenStream| -> Vec<TokenStream> {
+        let of = |ty: &&&syn::Type| if generic(ty) { of.clone() } else { field(ty) };
+        let of = |ty| (ty, of(&ty));
+        types.iter().map(of).map(|(ty, of)| quote_spanned!(ty.span() => <#ty as #of>)).collect()
+    };
+    let (of_shared, of_memory) = (of(&shared), of(&in_memory));
+    let condition = |ty: &syn::Type, of: TokenStream| match generic(ty) {
+        true => quote_spanned!(ty.span() => #ty: #of),
+        false => {
+            let field = field(ty);
+            quote_spanned!(ty.span() => #ty: #field)
+        }
+    };
+    let both = quote!(#in_memory + #shared);
+    let mut shared = with(&input.generics, &types, |ty| condition(ty, shared.clone()))?;
+    let mut in_memory = with(&input.generics, &types, |ty| condition(ty, both.clone()))?;
+    if input.generics.params.is_empty() {
+        let copied: WherePredicate = syn::parse2(
+            quote_spanned!(name.span() => #name: ::folio::ir::device::rust::marker::Copy),
+        )?;
+        for generics in [&mut shared, &mut in_memory] {
+            generics.make_where_clause().predicates.push(copied.clone());
+        }
+    }
     let (params, arguments, conditions) = in_memory.split_for_impl();
     let (_, _, described) = shared.split_for_impl();
+    let (own_params, _, own_conditions) = input.generics.split_for_impl();
     let [table, all, end, fits] =
         ["__types", "__all", "__end", "__fits"].map(|name| Ident::new(name, Span::mixed_site()));
     let own = (0..idents.len()).map(|at| format_ident!("__field{at}", span = Span::mixed_site()));
     let own: Vec<_> = own.collect();
-    let each = types.iter().map(
-        |ty| quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Shared>::describe(#table)),
-    );
-    let of = |ty: &syn::Type, what: &str| {
+    let layout = |ty: &syn::Type, what: &str| {
         let what = Ident::new(what, ty.span());
         quote_spanned!(ty.span() => ::folio::ir::device::rust::mem::#what::<#ty>())
     };
-    let sizes: Vec<_> = types.iter().map(|ty| of(ty, "size_of")).collect();
-    let aligns: Vec<_> = types.iter().map(|ty| of(ty, "align_of")).collect();
+    let sizes: Vec<_> = types.iter().map(|ty| layout(ty, "size_of")).collect();
+    let aligns: Vec<_> = types.iter().map(|ty| layout(ty, "align_of")).collect();
     let padding = "a device type has no padding: add fields, or order them by size";
     let empty =
         "a device type has no field without bytes: languages of devices know none; leave it out";
     let site = Span::mixed_site().located_at(name.span());
     // What is generic is checked where it is used.
-    let now = in_memory
-        .params
-        .is_empty()
-        .then(|| quote_spanned!(site=> const _: () = <#name as ::folio::DeviceType>::CHECKED;));
+    let now = in_memory.params.is_empty().then(|| {
+        quote_spanned! {site=>
+            const _: () = {
+                use ::folio::fields::Unchecked as _;
+                ::folio::fields::Checked::<#name>::LAYOUT
+            };
+        }
+    });
     Ok(quote_spanned! {site=>
+        #[diagnostic::do_not_recommend]
         // SAFETY: the fields are device types; that there is no padding between them is asserted.
         unsafe impl #params ::folio::DeviceType for #name #arguments #conditions {
             const CHECKED: () = {
-                #(<#types as ::folio::DeviceType>::CHECKED;)*
+                #(#of_memory::CHECKED;)*
                 ::folio::ir::device::rust::assert!(true #(&& #sizes > 0)*, #empty);
                 ::folio::ir::device::rust::assert!(<Self as ::folio::ir::device::Shared>::IN_MEMORY, #padding);
             };
         }
+        #[diagnostic::do_not_recommend]
         // SAFETY: `bits` does not compile but for these fields, zero bytes of which are values. It is `IN_MEMORY` if
         // they follow each other as in the description, without padding.
         unsafe impl #params ::folio::ir::device::Shared for #name #arguments #described {
             const IN_MEMORY: bool = {
                 let (mut #fits, mut #end) = (true, 0);
                 #(
-                    #fits = #fits && #sizes > 0 && <#types as ::folio::ir::device::Shared>::IN_MEMORY
+                    #fits = #fits && #sizes > 0 && #of_shared::IN_MEMORY
                         && ::folio::ir::device::rust::mem::align_of::<Self>() >= #aligns
                         && ::folio::ir::device::rust::mem::offset_of!(Self, #idents) == #end;
                     #end += #sizes;
@@ -126,12 +178,12 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
                 #fits && ::folio::ir::device::rust::mem::size_of::<Self>() == #end
             };
             fn describe(#table: &mut ::folio::ir::Types) -> ::folio::ir::Type {
-                #(let #idents = #each;)*
+                #(let #idents = #of_shared::describe(#table);)*
                 #table.structure(#text, &[#((#names, #idents)),*])
             }
             fn bits(self, #all: &mut ::std::vec::Vec<::core::primitive::u64>) {
                 let Self { #(#idents: #own),* } = self;
-                #(<#types as ::folio::ir::device::Shared>::bits(#own, #all);)*
+                #(#of_shared::bits(#own, #all);)*
             }
         }
         impl #own_params ::folio::ir::device::NoDeref for #name #arguments #own_conditions {}

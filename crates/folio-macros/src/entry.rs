@@ -2,7 +2,7 @@
 
 use crate::body::Strips;
 use crate::function::Signature;
-use crate::parameter::Role;
+use crate::parameter::{Role, is_atomic};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -40,6 +40,7 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     let (mut foldings, mut open, mut close) = (vec![], vec![], vec![]);
     let (mut given, mut memory) = (vec![], 0usize);
     let (mut begin, mut end, mut views) = (vec![], vec![], vec![]);
+    let (mut tallies, mut counted) = (vec![], vec![]);
     for (number, parameter) in signature.parameters.iter().enumerate() {
         let (name, ty) = (&parameter.name, &parameter.ty);
         let k = memory;
@@ -49,6 +50,14 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
             Role::View | Role::Value => {
                 if parameter.role == Role::View {
                     views.push(name);
+                }
+                if is_atomic(ty) {
+                    let tally = format_ident!("__tally{}", tallies.len());
+                    counted.push(quote! {
+                        let mut #tally = ::folio::ir::device::Tallied::of(&#name, #k, __launch);
+                        let #name = ::folio::ir::device::Tallied::view(&mut #tally, #name);
+                    });
+                    tallies.push(tally);
                 }
                 given.push(quote!(#name));
             }
@@ -106,10 +115,12 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     };
     quote! {
         #(#foldings)*
+        #(#counted)*
         // SAFETY: the caller's promise: in this mode, nothing is unproved.
         let __proof = unsafe { ::folio::ir::device::Proof::<__M>::new() };
         // SAFETY: the caller computes each position once; numbers are of the rows that reductions were opened for.
         unsafe { #each };
+        #(::folio::ir::device::Tallied::close(#tallies);)*
     }
 }
 

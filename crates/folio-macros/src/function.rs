@@ -4,7 +4,9 @@ use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
 use crate::parameter::{Parameter, Role, argument_of, grid_of, rank_of, role_is_plain, role_of};
 use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
-use crate::{combine, conditions, entry, fragments, methods, names, outputs, positions, stub};
+use crate::{
+    combine, conditions, deep, entry, fragments, methods, names, outputs, positions, stub,
+};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
@@ -30,6 +32,9 @@ pub enum Kind {
 
 /// Expands an attribute.
 pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStream {
+    if let Some(at) = deep::find(&arguments).or_else(|| deep::find(&item)) {
+        return syn::Error::new(at, format!("kernel: {}", deep::TEXT)).to_compile_error();
+    }
     let (arguments, item) = (fragments::opened(arguments), fragments::opened(item));
     let item = positions::opened(item);
     let mut function = match syn::parse2::<ItemFn>(item.clone()) {
@@ -260,7 +265,7 @@ impl Signature {
             refuse_rank(&typed.ty, walk);
             if kind == Kind::Kernel {
                 refuse_in_memory(&typed.ty, walk);
-                if names::has_macro(typed.ty.to_token_stream()) {
+                if names::is_open(typed.ty.to_token_stream()) {
                     let text = "a parameter's type is written without macros; give it a name: `type T = ..`";
                     walk.refuse(typed.ty.span(), text);
                 }
@@ -453,7 +458,7 @@ impl Signature {
         quote! {{
             use ::folio::ir::source as __s;
             #(#slots)*
-            if !__M::PROBE {
+            if !<__M as ::folio::ir::device::Mode>::PROBE {
                 #bindings
                 return #native;
             }
@@ -710,7 +715,7 @@ fn probing() -> TokenStream {
 /// What is allowed in what the macro writes.
 pub fn attributes() -> TokenStream {
     quote! {
-        #[allow(unused_mut, unused_parens, unused_braces, unused_imports, unused_variables, non_snake_case,
+        #[allow(unused_mut, unused_parens, unused_braces, unused_imports, unused_variables, non_snake_case, elided_lifetimes_in_paths,
             non_upper_case_globals, unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
             reason = "written by a macro")]
     }

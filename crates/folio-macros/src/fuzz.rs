@@ -208,6 +208,23 @@ fn what_is_too_large_is_refused() {
     }
 }
 
+/// What is nested so deep that the compiler's stack would overflow is refused.
+#[test]
+fn what_is_too_deep_is_refused() {
+    let refused = |count: usize, term: &str| {
+        let text = format!("fn k(i: Item) {{ let a = b{}; }}", term.repeat(count));
+        let tokens = TokenStream::from_str(&text).unwrap();
+        expand(TokenStream::new(), tokens, Kind::Kernel).to_string().contains("nested too deep")
+    };
+    let all = move || {
+        for term in [" + c", " && c", ".abs()", " as f32", "[0]"] {
+            assert!(!refused(390, term) && refused(500, term), "{term}");
+        }
+    };
+    // As much as rustc has.
+    std::thread::Builder::new().stack_size(8 << 20).spawn(all).unwrap().join().unwrap();
+}
+
 /// An attribute that would do nothing is an error, wherever it is.
 #[test]
 fn attributes_within_are_refused() {

@@ -15,6 +15,7 @@
 mod body;
 mod combine;
 mod conditions;
+mod deep;
 mod derive;
 mod entry;
 mod errors;

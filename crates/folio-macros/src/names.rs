@@ -1,47 +1,40 @@
-//! Names that the macro's own output has. Rust's hygiene does not keep types and modules apart, and a user's body stands
-//! in their scope: under such a name a constant could have one value where an index is looked at for a block, and another
-//! where it is used. So what users write does not have these names.
+//! Names that the macro's own output has. Rust's hygiene keeps variables apart, and neither types nor modules; and a user's
+//! body stands in their scope. By such a name a constant could have one value where an index is looked at for a block,
+//! and another where it is used. So what users write does not have these names.
 
 use crate::errors::Errors;
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 
-/// All that the macro names begins so.
-const OWN: &str = "__";
+/// Types and modules that are visible in what users write: the mode, what tables are made of, ends, and what is called.
+const OWN: [&str; 4] = ["__M", "__s", "__Ends", "__callee"];
 
-/// Refuses the macro's names in what a user has written, but for what was `found` before.
+/// Refuses the macro's names in what a user has written, each once.
 pub fn refuse(tokens: TokenStream, found: &mut HashSet<String>, errors: &mut Errors) {
-    let all: Vec<_> = tokens.into_iter().collect();
-    let mark = |at: Option<usize>, mark: char| {
-        let token = at.and_then(|at| all.get(at));
-        matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark)
-    };
-    for (at, token) in all.iter().enumerate() {
-        let name = match token {
-            TokenTree::Group(group) => {
-                refuse(group.stream(), found, errors);
-                continue;
+    for token in tokens {
+        match &token {
+            TokenTree::Group(group) => refuse(group.stream(), found, errors),
+            TokenTree::Ident(name) => {
+                let name = name.unraw().to_string();
+                if OWN.contains(&&*name) && found.insert(name.clone()) {
+                    let text = format!("`{name}` is a name of the macro's; use another");
+                    errors.add(token.span(), text);
+                }
             }
-            TokenTree::Ident(name) => name.unraw().to_string(),
-            TokenTree::Punct(_) | TokenTree::Literal(_) => continue,
-        };
-        // A field's is looked for in its struct alone.
-        let given = mark(Some(at + 1), ':') && !mark(Some(at + 2), ':');
-        let field = mark(at.checked_sub(1), '.') || given;
-        if name.starts_with(OWN) && !field && found.insert(name) {
-            let text = "names that begin with `__` are the macro's; use another";
-            errors.add(token.span(), text);
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
         }
     }
 }
 
-/// A macro is called in this type or path: what that writes is not known here, and may have the macro's names.
-pub fn has_macro(tokens: TokenStream) -> bool {
+/// What this type or path means is not written here: a macro writes it, perhaps with the macro's names, or rustc infers it
+/// from what is around.
+pub fn is_open(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Punct(mark) => mark.as_char() == '!',
-        TokenTree::Group(group) => has_macro(group.stream()),
-        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+        TokenTree::Group(group) => is_open(group.stream()),
+        TokenTree::Ident(name) => name == "_",
+        TokenTree::Literal(_) => false,
     })
 }
 
@@ -64,13 +57,14 @@ mod tests {
             fn k(x: In<<__M as Pick>::T>) {}
         )));
         assert!(refused(quote!(a::__s)));
-        assert!(!refused(quote!(Padded { a: 1, __pad: -1 }.__pad + M__ + _a)));
+        assert!(!refused(quote!(Padded { __v, __pad: -1 }.__pad + M__ + _a)));
     }
 
     #[test]
-    fn macros_are_found_within_types() {
-        assert!(has_macro(quote!(In<<m!() as Pick>::T>)));
-        assert!(has_macro(quote!([f32; { n![] }])));
-        assert!(!has_macro(quote!(In<[f32; N], 2>)));
+    fn what_is_not_written_is_found_within_types() {
+        assert!(is_open(quote!(In<<m!() as Pick>::T>)));
+        assert!(is_open(quote!([f32; { n![] }])));
+        assert!(is_open(quote!(<u32 as Pick<_>>::AT)));
+        assert!(!is_open(quote!(In<[f32; N], 2>)));
     }
 }

@@ -21,10 +21,12 @@ pub fn check(signature: &syn::Signature, block: &Block, errors: &mut Errors) {
     }
     let written = vec![false; params.len()];
     let start = params.iter().map(|_| Seen::Not(None)).collect();
-    let mut flow = Flow { params, written, around: vec![], returns: None, once: false };
+    let returns = (None, None);
+    let mut flow = Flow { params, written, around: vec![], returns, once: false };
     let end = flow.block(block, Some(start));
-    let left = flow.returns.take();
-    let Some(all) = join((end, None), (left, None)) else { return };
+    let left = std::mem::take(&mut flow.returns);
+    let leaves = left.1;
+    let Some(all) = join((end, None), left) else { return };
     for (at, seen) in all.iter().enumerate() {
         let param = &flow.params[at];
         match seen {
@@ -36,9 +38,10 @@ pub fn check(signature: &syn::Signature, block: &Block, errors: &mut Errors) {
                 );
                 errors.add(name.span(), text);
             }
-            Seen::Not(Some(gap)) => errors.add(gap.at, gap.text(param)),
-            // No way that is known: the IR tells.
-            Seen::Not(None) => {}
+            // Where no way is known, the IR tells.
+            Seen::Not(gap) => gap.or(leaves).into_iter().for_each(|gap| {
+                errors.add(gap.at, gap.text(param));
+            }),
         }
     }
 }
@@ -148,9 +151,17 @@ enum Seen {
 
 /// By parameter; none where nothing gets.
 type State = Option<Vec<Seen>>;
+/// Where ways meet, and the gap that they are if no other way is one.
+type Ways = (State, Option<Gap>);
+
+/// One more of these ways.
+fn add(ways: &mut Ways, state: State, gap: Gap) {
+    let first = ways.1.or(Some(gap));
+    *ways = (join(std::mem::take(ways), (state, Some(gap))), first);
+}
 
 /// Where two ways meet, each with the gap that it is if it alone does not write.
-fn join((a, of_a): (State, Option<Gap>), (b, of_b): (State, Option<Gap>)) -> State {
+fn join((a, of_a): Ways, (b, of_b): Ways) -> State {
     let meet = |(a, b): (Seen, Seen)| match (a, b) {
         (Seen::Written, Seen::Written) => Seen::Written,
         (Seen::Written, Seen::Not(gap)) => Seen::Not(gap.or(of_b)),
@@ -164,21 +175,12 @@ fn join((a, of_a): (State, Option<Gap>), (b, of_b): (State, Option<Gap>)) -> Sta
     }
 }
 
-/// Marks this gap where there is no earlier one.
-fn missing(state: State, gap: Gap) -> State {
-    let mark = |seen| match seen {
-        Seen::Not(None) => Seen::Not(Some(gap)),
-        seen => seen,
-    };
-    Some(state?.into_iter().map(mark).collect())
-}
-
 /// A loop or labelled block.
 struct Around {
     label: Option<Lifetime>,
     is_loop: bool,
     /// Where it is left, and the first of these ways.
-    breaks: (State, Option<Gap>),
+    breaks: Ways,
 }
 
 struct Flow {
@@ -186,7 +188,8 @@ struct Flow {
     /// Anything writes them.
     written: Vec<bool>,
     around: Vec<Around>,
-    returns: State,
+    /// Where the kernel or phase is left, and the first of these ways.
+    returns: Ways,
     once: bool,
 }
 
@@ -259,12 +262,12 @@ impl Flow {
                 Some(label) => {
                     let label = Some(label.name.clone());
                     let (end, left) = self.inside(label, false, &block.block, state);
-                    join((end, None), (left, None))
+                    join((end, None), left)
                 }
             },
             Expr::Loop(repeat) => {
                 let label = repeat.label.as_ref().map(|label| label.name.clone());
-                self.inside(label, true, &repeat.body, state).1
+                self.inside(label, true, &repeat.body, state).1.0
             }
             Expr::While(repeat) => {
                 let state = self.expr(&repeat.cond, state);
@@ -284,8 +287,7 @@ impl Flow {
                 });
                 if let Some(to) = to {
                     let gap = Gap { at: leave.break_token.span, way: Way::Leaves };
-                    let first = to.breaks.1.or(Some(gap));
-                    to.breaks = (join(std::mem::take(&mut to.breaks), (state, Some(gap))), first);
+                    add(&mut to.breaks, state, gap);
                 }
                 None
             }
@@ -293,7 +295,7 @@ impl Flow {
             Expr::Return(leave) => {
                 let state = self.all(leave.expr.as_deref(), state);
                 let gap = Gap { at: leave.return_token.span, way: Way::Leaves };
-                self.returns = join((self.returns.take(), None), (missing(state, gap), None));
+                add(&mut self.returns, state, gap);
                 None
             }
             other => self.mentions(&other.to_token_stream(), state),
@@ -315,12 +317,11 @@ impl Flow {
         for arg in &call.args {
             state = match arg {
                 Expr::Closure(phase) if PHASES.iter().any(|name| call.method == name) => {
-                    let outside = self.returns.take();
+                    let outside = std::mem::take(&mut self.returns);
                     let once = std::mem::replace(&mut self.once, call.method == "once");
                     let end = self.expr(&phase.body, state);
                     self.once = once;
-                    let left = std::mem::replace(&mut self.returns, outside);
-                    join((end, None), (left, None))
+                    join((end, None), std::mem::replace(&mut self.returns, outside))
                 }
                 arg => self.expr(arg, state),
             };
@@ -335,10 +336,10 @@ impl Flow {
         is_loop: bool,
         block: &Block,
         state: State,
-    ) -> (State, State) {
+    ) -> (State, Ways) {
         self.around.push(Around { label, is_loop, breaks: (None, None) });
         let end = self.block(block, state);
-        (end, self.around.pop().and_then(|around| around.breaks.0))
+        (end, self.around.pop().map(|around| around.breaks).unwrap_or_default())
     }
 
     /// A loop that may have no turns.

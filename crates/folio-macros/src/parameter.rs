@@ -77,6 +77,11 @@ pub fn role_is_plain(ty: &Type) -> bool {
     path_of(ty).is_some_and(|(name, _)| ["In", "Out", "InOut"].contains(&name.as_str()))
 }
 
+/// A view that is used atomically.
+pub fn is_atomic(ty: &Type) -> bool {
+    path_of(ty).is_some_and(|(name, _)| name == "Atomic")
+}
+
 /// The rank of a view. A name for a number is none that is known here.
 pub fn rank_of(ty: &Type) -> u8 {
     let Type::Path(path) = ty else { return 0 };

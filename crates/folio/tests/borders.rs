@@ -446,30 +446,24 @@ fn held_indices_move_the_halo_alone() {
     let q = rt.queue_on("cpu:1").unwrap();
     let shape = [100, 64];
     let data = values(shape[0] * shape[1]);
-    let moved = |rows: Range<usize>,
-                 run: &dyn Fn(Range<usize>, &Buffer<f32, 2>, &mut Buffer<f32, 2>)| {
-        let pages = || BufferOptions::new().page([1, 64]);
-        let x = rt.buffer_from_with(&data, shape, pages()).unwrap();
-        let mut y = rt.buffer_with::<f32, 2>(shape, pages()).unwrap();
-        run(rows, &x, &mut y);
-        x.counters().host_to_device.bytes / (64 * 4)
+    let moved = |call: u8, n: usize| {
+        [0..10, 20..40, 90..100].map(|rows: Range<usize>| {
+            let pages = || BufferOptions::new().page([1, 64]);
+            let x = rt.buffer_from_with(&data, shape, pages()).unwrap();
+            let mut y = rt.buffer_with::<f32, 2>(shape, pages()).unwrap();
+            let items = [rows, 0..64];
+            let ran = match call {
+                0 => q.run(items, held_rows(n, &x, &mut y)),
+                1 => q.run(items, narrow(n, &x, &mut y)),
+                _ => q.run(items, signed(n, &x, &mut y)),
+            };
+            ran.unwrap().wait().unwrap();
+            x.counters().host_to_device.bytes / (64 * 4)
+        })
     };
-    let run = |n: usize| {
-        let q = &q;
-        move |rows: Range<usize>, x: &Buffer<f32, 2>, y: &mut Buffer<f32, 2>| {
-            q.run([rows, 0..64], held_rows(n, x, y)).unwrap().wait().unwrap();
-        }
-    };
-    assert_eq!([0..10, 20..40, 90..100].map(|rows| moved(rows, &run(1))), [11, 22, 11]);
-    assert_eq!([0..10, 20..40, 90..100].map(|rows| moved(rows, &run(3))), [13, 24, 11]);
-    let narrow = |rows: Range<usize>, x: &Buffer<f32, 2>, y: &mut Buffer<f32, 2>| {
-        q.run([rows, 0..64], narrow(1, x, y)).unwrap().wait().unwrap();
-    };
-    assert_eq!([0..10, 20..40, 90..100].map(|rows| moved(rows, &narrow)), [11, 22, 11]);
-    let signed = |rows: Range<usize>, x: &Buffer<f32, 2>, y: &mut Buffer<f32, 2>| {
-        q.run([rows, 0..64], signed(1, x, y)).unwrap().wait().unwrap();
-    };
-    assert_eq!([0..10, 20..40, 90..100].map(|rows| moved(rows, &signed)), [11, 22, 11]);
+    assert_eq!(moved(0, 1), [11, 22, 11]);
+    assert_eq!(moved(0, 3), [13, 24, 11]);
+    assert_eq!([moved(1, 1), moved(2, 1)], [[11, 22, 11]; 2]);
 }
 
 #[kernel]

@@ -1,6 +1,7 @@
 //! Phases whose items are computed in strips, and without tests of indices where those of a block cannot be
 //! outside, give what their items give one by one; and a block with indices outside says so.
 #![forbid(unsafe_code)]
+#![deny(rust_2018_idioms)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use folio::prelude::*;

@@ -1,6 +1,7 @@
 //! Functions with `#[kernel]`, for a crate that depends on `folio` only. What they must do everywhere is
 //! in `folio-conformance`.
 #![forbid(unsafe_code)]
+#![deny(rust_2018_idioms)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::prelude::*;

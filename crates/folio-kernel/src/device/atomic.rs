@@ -17,18 +17,18 @@ pub trait Atom: Shared {
     ///
     /// # Safety
     /// Of this and the other functions: the element is live and aligned, and all who use it at the
-    /// time do so atomically.
-    unsafe fn load(at: *mut Self) -> Self;
+    /// time do so atomically. If it is used `alone`, nobody else does.
+    unsafe fn load(at: *mut Self, alone: bool) -> Self;
     /// Adds.
     ///
     /// # Safety
     /// As for `load`.
-    unsafe fn add(at: *mut Self, value: Self) -> Self;
+    unsafe fn add(at: *mut Self, value: Self, alone: bool) -> Self;
     /// Replaces.
     ///
     /// # Safety
     /// As for `load`.
-    unsafe fn exchange(at: *mut Self, value: Self) -> Self;
+    unsafe fn exchange(at: *mut Self, value: Self, alone: bool) -> Self;
 }
 
 /// An integer with atomic operations.
@@ -39,21 +39,39 @@ pub trait Atom: Shared {
 )]
 #[expect(missing_docs, clippy::missing_safety_doc, reason = "named as what they do; as in `Atom`")]
 pub trait AtomInt: Atom {
-    unsafe fn sub(at: *mut Self, value: Self) -> Self;
-    unsafe fn min(at: *mut Self, value: Self) -> Self;
-    unsafe fn max(at: *mut Self, value: Self) -> Self;
-    unsafe fn and(at: *mut Self, value: Self) -> Self;
-    unsafe fn or(at: *mut Self, value: Self) -> Self;
-    unsafe fn xor(at: *mut Self, value: Self) -> Self;
-    unsafe fn compare_exchange(at: *mut Self, expected: Self, value: Self) -> Self;
+    unsafe fn sub(at: *mut Self, value: Self, alone: bool) -> Self;
+    unsafe fn min(at: *mut Self, value: Self, alone: bool) -> Self;
+    unsafe fn max(at: *mut Self, value: Self, alone: bool) -> Self;
+    unsafe fn and(at: *mut Self, value: Self, alone: bool) -> Self;
+    unsafe fn or(at: *mut Self, value: Self, alone: bool) -> Self;
+    unsafe fn xor(at: *mut Self, value: Self, alone: bool) -> Self;
+    unsafe fn compare_exchange(at: *mut Self, expected: Self, value: Self, alone: bool) -> Self;
+}
+
+/// What nobody else uses needs no atomic operations: puts there what `new` makes of what is there.
+///
+/// # Safety
+/// The element is live and aligned, and nobody else uses it.
+#[inline(always)]
+unsafe fn change<T: Copy>(at: *mut T, new: impl FnOnce(T) -> T) -> T {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let old = at.read();
+        at.write(new(old));
+        old
+    }
 }
 
 macro_rules! operations {
-    ($atomic:ident: $($name:ident = $fetch:ident),*) => {$(
+    ($atomic:ident: $($name:ident = $fetch:ident |$old:ident, $value:ident| $new:expr;)*) => {$(
         #[inline(always)]
-        unsafe fn $name(at: *mut Self, value: Self) -> Self {
+        unsafe fn $name(at: *mut Self, $value: Self, alone: bool) -> Self {
+            if alone {
+                // SAFETY: live, aligned, and nobody else's: the caller's promise.
+                return unsafe { change(at, |$old| $new) };
+            }
             // SAFETY: live, aligned, and used atomically: the caller's promise.
-            unsafe { $atomic::from_ptr(at) }.$fetch(value, Relaxed)
+            unsafe { $atomic::from_ptr(at) }.$fetch($value, Relaxed)
         }
     )*};
 }
@@ -63,18 +81,36 @@ macro_rules! integers {
         #[diagnostic::do_not_recommend]
         impl Atom for $ty {
             #[inline(always)]
-            unsafe fn load(at: *mut Self) -> Self {
+            unsafe fn load(at: *mut Self, _: bool) -> Self {
                 // SAFETY: as above.
                 unsafe { $atomic::from_ptr(at) }.load(Relaxed)
             }
-            operations! { $atomic: add = fetch_add, exchange = swap }
+            operations! { $atomic:
+                add = fetch_add |old, value| old.wrapping_add(value);
+                exchange = swap |_old, value| value;
+            }
         }
         #[diagnostic::do_not_recommend]
         impl AtomInt for $ty {
-            operations! { $atomic: sub = fetch_sub, min = fetch_min, max = fetch_max,
-                and = fetch_and, or = fetch_or, xor = fetch_xor }
+            operations! { $atomic:
+                sub = fetch_sub |old, value| old.wrapping_sub(value);
+                min = fetch_min |old, value| Ord::min(old, value);
+                max = fetch_max |old, value| Ord::max(old, value);
+                and = fetch_and |old, value| old & value;
+                or = fetch_or |old, value| old | value;
+                xor = fetch_xor |old, value| old ^ value;
+            }
             #[inline(always)]
-            unsafe fn compare_exchange(at: *mut Self, expected: Self, value: Self) -> Self {
+            unsafe fn compare_exchange(
+                at: *mut Self,
+                expected: Self,
+                value: Self,
+                alone: bool,
+            ) -> Self {
+                if alone {
+                    // SAFETY: as above.
+                    return unsafe { change(at, |old| if old == expected { value } else { old }) };
+                }
                 // SAFETY: as above.
                 let element = unsafe { $atomic::from_ptr(at) };
                 let old = element.compare_exchange(expected, value, Relaxed, Relaxed);
@@ -91,12 +127,16 @@ macro_rules! floats {
         #[diagnostic::do_not_recommend]
         impl Atom for $ty {
             #[inline(always)]
-            unsafe fn load(at: *mut Self) -> Self {
+            unsafe fn load(at: *mut Self, _: bool) -> Self {
                 // SAFETY: as above; the integer has the float's size and alignment.
                 $ty::from_bits(unsafe { $atomic::from_ptr(at.cast()) }.load(Relaxed))
             }
             #[inline(always)]
-            unsafe fn add(at: *mut Self, value: Self) -> Self {
+            unsafe fn add(at: *mut Self, value: Self, alone: bool) -> Self {
+                if alone {
+                    // SAFETY: as above.
+                    return unsafe { change(at, |old| old + value) };
+                }
                 // SAFETY: as above.
                 let element = unsafe { $atomic::from_ptr(at.cast()) };
                 let mut old = element.load(Relaxed);
@@ -109,7 +149,7 @@ macro_rules! floats {
                 }
             }
             #[inline(always)]
-            unsafe fn exchange(at: *mut Self, value: Self) -> Self {
+            unsafe fn exchange(at: *mut Self, value: Self, _: bool) -> Self {
                 // SAFETY: as above.
                 let element = unsafe { $atomic::from_ptr(at.cast()) };
                 $ty::from_bits(element.swap(value.to_bits(), Relaxed))
@@ -122,7 +162,8 @@ floats! { f32 AtomicU32, f64 AtomicU64 }
 /// Elements that are used atomically only, by an index of type `I`.
 ///
 /// # Safety
-/// What `element` gives is live and aligned, and all who use it at the time do so atomically.
+/// What `element` gives is live and aligned, and all who use it at the time do so atomically. If they are used `alone`,
+/// nobody else does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations at an index of type `{I}`",
     label = "cannot be used atomically here",
@@ -132,6 +173,9 @@ pub unsafe trait Atoms<I>: Elements {
     /// Where an element is, if the index is in bounds; if not, that is noted.
     #[track_caller]
     fn element(&self, at: I) -> Option<*mut Self::Element>;
+
+    /// Nobody else uses them now.
+    fn are_alone(&self) -> bool;
 }
 
 macro_rules! calls {
@@ -146,7 +190,7 @@ macro_rules! calls {
         {
             match of.element(at) {
                 // SAFETY: of the atomic elements (`Atoms`).
-                Some(element) => unsafe { V::Element::$name(element $(, $arg)*) },
+                Some(element) => unsafe { V::Element::$name(element $(, $arg)*, of.are_alone()) },
                 // SAFETY: a device type's zero bytes are a value (`Shared`).
                 None => unsafe { std::mem::zeroed() },
             }

@@ -59,6 +59,8 @@ pub unsafe fn run<K: Kernel>(
             apart(block, (open, items), &unproved, undecided, &mut compute);
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { launch.computed(block, memory) };
 }
 
 /// Takes a block apart, and has its parts computed: `open` indices are unproved for all of it. This is compiled once,

@@ -2,6 +2,7 @@
 
 use super::Kernel;
 use super::proofs::Proofs;
+use super::tally::{Counted, counted};
 use crate::access::{self, Pattern, Reads, Summary};
 use crate::contract::contract;
 use crate::flow::Use;
@@ -36,6 +37,8 @@ pub struct Code {
     pub reductions: usize,
     /// Bytes that an item of a group has for its variables, and for what it gives to reductions and scans.
     item_bytes: u64,
+    /// The arrays in which it only counts.
+    pub counted: Vec<Counted>,
     /// By parameter: the first word and type of scalars that are integers.
     scalars: Vec<Option<(usize, Scalar)>>,
     /// Of launches that forms alone do not prove.
@@ -89,7 +92,7 @@ impl Code {
         let reductions = ir.params.iter().filter(reduces).count();
         let item_bytes = item_bytes(&ir);
         let name = Arc::from(function.name);
-        let proofs = Proofs::default();
+        let (counted, proofs) = (counted(&ir), Proofs::default());
         Ok(Code {
             name,
             ir,
@@ -99,6 +102,7 @@ impl Code {
             indexes_arrays,
             reductions,
             item_bytes,
+            counted,
             scalars,
             proofs,
         })

@@ -1,7 +1,8 @@
 //! What a launch is to the kernel that computes it: where it begins, its groups, its reductions.
 
-use super::Positions;
 use super::reduce::{CHUNK, Reduction};
+use super::tally::{Counted, Tallies};
+use super::{ParamPtr, Positions};
 
 /// A launch. Three dimensions, the slowest first; ones where a launch has fewer.
 #[derive(Debug, Default)]
@@ -14,6 +15,8 @@ pub struct Launched {
     pub group: [usize; 3],
     /// By parameter of that kind: what its values come to.
     reductions: Vec<Reduction>,
+    /// The arrays in which it only counts.
+    tallies: Tallies,
 }
 
 /// Items, or groups, that a launch with reductions may have: the CPU has a word for each 4096 of them.
@@ -31,7 +34,7 @@ impl Launched {
         group: [usize; 3],
         reductions: usize,
     ) -> Launched {
-        let mut launch = Launched { offset, range, group, reductions: vec![] };
+        let mut launch = Launched { offset, range, group, ..Launched::plain() };
         let grid = launch.grid();
         let values = grid.iter().product();
         launch.reductions = (0..reductions).map(|_| Reduction::new(values)).collect();
@@ -40,7 +43,44 @@ impl Launched {
 
     /// Of which a kernel of items without reductions needs to know nothing.
     pub const fn plain() -> Launched {
-        Launched { offset: [0; 3], range: [0; 3], group: [1; 3], reductions: vec![] }
+        let (offset, range, group) = ([0; 3], [0; 3], [1; 3]);
+        Launched { offset, range, group, reductions: vec![], tallies: Tallies::none() }
+    }
+
+    /// The same of a kernel that counts in these arrays, in copies where they are worth it. `elements` tells how many
+    /// elements a parameter has that is memory.
+    pub fn counting(
+        mut self,
+        counted: &[Counted],
+        elements: impl Fn(usize) -> Option<usize>,
+    ) -> Launched {
+        self.tallies = Tallies::new(counted, self.items(), elements);
+        self
+    }
+
+    /// Of such a kernel it is the same as [`Launched::plain`].
+    pub fn counts_in_place(&self) -> bool {
+        self.tallies.is_empty()
+    }
+
+    fn items(&self) -> usize {
+        self.range.iter().fold(1, |items, size| items.saturating_mul(*size))
+    }
+
+    /// The arrays that have copies.
+    pub(super) fn tallies(&self) -> &Tallies {
+        &self.tallies
+    }
+
+    /// A block was computed.
+    ///
+    /// # Safety
+    /// `memory` is that of the launch, and nobody else uses it but other blocks of it, each of which is told of once.
+    pub(super) unsafe fn computed(&self, block: &Positions, memory: &[ParamPtr]) {
+        if !self.tallies.is_empty() {
+            // SAFETY: the caller's promise.
+            unsafe { self.tallies.computed(block, self.items(), memory) };
+        }
     }
 
     /// Groups; items for item kernels.

@@ -267,6 +267,10 @@ macro_rules! atoms {
             fn element(&self, $at: $index) -> Option<*mut T> {
                 self.slot($slot)
             }
+            #[inline(always)]
+            fn are_alone(&self) -> bool {
+                true
+            }
         }
     )*};
 }

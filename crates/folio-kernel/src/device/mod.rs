@@ -38,6 +38,7 @@ mod slot;
 mod spot;
 mod strip;
 mod subgroup;
+mod tally;
 mod verdict;
 mod versions;
 mod view;
@@ -71,6 +72,7 @@ pub use self::{
     },
     spot::Spot,
     strip::{Block, Lane, Lanes, Strip, Strips},
+    tally::{Counted, Tallied},
     view::{At, Put, at, at_proved, put, put_proved},
 };
 

@@ -157,3 +157,28 @@ impl<A> Is<A> for A {
 pub fn is<A, B: Is<A>>(b: B) -> A {
     b.same()
 }
+
+/// What decides: a `bool`. The macro asks so where the source tells that it is a number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no condition",
+    label = "this is `{Self}`; compare it: `.. != 0`",
+    note = "conditions are `bool`: `n > 0`, `x != 0.0`"
+)]
+pub trait Condition {
+    /// Whether it holds.
+    fn holds(self) -> bool;
+}
+
+#[diagnostic::do_not_recommend]
+impl Condition for bool {
+    #[inline(always)]
+    fn holds(self) -> bool {
+        self
+    }
+}
+
+/// `a`, which is a `bool`.
+#[inline(always)]
+pub fn holds<T: Condition>(a: T) -> bool {
+    a.holds()
+}

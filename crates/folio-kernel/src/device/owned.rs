@@ -156,6 +156,10 @@ unsafe impl<T: Atom, const D: usize, I: Spot<D>> Atoms<I> for View<'_, Atomic<T,
     fn element(&self, at: I) -> Option<*mut T> {
         View::element(self, at.spot())
     }
+    #[inline(always)]
+    fn are_alone(&self) -> bool {
+        self.alone
+    }
 }
 
 // Of `Racy`, freedom from races is the promise of who passed it.

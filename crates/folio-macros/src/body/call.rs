@@ -1,7 +1,7 @@
 //! Methods, calls, and macros within kernels.
 
 use super::subgroup::is_together;
-use super::{Both, Walk, place_of};
+use super::{Both, Special, Walk, place_of};
 use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -209,6 +209,18 @@ impl Walk {
             return Some(format!("method `{name}` is not known on devices; {instead}"));
         }
         let of = &call.receiver;
+        if matches!(self.special_of(of), Special::Group(_)) && !QUESTIONS.contains(&name) {
+            return Some(format!(
+                "there is no `{name}` here; a group has phases, `g.each(|i| ..)` and `g.once(|| ..)`, each of which \
+                 begins when the one before has ended"
+            ));
+        }
+        if name == "len"
+            && let Some(rank) = self.rank_of_view(of).filter(|rank| *rank > 1)
+        {
+            let of = of.to_token_stream();
+            return Some(format!("`{of}` has {rank} dimensions; write `{of}.shape()[0]`"));
+        }
         let has = match (self.is_view(of), self.rank_of_item(of), name) {
             (true, _, "len" | "shape") | (_, Some(1), "index") | (_, Some(2 | 3), "pos") => {
                 return None;

@@ -28,7 +28,7 @@ impl Walk {
         if let Expr::Let(condition) = &*branch.cond {
             return self.unsupported(&Expr::Let(condition.clone()));
         }
-        let (cond, cond_tree) = self.condition(branch, |walk| walk.expr(&branch.cond));
+        let (cond, cond_tree) = self.condition(branch, |walk| walk.truth(&branch.cond));
         let (then, then_tree) = self.block(&branch.then_branch);
         let Some((_, otherwise)) = &branch.else_branch else {
             return (quote!(if #cond #then), Tree::branch(&cond_tree, &then_tree, None));
@@ -44,6 +44,12 @@ impl Walk {
         (quote!(if #cond #then else #native), tree)
     }
 
+    /// What an `if` or `while` asks.
+    fn truth(&mut self, cond: &Expr) -> Both {
+        let (native, tree) = self.expr(cond);
+        (self.decides(cond, native), tree)
+    }
+
     pub(super) fn flow(&mut self, expr: &Expr) -> Both {
         if !matches!(expr, Expr::ForLoop(_)) {
             self.plan.give_up();
@@ -56,7 +62,7 @@ impl Walk {
                 if let Expr::Let(condition) = &*repeat.cond {
                     return self.unsupported(&Expr::Let(condition.clone()));
                 }
-                let (cond, cond_tree) = self.expr(&repeat.cond);
+                let (cond, cond_tree) = self.truth(&repeat.cond);
                 let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
                 let label = &repeat.label;
                 let tree = Tree::of("while").word(number).part(&cond_tree).part(&tree);

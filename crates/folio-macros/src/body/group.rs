@@ -298,7 +298,9 @@ impl Walk {
                     let (#many, #rooms) = (#turns, [#(::folio::ir::device::Lanes::most(&#kept)),*]);
                     // SAFETY: lanes are of the strip that is asked for their items.
                     match unsafe { ::folio::ir::device::Group::strips(#group, #many, &#rooms) } {
-                        ::core::option::Option::Some(#all) if __M::PROVED => {
+                        ::core::option::Option::Some(#all)
+                            if <__M as ::folio::ir::device::Mode>::PROVED =>
+                        {
                             #(#copies)*
                             for #strip in #all { #lanes }
                         }

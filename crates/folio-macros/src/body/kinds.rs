@@ -237,6 +237,16 @@ impl Walk {
         }
     }
 
+    /// A condition, in Rust; where the source tells a number, rustc says that it decides nothing.
+    pub(super) fn decides(&self, cond: &Expr, native: TokenStream) -> TokenStream {
+        if self.kind(cond).is_none() {
+            return native;
+        }
+        let at = cond.span();
+        let function = quote_spanned!(at => ::folio::ir::device::ops::holds);
+        super::place::called(&function, native, super::place::end(cond))
+    }
+
     /// The kind that a pattern says.
     pub(super) fn said(pattern: &Pat) -> Option<Kind> {
         match pattern {

@@ -27,6 +27,7 @@ pub use rights::Rights;
 use self::ends::Known;
 use self::rights::Access;
 use self::strip::Plan;
+use crate::deep;
 use crate::errors::Errors;
 use crate::names;
 use crate::parameter::Grid;
@@ -35,7 +36,7 @@ use crate::positions;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprStruct, Member, Pat, Stmt};
@@ -114,6 +115,8 @@ pub struct Walk {
     targets: usize,
     /// Calls and assignments so far: what is not the same when it is done twice.
     acts: usize,
+    /// Expressions around.
+    depth: usize,
     /// Loops and labelled blocks around, innermost last.
     around: Vec<flow::Around>,
     /// How many there were so far.
@@ -194,8 +197,7 @@ impl Walk {
         if let Some(token) = &signature.constness {
             self.refuse(token.span(), "kernels and device functions cannot be `const`; remove it");
         }
-        // Those of parameters are refused already.
-        let mut found = self.params.iter().map(|(name, _)| name.unraw().to_string()).collect();
+        let mut found = HashSet::new();
         for tokens in [signature.to_token_stream(), block.to_token_stream()] {
             attributes::refuse(tokens.clone(), &mut self.errors);
             names::refuse(tokens, &mut found, &mut self.errors);
@@ -340,6 +342,16 @@ impl Walk {
 
     /// An expression.
     pub fn expr(&mut self, expr: &Expr) -> Both {
+        if self.depth == deep::EXPRESSIONS {
+            return self.refuse(place::end(expr), deep::TEXT);
+        }
+        self.depth += 1;
+        let both = self.expr_within(expr);
+        self.depth -= 1;
+        both
+    }
+
+    fn expr_within(&mut self, expr: &Expr) -> Both {
         match expr {
             Expr::Lit(lit) => self.literal(lit, false),
             Expr::Paren(inner) => {

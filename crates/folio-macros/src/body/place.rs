@@ -18,6 +18,8 @@ impl Walk {
         }
         let native = self.fits(self.kind(to), from, native);
         let (target, place) = self.target(to, Access::Write);
+        // What is wrong with the index, when it is compiled and when it runs, is told at the index.
+        let token = index_of(to).unwrap_or(token);
         let tree = Tree::of("assign").part(&place).part(&tree).at(place_of(token));
         if let Target::Name(name) = &target {
             if self.may_be_parameter(to) {
@@ -259,6 +261,17 @@ pub(super) enum Target {
     },
 }
 
+/// The index of what is written to.
+fn index_of(to: &Expr) -> Option<Span> {
+    match to {
+        Expr::Index(index) => Some(index.index.span()),
+        Expr::Field(field) => index_of(&field.base),
+        Expr::Paren(inner) => index_of(&inner.expr),
+        Expr::Group(inner) => index_of(&inner.expr),
+        _ => None,
+    }
+}
+
 /// The end of what the user has written, before which compilers put what they suggest to write behind it.
 pub(super) fn end(of: &impl ToTokens) -> Span {
     match of.to_token_stream().into_iter().last() {
@@ -311,7 +324,7 @@ impl Target {
             Target::Name(_) => quote!(),
             Target::Field(base, _) => base.before(true),
             Target::Index { base, index, name, at, .. } => {
-                let at = at.index;
+                let at = at.all;
                 let before = base.before(true);
                 let index = match changes && base.is_variable() {
                     true => {
@@ -367,10 +380,9 @@ impl Target {
                 let write = quote_spanned!(at => #put(&mut #base, #index, #name, #new));
                 quote_spanned!(span => { let #new = #value; #write })
             }
-            Target::Index { base, name, proved, at: Spot { index, .. }, .. } => {
-                let put = quote_spanned!(at => ::folio::ir::device);
-                let put_proved = quote_spanned!(*index => #put::put_proved::<__M, _, _>);
-                let put = quote_spanned!(*index => #put::put);
+            Target::Index { base, name, proved, .. } => {
+                let put = quote_spanned!(at => ::folio::ir::device::put);
+                let put_proved = quote_spanned!(at => ::folio::ir::device::put_proved::<__M, _, _>);
                 if base.is_variable() {
                     let base = base.read();
                     let new = Ident::new("__new", Span::mixed_site().located_at(value.span()));

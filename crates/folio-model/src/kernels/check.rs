@@ -58,10 +58,16 @@ fn go(kernel: &Kernel, launch: &Launch, args: &[Arg], order: Order) -> Outcome {
 fn analyses(case: &Case, ran: &Ran) -> Result<(), String> {
     let LaunchUse { params, arrays_proved } = of_launch(&case.kernel, &case.launch);
     let summary = Summary::of(&case.kernel);
+    let of = |symbol| case.launch.symbol(symbol);
+    let box_of = |at: usize| summary.read_box(ParamId(at as u32), &case.launch.extents[at], &of);
     if let Some(failure) = &ran.failure
         && let ViolationKind::OutOfBounds { param, .. } = &failure.kind
     {
         let named = |name: &String| case.kernel.params.iter().position(|param| param.name == *name);
+        let read = param.as_ref().and_then(named).filter(|at| !params[*at].written);
+        if read.is_some_and(|at| box_of(at).proved) {
+            return Err(format!("{failure:?}, but all reads were proved to be in a box"));
+        }
         let arrays = || arrays_proved && params.iter().all(|param| param.proved);
         if param.as_ref().and_then(named).map_or_else(arrays, |param| params[param].proved) {
             return Err(format!("{failure:?}, but that was proved to be in bounds"));
@@ -79,8 +85,7 @@ fn analyses(case: &Case, ran: &Ran) -> Result<(), String> {
         }
         let only_read = params[at].read && !params[at].written;
         let inside = case.launch.extents[at].iter().zip(touched).all(|(n, (_, hi))| hi < n);
-        let of = |symbol| case.launch.symbol(symbol);
-        let found = summary.read_box(ParamId(at as u32), &case.launch.extents[at], &of);
+        let found = box_of(at);
         if only_read && inside {
             let read = found.ends.ok_or(format!("`{name}`: {touched:?} read, but no box found"))?;
             let outside = read.iter().zip(touched).any(|(r, t)| t.0 < r.0 || t.1 >= r.1);

@@ -27,7 +27,7 @@ impl Runner<'_> {
         let spec = &self.program.buffers[at];
         let part = Box3::whole(spec.dims);
         let view = View { buffer: at, ty: spec.ty, dims: spec.dims, part };
-        let read = handle.and_then(|_| self.read(&view));
+        let read = handle.and_then(|_| self.read(&view, false));
         Some((Outcome::of(&read), read.map(|(data, _)| data).unwrap_or_default()))
     }
 

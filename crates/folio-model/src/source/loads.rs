@@ -68,6 +68,14 @@ impl Writer {
             if self.rng.chance(60) {
                 return "i".to_owned();
             }
+            if self.rng.chance(40) {
+                let held = |dim| {
+                    let extent = self.extent(view, dim);
+                    self.held(dim, &extent)
+                };
+                let all: Vec<_> = (0..rank).map(held).collect();
+                return if rank == 1 { all[0].clone() } else { format!("({})", all.join(", ")) };
+            }
             let by: Vec<_> = (0..rank).map(|_| self.rng.pick(&["", "", " + 1", " - 1"])).collect();
             return match rank {
                 1 if self.groups => format!("at0{}", by[0]),
@@ -79,6 +87,48 @@ impl Writer {
         let all: Vec<_> =
             (0..rank).map(|dim| self.index(&self.extent(view, dim), view.extent[dim])).collect();
         if rank == 1 { all[0].clone() } else { format!("({})", all.join(", ")) }
+    }
+
+    /// A position that is held to a border, as programs write it.
+    fn held(&mut self, dim: usize, extent: &str) -> String {
+        let n = self.rng.below(4);
+        match self.rng.below(12) {
+            0 => format!("at{dim}.max({n}) - {n}"),
+            1 => format!("(at{dim} + {n}).min({extent} - 1)"),
+            2 => format!("at{dim}.saturating_sub({n})"),
+            3 => format!("(at{dim}.saturating_add({n})).clamp(0, {extent} - 1)"),
+            4 => format!("(at{dim} as isize - {n}).max(0) as usize"),
+            5 => format!("(at{dim} as i32 + {n}).clamp(0, {extent} as i32 - 1) as usize"),
+            6 => format!("(if at{dim} > {n} {{ at{dim} - {n} }} else {{ 0 }})"),
+            7 => format!(
+                "(if at{dim} + {n} >= {extent} {{ {extent} - 1 }} else {{ at{dim} + {n} }})"
+            ),
+            8 => format!("({extent} - 1).min(at{dim})"),
+            9 => format!("({}u32.max(at{dim} as u32) - {n}) as usize % {extent}", n + 1),
+            _ => format!("at{dim}"),
+        }
+    }
+
+    /// A guard: a comparison of a position with what is the same for all items.
+    pub fn guard(&mut self) -> String {
+        let (dim, n) = (self.rng.below(self.rank), self.rng.below(4));
+        let views = self.params_of(|param| param.kind == Kind::In);
+        let view = self.some(&views);
+        let extent = match view {
+            Some(view) => {
+                let of = self.rng.below(view.rank());
+                self.extent(&view, of)
+            }
+            None => "7usize".to_owned(),
+        };
+        let than = self.rng.pick(&["<", "<=", ">", ">=", "==", "!="]);
+        match self.rng.below(6) {
+            0 | 1 => format!("(at{dim} {than} {n})"),
+            2 => format!("(at{dim} + {n} {than} {extent})"),
+            3 => format!("({extent} - 1 {than} at{dim})"),
+            4 => format!("((at{dim} as isize - {n}) {than} 0)"),
+            _ => format!("((at{dim} as i32) + {n} {than} ({extent} as i32))"),
+        }
     }
 
     /// A sum of positions and what does not change.

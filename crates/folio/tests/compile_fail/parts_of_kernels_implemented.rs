@@ -1,0 +1,37 @@
+//! KRN-02: on what these say memory rests, so they are implemented by unsafe code alone.
+#![forbid(unsafe_code)]
+use folio::ir::device::{Kernel, LocalParam, ReduceParam, Shared, ViewParam};
+use folio::ir::source::Entry;
+use folio::prelude::{Add, DeviceType, Group};
+
+/// An array of fewer slots than it says.
+struct Local;
+impl LocalParam for Local {
+    type Array<'g> = <folio::Local<u32, 16> as LocalParam>::Array<'g>;
+    const SLOTS: usize = 1 << 40;
+    fn entry() -> Entry {
+        <folio::Local<u32, 16> as LocalParam>::entry()
+    }
+    fn array<const D: usize>(group: Group<'_, D>, number: usize) -> Self::Array<'_> {
+        <folio::Local<u32, 16> as LocalParam>::array(group, number)
+    }
+}
+
+struct In;
+impl ViewParam for In {}
+
+struct Reduce;
+impl ReduceParam for Reduce {
+    type Value = u64;
+    type Combine = Add;
+}
+
+#[derive(Clone, Copy)]
+struct Element(&'static u32);
+impl Shared for Element {}
+impl DeviceType for Element {}
+
+struct Launched;
+impl Kernel for Launched {}
+
+fn main() {}

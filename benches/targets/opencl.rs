@@ -58,7 +58,7 @@ impl Bench {
     /// Kernel functions over buffers with nothing to move.
     fn launches(&self) {
         let items = 256;
-        let make = |_| ok(self.rt.buffer_from(&vec![1.0f32; items])).share();
+        let make = |_| ok(self.rt.buffer_from(vec![1.0f32; items])).share();
         let all: Vec<Shared<f32>> = (0..64).map(make).collect();
         let memory: Vec<Arg> = (0..64).map(|_| self.cl.memory(&vec![1.0f32; items])).collect();
         let (q, a, b, c, d) = (&self.q, &all[0], &all[1], &all[2], &all[3]);

@@ -141,7 +141,7 @@ fn between_other_commands(language: &Language, rt: &Runtime) {
     let affine = language.load(rt, "affine");
     assert_eq!((affine.name(), affine.device().name()), ("affine", rt.devices()[0].name()));
     let n = 1000;
-    let mut x = rt.buffer_from(&(0..n).map(|k| k as f32).collect::<Vec<_>>()).unwrap();
+    let mut x = rt.buffer_from((0..n).map(|k| k as f32).collect::<Vec<_>>()).unwrap();
     let mut y = rt.buffer::<f32>(n).unwrap();
     for turn in 0..3 {
         cpu.run(n, twice(&mut x)).unwrap();
@@ -193,7 +193,7 @@ fn on_parts(language: &Language, rt: &Runtime) {
 fn with_local_memory(language: &Language, rt: &Runtime) {
     let q = rt.queue_on(&rt.devices()[0]).unwrap();
     let sums = language.load(rt, "sums");
-    let x = rt.buffer_from(&(0..256).collect::<Vec<u32>>()).unwrap();
+    let x = rt.buffer_from((0..256).collect::<Vec<u32>>()).unwrap();
     for group in [32usize, 64] {
         let mut sum = rt.buffer::<u32>(256 / group).unwrap();
         submit(&q, |g| {

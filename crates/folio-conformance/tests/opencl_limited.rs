@@ -140,7 +140,7 @@ fn needs_local_memory(text: u64, run: impl Fn(u64) -> Option<Result<(), String>>
 fn local_memory_has_a_limit() {
     needs_local_memory(256, |bytes| {
         let (rt, q) = limited_to(Capabilities { local_memory: bytes, ..PLENTY })?;
-        let mut x = rt.buffer_from(&(0..64).collect::<Vec<u32>>()).unwrap();
+        let mut x = rt.buffer_from((0..64).collect::<Vec<u32>>()).unwrap();
         let run = q.run(64, turns(&mut x));
         if run.is_err() {
             return Some(Err(unsupported(run)));
@@ -156,7 +156,7 @@ fn local_memory_to_combine_has_the_same_limit() {
     for (own, needed) in [(false, 512), (true, 768)] {
         needs_local_memory(needed, |bytes| {
             let (rt, q) = limited_to(Capabilities { local_memory: bytes, ..PLENTY })?;
-            let mut x = rt.buffer_from(&(0..128).collect::<Vec<u32>>()).unwrap();
+            let mut x = rt.buffer_from((0..128).collect::<Vec<u32>>()).unwrap();
             let mut sums = rt.buffer_from(&[7u32; 2]).unwrap();
             let run = match own {
                 false => q.run(128, adds_up(&x, &mut sums)),
@@ -178,7 +178,7 @@ fn local_memory_to_combine_has_the_same_limit() {
 fn groups_have_a_limit() {
     for (block, fits) in [(63, false), (64, true)] {
         let Some((rt, q)) = limited_to(Capabilities { block, ..PLENTY }) else { return };
-        let mut x = rt.buffer_from(&(0..128).collect::<Vec<u32>>()).unwrap();
+        let mut x = rt.buffer_from((0..128).collect::<Vec<u32>>()).unwrap();
         let run = q.run(128, turns(&mut x));
         if fits {
             run.unwrap();
@@ -213,7 +213,7 @@ fn groups_beyond_any_device() {
     let cpu = CpuBackend::builder().threads(1).build().unwrap();
     let rt = Runtime::builder().backend(backend).backend(cpu).build().unwrap();
     let n = 1 << 17;
-    let mut x = rt.buffer_from(&vec![0u32; n]).unwrap();
+    let mut x = rt.buffer_from(vec![0u32; n]).unwrap();
     let mut run = |q: &Queue, group| q.run(Items::from(n).groups([group]), each_once(&mut x));
     let (device, cpu) = (rt.queue_on("opencl:0").unwrap(), rt.queue_on("cpu").unwrap());
     run(&device, 32).unwrap();

@@ -42,9 +42,9 @@ fn run(cache: Cache) -> f32 {
     let rt = Runtime::builder().backend(OpenClBackend::new().cache(cache)).build().unwrap();
     let q = rt.queue().unwrap();
     let n = 10_000;
-    let mut x = rt.buffer_from(&vec![1.0f32; n]).unwrap();
+    let mut x = rt.buffer_from(vec![1.0f32; n]).unwrap();
     let (mut y, mut sum) = (rt.buffer(n).unwrap(), rt.buffer(1).unwrap());
-    let at = rt.buffer_from(&(0..n as u32).rev().collect::<Vec<_>>()).unwrap();
+    let at = rt.buffer_from((0..n as u32).rev().collect::<Vec<_>>()).unwrap();
     q.run(n, scale(2.0, &mut x)).unwrap();
     q.run(n, picks(&at, &x, &mut y)).unwrap();
     q.run(n, total(&y, &mut sum)).unwrap();

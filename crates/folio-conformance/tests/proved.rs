@@ -72,7 +72,7 @@ fn product(
 fn groups_are_proved() {
     let (rt, q, told) = open();
     let of = |rows, columns| {
-        rt.buffer_from_with(&vec![1.0f32; rows * columns], [rows, columns], BufferOptions::new())
+        rt.buffer_from_with(vec![1.0f32; rows * columns], [rows, columns], BufferOptions::new())
     };
     let (a, b, mut y) = (of(8, 12).unwrap(), of(12, 8).unwrap(), of(8, 8).unwrap());
     q.run([8, 8], product(&a, &b, &mut y)).unwrap();

@@ -135,7 +135,7 @@ fn bodies(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<[f32; 4]> {
     let page = || BufferOptions::new().page([n]);
     let old = rt.buffer_from_with(&places, [all], page()).unwrap().share();
     let new = rt.buffer_with::<[f32; 4], 1>([all], page()).unwrap().share();
-    let speed = rt.buffer_from_with(&vec![[0.0f32; 4]; all], [all], page()).unwrap().share();
+    let speed = rt.buffer_from_with(vec![[0.0f32; 4]; all], [all], page()).unwrap().share();
     let turn = |step| if step % 2 == 0 { (&old, &new) } else { (&new, &old) };
     let band = |q: &Queue, step, at: usize| {
         let (from, to) = turn(step);
@@ -185,9 +185,9 @@ fn sim_owners_share_from_the_first_step() {
     let devices = rt.devices();
     let (n, all) = (16, 64);
     let page = || BufferOptions::new().page([n]);
-    let places = rt.buffer_from_with(&vec![[0.5f32; 4]; all], [all], page()).unwrap().share();
+    let places = rt.buffer_from_with(vec![[0.5f32; 4]; all], [all], page()).unwrap().share();
     let next = rt.buffer_with::<[f32; 4], 1>([all], page()).unwrap().share();
-    let speed = rt.buffer_from_with(&vec![[0.0f32; 4]; all], [all], page()).unwrap().share();
+    let speed = rt.buffer_from_with(vec![[0.0f32; 4]; all], [all], page()).unwrap().share();
     let over = rt.queue_over(&devices, OwnerComputes).unwrap();
     let mut homes = Vec::new();
     for step in 0..STEPS {

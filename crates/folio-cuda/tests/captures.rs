@@ -24,7 +24,7 @@ fn work() {
     let twice = q.device().load(Source::CudaC(DOUBLE), "twice").unwrap();
     let kinds = [UsmKind::Device, UsmKind::Host, UsmKind::Shared];
     let _usm = kinds.map(|kind| rt.usm::<u32>(&q.device(), kind, N).unwrap());
-    let mut x = rt.buffer_from(&vec![1u32; N]).unwrap();
+    let mut x = rt.buffer_from(vec![1u32; N]).unwrap();
     for _ in 0..100 {
         let launched = q.submit(|g| {
             let x = g.timed().read_write(&mut x);

@@ -201,7 +201,9 @@ fn buffer<T: Elem, const D: usize>(
     }
     let range = cut::<D>(spec.dims);
     let buffer: Buffer<T, D> = if spec.initialised {
-        rt.buffer_from_with(&contents::<T>(at, spec), range, options)?
+        // Copied, so that it is aligned for whatever it is reinterpreted as.
+        let contents = contents::<T>(at, spec);
+        rt.buffer_from_with(&contents, range, options)?
     } else {
         rt.buffer_with(range, options)?
     };

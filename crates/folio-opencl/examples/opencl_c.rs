@@ -43,8 +43,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let saxpy = device.load(Source::OpenClC(TEXT), "saxpy")?;
     let q = rt.queue_on(&device)?;
     let n = 1 << 16;
-    let mut x = rt.buffer_from(&vec![1.0f32; n])?;
-    let mut y = rt.buffer_from(&vec![2.0f32; n])?;
+    let mut x = rt.buffer_from(vec![1.0f32; n])?;
+    let mut y = rt.buffer_from(vec![2.0f32; n])?;
     for _ in 0..3 {
         q.submit(|g| {
             let args = [OpaqueArg::value(0.5f32), g.read(&x).into(), g.read_write(&mut y).into()];

@@ -392,7 +392,7 @@ fn what_is_wrong_inside_and_outside_of_guards_is_told() {
     for shape in [[9, 12], [70, 90]] {
         let [rows, columns] = shape;
         let (places, numbers) = (vec![1u32; columns], vec![7u32; rows + columns]);
-        let x = rt.buffer_from_with(&values(rows * columns), shape, BufferOptions::new()).unwrap();
+        let x = rt.buffer_from_with(values(rows * columns), shape, BufferOptions::new()).unwrap();
         let at = |places: &[u32]| rt.buffer_from(places).unwrap();
         let fine = at(&places);
         let all = [0..rows, 0..columns];

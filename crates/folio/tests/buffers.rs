@@ -106,7 +106,7 @@ fn references_are_copied_and_free_at_once() {
         rt.buffer_from(slice).unwrap(),
         rt.buffer_from(&[1, 2, 3]).unwrap(),
         rt.buffer_from(data.as_slice()).unwrap(),
-        rt.buffer_from(&mut data.clone()).unwrap(),
+        rt.buffer_from(data.clone()).unwrap(),
         rt.buffer_from(&std::sync::Arc::<[u32]>::from(slice)).unwrap(),
         rt.buffer_from(Cow::from(slice)).unwrap(),
         rt.buffer_from(&rt.buffer_from(slice).unwrap().read().unwrap()).unwrap(),

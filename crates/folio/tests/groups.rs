@@ -71,7 +71,7 @@ fn phases_compute_what_items_do_one_by_one() {
             *y += sum;
         }
         let (on_device, mut y) =
-            (rt.buffer_from(&x).unwrap(), rt.buffer_from(&values(items)).unwrap());
+            (rt.buffer_from(&x).unwrap(), rt.buffer_from(values(items)).unwrap());
         q.run(Items::from(items).groups([size]), folds(n, &on_device, &mut y)).unwrap();
         assert_eq!(bits(&y.to_vec().unwrap()), bits(&expected), "{groups} of {size}, n {n}");
     }
@@ -139,7 +139,7 @@ fn what_is_outside_is_said_and_nothing_else_is_touched() {
     let rt = folio::runtime().unwrap();
     let q = rt.queue().unwrap();
     let launch = |items: usize, n: usize, len: usize| {
-        let x = rt.buffer_from(&values(len)).unwrap();
+        let x = rt.buffer_from(values(len)).unwrap();
         let mut y = rt.buffer::<f32>(items).unwrap();
         let ran = q.run(Items::from(items).groups([32]), ahead(n, &x, &mut y)).unwrap().wait();
         ran.map(|()| y.to_vec().unwrap())

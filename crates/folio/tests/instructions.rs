@@ -47,14 +47,14 @@ fn all(rt: &Runtime) -> Vec<u64> {
     let q = rt.queue().unwrap();
     let n = 10_007;
     let (x, mut y) =
-        (rt.buffer_from(&values(n, 0.1)).unwrap(), rt.buffer_from(&values(n, 3.0)).unwrap());
+        (rt.buffer_from(values(n, 0.1)).unwrap(), rt.buffer_from(values(n, 3.0)).unwrap());
     let mut bits = vec![];
     q.run(n, mixed(1.3, &x, &mut y)).unwrap();
     bits.extend(y.to_vec().unwrap().iter().map(|y| u64::from(y.to_bits())));
 
     let (rows, columns) = (97, 103);
     let x2 = rt
-        .buffer_from_with(&values(rows * columns, 0.0), [rows, columns], BufferOptions::new())
+        .buffer_from_with(values(rows * columns, 0.0), [rows, columns], BufferOptions::new())
         .unwrap();
     let mut y2 = rt.buffer_with::<f32, 2>([rows, columns], BufferOptions::new()).unwrap();
     q.run(y2.range(), heat(0.2, &x2, &mut y2)).unwrap();
@@ -121,7 +121,7 @@ fn large_launches_are_checked() {
     let rt = folio::runtime().unwrap();
     let q = rt.queue().unwrap();
     let n = 4000;
-    let x = rt.buffer_from(&vec![1.0f32; n]).unwrap();
+    let x = rt.buffer_from(vec![1.0f32; n]).unwrap();
     let mut y = rt.buffer::<f32>(n).unwrap();
     assert_eq!(beyond(q.run(n, shifted(1, &x, &mut y))), (vec![n as i64], vec![n]));
     // The index wraps: item 0 reads -1.
@@ -155,7 +155,7 @@ with_name!(from_macro, x, k, x[k]);
 fn names_of_macros_are_others() {
     let rt = folio::runtime().unwrap();
     let q = rt.queue().unwrap();
-    let x = rt.buffer_from(&values(100, 5.0)).unwrap();
+    let x = rt.buffer_from(values(100, 5.0)).unwrap();
     let mut y = rt.buffer::<f32>(100).unwrap();
     q.run(100, from_macro(7, &x, &mut y)).unwrap();
     let values = values(100, 5.0);

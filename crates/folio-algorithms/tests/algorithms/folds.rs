@@ -201,7 +201,7 @@ pub fn scans(rig: &Rig) -> folio::Result<()> {
 pub fn scans_of_parts(rig: &Rig) -> folio::Result<()> {
     let values: Vec<i32> = (0..3000).collect();
     let x = rig.rt.buffer_from(&values)?;
-    let mut y = rig.rt.buffer_from(&vec![-1; 2000])?;
+    let mut y = rig.rt.buffer_from(vec![-1; 2000])?;
     algorithms::exclusive_scan(&rig.q, Add, x.slice([5], [1500])?, y.slice_mut([100], [1500])?)?;
     let all = y.to_vec()?;
     let mut sum = 0;

@@ -65,7 +65,7 @@ fn kernels_panic_with_their_payload(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         for n in [1usize, 10, 100_000] {
             let q = rig.on(at)?;
-            let mut x = rig.rt.buffer_from(&vec![1u8; n])?;
+            let mut x = rig.rt.buffer_from(vec![1u8; n])?;
             let event = q.submit(|cg| {
                 let x = cg.read_write(&mut x);
                 cg.host_kernel([n], x, move |i, mut x| {

@@ -168,7 +168,7 @@ fn opencl_beside_the_cpu() {
     }
     last.run(
         n as usize,
-        picks(&rt.buffer_from(&vec![0u32; n as usize]).unwrap(), &at_zero(&rt), &mut b),
+        picks(&rt.buffer_from(vec![0u32; n as usize]).unwrap(), &at_zero(&rt), &mut b),
     )
     .unwrap();
     assert_eq!(b.to_vec().unwrap(), vec![9; n as usize]);

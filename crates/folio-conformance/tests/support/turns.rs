@@ -53,7 +53,7 @@ pub fn all_take_turns(build: impl Fn() -> Runtime) {
 pub fn failures_reach_all(rt: &Runtime) {
     let n = 1000;
     let at: Vec<u32> = (0..n as u32).map(|k| if k == 700 { 5000 } else { k }).collect();
-    let (at, x) = (rt.buffer_from(&at).unwrap(), rt.buffer_from(&vec![1i32; n]).unwrap());
+    let (at, x) = (rt.buffer_from(&at).unwrap(), rt.buffer_from(vec![1i32; n]).unwrap());
     for device in rt.devices() {
         let mut y = rt.buffer::<i32>(n).unwrap();
         let mut z = rt.buffer::<i32>(n).unwrap();

@@ -284,8 +284,8 @@ pub(super) fn prices(rig: &Rig) -> Outcome {
         let (mut call, mut put) = (rig.rt.buffer::<f64>(n)?, rig.rt.buffer::<f64>(n)?);
         q.run(n, black_scholes(0.02, &s, &k, &mut call, &mut put))?;
         let narrow = |all: &[f64]| all.iter().map(|x| *x as f32).collect::<Vec<_>>();
-        let s = rig.rt.buffer_from(&narrow(&spots))?;
-        let k = rig.rt.buffer_from(&narrow(&strikes))?;
+        let s = rig.rt.buffer_from(narrow(&spots))?;
+        let k = rig.rt.buffer_from(narrow(&strikes))?;
         let (mut call32, mut put32) = (rig.rt.buffer::<f32>(n)?, rig.rt.buffer::<f32>(n)?);
         q.run(n, black_scholes(0.02f32, &s, &k, &mut call32, &mut put32))?;
         let (call, put) = (call.to_vec()?, put.to_vec()?);

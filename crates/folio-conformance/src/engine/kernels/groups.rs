@@ -254,7 +254,7 @@ fn in_order(values: &[f32]) -> f32 {
 /// The bits of a sum do not depend on threads, blocks or devices.
 pub(super) fn reductions_of_all_sizes(rig: &Rig) -> Outcome {
     let all: Vec<f32> = (0..20_000).map(wave).collect();
-    let ones = rig.rt.buffer_from(&vec![1f32; all.len()])?;
+    let ones = rig.rt.buffer_from(vec![1f32; all.len()])?;
     let x = rig.rt.buffer_from(&all)?;
     let mut seed = 12345u64;
     for round in 0..40 {

@@ -90,7 +90,7 @@ fn combines(g: Group, x: In<f32>, held: Local<f32, 12_288>, y: Out<f32>) {
 /// 48 KiB of its own, and what it takes to combine a group's values: right, or said to be too much.
 pub(super) fn groups_combine_beside_large_local_memory(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
-        let x = rig.rt.buffer_from(&(0..256).map(|k| k as f32).collect::<Vec<_>>())?;
+        let x = rig.rt.buffer_from((0..256).map(|k| k as f32).collect::<Vec<_>>())?;
         let mut y = rig.rt.buffer::<f32>(256)?;
         let sums: [f32; 2] = [8128.0, 24_512.0];
         match rig.on(at)?.run(Items::from(256).groups([128]), combines(&x, &mut y)) {

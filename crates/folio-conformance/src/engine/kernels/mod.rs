@@ -147,7 +147,7 @@ fn halos_are_derived(rig: &Rig) -> Outcome {
 fn halos_in_two_dimensions(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let page = BufferOptions::new().page([1, 1]);
-    let x = rig.rt.buffer_from_with(&(0..100).collect::<Vec<i32>>(), [10, 10], page)?;
+    let x = rig.rt.buffer_from_with((0..100).collect::<Vec<i32>>(), [10, 10], page)?;
     let mut y = rig.rt.buffer_with::<i32, 2>([10, 10], BufferOptions::new())?;
     q.run([3..5, 1..10], diagonal(&x, &mut y))?;
     let rows = y.to_vec()?;
@@ -161,7 +161,7 @@ fn halos_in_two_dimensions(rig: &Rig) -> Outcome {
 fn rows_are_read_where_they_are_indexed(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let page = BufferOptions::new().page([1, 10]);
-    let m = rig.rt.buffer_from_with(&(0..100).collect::<Vec<i32>>(), [10, 10], page)?;
+    let m = rig.rt.buffer_from_with((0..100).collect::<Vec<i32>>(), [10, 10], page)?;
     let mut sums = rig.rt.buffer::<i32>(10)?;
     q.run(2..4, row_sums(&m, &mut sums))?;
     ensure_eq!(sums.to_vec()?[1..5], [0, 245, 345, 0]);
@@ -253,9 +253,9 @@ fn rows_of_any_width(rig: &Rig) -> Outcome {
     for (at, n) in (0..rig.rt.devices().len()).flat_map(|at| widths.map(|n| (at, n))) {
         let (q, wide) = (rig.on(at)?, n + 2);
         let ones = |rows| vec![1u32; rows * wide];
-        let mut line = rig.rt.buffer_from(&ones(1))?;
-        let mut plane = rig.rt.buffer_from_with(&ones(4), [4, wide], BufferOptions::new())?;
-        let mut space = rig.rt.buffer_from_with(&ones(12), [3, 4, wide], BufferOptions::new())?;
+        let mut line = rig.rt.buffer_from(ones(1))?;
+        let mut plane = rig.rt.buffer_from_with(ones(4), [4, wide], BufferOptions::new())?;
+        let mut space = rig.rt.buffer_from_with(ones(12), [3, 4, wide], BufferOptions::new())?;
         q.run(1..n + 1, stamped_line(&mut line))?;
         q.run([1..3, 1..n + 1], stamped_plane(&mut plane))?;
         q.run([1..2, 1..3, 1..n + 1], stamped_space(&mut space))?;

@@ -161,10 +161,10 @@ fn random_source_has_all_kinds_of_things() {
         "at0 - 1",
         // Indices that are held to a border, and guards.
         "at0.max(",
-        "at1.saturating_sub(",
+        ".saturating_sub(",
         "at0 as i32",
         "if at0 > ",
-        "1 >= at0",
+        " - 1 >= at",
         ".mul_add(",
         " / ",
         " << ",

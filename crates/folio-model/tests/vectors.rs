@@ -19,11 +19,12 @@ fn assembly() -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// The code of a kernel's loop over items for an instruction set.
+/// The code of a kernel's loop over items for an instruction set: in the interior, if it has a border.
 fn code<'a>(assembly: &'a str, kernel: &str, set: &str) -> impl Iterator<Item = &'a str> {
+    let interior = if BORDERED.contains(&kernel) { "Kb1_" } else { "Kb0_" };
     let set = format!("8versions{}{set}", set.len());
     let kernel = format!("7vectors{}{kernel}", kernel.len());
-    let is_loop = |name: &str| name.contains(&set) && name.contains(&kernel);
+    let is_loop = |name: &str| [&set, &kernel, interior].iter().all(|part| name.contains(*part));
     let mut lines = assembly.lines();
     assert!(
         lines.any(|line| line.strip_suffix(':').is_some_and(is_loop)),
@@ -42,17 +43,33 @@ fn operations(assembly: &str, kernel: &str, set: &str, register: &str) -> usize 
     code(assembly, kernel, set).filter(arithmetic).count()
 }
 
+/// Kernels with guards, or limits of indices.
+const BORDERED: [&str; 2] = ["walled", "held"];
+
+/// How many operations of it are of some lanes only, or gather what lies apart.
+fn in_part(assembly: &str, kernel: &str, set: &str) -> usize {
+    let apart = |line: &&str| {
+        let of_lanes = line.contains("{%k") && !line.contains("vblend");
+        ["vgather", "vpgather", "vmaskmov"].iter().any(|name| line.contains(name)) || of_lanes
+    };
+    code(assembly, kernel, set).filter(apart).count()
+}
+
 #[test]
 fn compile_loops_over_items_to_vectors() {
     let assembly = assembly();
     for (set, register) in [("avx2", "%ymm"), ("avx512", "%zmm")] {
         for kernel in [
-            "saxpy", "smooth", "heat", "waves", "product", "pulls", "prices", "sum", "tiled",
-            "nearby",
+            "saxpy", "smooth", "heat", "walled", "held", "waves", "product", "pulls", "prices",
+            "sum", "tiled", "nearby",
         ] {
             let count = operations(&assembly, kernel, set, register);
             println!("{kernel}, {set}: {count} operations on vectors");
             assert!(count >= 2, "{kernel}, {set}: {count} operations on vectors");
+        }
+        for kernel in BORDERED {
+            let count = in_part(&assembly, kernel, set);
+            assert_eq!(count, 0, "{kernel}, {set}: operations of a part of a vector");
         }
         // What is to be found: items one by one.
         assert_eq!(operations(&assembly, "gather", set, register), 0, "items pass for vectors");

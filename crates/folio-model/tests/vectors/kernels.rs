@@ -19,6 +19,30 @@ fn heat(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
     y[i] = x[i] + k * (around - 4.0 * x[i]);
 }
 
+/// With a border, in its interior.
+#[kernel]
+fn walled(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    if r == 0 || c == 0 || r + 1 >= x.shape()[0] || c + 1 >= x.shape()[1] {
+        y[i] = 0.0;
+        return;
+    }
+    let around = x[(r - 1, c)] + x[(r + 1, c)] + x[(r, c - 1)] + x[(r, c + 1)];
+    y[i] = x[i] + k * (around - 4.0 * x[i]);
+}
+
+/// The same with indices that are held to it.
+#[kernel]
+fn held(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    let (rows, columns) = (x.shape()[0], x.shape()[1] as i32);
+    let mut sum = x[(r.saturating_sub(1), c)] + x[((r + 1).min(rows - 1), c)];
+    for dc in -1..=1 {
+        sum += k * x[(r, (c as i32 + dc).clamp(0, columns - 1) as usize)];
+    }
+    y[i] = sum;
+}
+
 #[kernel]
 fn waves(i: Item, x: In<f64>, y: Out<f64>) {
     y[i] = (x[i] * 2.0).exp() + x[i];
@@ -161,6 +185,8 @@ fn launch() -> folio::Result<()> {
     let square = rt.buffer_with([10, 10], BufferOptions::new())?;
     let mut next = rt.buffer_with([10, 10], BufferOptions::new())?;
     q.run([1..9, 1..9], heat(0.1, &square, &mut next))?;
+    q.run([10, 10], walled(0.1, &square, &mut next))?;
+    q.run([10, 10], held(0.1, &square, &mut next))?;
     q.run([10, 10], product(&square, &square, &mut next))?;
     let side = rt.buffer_with([32, 32], BufferOptions::new())?;
     let mut tiles = rt.buffer_with([32, 32], BufferOptions::new())?;

@@ -1,5 +1,5 @@
-//! Programs by hand over CUDA's driver, on its first device: what the benchmarks of the CUDA backend are compared with.
-//! A backend must have found a device first, which loads the driver.
+//! Programs by hand over CUDA's driver, on its first device: what the benchmarks of the CUDA
+//! backend are compared with. A backend must have found a device first, which loads the driver.
 
 use crate::table;
 use cudarc::driver::sys;

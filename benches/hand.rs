@@ -1,5 +1,5 @@
-//! What somebody writes by hand for two cores or more: rayon over chunks or rows of slices, with the loops
-//! compiled for the same instruction sets as kernels are.
+//! What somebody writes by hand for two cores or more: rayon over chunks or rows of slices, with
+//! the loops compiled for the same instruction sets as kernels are.
 
 use folio::ir::device::Instructions;
 use rayon::prelude::*;

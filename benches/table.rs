@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Whether a part of a benchmark is asked for: by no word, or by one that its name contains. Cargo passes `--bench`.
+/// Whether a part of a benchmark is asked for: by no word, or by one that its name contains. Cargo
+/// passes `--bench`.
 pub fn is_wanted(part: &str) -> bool {
     let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--")).peekable();
     words.peek().is_none() || words.any(|word| part.contains(word.as_str()))

@@ -1,4 +1,5 @@
-//! The algorithms on all cores, beside rayon: `cargo bench -p folio-benches --bench algorithms [FILTER]`.
+//! The algorithms on all cores, beside rayon:
+//! `cargo bench -p folio-benches --bench algorithms [FILTER]`.
 
 use folio::algorithms::{self, Direction};
 use folio::prelude::*;

@@ -1,5 +1,6 @@
-//! What a kernel costs the compiler: `cargo bench -p folio-benches --bench compile`. Eleven kernels of
-//! each of five kinds are compiled in the example `many_kernels`, and once one alone, which is subtracted.
+//! What a kernel costs the compiler: `cargo bench -p folio-benches --bench compile`. Eleven kernels
+//! of each of five kinds are compiled in the example `many_kernels`, and once one alone, which is
+//! subtracted.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! The CUDA backend's lanes and memory against the driver's own calls, in turns, on the first device
-//! (and the second, if there is one): `cargo bench -p folio-benches --bench cuda`.
+//! The CUDA backend's lanes and memory against the driver's own calls, in turns, on the first
+//! device (and the second, if there is one): `cargo bench -p folio-benches --bench cuda`.
 
 use cudarc::driver::sys;
 use folio::prelude::*;
@@ -138,7 +138,8 @@ fn launches(device: &Arc<dyn Device>) {
     line("a launch with four pointers", compare(101, LAUNCHES, ours, theirs), "cuLaunchKernel");
 }
 
-/// Many small copies in one operation, from one half of some memory or of another to the other half of the first.
+/// Many small copies in one operation, from one half of some memory or of another to the other half
+/// of the first.
 fn pieces(lane: &Line, stream: &Stream, [to, other]: [(&str, MemRef, u64); 2]) {
     const COUNT: u64 = 64;
     const LEN: u64 = 4096;
@@ -486,7 +487,8 @@ impl ByHand {
                 let mut args = [(&raw mut n).cast::<c_void>(); 5];
                 let pairs = args.iter_mut().zip(&mut given[..pointers]);
                 pairs.for_each(|(arg, at)| *arg = (&raw mut *at).cast());
-                // SAFETY: the arguments are what the kernel has, and further ones, at which nobody looks.
+                // SAFETY: the arguments are what the kernel has, and further ones, at which nobody
+                // looks.
                 unsafe { driver::launch(function, [[1, 1], [256, 1]], self.stream.0, &mut args) };
             }
         })
@@ -502,8 +504,8 @@ impl ByHand {
                 let used = if three { 3 } else { 2 };
                 let pairs = args[1..].iter_mut().zip(&mut memory[..used]);
                 pairs.for_each(|(arg, at)| *arg = (&raw mut *at).cast());
-                // SAFETY: the arguments are what the kernel has, over memory of this size, and further ones, at which
-                // nobody looks.
+                // SAFETY: the arguments are what the kernel has, over memory of this size, and
+                // further ones, at which nobody looks.
                 unsafe { driver::launch(function, shape, self.stream.0, &mut args) };
             }
         })

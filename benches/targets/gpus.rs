@@ -1,5 +1,6 @@
-//! Whole jobs on GPUs: copies beside kernels, buffers against managed memory, and a stencil and bodies on as many devices
-//! as there are, in turns with what bounds them: `cargo bench -p folio-benches --bench gpus`.
+//! Whole jobs on GPUs: copies beside kernels, buffers against managed memory, and a stencil and
+//! bodies on as many devices as there are, in turns with what bounds them:
+//! `cargo bench -p folio-benches --bench gpus`.
 
 use cudarc::driver::sys;
 use folio::prelude::*;
@@ -75,7 +76,8 @@ impl Streams {
                 let [from, to] = self.host.map(|base| base.wrapping_byte_add(at));
                 let mut args = [(&raw mut x).cast::<c_void>(), (&raw mut y).cast()];
                 let shape = [[(self.n / 256) as u32, 1], [256, 1]];
-                // SAFETY: live streams, events and memory, of so many chunks; the kernel's arguments.
+                // SAFETY: live streams, events and memory, of so many chunks; the kernel's
+                // arguments.
                 unsafe {
                     ok(sys::cuMemcpyHtoDAsync_v2(x, from, bytes, up));
                     ok(sys::cuEventRecord(*uploaded, up));
@@ -113,8 +115,9 @@ impl Streams {
     }
 }
 
-/// A job in chunks: each goes up, is computed with, and comes down. In the best case it takes as long as the slowest of
-/// the three stages takes for all chunks, and two chunks more: those of which nothing is beside the first and the last.
+/// A job in chunks: each goes up, is computed with, and comes down. In the best case it takes as
+/// long as the slowest of the three stages takes for all chunks, and two chunks more: those of
+/// which nothing is beside the first and the last.
 fn overlap(rt: &Runtime, passes: usize) {
     const CHUNKS: usize = 64;
     const N: usize = 2 << 20;
@@ -235,8 +238,8 @@ impl Managed {
 
     /// The host's view of a part, when the device has ended.
     fn part(&mut self, part: std::ops::Range<usize>) -> &mut [f32] {
-        // SAFETY: a live stream; afterwards no kernel uses the memory, which the host may touch, and `self` is
-        // borrowed for as long as it does.
+        // SAFETY: a live stream; afterwards no kernel uses the memory, which the host may touch,
+        // and `self` is borrowed for as long as it does.
         unsafe {
             ok(sys::cuStreamSynchronize(self.stream));
             let begin = std::ptr::with_exposed_provenance_mut::<f32>(self.at as usize);
@@ -277,9 +280,10 @@ impl Steps {
     }
 }
 
-/// In each round the host rewrites a part, the device passes several times over everything, and the host reads another
-/// part: buffers against managed memory, the same job by hand. That can say where memory will be used and not that it
-/// will be overwritten: the part is fetched before it is, or page by page as the host comes to it (`is_fetched`).
+/// In each round the host rewrites a part, the device passes several times over everything, and the
+/// host reads another part: buffers against managed memory, the same job by hand. That can say
+/// where memory will be used and not that it will be overwritten: the part is fetched before it is,
+/// or page by page as the host comes to it (`is_fetched`).
 fn residency(rt: &Runtime, is_fetched: bool) {
     const N: usize = 64 << 20;
     const PARTS: usize = 16;
@@ -392,7 +396,8 @@ impl Plate {
         plate
     }
 
-    /// Microseconds for each step on the first device: of the kernels, by its clock, and of their submission.
+    /// Microseconds for each step on the first device: of the kernels, by its clock, and of their
+    /// submission.
     fn clock(&self, n: usize) -> [f64; 2] {
         let (q, mut events) = (&self.queues[0], Vec::new());
         let submitted = timed(|| {
@@ -468,7 +473,8 @@ fn heat_by_hand() -> impl Fn(usize) -> Duration {
     }
 }
 
-/// As many rows for each device, on one and on several; on one also against the same by hand, and by its own clock.
+/// As many rows for each device, on one and on several; on one also against the same by hand, and
+/// by its own clock.
 fn stencil(rt: &Runtime, devices: &[DeviceRef]) {
     const STEPS: usize = 100;
     let one = Plate::new(rt, &devices[..1]);

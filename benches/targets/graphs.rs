@@ -1,5 +1,5 @@
-//! Launches that wait for other lanes, and graphs, against streams, events and graphs by hand, in turns, on the first
-//! device: `cargo bench -p folio-benches --bench graphs`.
+//! Launches that wait for other lanes, and graphs, against streams, events and graphs by hand, in
+//! turns, on the first device: `cargo bench -p folio-benches --bench graphs`.
 
 use cudarc::driver::sys;
 use folio::prelude::*;
@@ -94,7 +94,8 @@ impl ByHand {
         }
     }
 
-    /// Two launches side by side, and one behind both, again and again, over two streams with an event at each end.
+    /// Two launches side by side, and one behind both, again and again, over two streams with an
+    /// event at each end.
     fn meetings(&self) -> Duration {
         let ([single, both], [first, second]) = ([c"one", c"meet"], self.memory);
         let [single, both] = [single, both].map(|name| self.code.function(name));
@@ -139,8 +140,8 @@ fn meetings(backend: CudaBackend, how: &str) {
     line(&format!("two launches and one behind both{how}"), both, TWO);
 }
 
-/// The same by lanes of the HAL, told as the engine tells it: what a wait between lanes costs, wherever the engine
-/// would place these launches.
+/// The same by lanes of the HAL, told as the engine tells it: what a wait between lanes costs,
+/// wherever the engine would place these launches.
 fn lanes(device: &Arc<dyn Device>) {
     let (by_hand, source) = (ByHand::new(), Source::CudaC(BY_HAND));
     let load = |name| device.load(&KernelSource::Opaque { name, source, options: &[] });

@@ -1,6 +1,7 @@
-//! Kernels on all cores, beside hand-written rayon code with the same instruction sets, and beside raw
-//! OpenCL on the same CPU where there is one:
-//! `cargo bench -p folio-benches --bench kernels -- [FILTER] [--any | --avx2]`, which limits the instructions of both.
+//! Kernels on all cores, beside hand-written rayon code with the same instruction sets, and beside
+//! raw OpenCL on the same CPU where there is one:
+//! `cargo bench -p folio-benches --bench kernels -- [FILTER] [--any | --avx2]`, which limits the
+//! instructions of both.
 
 use cl3::device::CL_DEVICE_TYPE_CPU;
 use folio::ir::device::Instructions;

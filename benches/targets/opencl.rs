@@ -1,5 +1,5 @@
-//! The OpenCL backend against OpenCL's own calls and hand-written kernels, in turns, on the first GPU or else the
-//! first CPU: `cargo bench -p folio-benches --bench opencl [FILTER]`.
+//! The OpenCL backend against OpenCL's own calls and hand-written kernels, in turns, on the first
+//! GPU or else the first CPU: `cargo bench -p folio-benches --bench opencl [FILTER]`.
 
 use cl3::device::{CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU};
 use folio::prelude::*;
@@ -12,8 +12,8 @@ use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceKind, Notify};
 use folio_opencl::OpenClBackend;
 
 const LAUNCHES: usize = 2_000;
-/// Launches of a turn where data are large, at least; and items of a turn. It is kernels that are compared, and not how
-/// long a wait for one takes ([`Bench::bursts`]).
+/// Launches of a turn where data are large, at least; and items of a turn. It is kernels that are
+/// compared, and not how long a wait for one takes ([`Bench::bursts`]).
 const TURNS: usize = 10;
 const ITEMS: usize = 1 << 25;
 

@@ -35,7 +35,8 @@ pub fn required(root: &Path) -> Vec<String> {
     built.map(|b| b.name.to_owned()).filter(|name| name != "sim").collect()
 }
 
-/// A line `skipped: NAME: reason`, where the name's first word may be followed by what the backend lacks.
+/// A line `skipped: NAME: reason`, where the name's first word may be followed by what the backend
+/// lacks.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     /// The backend, and what it lacks.

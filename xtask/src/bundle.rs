@@ -52,8 +52,8 @@ fn recorded(program: &mut Command, folder: &Path) -> Result<bool> {
 mod tests {
     use super::*;
 
-    /// A program has an empty cache, where it is told, whatever the environment says; one that fails is told, and one
-    /// that compiles nothing.
+    /// A program has an empty cache, where it is told, whatever the environment says; one that
+    /// fails is told, and one that compiles nothing.
     #[test]
     fn runs_are_recorded() {
         let folder = std::env::temp_dir().join(format!("folio-recorded-{}", std::process::id()));

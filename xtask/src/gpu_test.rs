@@ -1,4 +1,5 @@
-//! `cargo xtask gpu-test`: packs the tests that use GPUs, most of them by CUDA, for a machine that has some and no Rust.
+//! `cargo xtask gpu-test`: packs the tests that use GPUs, most of them by CUDA, for a machine that
+//! has some and no Rust.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -83,7 +84,8 @@ const CHECKED: [(&str, &str); 3] = [
     ("folio-cuda::graphs", "cuda_"),
     ("folio-conformance::engine_drivers", "cuda_checked_"),
 ];
-/// Errors that are planted in its tests (`planted_TOOL`), so that its silence elsewhere means something.
+/// Errors that are planted in its tests (`planted_TOOL`), so that its silence elsewhere means
+/// something.
 const PLANTED: &str = "folio-cuda::planted";
 const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"];
 
@@ -139,7 +141,8 @@ fn in_archive(file: &str) -> String {
     format!("bin/{file}")
 }
 
-/// Builds the tests; a row for each that is CUDA's or of the group of OpenCL, and those of compute-sanitizer.
+/// Builds the tests; a row for each that is CUDA's or of the group of OpenCL, and those of
+/// compute-sanitizer.
 fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     let words: Vec<_> =
         PACKAGES.iter().flat_map(|name| ["--package", *name]).chain(["--tests"]).collect();
@@ -341,7 +344,8 @@ mod tests {
         Row { group, name: name.to_owned(), limit, status, command: command.to_owned() }
     }
 
-    /// The script tells failure, hanging, and missing devices from success, and does what it is told.
+    /// The script tells failure, hanging, and missing devices from success, and does what it is
+    /// told.
     #[test]
     #[cfg(target_os = "linux")]
     fn the_script_tells_what_became_of_each_row() {

@@ -9,8 +9,8 @@ use crate::outcome::{Report, Status, lines};
 use crate::runner;
 use crate::suites::GRACE;
 
-/// Builds the core under `--cfg loom` apart from everything else and shares out the seconds. A model
-/// whose time is over before it has seen every interleaving is no failure, but it is named.
+/// Builds the core under `--cfg loom` apart from everything else and shares out the seconds. A
+/// model whose time is over before it has seen every interleaving is no failure, but it is named.
 pub fn run(root: &Path, secs: u64) -> Result<Report> {
     let words = ["--package", "folio-core", "--release", "--lib"];
     let mut command = runner::test_command(root, &words);

@@ -127,7 +127,8 @@ pub const SUITES: &[Suite] = &[
         soak: 500_000,
         soak_step: 10_000,
     },
-    // A case is a kernel in several forms, each of which OpenCL's driver compiles: three seconds of a slow machine.
+    // A case is a kernel in several forms, each of which OpenCL's driver compiles: three seconds of
+    // a slow machine.
     Suite {
         name: "KERNELS_OPENCL",
         quick: share(5, 1),

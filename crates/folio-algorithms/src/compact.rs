@@ -20,8 +20,8 @@ fn moved<T: Value>(i: Item, x: In<T>, kept: In<u32>, y: Racy<T>) {
     }
 }
 
-/// The elements whose flags are not 0, in their order, and how many these are. The buffer is as long as `x`; what is
-/// beyond the count reads as zero.
+/// The elements whose flags are not 0, in their order, and how many these are. The buffer is as
+/// long as `x`; what is beyond the count reads as zero.
 ///
 /// ```
 /// let rt = folio::runtime()?;
@@ -45,8 +45,8 @@ pub fn compact<T: DeviceType + Value>(
     let (mut marked, mut kept) = (rt.buffer(n)?, rt.buffer(n)?);
     q.run(n, marks(&keep, &mut marked))?;
     inclusive_scan(q, Add, &marked, &mut kept)?;
-    // SAFETY: the counts, which no other command has and which 32 bits can hold, rise by 1 or not at all; an item writes
-    // where they rise, so that each place is written once, and none is read.
+    // SAFETY: the counts, which no other command has and which 32 bits can hold, rise by 1 or not
+    // at all; an item writes where they rise, so that each place is written once, and none is read.
     let shared = unsafe { Shares::new(&mut y) };
     q.run(n, moved::<T>(&x, &kept, shared))?;
     q.submit(|cg| {

@@ -76,7 +76,8 @@ pub trait Key: DeviceType {
     ) -> Result<()>;
 }
 
-/// What keys differ in from unsigned integers in the wanted order: all bits where that is turned round.
+/// What keys differ in from unsigned integers in the wanted order: all bits where that is turned
+/// round.
 fn turned<B: Bits>(direction: Direction, bits: u32) -> B {
     match direction {
         Direction::Ascending => B::ZERO,

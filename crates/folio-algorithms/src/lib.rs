@@ -29,18 +29,21 @@
 //!
 //! What holds for all of them:
 //!
-//! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these. Their lengths may be any, also 0;
-//!   lengths that do not fit each other are [`Error::Mismatch`](folio::Error::Mismatch).
-//!   What sorts and compacts takes fewer than 2^32 elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
-//! - **Nothing waits.** A function submits commands to the queue and returns; a result is a buffer, of which the host
-//!   or further commands take what is there when it is there. If a command fails, so do those that use what it wrote.
-//! - **The same bits everywhere.** The order in which floats are combined is fixed by their number alone. Only
-//!   [`fill_normal`] calls functions that devices compute within limits.
-//! - **They are written in kernels**, on the public interface, as a program would write them. Memory that they need
-//!   in between are buffers, which are given back when the last command that uses them has ended.
+//! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these. Their lengths
+//!   may be any, also 0; lengths that do not fit each other are
+//!   [`Error::Mismatch`](folio::Error::Mismatch). What sorts and compacts takes fewer than 2^32
+//!   elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
+//! - **Nothing waits.** A function submits commands to the queue and returns; a result is a buffer,
+//!   of which the host or further commands take what is there when it is there. If a command fails,
+//!   so do those that use what it wrote.
+//! - **The same bits everywhere.** The order in which floats are combined is fixed by their number
+//!   alone. Only [`fill_normal`] calls functions that devices compute within limits.
+//! - **They are written in kernels**, on the public interface, as a program would write them.
+//!   Memory that they need in between are buffers, which are given back when the last command that
+//!   uses them has ended.
 
-// What the macros write names everything by way of `folio`. Of that crate, which has this one in it, all
-// that kernels need is in `folio-core`.
+// What the macros write names everything by way of `folio`. Of that crate, which has this one in
+// it, all that kernels need is in `folio-core`.
 extern crate folio_core as folio;
 
 mod compact;

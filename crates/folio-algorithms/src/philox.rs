@@ -1,5 +1,6 @@
-//! Random numbers by counting: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as
-//! 1, 2, 3). A number is a function of seed and place, so that who computes it, and when, does not matter.
+//! Random numbers by counting: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers:
+//! as easy as 1, 2, 3). A number is a function of seed and place, so that who computes it, and
+//! when, does not matter.
 
 use crate::prelude::*;
 
@@ -19,8 +20,8 @@ pub fn philox4x32(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     c
 }
 
-/// Four random words of a seed, the same at the same place: Philox4x32-10 whose counter is `at`. For kernels, which
-/// draw as many as they like, with no state to keep.
+/// Four random words of a seed, the same at the same place: Philox4x32-10 whose counter is `at`.
+/// For kernels, which draw as many as they like, with no state to keep.
 ///
 /// ```
 /// use folio::algorithms::{random, uniform_f32};
@@ -157,8 +158,8 @@ fills! {
     Normal f64 normal_doubles;
 }
 
-/// Fills with random numbers: any `u32` or `u64`, `f32` and `f64` from 0 to below 1. The words are those of
-/// [`random`], one after the other, one or two for each element.
+/// Fills with random numbers: any `u32` or `u64`, `f32` and `f64` from 0 to below 1. The words are
+/// those of [`random`], one after the other, one or two for each element.
 ///
 /// ```
 /// let rt = folio::runtime()?;
@@ -172,9 +173,9 @@ pub fn fill_uniform<T: Uniform>(q: &Queue, seed: u64, mut y: impl AsPartMut<T, 1
     T::fill(q, seed, &mut y.slice_all_mut())
 }
 
-/// Fills with random numbers of the standard normal distribution: [`normal_f32`] of two words of [`random`],
-/// [`normal_f64`] of four. They call functions, which devices compute within limits; so the last bits may differ from
-/// device to device.
+/// Fills with random numbers of the standard normal distribution: [`normal_f32`] of two words of
+/// [`random`], [`normal_f64`] of four. They call functions, which devices compute within limits; so
+/// the last bits may differ from device to device.
 ///
 /// ```
 /// let rt = folio::runtime()?;

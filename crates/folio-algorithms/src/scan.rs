@@ -57,9 +57,10 @@ where
 
 /// For each element, all up to and with it as one.
 ///
-/// The order is fixed by the number of elements: 256 of them are scanned as [`Group`]s do (semantics 8.3), their totals
-/// are trees (8.1), of which the exclusive scan, made in the same way, is combined with what is in the groups. The first
-/// group is combined with what changes nothing.
+/// The order is fixed by the number of elements: 256 of them are scanned as [`Group`]s do
+/// (semantics 8.3), their totals are trees (8.1), of which the exclusive scan, made in the same
+/// way, is combined with what is in the groups. The first group is combined with what changes
+/// nothing.
 ///
 /// ```
 /// use folio::prelude::*;
@@ -93,7 +94,8 @@ where
     Ok(())
 }
 
-/// For each element, all before it as one: what changes nothing for the first. In the order of [`inclusive_scan`].
+/// For each element, all before it as one: what changes nothing for the first. In the order of
+/// [`inclusive_scan`].
 ///
 /// ```
 /// use folio::prelude::*;

@@ -1,5 +1,5 @@
-//! Sorting by radix: keys as unsigned integers in the same order, and for each digit, from the lowest on, a
-//! count, a scan of the counts, and a move of each key to its place. It is stable.
+//! Sorting by radix: keys as unsigned integers in the same order, and for each digit, from the
+//! lowest on, a count, a scan of the counts, and a move of each key to its place. It is stable.
 
 use crate::keys::{Bits, Key};
 use crate::prelude::*;
@@ -18,7 +18,8 @@ pub enum Direction {
     Descending,
 }
 
-/// Counts, for each chunk of keys, those with each digit; the counts of one digit are beside each other.
+/// Counts, for each chunk of keys, those with each digit; the counts of one digit are beside each
+/// other.
 #[kernel]
 fn count<B: Bits, const RADIX: usize>(
     i: Item,
@@ -122,7 +123,8 @@ where
 {
     /// Sorts by the low `bits`.
     pub(crate) fn sort(self, q: &Queue, bits: u32) -> Result<Keys<B>> {
-        // Threads of a CPU go through long chunks; other devices have more items, with less memory for each.
+        // Threads of a CPU go through long chunks; other devices have more items, with less memory
+        // for each.
         match q.device().info().kind {
             DeviceKind::Cpu => self.passes::<256>(q, bits, 1 << 14),
             _ => self.passes::<16>(q, bits, 1 << 6),
@@ -138,13 +140,14 @@ where
         let order = from.order.as_ref().map(|_| rt.buffer(n)).transpose()?;
         let mut to = Keys { keys: rt.buffer(n)?, order };
         for shift in (0..bits).step_by(RADIX.ilog2() as usize) {
-            // SAFETY: an item writes what is its own modulo the number of chunks, and nothing is read.
+            // SAFETY: an item writes what is its own modulo the number of chunks, and nothing is
+            // read.
             let shared = unsafe { Shares::new(&mut counts) };
             q.run(chunks, count::<B, RADIX>(shift, chunk, &from.keys, shared))?;
             exclusive_scan(q, Add, &counts, &mut starts)?;
-            // SAFETY: there are fewer than 2^32 keys, and no command writes them since they were counted. So from each
-            // start on there is room for the keys of this chunk and digit, and for no others; each place is
-            // written once, and none is read.
+            // SAFETY: there are fewer than 2^32 keys, and no command writes them since they were
+            // counted. So from each start on there is room for the keys of this chunk and digit,
+            // and for no others; each place is written once, and none is read.
             let placed = unsafe { Shares::new(&mut to.keys) };
             match (&from.order, &mut to.order) {
                 (Some(order), Some(placed_order)) => {
@@ -189,8 +192,8 @@ fn sorted<K: Key>(
     K::Bits::sort(Keys { keys: own, order }, q, K::BITS)
 }
 
-/// Sorts keys where they are. Needs memory for two further copies of them, of 32 or 64 bits each, and an eighth of
-/// that for counts.
+/// Sorts keys where they are. Needs memory for two further copies of them, of 32 or 64 bits each,
+/// and an eighth of that for counts.
 ///
 /// ```
 /// use folio::algorithms::{self, Direction};
@@ -208,7 +211,8 @@ pub fn sort<K: Key>(q: &Queue, direction: Direction, mut keys: impl AsPartMut<K,
     K::decode(q, direction, &sorted, &mut keys)
 }
 
-/// Where each key of the sorted keys is: what to [`gather`] by. Of equal keys the first comes first.
+/// Where each key of the sorted keys is: what to [`gather`] by. Of equal keys the first comes
+/// first.
 ///
 /// ```
 /// use folio::algorithms::{self, Direction};
@@ -229,8 +233,9 @@ pub fn sort_order<K: Key>(
     order.map_or_else(|| q.runtime().buffer(0), Ok)
 }
 
-/// Sorts keys where they are, and brings values, which may be of any type, into the same order. Values of equal keys
-/// stay in theirs. Needs memory as [`sort_order`], and for a copy of the values.
+/// Sorts keys where they are, and brings values, which may be of any type, into the same order.
+/// Values of equal keys stay in theirs. Needs memory as [`sort_order`], and for a copy of the
+/// values.
 ///
 /// ```
 /// use folio::algorithms::{self, Direction};

@@ -1,5 +1,5 @@
-//! Bundles: what a cache has, in one piece that goes along with a program. Its bytes are a word that says what it
-//! is, and entries, each after its length.
+//! Bundles: what a cache has, in one piece that goes along with a program. Its bytes are a word
+//! that says what it is, and entries, each after its length.
 
 use crate::{Cache, Key, entry};
 use std::collections::BTreeMap;
@@ -52,8 +52,8 @@ impl Bundle {
     /// From what [`Bundle::to_bytes`] gave.
     ///
     /// # Safety
-    /// The bundle is of somebody whom the program trusts as it does its own code: drivers run what is in it. A
-    /// checksum finds damage, not malice.
+    /// The bundle is of somebody whom the program trusts as it does its own code: drivers run what
+    /// is in it. A checksum finds damage, not malice.
     pub unsafe fn from_bytes(bytes: &[u8]) -> Result<Bundle, NoBundle> {
         let mut rest = bytes.strip_prefix(&MAGIC).ok_or(NoBundle(()))?;
         let mut all = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! An entry's bytes: a word that says what it is, a checksum of the rest, the key, and the program. The
-//! file's name is made of the key, too, but the key itself decides.
+//! An entry's bytes: a word that says what it is, a checksum of the rest, the key, and the program.
+//! The file's name is made of the key, too, but the key itself decides.
 
 use folio_kernel::ContentHash;
 

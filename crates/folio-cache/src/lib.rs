@@ -1,12 +1,14 @@
-//! A cache of compiled programs on disk, for backends: what a driver's compiler has made once, no later process
-//! has to make again.
+//! A cache of compiled programs on disk, for backends: what a driver's compiler has made once, no
+//! later process has to make again.
 //!
-//! * An entry is found by its whole [`Key`]: what the program is made of, for which device, by which driver,
-//!   with which options, for which version of Folio.
-//! * The directory is private to a user. Entries of other users are passed over, and so is everything in a
-//!   directory that others could write to, read, or exchange: a link in its place is not followed.
+//! * An entry is found by its whole [`Key`]: what the program is made of, for which device, by
+//!   which driver, with which options, for which version of Folio.
+//! * The directory is private to a user. Entries of other users are passed over, and so is
+//!   everything in a directory that others could write to, read, or exchange: a link in its place
+//!   is not followed.
 //! * Entries have a checksum. One that is damaged, or that the driver refuses, is made anew.
-//! * Entries are written beside their place and renamed, so any number of processes may use one directory.
+//! * Entries are written beside their place and renamed, so any number of processes may use one
+//!   directory.
 //! * There is a limit: those that nobody has used for longest go first.
 //! * What a cache has can be packed into a [`Bundle`], for machines that lack the compiler.
 //!
@@ -66,7 +68,8 @@ pub struct Counts {
     pub made: u64,
 }
 
-/// What a program is known by. Two keys are equal if they are of the same kind and have the same parts.
+/// What a program is known by. Two keys are equal if they are of the same kind and have the same
+/// parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key(Vec<u8>);
 
@@ -92,8 +95,8 @@ impl Cache {
         Cache::default()
     }
 
-    /// In a directory, which is made when something is stored: programs are in `programs` there. It has
-    /// 256 MiB.
+    /// In a directory, which is made when something is stored: programs are in `programs` there. It
+    /// has 256 MiB.
     pub fn at(directory: impl Into<PathBuf>) -> Cache {
         Cache::with_limit(directory, LIMIT)
     }
@@ -104,14 +107,15 @@ impl Cache {
         Cache(Arc::new(Inner { store: Some(store), ..Inner::default() }))
     }
 
-    /// Where the environment says: none with `FOLIO_CACHE=off`; in `FOLIO_CACHE_DIR`; or else among the user's
-    /// caches (`XDG_CACHE_HOME`, `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`), if that is somewhere.
+    /// Where the environment says: none with `FOLIO_CACHE=off`; in `FOLIO_CACHE_DIR`; or else among
+    /// the user's caches (`XDG_CACHE_HOME`, `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`), if
+    /// that is somewhere.
     pub fn from_environment() -> Cache {
         directory(|name| std::env::var_os(name)).map_or_else(Cache::off, Cache::at)
     }
 
-    /// The program of a key: what `load` makes of the stored bytes, or else what `make` compiles, with
-    /// the bytes to store, if they are known. If `load` refuses, the entry is made anew.
+    /// The program of a key: what `load` makes of the stored bytes, or else what `make` compiles,
+    /// with the bytes to store, if they are known. If `load` refuses, the entry is made anew.
     pub fn get_or_make<T, E>(
         &self,
         key: &Key,

@@ -93,8 +93,8 @@ impl Store {
         self.check()
     }
 
-    /// Whether the directory is ours alone, and no other user can put one in its place. A link has no place
-    /// here: another user could have it lead to any directory that is private to us.
+    /// Whether the directory is ours alone, and no other user can put one in its place. A link has
+    /// no place here: another user could have it lead to any directory that is private to us.
     fn check(&self) -> io::Result<()> {
         if let Some(parent) = self.directory.parent() {
             check_parent(parent)?;
@@ -103,8 +103,8 @@ impl Store {
         allowed(metadata.is_dir() && is_ours(&metadata) && is_private(&metadata))
     }
 
-    /// Removes the entries that were not used for longest, and what was never finished. Another process may
-    /// do the same now, so nothing need be there any more.
+    /// Removes the entries that were not used for longest, and what was never finished. Another
+    /// process may do the same now, so nothing need be there any more.
     fn trim(&self) -> io::Result<()> {
         let now = SystemTime::now();
         let mut entries = Vec::new();
@@ -172,16 +172,16 @@ fn is_trusted(metadata: &Metadata) -> bool {
 /// The user that this process acts for.
 #[cfg(unix)]
 fn user() -> u32 {
-    // SAFETY: POSIX has this function, which asks nothing of its caller and cannot fail; `uid_t` is 32
-    // bits wide on every Unix that Rust knows.
+    // SAFETY: POSIX has this function, which asks nothing of its caller and cannot fail; `uid_t` is
+    // 32 bits wide on every Unix that Rust knows.
     unsafe extern "C" {
         safe fn geteuid() -> u32;
     }
     geteuid()
 }
 
-/// Whether users other than its owner cannot remove or rename what is in a directory: not all of them
-/// may write there, or each only their own (the sticky bit).
+/// Whether users other than its owner cannot remove or rename what is in a directory: not all of
+/// them may write there, or each only their own (the sticky bit).
 #[cfg(unix)]
 fn keeps_entries(metadata: &Metadata) -> bool {
     let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());

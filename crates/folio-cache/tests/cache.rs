@@ -282,8 +282,8 @@ fn what_was_never_finished_goes() {
     assert!(!left.exists() && fresh.exists());
 }
 
-/// What a process of the test below does: asks for everything, again and again, in a cache that is too small, so
-/// that entries come and go all the time.
+/// What a process of the test below does: asks for everything, again and again, in a cache that is
+/// too small, so that entries come and go all the time.
 fn work(directory: &Path) {
     let cache = Cache::with_limit(directory, 3_000);
     for turn in 0..400 {
@@ -317,8 +317,8 @@ fn processes_share_a_directory() {
     assert!(folder.files().iter().all(|file| file.extension().is_some_and(|end| end == "bin")));
 }
 
-/// What was recorded is found by the beginning of its key, and a bundle that is damaged anywhere, or cut off,
-/// or of something else, is none.
+/// What was recorded is found by the beginning of its key, and a bundle that is damaged anywhere,
+/// or cut off, or of something else, is none.
 #[test]
 fn bundles_have_what_was_recorded() {
     let (one, other) = (Folder::new("bundle-one"), Folder::new("bundle-other"));

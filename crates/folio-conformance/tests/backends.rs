@@ -136,8 +136,9 @@ fn a_missing_driver_is_a_reason() {
     rt.shutdown(std::time::Duration::ZERO).unwrap();
 }
 
-/// BACK-01, ERR-01: a device that cannot be opened, or lacks a lane, is an error of the first command
-/// that wants it, with its name; a later attempt may do better, and others are not concerned.
+/// BACK-01, ERR-01: a device that cannot be opened, or lacks a lane, is an error of the first
+/// command that wants it, with its name; a later attempt may do better, and others are not
+/// concerned.
 #[test]
 fn a_device_that_does_not_open_is_an_error() {
     let lanes = {
@@ -178,9 +179,9 @@ fn a_device_that_does_not_open_is_an_error() {
     }
 }
 
-/// MEM-01, LINK-01, ERR-01: a driver that refuses the n-th allocation of a program, for all n and for each
-/// reason: a typed error, at once, that changes nothing; what was got for the same command is given
-/// back; and the same call then succeeds.
+/// MEM-01, LINK-01, ERR-01: a driver that refuses the n-th allocation of a program, for all n and
+/// for each reason: a typed error, at once, that changes nothing; what was got for the same command
+/// is given back; and the same call then succeeds.
 #[test]
 fn any_allocation_may_be_refused() {
     let kinds = [HalErrorKind::OutOfMemory { asked: 1, in_use: 2, limit: 3 }, HalErrorKind::Driver];
@@ -246,8 +247,8 @@ fn any_allocation_may_be_refused() {
     }
 }
 
-/// USM-01: a kernel uses USM of its own device's memory and no other, though the host may reach it: the
-/// memory of one backend is nothing that another one could find.
+/// USM-01: a kernel uses USM of its own device's memory and no other, though the host may reach it:
+/// the memory of one backend is nothing that another one could find.
 #[test]
 fn kernels_refuse_usm_of_other_memories() {
     let builder = Runtime::builder()

@@ -1,5 +1,7 @@
-//! A program on a machine without the compiler: it runs what a recorded run has compiled, and PTX, and says what is
-//! missing if it has nothing of that; and on one without the driver, where it has no device. Each run is a process of its own, so that a library is there for one and not for another.
+//! A program on a machine without the compiler: it runs what a recorded run has compiled, and PTX,
+//! and says what is missing if it has nothing of that; and on one without the driver, where it has
+//! no device. Each run is a process of its own, so that a library is there for one and not for
+//! another.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
@@ -156,7 +158,8 @@ fn there_may_be_no_cuda() {
     assert_eq!(rt.buffer_from(&[1, 2, 3]).unwrap().to_vec().unwrap(), [1, 2, 3]);
 }
 
-/// Recorded where NVRTC is; then, where what is called by its names is no library, with the bundle and without.
+/// Recorded where NVRTC is; then, where what is called by its names is no library, with the bundle
+/// and without.
 #[test]
 fn cuda_runs_what_is_bundled() {
     if let Err(why) = CudaBackend::new().devices() {

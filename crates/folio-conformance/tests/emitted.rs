@@ -1,5 +1,5 @@
-//! The C that is made of each kernel of the suite: kept in `emitted.cl`, so that a change of it is seen and
-//! reviewed, and compiled without a warning by the compilers that are there.
+//! The C that is made of each kernel of the suite: kept in `emitted.cl`, so that a change of it is
+//! seen and reviewed, and compiled without a warning by the compilers that are there.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_conformance::engine::{Factory, kernel_names, run_engine_where};
@@ -66,7 +66,8 @@ fn text(kernel: &Kernel, dialect: Dialect, checked: bool) -> Option<String> {
     Some(emit(kernel, Form::new(dialect, checked), &capabilities(dialect)).ok()?.text)
 }
 
-/// What backends launch: with tests, without, and for several items; nothing, if the dialect's devices cannot have it.
+/// What backends launch: with tests, without, and for several items; nothing, if the dialect's
+/// devices cannot have it.
 fn launched(kernel: &Kernel, dialect: Dialect, cut: Cut) -> Vec<String> {
     let Ok(texts) = Texts::of(kernel, dialect, &capabilities(dialect), cut) else { return vec![] };
     let several = texts.several([1 << 10, 1 << 10, 1 << 10], 1).map(|(module, _)| module);
@@ -76,8 +77,8 @@ fn launched(kernel: &Kernel, dialect: Dialect, cut: Cut) -> Vec<String> {
     all
 }
 
-/// Without the lines that all begin with, and without the lines of the source where something stands: these
-/// change whenever something is added there.
+/// Without the lines that all begin with, and without the lines of the source where something
+/// stands: these change whenever something is added there.
 fn own(text: &str) -> String {
     let head = |line: &&str| {
         line.starts_with('#') || line.starts_with("typedef ") && !line.starts_with("typedef struct")
@@ -118,8 +119,8 @@ fn compile_suite_kernels_are_as_reviewed() {
     );
 }
 
-/// Each of them but those `without` a text, in all forms that backends launch, compiles, and the compiler has nothing to
-/// say.
+/// Each of them but those `without` a text, in all forms that backends launch, compiles, and the
+/// compiler has nothing to say.
 fn compiles(
     dialect: Dialect,
     cuts: &[Cut],

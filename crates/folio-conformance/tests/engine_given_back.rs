@@ -55,8 +55,8 @@ fn only_copy(result: Result<(), Error>) {
     );
 }
 
-/// BUF-07, ERR-04: what was on a lost device only is lost. If that memory could be given back, it would
-/// be as if nobody had ever written the data, and read as zero.
+/// BUF-07, ERR-04: what was on a lost device only is lost. If that memory could be given back, it
+/// would be as if nobody had ever written the data, and read as zero.
 #[test]
 fn what_a_lost_device_alone_had_is_not_given_back() {
     let (rt, sim, [a, b]) = devices();

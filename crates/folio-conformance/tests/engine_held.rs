@@ -64,8 +64,8 @@ fn devices_are_told_of_their_budgets() {
     assert_eq!((tells(0), tells(1)), (1, 1));
 }
 
-/// XFER-03, DEP-01, DEP-03: two readers of one page on different lanes, the copy slow: one copy, and
-/// neither reader waits for the other.
+/// XFER-03, DEP-01, DEP-03: two readers of one page on different lanes, the copy slow: one copy,
+/// and neither reader waits for the other.
 #[test]
 fn two_readers_share_one_slow_copy() {
     let (rt, sim) = devices(1, DeviceSpec::new());
@@ -295,5 +295,8 @@ fn a_device_lost_while_idle_is_noticed() {
     sim.lose(0);
     assert!(only.to_vec().is_err(), "data of a lost device");
     assert!(add(&b, &mut only, 1).wait().is_err(), "data of a lost device");
+    // The loss itself, which no call has returned, once.
+    let loss = rt.wait().unwrap_err();
+    assert!(matches!(&loss, Error::Failed(failure) if failure.device() == "sim:0"), "{loss}");
     assert!(rt.wait().is_ok());
 }

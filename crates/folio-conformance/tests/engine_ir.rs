@@ -1,5 +1,5 @@
-//! Devices that run no code of the host: kernel functions are loaded there as IR, once, and launched by
-//! handle. The devices are simulated, and the interpreter runs what is loaded.
+//! Devices that run no code of the host: kernel functions are loaded there as IR, once, and
+//! launched by handle. The devices are simulated, and the interpreter runs what is loaded.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod support;
@@ -160,8 +160,8 @@ fn a_kernel_is_loaded_once_on_each_device() {
     assert_eq!(handle.counters().loads, 3);
 }
 
-/// KRN-03: a violation of a loaded kernel fails its command, with its name and place, and what it wrote
-/// is poisoned.
+/// KRN-03: a violation of a loaded kernel fails its command, with its name and place, and what it
+/// wrote is poisoned.
 #[test]
 fn violations_of_loaded_kernels_have_a_name_and_a_place() {
     let sim = SimBackend::builder().device(spec()).build();

@@ -1,4 +1,5 @@
-//! The loss of a device, and devices that hang: ERR-04. On simulated devices, which do both when told.
+//! The loss of a device, and devices that hang: ERR-04. On simulated devices, which do both when
+//! told.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
@@ -499,8 +500,8 @@ fn borrowed_storage_is_kept_from_a_device_that_hangs() {
     }
 }
 
-/// ERR-04, POL-04: with a device that hangs, every handle can be dropped without waiting. The engine
-/// ends once the device is lost.
+/// ERR-04, POL-04: with a device that hangs, every handle can be dropped without waiting. The
+/// engine ends once the device is lost.
 #[test]
 fn dropping_waits_for_no_device() {
     for (kind, builder) in kinds() {

@@ -1,6 +1,6 @@
-//! Memory that failure has spoilt: kernels that a device ran although what they read never came, and
-//! chunks that were sent without having been received. Nothing of that is ever shown (BUF-07). On
-//! simulated devices, of which fresh memory is never zero.
+//! Memory that failure has spoilt: kernels that a device ran although what they read never came,
+//! and chunks that were sent without having been received. Nothing of that is ever shown (BUF-07).
+//! On simulated devices, of which fresh memory is never zero.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
@@ -118,8 +118,8 @@ fn kinds() -> Vec<(&'static str, DeviceSpec)> {
     ]
 }
 
-/// BUF-07: a kernel ran although the copy for it had failed; another one has spread that. A discard that comes
-/// when this is known, of whole pages or of a part of one, shows nothing of it.
+/// BUF-07: a kernel ran although the copy for it had failed; another one has spread that. A discard
+/// that comes when this is known, of whole pages or of a part of one, shows nothing of it.
 #[test]
 fn what_ran_on_memory_without_its_data_is_not_shown() {
     for (kind, spec) in kinds() {
@@ -141,7 +141,8 @@ fn what_ran_on_memory_without_its_data_is_not_shown() {
     }
 }
 
-/// BUF-07: the same, where the discards are submitted before anybody knows: they fail with it or show nothing.
+/// BUF-07: the same, where the discards are submitted before anybody knows: they fail with it or
+/// show nothing.
 #[test]
 fn what_will_have_run_on_memory_without_its_data_is_not_shown() {
     for (kind, spec) in kinds() {
@@ -177,8 +178,8 @@ fn what_will_have_run_on_memory_without_its_data_is_not_shown() {
     }
 }
 
-/// BUF-07: a command that is to write everything fails and leaves memory in which nothing was; what was copied
-/// from there and spread is not shown.
+/// BUF-07: a command that is to write everything fails and leaves memory in which nothing was; what
+/// was copied from there and spread is not shown.
 #[test]
 fn what_was_to_be_written_first_and_was_not_is_not_shown() {
     for links in [false, true] {
@@ -231,7 +232,8 @@ fn what_a_cancelled_command_leaves_is_not_shown() {
     rig.ends();
 }
 
-/// ERR-02: a kernel that fails by itself spoils nothing: a discard behind it is as good as ever, known or not.
+/// ERR-02: a kernel that fails by itself spoils nothing: a discard behind it is as good as ever,
+/// known or not.
 #[test]
 fn failure_of_ones_own_spoils_nothing() {
     let rig = Rig::new(false, DeviceSpec::new());
@@ -259,8 +261,8 @@ fn failure_of_ones_own_spoils_nothing() {
     assert_eq!(rig.sim.violations(), []);
 }
 
-/// BUF-07, XFER-05: a chunk that was not received is sent all the same: what was in its stop before. That is
-/// some other chunk, and is not shown where it went.
+/// BUF-07, XFER-05: a chunk that was not received is sent all the same: what was in its stop
+/// before. That is some other chunk, and is not shown where it went.
 #[test]
 fn a_chunk_that_never_came_is_not_shown() {
     const CHUNK: usize = (4 << 20) / 4;
@@ -309,8 +311,8 @@ fn a_chunk_that_never_came_is_not_shown() {
     }
 }
 
-/// BUF-07, USM-02: what is beside a write by address could not be zeroed. The page cannot be shown then,
-/// nor may what was written pass for never written.
+/// BUF-07, USM-02: what is beside a write by address could not be zeroed. The page cannot be shown
+/// then, nor may what was written pass for never written.
 #[test]
 fn a_write_by_address_fails_with_the_zeros_beside_it() {
     for later in [false, true] {
@@ -334,8 +336,8 @@ fn a_write_by_address_fails_with_the_zeros_beside_it() {
     }
 }
 
-/// USM-02: memory that a kernel has spoilt is zeroed for the next command that uses it, all of it; so
-/// not while a raw command is at work in another part.
+/// USM-02: memory that a kernel has spoilt is zeroed for the next command that uses it, all of it;
+/// so not while a raw command is at work in another part.
 #[test]
 fn zeroing_waits_for_raw_commands() {
     let sim = SimBackend::builder().devices(1, DeviceSpec::new()).build();
@@ -373,7 +375,8 @@ fn zeroing_waits_for_raw_commands() {
     assert_eq!(report.violations(), []);
 }
 
-/// USM-02: what a raw command writes into memory that a kernel has spoilt stays: that memory is zeroed before.
+/// USM-02: what a raw command writes into memory that a kernel has spoilt stays: that memory is
+/// zeroed before.
 #[test]
 fn raw_writes_of_spoilt_memory_stay() {
     let rig = Rig::new(false, DeviceSpec::new());
@@ -412,8 +415,9 @@ fn raw_writes_of_spoilt_memory_stay() {
     rig.ends();
 }
 
-/// USM-02, BUF-07: what raw commands write between a command that spoils the memory and the news of that goes with
-/// it: the memory is zeroed, and what was spoilt is not shown. Whoever comes after the command by its event fails, too.
+/// USM-02, BUF-07: what raw commands write between a command that spoils the memory and the news of
+/// that goes with it: the memory is zeroed, and what was spoilt is not shown. Whoever comes after
+/// the command by its event fails, too.
 #[test]
 fn raw_writes_before_a_failure_is_known_are_zeroed_with_it() {
     for by_event in [false, true] {

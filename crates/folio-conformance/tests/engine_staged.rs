@@ -94,8 +94,8 @@ fn is_right(x: &Buffer<u8>) {
     assert!(right, "wrong data");
 }
 
-/// XFER-05, XFER-06: chunk k + 1 is received while chunk k is sent; one transfer is counted, and its
-/// chunks.
+/// XFER-05, XFER-06: chunk k + 1 is received while chunk k is sent; one transfer is counted, and
+/// its chunks.
 #[test]
 fn a_chunk_is_received_while_another_one_is_sent() {
     let rig = Rig::new(u64::MAX);

@@ -46,8 +46,8 @@ impl Subscriber for Transfers {
     fn exit(&self, _: &Id) {}
 }
 
-/// XFER-06: each transfer is an event that says what went from where to where, and how much; buffer,
-/// queue and runtime count the same.
+/// XFER-06: each transfer is an event that says what went from where to where, and how much;
+/// buffer, queue and runtime count the same.
 #[test]
 fn each_transfer_is_told_and_counted() {
     let transfers = Transfers::default();

@@ -1,5 +1,6 @@
-//! The backends over drivers under the suite of the HAL's contract, bare and validated, where there are devices: CUDA;
-//! and OpenCL with shared virtual memory, with such as the host does not reach, and without.
+//! The backends over drivers under the suite of the HAL's contract, bare and validated, where there
+//! are devices: CUDA; and OpenCL with shared virtual memory, with such as the host does not reach,
+//! and without.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceInfo, DeviceKind, Notify};
@@ -14,7 +15,8 @@ mod hal;
 /// What one device alone cannot show.
 const PAIRS: [&str; 2] = ["devices_wait_for_each_other", "copies_between_devices"];
 
-/// The suite, of which nothing else is left out than what needs one of these, or two devices where there is one.
+/// The suite, of which nothing else is left out than what needs one of these, or two devices where
+/// there is one.
 #[track_caller]
 fn passes<B: Backend>(build: fn() -> B, expected: &[(&str, &str)], lacks: &[&str]) {
     let devices = match build().devices() {
@@ -66,8 +68,8 @@ fn all_share(backend: &OpenClBackend) -> Option<bool> {
     Some(devices.all(share))
 }
 
-/// Its devices run no code of the host, are asked instead of telling, take no hints, have no graphs and no links that are
-/// known; GPUs share no memory with the host.
+/// Its devices run no code of the host, are asked instead of telling, take no hints, have no graphs
+/// and no links that are known; GPUs share no memory with the host.
 #[track_caller]
 fn opencl_passes(build: fn() -> OpenClBackend) {
     let mut lacks = vec!["closures", "notifications", "hints", "graphs", "links between devices"];

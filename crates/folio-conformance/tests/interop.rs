@@ -15,8 +15,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Runs a test in runtimes of an OpenCL device and the CPU, bare and watched, with shared virtual memory and
-/// without; not at all where there is no device.
+/// Runs a test in runtimes of an OpenCL device and the CPU, bare and watched, with shared virtual
+/// memory and without; not at all where there is no device.
 #[track_caller]
 fn each(test: fn(&Runtime)) {
     let builds: [fn() -> OpenClBackend; 2] =
@@ -38,7 +38,8 @@ fn each(test: fn(&Runtime)) {
     }
 }
 
-/// Copies the first access to the second, of as many elements of 4 bytes; by their addresses where they have any.
+/// Copies the first access to the second, of as many elements of 4 bytes; by their addresses where
+/// they have any.
 fn copies(cl: &Native) -> Result<(), String> {
     let [from, to] = &cl.memory[..] else { return Err("two accesses".to_owned()) };
     let bytes = from.extent[2] * 4;
@@ -76,8 +77,8 @@ fn grow(i: Item, by: i32, x: InOut<i32>) {
     x[i] = x[i] * 3 + by;
 }
 
-/// KRN-05: what a task enqueues comes after what it reads was written, on whatever device, and before who
-/// reads what it wrote; and nothing moves but that.
+/// KRN-05: what a task enqueues comes after what it reads was written, on whatever device, and
+/// before who reads what it wrote; and nothing moves but that.
 #[test]
 fn compile_interop_opencl_is_in_order() {
     each(|rt| {
@@ -123,7 +124,8 @@ fn failure(result: folio::Result<()>) -> Arc<Failure> {
     }
 }
 
-/// ERR-02, ERR-03: a task that fails or panics fails its command and who depends on it, and nothing else.
+/// ERR-02, ERR-03: a task that fails or panics fails its command and who depends on it, and nothing
+/// else.
 #[test]
 fn compile_interop_opencl_fails_like_a_kernel() {
     each(|rt| {
@@ -156,8 +158,8 @@ fn compile_interop_opencl_fails_like_a_kernel() {
     });
 }
 
-/// What a task does with the runtime: it cannot wait; what it submits, and what its captures submit when they
-/// go, is done, on its own lane, too.
+/// What a task does with the runtime: it cannot wait; what it submits, and what its captures submit
+/// when they go, is done, on its own lane, too.
 #[test]
 fn compile_interop_opencl_may_submit() {
     struct Last(Queue, Arc<Mutex<Buffer<i32>>>);
@@ -277,7 +279,8 @@ fn is_lost(error: &Error) {
 }
 
 impl Watched {
-    /// What it captured has gone once; it was called, or its command has failed by the loss. Whether it was called.
+    /// What it captured has gone once; it was called, or its command has failed by the loss.
+    /// Whether it was called.
     #[track_caller]
     fn ends(self) -> bool {
         let ended = self.0.and_then(|event| event.wait_for(LONG));
@@ -333,7 +336,8 @@ fn compile_interop_opencl_queued_at_a_loss() {
     rt.shutdown(LONG).unwrap();
 }
 
-/// Kernels and tasks in turn, of which the device reads what the CPU has written; which tasks were called.
+/// Kernels and tasks in turn, of which the device reads what the CPU has written; which tasks were
+/// called.
 fn lost_on_the_way(rt: &Runtime) -> Vec<bool> {
     let [gpu, cpu] = ["opencl:0", "cpu"].map(|name| rt.queue_on(name));
     let (Ok(gpu), Ok(cpu)) = (gpu, cpu) else { return Vec::new() };

@@ -1,5 +1,5 @@
-//! More elements than 2^32 and memory beyond 4 GiB, on the CPU, and on GPUs by CUDA where there are some (it takes
-//! 4.3 GB); and launches beyond a grid of CUDA's, also by OpenCL.
+//! More elements than 2^32 and memory beyond 4 GiB, on the CPU, and on GPUs by CUDA where there are
+//! some (it takes 4.3 GB); and launches beyond a grid of CUDA's, also by OpenCL.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;

@@ -1,5 +1,5 @@
-//! Opaque kernels under the engine: in OpenCL C, with shared virtual memory and without, and in CUDA C where
-//! there is a GPU. The kernels are the same text, behind a few macros.
+//! Opaque kernels under the engine: in OpenCL C, with shared virtual memory and without, and in
+//! CUDA C where there is a GPU. The kernels are the same text, behind a few macros.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
@@ -88,8 +88,8 @@ impl Language {
         Language { backend: || Box::new(CudaBackend::new()), text, source: |t| Source::CudaC(t) }
     }
 
-    /// Runs a test in a runtime with the CPU beside the device, bare and watched; not at all where there is
-    /// no device.
+    /// Runs a test in a runtime with the CPU beside the device, bare and watched; not at all where
+    /// there is no device.
     #[track_caller]
     fn each(&self, test: impl Fn(&Language, &Runtime)) {
         if let Err(why) = (self.backend)().devices() {
@@ -224,8 +224,8 @@ fn on_pointers(language: &Language, rt: &Runtime) {
             let by = OpaqueArg::value(Both { a: 2.0, b: 1 });
             let n = OpaqueArg::value(32u32);
             let args = [n, x.pointer().into(), by, to.into(), OpaqueArg::value(0u8)];
-            // SAFETY: the kernel's parameters; 32 elements at each pointer, used by nobody else until the
-            // event.
+            // SAFETY: the kernel's parameters; 32 elements at each pointer, used by nobody else
+            // until the event.
             unsafe { g.run_opaque(32, &affine, args) };
         });
         done.unwrap().wait()
@@ -395,8 +395,8 @@ __kernel void many(__global float *y, float4 by, uint3 from, ushort2 small, __lo
 }
 ";
 
-/// What a parameter takes is told by its type, also where the driver would take what it is given; images and samplers
-/// are nothing that can be passed.
+/// What a parameter takes is told by its type, also where the driver would take what it is given;
+/// images and samplers are nothing that can be passed.
 #[test]
 fn compile_opaque_opencl_parameters() {
     Language::opencl().each(|_, rt| {
@@ -450,7 +450,8 @@ fn compile_opaque_opencl_parameters() {
     });
 }
 
-/// More groups than drivers count are refused, and groups that the device has not, whoever says how large they are.
+/// More groups than drivers count are refused, and groups that the device has not, whoever says how
+/// large they are.
 #[test]
 fn compile_opaque_opencl_groups() {
     Language::opencl().each(|_, rt| {

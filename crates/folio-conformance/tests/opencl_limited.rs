@@ -1,5 +1,5 @@
-//! An OpenCL device that can do less: what a kernel needs beyond it is an error that names it, everything else
-//! is right in another form, and the device goes on.
+//! An OpenCL device that can do less: what a kernel needs beyond it is an error that names it,
+//! everything else is right in another form, and the device goes on.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod support;
@@ -114,8 +114,9 @@ fn what_a_device_lacks_is_named_and_it_goes_on() {
     assert_eq!(n.to_vec().unwrap(), [100]);
 }
 
-/// A launch that needs so much local memory by its text: on a device with less it is refused, and the error says how much
-/// it is; with that it runs. Drivers may add a little of their own, NVIDIA's up to four bytes.
+/// A launch that needs so much local memory by its text: on a device with less it is refused, and
+/// the error says how much it is; with that it runs. Drivers may add a little of their own,
+/// NVIDIA's up to four bytes.
 fn needs_local_memory(text: u64, run: impl Fn(u64) -> Option<Result<(), String>>) {
     let (mut has, mut refused) = (text - 1, Vec::new());
     loop {
@@ -293,8 +294,8 @@ fn own_arrays(g: Group, y: Out<u32>) {
     g.each(|i| y[i] = own[i][i.local_index() % 512]);
 }
 
-/// Variables of a thread, or of all items of a group, are on the stack of a thread of a CPU: what is beyond it is
-/// refused, and what is not is right.
+/// Variables of a thread, or of all items of a group, are on the stack of a thread of a CPU: what
+/// is beyond it is refused, and what is not is right.
 #[test]
 fn variables_have_a_limit_on_cpus() {
     let backend = OpenClBackend::new();

@@ -1,5 +1,6 @@
-//! Several OpenCL platforms in one runtime: the machine's own, where it has several, and otherwise a driver's devices, each
-//! with a context of its own. PoCL has two devices in a process that asks for them.
+//! Several OpenCL platforms in one runtime: the machine's own, where it has several, and otherwise
+//! a driver's devices, each with a context of its own. PoCL has two devices in a process that asks
+//! for them.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod support;
@@ -22,7 +23,8 @@ fn platforms(devices: &[DeviceInfo]) -> usize {
     groups.collect::<HashSet<_>>().len()
 }
 
-/// Runs a test over the machine's platforms, if it has several, and in another process over devices apart.
+/// Runs a test over the machine's platforms, if it has several, and in another process over devices
+/// apart.
 #[track_caller]
 fn each(name: &str, test: impl Fn(fn() -> OpenClBackend)) {
     let there = match OpenClBackend::new().devices() {
@@ -62,8 +64,8 @@ fn step(i: Item, by: u32, x: InOut<u32>) {
     x[i] = x[i] * 5 + by;
 }
 
-/// BACK-01: all devices are there, each under a name and with memory of its own; those of a platform have its
-/// context, and no others.
+/// BACK-01: all devices are there, each under a name and with memory of its own; those of a
+/// platform have its context, and no others.
 #[test]
 fn opencl_platforms_have_contexts_of_their_own() {
     each("opencl_platforms_have_contexts_of_their_own", |build| {

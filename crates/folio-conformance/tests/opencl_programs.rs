@@ -1,5 +1,5 @@
-//! What OpenCL's compiler has made once: kept on disk, by each process and device; and what is left when runtimes
-//! have come and gone. Also the machine that has no OpenCL.
+//! What OpenCL's compiler has made once: kept on disk, by each process and device; and what is left
+//! when runtimes have come and gone. Also the machine that has no OpenCL.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
@@ -105,7 +105,8 @@ fn the_second_process_compiles_nothing() {
     assert_eq!((off.counts().made, off.counts().found), (made, 0));
 }
 
-/// CACHE-01: what the driver does not take is compiled and written anew, although its checksum is right.
+/// CACHE-01: what the driver does not take is compiled and written anew, although its checksum is
+/// right.
 #[test]
 fn programs_that_the_driver_refuses_are_compiled() {
     if !there_is_one() {
@@ -177,8 +178,9 @@ fn there_may_be_no_driver() {
     again("there_may_be_no_driver", &[("OCL_ICD_VENDORS", "/nowhere"), absent]);
 }
 
-/// Bytes that this process, its driver included, has from `malloc` and has not given back. What of the process is in
-/// memory tells less: an allocator that is asked by many threads keeps pages for each of them.
+/// Bytes that this process, its driver included, has from `malloc` and has not given back. What of
+/// the process is in memory tells less: an allocator that is asked by many threads keeps pages for
+/// each of them.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn allocated() -> usize {
     /// glibc's `struct mallinfo2`.
@@ -203,8 +205,9 @@ fn held() -> [usize; 2] {
     ["/proc/self/fd", "/proc/self/task"].map(|all| fs::read_dir(all).unwrap().count())
 }
 
-/// Runtimes, their buffers and kernels come and go a thousand times, or as often as a soak says, compile nothing but the
-/// first time, and leave nothing behind: no file, no thread, and not 33 bytes of memory for each of them.
+/// Runtimes, their buffers and kernels come and go a thousand times, or as often as a soak says,
+/// compile nothing but the first time, and leave nothing behind: no file, no thread, and not 33
+/// bytes of memory for each of them.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn suite_cycles_opencl() {
@@ -219,8 +222,8 @@ fn suite_cycles_opencl() {
         assert_eq!(run(cache.clone()), 20_000.0);
         allocated()
     };
-    // PoCL keeps some megabytes for a while, and gives them back with a later runtime: the least of a turn is without
-    // them, but for one turn in ten or so. A leak shows in each.
+    // PoCL keeps some megabytes for a while, and gives them back with a later runtime: the least of
+    // a turn is without them, but for one turn in ten or so. A leak shows in each.
     let mut turns = 0;
     let mut least = || {
         turns += 1;

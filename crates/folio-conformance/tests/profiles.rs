@@ -1,16 +1,17 @@
-//! The kernels of the suite without optimisation: like the optimised ones they leave the interpreter's bits, so
-//! both forms of builds agree (semantics 12.2). The program says on standard error, once, why it is slow.
+//! The kernels of the suite without optimisation: like the optimised ones they leave the
+//! interpreter's bits, so both forms of builds agree (semantics 12.2). The program says on standard
+//! error, once, why it is slow.
 
 use std::process::Command;
 
-/// Compiles the suite anew, and nothing else. OBS-02: one line for thousands of kernels, and none in a build with
-/// optimisation, of the same tests.
+/// Compiles the suite anew, and nothing else. OBS-02: one line for thousands of kernels, and none
+/// in a build with optimisation, of the same tests.
 #[test]
 fn compile_the_suite_without_optimisation() {
     let mut run = Command::new(env!("CARGO"));
     run.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("FOLIO_QUIET");
-    // Of the workspace, since other features would be used by a crate alone; but not what is there for benchmarks only,
-    // which no test needs.
+    // Of the workspace, since other features would be used by a crate alone; but not what is there
+    // for benchmarks only, which no test needs.
     run.args(["test", "--workspace", "--exclude", "folio-benches", "--quiet", "--offline"]);
     run.args(["--test", "engine_cpu"]);
     run.args(["--config", "profile.test.package.folio-conformance.opt-level=0"]);

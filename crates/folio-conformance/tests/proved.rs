@@ -1,5 +1,5 @@
-//! Which launches are told that no index can be out of bounds: of those, devices that compile kernels run a
-//! text without tests.
+//! Which launches are told that no index can be out of bounds: of those, devices that compile
+//! kernels run a text without tests.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;

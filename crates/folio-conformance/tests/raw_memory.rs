@@ -95,8 +95,8 @@ fn adopt(rt: &Runtime, memory: RawMemory, len: usize) -> folio::Result<Usm<i32>>
     unsafe { rt.usm_from_raw(&rt.devices()[0], memory, len) }
 }
 
-/// What memory holds counts, kernels use it where it is, other devices get copies, and it is there still when
-/// Folio has done with it.
+/// What memory holds counts, kernels use it where it is, other devices get copies, and it is there
+/// still when Folio has done with it.
 fn serves(rt: &Runtime, memory: impl Fn() -> RawMemory) {
     let q = rt.queue_on(&rt.devices()[0]).unwrap();
     let mut usm = adopt(rt, memory(), N).unwrap();
@@ -170,7 +170,8 @@ fn compile_raw_addresses_of_opencl() {
     });
 }
 
-/// USM-01: memory has addresses where the driver says so, and nowhere else. NVIDIA's has them only if it is asked for.
+/// USM-01: memory has addresses where the driver says so, and nowhere else. NVIDIA's has them only
+/// if it is asked for.
 #[test]
 fn opencl_svm_is_found() {
     const NVIDIA: u32 = 0x10DE;
@@ -215,7 +216,8 @@ fn compile_raw_memory_of_opencl_is_for_others() {
         };
         let mut read = vec![0i32; N];
         let to = read.as_mut_ptr().cast();
-        // SAFETY: a queue of ours in Folio's context; as many elements, of memory that nobody uses meanwhile.
+        // SAFETY: a queue of ours in Folio's context; as many elements, of memory that nobody uses
+        // meanwhile.
         unsafe {
             let queue = create_command_queue(context, device, 0).unwrap();
             let done = enqueue_read_buffer(queue, object, 1, 0, 4 * N, to, 0, null()).unwrap();

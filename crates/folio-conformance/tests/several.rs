@@ -1,6 +1,7 @@
-//! One computation on several devices, each with a band of it: a stencil whose halo is derived from its kernel,
-//! and bodies of which each needs all others. Bytes are those that a program by hand would move, and results
-//! those of one device: on simulated devices, on CPUs, and on GPUs where there are some.
+//! One computation on several devices, each with a band of it: a stencil whose halo is derived from
+//! its kernel, and bodies of which each needs all others. Bytes are those that a program by hand
+//! would move, and results those of one device: on simulated devices, on CPUs, and on GPUs where
+//! there are some.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
@@ -62,8 +63,8 @@ struct Ran<T> {
     result: Vec<T>,
 }
 
-/// Runs the steps: each device its band, in turn. The last two are submitted to a queue over all devices, last
-/// band first, so that it is the scheduler that finds where a band is at home.
+/// Runs the steps: each device its band, in turn. The last two are submitted to a queue over all
+/// devices, last band first, so that it is the scheduler that finds where a band is at home.
 fn steps<T>(
     rt: &Runtime,
     devices: &[DeviceRef],
@@ -111,7 +112,8 @@ fn stencil(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<f32> {
     steps(rt, devices, Locality, band, || turn(STEPS).0.to_vec().unwrap())
 }
 
-/// Bytes of each step by hand. `at_home` is 1 if the first device works in the host's memory, where all data is.
+/// Bytes of each step by hand. `at_home` is 1 if the first device works in the host's memory, where
+/// all data is.
 fn stencil_by_hand(devices: usize, at_home: usize, scale: usize) -> Vec<usize> {
     let halo = 2 * (devices - 1);
     // Everything that each device reads: its band and a row on either side.
@@ -141,7 +143,8 @@ fn bodies(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<[f32; 4]> {
         let (from, to) = turn(step);
         q.run(at * n..(at + 1) * n, attract(1e-3, from, &speed, to)).unwrap();
     };
-    // The device that has gathered all places needs the fewest bytes for any band: so it is not by locality.
+    // The device that has gathered all places needs the fewest bytes for any band: so it is not by
+    // locality.
     steps(rt, devices, OwnerComputes, band, || turn(STEPS).0.to_vec().unwrap())
 }
 
@@ -175,8 +178,8 @@ fn compute<B: Backend + 'static>(make: impl Fn(usize) -> Option<B>, scale: usize
     }
 }
 
-/// BACK-03: what is nowhere yet is spread over the devices, evenly, and each keeps its part, though all of
-/// them read everything.
+/// BACK-03: what is nowhere yet is spread over the devices, evenly, and each keeps its part, though
+/// all of them read everything.
 #[test]
 fn sim_owners_share_from_the_first_step() {
     let spec = || DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));

@@ -1,8 +1,10 @@
-//! A kernel that writes where nothing is, or stops for good, takes its GPU with it: what is on other devices is right, whoever waits is
-//! told soon, and nothing hangs. NVIDIA's driver (580) then refuses to work with any GPU of the process, whether
-//! they share memory or not: a program over the driver alone says here what it does, and by Folio the other GPUs
-//! are right where theirs are, and lost, and say so, where the driver takes them. Other processes go on with all of
-//! them. On simulated devices `engine_lost` shows that the loss of one device leaves the others, at any time.
+//! A kernel that writes where nothing is, or stops for good, takes its GPU with it: what is on
+//! other devices is right, whoever waits is told soon, and nothing hangs. NVIDIA's driver (580)
+//! then refuses to work with any GPU of the process, whether they share memory or not: a program
+//! over the driver alone says here what it does, and by Folio the other GPUs are right where theirs
+//! are, and lost, and say so, where the driver takes them. Other processes go on with all of them.
+//! On simulated devices `engine_lost` shows that the loss of one device leaves the others, at any
+//! time.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use cudarc::driver::sys::{self, CUresult};
@@ -72,8 +74,9 @@ fn ok(result: CUresult) {
     assert_eq!(result, CUresult::CUDA_SUCCESS);
 }
 
-/// The same fault on the first GPU, and a word written on each of the others, before and after it: the driver's
-/// functions, contexts that share nothing, and nothing else. Whether all others still work.
+/// The same fault on the first GPU, and a word written on each of the others, before and after it:
+/// the driver's functions, contexts that share nothing, and nothing else. Whether all others still
+/// work.
 fn by_the_driver_alone(fault: &str) -> bool {
     let count = CudaBackend::new().devices().unwrap().len() as i32;
     let [code, fault] = [CODE, fault].map(|text| CString::new(text).unwrap());
@@ -87,8 +90,9 @@ fn by_the_driver_alone(fault: &str) -> bool {
             }
         }
     };
-    // SAFETY: the backend has initialised the driver; text that ends with a zero, places for answers, a kernel without
-    // arguments. What it does wrong the device's protection of memory stops. It is the test.
+    // SAFETY: the backend has initialised the driver; text that ends with a zero, places for
+    // answers, a kernel without arguments. What it does wrong the device's protection of memory
+    // stops. It is the test.
     unsafe {
         let places: Vec<_> = (0..count)
             .map(|device| {
@@ -112,7 +116,8 @@ fn by_the_driver_alone(fault: &str) -> bool {
     }
 }
 
-/// What the child does, beside work on the CPU and on the other GPUs, which the driver takes, or leaves.
+/// What the child does, beside work on the CPU and on the other GPUs, which the driver takes, or
+/// leaves.
 fn child(are_taken: bool, fault: &str) {
     let cpu = CpuBackend::builder().domains(2).build().unwrap();
     let rt = Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap();

@@ -1,5 +1,5 @@
-//! What calls take for each kind of parameter. All of them are [`Argument`]s; that they have names of their own is for
-//! rustc, which tells of a wrong one what this kind takes.
+//! What calls take for each kind of parameter. All of them are [`Argument`]s; that they have names
+//! of their own is for rustc, which tells of a wrong one what this kind takes.
 
 use crate::call::Argument;
 

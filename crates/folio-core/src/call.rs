@@ -109,8 +109,8 @@ impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for
 }
 
 /// A kernel and what it is called with: what a function with `#[kernel]` returns. Nothing has been
-/// computed then; [`Queue::run`](crate::Queue::run) and [`CommandGroup::run`](crate::CommandGroup::run)
-/// take it, and the items to compute.
+/// computed then; [`Queue::run`](crate::Queue::run) and
+/// [`CommandGroup::run`](crate::CommandGroup::run) take it, and the items to compute.
 #[must_use = "a kernel call computes nothing until a queue runs it"]
 pub struct KernelCall<K, const D: usize> {
     pub(crate) scalars: Scalars,
@@ -195,7 +195,8 @@ pub(crate) struct Plan<'c> {
     places: Places,
     rank: usize,
     given: &'c [Passed],
-    /// By parameter, as the kernel numbers dimensions; of no meaning for scalars. Most launches need none.
+    /// By parameter, as the kernel numbers dimensions; of no meaning for scalars. Most launches
+    /// need none.
     shapes: OnceCell<SmallVec<[[u64; 3]; 8]>>,
     scalars: &'c [u64],
 }
@@ -259,8 +260,8 @@ impl Plan<'_> {
     }
 }
 
-/// Which indices of an argument of this shape that is written are those of their owners in a launch, and
-/// whether no other can occur. That ends do not overflow has been checked.
+/// Which indices of an argument of this shape that is written are those of their owners in a
+/// launch, and whether no other can occur. That ends do not overflow has been checked.
 pub(crate) fn owned(
     code: &Code,
     param: usize,
@@ -377,9 +378,10 @@ impl<K: Kernel> BlockKernel for Native<K> {
         let _in_kernel = InKernel::new();
         let Box3 { min, max } = block.shifted(self.offset);
         let (block, launch) = (Positions { min, max }, self.launch.as_deref().unwrap_or(&PLAIN));
-        // SAFETY: the call has the arguments of the parameters' types in their order, and the engine
-        // gives their memory in this order; the caller keeps others away. The launch is no larger than
-        // what is written (`CommandGroup::run`), and its blocks are disjoint and of whole groups.
+        // SAFETY: the call has the arguments of the parameters' types in their order, and the
+        // engine gives their memory in this order; the caller keeps others away. The launch is no
+        // larger than what is written (`CommandGroup::run`), and its blocks are disjoint and of
+        // whole groups.
         let mut run = || unsafe { run::<K>(&self.scalars, params, &block, launch) };
         watch(K::FUNCTION, &mut run)
     }

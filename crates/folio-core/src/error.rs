@@ -1,9 +1,9 @@
 //! Everything that can go wrong, as one tree.
 //!
 //! A failed call returns an [`Error`] and has changed nothing. Work that fails later is an
-//! [`Error::Failed`] that carries a [`Failure`]: every event that depends on the work, every
-//! read of what it should have written, and its queue's `wait` give the same one; the handler of
-//! the runtime is told once. A failure that no call has returned is returned by the runtime's `wait`;
+//! [`Error::Failed`] that carries a [`Failure`]: every event that depends on the work, every read
+//! of what it should have written, and its queue's `wait` give the same one; the handler of the
+//! runtime is told once. A failure that no call has returned is returned by the runtime's `wait`;
 //! without a handler it is written to standard error when the runtime's last handle goes.
 
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
@@ -22,8 +22,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Default)]
 pub struct Label(Name);
 
-/// Names of kernels are the program's, so that launches count no references. Two words, since labels are in
-/// errors.
+/// Names of kernels are the program's, so that launches count no references. Two words, since
+/// labels are in errors.
 #[derive(Clone)]
 enum Name {
     OfProgram(Option<&'static &'static str>),
@@ -89,7 +89,8 @@ impl fmt::Debug for Label {
 
 /// What went wrong.
 ///
-/// `Debug` shows the text of `Display`, so that `fn main() -> folio::Result<()>` prints it; `{:#?}` shows the fields.
+/// `Debug` shows the text of `Display`, so that `fn main() -> folio::Result<()>` prints it; `{:#?}`
+/// shows the fields.
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -270,7 +271,8 @@ pub enum Error {
         /// What is wrong.
         why: &'static str,
     },
-    /// A kernel that cannot be launched anywhere: `Out` of which not everything is written, for one.
+    /// A kernel that cannot be launched anywhere: `Out` of which not everything is written, for
+    /// one.
     #[error("kernel `{}`: {}", Plain(.kernel), of_kernel(.cause))]
     Kernel {
         /// The kernel.
@@ -383,7 +385,8 @@ pub enum Error {
 pub struct Use {
     /// The command.
     pub command: Label,
-    /// Which of its accesses, or of the kernel's arguments that are memory; none for what it waits for.
+    /// Which of its accesses, or of the kernel's arguments that are memory; none for what it waits
+    /// for.
     pub access: Option<usize>,
     /// The kernel's parameter; without a name where the command calls no `#[kernel]`.
     pub parameter: Label,
@@ -486,7 +489,8 @@ pub enum Cause {
     Backend(HalError),
     /// Code of the user panicked.
     Panic(PanicPayload),
-    /// A kernel did what it must not: an index out of bounds, a division by zero, a failed assertion.
+    /// A kernel did what it must not: an index out of bounds, a division by zero, a failed
+    /// assertion.
     Kernel(Arc<Violation>),
     /// A host task or an interop task returned this.
     Task(Arc<dyn std::error::Error + Send + Sync>),

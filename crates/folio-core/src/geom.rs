@@ -281,8 +281,8 @@ impl Grid {
     }
 
     /// Calls `out` with boxes of elements that together are `part` of each of `pages`, which are of
-    /// one size; `part` counts from a page's first element. Where it reaches through a page, it is one
-    /// box with its neighbour's.
+    /// one size; `part` counts from a page's first element. Where it reaches through a page, it is
+    /// one box with its neighbour's.
     pub fn parts_of(&self, pages: &Box3, part: &Box3, out: &mut dyn FnMut(Box3)) {
         if pages.is_empty() {
             return;

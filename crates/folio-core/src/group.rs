@@ -237,11 +237,11 @@ impl CommandGroup {
     /// reads anywhere in its access, and writes at its own item only, so kernels are free of data
     /// races. Reading outside of an access fails the command.
     ///
-    /// A kernel computes and does not block. A backend may run it on any thread that is in a call of
-    /// the runtime: on the CPU a kernel that is ready, and short by what its earlier launches took, runs before
-    /// `submit` returns, because passing it on would take longer. So a kernel must not take a lock that a thread holds while it
-    /// submits or waits; that can be a deadlock. What blocks or locks is a
-    /// [`host_task`](Self::host_task), which has a thread of its own.
+    /// A kernel computes and does not block. A backend may run it on any thread that is in a call
+    /// of the runtime: on the CPU a kernel that is ready, and short by what its earlier launches
+    /// took, runs before `submit` returns, because passing it on would take longer. So a kernel
+    /// must not take a lock that a thread holds while it submits or waits; that can be a deadlock.
+    /// What blocks or locks is a [`host_task`](Self::host_task), which has a thread of its own.
     ///
     /// It cannot wait for the runtime, nor can what it captured when that is dropped:
     /// [`Error::WaitInKernel`].
@@ -262,8 +262,8 @@ impl CommandGroup {
     /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory.
     /// `args` are accesses of this group: one, an array of them, or a tuple.
     ///
-    /// The task may block and may use the runtime. It may return `()` or a `Result`, or not at all; an
-    /// error and a panic are failures of the command.
+    /// The task may block and may use the runtime. It may return `()` or a `Result`, or not at all;
+    /// an error and a panic are failures of the command.
     pub fn host_task<A, F, R>(&mut self, args: A, task: F)
     where
         A: HostArgs,

@@ -1,5 +1,6 @@
-//! Kernels on slices of the host: without a runtime, on the calling thread, one item after the other in
-//! row-major order. For unit tests, and for debuggers, which stop in the kernel under its caller.
+//! Kernels on slices of the host: without a runtime, on the calling thread, one item after the
+//! other in row-major order. For unit tests, and for debuggers, which stop in the kernel under its
+//! caller.
 
 use crate::buffer::{widen, widen_at};
 use crate::call::{Places, group_too_large, owned};
@@ -20,9 +21,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What can be passed for a parameter of type `P` where a kernel runs on the host: in one dimension, what
-/// has elements as a slice, by reference, mutable for what is written; in any, a pair of that and its shape,
-/// `(&mut x, [rows, columns])`.
+/// What can be passed for a parameter of type `P` where a kernel runs on the host: in one
+/// dimension, what has elements as a slice, by reference, mutable for what is written; in any, a
+/// pair of that and its shape, `(&mut x, [rows, columns])`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `{P}` on the host",
     label = "not of this kind, element or number of dimensions",
@@ -35,7 +36,8 @@ pub trait HostArgument<P> {
         Self: 'm;
 }
 
-/// A slice for a parameter of type `P`, borrowed for `'m`: of its elements, and mutably if they are written.
+/// A slice for a parameter of type `P`, borrowed for `'m`: of its elements, and mutably if they are
+/// written.
 #[doc(hidden)]
 pub struct Lent<'m, P>(Slice, Borrows<'m, P>);
 
@@ -237,10 +239,10 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         }
         let launch = Launched::new(offset, range, group, code.reductions);
         let block = Positions { min, max };
-        // SAFETY: the arguments fit the parameters (`begin`): slices that are borrowed for as long as `self`
-        // lives, mutably where they are written, with as many elements as their shapes say. What owns elements by
-        // an item's position or a group's index has them there, as was checked, and each position is
-        // computed once, in one block.
+        // SAFETY: the arguments fit the parameters (`begin`): slices that are borrowed for as long
+        // as `self` lives, mutably where they are written, with as many elements as their shapes
+        // say. What owns elements by an item's position or a group's index has them there, as was
+        // checked, and each position is computed once, in one block.
         let mut run = || unsafe { K::items::<Checked>(&self.scalars, &memory, &block, &launch) };
         watch(K::FUNCTION, &mut run).map_err(|violation| failed(*violation))
     }

@@ -5,10 +5,11 @@ use crate::geom::Box3;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The items of a launch, by their positions: from a range of positions in each dimension (`1..n - 1`,
-/// `[1..rows - 1, 1..columns - 1]`), or how many there are from position 0 on (`n`, `[rows, columns]`,
-/// `buffer.range()`). Tuples say the same as arrays. For kernels of work-groups that do not say it themselves, also how many items
-/// are a group: `Items::from([rows, columns]).groups([16, 16])`.
+/// The items of a launch, by their positions: from a range of positions in each dimension
+/// (`1..n - 1`, `[1..rows - 1, 1..columns - 1]`), or how many there are from position 0 on (`n`,
+/// `[rows, columns]`, `buffer.range()`). Tuples say the same as arrays. For kernels of work-groups
+/// that do not say it themselves, also how many items are a group:
+/// `Items::from([rows, columns]).groups([16, 16])`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Items<const D: usize> {
     /// Position of the first item.
@@ -25,8 +26,8 @@ impl<const D: usize> Items<D> {
         Items { group: Some(size), ..self }
     }
 
-    /// These without their edge: a kernel for them may look `width` items around without a guard. There
-    /// are none if the edge is all.
+    /// These without their edge: a kernel for them may look `width` items around without a guard.
+    /// There are none if the edge is all.
     ///
     /// ```
     /// use folio_core::Items;
@@ -111,8 +112,8 @@ impl From<Range<usize>> for Items<1> {
     }
 }
 
-/// How wide the edge of a box of items is: the same everywhere (`1`), in each dimension (`[1, 2]`), or also
-/// before and after (`[(1, 0), (2, 2)]`).
+/// How wide the edge of a box of items is: the same everywhere (`1`), in each dimension (`[1, 2]`),
+/// or also before and after (`[(1, 0), (2, 2)]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Margin<const D: usize> {
     /// Before the interior, in each dimension.

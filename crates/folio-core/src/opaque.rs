@@ -1,5 +1,5 @@
-//! Opaque kernels: code in a language of their device's driver, launched over accesses that the command
-//! states.
+//! Opaque kernels: code in a language of their device's driver, launched over accesses that the
+//! command states.
 
 use crate::element::{DeviceType, bytes_of};
 #[cfg(doc)]
@@ -48,16 +48,17 @@ impl DeviceRef {
     /// What is compiled is kept on disk, as that of kernel functions. Asked for the same again, the
     /// device has it; what it has loaded, it keeps as long as the runtime lives.
     ///
-    /// A language of another backend is [`Error::Unsupported`]. Code that does not compile, and an entry
-    /// that is not there, are [`Error::Device`], with the compiler's log.
+    /// A language of another backend is [`Error::Unsupported`]. Code that does not compile, and an
+    /// entry that is not there, are [`Error::Device`], with the compiler's log.
     pub fn load(&self, source: Source<'_>, name: &str) -> Result<OpaqueKernel> {
         self.load_with(source, name, &[])
     }
 
     /// As [`load`](Self::load), with options for the compiler. PTX and binaries have none.
     ///
-    /// What is kept on disk is found by text and options, not by what the text includes from files: name
-    /// a version of those in an option (`-DHEADERS=3`), or have nothing kept, with `FOLIO_CACHE=off`.
+    /// What is kept on disk is found by text and options, not by what the text includes from files:
+    /// name a version of those in an option (`-DHEADERS=3`), or have nothing kept, with
+    /// `FOLIO_CACHE=off`.
     pub fn load_with(
         &self,
         source: Source<'_>,
@@ -85,8 +86,8 @@ pub(crate) enum Given {
 }
 
 impl OpaqueArg {
-    /// A value, which is copied: a number, or a struct that derives [`DeviceType`]. It has the size that
-    /// it has in Rust; a `float3` of OpenCL C, for one, is a `[f32; 4]`.
+    /// A value, which is copied: a number, or a struct that derives [`DeviceType`]. It has the size
+    /// that it has in Rust; a `float3` of OpenCL C, for one, is a `[f32; 4]`.
     pub fn value<T: DeviceType>(value: T) -> OpaqueArg {
         let value = [value];
         let bytes = bytes_of(&value);
@@ -98,9 +99,9 @@ impl OpaqueArg {
         OpaqueArg(Given::Value(bytes.chunks(8).map(word).collect(), bytes.len()))
     }
 
-    /// Local memory of each group. In OpenCL C it is what a `__local` parameter points to. In CUDA C it is
-    /// dynamic shared memory, `extern __shared__`, which is no parameter; several of these are one piece
-    /// there.
+    /// Local memory of each group. In OpenCL C it is what a `__local` parameter points to. In CUDA
+    /// C it is dynamic shared memory, `extern __shared__`, which is no parameter; several of these
+    /// are one piece there.
     pub fn local(bytes: usize) -> OpaqueArg {
         OpaqueArg(Given::Local(bytes))
     }

@@ -1,5 +1,6 @@
-//! Bugs on purpose, to test those who are to find such: where the engine does the right thing it asks here
-//! whether to leave it out. It never is without the feature `planted`, of which only tests know.
+//! Bugs on purpose, to test those who are to find such: where the engine does the right thing it
+//! asks here whether to leave it out. It never is without the feature `planted`, of which only
+//! tests know.
 
 /// What a runtime leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -118,8 +118,8 @@ impl Queue {
         self.inner.in_order
     }
 
-    /// The same queue, through which commands are timed: their events have [`Event::timing`], as if each
-    /// command had asked by [`CommandGroup::timed`].
+    /// The same queue, through which commands are timed: their events have [`Event::timing`], as if
+    /// each command had asked by [`CommandGroup::timed`].
     ///
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
@@ -229,8 +229,8 @@ impl Queue {
         self.act(&mut |cg| cg.copy(&from, &mut to))
     }
 
-    /// Submits a command that `act` describes: behind a pointer, so that `submit` is not compiled for each
-    /// kernel.
+    /// Submits a command that `act` describes: behind a pointer, so that `submit` is not compiled
+    /// for each kernel.
     fn act(&self, act: &mut dyn FnMut(&mut CommandGroup)) -> Result<Event> {
         self.submit(|cg| {
             act(cg);
@@ -238,8 +238,9 @@ impl Queue {
         })
     }
 
-    /// Runs a kernel call for each of several boxes of items, as a command each, all of which are checked
-    /// before the first is submitted. The event is that of all of them: done when they are, failed if one is.
+    /// Runs a kernel call for each of several boxes of items, as a command each, all of which are
+    /// checked before the first is submitted. The event is that of all of them: done when they are,
+    /// failed if one is.
     ///
     /// ```
     /// use folio_core::ir::device::Kernel;
@@ -280,7 +281,8 @@ impl Queue {
         Ok(Event::of_all(&inner.core, events))
     }
 
-    /// An event for everything submitted to this queue so far; what is submitted later waits for it.
+    /// An event for everything submitted to this queue so far; what is submitted later waits for
+    /// it.
     pub fn barrier(&self) -> Result<Event> {
         let inner = &self.inner;
         let after: SmallVec<[Stamp; 4]> =

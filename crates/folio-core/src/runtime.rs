@@ -72,11 +72,12 @@ impl Core {
 
 /// A runtime: its devices, and the data and work on them. Cheap to clone.
 ///
-/// **Dropping the last handle does not wait for submitted work.** (Queues, buffers, events and guards are handles, too.)
-/// The work runs on, but only for as long as the process lives: a program that returns from `main` takes it with
-/// it. Read the results, or call [`wait`](Runtime::wait) or [`shutdown`](Runtime::shutdown) first. If work has not ended
-/// then, a line on standard error says which, unless there is a [handler](RuntimeBuilder::on_failure), the thread
-/// panics, or `FOLIO_QUIET=1` is set.
+/// **Dropping the last handle does not wait for submitted work.** (Queues, buffers, events and
+/// guards are handles, too.) The work runs on, but only for as long as the process lives: a program
+/// that returns from `main` takes it with it. Read the results, or call [`wait`](Runtime::wait) or
+/// [`shutdown`](Runtime::shutdown) first. If work has not ended then, a line on standard error says
+/// which, unless there is a [handler](RuntimeBuilder::on_failure), the thread panics, or
+/// `FOLIO_QUIET=1` is set.
 #[derive(Clone)]
 pub struct Runtime {
     pub(crate) core: Arc<Core>,
@@ -111,8 +112,8 @@ impl DeviceRef {
         (budget.limit(), budget.in_use())
     }
 
-    /// Changes how many bytes the runtime may allocate on it. What is allocated stays; what the device keeps of freed
-    /// memory beyond that goes back to its driver.
+    /// Changes how many bytes the runtime may allocate on it. What is allocated stays; what the
+    /// device keeps of freed memory beyond that goes back to its driver.
     pub fn set_budget(&self, bytes: u64) {
         self.core.engine.set_budget(self.at, bytes);
     }
@@ -162,11 +163,13 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Who is told of each failure of submitted work, once, when it is found. Called from any thread, without locks.
+    /// Who is told of each failure of submitted work, once, when it is found. Called from any
+    /// thread, without locks.
     ///
-    /// Without this, a failure that no call has returned by the time the runtime's last handle goes is written to standard
-    /// error, in one line; so is one that is found after that. A call returns a failure when it is a wait, a read, or an
-    /// event's `status`. A handler replaces that: with one, the runtime writes nothing.
+    /// Without this, a failure that no call has returned by the time the runtime's last handle goes
+    /// is written to standard error, in one line; so is one that is found after that. A call
+    /// returns a failure when it is a wait, a read, or an event's `status`. A handler replaces
+    /// that: with one, the runtime writes nothing.
     #[must_use]
     pub fn on_failure(
         mut self,
@@ -199,8 +202,8 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Tells of a backend that the program does not have, and why: [`Runtime::absent`] says it, and so do errors about
-    /// devices that are not there.
+    /// Tells of a backend that the program does not have, and why: [`Runtime::absent`] says it, and
+    /// so do errors about devices that are not there.
     ///
     /// ```
     /// # fn main() -> folio_core::Result<()> {
@@ -496,8 +499,9 @@ impl Runtime {
         self.core.engine.enter(|ledger| ledger.counters())
     }
 
-    /// Waits until everything submitted so far is done. Then it returns the oldest failure that no call has returned yet,
-    /// such as that of a command whose event was dropped; call again for the next. The first 1000 are kept for this.
+    /// Waits until everything submitted so far is done. Then it returns the oldest failure that no
+    /// call has returned yet, such as that of a command whose event was dropped; call again for the
+    /// next. The first 1000 are kept for this.
     ///
     /// ```
     /// use folio_core::{Error, Result, Runtime};
@@ -521,8 +525,8 @@ impl Runtime {
     }
 
     /// Refuses new work from now on and waits for what is under way, for at most `time`.
-    /// [`Error::Deadline`] says what was left; it runs on nevertheless. In a kernel it is [`Error::WaitInKernel`], and
-    /// changes nothing.
+    /// [`Error::Deadline`] says what was left; it runs on nevertheless. In a kernel it is
+    /// [`Error::WaitInKernel`], and changes nothing.
     pub fn shutdown(&self, time: Duration) -> Result<()> {
         if in_kernel() {
             return Err(Error::WaitInKernel);

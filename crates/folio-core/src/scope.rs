@@ -42,8 +42,8 @@ impl Runtime {
     ///
     /// An error is that of the first view whose contents could not be brought back. In a kernel,
     /// which cannot wait, it is [`Error::WaitInKernel`], and `f` is not called. A host task that
-    /// submits something in a scope that depends on the task itself waits for ever, as a thread that
-    /// joins itself does.
+    /// submits something in a scope that depends on the task itself waits for ever, as a thread
+    /// that joins itself does.
     pub fn scope<'env, R>(&self, f: impl FnOnce(&Scope<'env>) -> R) -> Result<R> {
         if in_kernel() {
             return Err(Error::WaitInKernel);

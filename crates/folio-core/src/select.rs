@@ -27,7 +27,8 @@ impl Selector {
         Selector::default()
     }
 
-    /// `cpu:1`, or only the backend: `cpu`; or a part of the product's name. Upper or lower case makes no difference.
+    /// `cpu:1`, or only the backend: `cpu`; or a part of the product's name. Upper or lower case
+    /// makes no difference.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Selector {
         self.name = Some(name.into());
@@ -96,7 +97,8 @@ impl Selector {
             DeviceKind::Simulated => 3,
         };
         let fitting = runtime.devices().into_iter().filter(|d| self.fits(d));
-        // `sim:1` is also a part of the name of `sim:10`, and `cpu` of what another backend calls one.
+        // `sim:1` is also a part of the name of `sim:10`, and `cpu` of what another backend calls
+        // one.
         let wanted = self.name.as_deref();
         let exact = |d: &DeviceRef| match wanted {
             Some(name) if name.eq_ignore_ascii_case(d.name()) => 0,

@@ -143,19 +143,20 @@ impl Runtime {
         self.usm_over(device, kind, len, align, None)
     }
 
-    /// Memory of a device that somebody else has allocated, as USM of kind [`Device`](UsmKind::Device): what it
-    /// holds counts, and dropping this leaves it to them. [`Usm::into_buffer`] makes a buffer of it. It
-    /// counts against the device's budget.
+    /// Memory of a device that somebody else has allocated, as USM of kind
+    /// [`Device`](UsmKind::Device): what it holds counts, and dropping this leaves it to them.
+    /// [`Usm::into_buffer`] makes a buffer of it. It counts against the device's budget.
     ///
     /// The memory is the driver's, of the context that Folio uses: what an
-    /// [interop task](crate::CommandGroup::interop) has allocated there, or in CUDA the primary context.
-    /// A backend without such memory, or one that can see that it is of another context or too small, answers
-    /// [`Error::Unsupported`].
+    /// [interop task](crate::CommandGroup::interop) has allocated there, or in CUDA the primary
+    /// context. A backend without such memory, or one that can see that it is of another context or
+    /// too small, answers [`Error::Unsupported`].
     ///
     /// # Safety
-    /// It is memory of `device`, of `len` elements at least, all of them written; it stays valid until what
-    /// this returns, or the buffer made of it, is dropped and everything that uses it is done; and nobody else
-    /// uses it meanwhile, except as the [raw pointer](Usm::pointer) may be used.
+    /// It is memory of `device`, of `len` elements at least, all of them written; it stays valid
+    /// until what this returns, or the buffer made of it, is dropped and everything that uses it is
+    /// done; and nobody else uses it meanwhile, except as the [raw pointer](Usm::pointer) may be
+    /// used.
     pub unsafe fn usm_from_raw<T: DeviceType>(
         &self,
         device: &DeviceRef,
@@ -252,13 +253,12 @@ impl Runtime {
     /// the buffer is empty and reads as zero.
     ///
     /// A command that names both this buffer and whatever else has that memory, a [`Usm`] for one,
-    /// is
-    /// [`Error::Aliasing`] where they overlap and one is written. Between commands their order is the caller's
-    /// business, as part of the promise.
+    /// is [`Error::Aliasing`] where they overlap and one is written. Between commands their order
+    /// is the caller's business, as part of the promise.
     ///
     /// # Safety
-    /// The memory stays valid until the buffer is dropped and everything that uses it is done; nobody
-    /// else uses it meanwhile; if `current`, all of it is initialised.
+    /// The memory stays valid until the buffer is dropped and everything that uses it is done;
+    /// nobody else uses it meanwhile; if `current`, all of it is initialised.
     pub unsafe fn buffer_over<T: DeviceType>(
         &self,
         pointer: UsmPtr,
@@ -329,9 +329,10 @@ impl<T: DeviceType> Usm<T> {
         self.pointer
     }
 
-    /// What the driver's own functions know it by: an address, of the host's memory if it is there, or else an object.
-    /// It is valid for as long as this is, or the buffer that is made of it; no command knows of what is done with it. A
-    /// device may have neither: [`Error::Unsupported`]. The other way round is [`Runtime::usm_from_raw`].
+    /// What the driver's own functions know it by: an address, of the host's memory if it is there,
+    /// or else an object. It is valid for as long as this is, or the buffer that is made of it; no
+    /// command knows of what is done with it. A device may have neither: [`Error::Unsupported`].
+    /// The other way round is [`Runtime::usm_from_raw`].
     pub fn as_raw(&self) -> Result<RawMemory> {
         let engine = &self.view.storage.core.engine;
         let device = &engine.devices[usize::from(self.device.at)];

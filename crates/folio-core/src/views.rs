@@ -1,8 +1,8 @@
 //! What kernels and host tasks see of their accesses.
 //!
-//! Kernels see views by value, made anew for each item: [`ClosureIn`] reads anywhere, [`ClosureOut`] and
-//! [`ClosureInOut`] touch their own item only. An [`ClosureItem`] cannot be made by users and has the rank of its
-//! launch, so no two items write one element.
+//! Kernels see views by value, made anew for each item: [`ClosureIn`] reads anywhere,
+//! [`ClosureOut`] and [`ClosureInOut`] touch their own item only. An [`ClosureItem`] cannot be made
+//! by users and has the rank of its launch, so no two items write one element.
 
 mod index;
 

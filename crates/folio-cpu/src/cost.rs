@@ -17,7 +17,8 @@ const MOST_BLOCKS_PER_THREAD: usize = 64;
 const SHORT_BLOCK_NS: u64 = 2_500;
 /// A block is no longer than that, unless there would be too many.
 const LONG_BLOCK_NS: u64 = 25_000;
-/// Items that stay together where a launch is cut: with fewer, loops over neighbouring items are no vectors.
+/// Items that stay together where a launch is cut: with fewer, loops over neighbouring items are no
+/// vectors.
 const VECTOR_ITEMS: usize = 16;
 /// Where items are few, so many units for each thread come before vectors.
 const UNITS_PER_THREAD: usize = 2;
@@ -66,8 +67,9 @@ impl Verdict {
         Verdict { class, measure: false, ns: Some(ns) }
     }
 
-    /// Into how many blocks a launch on this many threads is cut: short enough that none is left with the last of
-    /// them for long, where others started early or were not interrupted, and long enough to be worth a call.
+    /// Into how many blocks a launch on this many threads is cut: short enough that none is left
+    /// with the last of them for long, where others started early or were not interrupted, and long
+    /// enough to be worth a call.
     pub(crate) fn blocks(&self, threads: usize) -> usize {
         let wanted = threads.saturating_mul(BLOCKS_PER_THREAD);
         let Some(ns) = self.ns else { return wanted };
@@ -76,8 +78,9 @@ impl Verdict {
         wanted.max(of(LONG_BLOCK_NS).min(most)).min(of(SHORT_BLOCK_NS)).max(1)
     }
 
-    /// How many neighbouring items of a launch stay together: a vector's, unless threads would go without. Of a launch
-    /// that takes an unknown time always a vector's: it may have few, long items, and its time is then learnt from that.
+    /// How many neighbouring items of a launch stay together: a vector's, unless threads would go
+    /// without. Of a launch that takes an unknown time always a vector's: it may have few, long
+    /// items, and its time is then learnt from that.
     pub(crate) fn unit(&self, items: usize, threads: usize) -> usize {
         let most = match self.ns {
             None => VECTOR_ITEMS,

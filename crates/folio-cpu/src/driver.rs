@@ -2,8 +2,9 @@
 //!
 //! A lane has at most one driver (see `lane`). It runs the lane's operations back to back and
 //! leaves when there are none, when the first one waits for another lane, or when it is for
-//! somebody else: a submitting thread runs only what is known to be tiny, and little of it. Lanes that its
-//! work revives it hands to the pool, except one that it may take over when its own lane ends.
+//! somebody else: a submitting thread runs only what is known to be tiny, and little of it. Lanes
+//! that its work revives it hands to the pool, except one that it may take over when its own lane
+//! ends.
 //!
 //! Whatever a kernel, its drop or its panic's payload does, ends here: a panic becomes the
 //! operation's failure.

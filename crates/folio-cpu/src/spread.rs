@@ -18,8 +18,8 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// About `wanted` blocks, at least one and fewer than twice as many: the slowest dimension is
-    /// cut first, and the next one only where that gave too few. In the last dimension, `row` items stay
-    /// together; what has one dimension is cut at multiples of `grain`, too.
+    /// cut first, and the next one only where that gave too few. In the last dimension, `row` items
+    /// stay together; what has one dimension is cut at multiples of `grain`, too.
     pub(crate) fn new(geometry: &Geometry, [grain, row]: [usize; 2], wanted: usize) -> Blocks {
         let mut unit = match (geometry.group, geometry.range) {
             (Some(group), _) => group,

@@ -269,8 +269,8 @@ impl Gate {
     }
 }
 
-/// DEP-03: how long the first launch of a kernel takes is not known, and its items may wait for what the
-/// submitter does next.
+/// DEP-03: how long the first launch of a kernel takes is not known, and its items may wait for
+/// what the submitter does next.
 #[test]
 fn unknown_kernels_never_block_the_submitter() {
     for items in [1, 16, 64, 1000] {

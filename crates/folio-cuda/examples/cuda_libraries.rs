@@ -1,5 +1,6 @@
-//! cuFFT and cuBLAS, by way of cudarc, inside of commands: on Folio's buffers and in Folio's order, without a wait on the
-//! host. A signal's high frequencies are taken away. Without a GPU or the libraries it says so.
+//! cuFFT and cuBLAS, by way of cudarc, inside of commands: on Folio's buffers and in Folio's order,
+//! without a wait on the host. A signal's high frequencies are taken away. Without a GPU or the
+//! libraries it says so.
 
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::cufft::{result as fft, sys as fft_sys};

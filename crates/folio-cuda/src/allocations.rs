@@ -13,8 +13,9 @@ pub(crate) struct Allocations {
     all: BTreeMap<u64, (Entry, Users)>,
 }
 
-/// Allocations of one address: the same memory may be imported again, and the driver may give an address anew while
-/// nobody has noted yet that memory which was imported from there has been let go.
+/// Allocations of one address: the same memory may be imported again, and the driver may give an
+/// address anew while nobody has noted yet that memory which was imported from there has been let
+/// go.
 type Users = u32;
 
 /// Memory at an address.
@@ -46,8 +47,8 @@ impl Allocations {
         self.in_use - self.on_host
     }
 
-    /// Of an address that is in use already, what is ours stays what it is; of two imports the longer one stands for
-    /// both until both are gone.
+    /// Of an address that is in use already, what is ours stays what it is; of two imports the
+    /// longer one stands for both until both are gone.
     pub(crate) fn add(&mut self, address: u64, entry: Entry) {
         self.in_use += entry.charged();
         self.on_host += entry.charged_to_host();
@@ -102,7 +103,8 @@ mod tests {
         Entry { kind: AllocKind::Device, size, base: 16, imported }
     }
 
-    /// What is ours is given back, whoever came first and whoever goes last, and counts with its own size.
+    /// What is ours is given back, whoever came first and whoever goes last, and counts with its
+    /// own size.
     #[test]
     fn an_address_is_given_back_by_its_last_user() {
         for sizes in [[8, 8], [8, 100], [100, 8]] {
@@ -147,7 +149,8 @@ mod tests {
         }
     }
 
-    /// An import within an allocation hides no more of that than it is long; nor does one within another.
+    /// An import within an allocation hides no more of that than it is long; nor does one within
+    /// another.
     #[test]
     fn addresses_are_found_around_imports() {
         let mut live = Allocations::default();

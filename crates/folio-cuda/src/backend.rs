@@ -28,15 +28,17 @@ pub struct CudaBackend {
 }
 
 impl CudaBackend {
-    /// The backend. Whether there is a driver, [`Backend::devices`] says. Compiled code is kept where the
-    /// environment says ([`Cache::from_environment`]). Where that says that a profiler of NVIDIA's is attached
-    /// (`NVTX_INJECTION64_PATH`, which profilers set), and NVTX is installed, that sees the labels of commands as ranges.
+    /// The backend. Whether there is a driver, [`Backend::devices`] says. Compiled code is kept
+    /// where the environment says ([`Cache::from_environment`]). Where that says that a profiler of
+    /// NVIDIA's is attached (`NVTX_INJECTION64_PATH`, which profilers set), and NVTX is installed,
+    /// that sees the labels of commands as ranges.
     pub fn new() -> CudaBackend {
         let kept = Kept { cache: Cache::from_environment(), bundle: Bundle::default() };
         CudaBackend { kept, courier: true, ranges: nvtx::attached() }
     }
 
-    /// Has no threads that hand operations over ([`Caps::courier`]): each that submits calls the driver itself.
+    /// Has no threads that hand operations over ([`Caps::courier`]): each that submits calls the
+    /// driver itself.
     #[must_use]
     pub fn without_courier(mut self) -> CudaBackend {
         self.courier = false;
@@ -56,7 +58,8 @@ impl CudaBackend {
         self
     }
 
-    /// With code that was compiled elsewhere, for devices of the same kind: no kernel in it needs NVRTC.
+    /// With code that was compiled elsewhere, for devices of the same kind: no kernel in it needs
+    /// NVRTC.
     ///
     /// ```no_run
     /// use folio_cuda::{Bundle, CudaBackend};
@@ -81,8 +84,8 @@ impl Default for CudaBackend {
     }
 }
 
-/// The driver's devices that Folio runs on: those with memory in a stream's order. All have it but those of a mode
-/// for displays (Windows' WDDM on old GPUs) and some virtual ones.
+/// The driver's devices that Folio runs on: those with memory in a stream's order. All have it but
+/// those of a mode for displays (Windows' WDDM on old GPUs) and some virtual ones.
 fn usable() -> Result<Vec<sys::CUdevice>, HalError> {
     let mut count = 0;
     // SAFETY: the driver is initialised.

@@ -39,7 +39,8 @@ impl Entry {
         context.check("cuFuncGetAttribute", asked).map(|()| value.max(0).cast_unsigned())
     }
 
-    /// Lets it have so much dynamic shared memory; false if the device has not as much. The context is current.
+    /// Lets it have so much dynamic shared memory; false if the device has not as much. The context
+    /// is current.
     pub(crate) fn allow(self, context: &Context, bytes: u32) -> Result<bool, HalError> {
         let (which, bytes) = (DYNAMIC, bytes.min(i32::MAX.cast_unsigned()).cast_signed());
         // SAFETY: the function exists.
@@ -75,7 +76,8 @@ impl Module {
         let text = |text: &str| CString::new(text).map_err(|_| build("the text has a zero byte"));
         match source {
             Source::CudaC(code) => Module::compiled(context, compiler, name, &text(code)?, options),
-            // Such a text is a binary to the driver, which would believe what it says of its length.
+            // Such a text is a binary to the driver, which would believe what it says of its
+            // length.
             Source::Ptx(code) if is_binary(code.as_bytes()) => Err(build("the code is no PTX")),
             Source::Ptx(code) => Module::load(context, text(code)?.as_bytes_with_nul()),
             Source::CudaBinary(image) => Module::load(context, image.bytes()),
@@ -182,8 +184,8 @@ impl Loaded {
         }
     }
 
-    /// Launches it. `record` gives the address of a clear record, for a kernel in which something can fail. The
-    /// context is current.
+    /// Launches it. `record` gives the address of a clear record, for a kernel in which something
+    /// can fail. The context is current.
     #[inline]
     pub(crate) fn launch(
         &self,

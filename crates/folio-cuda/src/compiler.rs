@@ -160,7 +160,8 @@ mod tests {
     use libloading::Library;
     use std::path::Path;
 
-    /// NVRTC where `cargo xtask test --setup` puts it; from then on it is found by its name. Or the system's.
+    /// NVRTC where `cargo xtask test --setup` puts it; from then on it is found by its name. Or the
+    /// system's.
     fn nvrtc() -> bool {
         let exe = std::env::current_exe().unwrap();
         let target = exe.ancestors().nth(3).unwrap_or(Path::new("."));
@@ -176,8 +177,8 @@ mod tests {
         Kept { cache: cache.clone(), bundle: Bundle::default() }
     }
 
-    /// What was recorded is used where there is no NVRTC, with any driver; what the cache has, with the same
-    /// one; and what is in neither is an error that says so.
+    /// What was recorded is used where there is no NVRTC, with any driver; what the cache has, with
+    /// the same one; and what is in neither is an error that says so.
     #[test]
     fn compile_what_is_bundled_needs_no_compiler() {
         if !nvrtc() {

@@ -131,8 +131,8 @@ impl Rect {
         unsafe { way.copy(context, &rect.plain([src[1], dst[1]], heights)) }
     }
 
-    /// As the driver has it: with the pitch of rows, and rows from slice to slice, at the source and at the
-    /// destination.
+    /// As the driver has it: with the pitch of rows, and rows from slice to slice, at the source
+    /// and at the destination.
     fn plain(&self, pitch: [u64; 2], height: [u64; 2]) -> sys::CUDA_MEMCPY3D {
         let [slices, rows, bytes] = self.extent;
         sys::CUDA_MEMCPY3D {
@@ -215,7 +215,8 @@ impl Batch {
         let Batch { src, dst, bytes } = self;
         let (src, dst, bytes, count) =
             (src.as_mut_ptr(), dst.as_mut_ptr(), bytes.as_mut_ptr(), src.len());
-        // SAFETY: as many addresses and lengths, which the driver copies; the caller's promise for what is there.
+        // SAFETY: as many addresses and lengths, which the driver copies; the caller's promise for
+        // what is there.
         let result = call("cuMemcpyBatchAsync", || unsafe {
             sys::cuMemcpyBatchAsync_v2(
                 dst,
@@ -232,8 +233,8 @@ impl Batch {
     }
 }
 
-/// Puts copies, all of which may run at once, where they go, in the current context: in one call, if there are many and
-/// the driver has one for such.
+/// Puts copies, all of which may run at once, where they go, in the current context: in one call,
+/// if there are many and the driver has one for such.
 ///
 /// # Safety
 /// As [`enqueue`].

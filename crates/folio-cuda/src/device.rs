@@ -199,8 +199,8 @@ mod tests {
         access
     }
 
-    /// Without access to the other's context *and* its pool a copy goes by way of the host, at a tenth of its speed, and
-    /// is right all the same: so it is asked for here.
+    /// Without access to the other's context *and* its pool a copy goes by way of the host, at a
+    /// tenth of its speed, and is right all the same: so it is asked for here.
     #[test]
     fn cuda_peers_may_use_what_pools_allocate() {
         let backend = CudaBackend::new();

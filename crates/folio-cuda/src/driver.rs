@@ -131,8 +131,8 @@ fn is_fatal(result: CUresult) -> bool {
     )
 }
 
-/// Until this is dropped, the calling thread may do what the driver otherwise refuses while another thread captures a
-/// graph (and what would spoil that): ask how far a stream is, and allocate.
+/// Until this is dropped, the calling thread may do what the driver otherwise refuses while another
+/// thread captures a graph (and what would spoil that): ask how far a stream is, and allocate.
 pub(crate) struct Relaxed(sys::CUstreamCaptureMode, PhantomData<*const ()>);
 
 impl Relaxed {
@@ -160,7 +160,8 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// Does a stream's job, unless the device is lost: whoever finds that, and nobody at work, takes memory back.
+    /// Does a stream's job, unless the device is lost: whoever finds that, and nobody at work,
+    /// takes memory back.
     pub(crate) fn work(&self, job: impl FnOnce()) {
         // In this order, and the other way round in `is_over`: one sees the other.
         self.at_work.fetch_add(1, Ordering::SeqCst);
@@ -217,8 +218,9 @@ impl Context {
         if self.end.is_over() { Err(self.lost()) } else { Ok(()) }
     }
 
-    /// Waits for a stream of which the driver has not said for a while how far it is. True if it has ended; otherwise
-    /// there is hope, or the device is lost: then the driver does not know what is in the stream.
+    /// Waits for a stream of which the driver has not said for a while how far it is. True if it
+    /// has ended; otherwise there is hope, or the device is lost: then the driver does not know
+    /// what is in the stream.
     #[cold]
     pub(crate) fn insist(&self, stream: sys::CUstream) -> bool {
         let _relaxed = Relaxed::begin();
@@ -238,8 +240,8 @@ impl Context {
         false
     }
 
-    /// Whether the context refuses even to be waited for, once all that it does has ended. After answers that say
-    /// nothing it may live on.
+    /// Whether the context refuses even to be waited for, once all that it does has ended. After
+    /// answers that say nothing it may live on.
     fn does_nothing(&self) -> bool {
         let _relaxed = Relaxed::begin();
         // SAFETY: the context is retained; a thread that cannot enter it learns that here, too.

@@ -1,5 +1,5 @@
-//! Kernels in IR: emitted as CUDA C, compiled, and launched with the arguments that the emitter laid
-//! out.
+//! Kernels in IR: emitted as CUDA C, compiled, and launched with the arguments that the emitter
+//! laid out.
 
 use crate::code::{Chip, DYNAMIC, Entry, Module, build};
 use crate::driver::Context;
@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 /// Blocks of a grid, at most, by dimension, slowest first.
 const GRID: [u64; 3] = [65_535, 65_535, (1 << 31) - 1];
-/// Threads of a block in its slowest dimension, at most; in the others the number of all is what limits them.
+/// Threads of a block in its slowest dimension, at most; in the others the number of all is what
+/// limits them.
 const SLICES: u64 = 64;
 /// Threads of a block that combines values.
 const COMBINING: [u64; 3] = [1, 1, LANES as u64];
@@ -82,8 +83,8 @@ impl Function {
         self.texts.text(true).blocks(geometry, geometry.range[2] as u64).map(drop)
     }
 
-    /// Launches it. `address` is that of the allocation of a parameter; `record` gives that of a clear
-    /// record, for a text in which something can fail. The context is current.
+    /// Launches it. `address` is that of the allocation of a parameter; `record` gives that of a
+    /// clear record, for a text in which something can fail. The context is current.
     pub(crate) fn launch(
         &self,
         to: Target<'_>,
@@ -161,8 +162,8 @@ impl Text {
         })
     }
 
-    /// How many blocks a launch of so many columns has, in groups or in blocks of our choice, and how
-    /// many threads a block has.
+    /// How many blocks a launch of so many columns has, in groups or in blocks of our choice, and
+    /// how many threads a block has.
     fn blocks(&self, geometry: &Geometry, columns: u64) -> Result<([u64; 3], [u64; 3]), HalError> {
         let [slices, rows, _] = geometry.range.map(|n| n as u64);
         let range = [slices, rows, columns];
@@ -201,7 +202,8 @@ impl Text {
         Ok((std::array::from_fn(|d| range[d].div_ceil(items[d])), block))
     }
 
-    /// The launch, as far as it is of these columns, in as many grids as the device's limits make of it.
+    /// The launch, as far as it is of these columns, in as many grids as the device's limits make
+    /// of it.
     fn run(
         &self,
         launch: &Launch<'_>,
@@ -306,7 +308,8 @@ impl Finish {
             let arguments = [from, target, n, 0];
             let mut arguments: SmallVec<[*const c_void; 8]> =
                 arguments.iter().map(|argument| std::ptr::from_ref(argument).cast()).collect();
-            // SAFETY: two pointers and two numbers, as the emitter says; both pieces are large enough.
+            // SAFETY: two pointers and two numbers, as the emitter says; both pieces are large
+            // enough.
             unsafe { start(to, self.entry, ([1, 1, next], COMBINING), 0, &mut arguments)? };
             (from, into) = (into, from);
             left = next;
@@ -315,7 +318,8 @@ impl Finish {
     }
 }
 
-/// Lets a kernel have so much dynamic shared memory, or what the device has; how much that is. The context is current.
+/// Lets a kernel have so much dynamic shared memory, or what the device has; how much that is. The
+/// context is current.
 fn shared_memory(
     context: &Context,
     chip: &Chip,

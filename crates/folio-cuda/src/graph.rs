@@ -1,8 +1,9 @@
-//! Graphs: operations as nodes of the driver's, by its explicit interface, so that their parameters can be exchanged.
+//! Graphs: operations as nodes of the driver's, by its explicit interface, so that their parameters
+//! can be exchanged.
 //!
-//! An operation is one node or several: a copy has one for each rectangle that the driver takes, a fill one or those
-//! that double what is there, a launch those of its grids. [`Nodes`] adds them, and exchanges them later, from the
-//! same code that enqueues operations ([`Way`]).
+//! An operation is one node or several: a copy has one for each rectangle that the driver takes, a
+//! fill one or those that double what is there, a launch those of its grids. [`Nodes`] adds them,
+//! and exchanges them later, from the same code that enqueues operations ([`Way`]).
 
 use crate::code::Loaded;
 use crate::copy;
@@ -116,15 +117,16 @@ impl CudaGraph {
     pub(crate) fn launch(&self, stream: sys::CUstream) -> Result<Option<Said>, HalError> {
         let state = lock(&self.state);
         let said = state.owned.sheet.as_ref().map(Sheet::next).transpose()?;
-        // SAFETY: both are live; what nodes use is so for the replay (the caller's part of the contract).
+        // SAFETY: both are live; what nodes use is so for the replay (the caller's part of the
+        // contract).
         let result = unsafe { sys::cuGraphLaunch(self.exec, stream) };
         self.device.context.check("cuGraphLaunch", result)?;
         Ok(said)
     }
 }
 
-// SAFETY: the driver runs nodes in the order of their edges; what the graph owns of them lives as long as it, and
-// lanes hold it until a replay has ended.
+// SAFETY: the driver runs nodes in the order of their edges; what the graph owns of them lives as
+// long as it, and lanes hold it until a replay has ended.
 unsafe impl Graph for CudaGraph {
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         self.device.context.enter()?;

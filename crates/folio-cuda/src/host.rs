@@ -9,8 +9,8 @@ use std::num::NonZero;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Threads that copy, at most and if they are half of the processor's, and what each takes at least: one
-/// alone is much slower than the link.
+/// Threads that copy, at most and if they are half of the processor's, and what each takes at
+/// least: one alone is much slower than the link.
 const THREADS: usize = 8;
 const SHARE: u64 = 256 << 10;
 
@@ -44,7 +44,8 @@ impl Job {
         context: &Context,
         stream: sys::CUstream,
     ) -> Result<(), HalError> {
-        // What the stream comes to when the device is lost is not done: its memory may be somebody else's.
+        // What the stream comes to when the device is lost is not done: its memory may be somebody
+        // else's.
         let job = Box::into_raw(Box::new((self, context.end.clone())));
         // SAFETY: `run` gets what it expects, once.
         let result = call("cuLaunchHostFunc", || unsafe {
@@ -90,7 +91,8 @@ impl Job {
     }
 }
 
-/// What one thread copies of a rectangle: some of its slices, some rows of each, or some bytes of the only row.
+/// What one thread copies of a rectangle: some of its slices, some rows of each, or some bytes of
+/// the only row.
 #[derive(Debug, PartialEq)]
 struct Share {
     slices: Range<u64>,
@@ -129,7 +131,8 @@ fn shares([slices, rows, bytes]: [u64; 3], threads: usize) -> Vec<Share> {
     (0..by_slice * by_row * by_byte).map(share).collect()
 }
 
-/// The threads that help that of the driver, once somebody needs them; none if the system gives none.
+/// The threads that help that of the driver, once somebody needs them; none if the system gives
+/// none.
 fn pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
     let build = || {

@@ -87,8 +87,8 @@ impl CudaLane {
         done
     }
 
-    /// Whoever waits for the operation relies on what it waits for, whether it goes well or not: so that is waited for
-    /// here where the driver refuses to have the stream wait.
+    /// Whoever waits for the operation relies on what it waits for, whether it goes well or not: so
+    /// that is waited for here where the driver refuses to have the stream wait.
     fn wait_for(&self, head: &Head<'_>) -> Result<(), HalError> {
         for wait in head.waits {
             let Some(other) = wait.lane.downcast_ref::<CudaLane>() else {
@@ -111,7 +111,8 @@ impl CudaLane {
         Ok(())
     }
 
-    /// Has the stream wait for a tick of another lane. Afterwards the other one's context may be current.
+    /// Has the stream wait for a tick of another lane. Afterwards the other one's context may be
+    /// current.
     fn wait_in_stream(&self, other: &CudaLane, tick: Tick) -> Result<(), HalError> {
         let wait = |event| {
             // SAFETY: the event is live while the other lane is, which the caller holds.
@@ -165,8 +166,8 @@ impl CudaLane {
                 return Err(HalError::unsupported("replaying another backend's graph"));
             };
             let said = ours.launch(self.stream)?;
-            // SAFETY: what is kept below is dropped when this tick has ended, or with the lane, whose stream has
-            // then ended.
+            // SAFETY: what is kept below is dropped when this tick has ended, or with the lane,
+            // whose stream has then ended.
             let taken = said.as_ref().map_or(Ok(()), |said| unsafe { said.take_down(self.stream) });
             let (tick, graph) = (head.tick, graph.clone());
             self.marks.verdicts.replays(Replay { tick, graph, said });

@@ -2,9 +2,9 @@
 //! ticks are *marked*, by an event behind them: each [`EVERY`] operations, and whenever somebody
 //! is interested in what is not marked yet.
 //!
-//! Whoever sees that a tick has ended must also see that those have which it waited for, on whatever
-//! lane: failures are told from there. So lanes advance one at a time, and each takes those along that
-//! it has waited for ([`Marks::publish`]).
+//! Whoever sees that a tick has ended must also see that those have which it waited for, on
+//! whatever lane: failures are told from there. So lanes advance one at a time, and each takes
+//! those along that it has waited for ([`Marks::publish`]).
 
 use crate::driver::{Context, Relaxed, call};
 use crate::lane::CudaLane;
@@ -20,12 +20,13 @@ use std::time::{Duration, Instant};
 
 /// A mark for so many operations.
 pub(crate) const EVERY: u64 = 64;
-/// For so many operations each gets a mark after another device had to wait for more than it had asked for: one
-/// that gets a row of another's would otherwise wait for all that the other has been given meanwhile.
+/// For so many operations each gets a mark after another device had to wait for more than it had
+/// asked for: one that gets a row of another's would otherwise wait for all that the other has been
+/// given meanwhile.
 const EACH: u64 = 256;
-/// How long a wait looks again and again before it sleeps in between: for a part of the time that it
-/// has waited, so that it is late by no more than that, and for no longer than so. (To be woken by the
-/// driver takes up to half a millisecond.)
+/// How long a wait looks again and again before it sleeps in between: for a part of the time that
+/// it has waited, so that it is late by no more than that, and for no longer than so. (To be woken
+/// by the driver takes up to half a millisecond.)
 const SPIN: Duration = Duration::from_micros(500);
 const PART: u32 = 64;
 const NAP: Duration = Duration::from_millis(2);
@@ -199,9 +200,9 @@ impl Marks {
         Ok(*passed)
     }
 
-    /// Lets everybody see that what the stream has passed has ended, up to `tick`: tick by tick, each
-    /// after what it waited for. Those waited for their part for earlier ticks, which are seen by then,
-    /// so this ends.
+    /// Lets everybody see that what the stream has passed has ended, up to `tick`: tick by tick,
+    /// each after what it waited for. Those waited for their part for earlier ticks, which are seen
+    /// by then, so this ends.
     fn publish(&self, tick: Tick) {
         while self.done() < tick {
             let wait = lock(&self.state).waits.pop_front_if(|(own, ..)| *own <= tick);
@@ -228,8 +229,8 @@ impl Marks {
         }
     }
 
-    /// Somebody waited for this tick and goes on: the stream has passed its mark. False if the driver refused to say
-    /// so; of a device that is lost, its lanes tell.
+    /// Somebody waited for this tick and goes on: the stream has passed its mark. False if the
+    /// driver refused to say so; of a device that is lost, its lanes tell.
     fn reach(&self, tick: Tick) -> bool {
         if self.done() < tick
             && let Ok(passed) = self.sweep()
@@ -277,7 +278,8 @@ impl Marks {
         let mut refused = None;
         loop {
             let looked = self.context.enter().and_then(|()| self.look());
-            // That the driver says nothing does not mean that the stream has ended: only a device that is lost has.
+            // That the driver says nothing does not mean that the stream has ended: only a device
+            // that is lost has.
             if looked.is_err() {
                 self.context.over()?;
             }

@@ -4,8 +4,8 @@
 //! allocation costs some microseconds, and nothing of the device is waited for. Where there is not
 //! enough, all pools of the process give back what they keep of the device. Handles are addresses.
 //!
-//! To give back page-locked and managed memory the driver waits for all that is under way: 6.4 ms where a GPU had so
-//! much to do. So threads of their own do that.
+//! To give back page-locked and managed memory the driver waits for all that is under way: 6.4 ms
+//! where a GPU had so much to do. So threads of their own do that.
 
 use crate::allocations::{Allocations, Entry};
 use crate::backend::attribute;
@@ -75,7 +75,8 @@ fn trim(device: sys::CUdevice) {
     }
 }
 
-/// Makes what needs memory, which there may be once the device's pools keep none. The context is current.
+/// Makes what needs memory, which there may be once the device's pools keep none. The context is
+/// current.
 pub(crate) fn with_room<T>(
     context: &Context,
     make: impl Fn() -> Result<T, HalError>,
@@ -279,7 +280,8 @@ impl Memory {
             (Ask::CU_POINTER_ATTRIBUTE_RANGE_SIZE, (&raw mut size).cast()),
         ];
         for (question, answer) in questions {
-            // SAFETY: each place has the size of its answer; of what is no address the driver says so.
+            // SAFETY: each place has the size of its answer; of what is no address the driver says
+            // so.
             let result = unsafe { sys::cuPointerGetAttribute(answer, question, at) };
             if let Err(error) = self.context.check("cuPointerGetAttribute", result) {
                 self.context.alive()?;
@@ -339,8 +341,8 @@ impl Memory {
     fn release(&self, entry: &Entry) {
         let (base, stream) = (entry.base, self.stream);
         let pointer = move || std::ptr::with_exposed_provenance_mut::<c_void>(base as usize);
-        // Ours, freed once, and used by nothing (the engine's part of the contract). An answer other than success means
-        // that the device is lost, with its memory.
+        // Ours, freed once, and used by nothing (the engine's part of the contract). An answer
+        // other than success means that the device is lost, with its memory.
         match (entry.kind, entry.imported) {
             (AllocKind::Device, true) => {}
             (AllocKind::Device, false) => {
@@ -448,7 +450,8 @@ unsafe impl UsmAllocator for Memory {
         MemoryInfo { total: self.total, in_use: lock(&self.live).in_use() }
     }
 
-    /// What the pool has beyond that, it gives back now, and after this whenever somebody waits for the device.
+    /// What the pool has beyond that, it gives back now, and after this whenever somebody waits for
+    /// the device.
     fn trim(&self, most: u64) {
         if self.context.enter().is_err() {
             return;
@@ -456,7 +459,8 @@ unsafe impl UsmAllocator for Memory {
         let _relaxed = Relaxed::begin();
         let mut keep = most;
         let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-        // SAFETY: pool and stream live as long as this, and the value is live. What cannot be given back stays.
+        // SAFETY: pool and stream live as long as this, and the value is live. What cannot be given
+        // back stays.
         unsafe {
             let kept = (&raw mut keep).cast::<c_void>();
             let _ = sys::cuMemPoolSetAttribute(self.pool, threshold, kept);

@@ -7,13 +7,15 @@ use folio_core::geom::Dims;
 use folio_core::hal::Param;
 use std::ffi::c_void;
 
-/// The driver's handles, for an interop task ([`CommandGroup::interop`](folio_core::CommandGroup::interop)) on a
-/// GPU. They are borrowed: the task destroys none and keeps none. They are plain pointers, so that any
-/// version of any binding takes them.
+/// The driver's handles, for an interop task
+/// ([`CommandGroup::interop`](folio_core::CommandGroup::interop)) on a GPU. They are borrowed: the
+/// task destroys none and keeps none. They are plain pointers, so that any version of any binding
+/// takes them.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Native {
-    /// The command's `CUstream`, which is a `cudaStream_t`. Nobody else enqueues there during the task.
+    /// The command's `CUstream`, which is a `cudaStream_t`. Nobody else enqueues there during the
+    /// task.
     pub stream: *mut c_void,
     /// The `CUcontext`, the device's primary one, in which the task is called.
     pub context: *mut c_void,

@@ -1,6 +1,6 @@
-//! Ranges for NVIDIA's profilers: there, calls of the driver are within a range with their command's label. The ranges
-//! are made by NVIDIA's library for that (NVTX), where it is installed and a profiler says that it is attached;
-//! elsewhere there are none, and nothing is loaded.
+//! Ranges for NVIDIA's profilers: there, calls of the driver are within a range with their
+//! command's label. The ranges are made by NVIDIA's library for that (NVTX), where it is installed
+//! and a profiler says that it is attached; elsewhere there are none, and nothing is loaded.
 
 use libloading::Library;
 use std::ffi::{CString, c_char, c_int};
@@ -21,7 +21,8 @@ pub(crate) struct Ranges {
     _library: Option<Library>,
 }
 
-/// A range of the calling thread, until this is dropped; those of a thread are dropped last one first.
+/// A range of the calling thread, until this is dropped; those of a thread are dropped last one
+/// first.
 pub(crate) struct Range<'r>(&'r Ranges, PhantomData<*const ()>);
 
 /// What makes ranges, if somebody looks.
@@ -33,8 +34,8 @@ pub(crate) fn attached() -> Option<&'static Ranges> {
 
 impl Ranges {
     fn load(name: &str) -> Option<Ranges> {
-        // SAFETY: NVIDIA's library, whose initialisers are trusted; the functions have these types in all of its
-        // versions, and are kept no longer than the library.
+        // SAFETY: NVIDIA's library, whose initialisers are trusted; the functions have these types
+        // in all of its versions, and are kept no longer than the library.
         unsafe {
             let library = Library::new(name).ok()?;
             let push = *library.get(b"nvtxRangePushA\0").ok()?;

@@ -122,8 +122,9 @@ impl Opaque {
         let base = words.as_mut_ptr();
         let mut pointers: SmallVec<[*mut c_void; 32]> =
             starts.iter().map(|at| base.wrapping_add(*at).cast()).collect();
-        // SAFETY: as many arguments of as many bytes as the kernel has, which `check` has found or, where
-        // the driver does not tell, the caller of `run_opaque` has promised; the driver copies them.
+        // SAFETY: as many arguments of as many bytes as the kernel has, which `check` has found or,
+        // where the driver does not tell, the caller of `run_opaque` has promised; the driver
+        // copies them.
         unsafe { way.start(context, &start, pointers.as_mut_ptr()) }
     }
 }

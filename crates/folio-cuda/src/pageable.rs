@@ -214,12 +214,14 @@ impl Staging {
         last.map_or(Ok(()), |event| self.wait(event, stream))
     }
 
-    /// Waits for both shares of a copy that failed halfway: events may be missing that would say when pieces are free.
+    /// Waits for both shares of a copy that failed halfway: events may be missing that would say
+    /// when pieces are free.
     #[cold]
     fn end(&self, made: &Made, stream: sys::CUstream) {
         let _relaxed = Relaxed::begin();
         for stream in [made.host, stream] {
-            // SAFETY: a live stream. If the device is lost, jobs of the host are waited for where that is told.
+            // SAFETY: a live stream. If the device is lost, jobs of the host are waited for where
+            // that is told.
             let _ = unsafe { sys::cuStreamSynchronize(stream) };
         }
     }

@@ -111,7 +111,8 @@ impl Rig {
         self.lanes[lane].enqueue(&head, Op::Copy(&vec![rect; times])).is_ok()
     }
 
-    /// What comes later on a lane waits until something is sent; for some seconds at most, after which nobody takes it.
+    /// What comes later on a lane waits until something is sent; for some seconds at most, after
+    /// which nobody takes it.
     fn gate(&mut self, lane: usize) -> Sender<()> {
         unsafe extern "C" fn wait(opened: *mut c_void) {
             // SAFETY: the box that was given to the driver, once.
@@ -174,7 +175,8 @@ impl Drop for Rig {
 const ANSWERS: [CUresult; 2] =
     [CUresult::CUDA_ERROR_OUT_OF_MEMORY, CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED];
 
-/// Who waits for an operation relies on what it waited for, also where the driver refused to have it wait.
+/// Who waits for an operation relies on what it waited for, also where the driver refused to have
+/// it wait.
 #[test]
 fn cuda_refused_waits_are_waited_for() {
     let Some(mut rig) = rig() else { return };
@@ -197,8 +199,8 @@ fn cuda_refused_waits_are_waited_for() {
     assert!(seen >= 4, "{seen} calls were refused");
 }
 
-/// One call of each kind is refused, each in its turn: no operation is wrong without saying so, all ticks are reached,
-/// nothing is lost, and what comes later is right.
+/// One call of each kind is refused, each in its turn: no operation is wrong without saying so, all
+/// ticks are reached, nothing is lost, and what comes later is right.
 #[test]
 fn cuda_refused_calls_lose_nothing() {
     const NAMES: [&str; 6] = [
@@ -237,7 +239,8 @@ type Operation<'o> = dyn Fn(&mut Rig) -> bool + 'o;
 const NOTHING: &str =
     ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }";
 
-/// Operations have no event each, neither copies nor launches, although each comes after the one before.
+/// Operations have no event each, neither copies nor launches, although each comes after the one
+/// before.
 #[test]
 fn cuda_operations_have_few_events() {
     let Some(mut rig) = rig() else { return };
@@ -331,7 +334,8 @@ fn cuda_refused_memory_is_asked_for_again() {
 #[test]
 fn cuda_memory_is_freed_without_waiting() {
     for kind in [AllocKind::Device, AllocKind::Host, AllocKind::Shared] {
-        // Each time anew: what an earlier one gives back would wait for the gate, and hold the copy up.
+        // Each time anew: what an earlier one gives back would wait for the gate, and hold the copy
+        // up.
         let Some(mut rig) = rig() else { return };
         let [first, second] = [rig.on_device(0), rig.on_device(1)];
         let made = alloc(&*rig.device, kind).unwrap();

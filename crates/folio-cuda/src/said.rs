@@ -1,5 +1,6 @@
-//! What the launches of a graph say. Their records are the graph's, since the driver has their addresses; each
-//! replay that ends takes down what is in them, and clears them for the next, in its stream.
+//! What the launches of a graph say. Their records are the graph's, since the driver has their
+//! addresses; each replay that ends takes down what is in them, and clears them for the next, in
+//! its stream.
 
 use crate::driver::{Context, Relaxed};
 use crate::lock;
@@ -120,7 +121,8 @@ impl Said {
             return Ok(());
         };
         let (from, bytes) = (records.address(), self.points.len() * STRIDE);
-        // SAFETY: both are at least of that size, and live as long as this, by the caller's promise.
+        // SAFETY: both are at least of that size, and live as long as this, by the caller's
+        // promise.
         unsafe {
             let copied = sys::cuMemcpyAsync(page.address(), from, bytes, stream);
             context.check("cuMemcpyAsync", copied)?;

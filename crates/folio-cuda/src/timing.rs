@@ -14,8 +14,8 @@ use std::time::Instant;
 const KEPT: usize = 4096;
 
 /// A device's clock: nanoseconds since it was opened. The driver counts in `f32` milliseconds, so
-/// after an hour a beginning is known to a quarter of a millisecond; lengths are always exact to half
-/// a microsecond.
+/// after an hour a beginning is known to a quarter of a millisecond; lengths are always exact to
+/// half a microsecond.
 pub(crate) struct Clock {
     context: Arc<Context>,
     zero: sys::CUevent,
@@ -40,7 +40,8 @@ impl Clock {
         let mut clock = Clock { zero: new_event(&context)?, context, opened: Instant::now() };
         // On a stream of its own: the default one would wait for what others do.
         let mut stream = null_mut();
-        // SAFETY: a place for the answer; event and stream are live, and the stream is destroyed once.
+        // SAFETY: a place for the answer; event and stream are live, and the stream is destroyed
+        // once.
         unsafe {
             let made = sys::cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, 0);
             clock.context.check("cuStreamCreateWithPriority", made)?;

@@ -13,8 +13,8 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Records of a lane: as many as the engine has operations under way on one (`Caps::max_in_flight`),
-/// which is how many the driver takes before it makes callers wait.
+/// Records of a lane: as many as the engine has operations under way on one
+/// (`Caps::max_in_flight`), which is how many the driver takes before it makes callers wait.
 pub(crate) const IN_FLIGHT: usize = 1024;
 
 /// A record has a line of its own.

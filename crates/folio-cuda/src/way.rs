@@ -66,8 +66,8 @@ impl Way<'_> {
     /// Starts a kernel.
     ///
     /// # Safety
-    /// The arguments are what the entry has; the driver copies them. What the kernel does is right when it is
-    /// its turn.
+    /// The arguments are what the entry has; the driver copies them. What the kernel does is right
+    /// when it is its turn.
     #[inline]
     pub(crate) unsafe fn start(
         self,

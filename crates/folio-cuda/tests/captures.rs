@@ -1,5 +1,5 @@
-//! Somebody else in the process captures a graph, in the driver's strictest mode, while a runtime is at work: neither
-//! is in the other's way.
+//! Somebody else in the process captures a graph, in the driver's strictest mode, while a runtime
+//! is at work: neither is in the other's way.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use cudarc::driver::sys::{self, CUresult};
@@ -43,7 +43,8 @@ fn cuda_others_may_capture() {
         return println!("skipped: cuda: {}", why.reason);
     }
     let (mut context, mut stream, mut graph, mut at) = (null_mut(), null_mut(), null_mut(), 0);
-    // SAFETY: the backend has initialised the driver; places for the answers; what is captured is never run.
+    // SAFETY: the backend has initialised the driver; places for the answers; what is captured is
+    // never run.
     unsafe {
         ok(sys::cuDevicePrimaryCtxRetain(&raw mut context, 0));
         ok(sys::cuCtxSetCurrent(context));

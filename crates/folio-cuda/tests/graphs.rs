@@ -1,5 +1,5 @@
-//! Graphs by way of the HAL, where there is a GPU: they do what their operations would do one by one, also when
-//! parameters have been exchanged, and each replay tells its own failures.
+//! Graphs by way of the HAL, where there is a GPU: they do what their operations would do one by
+//! one, also when parameters have been exchanged, and each replay tells its own failures.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{
@@ -156,8 +156,8 @@ fn refused<T>(result: Result<T, HalError>, said: &str) {
     }
 }
 
-/// Two branches and what joins them: fills of two kinds, copies of rows and of rectangles, a kernel; then with
-/// another scalar, in another place, over another range.
+/// Two branches and what joins them: fills of two kinds, copies of rows and of rectangles, a
+/// kernel; then with another scalar, in another place, over another range.
 #[test]
 fn cuda_replays_graphs() {
     let Some(rig) = Rig::open() else { return };
@@ -240,8 +240,8 @@ fn out_clear(out: &[u32], n: usize) {
     assert!(out.len() == 3 * n && out.iter().all(|word| *word != 0));
 }
 
-/// Replays that are under way at a time: the one that reads out of bounds has failed, and says where; the others
-/// have not.
+/// Replays that are under way at a time: the one that reads out of bounds has failed, and says
+/// where; the others have not.
 #[test]
 fn cuda_replays_tell_their_own_failures() {
     let Some(rig) = Rig::open() else { return };

@@ -55,7 +55,8 @@ fn cuda_memory_may_be_full() {
     })
     .unwrap();
     assert_eq!(end.to_vec().unwrap(), [7; 4]);
-    // A piece that is freed is there again, for this runtime and for others, which have pools of their own.
+    // A piece that is freed is there again, for this runtime and for others, which have pools of
+    // their own.
     pieces.truncate(1);
     let (other, its_device) = runtime();
     let (theirs, _) = fill(&other, &its_device);

@@ -1,5 +1,5 @@
-//! Uploads, downloads and kernels run beside each other: shown by a kernel that does not end before the others
-//! have. And what lanes of a higher priority are.
+//! Uploads, downloads and kernels run beside each other: shown by a kernel that does not end before
+//! the others have. And what lanes of a higher priority are.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use cudarc::driver::sys::{self, CUresult};
@@ -52,14 +52,15 @@ fn is_there() -> bool {
     }
 }
 
-/// Words that the host and a kernel use at the same time: whether it may end, and whether it was let go.
+/// Words that the host and a kernel use at the same time: whether it may end, and whether it was
+/// let go.
 struct Gate(Usm<u32>);
 
 impl Gate {
     fn word(&self, at: u64) -> &AtomicU32 {
         let address = self.0.pointer().address().unwrap() + 4 * at;
-        // SAFETY: of two words that live as long as `self`, in the host's memory, which the kernel accesses
-        // whole, and nobody else does.
+        // SAFETY: of two words that live as long as `self`, in the host's memory, which the kernel
+        // accesses whole, and nobody else does.
         unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address as usize)) }
     }
 
@@ -76,8 +77,8 @@ impl Gate {
     }
 }
 
-/// A kernel, an upload, a download and a fill are submitted to one queue, with nothing in common; the kernel ends when
-/// the host has seen all others end.
+/// A kernel, an upload, a download and a fill are submitted to one queue, with nothing in common;
+/// the kernel ends when the host has seen all others end.
 #[test]
 fn cuda_copies_beside_kernels() {
     if !is_there() {
@@ -111,7 +112,8 @@ fn cuda_copies_beside_kernels() {
         });
         [copy, back, fill].map(Result::unwrap)
     };
-    // Once without a gate, so that afterwards nothing is allocated, zeroed or loaded, which may wait for kernels.
+    // Once without a gate, so that afterwards nothing is allocated, zeroed or loaded, which may
+    // wait for kernels.
     gates[0].word(0).store(1, Ordering::Release);
     let first = gates[0].hold(&q, &hold);
     let _ = beside();
@@ -138,7 +140,8 @@ fn ok(result: CUresult) {
     assert_eq!(result, CUresult::CUDA_SUCCESS);
 }
 
-/// A lane's priority is its stream's, as far as the driver has so many: 0 is normal, and nothing is less.
+/// A lane's priority is its stream's, as far as the driver has so many: 0 is normal, and nothing is
+/// less.
 #[test]
 fn cuda_lanes_have_priorities() {
     if !is_there() {

@@ -1,5 +1,6 @@
-//! Errors planted for compute-sanitizer, which `cargo xtask gpu-test` expects to be found, each by the tool that
-//! it is named for. Without that tool they do no harm, and the driver has nothing to say about them.
+//! Errors planted for compute-sanitizer, which `cargo xtask gpu-test` expects to be found, each by
+//! the tool that it is named for. Without that tool they do no harm, and the driver has nothing to
+//! say about them.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use cudarc::driver::sys::{self, CUresult};
@@ -45,9 +46,9 @@ fn run(name: &str) {
     let ptx = CString::new(cudarc::nvrtc::compile_ptx(CODE).unwrap().to_src()).unwrap();
     let name = CString::new(name).unwrap();
     let (mut context, mut module, mut function, mut at) = (null_mut(), null_mut(), null_mut(), 0);
-    // SAFETY: the backend has initialised the driver; strings end with zeros, places for answers are live. The
-    // kernels are wrong as said above: none writes more than 256 bytes behind an allocation of 256, which
-    // the driver rounds up to its page of 2 MiB.
+    // SAFETY: the backend has initialised the driver; strings end with zeros, places for answers
+    // are live. The kernels are wrong as said above: none writes more than 256 bytes behind an
+    // allocation of 256, which the driver rounds up to its page of 2 MiB.
     unsafe {
         ok(sys::cuDevicePrimaryCtxRetain(&raw mut context, 0));
         ok(sys::cuCtxSetCurrent(context));

@@ -1,5 +1,6 @@
-//! Functions in loops, against the system's, which are called for each element: nanoseconds of one element, and
-//! the speed-up of each instruction set. `cargo bench -p folio-kernel --bench math [FILTER]`
+//! Functions in loops, against the system's, which are called for each element: nanoseconds of one
+//! element, and the speed-up of each instruction set.
+//! `cargo bench -p folio-kernel --bench math [FILTER]`
 
 #![cfg_attr(not(target_arch = "x86_64"), allow(unused, reason = "only a message there"))]
 

@@ -231,9 +231,10 @@ impl Summary {
         halo
     }
 
-    /// The box of a view's elements that a launch reads, clipped to its extent: where indices are sums of
-    /// positions, extents, scalars (`of` tells what these can be) and variables of loops over such, or such that are
-    /// held to limits; in dimensions of other indices, all of it. (KRN-03, KRN-09)
+    /// The box of a view's elements that a launch reads, clipped to its extent: where indices are
+    /// sums of positions, extents, scalars (`of` tells what these can be) and variables of loops
+    /// over such, or such that are held to limits; in dimensions of other indices, all of it.
+    /// (KRN-03, KRN-09)
     pub fn read_box(
         &self,
         param: ParamId,

@@ -1,5 +1,6 @@
-//! What integers can be in a launch by what they are computed of, wherever that is: for indices that are no sums of
-//! what is known, such as positions that are held to limits, and numbers of less than 64 bits.
+//! What integers can be in a launch by what they are computed of, wherever that is: for indices
+//! that are no sums of what is known, such as positions that are held to limits, and numbers of
+//! less than 64 bits.
 
 use crate::interval::{self, Interval};
 use crate::ir::{Kernel, Stmt, Value, walk};
@@ -142,7 +143,8 @@ impl Computed {
         (self.places, self.bounded) = (vec![], vec![]);
     }
 
-    /// Gives `then` what all can be in a launch, of which `of` tells what is known. For few, nothing is allocated.
+    /// Gives `then` what all can be in a launch, of which `of` tells what is known. For few,
+    /// nothing is allocated.
     pub(crate) fn values<R>(
         &self,
         of: &dyn Fn(Symbol) -> Option<Interval>,
@@ -183,8 +185,8 @@ impl Computed {
         self.steps.get(at).is_some_and(|(of, _)| *of == scalar)
     }
 
-    /// What an index can be, of these values. One that was below 0 before it became an index is so here, and not beyond
-    /// all extents.
+    /// What an index can be, of these values. One that was below 0 before it became an index is so
+    /// here, and not beyond all extents.
     pub(crate) fn index(&self, at: usize, values: &[Interval]) -> Option<Interval> {
         match self.steps.get(at) {
             Some((_, Step::Cast(of))) => values.get(*of).copied(),

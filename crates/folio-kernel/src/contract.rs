@@ -1,5 +1,6 @@
 //! Contraction: products that are used once, by a sum or a difference of the same block, become one
-//! fused operation with it. For kernels that ask for it (semantics 5.2): results differ in their last bits.
+//! fused operation with it. For kernels that ask for it (semantics 5.2): results differ in their
+//! last bits.
 
 use crate::ir::{Body, Kernel, Let, Stmt, Value, walk};
 use crate::op::{Binary, Op, Unary};

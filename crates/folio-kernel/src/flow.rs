@@ -427,7 +427,8 @@ impl<'k> Flow<'k> {
         match self.definitions[value.index()] {
             Some(Op::Binary(Binary::Add, a, b)) => {
                 for (a, b) in [(a, b), (b, a)] {
-                    // What is known already learns nothing, and asking on would double with each sum.
+                    // What is known already learns nothing, and asking on would double with each
+                    // sum.
                     if state.values[a.index()].single().is_some() {
                         continue;
                     }

@@ -20,7 +20,8 @@ impl fmt::Debug for ContentHash {
 }
 
 impl ContentHash {
-    /// The hash of these bytes: FNV-1a, 128 bits wide (offset basis and prime are those of its definition).
+    /// The hash of these bytes: FNV-1a, 128 bits wide (offset basis and prime are those of its
+    /// definition).
     pub fn of(bytes: &[u8]) -> ContentHash {
         let step =
             |hash: u128, byte: &u8| (hash ^ u128::from(*byte)).wrapping_mul((1 << 88) + 0x13b);

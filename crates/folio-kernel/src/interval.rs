@@ -58,7 +58,8 @@ impl Interval {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// Itself if it is in the type's range, else all of the type. One number is what it is modulo 2 to the type's bits.
+    /// Itself if it is in the type's range, else all of the type. One number is what it is modulo 2
+    /// to the type's bits.
     #[must_use]
     pub fn wrapped(self, scalar: Scalar) -> Interval {
         let all = Interval::of(scalar);

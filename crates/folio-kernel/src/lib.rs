@@ -1,8 +1,9 @@
 //! The kernel IR of Folio.
 //!
-//! A [`Kernel`] is a value: made by a [`Builder`] or read from text ([`parse()`](parse::parse)), checked by
-//! [`verify()`](verify::verify), printed with `{}`. What it means is written in `docs/semantics.md`, and nowhere else. Nothing
-//! here does I/O, starts threads, or depends on a device.
+//! A [`Kernel`] is a value: made by a [`Builder`] or read from text ([`parse()`](parse::parse)),
+//! checked by [`verify()`](verify::verify), printed with `{}`. What it means is written in
+//! `docs/semantics.md`, and nowhere else. Nothing here does I/O, starts threads, or depends on a
+//! device.
 //!
 //! # The IR in one look
 //!
@@ -22,17 +23,18 @@
 //! }
 //! ```
 //!
-//! Values are assigned once, and every operation is a statement: the order of loads and stores is on the
-//! page. Loops, branches, phases are trees; there are no jumps but `break`, `continue`, `return`. There are no
-//! calls: device functions are inlined when the IR is made, each in a block that its returns leave. What changes
-//! is in variables and memory, reached by a [`Place`].
+//! Values are assigned once, and every operation is a statement: the order of loads and stores is
+//! on the page. Loops, branches, phases are trees; there are no jumps but `break`, `continue`,
+//! `return`. There are no calls: device functions are inlined when the IR is made, each in a block
+//! that its returns leave. What changes is in variables and memory, reached by a [`Place`].
 //!
 //! # What to rely on
 //!
-//! A verified kernel has operands of the right types, values only where they are visible, labels that enclose,
-//! phases only in uniform code, no effects on memory there, and no access that a parameter does not allow.
-//! [`Builder::finish`] shows besides that each output is written by its owner only, and each `Out` as a whole
-//! ([`outputs`]). Analyses, passes and emitters take verified kernels; with others they may give wrong answers.
+//! A verified kernel has operands of the right types, values only where they are visible, labels
+//! that enclose, phases only in uniform code, no effects on memory there, and no access that a
+//! parameter does not allow. [`Builder::finish`] shows besides that each output is written by its
+//! owner only, and each `Out` as a whole ([`outputs`]). Analyses, passes and emitters take verified
+//! kernels; with others they may give wrong answers.
 //!
 //! # What is known of a kernel
 //!
@@ -47,8 +49,8 @@
 //!
 //! # From Rust
 //!
-//! `#[kernel]` of `folio-macros` writes a function's body twice: as Rust over [`device`], which rustc types and
-//! compiles, and as a tree of [`source`], which [`source::lower`] makes IR of.
+//! `#[kernel]` of `folio-macros` writes a function's body twice: as Rust over [`device`], which
+//! rustc types and compiles, and as a tree of [`source`], which [`source::lower`] makes IR of.
 
 mod build;
 mod fault;

@@ -1,5 +1,5 @@
-//! Linear forms of 64-bit integers: `position 0 - 1`, `2 * %7 + extent p1 0`. They hold modulo 2^64;
-//! where the form's range of values lies within a type's, they hold exactly.
+//! Linear forms of 64-bit integers: `position 0 - 1`, `2 * %7 + extent p1 0`. They hold modulo
+//! 2^64; where the form's range of values lies within a type's, they hold exactly.
 
 use crate::interval::Interval;
 use crate::ir::{Kernel, ParamId, Stmt, Value, walk};

@@ -118,7 +118,8 @@ impl<'k> Outputs<'k> {
         match owner {
             Owner::Item => is_own(&forms),
             Owner::Row => forms.first().is_some_and(|row| is_own(std::slice::from_ref(row))),
-            // All items of a group share the slot: only one of them may write it, in a phase of its own.
+            // All items of a group share the slot: only one of them may write it, in a phase of its
+            // own.
             Owner::Group => (self.once || !store) && forms.iter().enumerate().all(group),
             // Atomic views are only accessed atomically: the verifier sees to that.
             Owner::Atomic | Owner::Anyone => true,

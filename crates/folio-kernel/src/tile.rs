@@ -2,11 +2,12 @@
 //! latency, or makes vectors of them.
 //!
 //! Statements without control flow are repeated one by one, so that the loads of all items come
-//! before what uses them, and stores last. A loop that takes equal turns for all of a thread's items is one loop for
-//! all of them; any other statement with control flow is repeated as a whole.
-//! Items of an item kernel do not see each other, so any interleaving is right (semantics 1.2). Which items a thread
-//! has, the emitter chooses: on GPUs they lie apart by as many as there are threads that run together, copy `c` of
-//! thread `t` in a block of `b` threads is item `c * b + t` of the block; on CPUs they are neighbours.
+//! before what uses them, and stores last. A loop that takes equal turns for all of a thread's
+//! items is one loop for all of them; any other statement with control flow is repeated as a whole.
+//! Items of an item kernel do not see each other, so any interleaving is right (semantics 1.2).
+//! Which items a thread has, the emitter chooses: on GPUs they lie apart by as many as there are
+//! threads that run together, copy `c` of thread `t` in a block of `b` threads is item `c * b + t`
+//! of the block; on CPUs they are neighbours.
 
 use crate::fault::Fault;
 use crate::ir::{Body, Kernel, Label, Let, ParamKind, Root, Stmt, Value, VarId, walk};
@@ -16,9 +17,9 @@ use crate::types::Scalar;
 /// Statements of a body that is worth repeating, at most.
 const MOST: usize = 128;
 
-/// How many items per thread are good for a kernel that mostly waits for memory: 16 bytes of the widest
-/// element that it accesses. None for a kernel with loops or many statements, or in which items do not
-/// write elements of their own.
+/// How many items per thread are good for a kernel that mostly waits for memory: 16 bytes of the
+/// widest element that it accesses. None for a kernel with loops or many statements, or in which
+/// items do not write elements of their own.
 pub fn items_per_thread(kernel: &Kernel) -> Option<u8> {
     let (mut statements, mut loops) = (0, false);
     walk(&kernel.body, &mut |stmt| {
@@ -36,8 +37,8 @@ pub fn items_per_thread(kernel: &Kernel) -> Option<u8> {
     (!groups && !loops && statements <= MOST && wanted >= 2).then_some(wanted)
 }
 
-/// The same kernel with `k` items per thread, all of which there are: in blocks, for launches of which the last dimension
-/// is a multiple of what one block computes.
+/// The same kernel with `k` items per thread, all of which there are: in blocks, for launches of
+/// which the last dimension is a multiple of what one block computes.
 pub fn tile(kernel: &Kernel, k: u8) -> Result<Kernel, Fault> {
     if kernel.shape.groups || kernel.shape.tile != 1 || !(2..=16).contains(&k) {
         return Err(Fault::Misplaced("2 to 16 items per thread, of an item kernel of one"));
@@ -62,9 +63,10 @@ pub fn tile(kernel: &Kernel, k: u8) -> Result<Kernel, Fault> {
 /// Neighbours in a row that a CPU computes together: as many `f32` as a vector has.
 const ABREAST: u8 = 8;
 
-/// The same kernel with several items per thread, where that pays on a CPU: if all it does with floats in a loop, it
-/// does in a loop of equal turns for neighbours. One item's sum is a chain in which nothing may be reordered, and its
-/// neighbours' beside it are vectors. (Compilers see that themselves only where an item has no loop.)
+/// The same kernel with several items per thread, where that pays on a CPU: if all it does with
+/// floats in a loop, it does in a loop of equal turns for neighbours. One item's sum is a chain in
+/// which nothing may be reordered, and its neighbours' beside it are vectors. (Compilers see that
+/// themselves only where an item has no loop.)
 pub fn abreast(kernel: &Kernel) -> Option<Kernel> {
     let mut statements = 0;
     let mut simple = kernel.shape.tile == 1 && !kernel.shape.groups;
@@ -86,8 +88,9 @@ pub(crate) fn relabelled(kernel: &Kernel, other: &Kernel) -> Kernel {
     out
 }
 
-/// Whether something is computed with floats in a loop that is one for all items; none if it is so in another loop, and
-/// where a loop has more than straight code of few instructions, of which no vectors are made.
+/// Whether something is computed with floats in a loop that is one for all items; none if it is so
+/// in another loop, and where a loop has more than straight code of few instructions, of which no
+/// vectors are made.
 fn chains(kernel: &Kernel, alike: &[bool], body: &Body, within: bool) -> Option<bool> {
     let is_float = |value: &Value| {
         let scalar = kernel.type_of(*value).and_then(crate::Type::scalar);
@@ -128,8 +131,8 @@ fn chains(kernel: &Kernel, alike: &[bool], body: &Body, within: bool) -> Option<
     Some(found)
 }
 
-/// By value: all items of a thread have the same. Of a loop's index: it takes equal turns for them, and nothing leaves
-/// it.
+/// By value: all items of a thread have the same. Of a loop's index: it takes equal turns for them,
+/// and nothing leaves it.
 fn alike(kernel: &Kernel) -> Vec<bool> {
     let mut alike = vec![false; kernel.values.len()];
     walk(&kernel.body, &mut |stmt| match stmt {

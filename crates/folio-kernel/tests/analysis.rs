@@ -216,7 +216,8 @@ fn failed_assertions_end_their_phase_only() {
     assert!(used.params[1].written && !used.params[0].read);
 }
 
-/// What is said of a sum with a constant is known of what is added to: `if i + 1 != n { .. x[i + 1] .. }`.
+/// What is said of a sum with a constant is known of what is added to:
+/// `if i + 1 != n { .. x[i + 1] .. }`.
 #[test]
 fn conditions_on_sums_prove_what_they_guard() {
     let kernel = read(

@@ -1,4 +1,5 @@
-//! Emitted C: small kernels as they look, what is refused, what arguments become, what records mean.
+//! Emitted C: small kernels as they look, what is refused, what arguments become, what records
+//! mean.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod common;
@@ -62,7 +63,8 @@ fn kernels_look_like_this() {
     }
 }
 
-/// Branches on CPUs have no barrier where that can be behind them: PoCL's compiler takes twice as long for each.
+/// Branches on CPUs have no barrier where that can be behind them: PoCL's compiler takes twice as
+/// long for each.
 #[test]
 fn barriers_are_behind_branches() {
     let before = "kernel \"k\" groups 1 tile 1\nparam p0 = \"x\" view u32 1 in item\n\
@@ -154,7 +156,8 @@ fn sums(end: &str, turn: &str) -> String {
     )
 }
 
-/// A loop of equal turns, in which neighbours compute with floats and nothing else, is one for eight of them on CPUs.
+/// A loop of equal turns, in which neighbours compute with floats and nothing else, is one for
+/// eight of them on CPUs.
 #[test]
 fn neighbours_share_a_loop() {
     let items = |text: &str, cut| {
@@ -173,7 +176,8 @@ fn neighbours_share_a_loop() {
         assert_eq!(items(&sums(end, stores), Cut::Cpu), 8, "{end}");
         assert_eq!(items(&sums(end, stores), Cut::Gpu), 1, "{end}");
     }
-    // As many turns as the item says; not only sums; a vector of each turn's would be calls; a way out.
+    // As many turns as the item says; not only sums; a vector of each turn's would be calls; a way
+    // out.
     let own = sums("query position 0 0", stores);
     let branch = sums("const u64 9", "%9 bool = lt %5, %6 if %9 { store v0 = %7 } else { }");
     let call = sums("const u64 9", "%9 f32 = sin %7 store v0 = %9");
@@ -308,7 +312,8 @@ fn short_loops_that_load_are_unrolled() {
     assert_eq!(unrolled(&adds, Cut::Gpu, true), 0);
 }
 
-/// In a loop over a row an item that ends early is followed by the next, also from within a loop of its own.
+/// In a loop over a row an item that ends early is followed by the next, also from within a loop of
+/// its own.
 #[test]
 fn items_of_a_row_end_alone() {
     let ends = |body: &str| {

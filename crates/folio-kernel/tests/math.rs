@@ -1,4 +1,5 @@
-//! The functions of `math` in loops: the same bits for every instruction set, and vectors (semantics 5.8).
+//! The functions of `math` in loops: the same bits for every instruction set, and vectors
+//! (semantics 5.8).
 
 #![cfg(target_arch = "x86_64")]
 

@@ -88,7 +88,8 @@ impl NodeRef {
         all
     }
 
-    /// True if that node has ended when this one begins, because it says so or others in between do.
+    /// True if that node has ended when this one begins, because it says so or others in between
+    /// do.
     pub fn comes_after(&self, other: usize) -> bool {
         self.ended.get(other / 64).is_some_and(|bits| bits >> (other % 64) & 1 == 1)
     }

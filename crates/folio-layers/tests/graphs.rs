@@ -1,4 +1,5 @@
-//! Layers see what the replays of graphs do, as it is by then. The backend below has graphs that do nothing.
+//! Layers see what the replays of graphs do, as it is by then. The backend below has graphs that do
+//! nothing.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod common;
@@ -108,7 +109,8 @@ fn replays_are_ordered_with_other_operations() {
     assert_eq!(rules(&s.report), [Rule::Race]);
 }
 
-/// What has been exchanged is what the next replay does; an exchange that fails changes nothing here.
+/// What has been exchanged is what the next replay does; an exchange that fails changes nothing
+/// here.
 #[test]
 fn updates_are_seen() {
     let s = stack(&[]);

@@ -1,4 +1,5 @@
-//! For each rule a planted breach that is reported under its name, and legal neighbours that are not.
+//! For each rule a planted breach that is reported under its name, and legal neighbours that are
+//! not.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod common;
@@ -307,7 +308,8 @@ fn a_backend_that_completes_what_was_not_issued_or_goes_back() {
     rig.free(mem);
 }
 
-/// That what waited for a tick has ended is no word of the tick's own lane, which may not have looked.
+/// That what waited for a tick has ended is no word of the tick's own lane, which may not have
+/// looked.
 #[test]
 fn a_lane_that_is_behind_what_another_has_shown_is_legal() {
     let (rig, report) = lying(Lies { completed: AtomicU64::new(u64::MAX), ..Lies::default() });

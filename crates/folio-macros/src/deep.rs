@@ -1,6 +1,6 @@
-//! What is nested so deep that it would overflow the compiler's stack: it is refused before it is parsed, or while it is
-//! walked. A chain of 390 `&&`, which takes the most, needed between 4.5 and 8 MiB with a macro that is compiled without
-//! optimisation, and rustc has 8 MiB.
+//! What is nested so deep that it would overflow the compiler's stack: it is refused before it is
+//! parsed, or while it is walked. A chain of 390 `&&`, which takes the most, needed between 4.5 and
+//! 8 MiB with a macro that is compiled without optimisation, and rustc has 8 MiB.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 

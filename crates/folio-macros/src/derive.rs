@@ -1,8 +1,9 @@
 //! `derive(DeviceType)`.
 //!
-//! Attributes that stand below the derive change the struct after it was read here. So all that is said of the struct is
-//! checked again where it is compiled: that these are its fields, all of them, of these types, and where they are.
-//! What checks is named by way of `folio`, as all is: a program's own crate may be called `core`.
+//! Attributes that stand below the derive change the struct after it was read here. So all that is
+//! said of the struct is checked again where it is compiled: that these are its fields, all of
+//! them, of these types, and where they are. What checks is named by way of `folio`, as all is: a
+//! program's own crate may be called `core`.
 
 use crate::conditions;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -69,7 +70,8 @@ fn with(
     Ok(generics)
 }
 
-/// What is asked of the fields' types: once for both traits, so that rustc tells once what is wrong.
+/// What is asked of the fields' types: once for both traits, so that rustc tells once what is
+/// wrong.
 struct Asked {
     /// Parameters and conditions of `Shared` and of `DeviceType`.
     shared: Generics,
@@ -188,8 +190,8 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
             };
         }
         #[diagnostic::do_not_recommend]
-        // SAFETY: `bits` does not compile but for these fields, zero bytes of which are values. It is `IN_MEMORY` if
-        // they follow each other as in the description, without padding.
+        // SAFETY: `bits` does not compile but for these fields, zero bytes of which are values. It
+        // is `IN_MEMORY` if they follow each other as in the description, without padding.
         unsafe impl #params ::folio::ir::device::Shared for #name #arguments #described {
             const IN_MEMORY: bool = {
                 let (mut #fits, mut #end) = (true, 0);

@@ -104,8 +104,8 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     } else {
         quote! {
             for __row in __launch.rows(__block) {
-                // Copies whose addresses nobody knows: so what lanes take cannot change them, and they stay
-                // in registers also where not all that made them was inlined.
+                // Copies whose addresses nobody knows: so what lanes take cannot change them, and
+                // they stay in registers also where not all that made them was inlined.
                 #(let #views = #views;)*
                 #(#open)*
                 ::folio::ir::device::Row::each(&__row, |__grid, __number| { #(#begin)* #body; #(#end)* });
@@ -118,13 +118,15 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
         #(#counted)*
         // SAFETY: the caller's promise: in this mode, nothing is unproved.
         let __proof = unsafe { ::folio::ir::device::Proof::<__M>::new() };
-        // SAFETY: the caller computes each position once; numbers are of the rows that reductions were opened for.
+        // SAFETY: the caller computes each position once; numbers are of the rows that reductions
+        // were opened for.
         unsafe { #each };
         #(::folio::ir::device::Tallied::close(#tallies);)*
     }
 }
 
-/// The body of a kernel that has a form for strips of items: the loop over them, which are of this block.
+/// The body of a kernel that has a form for strips of items: the loop over them, which are of this
+/// block.
 pub(crate) fn strips(signature: &Signature, strips: &Strips, block: &Ident) -> TokenStream {
     let rank = signature.rank();
     let Strips { strip, kept, each, .. } = strips;

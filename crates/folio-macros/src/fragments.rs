@@ -1,6 +1,6 @@
-//! Fragments of `macro_rules!`: what stands for `$e:expr` or `$t:ty` comes in groups without delimiters, which
-//! are there to keep an expression together. Where nothing needs that they are opened, so that the rest of the
-//! macro sees what the user wrote.
+//! Fragments of `macro_rules!`: what stands for `$e:expr` or `$t:ty` comes in groups without
+//! delimiters, which are there to keep an expression together. Where nothing needs that they are
+//! opened, so that the rest of the macro sees what the user wrote.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Type;
@@ -51,8 +51,8 @@ fn ends(after: &[TokenTree]) -> bool {
     }
 }
 
-/// It holds together by itself: a token, a path, a type, a visibility, a number with its sign unless something is
-/// done with that.
+/// It holds together by itself: a token, a path, a type, a visibility, a number with its sign
+/// unless something is done with that.
 fn is_one(tokens: &TokenStream, after: &[TokenTree]) -> bool {
     let all: Vec<_> = tokens.clone().into_iter().collect();
     match &*all {

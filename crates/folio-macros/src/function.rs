@@ -443,8 +443,8 @@ impl Signature {
         quote!(#(let mut #mutable = #mutable;)*)
     }
 
-    /// The body of the Rust form: it runs, or tells its types. Those are asked for behind what they follow from: asked
-    /// for before, each waits, and rustc looks at all that wait again and again.
+    /// The body of the Rust form: it runs, or tells its types. Those are asked for behind what they
+    /// follow from: asked for before, each waits, and rustc looks at all that wait again and again.
     pub fn body(&self, walk: &Walk, output: &ReturnType, native: &TokenStream) -> TokenStream {
         let entries = self.parameters.iter().map(Parameter::entry);
         let result = match output {
@@ -537,8 +537,8 @@ impl Signature {
         };
         let call = self.call(function);
         quote! {
-            // SAFETY: the Rust form and the tree come from one walk over one body; views stay within
-            // their memory.
+            // SAFETY: the Rust form and the tree come from one walk over one body; views stay
+            // within their memory.
             unsafe impl #params ::folio::ir::device::Kernel for #name #arguments #conditions {
                 const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
                 fn code() -> &'static ::folio::ir::device::Built {
@@ -646,8 +646,8 @@ impl Signature {
         };
         let (passed, lent_to) =
             (passed(&quote!(::folio::KernelCall)), passed(&quote!(::folio::HostCall)));
-        // Where rustc has nowhere to put a type parameter it proposes none for an unknown type: then what it says here
-        // is what it says everywhere, once.
+        // Where rustc has nowhere to put a type parameter it proposes none for an unknown type:
+        // then what it says here is what it says everywhere, once.
         let own = match function.sig.generics.params.is_empty() {
             true => quote!(<>),
             false => quote!(#params),

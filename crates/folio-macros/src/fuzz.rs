@@ -1,5 +1,5 @@
-//! The macro never panics: kernels, mutated token by token, are expanded; what comes out is Rust, with errors
-//! or without (KRN-06).
+//! The macro never panics: kernels, mutated token by token, are expanded; what comes out is Rust,
+//! with errors or without (KRN-06).
 
 use crate::function::{Kind, expand};
 use proc_macro2::{Group, TokenStream, TokenTree};
@@ -38,7 +38,8 @@ const CORPUS: &[&str] = &[
         let v = vec![1, 2]; for e in v.iter() { let _ = x as _; } async { }; const { 5 }; struct Inner; x.0.f()()[1] = 'c';
         while let Some(_) = r {} let Some(y) = z else { return }; assert_eq!(1, 2); a..b; ..; r#type.r#fn();
     }",
-    // Loops with the same ends for all items, which have a form for strips, and indices with known ends.
+    // Loops with the same ends for all items, which have a form for strips, and indices with known
+    // ends.
     "fn bodies(i: Item, x: In<Vec3>, m: In<f32, 2>, y: Out<f32>) {
         let me = x[i]; let n = x.len(); let k = i.index(); let mut sum = 0.0;
         for j in 0..n { let by = x[j].x - me.x; sum += by * m[(k, j)]; for c in 1..m.shape()[1] { sum -= m[(k, c - 1)]; } }
@@ -107,7 +108,8 @@ fn flat(tokens: TokenStream, all: &mut Vec<TokenTree>) {
     }
 }
 
-/// The same with about one token in `rarity` dropped, doubled, swapped with its neighbour, or replaced.
+/// The same with about one token in `rarity` dropped, doubled, swapped with its neighbour, or
+/// replaced.
 fn mutated(tokens: TokenStream, pool: &[TokenTree], rarity: usize, rng: &mut Rng) -> TokenStream {
     let mut all: Vec<TokenTree> = vec![];
     for token in tokens {
@@ -243,7 +245,8 @@ fn attributes_within_are_refused() {
     }
 }
 
-/// Lanes copy all of a variable that they keep. An array is left to the items, unless it is in registers.
+/// Lanes copy all of a variable that they keep. An array is left to the items, unless it is in
+/// registers.
 #[test]
 fn arrays_in_memory_have_no_strips() {
     let strips = |body: &str| {

@@ -1,13 +1,15 @@
-//! Names that the macro's own output has. Rust's hygiene keeps variables apart, and neither types nor modules; and a user's
-//! body stands in their scope. By such a name a constant could have one value where an index is looked at for a block,
-//! and another where it is used. So what users write does not have these names.
+//! Names that the macro's own output has. Rust's hygiene keeps variables apart, and neither types
+//! nor modules; and a user's body stands in their scope. By such a name a constant could have one
+//! value where an index is looked at for a block, and another where it is used. So what users write
+//! does not have these names.
 
 use crate::errors::Errors;
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 
-/// Types and modules that are visible in what users write: the mode, what tables are made of, ends, and what is called.
+/// Types and modules that are visible in what users write: the mode, what tables are made of, ends,
+/// and what is called.
 const OWN: [&str; 4] = ["__M", "__s", "__Ends", "__callee"];
 
 /// Refuses the macro's names in what a user has written, each once.
@@ -27,8 +29,8 @@ pub fn refuse(tokens: TokenStream, found: &mut HashSet<String>, errors: &mut Err
     }
 }
 
-/// What this type or path means is not written here: a macro writes it, perhaps with the macro's names, or rustc infers it
-/// from what is around.
+/// What this type or path means is not written here: a macro writes it, perhaps with the macro's
+/// names, or rustc infers it from what is around.
 pub fn is_open(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Punct(mark) => mark.as_char() == '!',

@@ -1,6 +1,6 @@
-//! Whether each path of a kernel writes its `Out`s, as far as its syntax tells. `folio_kernel::outputs` shows it of
-//! the IR, when a kernel is first used. What is surely refused there is told here, where it is compiled, at the path
-//! that does not write.
+//! Whether each path of a kernel writes its `Out`s, as far as its syntax tells.
+//! `folio_kernel::outputs` shows it of the IR, when a kernel is first used. What is surely refused
+//! there is told here, where it is compiled, at the path that does not write.
 
 use crate::errors::Errors;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};

@@ -101,7 +101,8 @@ pub struct Grid {
     pub own: bool,
 }
 
-/// Of this type, if it is one. Elements that are no numbers may have an index of their own: `x[i][0]`.
+/// Of this type, if it is one. Elements that are no numbers may have an index of their own:
+/// `x[i][0]`.
 pub fn grid_of(ty: &Type) -> Option<Grid> {
     let Type::Path(path) = ty else { return None };
     let PathArguments::AngleBracketed(list) = &path.path.segments.last()?.arguments else {
@@ -144,8 +145,9 @@ impl Parameter {
         }
     }
 
-    /// The type of an item or group of the rank that was read, whatever the user's name for it means: what is given
-    /// for it where the body is probed is of the user's, so rustc says where the two differ.
+    /// The type of an item or group of the rank that was read, whatever the user's name for it
+    /// means: what is given for it where the body is probed is of the user's, so rustc says where
+    /// the two differ.
     fn place(&self) -> TokenStream {
         let (name, rank) = match self.role {
             Role::Item(rank) => (quote!(Item), usize::from(rank)),
@@ -180,8 +182,8 @@ impl Parameter {
             Role::Item(_) | Role::Group(_) => {
                 let at = Span::mixed_site().located_at(ty.span());
                 quote_spanned! {at=>
-                    // SAFETY: zero bytes are an item or a group, and it computes nothing. That it is one is
-                    // what rustc finds where it is given to the body.
+                    // SAFETY: zero bytes are an item or a group, and it computes nothing. That it
+                    // is one is what rustc finds where it is given to the body.
                     unsafe { ::core::mem::zeroed::<#ty>() }
                 }
             }

@@ -55,7 +55,8 @@ impl Scopes {
         }
     }
 
-    /// The number of the variable with this name: of those that come from the same macro, if there are any.
+    /// The number of the variable with this name: of those that come from the same macro, if there
+    /// are any.
     pub fn find(&self, name: &Ident) -> Option<u16> {
         let of = context(name);
         let same = self.named(name).find(|(have, _)| context(have) == of);
@@ -75,7 +76,8 @@ impl Scopes {
         all.find(|(_, at)| *at == number).map(|(name, _)| name)
     }
 
-    /// Rustc finds the same variable for sure: all of this name come from the same macro as the name.
+    /// Rustc finds the same variable for sure: all of this name come from the same macro as the
+    /// name.
     pub fn is_plain(&self, name: &Ident) -> bool {
         let of = context(name);
         of.is_some() && self.named(name).all(|(have, _)| context(have) == of)
@@ -109,8 +111,8 @@ pub fn same(a: &Ident, b: &Ident) -> bool {
     a.unraw() == b.unraw() && context(a) == context(b)
 }
 
-/// What macro a name comes from. There is no other way to ask than what a span prints, `#0 bytes(3..4)`. Outside of
-/// rustc spans print none: in tests all names come from one.
+/// What macro a name comes from. There is no other way to ask than what a span prints,
+/// `#0 bytes(3..4)`. Outside of rustc spans print none: in tests all names come from one.
 pub fn context(name: &Ident) -> Option<String> {
     if cfg!(test) {
         return Some(String::new());

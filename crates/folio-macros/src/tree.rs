@@ -1,5 +1,6 @@
-//! A body in words, which `folio_kernel::source` reads again: what a node is made of, then its name and what else it
-//! has. As a text, since rustc takes longer to check nested values than all else that is written here.
+//! A body in words, which `folio_kernel::source` reads again: what a node is made of, then its name
+//! and what else it has. As a text, since rustc takes longer to check nested values than all else
+//! that is written here.
 
 use std::fmt::{Display, Write};
 

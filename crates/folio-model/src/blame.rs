@@ -1,6 +1,6 @@
 //! By which names things may fail where one call of a backend has: the device that it happened to,
-//! what was done there, and the command or buffer for which that was. Without planned failures nothing
-//! else fails in such a program.
+//! what was done there, and the command or buffer for which that was. Without planned failures
+//! nothing else fails in such a program.
 
 use crate::program::{Action, Memory, Program, What};
 use crate::run::{Outcome, Record};
@@ -17,7 +17,8 @@ struct Blame<'a> {
     device: String,
 }
 
-/// Says which error has a wrong name, if one has. The fault happened in this backend of the program.
+/// Says which error has a wrong name, if one has. The fault happened in this backend of the
+/// program.
 pub fn check(
     program: &Program,
     backend: usize,

@@ -1,5 +1,5 @@
-//! What occurs in programs that were run: a suite of which some kind of thing has never occurred has
-//! not tested it.
+//! What occurs in programs that were run: a suite of which some kind of thing has never occurred
+//! has not tested it.
 
 use crate::order::Order;
 use crate::program::{Action, Memory, Mode, Program, Step, View, What};

@@ -1,9 +1,10 @@
-//! What kernels of programs compute, as kernel functions: for devices that load kernels. They do what
-//! the closures of [`crate::typed`] do, written once more, since the oracle must not depend on what is tested.
+//! What kernels of programs compute, as kernel functions: for devices that load kernels. They do
+//! what the closures of [`crate::typed`] do, written once more, since the oracle must not depend on
+//! what is tested.
 //!
-//! Everything has three dimensions, and two inputs; those that a program does not have are empty. So
-//! there are ten kernels: for each element type, one or two views that are written, each an `Out` or
-//! an `InOut`.
+//! Everything has three dimensions, and two inputs; those that a program does not have are empty.
+//! So there are ten kernels: for each element type, one or two views that are written, each an
+//! `Out` or an `InOut`.
 
 use crate::compute;
 use crate::handle::{Elem, Handle, slice, slice_mut};
@@ -143,8 +144,9 @@ macro_rules! launches {
 launches!(u32: out_u32 inout_u32 outs_u32 mixed_u32 inouts_u32);
 launches!(u64: out_u64 inout_u64 outs_u64 mixed_u64 inouts_u64);
 
-/// Changes what a kernel of a program does to what kernel functions can: they access what is written at
-/// their items only, discard what every item writes, and nothing if there is no item. Outs come first.
+/// Changes what a kernel of a program does to what kernel functions can: they access what is
+/// written at their items only, discard what every item writes, and nothing if there is no item.
+/// Outs come first.
 pub fn fit(accesses: &mut [Access], range: Dims, skip: Skip) {
     for access in &mut *accesses {
         let part = &mut access.view.part;

@@ -3,13 +3,16 @@
 //!
 //! A [`program::Program`] is plain data. [`generate`] makes one from a seed, [`run`] gives it to a
 //! runtime and records everything that can be seen, [`oracle`] replays the record one step after
-//! another and says where it is wrong, [`blame`] says by which names a fault may be told, [`shrink`] makes a wrong program small. [`order`] knows which
-//! steps are over before which, since raw memory is ordered by what programs say and by nothing
-//! else; [`features`] counts what programs were made of. Devices are simulated ones, CPUs, and those of the
-//! [`machine`]; where one runs no closures, kernels are [`functions`]. Nothing here depends on time, but for the
-//! patience after which a program counts as hanging.
+//! another and says where it is wrong, [`blame`] says by which names a fault may be told,
+//! [`shrink`] makes a wrong program small. [`order`] knows which steps are over before which, since
+//! raw memory is ordered by what programs say and by nothing else; [`features`] counts what
+//! programs were made of. Devices are simulated ones, CPUs, and those of the [`machine`]; where one
+//! runs no closures, kernels are [`functions`]. Nothing here depends on time, but for the patience
+//! after which a program counts as hanging.
 //!
-//! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random ones as Rust source, and [`exact`] is what functions are measured by. [`compilers`] are those of the machine.
+//! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random
+//! ones as Rust source, and [`exact`] is what functions are measured by. [`compilers`] are those of
+//! the machine.
 
 pub mod blame;
 pub mod compilers;

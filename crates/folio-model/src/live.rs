@@ -1,5 +1,5 @@
-//! The memory of devices that is out, whoever has it: watched under everything else that is around a
-//! backend, so that it can be asked for when the runtime is gone.
+//! The memory of devices that is out, whoever has it: watched under everything else that is around
+//! a backend, so that it can be asked for when the runtime is gone.
 
 use folio_core::hal::{AllocReq, Allocation, Backend, HalError};
 use folio_layers::{DeviceRef, Hooks, Layer};

@@ -87,8 +87,8 @@ pub struct Order {
     flow: HashMap<u32, Steps>,
     /// Known to have ended well.
     well: Steps,
-    /// Whether raw commands may use it: of a command, known to the runtime, that was to write all of
-    /// it, the failure must be theirs, since the runtime zeroes what it should have written.
+    /// Whether raw commands may use it: of a command, known to the runtime, that was to write all
+    /// of it, the failure must be theirs, since the runtime zeroes what it should have written.
     ready: Vec<Ready>,
     /// Held by guards of the host.
     held: Vec<usize>,

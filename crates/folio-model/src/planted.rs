@@ -68,8 +68,8 @@ impl Wrap for Planted {
             Bug::ScopeThatDoesNotWait => InEngine::ScopeWait,
             _ => return builder,
         };
-        // SAFETY: kernels of the programs make no reference to an element that outlasts an expression, and what
-        // scopes have lent stays where it is (`leaves_scopes_early`).
+        // SAFETY: kernels of the programs make no reference to an element that outlasts an
+        // expression, and what scopes have lent stays where it is (`leaves_scopes_early`).
         unsafe { builder.plant(bug) }
     }
 
@@ -136,9 +136,9 @@ impl Hook {
     }
 }
 
-// SAFETY: it breaks the contract on purpose, over simulated devices and the CPU backend, whose memory
-// is the host's and stays allocated, or by copies that are left out; the bugs show as wrong values there, and as
-// violations.
+// SAFETY: it breaks the contract on purpose, over simulated devices and the CPU backend, whose
+// memory is the host's and stays allocated, or by copies that are left out; the bugs show as wrong
+// values there, and as violations.
 unsafe impl Hooks for Hook {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         let mut made = device.inner.usm().alloc(req)?;

@@ -1,6 +1,7 @@
-//! Emitted C against the interpreter: random kernels in OpenCL C run on a device (PoCL will do) and give
-//! the same bits, functions are within their limits, and the same kernels in CUDA C++ compile (KRN-01). On GPUs they
-//! run by way of the backends, which are held against the interpreter in the same way.
+//! Emitted C against the interpreter: random kernels in OpenCL C run on a device (PoCL will do) and
+//! give the same bits, functions are within their limits, and the same kernels in CUDA C++ compile
+//! (KRN-01). On GPUs they run by way of the backends, which are held against the interpreter in the
+//! same way.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 #[path = "emit/backend.rs"]
@@ -74,8 +75,9 @@ fn suite_emit_opencl() {
     assert!(done < 100 || abreast >= done / 50, "{abreast} of {done}");
 }
 
-/// The device computes what the interpreter does: with checks, without where none are needed, and with
-/// several items for each thread, a block's width apart or next to each other: whether it had the last.
+/// The device computes what the interpreter does: with checks, without where none are needed, and
+/// with several items for each thread, a block's width apart or next to each other: whether it had
+/// the last.
 fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<bool, String> {
     exact(&mut case.kernel);
     let mut args = case.args.clone();
@@ -119,7 +121,8 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<bool, String> {
     Ok(shared)
 }
 
-/// The machine computes what the interpreter does: with tests of indices, and without where none are needed.
+/// The machine computes what the interpreter does: with tests of indices, and without where none
+/// are needed.
 fn agrees_with(machine: &Machine, seed: u64) -> Result<(), String> {
     let mut case = generate(seed).map_err(|error| error.to_string())?;
     exact(&mut case.kernel);
@@ -153,7 +156,8 @@ fn kernels_on(name: &str, gpus: &[(&dyn Backend, usize)]) {
     });
 }
 
-/// KRN-01: as the OpenCL backend launches them, where memory has addresses and where it has none, and as on GPUs.
+/// KRN-01: as the OpenCL backend launches them, where memory has addresses and where it has none,
+/// and as on GPUs.
 #[test]
 fn suite_kernels_opencl() {
     let backends = [
@@ -401,7 +405,8 @@ fn distance(a: f32, b: f32) -> u64 {
     }
 }
 
-/// KRN-01: what compilers compute is what the interpreter does; functions of semantics 5.8 nearly so.
+/// KRN-01: what compilers compute is what the interpreter does; functions of semantics 5.8 nearly
+/// so.
 #[test]
 fn compile_constants_opencl() {
     let opened = Machine::open(&OpenClBackend::new().cache(Cache::off()), 0);

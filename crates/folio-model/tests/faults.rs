@@ -1,7 +1,7 @@
 //! Each call of a backend may fail, at once or later, or take its device with it (ERR-01 to
-//! ERR-04): errors are typed and name the device, what was done there and for whom, nothing leaks, nothing hangs, each failure is
-//! told once, what does not depend on it is right, and memory that failure left without contents, or
-//! what was computed of that, is shown nowhere (BUF-07).
+//! ERR-04): errors are typed and name the device, what was done there and for whom, nothing leaks,
+//! nothing hangs, each failure is told once, what does not depend on it is right, and memory that
+//! failure left without contents, or what was computed of that, is shown nowhere (BUF-07).
 //!
 //! Within a time, each case is a program with one fault; in a soak, a program with each in turn.
 

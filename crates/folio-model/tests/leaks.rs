@@ -1,6 +1,6 @@
-//! ERR-02: a program of which a call of a backend fails leaves nothing on the host either: no staging, no
-//! temporaries, no records; also if the runtime is dropped at once. Simulated devices and CPUs keep their memory there,
-//! too.
+//! ERR-02: a program of which a call of a backend fails leaves nothing on the host either: no
+//! staging, no temporaries, no records; also if the runtime is dropped at once. Simulated devices
+//! and CPUs keep their memory there, too.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_model::faulty;
@@ -38,8 +38,8 @@ fn in_use() -> isize {
     IN_USE.load(Ordering::Relaxed)
 }
 
-/// Whether more is in use after each of some runs. What is made once and kept, by threads or in statics,
-/// comes in the first of them; threads that end are given some time.
+/// Whether more is in use after each of some runs. What is made once and kept, by threads or in
+/// statics, comes in the first of them; threads that end are given some time.
 fn leaks(patience: Duration, run: impl Fn()) -> bool {
     (0..6).all(|_| {
         let before = in_use();

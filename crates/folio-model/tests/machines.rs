@@ -1,4 +1,5 @@
-//! Random programs, and faults, on the devices of this machine: alone, and beside a CPU in one runtime.
+//! Random programs, and faults, on the devices of this machine: alone, and beside a CPU in one
+//! runtime.
 //!
 //! Where there is a GPU:
 //! `FOLIO_BUDGET_PROGRAMS_CUDA_SECS=60 FOLIO_BUDGET_FAULTS_CUDA_SECS=60

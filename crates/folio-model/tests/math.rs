@@ -224,8 +224,8 @@ fn functions_of_two_keep_their_limits() {
     }
 }
 
-/// How far an `f32` result is from what `f64` gives, in units of its last place. Without branches, since this is
-/// done very often.
+/// How far an `f32` result is from what `f64` gives, in units of its last place. Without branches,
+/// since this is done very often.
 #[inline(always)]
 fn error_to_double(result: f32, double: f64) -> f64 {
     let end = 2f64.powi(128);
@@ -258,8 +258,8 @@ fn block(first: u32, single: impl Fn(f32) -> f32, double: impl Fn(f64) -> f64) -
     worst
 }
 
-/// All functions of one `f32`, for all `f32`, against those of `f64`: BLOCKS cases for each. They take turns, and
-/// the blocks of a function come in an order that spreads over all sizes.
+/// All functions of one `f32`, for all `f32`, against those of `f64`: BLOCKS cases for each. They
+/// take turns, and the blocks of a function come in an order that spreads over all sizes.
 #[test]
 fn suite_math() {
     let budget = Budget::of("MATH");

@@ -1,5 +1,5 @@
-//! A kernel's names mean in its IR what they mean in Rust, and to what is proved of its indices, also where the user
-//! has others that read the same (KRN-01, KRN-06).
+//! A kernel's names mean in its IR what they mean in Rust, and to what is proved of its indices,
+//! also where the user has others that read the same (KRN-01, KRN-06).
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::prelude::*;

@@ -122,8 +122,8 @@ fn planted_scope_that_does_not_wait_is_caught() {
     caught(Bug::ScopeThatDoesNotWait, Target::Sim, 0, wrong_value);
 }
 
-/// ERR-01: whenever the failure of a fault has a wrong name of this kind, that is found, and nothing is
-/// found where it has none.
+/// ERR-01: whenever the failure of a fault has a wrong name of this kind, that is found, and
+/// nothing is found where it has none.
 fn is_named(name: Misnamed) {
     let mut lies = 0;
     for seed in 1..=12 {

@@ -1,5 +1,6 @@
-//! Random kernels as Rust source: what rustc makes of them with and without optimisation, with every
-//! instruction set, and what the interpreter makes of their IR are the same (KRN-01, KRN-04; semantics 12.2).
+//! Random kernels as Rust source: what rustc makes of them with and without optimisation, with
+//! every instruction set, and what the interpreter makes of their IR are the same (KRN-01, KRN-04;
+//! semantics 12.2).
 #![allow(clippy::panic, reason = "tests")]
 
 use folio_model::source::{generate, program};
@@ -185,7 +186,8 @@ fn random_source_has_all_kinds_of_things() {
         "T::lit(",
         "let s0 = ",
         "for s0 in 0..",
-        // Names that are one part or another, right sides that wait, ranges to the end of a type, hidden views.
+        // Names that are one part or another, right sides that wait, ranges to the end of a type,
+        // hidden views.
         "..=9, ",
         " == 0",
         ".rem_euclid(",

@@ -19,7 +19,8 @@ fn assembly() -> String {
     std::fs::read_to_string(out).unwrap()
 }
 
-/// The code of a kernel's loop over items for an instruction set: in the interior, if it has a border.
+/// The code of a kernel's loop over items for an instruction set: in the interior, if it has a
+/// border.
 fn code<'a>(assembly: &'a str, kernel: &str, set: &str) -> impl Iterator<Item = &'a str> {
     let interior = if BORDERED.contains(&kernel) { "Kb1_" } else { "Kb0_" };
     let set = format!("8versions{}{set}", set.len());

@@ -1,5 +1,5 @@
-//! A kernel in OpenCL C, and commands by OpenCL's own functions, over Folio's buffers. Without a device it says
-//! why there is none.
+//! A kernel in OpenCL C, and commands by OpenCL's own functions, over Folio's buffers. Without a
+//! device it says why there is none.
 
 use folio_core::{OpaqueArg, Runtime, Source};
 use folio_opencl::{Native, OpenClBackend};

@@ -1,8 +1,9 @@
 //! OpenCL's functions and objects, as little of them as this backend needs.
 //!
 //! The loader is opened when something is first asked of it, so that a program starts on machines
-//! without one. Objects release themselves; OpenCL counts references, so commands under way keep what
-//! they use (but not shared virtual memory), and any thread may use any object (of kernels' arguments see `module`).
+//! without one. Objects release themselves; OpenCL counts references, so commands under way keep
+//! what they use (but not shared virtual memory), and any thread may use any object (of kernels'
+//! arguments see `module`).
 
 use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
@@ -51,14 +52,14 @@ pub(crate) fn check(what: &str, status: cl_int) -> Result<(), HalError> {
     Err(HalError::new(kind, format!("{what}: {text} ({status})")))
 }
 
-/// Whether the driver refuses something only for as long as the host's memory is short. Of what it refuses for
-/// another reason on a device that is lost, there is nothing to expect any more.
+/// Whether the driver refuses something only for as long as the host's memory is short. Of what it
+/// refuses for another reason on a device that is lost, there is nothing to expect any more.
 pub(crate) fn is_short(refused: &HalError) -> bool {
     matches!(refused.kind, HalErrorKind::OutOfMemory { .. })
 }
 
-/// Does nothing. `cl3` has OpenCL's functions as safe ones, which they are not: with this in each call, each call
-/// is in an unsafe block that says why it is right.
+/// Does nothing. `cl3` has OpenCL's functions as safe ones, which they are not: with this in each
+/// call, each call is in an unsafe block that says why it is right.
 pub(crate) const unsafe fn foreign() {}
 
 /// Nothing but tests keeps a function from being called.
@@ -93,8 +94,8 @@ pub(crate) use run;
 /// Memory that has been given back, which is counted before it happens.
 static GONE: AtomicU64 = AtomicU64::new(0);
 
-/// While this stays what it is, buffers of one name are one buffer, and memory at one address is one memory: drivers
-/// use names and addresses again.
+/// While this stays what it is, buffers of one name are one buffer, and memory at one address is
+/// one memory: drivers use names and addresses again.
 pub(crate) fn memory_gone() -> u64 {
     GONE.load(Ordering::Relaxed)
 }
@@ -193,7 +194,8 @@ impl Queue {
         Ok(Event(event))
     }
 
-    /// What comes later waits for these events, of commands that are on their way: here, if the queue cannot.
+    /// What comes later waits for these events, of commands that are on their way: here, if the
+    /// queue cannot.
     pub(crate) fn waits_for(&self, events: &[Arc<Event>]) {
         if !events.is_empty() && self.try_waits_for(events).is_err() {
             events.iter().for_each(|event| event.wait_over());
@@ -235,8 +237,8 @@ impl Buffer {
     /// Memory as the flags say, which may be over memory that is there.
     ///
     /// # Safety
-    /// If the flags say so, `at` leads to so many bytes, which are copied in the call, or live as long as
-    /// the buffer and the commands that use it.
+    /// If the flags say so, `at` leads to so many bytes, which are copied in the call, or live as
+    /// long as the buffer and the commands that use it.
     pub(crate) unsafe fn over(
         context: &Context,
         flags: cl_mem_flags,
@@ -250,8 +252,8 @@ impl Buffer {
         Ok(Buffer(made))
     }
 
-    /// A part of it, of so many bytes from a place on that is aligned as the device says. Kernels may do with it what
-    /// they may with the whole.
+    /// A part of it, of so many bytes from a place on that is aligned as the device says. Kernels
+    /// may do with it what they may with the whole.
     pub(crate) fn part(&self, origin: usize, size: usize) -> Result<Buffer, HalError> {
         // SAFETY: a live buffer.
         if unsafe { ask(self.0, CL_MEM_ASSOCIATED_MEMOBJECT) }? != 0 {
@@ -318,7 +320,8 @@ impl Event {
         Ok(status)
     }
 
-    /// Whether the command has ended; the error of one that failed. A driver that cannot say it now says it later.
+    /// Whether the command has ended; the error of one that failed. A driver that cannot say it now
+    /// says it later.
     pub(crate) fn ended(&self) -> Result<bool, HalError> {
         let status = match self.status() {
             Err(error) if is_short(&error) => return Ok(false),
@@ -330,8 +333,8 @@ impl Event {
         Ok(status == CL_COMPLETE)
     }
 
-    /// Whether the command touches nothing any more: it has ended or failed, or the driver, which does not say how far
-    /// it is, does not wait for it either.
+    /// Whether the command touches nothing any more: it has ended or failed, or the driver, which
+    /// does not say how far it is, does not wait for it either.
     pub(crate) fn is_over(&self) -> bool {
         match self.status() {
             Ok(status) => status <= CL_COMPLETE,

@@ -97,7 +97,8 @@ impl<T> Kernels<T> {
         let Some(place) = self.place(number) else { return };
         let at = place.swap(std::ptr::null_mut(), Ordering::AcqRel);
         if !at.is_null() {
-            // SAFETY: `add` made it from a box, and the swap has taken it once; the caller's promise.
+            // SAFETY: `add` made it from a box, and the swap has taken it once; the caller's
+            // promise.
             drop(unsafe { Box::from_raw(at) });
         }
     }
@@ -113,8 +114,9 @@ impl<T> Drop for Kernels<T> {
 }
 
 impl Core {
-    /// Kernels are given addresses, of words as well, where all devices of the context are CPUs that reach the
-    /// host's memory: PoCL copies words by value for each launch, and keeps account of buffers.
+    /// Kernels are given addresses, of words as well, where all devices of the context are CPUs
+    /// that reach the host's memory: PoCL copies words by value for each launch, and keeps account
+    /// of buffers.
     pub(crate) fn has_addresses(&self) -> bool {
         self.shared.cpus && self.cut == Cut::Cpu && self.svm == Svm::Fine
     }

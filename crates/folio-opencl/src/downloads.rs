@@ -1,8 +1,8 @@
 //! Memory of the host that commands are about to write.
 //!
-//! A driver may read what is uploaded when it is told to, or any time until that has ended: OpenCL does not let
-//! the memory change in between, and NVIDIA's driver (580) reads little of it at once. So what a download is
-//! still to write is uploaded once it has.
+//! A driver may read what is uploaded when it is told to, or any time until that has ended: OpenCL
+//! does not let the memory change in between, and NVIDIA's driver (580) reads little of it at once.
+//! So what a download is still to write is uploaded once it has.
 
 use crate::cl::Event;
 use folio_core::hal::{CopyRect, HostPtr, MemBase};
@@ -32,8 +32,8 @@ impl Downloads {
         all.push_back((to, written));
     }
 
-    /// Waits until nothing that was enqueued writes any more what a rectangle is copied from. Of a download that
-    /// fails its lane tells.
+    /// Waits until nothing that was enqueued writes any more what a rectangle is copied from. Of a
+    /// download that fails its lane tells.
     pub(crate) fn wait_before(&self, rect: &CopyRect) {
         if let MemBase::Host(HostPtr(base)) = rect.src.base {
             let start = base.addr() + rect.src.offset as usize;

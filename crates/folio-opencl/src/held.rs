@@ -1,10 +1,11 @@
-//! Launches that are ready to be enqueued. A lane collects a few and then gives them to the driver one right after
-//! the other: so the driver's code is run from warm caches, and ours as well; and the thread of a device that is a CPU
-//! finds the next kernel there, where it would otherwise sleep after each and be woken for the next. The first launch
-//! of a lane that is seen to have ended all is not held, and then two are, and four: it begins while those after it come.
+//! Launches that are ready to be enqueued. A lane collects a few and then gives them to the driver
+//! one right after the other: so the driver's code is run from warm caches, and ours as well; and
+//! the thread of a device that is a CPU finds the next kernel there, where it would otherwise sleep
+//! after each and be woken for the next. The first launch of a lane that is seen to have ended all
+//! is not held, and then two are, and four: it begins while those after it come.
 //!
-//! Whatever else is enqueued comes after them (`Commands`, `State::mark`, `State::flush`). What the driver refuses
-//! fails that launch, and is told when the lane looks how far it is.
+//! Whatever else is enqueued comes after them (`Commands`, `State::mark`, `State::flush`). What the
+//! driver refuses fails that launch, and is told when the lane looks how far it is.
 
 use crate::cl::{Buffer, Event, Queue};
 use crate::memory::{Pointer, with_room};
@@ -15,8 +16,8 @@ use std::mem::take;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-/// So many launches are enqueued together to a device that is a CPU, whose threads contend for locks with whoever
-/// enqueues.
+/// So many launches are enqueued together to a device that is a CPU, whose threads contend for
+/// locks with whoever enqueues.
 pub(crate) const MOST: usize = 64;
 /// The same of other devices: what they are stays in the caches.
 pub(crate) const FEW: usize = 16;
@@ -39,7 +40,8 @@ struct Launch {
     built: Arc<Built>,
     words: usize,
     pointers: usize,
-    /// Numbers that are too many for arguments by value. Goes when its commands have ended: they hold it.
+    /// Numbers that are too many for arguments by value. Goes when its commands have ended: they
+    /// hold it.
     _apart: Option<Buffer>,
     global: [usize; 3],
     local: [usize; 3],

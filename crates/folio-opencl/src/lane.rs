@@ -1,9 +1,10 @@
 //! A lane: an in-order queue, and what is known of how far it is.
 //!
-//! *Marks* are ticks with an event: those of copies and fills, those for which others are about to wait, and the tail
-//! when somebody asks for it, or has not asked for long. What commands still use of the host, and what
-//! nobody else keeps, stays with the mark that comes after them. A lane's state has a lock of its own, so that
-//! other lanes can take events from it; nobody holds two of them.
+//! *Marks* are ticks with an event: those of copies and fills, those for which others are about to
+//! wait, and the tail when somebody asks for it, or has not asked for long. What commands still use
+//! of the host, and what nobody else keeps, stays with the mark that comes after them. A lane's
+//! state has a lock of its own, so that other lanes can take events from it; nobody holds two of
+//! them.
 //!
 //! How far it is, and when a lost device's are over, is in `progress`.
 
@@ -29,13 +30,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Operations after which the tail is marked, so that what they use is given back. An event takes NVIDIA's
-/// driver twice as long as a launch.
+/// Operations after which the tail is marked, so that what they use is given back. An event takes
+/// NVIDIA's driver twice as long as a launch.
 const MARK_EVERY: u64 = 256;
 /// Operations after which whoever has handed them over looks how far the queue is.
 const LOOK_EVERY: u64 = 64;
-/// Operations after which the driver is to begin with those that are not held, on a lane on which some always are: nobody
-/// else says so while it is given one operation after the other.
+/// Operations after which the driver is to begin with those that are not held, on a lane on which
+/// some always are: nobody else says so while it is given one operation after the other.
 pub(crate) const FLUSH_EVERY: u64 = 256;
 /// Timestamps that are kept for [`Lane::timing`].
 const TIMINGS: usize = 4096;
@@ -98,14 +99,15 @@ pub(crate) struct OpenClLane {
     state: Mutex<State>,
     /// Everything up to here has ended, as far as seen.
     done: AtomicU64,
-    /// The last mark that the queue has been seen to have passed. It changes under the state's lock.
+    /// The last mark that the queue has been seen to have passed. It changes under the state's
+    /// lock.
     passed: AtomicU64,
     /// Ticks that waited for those of other lanes, rising. Nothing else is taken within it.
     waits: Mutex<VecDeque<Waited>>,
     /// Somebody is interested in what was issued up to here.
     wanted: AtomicU64,
-    /// Rising. Apart from the state, which whoever enqueues holds during the driver's calls, while these are asked
-    /// for under the engine's lock. Taken within the state, and nothing within it.
+    /// Rising. Apart from the state, which whoever enqueues holds during the driver's calls, while
+    /// these are asked for under the engine's lock. Taken within the state, and nothing within it.
     failures: Mutex<VecDeque<(Tick, HalError)>>,
 }
 
@@ -153,7 +155,8 @@ impl OpenClLane {
         self.lock().enqueue();
     }
 
-    /// Keeps a failure until its tick has ended. One that is the device's loss is told as such when that is over.
+    /// Keeps a failure until its tick has ended. One that is the device's loss is told as such when
+    /// that is over.
     fn fail(&self, mut failure: (Tick, HalError)) {
         if matches!(failure.1.kind, HalErrorKind::Lost) {
             self.core.lose(&failure.1);
@@ -164,7 +167,8 @@ impl OpenClLane {
         failures.insert(at, failure);
     }
 
-    /// The driver refuses what makes the lane go on: later, where it is short of memory, or for ever.
+    /// The driver refuses what makes the lane go on: later, where it is short of memory, or for
+    /// ever.
     fn refused(&self, error: &HalError) {
         if is_short(error) {
             std::thread::sleep(PAUSE);
@@ -185,8 +189,8 @@ impl OpenClLane {
         Ok(state.marks.back().map(|mark| mark.event.clone()))
     }
 
-    /// Marks what is issued, unless the device is lost: a lane that counts as over is given no more reads of what its
-    /// launches say.
+    /// Marks what is issued, unless the device is lost: a lane that counts as over is given no more
+    /// reads of what its launches say.
     fn mark(&self, state: &mut State) -> Result<(), HalError> {
         self.core.lost()?;
         state.mark(None)
@@ -213,10 +217,12 @@ impl OpenClLane {
         Ok(events)
     }
 
-    /// An event for a tick of another lane, which is on its way; none if that is over, or this lane does nothing more.
+    /// An event for a tick of another lane, which is on its way; none if that is over, or this lane
+    /// does nothing more.
     fn event_of(&self, other: &OpenClLane, tick: Tick) -> Option<Arc<Event>> {
         while self.core.lost().is_ok() {
-            // Whoever waits for a command that fails fails, too: the host waits for the rest of a lost device's.
+            // Whoever waits for a command that fails fails, too: the host waits for the rest of a
+            // lost device's.
             if !other.core.is_told() {
                 std::thread::sleep(PAUSE);
                 continue;
@@ -281,7 +287,8 @@ impl OpenClLane {
 }
 
 impl OpenClLane {
-    /// Calls a closure that enqueues commands, without the lane's lock. Their tick is issued after them.
+    /// Calls a closure that enqueues commands, without the lane's lock. Their tick is issued after
+    /// them.
     fn foreign(
         &self,
         head: &Head<'_>,
@@ -309,14 +316,16 @@ impl OpenClLane {
         Ok(())
     }
 
-    /// From here on commands have timestamps, with which all take longer (a twentieth of small ones, PoCL 3.1): on
-    /// another queue, which goes on where this one ends. If the driver refuses any of that, this one stays.
+    /// From here on commands have timestamps, with which all take longer (a twentieth of small
+    /// ones, PoCL 3.1): on another queue, which goes on where this one ends. If the driver refuses
+    /// any of that, this one stays.
     fn with_times(&self, state: &mut State) -> Result<(), HalError> {
         if state.times {
             return Ok(());
         }
         let queue = Queue::new(&self.core.shared.context, self.core.id.0, true)?;
-        // All that this queue has been given has a mark, since the next queue is the one that is asked how far it is.
+        // All that this queue has been given has a mark, since the next queue is the one that is
+        // asked how far it is.
         if state.issued > state.marked {
             self.mark(state)?;
         }
@@ -328,8 +337,8 @@ impl OpenClLane {
         Ok(())
     }
 
-    /// Enqueues what an operation waits for; the queue, and an event before what comes next if that is
-    /// timed.
+    /// Enqueues what an operation waits for; the queue, and an event before what comes next if that
+    /// is timed.
     fn behind_waits(
         &self,
         head: &Head<'_>,
@@ -363,8 +372,8 @@ impl State {
         Ok(())
     }
 
-    /// Marks the last tick, with an event of its own and nothing else: on a device that is lost nobody hears what
-    /// launches have said.
+    /// Marks the last tick, with an event of its own and nothing else: on a device that is lost
+    /// nobody hears what launches have said.
     fn mark_end(&mut self) -> Result<(), HalError> {
         self.enqueue();
         let event = Arc::new(self.queue.marker()?);
@@ -395,7 +404,8 @@ impl State {
 
     /// Marks the last tick, with its own event if it has one, or can have one.
     fn mark(&mut self, event: Option<Arc<Event>>) -> Result<(), HalError> {
-        // Where records are to be read, the event is that of the read, which comes after the launches.
+        // Where records are to be read, the event is that of the read, which comes after the
+        // launches.
         let told = event.is_none() && !self.verdicts.are_used();
         let last = self.held.enqueue(&self.queue, told).map(Arc::new);
         let event = event.or(last);
@@ -584,8 +594,9 @@ impl Drop for OpenClLane {
     fn drop(&mut self) {
         let gone = self.core.gone().is_err();
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // Commands that are under way write to what they were given, and to the devices' memory. Most end soon; what
-        // does not keeps all that for as long as the process. None is of a device that is gone.
+        // Commands that are under way write to what they were given, and to the devices' memory.
+        // Most end soon; what does not keeps all that for as long as the process. None is of a
+        // device that is gone.
         let over = gone || state.ends_within(LEAVING);
         if !over {
             self.core.shared.memory.stays();

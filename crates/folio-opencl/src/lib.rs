@@ -1,24 +1,27 @@
 //! OpenCL devices.
 //!
-//! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work` (copies and
-//! fills), `module` (kernels; `program`, how they are built; `threads`, how launches are cut; `reduce`, how
-//! reductions end; `verdict`, how they fail; `words`, where CPUs find what they are given), and `cl`, the driver's functions. Apart from those: `platform` (contexts),
-//! `pool` (memory that is kept), `downloads` (what uploads wait for). The loader is looked for when devices are; without
-//! one, or without a platform, there are no devices, and a reason.
+//! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
+//! (copies and fills), `module` (kernels; `program`, how they are built; `threads`, how launches
+//! are cut; `reduce`, how reductions end; `verdict`, how they fail; `words`, where CPUs find what
+//! they are given), and `cl`, the driver's functions. Apart from those: `platform` (contexts),
+//! `pool` (memory that is kept), `downloads` (what uploads wait for). The loader is looked for when
+//! devices are; without one, or without a platform, there are no devices, and a reason.
 //!
-//! * One context for each platform, so its devices' lanes wait for each other and reach each other's
-//!   memory.
-//! * A lane is an in-order queue. Its ticks are known by events of some of its commands: of copies and fills, of one
-//!   launch in many, and of the tail when somebody asks. Launches are `held` until they are several, or somebody waits.
-//! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices, and without
-//!   for launches that need none. What a launch did wrong is in a record, which is read with the
-//!   lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
-//! * A launch has at most 2^31 groups, of the kernel's or of our choice, since drivers count them in 32 bits: beyond
-//!   that it fails. On devices that are CPUs the variables of a group's items have 1 MiB together (semantics 2.4).
+//! * One context for each platform, so its devices' lanes wait for each other and reach each
+//!   other's memory.
+//! * A lane is an in-order queue. Its ticks are known by events of some of its commands: of copies
+//!   and fills, of one launch in many, and of the tail when somebody asks. Launches are `held`
+//!   until they are several, or somebody waits.
+//! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices,
+//!   and without for launches that need none. What a launch did wrong is in a record, which is read
+//!   with the lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
+//! * A launch has at most 2^31 groups, of the kernel's or of our choice, since drivers count them
+//!   in 32 bits: beyond that it fails. On devices that are CPUs the variables of a group's items
+//!   have 1 MiB together (semantics 2.4).
 //! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`].
-//! * Memory is a buffer; where the device has shared virtual memory, and a buffer over that is that memory, over
-//!   that, so that it has an address (on NVIDIA's devices only if you [say so](OpenClBackend::with_all_svm)). Host and
-//!   shared USM need the fine-grained kind.
+//! * Memory is a buffer; where the device has shared virtual memory, and a buffer over that is that
+//!   memory, over that, so that it has an address (on NVIDIA's devices only if you
+//!   [say so](OpenClBackend::with_all_svm)). Host and shared USM need the fine-grained kind.
 //!
 //! ```
 //! use folio_core::Runtime;
@@ -88,21 +91,23 @@ impl OpenClBackend {
         OpenClBackend { svm, all_svm: false, as_gpus: false, apart: false, limit, cache, found }
     }
 
-    /// As if no device had shared virtual memory: then memory has no addresses, and the host does not
-    /// reach any.
+    /// As if no device had shared virtual memory: then memory has no addresses, and the host does
+    /// not reach any.
     pub fn without_svm() -> OpenClBackend {
         OpenClBackend { svm: Svm::None, ..OpenClBackend::new() }
     }
 
-    /// As if no device had shared virtual memory that the host reaches: then memory of devices has addresses, and
-    /// there is no other. On NVIDIA's it has none, unless [`with_all_svm`](Self::with_all_svm) says so.
+    /// As if no device had shared virtual memory that the host reaches: then memory of devices has
+    /// addresses, and there is no other. On NVIDIA's it has none, unless
+    /// [`with_all_svm`](Self::with_all_svm) says so.
     pub fn without_fine_svm() -> OpenClBackend {
         OpenClBackend { svm: Svm::Coarse, ..OpenClBackend::new() }
     }
 
-    /// With shared virtual memory also on NVIDIA's devices, where memory has no addresses otherwise, since their driver
-    /// takes long to allocate it, and longer for launches over it; and does not keep it right where there are several
-    /// devices, which have none in either case, unless they are [`apart`](Self::apart).
+    /// With shared virtual memory also on NVIDIA's devices, where memory has no addresses
+    /// otherwise, since their driver takes long to allocate it, and longer for launches over it;
+    /// and does not keep it right where there are several devices, which have none in either case,
+    /// unless they are [`apart`](Self::apart).
     #[must_use]
     pub fn with_all_svm(self) -> OpenClBackend {
         OpenClBackend { all_svm: true, ..self }
@@ -114,14 +119,15 @@ impl OpenClBackend {
         OpenClBackend { as_gpus: true, ..self }
     }
 
-    /// As if each device were a platform of its own: with a context for each, so that copies between devices
-    /// go by way of the host.
+    /// As if each device were a platform of its own: with a context for each, so that copies
+    /// between devices go by way of the host.
     #[must_use]
     pub fn apart(self) -> OpenClBackend {
         OpenClBackend { apart: true, ..self }
     }
 
-    /// As if no device could do more than this. What a kernel needs beyond it is an error that names it.
+    /// As if no device could do more than this. What a kernel needs beyond it is an error that
+    /// names it.
     #[must_use]
     pub fn limited_to(self, limit: Capabilities) -> OpenClBackend {
         OpenClBackend { limit: Some(limit), ..self }

@@ -1,5 +1,5 @@
-//! Allocations: buffers, over shared virtual memory where the device has that. What is freed of the latter is kept for the
-//! next who asks ([`Pool`]).
+//! Allocations: buffers, over shared virtual memory where the device has that. What is freed of the
+//! latter is kept for the next who asks ([`Pool`]).
 
 use crate::cl::{Buffer, Context, Queue, call, is_short, memory_goes, memory_gone, run};
 use crate::device::Core;
@@ -97,8 +97,8 @@ unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
 
-/// NVIDIA's driver (580) loses its count of shared virtual memory when two threads ask for some at once:
-/// allocations fail, and commands of other queues go wrong from then on.
+/// NVIDIA's driver (580) loses its count of shared virtual memory when two threads ask for some at
+/// once: allocations fail, and commands of other queues go wrong from then on.
 static ONE_ALLOCATES: Mutex<()> = Mutex::new(());
 
 impl Region {
@@ -120,14 +120,14 @@ impl Drop for Region {
     fn drop(&mut self) {
         memory_goes();
         let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: allocated in this context, which outlives the memory (`Shared`); the engine frees what
-        // no operation uses any more, and a lane its own behind a mark.
+        // SAFETY: allocated in this context, which outlives the memory (`Shared`); the engine frees
+        // what no operation uses any more, and a lane its own behind a mark.
         let _ = unsafe { call!(clSVMFree(self.context, self.start)) };
     }
 }
 
-/// Whether a buffer over shared virtual memory is that memory. OpenCL means it so; on NVIDIA's driver (580) it
-/// is a copy, where a context has several devices.
+/// Whether a buffer over shared virtual memory is that memory. OpenCL means it so; on NVIDIA's
+/// driver (580) it is a copy, where a context has several devices.
 pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> bool {
     const ROOM: usize = 64;
     let look = || -> Result<bool, HalError> {
@@ -139,8 +139,8 @@ pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> b
         let shows = |value: u8| -> Result<bool, HalError> {
             let (mut seen, none) = ([0u8; ROOM], null());
             let (pattern, to) = ((&raw const value).cast::<c_void>(), seen.as_mut_ptr().cast());
-            // SAFETY: all of a live buffer, and of the memory; the pattern is copied in the call, and the
-            // second command has ended when it returns.
+            // SAFETY: all of a live buffer, and of the memory; the pattern is copied in the call,
+            // and the second command has ended when it returns.
             unsafe {
                 run!(clEnqueueFillBuffer(
                     queue.0,
@@ -223,8 +223,8 @@ impl State {
         found.ok_or_else(|| HalError::new(HalErrorKind::Driver, unknown()))
     }
 
-    /// What leads to an allocation: its address, if that is asked for and it has one. It lives as long as the launch that
-    /// is given it: the engine frees what no operation uses.
+    /// What leads to an allocation: its address, if that is asked for and it has one. It lives as
+    /// long as the launch that is given it: the engine frees what no operation uses.
     fn pointer(&self, handle: u64, address: bool) -> Result<Pointer, HalError> {
         #[cfg(test)]
         LOOKED_UP.set(LOOKED_UP.get() + 1);
@@ -243,7 +243,8 @@ thread_local! {
 /// How many allocations a lane remembers.
 const KNOWN: u64 = 64;
 
-/// What a lane's launches have been given, by the last digits of handles, so that it need not be looked up each time.
+/// What a lane's launches have been given, by the last digits of handles, so that it need not be
+/// looked up each time.
 #[derive(Debug)]
 pub(crate) struct Known {
     of: [Option<(u64, Pointer)>; KNOWN as usize],
@@ -258,7 +259,8 @@ impl Default for Known {
 }
 
 impl Known {
-    /// The memory of parameters, none where nothing is accessed; by addresses or by names, as all of a lane's launches.
+    /// The memory of parameters, none where nothing is accessed; by addresses or by names, as all
+    /// of a lane's launches.
     pub(crate) fn pointers(
         &mut self,
         memory: &Memory,
@@ -293,7 +295,8 @@ impl Memory {
         Memory(Mutex::default(), AtomicBool::new(false))
     }
 
-    /// Somebody has left while commands were under way: what there is stays for as long as the process.
+    /// Somebody has left while commands were under way: what there is stays for as long as the
+    /// process.
     pub(crate) fn stays(&self) {
         self.1.store(true, Ordering::Relaxed);
     }
@@ -338,8 +341,8 @@ impl Memory {
         if req.kind != AllocKind::Device && core.svm != Svm::Fine {
             return Err(HalError::unsupported("memory that host and device reach"));
         }
-        // Drivers align to what a type of OpenCL needs, at most; for more there must be room, or luck where there
-        // cannot be. Where memory has no addresses nobody sees how it is aligned.
+        // Drivers align to what a type of OpenCL needs, at most; for more there must be room, or
+        // luck where there cannot be. Where memory has no addresses nobody sees how it is aligned.
         let (room, most) = (req.size.saturating_add(req.align), core.info.caps.max_alloc);
         if req.size > most || room > core.info.memory {
             return Err(self.too_much(core, req));
@@ -371,7 +374,8 @@ impl Memory {
         })
     }
 
-    /// A buffer over the host's memory: mapped, it is there, and nowhere else (OpenCL's `CL_MEM_USE_HOST_PTR`).
+    /// A buffer over the host's memory: mapped, it is there, and nowhere else (OpenCL's
+    /// `CL_MEM_USE_HOST_PTR`).
     fn linked(&self, core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
         let unlinked = || HalError::unsupported("to link this memory");
         let align = core.info.caps.links.ok_or_else(unlinked)?;
@@ -497,8 +501,8 @@ fn over(core: &Core, req: &AllocReq<'_>, memory: RawMemory) -> Result<Block, Hal
         RawMemory::Address(address) if core.svm != Svm::None => {
             let at = std::ptr::with_exposed_provenance_mut(address as usize);
             let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
-            // SAFETY: so many bytes of the context's shared virtual memory, which whoever had this asked for
-            // keeps for as long as it is used.
+            // SAFETY: so many bytes of the context's shared virtual memory, which whoever had this
+            // asked for keeps for as long as it is used.
             (unsafe { Buffer::over(context, flags, size, at) }?, Some(address))
         }
         RawMemory::Object(object) => (Buffer::shared(context, object, size)?, None),
@@ -531,7 +535,8 @@ impl Block {
         }
         let beyond = |_| HalError::out_of_memory(req.size, 0, 0);
         let bytes = usize::try_from(req.size).map_err(beyond)?;
-        // SAFETY: without an address, nothing of anybody's; else so many bytes that live as long as the block.
+        // SAFETY: without an address, nothing of anybody's; else so many bytes that live as long as
+        // the block.
         let buffer = unsafe { Buffer::over(&core.shared.context, flags, bytes, at) }?;
         let address = svm.as_ref().map(|_| at.expose_provenance() as u64);
         let (device, kind, size) = (core.index, req.kind, req.size);

@@ -1,5 +1,5 @@
-//! Kernels in IR: emitted as OpenCL C, built for one device, and launched with the arguments that the
-//! emitter's layout names. How a launch is cut into threads is `threads`.
+//! Kernels in IR: emitted as OpenCL C, built for one device, and launched with the arguments that
+//! the emitter's layout names. How a launch is cut into threads is `threads`.
 
 use crate::cl::{Buffer, Kernel, Program, memory_gone, run};
 use crate::device::Core;
@@ -27,8 +27,8 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Bytes of the variables of a group's items on a device that is a CPU, where one thread has them on its stack (PoCL
-/// 3.1): more of them may be beyond that, and whatever is there is overwritten.
+/// Bytes of the variables of a group's items on a device that is a CPU, where one thread has them
+/// on its stack (PoCL 3.1): more of them may be beyond that, and whatever is there is overwritten.
 const STACK: u64 = 1 << 20;
 
 /// What the emitter may use on this device, and whether its divisions can be exact.
@@ -97,7 +97,8 @@ pub(crate) struct Text {
     missed: AtomicU64,
 }
 
-/// The texts that a launch takes, built: up to a column the one for several items, then the one for each.
+/// The texts that a launch takes, built: up to a column the one for several items, then the one for
+/// each.
 pub(crate) struct Chosen<'f> {
     tiled: Option<(&'f Arc<Built>, u64)>,
     rest: Option<&'f Arc<Built>>,
@@ -123,13 +124,14 @@ struct Entry {
     kernel: Kernel,
     /// The words by value that it has. Some drivers allocate memory whenever they are given such.
     words: Vec<u64>,
-    /// The pointers that it has, as far as known, and how much memory was [gone](memory_gone) by then.
+    /// The pointers that it has, as far as known, and how much memory was [gone](memory_gone) by
+    /// then.
     pointers: Vec<Option<Pointer>>,
     gone: u64,
 }
 
-/// What a launch passes: the parameters that are memory, what leads there (nowhere where nothing is accessed), and the
-/// scalars' words.
+/// What a launch passes: the parameters that are memory, what leads there (nowhere where nothing is
+/// accessed), and the scalars' words.
 struct Passed<'p> {
     params: &'p mut [ParamPtr],
     pointers: &'p mut [Pointer],
@@ -151,12 +153,14 @@ impl Function {
             Text { module, block, built, building, missed: AtomicU64::new(0) }
         };
         let texts = texts.load(|module| Ok::<_, HalError>(text(module)))?;
-        // One is built at once, so that what the compiler refuses is refused where the kernel is loaded.
+        // One is built at once, so that what the compiler refuses is refused where the kernel is
+        // loaded.
         texts.text(true).built(core)?;
         Ok(Function(texts))
     }
 
-    /// Whether the device runs groups of this size. Of a text that is not built yet its launch tells.
+    /// Whether the device runs groups of this size. Of a text that is not built yet its launch
+    /// tells.
     pub(crate) fn check(&self, core: &Core, geometry: &Geometry) -> Result<(), HalError> {
         let built = self.0.text(true).built(core)?;
         geometry.group.map_or(Ok(()), |group| built.check(group))
@@ -210,8 +214,8 @@ impl Chosen<'_> {
 }
 
 impl Text {
-    /// Compiled by the first who asks. What the compiler says of it stays; whatever else is in the driver's way, such
-    /// as too little memory, may be gone when somebody asks again.
+    /// Compiled by the first who asks. What the compiler says of it stays; whatever else is in the
+    /// driver's way, such as too little memory, may be gone when somebody asks again.
     fn built(&self, core: &Core) -> Result<&Arc<Built>, HalError> {
         let known = || self.built.get().map(|built| built.as_ref().map_err(Clone::clone));
         if let Some(known) = known() {
@@ -231,8 +235,8 @@ impl Text {
         self.built.get_or_init(|| built).as_ref().map_err(Clone::clone)
     }
 
-    /// The same for launches that can do without it: compilers take long, so what they refuse is asked for by the first
-    /// such launch, the second, the fourth, the eighth, and so on.
+    /// The same for launches that can do without it: compilers take long, so what they refuse is
+    /// asked for by the first such launch, the second, the fourth, the eighth, and so on.
     fn if_there(&self, core: &Core) -> Option<&Arc<Built>> {
         if let Some(built) = self.built.get() {
             return built.as_ref().ok();
@@ -279,7 +283,8 @@ impl Built {
         Ok(Built { module, block, compute_units, most, entry, reductions, _program: program })
     }
 
-    /// Whether it runs in such groups, which have local memory for each item to combine what they collect.
+    /// Whether it runs in such groups, which have local memory for each item to combine what they
+    /// collect.
     pub(crate) fn check(&self, group: Dims) -> Result<(), HalError> {
         self.most.check(group)?;
         let items: usize = group.iter().product();
@@ -456,8 +461,8 @@ impl<'k> Arguments<'k> {
     }
 }
 
-/// A parameter whose origin has what lies before its memory in the allocation, too: kernels are given
-/// allocations, and no addresses.
+/// A parameter whose origin has what lies before its memory in the allocation, too: kernels are
+/// given allocations, and no addresses.
 fn placed(param: &Param) -> Result<ParamPtr, HalError> {
     let mut placed = param.at(null_mut());
     let (before, size) = (param.mem.offset, u64::from(param.size));

@@ -7,14 +7,15 @@ use opencl_sys::{cl_command_queue, cl_context, cl_device_id, cl_mem};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-/// The driver's handles, for an interop task ([`CommandGroup::interop`](folio_core::CommandGroup::interop)) on an
-/// OpenCL device. They are borrowed: the task releases none, and keeps none unless it retains it.
+/// The driver's handles, for an interop task
+/// ([`CommandGroup::interop`](folio_core::CommandGroup::interop)) on an OpenCL device. They are
+/// borrowed: the task releases none, and keeps none unless it retains it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Native {
-    /// The command's queue, which is in order. Nobody else enqueues there during the task, but for what tells how far it
-    /// is: markers, and reads and fills of Folio's own memory.
-    /// Events have timestamps from the lane's first command on that is to have some, which changes its queue.
+    /// The command's queue, which is in order. Nobody else enqueues there during the task, but for
+    /// what tells how far it is: markers, and reads and fills of Folio's own memory. Events have
+    /// timestamps from the lane's first command on that is to have some, which changes its queue.
     pub queue: cl_command_queue,
     /// The context of the platform's devices.
     pub context: cl_context,
@@ -32,7 +33,8 @@ pub struct Place {
     pub buffer: cl_mem,
     /// Bytes from its start to the first element that is accessed.
     pub offset: usize,
-    /// That element's address, where memory has one: see [`OpenClBackend`](crate::OpenClBackend). Otherwise null.
+    /// That element's address, where memory has one: see [`OpenClBackend`](crate::OpenClBackend).
+    /// Otherwise null.
     pub address: *mut c_void,
     /// Elements from one slice, and from one row, to the next.
     pub pitch: [usize; 2],

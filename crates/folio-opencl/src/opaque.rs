@@ -147,7 +147,8 @@ fn misfit(why: String) -> HalError {
     HalError::new(HalErrorKind::Arguments, why)
 }
 
-/// What the driver refuses because of what the user has given it, unless it says that something else is in its way.
+/// What the driver refuses because of what the user has given it, unless it says that something
+/// else is in its way.
 fn of_the_user(refused: HalError, kind: HalErrorKind, what: String) -> HalError {
     match refused.kind {
         HalErrorKind::Lost | HalErrorKind::OutOfMemory { .. } => refused,
@@ -301,8 +302,8 @@ impl Opaque {
 }
 
 impl Commands<'_> {
-    /// Passes a parameter's memory: as a buffer where it begins there, otherwise by address, or as the rest of the
-    /// buffer, which is made for it.
+    /// Passes a parameter's memory: as a buffer where it begins there, otherwise by address, or as
+    /// the rest of the buffer, which is made for it.
     fn place_argument(
         &self,
         set: &mut Arguments<'_>,
@@ -349,7 +350,8 @@ fn count(kernel: &Kernel) -> Result<u32, HalError> {
     Ok(count)
 }
 
-/// What the driver knows of a parameter, as so many numbers of that type, or (none) as many as it has.
+/// What the driver knows of a parameter, as so many numbers of that type, or (none) as many as it
+/// has.
 fn tell<N: Copy + Default>(kernel: &Kernel, nth: u32, what: u32, many: usize) -> Option<Vec<N>> {
     let mut bytes = many * size_of::<N>();
     let (no, to) = (null_mut::<c_void>(), &raw mut bytes);
@@ -395,7 +397,8 @@ impl Most {
         Ok(Most { items, dims: core.target.group, local })
     }
 
-    /// Whether there is so much local memory beside what the kernel needs itself; `of` says whose it is.
+    /// Whether there is so much local memory beside what the kernel needs itself; `of` says whose
+    /// it is.
     pub(crate) fn check_local(&self, more: u64, of: impl Display) -> Result<(), HalError> {
         let [own, most] = self.local;
         let local = own.saturating_add(more);

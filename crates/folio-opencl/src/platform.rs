@@ -94,8 +94,8 @@ impl Platform {
 /// Drivers come up when they are first asked, and not all of them can be asked by two threads then.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The devices of all platforms, with no more of shared virtual memory than this, or `all` of that; each as one of its
-/// own if they are to be `apart`.
+/// The devices of all platforms, with no more of shared virtual memory than this, or `all` of that;
+/// each as one of its own if they are to be `apart`.
 pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unavailable> {
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let why = |error: HalError| Unavailable::new(error.message.to_string());
@@ -228,10 +228,10 @@ fn words(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
 }
 
-/// Whether devices of NVIDIA's are among them, which are better off without shared virtual memory: their driver (580)
-/// takes half a millisecond to allocate some, and 0.4 s for a gibibyte, and launches over it take longer. A context of
-/// several devices in which some was ever allocated is never given back, with 260 MB of each device, and buffers over it
-/// are copies there.
+/// Whether devices of NVIDIA's are among them, which are better off without shared virtual memory:
+/// their driver (580) takes half a millisecond to allocate some, and 0.4 s for a gibibyte, and
+/// launches over it take longer. A context of several devices in which some was ever allocated is
+/// never given back, with 260 MB of each device, and buffers over it are copies there.
 fn is_nvidia(ids: &[DeviceId]) -> bool {
     const NVIDIA: u64 = 0x10DE;
     ids.iter().any(|id| number(*id, CL_DEVICE_VENDOR_ID).ok() == Some(NVIDIA))

@@ -1,8 +1,9 @@
-//! Freed memory that is kept for the next who asks, since drivers take long to allocate and free some of it.
+//! Freed memory that is kept for the next who asks, since drivers take long to allocate and free
+//! some of it.
 //!
-//! No more is kept than a device had in use at some time beyond what it has now. So what is in use and what is kept are
-//! never more together than what was in use at once: a budget that holds for the one holds for both. If that is changed,
-//! what is kept goes by the new one.
+//! No more is kept than a device had in use at some time beyond what it has now. So what is in use
+//! and what is kept are never more together than what was in use at once: a budget that holds for
+//! the one holds for both. If that is changed, what is kept goes by the new one.
 
 use std::collections::BTreeMap;
 
@@ -99,8 +100,8 @@ mod tests {
 
     const LIMIT: u64 = 10_000;
 
-    /// What a driver has given, in use and kept, is never more than was in use at once, nor beyond the limit; each
-    /// piece is with somebody, and has what was asked for.
+    /// What a driver has given, in use and kept, is never more than was in use at once, nor beyond
+    /// the limit; each piece is with somebody, and has what was asked for.
     #[test]
     fn no_more_is_held_than_was_in_use() {
         let (mut pool, mut live, mut seed) = (Pool::default(), Vec::<(u64, u32)>::new(), 1u64);
@@ -140,8 +141,8 @@ mod tests {
         assert_eq!(all, (0..made).collect::<Vec<_>>());
     }
 
-    /// A limit that is lowered holds at once for what is kept, and for what is freed later; one that is raised allows
-    /// as much as was in use.
+    /// A limit that is lowered holds at once for what is kept, and for what is freed later; one
+    /// that is raised allows as much as was in use.
     #[test]
     fn a_limit_holds_from_then_on() {
         let mut pool = Pool::default();

@@ -93,8 +93,8 @@ fn finish(core: &Core, program: Program, options: &CStr) -> Result<Program, HalE
     Ok(program)
 }
 
-/// A refusal with what the compiler has said: then it has found something, unless the device is lost or memory is short,
-/// whatever it has said until then.
+/// A refusal with what the compiler has said: then it has found something, unless the device is
+/// lost or memory is short, whatever it has said until then.
 fn with_log(refused: HalError, log: &str) -> HalError {
     let kind = match refused.kind {
         HalErrorKind::Driver if !log.is_empty() => HalErrorKind::Build,
@@ -127,8 +127,8 @@ fn binary(core: &Core, program: &Program) -> Result<Vec<u8>, HalError> {
     let mut places = vec![null_mut(); devices.len()];
     places[at] = binary.as_mut_ptr();
     let (bytes, to) = (size_of_val(&*places), places.as_mut_ptr().cast::<c_void>());
-    // SAFETY: a place for each of the program's devices; there is room for so many bytes at the only one that
-    // is not null.
+    // SAFETY: a place for each of the program's devices; there is room for so many bytes at the
+    // only one that is not null.
     unsafe { run!(clGetProgramInfo(program.0, CL_PROGRAM_BINARIES, bytes, to, null_mut())) }?;
     Ok(binary)
 }
@@ -153,7 +153,8 @@ mod tests {
         CL_OUT_OF_RESOURCES,
     };
 
-    /// What the compiler says of a text stays said of it; not beside a want of memory, and a loss is one.
+    /// What the compiler says of a text stays said of it; not beside a want of memory, and a loss
+    /// is one.
     #[test]
     fn a_log_makes_no_want_of_memory_final() {
         for (status, log, expected) in [

@@ -1,5 +1,5 @@
-//! Launch-wide reductions. A kernel's blocks or groups leave one value each in memory of the lane; further
-//! launches combine them until one is left, where it belongs. A lane is in order, so the
+//! Launch-wide reductions. A kernel's blocks or groups leave one value each in memory of the lane;
+//! further launches combine them until one is left, where it belongs. A lane is in order, so the
 //! next launch uses the same memory.
 
 use crate::cl::{Buffer, Kernel, Program};
@@ -107,8 +107,8 @@ impl Finish {
 }
 
 impl Scratch {
-    /// A piece with room for so many bytes. One that is dropped goes when the commands that use it have
-    /// ended: they hold it.
+    /// A piece with room for so many bytes. One that is dropped goes when the commands that use it
+    /// have ended: they hold it.
     fn take(&mut self, shared: &Shared, bytes: usize) -> Result<Piece, HalError> {
         if let Some(at) = self.0.iter().position(|piece| piece.bytes >= bytes) {
             return Ok(self.0.remove(at));

@@ -1,4 +1,5 @@
-//! What shows on the inside only: which of the driver's functions are called, and texts that it refuses.
+//! What shows on the inside only: which of the driver's functions are called, and texts that it
+//! refuses.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
 use crate::cl::{Event, call, check, run};
@@ -38,7 +39,8 @@ static ONE_COUNTS: Mutex<()> = Mutex::new(());
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(20);
 
-/// Which calls of a function of the driver's this thread does not get to, by their numbers, and what it is told.
+/// Which calls of a function of the driver's this thread does not get to, by their numbers, and
+/// what it is told.
 #[derive(Clone, Debug, PartialEq)]
 struct Refused(&'static str, Range<usize>, cl_int);
 
@@ -294,7 +296,8 @@ impl Gate {
     }
 }
 
-/// A rectangle whose rows are apart is filled by few calls, and nothing between its rows is written.
+/// A rectangle whose rows are apart is filled by few calls, and nothing between its rows is
+/// written.
 #[test]
 fn fills_take_few_calls() {
     let Some(bench) = Bench::open(16 << 10) else { return };
@@ -331,8 +334,8 @@ fn fills_take_few_calls() {
     }
 }
 
-/// What 640 launches say comes with one read for each 64 of them, which nobody waits for before somebody waits for
-/// the launches; and the one that went wrong is told.
+/// What 640 launches say comes with one read for each 64 of them, which nobody waits for before
+/// somebody waits for the launches; and the one that went wrong is told.
 #[test]
 fn verdicts_cost_no_synchronisation() {
     let Some(bench) = Bench::open(256) else { return };
@@ -369,8 +372,8 @@ fn verdicts_cost_no_synchronisation() {
     }
 }
 
-/// The driver reads the records of launches, and does not clear them: what they say is told all the same, and not of
-/// later launches.
+/// The driver reads the records of launches, and does not clear them: what they say is told all the
+/// same, and not of later launches.
 #[test]
 fn records_that_are_not_cleared() {
     let Some(bench) = Bench::open(256) else { return };
@@ -390,7 +393,8 @@ fn records_that_are_not_cleared() {
     assert!(matches!(failures[..], [(tick, _)] if tick == wrong), "{failures:?}");
 }
 
-/// Once a command has been enqueued, what fails then is no error of the call, and is told of its tick.
+/// Once a command has been enqueued, what fails then is no error of the call, and is told of its
+/// tick.
 #[test]
 fn what_was_enqueued_fails_later() {
     let Some(bench) = Bench::open(256) else { return };

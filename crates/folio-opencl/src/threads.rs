@@ -5,11 +5,12 @@ use folio_core::hal::{Geometry, HalError};
 use folio_core::ir::emit::{COMBINED, Grid, LANES, Threads};
 use std::ops::Range;
 
-/// Items of a row that one thread computes, at least and at most, and threads for each unit, if there are so many items:
-/// they may take differently long.
+/// Items of a row that one thread computes, at least and at most, and threads for each unit, if
+/// there are so many items: they may take differently long.
 const RUN: [u64; 2] = [64, 16_384];
 const MANY: u64 = 8;
-/// Blocks of a launch, at most: drivers count them in 32 bits, and compute others than were asked for beyond (PoCL 3.1).
+/// Blocks of a launch, at most: drivers count them in 32 bits, and compute others than were asked
+/// for beyond (PoCL 3.1).
 pub(crate) const MOST_BLOCKS: u64 = 1 << 31;
 
 /// Threads, and those of a block; the slowest dimension first.

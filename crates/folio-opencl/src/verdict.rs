@@ -1,5 +1,5 @@
-//! What launches leave to be told: one record for each that can fail, in the device's memory. The records since
-//! the last mark are read with the next one, and cleared for whoever uses them again.
+//! What launches leave to be told: one record for each that can fail, in the device's memory. The
+//! records since the last mark are read with the next one, and cleared for whoever uses them again.
 
 use crate::cl::{Buffer, Event, Queue, run};
 use crate::memory::with_room;

@@ -1,5 +1,6 @@
-//! Words of launches in memory that host and device share, of which a launch is given the place. That is for devices
-//! that are CPUs: PoCL copies each argument anew for each launch, and asks for aligned memory where one is a struct.
+//! Words of launches in memory that host and device share, of which a launch is given the place.
+//! That is for devices that are CPUs: PoCL copies each argument anew for each launch, and asks for
+//! aligned memory where one is a struct.
 
 use crate::memory::{Region, with_room};
 use crate::platform::Shared;
@@ -9,22 +10,24 @@ use opencl_sys::{CL_MEM_READ_ONLY, CL_MEM_SVM_FINE_GRAIN_BUFFER};
 
 /// Bytes of memory that launches are given places in, one after the other.
 const CHUNK: usize = 64 << 10;
-/// Bytes that one thread reads while another writes the next ones, without being in each other's way.
+/// Bytes that one thread reads while another writes the next ones, without being in each other's
+/// way.
 const LINE: usize = 128;
 
 /// The words of a lane's launches.
 #[derive(Default)]
 pub(crate) struct Words {
     chunk: Option<Region>,
-    /// Bytes of it that have been given away. No launch is told when it may be written there again: a chunk
-    /// that is full goes when what it was used by has ended.
+    /// Bytes of it that have been given away. No launch is told when it may be written there again:
+    /// a chunk that is full goes when what it was used by has ended.
     used: usize,
     /// The words that were put last, and where they are.
     last: (Vec<u64>, u64),
 }
 
 impl Words {
-    /// Where these words are until the next mark's commands have ended. Often they are what the last launch had.
+    /// Where these words are until the next mark's commands have ended. Often they are what the
+    /// last launch had.
     pub(crate) fn put(
         &mut self,
         shared: &Shared,
@@ -52,8 +55,8 @@ impl Words {
         let from = self.used;
         self.used += bytes;
         let to = chunk.start.cast::<u8>().wrapping_add(from).cast::<u64>();
-        // SAFETY: within the chunk, whose start is aligned to more than a word, and behind all that has been given away:
-        // nobody reads here.
+        // SAFETY: within the chunk, whose start is aligned to more than a word, and behind all that
+        // has been given away: nobody reads here.
         unsafe { std::ptr::copy_nonoverlapping(words.as_ptr(), to, words.len()) };
         self.chunk = Some(chunk);
         self.last.0.clear();

@@ -85,9 +85,9 @@ fn start(at: usize, pitch: usize) -> [usize; 3] {
     [at % pitch, at / pitch, 0]
 }
 
-/// Whether OpenCL takes two rectangles of one buffer, which begin there, for ones that do not overlap
-/// (`check_copy_overlap` in its specification): one ends before the other begins, or the columns of
-/// each are in the gaps between the other's rows.
+/// Whether OpenCL takes two rectangles of one buffer, which begin there, for ones that do not
+/// overlap (`check_copy_overlap` in its specification): one ends before the other begins, or the
+/// columns of each are in the gaps between the other's rows.
 fn apart([from, to]: [usize; 2], plane: &Plane) -> bool {
     let [pitch, other] = plane.pitch;
     let length = (plane.rows - 1) * pitch + plane.bytes;
@@ -101,8 +101,8 @@ fn size(n: u64) -> Result<usize, HalError> {
     usize::try_from(n).map_err(beyond)
 }
 
-/// Enqueues threads of a kernel whose arguments are set, in groups of a size or in the driver's; the slowest dimension
-/// first.
+/// Enqueues threads of a kernel whose arguments are set, in groups of a size or in the driver's;
+/// the slowest dimension first.
 pub(crate) fn enqueue(
     queue: &Queue,
     kernel: &Kernel,
@@ -113,9 +113,10 @@ pub(crate) fn enqueue(
     global.reverse();
     local.iter_mut().for_each(|local| local.reverse());
     let local = local.as_ref().map_or(null(), |local| local.as_ptr());
-    // SAFETY: all arguments have been set by the caller, who holds the kernel. Users' memory lives until the tick is
-    // reached (the HAL's contract), and the lane's own at least until this call: the command holds it from there on, and shared virtual memory is
-    // kept until a mark behind it (`Words`).
+    // SAFETY: all arguments have been set by the caller, who holds the kernel. Users' memory lives
+    // until the tick is reached (the HAL's contract), and the lane's own at least until this call:
+    // the command holds it from there on, and shared virtual memory is kept until a mark behind it
+    // (`Words`).
     unsafe {
         run!(clEnqueueNDRangeKernel(
             queue.0,
@@ -165,7 +166,8 @@ impl<'q> Commands<'q> {
         }
     }
 
-    /// A launch has been added to those that are held. They are enqueued if it is to be told of, or if they are enough.
+    /// A launch has been added to those that are held. They are enqueued if it is to be told of, or
+    /// if they are enough.
     pub(crate) fn held(&mut self) {
         if self.told || self.held.is_full() {
             let event = self.held.enqueue(self.queue, self.told);
@@ -181,7 +183,8 @@ impl<'q> Commands<'q> {
         }
     }
 
-    /// Enqueues what is held, this operation's launch included, which has to be there for what comes next.
+    /// Enqueues what is held, this operation's launch included, which has to be there for what
+    /// comes next.
     pub(crate) fn now(&mut self) -> Result<(), HalError> {
         self.held.enqueue(self.queue, false);
         self.held.was_refused(self.tick).map_or(Ok(()), Err)
@@ -212,7 +215,8 @@ impl<'q> Commands<'q> {
         with_room(|| enqueue(null_mut()))
     }
 
-    /// Enqueues one command, whose event is kept. Drivers may find room for memory only when it is used.
+    /// Enqueues one command, whose event is kept. Drivers may find room for memory only when it is
+    /// used.
     fn command(
         &mut self,
         enqueue: impl Fn(*mut cl_event) -> Result<(), HalError>,
@@ -261,7 +265,8 @@ impl<'q> Commands<'q> {
             (Place::Host(from), Place::Device(to, offset)) => {
                 let origin = [offset, 0, 0];
                 // SAFETY: a rectangle within the buffer; the host's memory lives until the tick is
-                // reached (the HAL's contract), and nothing writes it any more (`Downloads::wait_before`).
+                // reached (the HAL's contract), and nothing writes it any more
+                // (`Downloads::wait_before`).
                 self.command(|event| unsafe {
                     run!(clEnqueueWriteBufferRect(
                         queue,
@@ -306,8 +311,8 @@ impl<'q> Commands<'q> {
                 let written = addresses(to, rows, to_pitch, bytes);
                 let event = self.last.iter().cloned();
                 event.for_each(|event| self.shared.downloads.note(written.clone(), event));
-                // So that whoever waits for it waits for something that is on its way. If the driver refuses, the
-                // lane flushes later, and whoever waits has the driver do it.
+                // So that whoever waits for it waits for something that is on its way. If the
+                // driver refuses, the lane flushes later, and whoever waits has the driver do it.
                 let _ = self.queue.flush();
                 Ok(())
             }
@@ -449,8 +454,9 @@ impl<'q> Commands<'q> {
         }
     }
 
-    /// Fills a rectangle: all of it at once where its rows touch, and otherwise the first row of each slice, which
-    /// is copied to the next, then both to the next two, and so on. Rows that are long are filled one by one.
+    /// Fills a rectangle: all of it at once where its rows touch, and otherwise the first row of
+    /// each slice, which is copied to the next, then both to the next two, and so on. Rows that are
+    /// long are filled one by one.
     pub(crate) fn fill(&mut self, rect: &FillRect, pattern: &[u8]) -> Result<(), HalError> {
         let Place::Device(block, start) = self.place(&rect.dst)? else {
             return Err(HalError::unsupported("filling memory of the host"));

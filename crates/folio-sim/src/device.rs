@@ -161,8 +161,8 @@ impl DeviceSpec {
         self
     }
 
-    /// Has a courier ([`Caps::courier`]) after so many operations. Then time may be moved by that thread, too, and
-    /// is no longer deterministic.
+    /// Has a courier ([`Caps::courier`]) after so many operations. Then time may be moved by that
+    /// thread, too, and is no longer deterministic.
     pub fn courier(mut self, after: Option<u32>) -> DeviceSpec {
         self.courier = after;
         self

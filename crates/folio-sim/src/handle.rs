@@ -106,8 +106,8 @@ impl fmt::Debug for SimHandle {
 }
 
 impl SimHandle {
-    /// Takes `device` away: what it has not finished never ends. One that there is not cannot be lost,
-    /// nor held.
+    /// Takes `device` away: what it has not finished never ends. One that there is not cannot be
+    /// lost, nor held.
     pub fn lose(&self, device: u32) {
         self.0.shared.lose(device);
     }

@@ -1,5 +1,5 @@
-//! Kernels in IR on simulated devices. What runs them is brought along: a simulated device knows when
-//! they run, on which memory, and who may not use it meanwhile.
+//! Kernels in IR on simulated devices. What runs them is brought along: a simulated device knows
+//! when they run, on which memory, and who may not use it meanwhile.
 
 use folio_core::hal::{Geometry, HalError, ParamPtr};
 use folio_core::ir::Kernel;
@@ -21,7 +21,8 @@ pub trait IrKernel: Send + Sync {
         Ok(())
     }
 
-    /// Runs a launch: `blob`, `params` and `proved` are those of [`folio_core::hal::Args`]. May panic.
+    /// Runs a launch: `blob`, `params` and `proved` are those of [`folio_core::hal::Args`]. May
+    /// panic.
     ///
     /// # Safety
     /// `params` point to live memory of their shapes, in the kernel's order; for the length of the

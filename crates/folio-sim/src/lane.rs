@@ -20,8 +20,8 @@ pub(crate) struct SimLane {
 }
 
 impl SimLane {
-    /// Queues an operation, whose work it takes. A refused one takes its place and its tick, and does
-    /// nothing; its work stays.
+    /// Queues an operation, whose work it takes. A refused one takes its place and its tick, and
+    /// does nothing; its work stays.
     fn issue(&self, head: &Head<'_>, kind: OpKind, work: &mut Work) -> Result<(), HalError> {
         self.core.shared.change(|world| {
             let lost = world.lost(self.id).map(gone);

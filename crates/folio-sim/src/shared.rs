@@ -5,8 +5,9 @@
 //! lock: `World::running` stands for it, and time stands still meanwhile.
 //!
 //! Foreign code (kernels, and the drop of what they own) runs only in calls during which the caller
-//! holds no lock: `drive`, `flush`, `wait`. Whoever merely looks, with `completed`, may hold one that
-//! a kernel wants; when foreign code is due, time stands still for lookers until another call comes.
+//! holds no lock: `drive`, `flush`, `wait`. Whoever merely looks, with `completed`, may hold one
+//! that a kernel wants; when foreign code is due, time stands still for lookers until another call
+//! comes.
 
 use crate::timeline::World;
 use crate::work::drop_contained;

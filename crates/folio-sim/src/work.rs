@@ -262,7 +262,8 @@ fn launch(what: Launch, params: &[ParamPtr], blocks: &[Block]) -> Result<(), Hal
             unsafe { kernel.run(params, block) }.map_err(HalError::violation)
         }),
         Code::Ir(kernel, blob, proved) => {
-            // SAFETY: as above; the engine gives the memory of the kernel's parameters in their order.
+            // SAFETY: as above; the engine gives the memory of the kernel's parameters in their
+            // order.
             unsafe { kernel.run(&geometry, blob, params, *proved) }
         }
     }));

@@ -1,8 +1,8 @@
 //! Several devices, and a queue that chooses among them.
 //!
 //! The builder makes the CPU act as three devices (`FOLIO_CPU_DOMAINS=3` does the same to a program
-//! that uses `folio::runtime()`). Six buffers are written on the three devices. Then two queues over
-//! all devices read them: one that goes where the data is, one that takes turns.
+//! that uses `folio::runtime()`). Six buffers are written on the three devices. Then two queues
+//! over all devices read them: one that goes where the data is, one that takes turns.
 #![forbid(unsafe_code)]
 
 use folio::cpu::CpuBackend;

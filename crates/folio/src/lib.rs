@@ -22,8 +22,9 @@
 //! }
 //! ```
 //!
-//! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`. Others, yours too, are added with
-//! [`RuntimeBuilder::backend`]. The feature `algorithms` has reductions, scans, sorts, random numbers.
+//! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`. Others, yours too,
+//! are added with [`RuntimeBuilder::backend`]. The feature `algorithms` has reductions, scans,
+//! sorts, random numbers.
 //!
 //! # Where to find what
 //!
@@ -50,8 +51,8 @@
 //! | write a backend | [`hal`] |
 //! | write a page tracker | [`pages`] |
 //!
-//! [`by_example`] and [`by_example::kernels`] have a small program for each of them. The repository's `docs/guide` is the longer
-//! way to the same places.
+//! [`by_example`] and [`by_example::kernels`] have a small program for each of them. The
+//! repository's `docs/guide` is the longer way to the same places.
 
 pub use folio_core::ir::device::{Float, Int, Number};
 pub use folio_core::*;
@@ -70,9 +71,9 @@ pub use folio_opencl as opencl;
 
 /// What most programs need.
 ///
-/// Kernels know what combines by its name: `Reduce<f32, Add>`, `g.reduce::<Max>(..)`. `Add` and `Mul` are also traits of
-/// [`std::ops`], so they are values only here, for `algorithms::reduce(&q, Add, &x)`; types outside of kernels say
-/// `combine::Add`.
+/// Kernels know what combines by its name: `Reduce<f32, Add>`, `g.reduce::<Max>(..)`. `Add` and
+/// `Mul` are also traits of [`std::ops`], so they are values only here, for
+/// `algorithms::reduce(&q, Add, &x)`; types outside of kernels say `combine::Add`.
 ///
 /// ```
 /// use folio::prelude::*;

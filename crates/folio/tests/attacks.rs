@@ -1,5 +1,5 @@
-//! What safe code may try with a kernel's own parts, as far as it compiles: it reaches no memory, and what goes wrong is
-//! told. What does not compile is in `compile_fail`. KRN-02, KRN-06
+//! What safe code may try with a kernel's own parts, as far as it compiles: it reaches no memory,
+//! and what goes wrong is told. What does not compile is in `compile_fail`. KRN-02, KRN-06
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -65,7 +65,8 @@ fn a_constant_of_the_mode_is_checked_where_it_is_used() {
     }
 }
 
-/// An operator by hand: for devices a device function, in Rust a nested kernel that goes wrong itself.
+/// An operator by hand: for devices a device function, in Rust a nested kernel that goes wrong
+/// itself.
 #[derive(Clone, Copy, DeviceType)]
 #[repr(C)]
 struct Nests {

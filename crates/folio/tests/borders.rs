@@ -1,6 +1,6 @@
-//! Kernels with a border: with guards, and with indices that are held to limits. What they compute is what Rust makes
-//! of the same body, for each item of every shape; what is wrong with them is told, wherever it is; and the interior
-//! is computed as if there were no border (KRN-03, KRN-09).
+//! Kernels with a border: with guards, and with indices that are held to limits. What they compute
+//! is what Rust makes of the same body, for each item of every shape; what is wrong with them is
+//! told, wherever it is; and the interior is computed as if there were no border (KRN-03, KRN-09).
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::cpu::CpuBackend;
@@ -324,7 +324,8 @@ fn borders_are_those_of_slices() {
     assert_eq!(y.to_vec().unwrap(), expected);
 }
 
-/// What looks at the guards of a kernel of a grid and a number, for these rows and columns of a view of this shape.
+/// What looks at the guards of a kernel of a grid and a number, for these rows and columns of a
+/// view of this shape.
 fn undecided<K: Kernel>(shape: [usize; 2], [rows, columns]: [Range<usize>; 2]) -> Option<usize> {
     let [dims, none] = [[1, shape[0], shape[1]], [0; 3]];
     let (base, extent) = (std::ptr::null_mut(), dims);
@@ -384,7 +385,8 @@ fn fails_there(i: Item<2>, by: In<u32>, x: In<f32, 2>, y: InOut<f32, 2>) {
     assert!(by[r] < 50, "inside");
 }
 
-/// KRN-03: what is wrong behind a guard, at the border and where it is not guarded is told as by item and item.
+/// KRN-03: what is wrong behind a guard, at the border and where it is not guarded is told as by
+/// item and item.
 #[test]
 fn what_is_wrong_inside_and_outside_of_guards_is_told() {
     let rt = folio::runtime().unwrap();

@@ -1,5 +1,5 @@
-//! Arrays in which a launch only counts have copies for blocks (`device::tally`): what is in them afterwards is what
-//! one item after the other leaves there, whatever else the kernel does.
+//! Arrays in which a launch only counts have copies for blocks (`device::tally`): what is in them
+//! afterwards is what one item after the other leaves there, whatever else the kernel does.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::ir::device::{Kernel, Launched, ParamPtr, Positions, run};
@@ -309,7 +309,8 @@ fn launches_that_fail_harm_nobody() {
     assert_eq!((there[13], there.iter().sum::<u32>()), (307, 7 * 40 + 300));
 }
 
-/// Nothing is in the array before the last block ends; then all of it is, and a launch like it begins anew.
+/// Nothing is in the array before the last block ends; then all of it is, and a launch like it
+/// begins anew.
 #[test]
 fn who_ends_the_last_block_combines() {
     let x = [[3u32; 500], [4; 500]].concat();

@@ -14,8 +14,8 @@ fn names_are_found_in_any_case() {
     }
 }
 
-/// A device that is not there is an error that says what is, by both of its names, and why a backend is not: it may be
-/// a Cargo feature away.
+/// A device that is not there is an error that says what is, by both of its names, and why a
+/// backend is not: it may be a Cargo feature away.
 #[test]
 fn what_is_not_there_is_told() {
     let rt = folio::runtime().unwrap();

@@ -27,8 +27,8 @@ fn refused<T>(result: folio::Result<T>, name: &str, bad: &str, hint: &str) {
     }
 }
 
-/// ERR-01, BACK-04: a bad value is an error that names the variable, the value and what is allowed; a
-/// good one has its effect; an unset one is the default.
+/// ERR-01, BACK-04: a bad value is an error that names the variable, the value and what is allowed;
+/// a good one has its effect; an unset one is the default.
 #[test]
 fn bad_settings_are_errors() {
     for (name, most) in [("FOLIO_CPU_DOMAINS", "64"), ("FOLIO_CPU_THREADS", "4096")] {

@@ -19,8 +19,8 @@ fn runtime() -> Runtime {
     Runtime::builder().backend(cpu).build().unwrap()
 }
 
-/// ERR-01, DEP-05: an overlap is told by the names of the kernel's parameters; an access that is for none, by
-/// its position.
+/// ERR-01, DEP-05: an overlap is told by the names of the kernel's parameters; an access that is
+/// for none, by its position.
 #[test]
 fn aliasing_names_parameters() {
     let rt = runtime();

@@ -1,5 +1,5 @@
-//! Memory in use does not grow with the number of submissions that have ended, nor does their cost. In a process of its
-//! own, because the bytes of all threads are counted.
+//! Memory in use does not grow with the number of submissions that have ended, nor does their cost.
+//! In a process of its own, because the bytes of all threads are counted.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod counting;
@@ -29,8 +29,8 @@ fn in_use_after(counts: [usize; 2], mut submit: impl FnMut(usize), settle: impl 
 /// What may differ: a few segments and vectors that have grown.
 const SLACK: isize = 256 << 10;
 
-/// How long steps of 10,000 submissions take. The median of many says little of a busy machine, and a
-/// cost that grows with the number of submissions would make it grow a hundredfold.
+/// How long steps of 10,000 submissions take. The median of many says little of a busy machine, and
+/// a cost that grows with the number of submissions would make it grow a hundredfold.
 struct Pace(Vec<Duration>, Instant);
 
 impl Pace {

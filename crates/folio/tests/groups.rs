@@ -1,5 +1,6 @@
-//! Phases whose items are computed in strips, and without tests of indices where those of a block cannot be
-//! outside, give what their items give one by one; and a block with indices outside says so.
+//! Phases whose items are computed in strips, and without tests of indices where those of a block
+//! cannot be outside, give what their items give one by one; and a block with indices outside says
+//! so.
 #![forbid(unsafe_code)]
 #![deny(rust_2018_idioms)]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -15,7 +16,8 @@ fn bits(of: &[f32]) -> Vec<u32> {
     of.iter().map(|x| x.to_bits()).collect()
 }
 
-/// Loops in loops, what is kept from one to the next and from phase to phase, and names that hide names.
+/// Loops in loops, what is kept from one to the next and from phase to phase, and names that hide
+/// names.
 #[kernel]
 fn folds(g: Group, n: usize, x: In<f32>, tile: Local<f32, 200>, y: InOut<f32>) {
     let acc = g.private(1.0);
@@ -120,7 +122,8 @@ fn phases_know_positions_in_three_dimensions() {
     }
 }
 
-/// The last group looks behind the end of `x`, and all of them behind that of `tile` if `n` is large.
+/// The last group looks behind the end of `x`, and all of them behind that of `tile` if `n` is
+/// large.
 #[kernel(group = 32)]
 fn ahead(g: Group, n: usize, x: In<f32>, tile: Local<f32, 64>, y: Out<f32>) {
     g.each(|i| tile[i] = x[i + 32]);

@@ -1,5 +1,5 @@
-//! Kernels with loops for strips of items whose names are hidden, behind positions that are made of them, by
-//! other variables (KRN-01, KRN-03): positions keep what they mean.
+//! Kernels with loops for strips of items whose names are hidden, behind positions that are made of
+//! them, by other variables (KRN-01, KRN-03): positions keep what they mean.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(clippy::shadow_unrelated, reason = "that is what is tested")]

@@ -1,5 +1,5 @@
-//! Submitting a tiny kernel takes nothing from the heap, once warm. One test in a process of its own,
-//! because the allocations of all threads are counted.
+//! Submitting a tiny kernel takes nothing from the heap, once warm. One test in a process of its
+//! own, because the allocations of all threads are counted.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 mod counting;
@@ -8,8 +8,8 @@ use counting::{ALLOCATIONS, four, one, runtime};
 use folio::prelude::*;
 use std::sync::atomic::Ordering;
 
-/// Now and then another thread lends a hand and keeps the memory of the launch that it hands over: more often beside
-/// other work (8 were seen), but far from each time.
+/// Now and then another thread lends a hand and keeps the memory of the launch that it hands over:
+/// more often beside other work (8 were seen), but far from each time.
 const HANDS: usize = 50;
 
 /// How often `rounds` submissions allocate after a warm-up.

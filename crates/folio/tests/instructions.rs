@@ -1,5 +1,5 @@
-//! The code of kernels for the CPU: for every instruction set the same bits, and bounds that are looked at
-//! for whole blocks are looked at (semantics 5.2, 5.8, 7.5).
+//! The code of kernels for the CPU: for every instruction set the same bits, and bounds that are
+//! looked at for whole blocks are looked at (semantics 5.2, 5.8, 7.5).
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::ir::device::Instructions;

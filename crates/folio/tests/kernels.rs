@@ -1,5 +1,5 @@
-//! Functions with `#[kernel]`, for a crate that depends on `folio` only. What they must do everywhere is
-//! in `folio-conformance`.
+//! Functions with `#[kernel]`, for a crate that depends on `folio` only. What they must do
+//! everywhere is in `folio-conformance`.
 #![forbid(unsafe_code)]
 #![deny(rust_2018_idioms)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
@@ -150,7 +150,8 @@ mod beside_std {
     }
 }
 
-/// KRN-01: the prelude has no type of the name of one of `std::ops`, and kernels know what combines by its name.
+/// KRN-01: the prelude has no type of the name of one of `std::ops`, and kernels know what combines
+/// by its name.
 #[test]
 fn names_of_std_stay_std() {
     let rt = folio::runtime().unwrap();

@@ -365,7 +365,8 @@ impl std::task::Wake for Unheard {
     fn wake(self: Arc<Self>) {}
 }
 
-/// Each with a waker of its own, all on one lane, behind one kernel: no look at all of them for each.
+/// Each with a waker of its own, all on one lane, behind one kernel: no look at all of them for
+/// each.
 #[test]
 fn futures_cost_the_same_however_many_wait() {
     let rt = cpu(1);

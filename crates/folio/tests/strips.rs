@@ -1,5 +1,5 @@
-//! Kernels whose loops run outside of the items (`device::Strip`) give what Rust gives for the same body, item by
-//! item: names, scopes, and what is kept from one loop to the next are the body's.
+//! Kernels whose loops run outside of the items (`device::Strip`) give what Rust gives for the same
+//! body, item by item: names, scopes, and what is kept from one loop to the next are the body's.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 

@@ -15,8 +15,8 @@ const SCENE: &str = "FOLIO_TEST_SCENE";
 /// Long enough for anything.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Plays `scene` in a process of its own, as the test `name` of this file; the lines of Folio's on its standard
-/// error.
+/// Plays `scene` in a process of its own, as the test `name` of this file; the lines of Folio's on
+/// its standard error.
 fn said(name: &str, quiet: bool, scene: impl FnOnce()) -> Vec<String> {
     if std::env::var(SCENE).is_ok_and(|playing| playing == name) {
         scene();
@@ -80,8 +80,8 @@ fn fails_later(q: &Queue) -> (Sender<()>, Receiver<()>) {
     (open, told)
 }
 
-/// ERR-01, ERR-03: a failure that no call has returned is written once, on one line, also where several
-/// commands failed by it and where a poll has found that they have ended.
+/// ERR-01, ERR-03: a failure that no call has returned is written once, on one line, also where
+/// several commands failed by it and where a poll has found that they have ended.
 #[test]
 fn an_untold_failure_is_one_line() {
     let lines = said("an_untold_failure_is_one_line", false, || {
@@ -227,7 +227,8 @@ impl tracing::Subscriber for Warnings {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-/// OBS-02: a hint goes to the subscriber of `tracing` where there is one, and not to standard error.
+/// OBS-02: a hint goes to the subscriber of `tracing` where there is one, and not to standard
+/// error.
 #[test]
 fn hints_go_to_the_subscriber() {
     let lines = said("hints_go_to_the_subscriber", false, || {
@@ -263,8 +264,8 @@ fn optimised_kernels_are_no_news() {
     assert_eq!(lines.is_empty(), optimised, "{lines:?}");
 }
 
-/// ERR-03: `Runtime::wait` returns, oldest first, each failure that no other call has returned; many that are left
-/// are a few lines and a number.
+/// ERR-03: `Runtime::wait` returns, oldest first, each failure that no other call has returned;
+/// many that are left are a few lines and a number.
 #[test]
 fn the_runtime_tells_what_nothing_has_told() {
     let lines = said("the_runtime_tells_what_nothing_has_told", false, || {

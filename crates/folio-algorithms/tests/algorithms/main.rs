@@ -1,5 +1,5 @@
-//! The algorithms beside plain Rust, to the bit: on the CPU with one and two domains, interpreted, and
-//! on devices of OpenCL and CUDA.
+//! The algorithms beside plain Rust, to the bit: on the CPU with one and two domains, interpreted,
+//! and on devices of OpenCL and CUDA.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod draws;

@@ -184,8 +184,8 @@ fn memory_of_what_has_ended_is_there_again(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// MEM-01, LINK-01, ERR-01: the host's budget ends at the first, second, .. allocation of a task, of a
-/// read, of a construction.
+/// MEM-01, LINK-01, ERR-01: the host's budget ends at the first, second, .. allocation of a task,
+/// of a read, of a construction.
 fn a_host_budget_that_ends_anywhere(rig: &Rig) -> Outcome {
     const EACH: u64 = 256;
     let far = rig.separate(1)?[0].device().name().to_owned();

@@ -293,8 +293,8 @@ fn waiting_for_the_runtime(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// OBS-01: a queue counts its launches, and the runtime those of all queues, also of those that went while
-/// their commands were under way.
+/// OBS-01: a queue counts its launches, and the runtime those of all queues, also of those that
+/// went while their commands were under way.
 fn launches_are_counted_when_their_queue_is_gone(rig: &Rig) -> Outcome {
     let before = rig.rt.counters().launches;
     let mut x = rig.rt.buffer::<u64>(4)?;

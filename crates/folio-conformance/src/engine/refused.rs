@@ -1,5 +1,5 @@
-//! The table of what must be refused: each call with bad input gives the error of its kind, at once, and
-//! changes nothing: no counter, no memory, no contents, no failure to be told later.
+//! The table of what must be refused: each call with bad input gives the error of its kind, at
+//! once, and changes nothing: no counter, no memory, no contents, no failure to be told later.
 
 use super::kernels::{circles, copies, counts, forgets, items_counted, neighbours};
 use super::rig::*;
@@ -561,8 +561,8 @@ impl folio_core::sched::Scheduler for Panics {
     }
 }
 
-/// ERR-01, BACK-03: a panic of the caller's own code on the caller's own thread is the caller's; nothing
-/// is broken by it.
+/// ERR-01, BACK-03: a panic of the caller's own code on the caller's own thread is the caller's;
+/// nothing is broken by it.
 fn panics_of_schedulers_and_builders_pass_through(rig: &Rig) -> Outcome {
     let q = rig.rt.queue_over(&[], Panics)?;
     let x = rig.rt.buffer_from(&[1; 4])?.share();

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a test may take before it counts as hanging. Some have drivers compile dozens of kernels.
+/// How long a test may take before it counts as hanging. Some have drivers compile dozens of
+/// kernels.
 pub(super) const PATIENCE: Duration = Duration::from_secs(50);
 
 impl From<Error> for Stop {

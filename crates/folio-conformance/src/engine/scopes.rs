@@ -67,8 +67,8 @@ impl PageTracker for Elsewhere {
     }
 }
 
-/// POL-05, PAGE-05: others may read the slice meanwhile, so nothing is ever copied into it, not even
-/// where a user's tracker says that it is out of date.
+/// POL-05, PAGE-05: others may read the slice meanwhile, so nothing is ever copied into it, not
+/// even where a user's tracker says that it is out of date.
 fn a_slice_to_read_is_only_read(rig: &Rig) -> Outcome {
     let rt = rig.builder().page_tracker(Arc::new(Elsewhere)).build()?;
     let own = || BufferOptions::new().tracker(Arc::new(DenseTrackers));
@@ -133,8 +133,8 @@ fn a_scope_waits_for_what_is_deferred(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// POL-05, ERR-04: another thread goes on with a handle; from the end of the scope on it is refused,
-/// and the slice changes no more.
+/// POL-05, ERR-04: another thread goes on with a handle; from the end of the scope on it is
+/// refused, and the slice changes no more.
 fn handles_in_other_threads_end_with_the_scope(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let mut data = [0; 8];

@@ -1,5 +1,5 @@
-//! The kernels with which tests write some data on a device. They are few, as some devices take a while to
-//! compile each of them.
+//! The kernels with which tests write some data on a device. They are few, as some devices take a
+//! while to compile each of them.
 
 use folio::prelude::*;
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 tests![opposite_groups_have_one_order, many_threads_on_one_buffer, threads_open_devices_together];
 
-/// How often; a soak says more. Where devices cannot wait for each other the engine defers, which is
-/// what the test is about.
+/// How often; a soak says more. Where devices cannot wait for each other the engine defers, which
+/// is what the test is about.
 fn rounds(a: &Queue, b: &Queue) -> i64 {
     let soak = std::env::var("FOLIO_SOAK_CASES").ok().and_then(|n| n.parse().ok());
     let [a, b] = [a, b].map(|q| q.device().info().caps.wait_group);

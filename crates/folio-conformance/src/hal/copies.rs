@@ -150,8 +150,8 @@ fn copies_several_rectangles_at_once(rig: &Rig) -> Outcome {
     })
 }
 
-/// Rows of many lengths, in an order of their own, from where `src` is to memory that has the bytes of `expect`, and then
-/// others.
+/// Rows of many lengths, in an order of their own, from where `src` is to memory that has the bytes
+/// of `expect`, and then others.
 fn many_rows(
     queue: &mut Queue,
     (src, from): (&[u8], MemRef),

@@ -1,4 +1,5 @@
-//! Graphs: what their replays do, in the order of everything else; and what happens where there are none.
+//! Graphs: what their replays do, in the order of everything else; and what happens where there are
+//! none.
 
 use super::Test;
 use super::rig::{Memory, Outcome, Queue, Rig, Seat, Stop, ensure, host, line, noise, run};
@@ -72,7 +73,8 @@ fn replays_do_what_their_nodes_do(rig: &Rig) -> Outcome {
     })
 }
 
-/// What is ahead is done by then, and what follows comes after all of it, whether it is another replay or not.
+/// What is ahead is done by then, and what follows comes after all of it, whether it is another
+/// replay or not.
 fn replays_are_operations_of_their_lane(rig: &Rig) -> Outcome {
     each(rig, |seat| {
         let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
@@ -142,8 +144,8 @@ unsafe impl Graph for Nobodys {
     }
 }
 
-/// Where there are no graphs, none is made, and what is replayed is refused; its tick is reached all the same, after
-/// what is ahead, and those that follow are what they are.
+/// Where there are no graphs, none is made, and what is replayed is refused; its tick is reached
+/// all the same, after what is ahead, and those that follow are what they are.
 fn a_refused_replay_has_its_tick(rig: &Rig) -> Outcome {
     rig.each(|seat| {
         if has_graphs(&seat)? {

@@ -208,7 +208,8 @@ fn hints_are_operations(rig: &Rig) -> Outcome {
 /// What a linked allocation shows the host.
 fn seen<'m>(memory: &'m mut super::rig::Memory<'_>) -> Result<&'m mut [u8], super::rig::Stop> {
     let Some(host) = memory.given.host else { return Err(no_address()) };
-    // SAFETY: the allocation has so many bytes there, which are mapped for the host as long as these are used.
+    // SAFETY: the allocation has so many bytes there, which are mapped for the host as long as
+    // these are used.
     Ok(unsafe { std::slice::from_raw_parts_mut(host.0, memory.size as usize) })
 }
 
@@ -216,7 +217,8 @@ fn no_address() -> super::rig::Stop {
     HalError::new(HalErrorKind::Driver, "linked memory without an address on the host").into()
 }
 
-/// Device and host use linked memory in turn, each finds what the other has left, and it stays where it is.
+/// Device and host use linked memory in turn, each finds what the other has left, and it stays
+/// where it is.
 fn linked_memory_changes_sides(rig: &Rig) -> Outcome {
     if !rig.devices.iter().any(|d| d.info().caps.links.is_some()) {
         return unsupported("linked memory");
@@ -251,8 +253,9 @@ fn linked_memory_changes_sides(rig: &Rig) -> Outcome {
     })
 }
 
-/// Memory of the host that is aligned as the device says is what linked memory is over: the device begins with what
-/// it holds, and the host finds there what the device has written. Other memory, if it is refused, is so by its kind.
+/// Memory of the host that is aligned as the device says is what linked memory is over: the device
+/// begins with what it holds, and the host finds there what the device has written. Other memory,
+/// if it is refused, is so by its kind.
 fn memory_of_the_host_is_linked(rig: &Rig) -> Outcome {
     if !rig.devices.iter().any(|d| d.info().caps.links.is_some()) {
         return unsupported("linked memory");

@@ -29,7 +29,8 @@ fn cuda_passes_the_suite_validated() {
     support::passes_validated(CudaBackend::new, &|_| true, &left_out);
 }
 
-/// A part of the suite that is small enough for compute-sanitizer: local memory, barriers, atomics, reductions.
+/// A part of the suite that is small enough for compute-sanitizer: local memory, barriers, atomics,
+/// reductions.
 #[test]
 fn cuda_checked_kernels() {
     if !are_there() {
@@ -48,7 +49,8 @@ fn cuda_checked_kernels() {
     let summary = run_engine_where(factory, &[], &|name| checked.contains(&name));
     println!("{summary}");
     assert!(summary.is_ok() && summary.passed.len() == checked.len(), "{summary}");
-    // Devices are closed by threads of their runtimes; compute-sanitizer does not bear that while the process ends.
+    // Devices are closed by threads of their runtimes; compute-sanitizer does not bear that while
+    // the process ends.
     let is_reaper = |task: std::fs::DirEntry| {
         let name = std::fs::read_to_string(task.path().join("comm"));
         name.is_ok_and(|name| name.starts_with("folio reaper"))
@@ -83,8 +85,8 @@ fn with_cpus() -> Pair<CudaBackend, CpuBackend> {
     Pair(CudaBackend::new(), CpuBackend::builder().domains(2).threads(1).build().unwrap())
 }
 
-/// The suite, with cases of several memories over GPUs and CPUs; without those that take the devices of a backend to be of
-/// one kind.
+/// The suite, with cases of several memories over GPUs and CPUs; without those that take the
+/// devices of a backend to be of one kind.
 fn is_of_several(name: &str) -> bool {
     !support::OF_ONE_KIND.contains(&name)
 }

@@ -1,5 +1,5 @@
-//! OpenCL devices under the engine's suite, bare and validated, with shared virtual memory and without; and
-//! together with the CPU in one runtime.
+//! OpenCL devices under the engine's suite, bare and validated, with shared virtual memory and
+//! without; and together with the CPU in one runtime.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support;
@@ -25,8 +25,8 @@ fn passes(build: fn() -> OpenClBackend, further: &[LeftOut]) {
     }
 }
 
-/// What has been packed for GPUs (`cargo xtask gpu-test`) is not to pass on another device that OpenCL has there: tests
-/// take the first.
+/// What has been packed for GPUs (`cargo xtask gpu-test`) is not to pass on another device that
+/// OpenCL has there: tests take the first.
 #[test]
 fn opencl_s_first_device_is_a_gpu() {
     if std::env::var_os("FOLIO_TESTS_ON_GPUS").is_none() {
@@ -58,7 +58,8 @@ fn compile_and_pass_opencl_without_svm() {
     passes(OpenClBackend::without_svm, &ADDRESSES);
 }
 
-/// The suite over OpenCL and the CPU in one runtime: each kernel on each device, and buffers that go between them.
+/// The suite over OpenCL and the CPU in one runtime: each kernel on each device, and buffers that
+/// go between them.
 #[track_caller]
 fn both_pass(opencl: fn() -> OpenClBackend, validated: &dyn Fn(&str) -> bool) {
     if there_is_one() {

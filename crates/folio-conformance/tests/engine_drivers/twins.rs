@@ -1,4 +1,5 @@
-//! A GPU that is there twice, by CUDA and by OpenCL, in one runtime; and that two backends can be tested as one.
+//! A GPU that is there twice, by CUDA and by OpenCL, in one runtime; and that two backends can be
+//! tested as one.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support;
@@ -58,7 +59,8 @@ fn cuda_and_opencl_name_the_same_gpus() {
     assert_eq!(runtime().devices().len(), once.devices().len() + cuda.len());
 }
 
-/// Between the two a buffer goes as between any devices: by way of the host, and as often as needed.
+/// Between the two a buffer goes as between any devices: by way of the host, and as often as
+/// needed.
 #[test]
 fn cuda_and_opencl_take_turns() {
     if both().is_some() {

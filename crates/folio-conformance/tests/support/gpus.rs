@@ -5,8 +5,8 @@ use folio_core::hal::{Backend, Device, Notify};
 use folio_cuda::CudaBackend;
 use std::sync::{Arc, OnceLock};
 
-/// Says so if there is none. Otherwise all are open from then on: a context takes up to 0.7 s to make, and backends of
-/// this process find theirs made.
+/// Says so if there is none. Otherwise all are open from then on: a context takes up to 0.7 s to
+/// make, and backends of this process find theirs made.
 pub fn are_there() -> bool {
     static OPEN: OnceLock<Vec<Arc<dyn Device>>> = OnceLock::new();
     let backend = CudaBackend::new();
@@ -24,8 +24,8 @@ pub fn are_there() -> bool {
     }
 }
 
-/// Whether each of the first so many GPUs reaches each other one, as the driver says by itself. Only where there are so
-/// many.
+/// Whether each of the first so many GPUs reaches each other one, as the driver says by itself.
+/// Only where there are so many.
 pub fn all_are_peers(count: usize) -> bool {
     let device = |at: usize| {
         let mut device = 0;

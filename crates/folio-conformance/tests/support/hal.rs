@@ -5,7 +5,8 @@ use folio_core::hal::Backend;
 use folio_layers::Validate;
 use std::cell::RefCell;
 
-/// Nothing fails but what is expected to, validation has nothing to report, and the rest is looked at.
+/// Nothing fails but what is expected to, validation has nothing to report, and the rest is looked
+/// at.
 #[track_caller]
 pub fn passes<B: Backend>(build: fn() -> B, expected: &[(&str, &str)], look: impl Fn(&Summary)) {
     let reports = RefCell::new(Vec::new());

@@ -8,8 +8,8 @@ fn blend(i: Item<2>, s: f32, x: In<f32, 2>, y: InOut<f32, 2>) {
     y[i] = s * x[i] + y[i];
 }
 
-/// Launches over arrays of these rows and columns compute every item once, and leave what is beside them
-/// alone: whatever is left over at the end of rows.
+/// Launches over arrays of these rows and columns compute every item once, and leave what is beside
+/// them alone: whatever is left over at the end of rows.
 #[track_caller]
 pub fn every_item_once(backend: impl Backend + 'static, shapes: &[(usize, usize)]) {
     let rt = Runtime::builder().backend(backend).build().unwrap();

@@ -1,4 +1,5 @@
-//! What the tests of backends have in common: the engine's suite over a backend, bare and validated.
+//! What the tests of backends have in common: the engine's suite over a backend, bare and
+//! validated.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 #![allow(dead_code, reason = "no test has devices of all kinds")]
 
@@ -21,8 +22,8 @@ pub type LeftOut = (&'static str, usize);
 pub const ADDRESSES: [LeftOut; 3] =
     [("addresses", 1), ("addresses that the host reaches", 1), ("memory with addresses", 2)];
 
-/// What the devices of a backend leave out because memory of one has no addresses, or that of none has any that the host
-/// reaches.
+/// What the devices of a backend leave out because memory of one has no addresses, or that of none
+/// has any that the host reaches.
 pub fn addresses(backend: &dyn Backend) -> Vec<LeftOut> {
     let devices = backend.devices().unwrap().len();
     let has = |kind| (0..devices).map(move |at| has_address(backend, at, kind));
@@ -52,7 +53,8 @@ pub const OF_ONE_KIND: [&str; 3] = [
     "released_memory_holds_no_parts_of_pages",
 ];
 
-/// What the devices of a backend leave out, being such as they are, and what they do for `further` reasons.
+/// What the devices of a backend leave out, being such as they are, and what they do for `further`
+/// reasons.
 pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static str, usize> {
     let devices = backend.devices().unwrap();
     let homes = || devices.iter().map(|device| device.home);
@@ -76,8 +78,8 @@ pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static
     reasons.chain(further.iter().copied()).collect()
 }
 
-/// Runs the suite over what `build` makes, bare and validated. Nothing fails, validation has nothing to
-/// report, and no more cases are left out than is known.
+/// Runs the suite over what `build` makes, bare and validated. Nothing fails, validation has
+/// nothing to report, and no more cases are left out than is known.
 #[track_caller]
 pub fn passes<B: Backend>(
     build: impl Fn() -> B + Clone + Send + Sync + 'static,

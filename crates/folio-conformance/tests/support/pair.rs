@@ -5,16 +5,16 @@ use folio_core::hal::{
 };
 use std::sync::Arc;
 
-/// The devices of the first, and then those of the second, which must know memory by its handle alone: by their
-/// numbers, its devices are others.
+/// The devices of the first, and then those of the second, which must know memory by its handle
+/// alone: by their numbers, its devices are others.
 pub struct Pair<A, B>(pub A, pub B);
 
 /// What tells memories and groups of the second from those of the first.
 const SECOND: u32 = 1 << 16;
 
-// SAFETY: its devices are those of two backends that keep the contract. What the two have in common is the
-// host's memory only: their memories have different keys, and no lane of one is waited for by one of the
-// other, since no group is of both.
+// SAFETY: its devices are those of two backends that keep the contract. What the two have in common
+// is the host's memory only: their memories have different keys, and no lane of one is waited for
+// by one of the other, since no group is of both.
 unsafe impl<A: Backend, B: Backend> Backend for Pair<A, B> {
     fn name(&self) -> &str {
         "pair"

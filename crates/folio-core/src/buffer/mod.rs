@@ -332,7 +332,8 @@ macro_rules! common {
                 self.view.storage.core.engine.enter(|ledger| ledger.storages[id.0].counters)
             }
 
-            /// A part of it, to read: `extent` elements from `offset` on, `x.slice(2, 3)`, `m.slice([1, 2], [2, 3])`.
+            /// A part of it, to read: `extent` elements from `offset` on, `x.slice(2, 3)`,
+            /// `m.slice([1, 2], [2, 3])`.
             pub fn slice(
                 &self,
                 offset: impl Coords<D>,
@@ -358,8 +359,9 @@ macro_rules! common {
                 self.slice([0; D], self.range())?.to_vec()
             }
 
-            /// Waits for the latest value of the element at `at`, and copies it. The page that it is in is brought to the
-            /// host; of many elements, [`read`](Self::read) brings all at once. [`Error::OutOfRange`] if there is none.
+            /// Waits for the latest value of the element at `at`, and copies it. The page that it
+            /// is in is brought to the host; of many elements, [`read`](Self::read) brings all at
+            /// once. [`Error::OutOfRange`] if there is none.
             ///
             /// ```
             /// # fn main() -> folio_core::Result<()> {

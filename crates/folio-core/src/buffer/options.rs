@@ -49,8 +49,8 @@ impl BufferOptions {
 /// The least size of a page that nobody chose.
 const PAGE_BYTES: usize = 64 << 10;
 
-/// Pages of at least [`PAGE_BYTES`]: whole slices if those are small, else whole rows, else parts of
-/// rows.
+/// Pages of at least [`PAGE_BYTES`]: whole slices if those are small, else whole rows, else parts
+/// of rows.
 pub(crate) fn default_page(dims: [usize; 3], element_bytes: usize) -> [usize; 3] {
     let mut page = dims;
     for d in 0..3 {

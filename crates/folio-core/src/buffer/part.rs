@@ -98,8 +98,8 @@ impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
         vec_of(&self.part)
     }
 
-    /// Waits for the latest value of the element at `at`, counted from the slice's first, and copies it: see
-    /// [`Buffer::get`].
+    /// Waits for the latest value of the element at `at`, counted from the slice's first, and
+    /// copies it: see [`Buffer::get`].
     pub fn get(&self, at: impl Coords<D>) -> Result<T> {
         let (at, shape) = (at.coords(), self.shape());
         let Part { view, part, .. } = &self.part;
@@ -191,8 +191,8 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
     #[doc(hidden)]
     fn as_part(&self) -> Part;
 
-    /// All of it as a slice, which has a range and can be passed more than once: for functions that take
-    /// whatever a command can read.
+    /// All of it as a slice, which has a range and can be passed more than once: for functions that
+    /// take whatever a command can read.
     ///
     /// ```
     /// use folio_core::{AsPart, Event, Queue, Result};
@@ -214,10 +214,11 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
     }
 }
 
-/// What a command can write elements of type `T` to: `&mut` a buffer, USM or slice, or a shared one.
+/// What a command can write elements of type `T` to: `&mut` a buffer, USM or slice, or a shared
+/// one.
 ///
-/// Passing a `&mut` reference that is a variable *moves* it, as into every generic function. To use it
-/// again afterwards, pass a fresh one:
+/// Passing a `&mut` reference that is a variable *moves* it, as into every generic function. To use
+/// it again afterwards, pass a fresh one:
 ///
 /// ```
 /// use folio_core::{Buffer, Queue, Result};

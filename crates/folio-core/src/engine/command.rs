@@ -269,8 +269,8 @@ impl Ledger {
         storage.raw.push(stamp);
     }
 
-    /// Gathers what the accesses wait for, and brings what they need. A command that is known to fail
-    /// needs nothing.
+    /// Gathers what the accesses wait for, and brings what they need. A command that is known to
+    /// fail needs nothing.
     pub(crate) fn prepare(&mut self, accesses: &[Access], who: For<'_>, deps: &mut Deps) {
         if !self.timeline.failures.is_empty() {
             accesses.iter().for_each(|a| self.heal(a.storage, &a.pages));
@@ -449,8 +449,8 @@ impl Ledger {
         (first..first + COMPUTE_LANES).contains(&lane.0)
     }
 
-    /// A lane that gets one more operation after its last: asked now and then how far it is, so that
-    /// what is known of it stays short.
+    /// A lane that gets one more operation after its last: asked now and then how far it is, so
+    /// that what is known of it stays short.
     pub(crate) fn tail_of(&mut self, lane: LaneId) -> LaneId {
         let state = &self.timeline.lanes[usize::from(lane.0)];
         if state.records.len() >= 16 && state.issued.is_multiple_of(16) {
@@ -459,8 +459,9 @@ impl Ledger {
         lane
     }
 
-    /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait for, unless much is
-    /// queued behind that: a wait between lanes costs a driver two calls. Else the shortest.
+    /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait
+    /// for, unless much is queued behind that: a wait between lanes costs a driver two calls. Else
+    /// the shortest.
     pub(crate) fn free_lane(&mut self, device: u16, near: Option<(LaneId, Tick)>) -> LaneId {
         const MUCH: usize = 64;
         let first = device * LANES_PER_DEVICE;
@@ -574,8 +575,8 @@ impl Ledger {
         self.submit_at(&mut op)
     }
 
-    /// The stamp of a command for which there is no memory or no lane. With nothing to do it is done;
-    /// anything else is a mistake of the engine's, which does not pass for success.
+    /// The stamp of a command for which there is no memory or no lane. With nothing to do it is
+    /// done; anything else is a mistake of the engine's, which does not pass for success.
     pub(crate) fn nowhere(&mut self, what: &'static str, label: &Label, extent: [u64; 3]) -> Stamp {
         if extent.contains(&0) {
             return Stamp::DONE;

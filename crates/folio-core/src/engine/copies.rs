@@ -83,8 +83,9 @@ impl Ledger {
         way.unwrap_or(Route::Host)
     }
 
-    /// The way of a copy within a device's memory: to and from memory that is the host's, too, as if it were
-    /// the host's; else on `lane`, which was chosen for the command, if that is the memory's.
+    /// The way of a copy within a device's memory: to and from memory that is the host's, too, as
+    /// if it were the host's; else on `lane`, which was chosen for the command, if that is the
+    /// memory's.
     pub(crate) fn route_within(
         &self,
         domain: DomainId,

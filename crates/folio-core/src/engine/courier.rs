@@ -1,15 +1,16 @@
 //! Threads that hand operations over where that is a call of microseconds into a driver
-//! ([`Caps::courier`](crate::hal::Caps::courier)). While a device has enough to do, whoever submits leaves
-//! its operations in the mailboxes and goes on; the device's courier empties them. So the engine's work
-//! and the driver's are done side by side, each from warm caches. A device that is waited for often is
-//! given its operations by the submitters themselves, without the way from thread to thread.
+//! ([`Caps::courier`](crate::hal::Caps::courier)). While a device has enough to do, whoever submits
+//! leaves its operations in the mailboxes and goes on; the device's courier empties them. So the
+//! engine's work and the driver's are done side by side, each from warm caches. A device that is
+//! waited for often is given its operations by the submitters themselves, without the way from
+//! thread to thread.
 //!
-//! An awake courier takes a processor. So there are couriers for half of the processors at most, one for each device
-//! while they suffice, and otherwise devices share them in turn ([`engage`]).
+//! An awake courier takes a processor. So there are couriers for half of the processors at most,
+//! one for each device while they suffice, and otherwise devices share them in turn ([`engage`]).
 //!
-//! A courier is *awake*, and then looks for operations again and again, or asleep. What was put into a mailbox
-//! before a submitter saw it awake is seen by it before it sleeps: each of the two writes, passes a
-//! fence, and then reads what the other one writes.
+//! A courier is *awake*, and then looks for operations again and again, or asleep. What was put
+//! into a mailbox before a submitter saw it awake is seen by it before it sleeps: each of the two
+//! writes, passes a fence, and then reads what the other one writes.
 
 use super::devices::DeviceEntry;
 use super::lanes::{FAR, LaneShared, Lanes};
@@ -26,20 +27,22 @@ use std::time::{Duration, Instant};
 /// So many operations may be in a mailbox before submitters slow down: what is on its way should
 /// stay in the caches.
 const BACKLOG: u64 = 64;
-/// So many operations are handed over, about, before a submitter looks again whether they have become fewer: the courier
-/// writes what it looks at for each, and waits for that line of memory after each look.
+/// So many operations are handed over, about, before a submitter looks again whether they have
+/// become fewer: the courier writes what it looks at for each, and waits for that line of memory
+/// after each look.
 const PAUSES: u64 = 4;
-/// With so many there, submitters wait until they are fewer; and hand over themselves if the courier is held up.
+/// With so many there, submitters wait until they are fewer; and hand over themselves if the
+/// courier is held up.
 const TOO_MANY: u64 = 1024;
 /// With so many there, they do so at once where another device may hold up the courier.
 const TOO_MANY_SHARED: u64 = 2 * BACKLOG;
-/// What a courier hands over of a lane, at most, before it offers the backend its thread and turns to the next lane:
-/// also what comes in the meantime.
+/// What a courier hands over of a lane, at most, before it offers the backend its thread and turns
+/// to the next lane: also what comes in the meantime.
 const TURN: u64 = 256;
 /// How often whoever waits finds somebody else at its lane, before it takes its turn or sleeps.
 const OTHERS: u32 = if cfg!(loom) { 1 } else { 100 };
-/// How often it sees that a courier has handed over nothing more, which may give a driver many operations at once,
-/// before that counts as held up.
+/// How often it sees that a courier has handed over nothing more, which may give a driver many
+/// operations at once, before that counts as held up.
 const COURIERS: u32 = if cfg!(loom) { 1 } else { 1000 };
 /// How often a courier looks for operations before it sleeps: some 50 microseconds.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 1000 };
@@ -98,7 +101,8 @@ pub(crate) struct Engaged {
     pub(crate) courier: Arc<Courier>,
     /// It is no other device's.
     alone: bool,
-    /// How often submitters have handed over themselves since somebody waited or the courier was called.
+    /// How often submitters have handed over themselves since somebody waited or the courier was
+    /// called.
     ahead: AtomicU64,
     /// As often as it takes to call it.
     most: u64,
@@ -110,8 +114,8 @@ impl Engaged {
         self.courier.awake.load(Ordering::Relaxed)
     }
 
-    /// True if the operations that are in the lane's mailbox may be left to the courier, which has handed over so many
-    /// for the device.
+    /// True if the operations that are in the lane's mailbox may be left to the courier, which has
+    /// handed over so many for the device.
     #[inline]
     fn takes(&self, lane: &LaneShared, enqueued: impl Fn() -> Tick) -> bool {
         // After the push, which this thread has done, or the one whose lock it has had.
@@ -165,8 +169,8 @@ pub(crate) fn engage(devices: &mut [DeviceEntry]) {
     }
 }
 
-/// Waits until there are fewer operations in the lane's mailbox than so many; false if nobody hands any over, or nobody
-/// is to (none; else how many have been handed over).
+/// Waits until there are fewer operations in the lane's mailbox than so many; false if nobody hands
+/// any over, or nobody is to (none; else how many have been handed over).
 pub(super) fn become_fewer(
     lane: &LaneShared,
     many: u64,
@@ -217,7 +221,8 @@ fn look_again() {
 }
 
 impl Engine {
-    /// Sees to it that a lane's operations are handed over, by this thread or by the device's courier.
+    /// Sees to it that a lane's operations are handed over, by this thread or by the device's
+    /// courier.
     #[inline]
     pub(crate) fn hand_over(&self, lane: LaneId) {
         let at = usize::from(lane.0 / LANES_PER_DEVICE);
@@ -262,8 +267,8 @@ impl Engine {
                 engaged.courier.rest.store(true, Ordering::Relaxed);
             }
         }
-        // Whoever is at it makes progress with each driver's call, or is in foreign code for long. So does a courier
-        // that is at another lane of the device.
+        // Whoever is at it makes progress with each driver's call, or is in foreign code for long.
+        // So does a courier that is at another lane of the device.
         let courier = device.courier.as_ref().filter(|_| device.info.caps.one_at_a_time);
         let is_carried = || courier.is_some_and(Engaged::is_awake) && shared.is_waiting();
         // Another device may hold it up.
@@ -332,7 +337,8 @@ impl Engine {
         }
     }
 
-    /// What the courier of a device does, for that and the others that it has, until the engine closes.
+    /// What the courier of a device does, for that and the others that it has, until the engine
+    /// closes.
     pub(crate) fn carry(self: Arc<Self>, at: usize) {
         let Some(Engaged { courier, .. }) = &self.devices[at].courier else { return };
         let its = |device: &DeviceEntry| {
@@ -412,8 +418,8 @@ mod tests {
         }
     }
 
-    /// A courier takes what is submitted, unless it is asleep, or the lane is full and not its own, or full and nobody
-    /// gets on; a task that it may be calling does not wait for it.
+    /// A courier takes what is submitted, unless it is asleep, or the lane is full and not its own,
+    /// or full and nobody gets on; a task that it may be calling does not wait for it.
     #[test]
     fn couriers_take_what_they_can() {
         let courier = Arc::new(Courier::new());
@@ -442,8 +448,8 @@ mod tests {
         assert_eq!([TOO_MANY - 1, TOO_MANY].map(task), [(true, 0), (false, 0)]);
     }
 
-    /// Where waits leave a driver to the courier, it hears of what is waited for, unless that is far off; where they do
-    /// not, whoever waits sees to it.
+    /// Where waits leave a driver to the courier, it hears of what is waited for, unless that is
+    /// far off; where they do not, whoever waits sees to it.
     #[test]
     fn couriers_hear_what_is_waited_for() {
         for (one_at_a_time, submitted, heard) in
@@ -471,8 +477,8 @@ mod tests {
         }
     }
 
-    /// A backend that panics has failed, for whoever waits and nobody else, on the thread of a submitter and on a
-    /// courier.
+    /// A backend that panics has failed, for whoever waits and nobody else, on the thread of a
+    /// submitter and on a courier.
     #[test]
     fn panics_of_backends_are_failures() {
         for courier in [None, Some(1)] {

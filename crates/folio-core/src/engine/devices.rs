@@ -81,7 +81,8 @@ impl Engine {
         &self.devices[usize::from(at)].budget
     }
 
-    /// Changes it, and lets the devices know that have that memory. Nothing is locked: they may ask their drivers.
+    /// Changes it, and lets the devices know that have that memory. Nothing is locked: they may ask
+    /// their drivers.
     pub(crate) fn set_budget(&self, at: u16, bytes: u64) {
         let budget = &self.devices[usize::from(at)].budget;
         budget.set_limit(bytes);
@@ -110,8 +111,8 @@ impl Engine {
         // SAFETY: the engine keeps its part of the contract.
         let device = unsafe { backend.open(entry.index, notify) }.map_err(failed)?;
         let (lanes, alias) = open_lanes(at, &*device).map_err(failed)?;
-        // All or none: after an attempt that has failed half-way the next one opens another device, which
-        // knows nothing of the kernels and lanes of this one.
+        // All or none: after an attempt that has failed half-way the next one opens another device,
+        // which knows nothing of the kernels and lanes of this one.
         lanes.into_iter().for_each(|lane| self.table.set(lane));
         let links = self.peer_links(entry, &*device);
         self.enter(|ledger| {
@@ -291,12 +292,12 @@ impl Engine {
         }
     }
 
-    /// Makes memory of the program the host's allocation of a new buffer, contents included. It counts
-    /// against the host's budget. After an error the memory is still the caller's.
+    /// Makes memory of the program the host's allocation of a new buffer, contents included. It
+    /// counts against the host's budget. After an error the memory is still the caller's.
     ///
     /// # Safety
-    /// `at` came from the global allocator by `layout`. It has as many initialised bytes as the storage,
-    /// and nothing else uses or frees it from now on, unless this fails.
+    /// `at` came from the global allocator by `layout`. It has as many initialised bytes as the
+    /// storage, and nothing else uses or frees it from now on, unless this fails.
     pub(crate) unsafe fn adopt_host(
         &self,
         id: StorageId,
@@ -383,8 +384,9 @@ impl Engine {
             Owner::User => {}
             Owner::Host(layout) => {
                 if let MemBase::Host(ptr) = garbage.alloc.mem.base {
-                    // SAFETY: allocated by this layout (`allocate_one`, `adopt_host`); the ledger gives an
-                    // allocation away once, when no operation and no handle uses it any more.
+                    // SAFETY: allocated by this layout (`allocate_one`, `adopt_host`); the ledger
+                    // gives an allocation away once, when no operation and no handle uses it any
+                    // more.
                     unsafe { host_free(ptr, layout) };
                     self.host_budget.give(garbage.bytes as u64);
                 }

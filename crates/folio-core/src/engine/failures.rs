@@ -2,9 +2,10 @@
 //!
 //! A failed stamp is asked for by what the ledger keeps (hazards, slots, records, queues), which a
 //! sweep can look through, and by handles outside of it: events, guards. Those are counted in
-//! *epochs*: everything submitted in one epoch shares an [`EpochPin`], which handles hold and operations
-//! name by its number. When a sweep finds a stamp nowhere, and nobody holds the pin of its epoch,
-//! it forgets the stamp. Before the first failure there is no pin, and nothing is counted.
+//! *epochs*: everything submitted in one epoch shares an [`EpochPin`], which handles hold and
+//! operations name by its number. When a sweep finds a stamp nowhere, and nobody holds the pin of
+//! its epoch, it forgets the stamp. Before the first failure there is no pin, and nothing is
+//! counted.
 
 use super::ledger::{Ledger, Leftover};
 use crate::error::Failure;

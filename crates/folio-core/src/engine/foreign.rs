@@ -1,6 +1,7 @@
-//! Interop tasks: closures of the user that enqueue commands by the driver's own functions. They are called
-//! when their lane hands them over, under its lock. So whatever they submit stays in mailboxes, which the
-//! reaper or a courier empties ([`LaneShared::drain`](super::lanes::LaneShared::drain)), and they cannot wait.
+//! Interop tasks: closures of the user that enqueue commands by the driver's own functions. They
+//! are called when their lane hands them over, under its lock. So whatever they submit stays in
+//! mailboxes, which the reaper or a courier empties
+//! ([`LaneShared::drain`](super::lanes::LaneShared::drain)), and they cannot wait.
 
 use super::wait::InKernel;
 use crate::hal::HalError;

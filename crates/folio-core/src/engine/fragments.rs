@@ -1,8 +1,8 @@
 //! Pages in pieces: what discards of parts have split between domains.
 //!
-//! A page stays in pieces until all of it is written, or all of it is in one place and nowhere else:
-//! what is current somewhere is not copied there again, and a copy that fails loses nothing, since
-//! those who had a piece before have it still.
+//! A page stays in pieces until all of it is written, or all of it is in one place and nowhere
+//! else: what is current somewhere is not copied there again, and a copy that fails loses nothing,
+//! since those who had a piece before have it still.
 
 use super::access::Access;
 use super::ledger::Ledger;
@@ -78,8 +78,8 @@ impl StorageState {
         });
     }
 
-    /// All of these pages is on `domain` and nowhere else, no copy brings any of it, and none is in pieces: a
-    /// discard of parts of them there splits nothing.
+    /// All of these pages is on `domain` and nowhere else, no copy brings any of it, and none is in
+    /// pieces: a discard of parts of them there splits nothing.
     pub(crate) fn is_only_on(&self, pages: &Box3, domain: DomainId) -> bool {
         let here = Some(DomainSet::of(domain));
         self.tracker.uniform(pages) == here
@@ -88,8 +88,8 @@ impl StorageState {
             && self.pieces.are_whole(pages)
     }
 
-    /// The runs of `part`, whose pages an access covers alike, that its discard on `here` splits, with
-    /// what they are so far: nothing where nobody has anything.
+    /// The runs of `part`, whose pages an access covers alike, that its discard on `here` splits,
+    /// with what they are so far: nothing where nobody has anything.
     fn to_split(
         &self,
         part: &Box3,
@@ -231,8 +231,8 @@ mod tests {
         Ok(steps_taken() - before)
     }
 
-    /// PAGE-05, PAGE-06: parts of pages are discarded at no cost for each page where that splits none,
-    /// and where it splits all of them in the same way.
+    /// PAGE-05, PAGE-06: parts of pages are discarded at no cost for each page where that splits
+    /// none, and where it splits all of them in the same way.
     #[test]
     fn discards_of_parts_that_are_alike_look_at_no_page() {
         let rt = Runtime::builder().backend(Null::new(2)).build().unwrap();

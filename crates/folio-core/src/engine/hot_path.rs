@@ -1,5 +1,5 @@
-//! What a submission takes: two locks, no clock, and nothing from the heap. (The last is tested with a
-//! real backend, too, in `folio`.)
+//! What a submission takes: two locks, no clock, and nothing from the heap. (The last is tested
+//! with a real backend, too, in `folio`.)
 
 use super::null::Null;
 use crate::sync::LOCKS;
@@ -70,8 +70,8 @@ fn discard(q: &Queue, [a, b, c]: &mut [Buffer<u32>; 3]) -> Result<Event> {
     })
 }
 
-/// `y[i] += x[i]`, as the macro would say it, and a scalar; it is never run. If `GENERIC`, its code is
-/// looked up.
+/// `y[i] += x[i]`, as the macro would say it, and a scalar; it is never run. If `GENERIC`, its code
+/// is looked up.
 struct Adds<const GENERIC: bool>;
 
 impl<const GENERIC: bool> Adds<GENERIC> {
@@ -143,8 +143,8 @@ fn taken(q: &Queue, mut all: [Buffer<u32>; 3], submit: Submit) -> Result<(u32, u
     Ok((more, allocations))
 }
 
-/// DEP-02: what nothing must be brought or waited for costs two locks, no clock and no memory, whether
-/// the device runs the host's code or what it has loaded.
+/// DEP-02: what nothing must be brought or waited for costs two locks, no clock and no memory,
+/// whether the device runs the host's code or what it has loaded.
 #[test]
 fn a_submission_takes_two_locks_and_no_clock() {
     let ways: [&[Submit]; 2] =

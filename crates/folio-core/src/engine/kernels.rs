@@ -1,5 +1,5 @@
-//! Kernels that a device has loaded, each once. A launch looks its handle up without a lock: the table
-//! only grows, and goes with the device.
+//! Kernels that a device has loaded, each once. A launch looks its handle up without a lock: the
+//! table only grows, and goes with the device.
 
 use super::Engine;
 use crate::error::Error;

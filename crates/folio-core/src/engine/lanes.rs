@@ -67,8 +67,8 @@ pub(crate) struct LaneOp {
 }
 
 impl LaneOp {
-    /// Another processor may have written it: it should be here when the operations before it have been
-    /// handed over.
+    /// Another processor may have written it: it should be here when the operations before it have
+    /// been handed over.
     fn prefetch(&self) {
         if let Payload::Launch(Some(launch)) = &self.payload {
             prefetch(&raw const **launch, 1);
@@ -200,8 +200,8 @@ impl WaitKey {
 #[repr(align(128))]
 struct Apart(AtomicU64);
 
-/// Ticks for which others will wait, a bit for each of the next so many: of more than those, some are taken for
-/// others, which costs a mark too many or too late. Apart for the same reason.
+/// Ticks for which others will wait, a bit for each of the next so many: of more than those, some
+/// are taken for others, which costs a mark too many or too late. Apart for the same reason.
 #[derive(Default)]
 #[repr(align(128))]
 struct Awaited([AtomicU64; (FAR / 64) as usize]);
@@ -317,8 +317,8 @@ impl LaneShared {
 
     /// Hands the mailbox's operations to the native lane, up to tick `until` unless the lane is
     /// full, then offers the thread to the backend. The bound keeps lanes that wait for each other
-    /// in turn from recursing deeper than there are lanes, and a thread from working for others that go on
-    /// submitting. True when a lane has newly stalled: somebody must come back to it.
+    /// in turn from recursing deeper than there are lanes, and a thread from working for others
+    /// that go on submitting. True when a lane has newly stalled: somebody must come back to it.
     #[must_use]
     pub(crate) fn drain(&self, lanes: &dyn Lanes, until: Tick) -> bool {
         self.drain_if(lanes, until, || Some(self.lock.lock())).unwrap_or(false)
@@ -394,16 +394,16 @@ impl LaneShared {
                 if !self.stalled.load(Ordering::Acquire) {
                     return Drained::Empty;
                 }
-                // An interop task may have put something in since, which it can only tell in this way: then
-                // this sees it.
+                // An interop task may have put something in since, which it can only tell in this
+                // way: then this sees it.
                 self.stalled.swap(false, Ordering::AcqRel);
                 // A courier that has seen the lane held back has left it to this.
                 fence(Ordering::SeqCst);
                 continue;
             };
             if head.tick > until {
-                // Who has submitted it sees to it, or has left it to a courier; or to whoever comes back to a
-                // lane that is held back.
+                // Who has submitted it sees to it, or has left it to a courier; or to whoever comes
+                // back to a lane that is held back.
                 return Drained::Empty;
             }
             if head.tick > self.room.load(Ordering::Relaxed) {

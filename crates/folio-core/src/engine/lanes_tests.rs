@@ -81,8 +81,8 @@ fn patience_begins_anew_when_something_is_handed_over() {
     assert!(!patience.is_over(18, 1000));
 }
 
-/// A lane hears of a tick for which others wait when it has that tick, and not those behind it; of one that it
-/// has already, it does not.
+/// A lane hears of a tick for which others wait when it has that tick, and not those behind it; of
+/// one that it has already, it does not.
 #[test]
 fn lanes_are_told_what_is_waited_for() {
     let told = Arc::new(Told::default());

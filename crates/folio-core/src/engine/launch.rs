@@ -1,7 +1,7 @@
 //! Kernels on their way to a lane. A launch is large, so it is written once, where the command is
 //! described, and from there on passed by pointer. Its memory is used again by the thread that has
-//! handed it over, which as a rule is the one that will submit the next; where it is a courier, it comes back by
-//! way of a depot.
+//! handed it over, which as a rule is the one that will submit the next; where it is a courier, it
+//! comes back by way of a depot.
 
 use super::foreign::Task;
 use super::memory::RawMem;
@@ -78,8 +78,8 @@ thread_local! {
     static KEPT: RefCell<Several> = const { RefCell::new(Vec::new()) };
 }
 
-/// What threads have that hand over more than they submit, for threads that submit more: in lots of half of what
-/// one keeps.
+/// What threads have that hand over more than they submit, for threads that submit more: in lots of
+/// half of what one keeps.
 static DEPOT: Mutex<Vec<Several>> = Mutex::new(Vec::new());
 const MOST_LOTS: usize = 4;
 
@@ -161,8 +161,8 @@ impl Launch {
         self.opaque.as_ref().map_or(&[], |opaque| &opaque.pointers)
     }
 
-    /// Keeps the memory for another one, whose submitter clears it: that thread writes it anyway. What the kernel holds,
-    /// if it is still there, is dropped.
+    /// Keeps the memory for another one, whose submitter clears it: that thread writes it anyway.
+    /// What the kernel holds, if it is still there, is dropped.
     pub(crate) fn recycle(mut self: Box<Launch>) {
         if self.kernel.is_some() || self.opaque.is_some() || self.foreign.is_some() {
             (self.kernel, self.opaque, self.foreign) = (None, None, None);

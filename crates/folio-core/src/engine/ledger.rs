@@ -120,8 +120,9 @@ pub(crate) struct DeviceFacts {
 /// The state that the ledger lock guards.
 ///
 /// Threads that submit take turns with it, so what it costs is, above all, the cache lines that one
-/// of them writes and the next one reads or writes. A submission that goes [straight](super::straight)
-/// writes the lock and what belongs to its own storages, lane and queue, which are aligned to lines.
+/// of them writes and the next one reads or writes. A submission that goes
+/// [straight](super::straight) writes the lock and what belongs to its own storages, lane and
+/// queue, which are aligned to lines.
 #[repr(align(128))]
 pub(crate) struct Ledger {
     pub(crate) storages: Slab<StorageState>,
@@ -334,8 +335,8 @@ impl Ledger {
         self.issue(lane, record, waits, op.timed, payload)
     }
 
-    /// Puts an operation at the end of a lane, which is to be drained. If it waits for nothing there, it may
-    /// overlap with what is.
+    /// Puts an operation at the end of a lane, which is to be drained. If it waits for nothing
+    /// there, it may overlap with what is.
     #[inline]
     pub(crate) fn issue(
         &mut self,

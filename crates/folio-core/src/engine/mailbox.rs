@@ -3,8 +3,8 @@
 //! allocations once it is warm.
 //!
 //! A list of segments. The producer writes a slot and then raises `pushed`; the consumer reads
-//! `pushed` before it touches a slot. Drained segments are kept as spares for the producer. The two ends
-//! may be on two processors for long, so they share no cache line but that of the spares.
+//! `pushed` before it touches a slot. Drained segments are kept as spares for the producer. The two
+//! ends may be on two processors for long, so they share no cache line but that of the spares.
 
 use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
@@ -140,7 +140,8 @@ impl<T> Mailbox<T> {
         Some(slot.with(|slot| unsafe { (*slot).assume_init_ref() }))
     }
 
-    /// The item `n` after the oldest one, if it is already known to be there; of the next segment, if it lies there.
+    /// The item `n` after the oldest one, if it is already known to be there; of the next segment,
+    /// if it lies there.
     ///
     /// # Safety
     /// As [`Mailbox::peek`].
@@ -153,8 +154,8 @@ impl<T> Mailbox<T> {
             }
             let (mut segment, mut at) = (head.segment, head.at() + n);
             if at >= SEGMENT {
-                // SAFETY: the segment is alive until the head leaves it, and the producer has linked the one of a
-                // later item.
+                // SAFETY: the segment is alive until the head leaves it, and the producer has
+                // linked the one of a later item.
                 segment = unsafe { (*segment).next.load(Ordering::Acquire) };
                 at -= SEGMENT;
             }

@@ -354,8 +354,8 @@ fn loom_two_threads_drain_lanes_that_need_each_other() {
     });
 }
 
-/// A courier takes what is submitted from when it is called, and goes to sleep, again and again. Nothing is
-/// left behind, whether it is waited for or not.
+/// A courier takes what is submitted from when it is called, and goes to sleep, again and again.
+/// Nothing is left behind, whether it is waited for or not.
 #[test]
 fn loom_a_courier_leaves_nothing_behind() {
     check(Some(3), || {
@@ -507,8 +507,8 @@ fn loom_the_reaper_places_what_nobody_waits_for() {
     });
 }
 
-/// A courier and the reaper over a lane that takes one operation at a time: what one finds held back and
-/// leaves, the other one sees.
+/// A courier and the reaper over a lane that takes one operation at a time: what one finds held
+/// back and leaves, the other one sees.
 #[test]
 fn loom_a_courier_leaves_full_lanes_to_the_reaper() {
     check(Some(2), || {

@@ -94,7 +94,8 @@ impl Pieces {
         self.is_empty() || range.is_empty() || self.map.uniform(range) == Some(0)
     }
 
-    /// The pages of `range` in runs of those that are alike, with their pieces; none if they are whole.
+    /// The pages of `range` in runs of those that are alike, with their pieces; none if they are
+    /// whole.
     pub(crate) fn visit(&self, range: &Box3, out: &mut dyn FnMut(Box3, &[Fragment])) {
         if self.is_empty() {
             if !range.is_empty() {

@@ -16,10 +16,12 @@ use std::time::{Duration, Instant};
 const HOUSEKEEPING: Duration = Duration::from_millis(20);
 /// The range of pauses between two looks at a backend that cannot notify.
 const POLL: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(500));
-/// The same of one that holds operations back, while nobody waits for any: the longest, once nothing new has come.
+/// The same of one that holds operations back, while nobody waits for any: the longest, once
+/// nothing new has come.
 const BATCH: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
-/// A lane that holds operations back and has been given one so often since the last look gets on by itself: to flush
-/// it would take its lock and the driver's from whoever hands them over. Unless somebody awaits one of them.
+/// A lane that holds operations back and has been given one so often since the last look gets on by
+/// itself: to flush it would take its lock and the driver's from whoever hands them over. Unless
+/// somebody awaits one of them.
 const FLOWS: Duration = Duration::from_micros(25);
 
 /// The mailbox of a reaper thread.
@@ -77,11 +79,12 @@ struct Outlook {
     watched: bool,
     /// Operations are not accounted for yet.
     in_flight: bool,
-    /// The fewest operations that a lane which holds some back has been given since the last look, of those that have
-    /// been given any.
+    /// The fewest operations that a lane which holds some back has been given since the last look,
+    /// of those that have been given any.
     given: u64,
-    /// Of lanes that may hold operations back, none does or has been given any since the last look, no other has
-    /// anything to do, and nobody waits for what ends: whoever submits the next operation calls.
+    /// Of lanes that may hold operations back, none does or has been given any since the last look,
+    /// no other has anything to do, and nobody waits for what ends: whoever submits the next
+    /// operation calls.
     settled: bool,
     /// The thread is not needed any more.
     over: bool,
@@ -105,8 +108,8 @@ fn flows(given: u64, pause: Duration) -> bool {
     given >= 2 && FLOWS.saturating_mul(given.try_into().unwrap_or(u32::MAX)) >= pause
 }
 
-/// The pause after one of so long, by what a lane has been given since: longer and longer, but for what comes now and
-/// then, which is to be flushed soon.
+/// The pause after one of so long, by what a lane has been given since: longer and longer, but for
+/// what comes now and then, which is to be flushed soon.
 fn next_batch(last: Duration, given: u64) -> Duration {
     match given {
         0 => (last * 2).min(BATCH.1),
@@ -116,8 +119,9 @@ fn next_batch(last: Duration, given: u64) -> Duration {
 }
 
 impl Outlook {
-    /// After this look. After progress that nobody waits for it stays for one more look: a submitter that
-    /// finds it asleep for good would have to call it, again and again. Until then nobody calls it, unless all is settled.
+    /// After this look. After progress that nobody waits for it stays for one more look: a
+    /// submitter that finds it asleep for good would have to call it, again and again. Until then
+    /// nobody calls it, unless all is settled.
     fn rest(&self, notifies: bool, batches: bool, closing: bool) -> Rest {
         let stays = self.in_flight || self.progress;
         match self.watched {
@@ -215,7 +219,8 @@ impl Engine {
         let fed = all.iter().filter(|(_, lane, news)| *news > 0 && self.holds_back(*lane));
         let given = fed.map(|(.., news)| *news).min().unwrap_or(0);
         let flows = |lane, news| flows(news, pause) && self.holds_back(lane);
-        // All of them before any that has to be handed something: that may take as long as somebody's interop task.
+        // All of them before any that has to be handed something: that may take as long as
+        // somebody's interop task.
         let waiting = all.iter().filter(|(_, lane, news)| !flows(*lane, *news));
         waiting.for_each(|(shared, ..)| shared.native.flush());
         let mut stalled = false;
@@ -299,8 +304,8 @@ mod tests {
     /// One after the other in any pause but the longest.
     const MANY: u64 = 20;
 
-    /// Whatever a backend that batches may be given before the reaper's next look is not held back for long: that is
-    /// when nobody would call the reaper, or something is under way.
+    /// Whatever a backend that batches may be given before the reaper's next look is not held back
+    /// for long: that is when nobody would call the reaper, or something is under way.
     #[test]
     fn what_is_held_back_is_given_soon() {
         let looks = |f: fn(&mut Outlook)| {
@@ -320,8 +325,8 @@ mod tests {
         assert_eq!(polled.rest(false, true, false), Rest::Poll);
     }
 
-    /// A stream of operations is looked at less and less; once it has ended, and where one comes now and then, what is
-    /// held back is flushed soon.
+    /// A stream of operations is looked at less and less; once it has ended, and where one comes
+    /// now and then, what is held back is flushed soon.
     #[test]
     fn streams_are_left_alone() {
         let after = |given| successors(Some(BATCH.0), move |last| Some(next_batch(*last, given)));
@@ -336,9 +341,9 @@ mod tests {
         assert!(!pauses.iter().any(|&(us, pause)| flows(us / 30, pause)));
     }
 
-    /// A reaper leaves operations under way alone once none is held back; whoever submits another one then calls it, and
-    /// so nobody has to where something new has come, is awaited, has not been handed over, or is still to be placed; nor
-    /// at the end.
+    /// A reaper leaves operations under way alone once none is held back; whoever submits another
+    /// one then calls it, and so nobody has to where something new has come, is awaited, has not
+    /// been handed over, or is still to be placed; nor at the end.
     #[cfg(all(not(loom), not(miri)))]
     #[test]
     fn nothing_held_back_is_nothing_to_do() {
@@ -418,7 +423,8 @@ mod tests {
         }
     }
 
-    /// Nor does it where a device that holds nothing back is at work beside one that does: its submitters need not call.
+    /// Nor does it where a device that holds nothing back is at work beside one that does: its
+    /// submitters need not call.
     #[cfg(all(not(loom), not(miri)))]
     #[test]
     fn devices_at_work_beside_one_that_rests() {
@@ -454,8 +460,8 @@ mod tests {
         backend.lanes().iter().for_each(|lane| lane.ended.store(1000, Ordering::Release));
     }
 
-    /// A lane that is given one operation after the other is not flushed, unless somebody awaits one of them; and is once
-    /// nothing more comes.
+    /// A lane that is given one operation after the other is not flushed, unless somebody awaits
+    /// one of them; and is once nothing more comes.
     #[cfg(all(not(loom), not(miri)))]
     #[test]
     fn streams_are_flushed_for_who_awaits_them() {

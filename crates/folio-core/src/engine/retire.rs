@@ -229,7 +229,8 @@ impl Ledger {
         failure
     }
 
-    /// What may have been the reason for a loss: the first operations on each lane that have not ended.
+    /// What may have been the reason for a loss: the first operations on each lane that have not
+    /// ended.
     fn suspects(&self, device: usize) -> String {
         let first = device * usize::from(super::ledger::LANES_PER_DEVICE);
         let lanes =

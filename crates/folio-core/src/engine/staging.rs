@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// Alignment of the engine's host memory: a cache line, and the widest vector.
 pub(crate) const ALIGN: usize = 64;
 
-/// Zeroed host memory, and the layout to free it by; `None` when there is not enough. Large requests
-/// cost nothing until touched.
+/// Zeroed host memory, and the layout to free it by; `None` when there is not enough. Large
+/// requests cost nothing until touched.
 pub(crate) fn host_alloc(bytes: usize) -> Option<(HostPtr, Layout)> {
     let layout = Layout::from_size_align(bytes.max(1), ALIGN).ok()?;
     // SAFETY: the layout's size is not 0.
@@ -21,7 +21,8 @@ pub(crate) fn host_alloc(bytes: usize) -> Option<(HostPtr, Layout)> {
 /// Gives host memory back.
 ///
 /// # Safety
-/// `ptr` came from the global allocator by this layout, is freed once, and nothing uses it any more.
+/// `ptr` came from the global allocator by this layout, is freed once, and nothing uses it any
+/// more.
 pub(crate) unsafe fn host_free(ptr: HostPtr, layout: Layout) {
     // SAFETY: the caller's promise.
     unsafe { dealloc(ptr.0, layout) };

@@ -45,9 +45,9 @@ impl StorageState {
 }
 
 impl Ledger {
-    /// Takes a command that [`Ledger::run`] would take, if the straight way is open to it, and tells
-    /// the lane that is to be drained. Otherwise nothing has changed, and the command has not been
-    /// checked.
+    /// Takes a command that [`Ledger::run`] would take, if the straight way is open to it, and
+    /// tells the lane that is to be drained. Otherwise nothing has changed, and the command has not
+    /// been checked.
     pub(crate) fn straight(&mut self, command: &mut Command) -> Option<(Stamp, LaneId)> {
         let (Action::Launch(launch), Some(device)) = (&mut command.action, command.device) else {
             return None;

@@ -84,8 +84,8 @@ impl Side {
         let (given, ended) =
             (lane.given.load(Ordering::Acquire), lane.ended.load(Ordering::Acquire));
         let end = ended + (given - ended) * part as u64 / 4;
-        // Under the ledger's lock, or else the reaper may see it first: what had been deferred would then be
-        // handed over by that thread, at some later time.
+        // Under the ledger's lock, or else the reaper may see it first: what had been deferred
+        // would then be handed over by that thread, at some later time.
         self.rt.core.engine.enter(|ledger| {
             if fails && end > ended {
                 lane.failing.lock().expect("nobody panics").push(end);

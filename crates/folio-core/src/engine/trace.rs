@@ -1,8 +1,9 @@
 //! Trace spans and events, all with the target `folio`, at level `TRACE`.
 //!
-//! `submit` is a span: what happens on the caller's thread until the call returns. What happens under
-//! a lock is noted there and told when it is free again, because a subscriber is foreign code; on the thread that found it out, so order between threads is by `stamp` only: it
-//! names a command in `plan`, `launch` and `complete`.
+//! `submit` is a span: what happens on the caller's thread until the call returns. What happens
+//! under a lock is noted there and told when it is free again, because a subscriber is foreign
+//! code; on the thread that found it out, so order between threads is by `stamp` only: it names a
+//! command in `plan`, `launch` and `complete`.
 
 use super::Engine;
 use super::ledger::Ledger;

@@ -66,9 +66,9 @@ impl Ledger {
         }
     }
 
-    /// After a copy that failed, some pieces of a page may be here and its memory not be defined. It
-    /// is not zeroed then, unless all of it is discarded: what is missing is brought. A discard of
-    /// a part of it counts as an update.
+    /// After a copy that failed, some pieces of a page may be here and its memory not be defined.
+    /// It is not zeroed then, unless all of it is discarded: what is missing is brought. A discard
+    /// of a part of it counts as an update.
     fn complete_pieces(&mut self, a: &Access, pages: &Box3, who: For<'_>, deps: &mut Deps) {
         let (domain, storage) = (a.domain, &self.storages[a.storage.0]);
         let discarded = match a.mode.discards() {
@@ -187,7 +187,8 @@ impl Ledger {
     }
 
     /// What these pages held was on lost devices only, in these domains. That counts as written by
-    /// somebody who has failed, so that it is told once, and ends with the next write of everything.
+    /// somebody who has failed, so that it is told once, and ends with the next write of
+    /// everything.
     fn lose_data(&mut self, id: StorageId, pages: &[Box3], on: DomainSet, deps: &mut Deps) {
         let label = self.storages[id.0].label.clone();
         let had = |at: &usize| {
@@ -225,8 +226,8 @@ impl Ledger {
         stamps
     }
 
-    /// Where the needs of `domain` are served from, by source. Put it back where it lay, for the next
-    /// one.
+    /// Where the needs of `domain` are served from, by source. Put it back where it lay, for the
+    /// next one.
     pub(crate) fn plan(
         &mut self,
         id: StorageId,
@@ -390,8 +391,9 @@ impl Ledger {
         self.storages[id.0].hazards.order_arrivals(&all, domain, deps);
     }
 
-    /// Something that nobody sees has written all of an access: what is beside it, in pages that hold
-    /// nothing else where it is, is zeroed. Says when that is done: whoever uses the pages relies on it.
+    /// Something that nobody sees has written all of an access: what is beside it, in pages that
+    /// hold nothing else where it is, is zeroed. Says when that is done: whoever uses the pages
+    /// relies on it.
     pub(crate) fn surround(&mut self, a: &Access) -> Stamp {
         self.heal(a.storage, &a.pages);
         let label = self.storages[a.storage.0].label.clone();
@@ -402,8 +404,8 @@ impl Ledger {
         deps.first().map_or(Stamp::DONE, |dep| dep.stamp)
     }
 
-    /// Bytes that would have to be copied to a device for these accesses; bytes that they write and that are
-    /// elsewhere; and its load.
+    /// Bytes that would have to be copied to a device for these accesses; bytes that they write and
+    /// that are elsewhere; and its load.
     pub(crate) fn residency(&self, device: u16, accesses: &[Access]) -> [u64; 3] {
         let domain = self.topology.devices[usize::from(device)].domain;
         let [mut moved, mut taken] = [0, 0];

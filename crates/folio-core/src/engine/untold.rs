@@ -1,10 +1,10 @@
 //! Failures that no call has returned, and work that is left at the end: nothing of it is silent.
 //!
-//! A root failure is *told* once a call has returned it: a wait, a read or a guard, a future, an event's
-//! `status`. [`Runtime::wait`](crate::Runtime::wait) returns, one by one, those that are not. Whoever has no
-//! handler reads of the rest on standard error: when the last handle of the runtime goes, since nothing can ask
-//! from then on, and of each that is found after that at once. The flag in the failure decides, so each has one
-//! line at most.
+//! A root failure is *told* once a call has returned it: a wait, a read or a guard, a future, an
+//! event's `status`. [`Runtime::wait`](crate::Runtime::wait) returns, one by one, those that are
+//! not. Whoever has no handler reads of the rest on standard error: when the last handle of the
+//! runtime goes, since nothing can ask from then on, and of each that is found after that at once.
+//! The flag in the failure decides, so each has one line at most.
 
 use super::wait::{in_kernel, in_task_of};
 use super::{Engine, contain};
@@ -30,8 +30,8 @@ pub(crate) struct Untold {
 }
 
 impl Untold {
-    /// Keeps one more. What comes back is told, or too much; it may hold something of the user's, whose drop
-    /// is foreign code.
+    /// Keeps one more. What comes back is told, or too much; it may hold something of the user's,
+    /// whose drop is foreign code.
     pub(crate) fn keep(&mut self, failure: Arc<Failure>) -> Vec<Arc<Failure>> {
         let mut over = Vec::new();
         if self.kept.len() == MOST_UNTOLD {
@@ -84,7 +84,8 @@ impl Engine {
                 notice::write(&format!("and {more} more failures that nothing asked for"));
             }
         }
-        // A task or kernel that holds the last handle is itself at work. Whoever has a handler is told by it alone.
+        // A task or kernel that holds the last handle is itself at work. Whoever has a handler is
+        // told by it alone.
         if left.0 > 0
             && self.handler.is_none()
             && !in_kernel()
@@ -124,8 +125,8 @@ mod tests {
         Arc::new(Failure::new(id, "kernel", Label::NONE, String::new(), Cause::DataLost))
     }
 
-    /// ERR-03: what calls have returned is skipped and not kept; of too many the first stay, and the rest is
-    /// counted.
+    /// ERR-03: what calls have returned is skipped and not kept; of too many the first stay, and
+    /// the rest is counted.
     #[test]
     fn untold_failures_are_kept_in_order_and_bounded() {
         let all: Vec<_> = (0..2 * MOST_UNTOLD as u64).map(failure).collect();

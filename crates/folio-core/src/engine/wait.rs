@@ -174,8 +174,8 @@ impl Engine {
             Ok(_) => {
                 ledger.poll(lane);
             }
-            // Others may have accounted for all that was on the lane before it was lost: then nobody
-            // would ask it again.
+            // Others may have accounted for all that was on the lane before it was lost: then
+            // nobody would ask it again.
             Err(lost) => ledger.lose(ledger.topology.device_of(lane), &lost),
         });
     }

@@ -11,25 +11,25 @@ use smallvec::SmallVec;
 use std::any::{Any, TypeId};
 
 impl CommandGroup {
-    /// Calls `task` with the driver's own handles, to enqueue commands: by functions of the driver or of a library
-    /// over it, such as cuBLAS.
+    /// Calls `task` with the driver's own handles, to enqueue commands: by functions of the driver
+    /// or of a library over it, such as cuBLAS.
     ///
-    /// `N` is what the device's backend gives: `folio_opencl::Native` or `folio_cuda::Native`. It has the queue, or
-    /// stream, of the command, and the memory of `args`, which are accesses of this group, one or a tuple. What the task
-    /// enqueues there comes after what the command waits for, and the command is done when that is done.
-    /// No one waits on the host.
+    /// `N` is what the device's backend gives: `folio_opencl::Native` or `folio_cuda::Native`. It
+    /// has the queue, or stream, of the command, and the memory of `args`, which are accesses of
+    /// this group, one or a tuple. What the task enqueues there comes after what the command waits
+    /// for, and the command is done when that is done. No one waits on the host.
     ///
-    /// The task is called once, when the command is handed over, by some thread in a call of the runtime or one of its own: often by the
-    /// one that submits, before `submit` returns. It does not block, nor take a lock that a thread holds while it
-    /// submits or waits, which can be a deadlock. It cannot wait for the runtime, which is
-    /// [`Error::WaitInKernel`]; what it submits goes its way when the task has ended. It may return `()` or a
-    /// `Result`; an error and a panic are failures of the command. A command of which a dependency has failed does
-    /// not call it.
+    /// The task is called once, when the command is handed over, by some thread in a call of the
+    /// runtime or one of its own: often by the one that submits, before `submit` returns. It does
+    /// not block, nor take a lock that a thread holds while it submits or waits, which can be a
+    /// deadlock. It cannot wait for the runtime, which is [`Error::WaitInKernel`]; what it submits
+    /// goes its way when the task has ended. It may return `()` or a `Result`; an error and a panic
+    /// are failures of the command. A command of which a dependency has failed does not call it.
     ///
     /// # Safety
-    /// What the task enqueues goes to this queue, or has ended when that is done. It reads no more than what is declared
-    /// as read, and writes no more than what is declared as written; handles are used in the task only, and by
-    /// what it enqueues.
+    /// What the task enqueues goes to this queue, or has ended when that is done. It reads no more
+    /// than what is declared as read, and writes no more than what is declared as written; handles
+    /// are used in the task only, and by what it enqueues.
     pub unsafe fn interop<N: 'static, A: HostArgs, R: TaskResult>(
         &mut self,
         args: A,

@@ -19,28 +19,30 @@ impl CommandGroup {
     ///
     /// `args` are the kernel's arguments in their order:
     ///
-    /// - An access of this group passes where its *buffer* begins, whatever part of it is accessed: elements
-    ///   are where they always are, and the distance between rows is the buffer's own. (The same in a
-    ///   reinterpreted buffer; it is the same memory.) In OpenCL C it is a `__global` parameter.
-    /// - A [`UsmPtr`] passes its place. It is no access: order is the caller's, with [`after`](Self::after).
+    /// - An access of this group passes where its *buffer* begins, whatever part of it is accessed:
+    ///   elements are where they always are, and the distance between rows is the buffer's own.
+    ///   (The same in a reinterpreted buffer; it is the same memory.) In OpenCL C it is a
+    ///   `__global` parameter.
+    /// - A [`UsmPtr`] passes its place. It is no access: order is the caller's, with
+    ///   [`after`](Self::after).
     /// - [`OpaqueArg::value`] and [`OpaqueArg::local`].
     ///
     /// The last dimension of `items` is OpenCL's dimension 0 and CUDA's `x`. In
-    /// [groups](Items::groups), which divide `items`, there are as many threads as items. Without, OpenCL
-    /// takes those that the kernel requires or else chooses some that divide, and CUDA has blocks of 256 in
-    /// `x`, of which the last may reach beyond `items`: such a kernel looks where it is. Items begin at
-    /// position 0.
+    /// [groups](Items::groups), which divide `items`, there are as many threads as items. Without,
+    /// OpenCL takes those that the kernel requires or else chooses some that divide, and CUDA has
+    /// blocks of 256 in `x`, of which the last may reach beyond `items`: such a kernel looks where
+    /// it is. Items begin at position 0.
     ///
     /// What is wrong with the arguments, as far as the driver tells, is an [`Error::Device`] of the
-    /// submission: their number, what they are and how large values are. (OpenCL tells this of kernels that it
-    /// has compiled, but PoCL takes structs of any size; CUDA tells sizes, from driver 12.4 on.) By OpenCL a launch has
-    /// 2^31 groups at most or, without a size of groups, so many items. Without a [`label`](Self::label) the command
-    /// has the kernel's name.
+    /// submission: their number, what they are and how large values are. (OpenCL tells this of
+    /// kernels that it has compiled, but PoCL takes structs of any size; CUDA tells sizes, from
+    /// driver 12.4 on.) By OpenCL a launch has 2^31 groups at most or, without a size of groups, so
+    /// many items. Without a [`label`](Self::label) the command has the kernel's name.
     ///
     /// # Safety
-    /// The kernel takes these arguments. For these items, in any order, it reads no more than what is declared as
-    /// read, writes no more than what is declared as written, stays within memory that pointers name and that
-    /// nobody uses against it, has no data race, and ends.
+    /// The kernel takes these arguments. For these items, in any order, it reads no more than what
+    /// is declared as read, writes no more than what is declared as written, stays within memory
+    /// that pointers name and that nobody uses against it, has no data race, and ends.
     pub unsafe fn run_opaque<const D: usize>(
         &mut self,
         items: impl Into<Items<D>>,

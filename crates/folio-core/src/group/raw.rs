@@ -47,8 +47,8 @@ impl CommandGroup {
     /// As [`prefetch`](Self::prefetch), of raw memory of the queue's device.
     ///
     /// # Safety
-    /// The memory of a [`Runtime::host_pointer`](crate::Runtime::host_pointer) lives until the command
-    /// is done.
+    /// The memory of a [`Runtime::host_pointer`](crate::Runtime::host_pointer) lives until the
+    /// command is done.
     pub unsafe fn prefetch_raw(&mut self, at: UsmPtr, bytes: usize) {
         let at = self.place(at.into(), [1, 1, bytes]);
         self.raw(at.map(|at| Action::Hint { at, hint: Hint::Prefetch }));

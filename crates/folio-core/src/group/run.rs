@@ -53,17 +53,19 @@ pub(crate) fn reduces_within(code: &Code, range: Dims, group: Option<Dims>) -> b
 impl CommandGroup {
     /// Runs a kernel call for `items`, on the queue's device.
     ///
-    /// What is accessed follows from the kernel. An `In` is read where the launch indexes it, if indices
-    /// are sums of positions, extents and scalars (so a stencil's halo is found); in dimensions of other
-    /// indices, all of it. An `Out` is discarded, and an `InOut` read and written, at the items'
-    /// positions, [`OutRow`](crate::OutRow) and [`InOutRow`](crate::InOutRow) in the rows of these; an
-    /// [`OutGroup`](crate::OutGroup) is discarded, and an [`InOutGroup`](crate::InOutGroup) read and written, at the groups' indices, and a [`Reduce`](crate::Reduce)
-    /// at its first element; [`Atomic`](crate::Atomic) and [`Racy`](crate::Racy) are read and written as a
-    /// whole. Positions count from the beginning of the argument; a launch that reaches beyond what
-    /// it writes is [`Error::LaunchTooLarge`].
+    /// What is accessed follows from the kernel. An `In` is read where the launch indexes it, if
+    /// indices are sums of positions, extents and scalars (so a stencil's halo is found); in
+    /// dimensions of other indices, all of it. An `Out` is discarded, and an `InOut` read and
+    /// written, at the items' positions, [`OutRow`](crate::OutRow) and
+    /// [`InOutRow`](crate::InOutRow) in the rows of these; an [`OutGroup`](crate::OutGroup) is
+    /// discarded, and an [`InOutGroup`](crate::InOutGroup) read and written, at the groups'
+    /// indices, and a [`Reduce`](crate::Reduce) at its first element; [`Atomic`](crate::Atomic) and
+    /// [`Racy`](crate::Racy) are read and written as a whole. Positions count from the beginning of
+    /// the argument; a launch that reaches beyond what it writes is [`Error::LaunchTooLarge`].
     ///
-    /// An index out of bounds, an integer divided by zero, a failed `assert!` or a `panic!` fail the
-    /// command with [`Cause::Kernel`]. Without a [`label`](Self::label) the command has the kernel's name.
+    /// An index out of bounds, an integer divided by zero, a failed `assert!` or a `panic!` fail
+    /// the command with [`Cause::Kernel`]. Without a [`label`](Self::label) the command has the
+    /// kernel's name.
     pub fn run<K: Kernel, const D: usize>(
         &mut self,
         items: impl Into<Items<D>>,

@@ -64,8 +64,8 @@ pub struct Caps {
     pub unified: bool,
     /// Runs kernels that are host closures.
     pub closures: bool,
-    /// Loads kernels in IR ([`super::KernelSource::Ir`]). The engine launches kernel functions so where
-    /// the device does not run the host's code.
+    /// Loads kernels in IR ([`super::KernelSource::Ir`]). The engine launches kernel functions so
+    /// where the device does not run the host's code.
     pub ir: bool,
     /// The type of what [`super::KernelRef::Foreign`] is called with, if it can be.
     pub native: Option<TypeId>,
@@ -82,7 +82,8 @@ pub struct Caps {
     pub denormals: bool,
     /// Divisions and square roots of `f32` are correctly rounded; otherwise they are within 3 ULP.
     pub exact_div_sqrt: bool,
-    /// There is linked memory ([`super::AllocReq::linked`]), also over the host's where that is aligned to so many bytes.
+    /// There is linked memory ([`super::AllocReq::linked`]), also over the host's where that is
+    /// aligned to so many bytes.
     pub links: Option<u64>,
     /// The largest single allocation, in bytes.
     pub max_alloc: u64,
@@ -90,18 +91,20 @@ pub struct Caps {
     pub max_params: usize,
     /// Most operations that the engine hands to one lane before some end.
     pub max_in_flight: u32,
-    /// Once so many operations have been handed over and nobody has waited for any, a thread of the engine's, the
-    /// device's courier, makes these calls, and submitting takes no longer than the engine's own work. For devices
-    /// where each is microseconds in a driver ([`Caps::spare_courier`]); `None`: no such thread. Devices share couriers
-    /// where there would be more than half as many as processors.
+    /// Once so many operations have been handed over and nobody has waited for any, a thread of the
+    /// engine's, the device's courier, makes these calls, and submitting takes no longer than the
+    /// engine's own work. For devices where each is microseconds in a driver
+    /// ([`Caps::spare_courier`]); `None`: no such thread. Devices share couriers where there would
+    /// be more than half as many as processors.
     pub courier: Option<u32>,
-    /// Calls for two lanes of the device by two threads take longer than one after the other. Whoever waits then leaves
-    /// what is to be handed over to the courier, while that gets on.
+    /// Calls for two lanes of the device by two threads take longer than one after the other.
+    /// Whoever waits then leaves what is to be handed over to the courier, while that gets on.
     pub one_at_a_time: bool,
-    /// Lanes may hold operations back until [`super::Lane::flush`]. The engine calls it some 50 us after something has
-    /// been handed over, at longest after a millisecond or two, where nobody waits for it; but not while a lane is given
-    /// one operation right after the other and nobody awaits any: then the lane itself passes them on, some hundreds
-    /// later at most, and begins with them.
+    /// Lanes may hold operations back until [`super::Lane::flush`]. The engine calls it some 50 us
+    /// after something has been handed over, at longest after a millisecond or two, where nobody
+    /// waits for it; but not while a lane is given one operation right after the other and nobody
+    /// awaits any: then the lane itself passes them on, some hundreds later at most, and begins
+    /// with them.
     pub batches: bool,
     /// Copies to and from the host's memory.
     pub host_link: Link,
@@ -134,7 +137,8 @@ impl Default for Caps {
 }
 
 impl Caps {
-    /// What a device's [`courier`](Caps::courier) is as a rule: there is one if the host has a processor to spare.
+    /// What a device's [`courier`](Caps::courier) is as a rule: there is one if the host has a
+    /// processor to spare.
     pub fn spare_courier() -> Option<u32> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         (processors >= 4).then_some(16)

@@ -13,17 +13,18 @@ pub struct Node<'a> {
     pub after: &'a [usize],
 }
 
-/// A graph of one device, made by [`Device::graph`](super::Device::graph), which lanes of that device
-/// [replay](Op::Replay).
+/// A graph of one device, made by [`Device::graph`](super::Device::graph), which lanes of that
+/// device [replay](Op::Replay).
 ///
 /// # Safety
 /// Keeps the contract of the [module](super).
 pub unsafe trait Graph: Any + Send + Sync {
-    /// Exchanges what a node does, from the next replay on. It stays the kind of operation that it was: scalars, memory,
-    /// ranges, code may be others.
+    /// Exchanges what a node does, from the next replay on. It stays the kind of operation that it
+    /// was: scalars, memory, ranges, code may be others.
     ///
-    /// What the driver does not exchange is [`HalErrorKind::Unsupported`](super::HalErrorKind::Unsupported). After
-    /// an error it is open what the node does: such a graph is made anew.
+    /// What the driver does not exchange is
+    /// [`HalErrorKind::Unsupported`](super::HalErrorKind::Unsupported). After an error it is open
+    /// what the node does: such a graph is made anew.
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError>;
 }
 

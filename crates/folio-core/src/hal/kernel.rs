@@ -18,7 +18,8 @@ pub type Block = Box3;
 pub struct Geometry {
     /// 1, 2 or 3: how many dimensions the user sees.
     pub rank: u8,
-    /// Position of the first item, as kernels in IR count. [`Block`]s and native kernels count from 0.
+    /// Position of the first item, as kernels in IR count. [`Block`]s and native kernels count
+    /// from 0.
     pub offset: Dims,
     /// Items in each dimension, slowest first; none is 0.
     pub range: Dims,
@@ -48,7 +49,8 @@ pub struct Param {
     pub size: u32,
     /// The kernel may write it.
     pub write: bool,
-    /// Shape of the whole allocation in elements: `dims[1] * dims[2]` and `dims[2]` are the pitches.
+    /// Shape of the whole allocation in elements: `dims[1] * dims[2]` and `dims[2]` are the
+    /// pitches.
     pub dims: Dims,
     /// First element of the accessed box.
     pub origin: Dims,
@@ -61,7 +63,8 @@ pub struct Param {
 }
 
 impl Param {
-    /// Bytes from `mem` to where an opaque kernel finds it: to the element that it counts as the first.
+    /// Bytes from `mem` to where an opaque kernel finds it: to the element that it counts as the
+    /// first.
     pub fn ahead(&self) -> i64 {
         let bytes = |at| linear(self.dims, at) as i64 * i64::from(self.size);
         bytes(self.origin) - bytes(self.index)
@@ -83,8 +86,8 @@ pub struct Args<'a> {
     /// The memory parameters in their order; local memory is not among them.
     pub params: &'a [Param],
     /// In this launch no index can be out of bounds: those of memory parameters are inside of the
-    /// accessed boxes, those of arrays and of local memory inside of these. Nobody needs to test that. Otherwise a
-    /// kernel in IR tests what it has no proof for itself.
+    /// accessed boxes, those of arrays and of local memory inside of these. Nobody needs to test
+    /// that. Otherwise a kernel in IR tests what it has no proof for itself.
     pub proved: bool,
     /// What an opaque kernel takes, in its order; others have their own.
     pub arguments: &'a [Argument],
@@ -101,11 +104,12 @@ impl<'a> Args<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum KernelSource<'a> {
-    /// A kernel in IR, verified; for devices with [`Caps::ir`](super::Caps::ir). Its launches follow
-    /// `docs/semantics.md`; a violation fails them with
+    /// A kernel in IR, verified; for devices with [`Caps::ir`](super::Caps::ir). Its launches
+    /// follow `docs/semantics.md`; a violation fails them with
     /// [`HalErrorKind::Violation`](super::HalErrorKind::Violation).
     Ir(&'a folio_kernel::Kernel),
-    /// In a language of the driver's; others are [`HalErrorKind::Unsupported`](super::HalErrorKind::Unsupported).
+    /// In a language of the driver's; others are
+    /// [`HalErrorKind::Unsupported`](super::HalErrorKind::Unsupported).
     Opaque {
         /// Entry point.
         name: &'a str,
@@ -146,8 +150,8 @@ impl std::fmt::Debug for KernelRef<'_> {
 pub trait BlockKernel: Send + Sync + 'static {
     /// Computes the items in `block`. Called for disjoint blocks that together are the launch
     /// range, from several threads at once, in any order. A violation fails the operation
-    /// ([`HalError::violation`](super::HalError::violation)); after one, blocks that have not begun may
-    /// be left out. May panic.
+    /// ([`HalError::violation`](super::HalError::violation)); after one, blocks that have not begun
+    /// may be left out. May panic.
     ///
     /// # Safety
     /// `params` point to live memory of their shapes; for the length of the call nobody else
@@ -252,8 +256,8 @@ impl NativeKernel {
         unsafe { (self.vtable.grain)(self.store.as_ptr().cast()) }
     }
 
-    /// For a device that runs it on the host, once for each kernel: says, once in a process, that it is slow if it is
-    /// compiled without optimisation.
+    /// For a device that runs it on the host, once for each kernel: says, once in a process, that
+    /// it is slow if it is compiled without optimisation.
     pub fn check_optimised(&self) {
         if !HINTED.load(Ordering::Relaxed)
             && (self.vtable.unoptimised)()
@@ -274,9 +278,9 @@ static HINTED: AtomicBool = AtomicBool::new(false);
 /// Bytes of an array that nothing reads.
 const UNUSED: usize = 1 << 12;
 
-/// Whether what is generic over `K`, such as its loop over items, is compiled without optimisation: the crate that makes
-/// the kernel compiles this, too. There the frame of [`below`] has an array that any optimisation removes. A guess,
-/// for a hint; the sizes of frames are nobody's promise.
+/// Whether what is generic over `K`, such as its loop over items, is compiled without optimisation:
+/// the crate that makes the kernel compiles this, too. There the frame of [`below`] has an array
+/// that any optimisation removes. A guess, for a hint; the sizes of frames are nobody's promise.
 fn unoptimised<K>() -> bool {
     let local = 0u8;
     let above = black_box(std::ptr::from_ref(&local)).addr();
@@ -284,8 +288,8 @@ fn unoptimised<K>() -> bool {
     !cfg!(miri) && (UNUSED..8 * UNUSED).contains(&above.abs_diff(below::<K>()))
 }
 
-/// Where the stack is below an array that nothing reads. It depends on `K`, so that no compiler of this crate removes it
-/// for all.
+/// Where the stack is below an array that nothing reads. It depends on `K`, so that no compiler of
+/// this crate removes it for all.
 #[inline(never)]
 fn below<K>() -> usize {
     let mut unused = [0u8; UNUSED];

@@ -140,8 +140,8 @@ pub enum Advice {
 pub enum RawMemory {
     /// The host's.
     Host(HostPtr),
-    /// The device's, at its address there: a `CUdeviceptr`, or a pointer to shared virtual memory of
-    /// the context of OpenCL, on a device whose memory has addresses.
+    /// The device's, at its address there: a `CUdeviceptr`, or a pointer to shared virtual memory
+    /// of the context of OpenCL, on a device whose memory has addresses.
     Address(u64),
     /// A driver's object: a `cl_mem` of the context, a buffer.
     Object(*mut c_void),
@@ -156,14 +156,15 @@ pub struct AllocReq<'a> {
     pub size: u64,
     /// A power of two.
     pub align: u64,
-    /// Make the allocation over this memory, of `size` bytes, if that is possible. Freeing it leaves
-    /// the memory with whoever has it.
+    /// Make the allocation over this memory, of `size` bytes, if that is possible. Freeing it
+    /// leaves the memory with whoever has it.
     pub import: Option<RawMemory>,
-    /// It must hold zeros when the call returns, by whatever way costs the least. Not with `import`.
+    /// It must hold zeros when the call returns, by whatever way costs the least. Not with
+    /// `import`.
     pub zeroed: bool,
     /// One memory that device and host use in turn, the device first ([`super::Op::Switch`]): of
-    /// [`AllocKind::Device`], and only where [`super::Caps::links`] says so. Over memory of the host
-    /// ([`import`](AllocReq::import)) the device finds what that holds.
+    /// [`AllocKind::Device`], and only where [`super::Caps::links`] says so. Over memory of the
+    /// host ([`import`](AllocReq::import)) the device finds what that holds.
     pub linked: bool,
     /// For people who look at the driver's objects.
     pub label: &'a str,

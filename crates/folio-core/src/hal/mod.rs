@@ -17,29 +17,33 @@
 //!
 //! **Ticks.** A lane is an in-order queue. Each call of [`Lane::enqueue`] carries the next tick of
 //! that lane: 1, 2, 3, without gaps. These calls come one at a time per lane (the engine holds the
-//! lane's lock), from changing threads. All other methods may be called at any time from any thread.
+//! lane's lock), from changing threads. All other methods may be called at any time from any
+//! thread.
 //!
 //! **Every tick is reached.** An operation that fails, in the call or later, counts as finished
 //! when everything has finished that it comes after: on its lane, and by its waits. Its failure is
 //! told once through the call's result or through [`Lane::failures`], and later operations of the
 //! lane run as if it had not failed. A call that returns an error has consumed its tick; what it
 //! had begun of its work has ended when that is reached; later operations that wait for that tick
-//! rely on what it waited for. (A backend puts [`Op::Join`] in its place.) Only the loss of the device is sticky: calls may return
-//! [`HalErrorKind::Lost`] as soon as the driver says so, and [`Lane::completed`] and [`Lane::wait`]
-//! return [`Lost`] from when nothing of the device touches memory any more.
+//! rely on what it waited for. (A backend puts [`Op::Join`] in its place.) Only the loss of the
+//! device is sticky: calls may return [`HalErrorKind::Lost`] as soon as the driver says so, and
+//! [`Lane::completed`] and [`Lane::wait`] return [`Lost`] from when nothing of the device touches
+//! memory any more.
 //!
-//! **Kernels.** An operation owns its host code until it ends: [`Lane::enqueue`] takes it out of its
-//! [`KernelRef::Native`]. A launch that is refused leaves it there. What a closure has captured is the
-//! user's, and so is its drop, which may submit to this very lane; the engine, which holds the lane's
-//! lock during the call, drops what was left when it has let go.
+//! **Kernels.** An operation owns its host code until it ends: [`Lane::enqueue`] takes it out of
+//! its [`KernelRef::Native`]. A launch that is refused leaves it there. What a closure has captured
+//! is the user's, and so is its drop, which may submit to this very lane; the engine, which holds
+//! the lane's lock during the call, drops what was left when it has let go.
 //!
-//! **Graphs.** A backend may take operations that a program repeats all at once, with their order among one another
-//! ([`Device::graph`]), and do them again in one operation of a lane ([`Op::Replay`]), which begins when its first node
-//! can and ends when all have; a failure of one is the replay's, and if several fail, that of the first in the graph's
-//! order that the backend knows of. Each node may run when those have ended that it names. What nodes refer to, memory
-//! and loaded code, is there for as long as the graph may be replayed, and the engine's promises for operations hold
-//! for the nodes of each replay: nobody else uses their memory against its mode, so that no two replays of one graph
-//! overlap. Their tick order says that, or a wait; [`Graph::update`] concerns replays that are not issued yet.
+//! **Graphs.** A backend may take operations that a program repeats all at once, with their order
+//! among one another ([`Device::graph`]), and do them again in one operation of a lane
+//! ([`Op::Replay`]), which begins when its first node can and ends when all have; a failure of one
+//! is the replay's, and if several fail, that of the first in the graph's order that the backend
+//! knows of. Each node may run when those have ended that it names. What nodes refer to, memory and
+//! loaded code, is there for as long as the graph may be replayed, and the engine's promises for
+//! operations hold for the nodes of each replay: nobody else uses their memory against its mode, so
+//! that no two replays of one graph overlap. Their tick order says that, or a wait;
+//! [`Graph::update`] concerns replays that are not issued yet.
 //!
 //! **Completion.** `completed() >= t` means: every operation up to `t` has ended, what it wrote is
 //! visible to the host and to any lane that starts later, its closure and parameters are dropped,
@@ -54,19 +58,19 @@
 //! means for the data is the engine's business.
 //!
 //! **Progress.** Once a call returned, the work proceeds without further calls, except that a
-//! batching backend may hold it back until [`Lane::flush`], and that a backend may leave work to the
-//! threads that call [`Lane::drive`], [`Lane::flush`] and [`Lane::wait`]. The engine calls these
-//! without any lock, and one of them again and again while it is interested in a lane;
-//! the others may be called under its locks, and so run and drop no kernel. After a lane makes progress, a backend
-//! whose [`Caps::notifies`] is set calls [`Notify::progress`].
+//! batching backend may hold it back until [`Lane::flush`], and that a backend may leave work to
+//! the threads that call [`Lane::drive`], [`Lane::flush`] and [`Lane::wait`]. The engine calls
+//! these without any lock, and one of them again and again while it is interested in a lane; the
+//! others may be called under its locks, and so run and drop no kernel. After a lane makes
+//! progress, a backend whose [`Caps::notifies`] is set calls [`Notify::progress`].
 //!
 //! **Memory.** An allocation stays valid until [`UsmAllocator::free`]; the engine calls that only
 //! after every operation that names it has been reached, or its device is lost. A request to import
 //! memory that a device cannot use fails as [`HalErrorKind::Unsupported`]; it never falls back to
 //! fresh memory. Memory of a peer is named only after [`Device::peer`] has returned a link to it.
 //!
-//! **Leaving.** Handles may be dropped with work under way. Work that was handed over is finished or
-//! discarded, closures are dropped, and nothing is freed that the device may still use.
+//! **Leaving.** Handles may be dropped with work under way. Work that was handed over is finished
+//! or discarded, closures are dropped, and nothing is freed that the device may still use.
 //!
 //! **No panics.** A backend contains panics of kernels and reports them as
 //! [`HalErrorKind::Panic`]. It never calls back into the engine except through [`Notify`].
@@ -136,10 +140,10 @@ pub unsafe trait Device: Any + Send + Sync {
     /// A new lane. `priority` 0 is normal, higher is more urgent; a backend may ignore it.
     fn lane(&self, kind: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError>;
 
-    /// Makes code launchable: [`KernelSource::Ir`] where [`Caps::ir`] says so, [`KernelSource::Opaque`] in the
-    /// driver's languages. Code that it cannot build is [`HalErrorKind::Build`], with the log.
-    /// It stays loaded until [`Device::unload`], or until the device goes.
-    /// Backends that run host code only keep the default.
+    /// Makes code launchable: [`KernelSource::Ir`] where [`Caps::ir`] says so,
+    /// [`KernelSource::Opaque`] in the driver's languages. Code that it cannot build is
+    /// [`HalErrorKind::Build`], with the log. It stays loaded until [`Device::unload`], or until
+    /// the device goes. Backends that run host code only keep the default.
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         let _ = source;
         Err(HalError::unsupported("loading kernels"))
@@ -151,10 +155,10 @@ pub unsafe trait Device: Any + Send + Sync {
         let _ = handle;
     }
 
-    /// What speaks against launching a loaded kernel like this, as far as the driver tells: arguments that
-    /// are not the kernel's ([`HalErrorKind::Arguments`]), or more than the device has. Asked before
-    /// each launch of an opaque kernel, and, without arguments, before each launch in groups.
-    /// Devices without limits keep the default.
+    /// What speaks against launching a loaded kernel like this, as far as the driver tells:
+    /// arguments that are not the kernel's ([`HalErrorKind::Arguments`]), or more than the device
+    /// has. Asked before each launch of an opaque kernel, and, without arguments, before each
+    /// launch in groups. Devices without limits keep the default.
     fn check(
         &self,
         handle: KernelHandle,
@@ -165,8 +169,8 @@ pub unsafe trait Device: Any + Send + Sync {
         Ok(())
     }
 
-    /// Makes a graph of operations. What the device cannot have in one is [`HalErrorKind::Unsupported`]; devices
-    /// without graphs keep the default.
+    /// Makes a graph of operations. What the device cannot have in one is
+    /// [`HalErrorKind::Unsupported`]; devices without graphs keep the default.
     fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
         let _ = nodes;
         Err(HalError::unsupported("graphs"))
@@ -194,15 +198,15 @@ pub unsafe trait UsmAllocator: Send + Sync {
     /// How much there is.
     fn memory(&self) -> MemoryInfo;
 
-    /// The budget has changed: from now on the driver has back what is kept of freed memory as far as that and what is in
-    /// use are more than so many bytes together. May wait for what is being given back. Those that keep none keep the
-    /// default.
+    /// The budget has changed: from now on the driver has back what is kept of freed memory as far
+    /// as that and what is in use are more than so many bytes together. May wait for what is being
+    /// given back. Those that keep none keep the default.
     fn trim(&self, most: u64) {
         let _ = most;
     }
 
-    /// How an allocation goes by for the driver's own functions, if it has no address: a `cl_mem`. It is valid for as
-    /// long as the allocation.
+    /// How an allocation goes by for the driver's own functions, if it has no address: a `cl_mem`.
+    /// It is valid for as long as the allocation.
     fn object(&self, handle: u64) -> Option<*mut c_void> {
         let _ = handle;
         None
@@ -287,9 +291,10 @@ pub unsafe trait Lane: Any + Send + Sync {
         Err(error)
     }
 
-    /// Another lane is about to wait for this tick, the last that was handed over; or a thread, while the device's courier
-    /// goes on ([`Caps::one_at_a_time`]). A backend that knows the ends of some ticks only should know that of this one:
-    /// otherwise they would wait for what comes behind it, too.
+    /// Another lane is about to wait for this tick, the last that was handed over; or a thread,
+    /// while the device's courier goes on ([`Caps::one_at_a_time`]). A backend that knows the ends
+    /// of some ticks only should know that of this one: otherwise they would wait for what comes
+    /// behind it, too.
     fn awaited(&self, tick: Tick) {
         let _ = tick;
     }

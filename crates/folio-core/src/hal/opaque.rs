@@ -1,5 +1,5 @@
-//! What somebody else wrote: kernels in a language of their device's driver, and commands by its own
-//! functions.
+//! What somebody else wrote: kernels in a language of their device's driver, and commands by its
+//! own functions.
 
 use super::HalError;
 use std::any::Any;
@@ -28,8 +28,8 @@ impl<'a> Image<'a> {
     /// From these bytes.
     ///
     /// # Safety
-    /// They are what a compiler of the driver's vendor made, all of it and undamaged: the driver reads as far as
-    /// they say themselves.
+    /// They are what a compiler of the driver's vendor made, all of it and undamaged: the driver
+    /// reads as far as they say themselves.
     pub const unsafe fn new(bytes: &'a [u8]) -> Image<'a> {
         Image(bytes)
     }
@@ -68,8 +68,8 @@ pub enum Argument {
     Memory(u16),
     /// The next scalar, of so many bytes.
     Value(u32),
-    /// So many bytes of a group's local memory. OpenCL has an argument for it; CUDA has none, and one
-    /// piece of dynamic shared memory that is as large as all of these together.
+    /// So many bytes of a group's local memory. OpenCL has an argument for it; CUDA has none, and
+    /// one piece of dynamic shared memory that is as large as all of these together.
     Local(u32),
 }
 

@@ -321,8 +321,8 @@ impl Hazards {
         });
     }
 
-    /// What a write of `range` on `domain` waits for. Unless it replaces everything it depends on what
-    /// comes to its memory: that is what it leaves alone.
+    /// What a write of `range` on `domain` waits for. Unless it replaces everything it depends on
+    /// what comes to its memory: that is what it leaves alone.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
         self.each(range, |state| {
             for w in &state.writers {
@@ -581,7 +581,8 @@ impl Hazards {
         }
     }
 
-    /// After a whole write the states in `range` are equal, but for arrivals and older writers: makes them one.
+    /// After a whole write the states in `range` are equal, but for arrivals and older writers:
+    /// makes them one.
     fn unite(&mut self, range: &Box3) {
         if range.is_empty() || self.map.uniform(range).is_some() {
             return;

@@ -17,8 +17,8 @@ pub(super) struct Apart<'a> {
 struct Irregular;
 
 impl Apart<'_> {
-    /// Says of each of `boxes`, which are in row-major order, whether it may share more than an edge
-    /// with another. All may, if they are not in layers and rows.
+    /// Says of each of `boxes`, which are in row-major order, whether it may share more than an
+    /// edge with another. All may, if they are not in layers and rows.
     pub(super) fn mark(boxes: &[Box3], touched: &mut Vec<bool>) {
         touched.clear();
         touched.resize(boxes.len(), false);

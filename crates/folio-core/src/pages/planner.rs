@@ -65,11 +65,12 @@ impl Planner {
     /// Replaces `out` by transfers that serve `needs`: exactly their elements, none twice, each
     /// from one of its sources. Ordered by source, then by place; equal needs give equal plans.
     ///
-    /// `cost` is the link from a source to the target; it is asked at most once for each source. The
-    /// estimate of a plan is the sum of [`Link::estimate_ns`] over its transfers (in finer units).
-    /// Several ways to choose sources are costed, with the rectangles that they lead to: one
-    /// source for everything, where there is one, else few; the cheapest for all needs with equal
-    /// sources; and the best along rows. Least time wins, then fewest operations, then the first.
+    /// `cost` is the link from a source to the target; it is asked at most once for each source.
+    /// The estimate of a plan is the sum of [`Link::estimate_ns`] over its transfers (in finer
+    /// units). Several ways to choose sources are costed, with the rectangles that they lead to:
+    /// one source for everything, where there is one, else few; the cheapest for all needs with
+    /// equal sources; and the best along rows. Least time wins, then fewest operations, then the
+    /// first.
     ///
     /// Guaranteed:
     /// * one source only, or sets of sources all equal: the cheapest source, the lowest of equals;

@@ -64,8 +64,8 @@ fn brute_force(needs: &[Need], links: &[Link]) -> (u64, usize) {
     costs.min().unwrap_or((0, 0))
 }
 
-/// XFER-04: in one dimension no plan takes less time or, at equal time, fewer operations; by trial of
-/// all choices of sources.
+/// XFER-04: in one dimension no plan takes less time or, at equal time, fewer operations; by trial
+/// of all choices of sources.
 #[test]
 fn lines_cost_the_least_there_is() {
     for seed in seeds(3000) {

@@ -1,11 +1,11 @@
 //! Covers disjoint boxes by few rectangles: their exact union, no cell twice.
 //!
 //! Boxes that touch no other stay as they are. The rest are joined into rows, rows into planes,
-//! planes into blocks. That is the least there can be in one dimension. In more, their union is also
-//! cut anew: into maximal runs along one dimension, equal neighbours of which are joined along a
-//! second and then a third, for each order of the dimensions in which the boxes differ. The fewest
-//! win. (The true minimum is a matching problem in two dimensions and NP-hard in three.) Everything
-//! is O(n log n), and O(n) where boxes come in order and none touch.
+//! planes into blocks. That is the least there can be in one dimension. In more, their union is
+//! also cut anew: into maximal runs along one dimension, equal neighbours of which are joined along
+//! a second and then a third, for each order of the dimensions in which the boxes differ. The
+//! fewest win. (The true minimum is a matching problem in two dimensions and NP-hard in three.)
+//! Everything is O(n log n), and O(n) where boxes come in order and none touch.
 
 use std::collections::BTreeMap;
 

@@ -23,7 +23,8 @@ pub struct Candidate<'a> {
     pub name: &'a str,
     /// Bytes of the command's accesses that would have to be copied there.
     pub bytes_to_move: u64,
-    /// Bytes that the command writes and that are current elsewhere only: it would take them away from there.
+    /// Bytes that the command writes and that are current elsewhere only: it would take them away
+    /// from there.
     pub bytes_to_take: u64,
     /// Operations handed to it that have not ended, as far as is known.
     pub in_flight: u64,
@@ -40,10 +41,11 @@ pub trait Scheduler: Send + Sync {
     fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize;
 }
 
-/// Fewest bytes to move; then least load for its size, least used by the queue for its size, the first.
+/// Fewest bytes to move; then least load for its size, least used by the queue for its size, the
+/// first.
 ///
-/// Where all devices read the same, the one that has read it needs the fewest bytes for whatever comes next, and gets
-/// it: there [`OwnerComputes`] is the better choice.
+/// Where all devices read the same, the one that has read it needs the fewest bytes for whatever
+/// comes next, and gets it: there [`OwnerComputes`] is the better choice.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Locality;
 
@@ -62,12 +64,13 @@ impl Scheduler for Locality {
     }
 }
 
-/// Where most of what the command writes is, whatever it has to read there. What is nowhere yet is spread: it goes to
-/// the device that the queue has used least for its size; then where the fewest bytes need to move.
+/// Where most of what the command writes is, whatever it has to read there. What is nowhere yet is
+/// spread: it goes to the device that the queue has used least for its size; then where the fewest
+/// bytes need to move.
 ///
-/// Data that is read is copied, and is then there as well; data that is written is in one place. So each device keeps
-/// its part of what is computed, also where all of them need everything, as bodies that attract each
-/// other do.
+/// Data that is read is copied, and is then there as well; data that is written is in one place. So
+/// each device keeps its part of what is computed, also where all of them need everything, as
+/// bodies that attract each other do.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OwnerComputes;
 

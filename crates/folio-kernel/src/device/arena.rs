@@ -25,7 +25,8 @@ fn chunk(units: usize) -> *mut [Unit] {
 }
 
 impl Arena {
-    /// Room for `len` elements, aligned for vectors: valid until [`Arena::reset`], and of one owner.
+    /// Room for `len` elements, aligned for vectors: valid until [`Arena::reset`], and of one
+    /// owner.
     pub(super) fn room<T>(&self, len: usize) -> *mut T {
         const { assert!(align_of::<T>() <= ALIGN) };
         let units = size_of::<T>().saturating_mul(len).div_ceil(ALIGN);

@@ -1,5 +1,5 @@
-//! What kernels ask of items, groups and views. Each question is a function, and not a method: one that a trait of the
-//! user's adds under the same name would answer in the Rust form alone.
+//! What kernels ask of items, groups and views. Each question is a function, and not a method: one
+//! that a trait of the user's adds under the same name would answer in the Rust form alone.
 
 use super::{Array, Group, GroupItem, Item, Shared, View};
 

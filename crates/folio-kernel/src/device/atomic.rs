@@ -48,7 +48,8 @@ pub trait AtomInt: Atom {
     unsafe fn compare_exchange(at: *mut Self, expected: Self, value: Self, alone: bool) -> Self;
 }
 
-/// What no other thread uses needs no atomic operations: puts there what `new` makes of what is there.
+/// What no other thread uses needs no atomic operations: puts there what `new` makes of what is
+/// there.
 ///
 /// # Safety
 /// The element is live and aligned, and no other code uses it.
@@ -162,8 +163,8 @@ floats! { f32 AtomicU32, f64 AtomicU64 }
 /// Elements that are used atomically only, by an index of type `I`.
 ///
 /// # Safety
-/// What `element` gives is live and aligned, and all who use it at the time do so atomically. If they are used `alone`,
-/// no other thread does.
+/// What `element` gives is live and aligned, and all who use it at the time do so atomically. If
+/// they are used `alone`, no other thread does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations at an index of type `{I}`",
     label = "cannot be used atomically here",

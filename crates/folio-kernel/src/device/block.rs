@@ -1,6 +1,6 @@
-//! How a block is computed: as far as the ends of its indices are within what is accessed, without checks
-//! and with the best instructions; the rest, the edges of a block at most, with a check of each access. Of the
-//! former, as far as all guards are decided, what is behind them alone.
+//! How a block is computed: as far as the ends of its indices are within what is accessed, without
+//! checks and with the best instructions; the rest, the edges of a block at most, with a check of
+//! each access. Of the former, as far as all guards are decided, what is behind them alone.
 
 use super::{Checked, Kernel, Launched, ParamPtr, Positions, versions};
 
@@ -20,13 +20,15 @@ enum Form {
     Interior,
 }
 
-/// Computes the items of a block, or its groups, which are whole: of such a block nothing is cut off.
+/// Computes the items of a block, or its groups, which are whole: of such a block nothing is cut
+/// off.
 ///
 /// # Safety
-/// `scalars` has the words of the scalar parameters, and `memory` an entry for each view and reduction, in
-/// their order: live memory of its shape, which no other code uses against the access's mode. Each
-/// position is computed once in a launch, and what owns an element by it (an item, or its group) lies
-/// within each view that is written. `launch` is the same for all blocks of a launch, and of no other.
+/// `scalars` has the words of the scalar parameters, and `memory` an entry for each view and
+/// reduction, in their order: live memory of its shape, which no other code uses against the
+/// access's mode. Each position is computed once in a launch, and what owns an element by it (an
+/// item, or its group) lies within each view that is written. `launch` is the same for all blocks
+/// of a launch, and of no other.
 pub unsafe fn run<K: Kernel>(
     scalars: &[u64],
     memory: &[ParamPtr],
@@ -63,8 +65,8 @@ pub unsafe fn run<K: Kernel>(
     unsafe { launch.computed(block, memory) };
 }
 
-/// Takes a block apart, and has its parts computed: `open` indices are unproved for all of it. This is compiled once,
-/// and not for each kernel, as all would be that is called by a generic function.
+/// Takes a block apart, and has its parts computed: `open` indices are unproved for all of it. This
+/// is compiled once, and not for each kernel, as all would be that is called by a generic function.
 fn apart(
     block: &Positions,
     (open, items): (usize, bool),
@@ -87,8 +89,8 @@ fn apart(
     around(block, proved.as_ref()).for_each(|part| compute(&part, Form::Checked));
 }
 
-/// The part of a block where nothing is open, where that is so of `open` things for all of it; none if no part is
-/// found. What is tried first is a frame of one width.
+/// The part of a block where nothing is open, where that is so of `open` things for all of it; none
+/// if no part is found. What is tried first is a frame of one width.
 fn inner(block: &Positions, open: usize, count: &dyn Fn(&Positions) -> usize) -> Option<Positions> {
     if open == 0 {
         return Some(*block);
@@ -194,7 +196,8 @@ fn around(block: &Positions, inner: Option<&Positions>) -> impl Iterator<Item = 
 mod tests {
     use super::*;
 
-    /// What is kept of a block of 2 dimensions, of which all but a border is proved, and what is cut off.
+    /// What is kept of a block of 2 dimensions, of which all but a border is proved, and what is
+    /// cut off.
     fn cut(block: Positions, border: [usize; 4]) -> (Option<Positions>, Vec<Positions>) {
         let [top, bottom, left, right] = border;
         let unproved = |p: &Positions| {

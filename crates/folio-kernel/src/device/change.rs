@@ -1,5 +1,5 @@
-//! What is read and then written at one index: one name for both, so that where that is not possible rustc says so
-//! once.
+//! What is read and then written at one index: one name for both, so that where that is not
+//! possible rustc says so once.
 
 use super::local::{Array, Once, Writes};
 use super::{

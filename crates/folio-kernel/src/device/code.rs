@@ -128,8 +128,8 @@ impl Code {
         self.reads_own.get(param).is_some_and(|own| *own)
     }
 
-    /// No access of a launch can be out of bounds, as an analysis along the flow of control finds: for
-    /// what forms alone do not prove, such as kernels of groups and indices behind conditions.
+    /// No access of a launch can be out of bounds, as an analysis along the flow of control finds:
+    /// for what forms alone do not prove, such as kernels of groups and indices behind conditions.
     pub fn proves(&self, launch: &Reach<'_>) -> bool {
         self.proofs.hold(&self.ir, launch)
     }

@@ -135,8 +135,9 @@ pub(super) fn tree<O: Combine<T>, T: Shared>(values: &mut [T]) -> T {
     values.first().copied().unwrap_or(O::IDENTITY)
 }
 
-/// The inclusive scan of Hillis and Steele (semantics 8.3), from one row into the other and back: so a step
-/// becomes vectors, which in place it does not. Gives the row with the result, and the other one.
+/// The inclusive scan of Hillis and Steele (semantics 8.3), from one row into the other and back:
+/// so a step becomes vectors, which in place it does not. Gives the row with the result, and the
+/// other one.
 #[inline(always)]
 pub(super) fn scan<'v, O: Combine<T>, T: Shared>(
     mut from: &'v mut [T],

@@ -1,14 +1,14 @@
-//! What an index can be in a block: its ends. The macro writes, for each index that is a sum of positions,
-//! loop variables and what does not change, the same sum of ends; if they are within a view, so is every
-//! index between them, and none needs a check of its own.
+//! What an index can be in a block: its ends. The macro writes, for each index that is a sum of
+//! positions, loop variables and what does not change, the same sum of ends; if they are within a
+//! view, so is every index between them, and none needs a check of its own.
 
 use super::interior::SMALL;
 use super::param::last;
 use super::{Launched, Positions};
 use std::any::TypeId;
 
-/// The least and greatest value of an expression, as exact integers; natively it is computed modulo 2 to
-/// the width of its type. Both agree where the ends are within the type.
+/// The least and greatest value of an expression, as exact integers; natively it is computed modulo
+/// 2 to the width of its type. Both agree where the ends are within the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
     lo: i128,
@@ -54,7 +54,8 @@ impl Of {
         }
     }
 
-    /// The values that are surely in the type. A literal may be an `i32`, and if it has a minus, an `i8`.
+    /// The values that are surely in the type. A literal may be an `i32`, and if it has a minus, an
+    /// `i8`.
     fn limits(self) -> Option<(i128, i128)> {
         match self {
             Of::Unknown => None,
@@ -126,7 +127,8 @@ impl Ends {
         Ends::new(value, value, type_of::<T>())
     }
 
-    /// `for k in start..end`: what `k` can be. Without a turn nothing is; then it is as if `k` were `start`.
+    /// `for k in start..end`: what `k` can be. Without a turn nothing is; then it is as if `k` were
+    /// `start`.
     #[must_use]
     pub fn turns(start: Ends, end: Ends, inclusive: bool) -> Ends {
         let Some((start, end)) = start.exact_with(end) else { return UNKNOWN };
@@ -216,7 +218,8 @@ impl Ends {
         Ends::new(self.lo.min(b.lo), self.hi.max(b.hi), self.of.both(b.of))
     }
 
-    /// `a as T`; unknown if `T` is of no type that indices are made of, or cannot have all of the values.
+    /// `a as T`; unknown if `T` is of no type that indices are made of, or cannot have all of the
+    /// values.
     #[must_use]
     pub fn cast<T: 'static>(self) -> Ends {
         let literal = matches!(self.of, Of::Literal | Of::Signed);
@@ -230,7 +233,8 @@ impl Ends {
         self.of.limits().is_some_and(|(least, most)| self.lo >= least && self.hi <= most)
     }
 
-    /// Both, with the type that they have together, if what is computed natively are the exact values.
+    /// Both, with the type that they have together, if what is computed natively are the exact
+    /// values.
     fn exact_with(self, b: Ends) -> Option<(Ends, Ends)> {
         let of = self.of.both(b.of);
         let (a, b) = (Ends { of, ..self }, Ends { of, ..b });
@@ -243,8 +247,8 @@ impl Ends {
     }
 }
 
-/// What a guard waits for, which [`Kernel::undecided`](super::Kernel::undecided) counts: 1 unless it is so for all
-/// values that the two can have.
+/// What a guard waits for, which [`Kernel::undecided`](super::Kernel::undecided) counts: 1 unless
+/// it is so for all values that the two can have.
 impl Ends {
     /// `a < b`
     #[must_use]

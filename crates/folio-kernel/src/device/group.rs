@@ -11,13 +11,14 @@ use super::{At, Block, Elements, Item, Lane, Positions, Put, Shared, Strip};
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-/// A loop of so many turns at most is unrolled by rustc, if their number is known: it is left to the items.
+/// A loop of so many turns at most is unrolled by rustc, if their number is known: it is left to
+/// the items.
 const UNROLLED: usize = 16;
 /// Rows of fewer items are no vectors.
 const LEAST: usize = 8;
 
-/// A work-group that a kernel computes. It lives as long as the group runs, and so do its items and memory. Parameters
-/// are written without its lifetime: `g: Group`, `g: Group<2>`.
+/// A work-group that a kernel computes. It lives as long as the group runs, and so do its items and
+/// memory. Parameters are written without its lifetime: `g: Group`, `g: Group<2>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'g, const D: usize = 1> {
     index: [usize; D],
@@ -25,12 +26,14 @@ pub struct Group<'g, const D: usize = 1> {
     size: [usize; D],
     /// Position of its first item.
     first: [usize; D],
-    /// Live as long as the group runs. A pointer, so that zero bytes are a group: bodies that are probed are given one.
+    /// Live as long as the group runs. A pointer, so that zero bytes are a group: bodies that are
+    /// probed are given one.
     arena: *const Arena,
     _run: PhantomData<&'g Arena>,
 }
 
-/// With ones for the dimensions that are not there; element by element, so that constants stay known.
+/// With ones for the dimensions that are not there; element by element, so that constants stay
+/// known.
 #[inline(always)]
 fn three<const D: usize>(of: [usize; D]) -> [usize; 3] {
     std::array::from_fn(|dim| if dim + D < 3 { 1 } else { of[dim + D - 3] })
@@ -61,8 +64,8 @@ impl<'g, const D: usize> Group<'g, D> {
         self.items(body);
     }
 
-    /// The items of a phase in strips, if that is worth it: for loops of so many turns, and with such room for
-    /// variables.
+    /// The items of a phase in strips, if that is worth it: for loops of so many turns, and with
+    /// such room for variables.
     ///
     /// # Safety
     /// A lane's item is asked of its own strip.
@@ -78,8 +81,8 @@ impl<'g, const D: usize> Group<'g, D> {
             return None;
         }
         let items = Positions { min: [0; 3], max: size };
-        // SAFETY: what runs the launch has made this group, which goes on for `'g`; each item is computed once in a
-        // phase.
+        // SAFETY: what runs the launch has made this group, which goes on for `'g`; each item is
+        // computed once in a phase.
         let strips = unsafe { Block::<'g>::new(items) }.strips::<D>(variables);
         Some(strips.map(move |strip| GroupStrip { group: self, strip }))
     }
@@ -287,8 +290,8 @@ impl<T: Shared> Elements for Private<'_, T> {
 impl<T: Shared, const D: usize> At<GroupItem<'_, D>> for Private<'_, T> {
     #[inline(always)]
     fn at(&self, item: GroupItem<'_, D>) -> T {
-        // SAFETY: a value for each item of the group (`Room`), of which this is one: all that has items or values
-        // of a group lives as long as that runs, so nothing has those of two.
+        // SAFETY: a value for each item of the group (`Room`), of which this is one: all that has
+        // items or values of a group lives as long as that runs, so nothing has those of two.
         unsafe { self.first.add(item.number).read() }
     }
 }
@@ -347,9 +350,9 @@ impl<'g, const D: usize> Group<'g, D> {
     ) -> (Values<'v, T>, Values<'v, T>) {
         let (first, len) = (self.values(room, 2, of), self.len());
         let second = first.wrapping_add(len);
-        // SAFETY: room for two rows, of which the first was written above, and so is the second here: zero
-        // bytes are a value (`Shared`). A room is of one place in the source; who still has what was there
-        // before has a `Private`, which is not used while these are.
+        // SAFETY: room for two rows, of which the first was written above, and so is the second
+        // here: zero bytes are a value (`Shared`). A room is of one place in the source; who still
+        // has what was there before has a `Private`, which is not used while these are.
         let (from, to) = unsafe {
             second.write_bytes(0, len);
             let row = |first| std::slice::from_raw_parts_mut(first, len);
@@ -372,7 +375,8 @@ impl<'g, const D: usize> Group<'g, D> {
         of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> T {
         let first = self.values(room, 1, of);
-        // SAFETY: written above, as many. A room is of one place in the source, which has no values now.
+        // SAFETY: written above, as many. A room is of one place in the source, which has no values
+        // now.
         tree::<O, T>(unsafe { std::slice::from_raw_parts_mut(first, self.len()) })
     }
 
@@ -404,8 +408,9 @@ impl<'g, const D: usize> Group<'g, D> {
 }
 
 impl Launched {
-    /// Calls `body` for each group of a block: the loop around a group kernel's body. `own` is the kernel's
-    /// size of groups, if it has one: loops over so many items are compiled for that number.
+    /// Calls `body` for each group of a block: the loop around a group kernel's body. `own` is the
+    /// kernel's size of groups, if it has one: loops over so many items are compiled for that
+    /// number.
     ///
     /// # Safety
     /// Only what runs a launch makes groups, and each once.

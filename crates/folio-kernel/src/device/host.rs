@@ -1,6 +1,7 @@
-//! What a kernel finds in place of a device function where it calls something else, so that rustc says one thing,
-//! at the call: functions of the host are not for kernels. Device functions hide what is here: their types are
-//! imported by name and this by a glob, and functions of a type come before those of traits.
+//! What a kernel finds in place of a device function where it calls something else, so that rustc
+//! says one thing, at the call: functions of the host are not for kernels. Device functions hide
+//! what is here: their types are imported by name and this by a glob, and functions of a type come
+//! before those of traits.
 
 use super::Called;
 use crate::source::Entry;
@@ -39,7 +40,8 @@ impl Called for Unknown {
 #[expect(non_camel_case_types, reason = "the macro's name for it")]
 pub enum __callee {}
 
-/// A function of every type, which is found where the type has none of this name; with `self`, a method.
+/// A function of every type, which is found where the type has none of this name; with `self`, a
+/// method.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! host_function {

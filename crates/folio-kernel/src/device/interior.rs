@@ -1,6 +1,7 @@
 //! Guards: what keeps items at a border from reading beyond it. In the interior, where
-//! [`Kernel::undecided`](super::Kernel::undecided) has found that all items are on the same side of them, a comparison
-//! is a constant, and a limit leaves a position as it is: so what is computed is what a kernel without guards computes.
+//! [`Kernel::undecided`](super::Kernel::undecided) has found that all items are on the same side of
+//! them, a comparison is a constant, and a limit leaves a position as it is: so what is computed is
+//! what a kernel without guards computes.
 
 use super::Mode;
 use super::cast::{CastFrom, cast as casted};
@@ -47,8 +48,9 @@ pub fn saturating_sub<M: Mode, T: IntFunctions>(a: T, b: T) -> T {
     if M::INTERIOR { a.minus::<M>(b) } else { a.without(b) }
 }
 
-/// A position as a narrower number. In the interior LLVM is told that it is small, so that neighbours of the position
-/// are those of the narrow number, and what is read there lies beside each other.
+/// A position as a narrower number. In the interior LLVM is told that it is small, so that
+/// neighbours of the position are those of the narrow number, and what is read there lies beside
+/// each other.
 ///
 /// # Safety
 /// In the interior, the position is below [`SMALL`].

@@ -19,7 +19,8 @@ pub struct Launched {
     tallies: Tallies,
 }
 
-/// Items, or groups, that a launch with reductions may have: the CPU has a word for each 4096 of them.
+/// Items, or groups, that a launch with reductions may have: the CPU has a word for each 4096 of
+/// them.
 pub const MOST_REDUCED: usize = 1 << (usize::BITS - 24);
 
 /// Bytes that a group may take on the CPU, for its items' variables and what they combine: each of
@@ -47,8 +48,8 @@ impl Launched {
         Launched { offset, range, group, reductions: vec![], tallies: Tallies::none() }
     }
 
-    /// The same of a kernel that counts in these arrays, in copies where they are worth it. `elements` tells how many
-    /// elements a parameter has that is memory.
+    /// The same of a kernel that counts in these arrays, in copies where they are worth it.
+    /// `elements` tells how many elements a parameter has that is memory.
     pub fn counting(
         mut self,
         counted: &[Counted],
@@ -75,7 +76,8 @@ impl Launched {
     /// A block was computed.
     ///
     /// # Safety
-    /// `memory` is that of the launch, and only its other blocks use it, each of which is told of once.
+    /// `memory` is that of the launch, and only its other blocks use it, each of which is told of
+    /// once.
     pub(super) unsafe fn computed(&self, block: &Positions, memory: &[ParamPtr]) {
         if !self.tallies.is_empty() {
             // SAFETY: the caller's promise.
@@ -88,7 +90,8 @@ impl Launched {
         std::array::from_fn(|dim| self.range[dim] / self.group[dim].max(1))
     }
 
-    /// Where blocks of items in one dimension should begin: so that no two share what is reduced together.
+    /// Where blocks of items in one dimension should begin: so that no two share what is reduced
+    /// together.
     pub fn grain(&self) -> usize {
         let alone = !self.reductions.is_empty() && self.group == [1; 3];
         if alone { CHUNK } else { 1 }

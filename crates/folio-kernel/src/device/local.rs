@@ -142,8 +142,8 @@ impl<'g, P, T: Shared, const N: usize> Array<'g, P, T, N> {
     #[track_caller]
     fn load(&self, at: usize) -> T {
         match self.slot(at) {
-            // SAFETY: one of the N elements of the group's array (`new`), which are initialised. Items run one
-            // after the other, in one thread.
+            // SAFETY: one of the N elements of the group's array (`new`), which are initialised.
+            // Items run one after the other, in one thread.
             Some(slot) => unsafe { slot.read() },
             // SAFETY: a device type's zero bytes are a value (`Shared`).
             None => unsafe { std::mem::zeroed() },

@@ -1,12 +1,15 @@
 //! What the Rust form of a kernel is made of: arithmetic as `docs/semantics.md` defines it, views
 //! of memory, and the slots that learn types.
 //!
-//! The macro's output names these; people do not, and neither what is hidden here nor what is in its modules is an
-//! API. All the same, nothing here reaches memory from safe code that the macro has not written:
+//! The macro's output names these; people do not, and neither what is hidden here nor what is in
+//! its modules is an API. All the same, nothing here reaches memory from safe code that the macro
+//! has not written:
 //!
-//! - Items, groups, and what points into memory live for one turn of what runs them, by their lifetimes. A function that
-//!   a kernel finds in place of a `#[device_fn]` may get them, and cannot keep them.
-//! - They are made by `unsafe` functions alone, and so are [`Proof`] and [`Block`], without which no kernel's body runs.
+//! - Items, groups, and what points into memory live for one turn of what runs them, by their
+//!   lifetimes. A function that a kernel finds in place of a `#[device_fn]` may get them, and
+//!   cannot keep them.
+//! - They are made by `unsafe` functions alone, and so are [`Proof`] and [`Block`], without which
+//!   no kernel's body runs.
 //! - A trait on whose answers memory rests is an `unsafe` one.
 //!
 //! There is one Rust form, a generic function over a [`Mode`]: run, or asked for its types.
@@ -97,8 +100,9 @@ pub trait Mode: Copy + 'static {
 pub struct Checked;
 impl Mode for Checked {}
 
-/// The body is run for items of which nothing is unproved, and in the interior nothing undecided. There is a mode for
-/// each set of instructions, so that all of a body, with the closures in it, is compiled for that one alone.
+/// The body is run for items of which nothing is unproved, and in the interior nothing undecided.
+/// There is a mode for each set of instructions, so that all of a body, with the closures in it, is
+/// compiled for that one alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Proved<const SET: u8, const INTERIOR: bool>;
 impl<const SET: u8, const INTERIOR: bool> Mode for Proved<SET, INTERIOR> {
@@ -121,7 +125,8 @@ impl<M: Mode> Proof<M> {
     /// In this mode.
     ///
     /// # Safety
-    /// In the mode [`Proved`], nothing is unproved ([`Kernel::unproved`]) for the items or groups that the body is given.
+    /// In the mode [`Proved`], nothing is unproved ([`Kernel::unproved`]) for the items or groups
+    /// that the body is given.
     #[inline(always)]
     pub unsafe fn new() -> Proof<M> {
         Proof(PhantomData)
@@ -165,13 +170,14 @@ pub struct Reduce<T, O>(PhantomData<(T, O)>);
 /// An array of each work-group, zero when it begins. It is no argument.
 #[derive(Debug)]
 pub struct Local<T, const N: usize>(PhantomData<T>);
-/// An array of each work-group, zero when it begins, that its items use with atomic operations only.
-/// It is no argument.
+/// An array of each work-group, zero when it begins, that its items use with atomic operations
+/// only. It is no argument.
 #[derive(Debug)]
 pub struct LocalAtomic<T, const N: usize>(PhantomData<T>);
 
-/// The item that a kernel computes. It lives as long as its turn, so nothing keeps it for another: who has an item
-/// may write its elements. Parameters are written without its lifetime: `i: Item`, `i: Item<2>`.
+/// The item that a kernel computes. It lives as long as its turn, so nothing keeps it for another:
+/// who has an item may write its elements. Parameters are written without its lifetime: `i: Item`,
+/// `i: Item<2>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item<'i, const D: usize = 1> {
     at: [usize; D],
@@ -213,8 +219,9 @@ impl Item<'_, 3> {
 /// A kernel as a type: its IR, and its Rust form.
 ///
 /// # Safety
-/// `items` does what the IR says, and touches no memory but what its views allow; `unproved` counts each
-/// index that it may leave unchecked, and `undecided` each guard that it takes to be as in the interior.
+/// `items` does what the IR says, and touches no memory but what its views allow; `unproved` counts
+/// each index that it may leave unchecked, and `undecided` each guard that it takes to be as in the
+/// interior.
 pub unsafe trait Kernel: Sized + 'static {
     /// What the macro says of it.
     const FUNCTION: &'static crate::source::Function;
@@ -222,8 +229,8 @@ pub unsafe trait Kernel: Sized + 'static {
     /// What has been made of it, at the first call.
     fn code() -> &'static Built;
 
-    /// How many of the indices that the body does not check in the mode [`Proved`] may be outside of what
-    /// is accessed, for some item of the block.
+    /// How many of the indices that the body does not check in the mode [`Proved`] may be outside
+    /// of what is accessed, for some item of the block.
     ///
     /// # Safety
     /// That of [`run`].
@@ -234,8 +241,9 @@ pub unsafe trait Kernel: Sized + 'static {
         launch: &Launched,
     ) -> usize;
 
-    /// How many guards are not for each item of the block what they are in the interior: comparisons of positions with
-    /// what is the same for all items, and limits that such are held to. None if there are no guards.
+    /// How many guards are not for each item of the block what they are in the interior:
+    /// comparisons of positions with what is the same for all items, and limits that such are held
+    /// to. None if there are no guards.
     ///
     /// # Safety
     /// That of [`run`].
@@ -248,7 +256,8 @@ pub unsafe trait Kernel: Sized + 'static {
         None
     }
 
-    /// Computes the items of a block of which nothing is unproved or undecided, with the best instructions.
+    /// Computes the items of a block of which nothing is unproved or undecided, with the best
+    /// instructions.
     ///
     /// # Safety
     /// That of [`run`]; nothing is unproved or undecided for this block.
@@ -261,7 +270,8 @@ pub unsafe trait Kernel: Sized + 'static {
     /// instruction set.
     ///
     /// # Safety
-    /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block, and in its interior undecided.
+    /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block, and in its
+    /// interior undecided.
     unsafe fn items<M: Mode>(
         scalars: &[u64],
         memory: &[ParamPtr],

@@ -1,6 +1,6 @@
 //! The operators that structs can have, too: each is a trait, with the result of the left operand's
-//! type, so that inference of literals goes both ways. Slots can compute as well as tell what they are of: where
-//! both are in the same place, rustc says once what is wrong there.
+//! type, so that inference of literals goes both ways. Slots can compute as well as tell what they
+//! are of: where both are in the same place, rustc says once what is wrong there.
 
 use super::{Mode, Slot};
 use crate::source::Entry;
@@ -24,7 +24,8 @@ macro_rules! operators {
             }
         }
 
-        // What is missing is the method's to ask for: rustc says it as it does of the operation, and so once.
+        // What is missing is the method's to ask for: rustc says it as it does of the operation,
+        // and so once.
         impl<T, B> Slot<(T, B)> {
             #[doc = concat!("The entry of `", $text, "` between these types.")]
             pub const fn $function(self) -> fn() -> Entry
@@ -137,7 +138,8 @@ macro_rules! comparisons {
 }
 comparisons! { eq == "=="; ne != "!="; lt < "<"; le <= "<="; gt > ">"; ge >= ">="; }
 
-/// What is the type `A`. The macro asks so where the source tells that two types meet, for a message of ours.
+/// What is the type `A`. The macro asks so where the source tells that two types meet, for a
+/// message of ours.
 ///
 /// # Safety
 /// It is `A`, and gives itself.

@@ -24,7 +24,8 @@ pub trait Arith: Shared + PartialOrd + Plus + Minus + Times + Over + Modulo + Ne
     fn absolute(self) -> Self;
 }
 
-/// A number, of which generic kernels can be: they make it from literals, and by `as T` from others.
+/// A number, of which generic kernels can be: they make it from literals, and by `as T` from
+/// others.
 pub trait Number: Arith + Cast {
     /// 0
     const ZERO: Self;
@@ -60,8 +61,8 @@ pub trait Int: Arith {
     fn power(self, n: u32) -> Self;
 }
 
-/// The functions of integers that generic kernels have only where they ask for them: so a trait of the user's can have
-/// others of these names.
+/// The functions of integers that generic kernels have only where they ask for them: so a trait of
+/// the user's can have others of these names.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer that has this in a kernel",
     label = "no integer"

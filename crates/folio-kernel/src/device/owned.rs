@@ -92,7 +92,8 @@ macro_rules! as_items {
 }
 as_items! { At In; At InOut; Put InOut; Put Out; }
 
-/// What has elements of slots. It does not depend on the index, so that at a wrong one that alone is reported.
+/// What has elements of slots. It does not depend on the index, so that at a wrong one that alone
+/// is reported.
 pub trait Slots {
     /// Type of a slot.
     type Slot: Shared;

@@ -1,5 +1,6 @@
-//! Which launches of a kernel need no tests of indices, by [`crate::flow`]. An analysis costs tens of
-//! microseconds, so its answers are kept, and launches that are always others are not all analysed.
+//! Which launches of a kernel need no tests of indices, by [`crate::flow`]. An analysis costs tens
+//! of microseconds, so its answers are kept, and launches that are always others are not all
+//! analysed.
 
 use super::code::Reach;
 use crate::Scalar;
@@ -14,7 +15,8 @@ const KEPT: usize = 32;
 /// So many analyses a kernel has at once, and one more for so many launches.
 const AT_ONCE: u64 = 64;
 const ONE_IN: u64 = 64;
-/// Statements that an analysis may look at; a loop is gone through some times, and so is each in it.
+/// Statements that an analysis may look at; a loop is gone through some times, and so is each in
+/// it.
 const MOST_WORK: u64 = 100_000;
 const TURNS: u64 = 6;
 
@@ -65,8 +67,8 @@ impl Owned {
 }
 
 impl Proofs {
-    /// No access of this launch can be out of bounds. Of launches that do not come again, not all are
-    /// looked at.
+    /// No access of this launch can be out of bounds. Of launches that do not come again, not all
+    /// are looked at.
     pub(super) fn hold(&self, kernel: &Kernel, launch: &Reach<'_>) -> bool {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Found { launches, analyses, known, kept } = &mut *found;

@@ -3,8 +3,8 @@
 //!
 //! Values are numbered in row-major order and cut into chunks of 4096. A thread whose block has all
 //! of a chunk computes its result alone; of chunks that several blocks share, the values are
-//! gathered, and the thread that brings the last one computes the result. The thread that finishes the last chunk
-//! computes the rest.
+//! gathered, and the thread that brings the last one computes the result. The thread that finishes
+//! the last chunk computes the rest.
 
 use super::combine::{Combine, tree};
 use super::launched::Launched;
@@ -66,7 +66,8 @@ impl Reduction {
         CHUNK.min(self.values.saturating_sub(chunk * CHUNK))
     }
 
-    /// Values of a chunk that others have a part of. Gives them all to the thread that brings the last.
+    /// Values of a chunk that others have a part of. Gives them all to the thread that brings the
+    /// last.
     fn put<T: Shared>(&self, chunk: usize, first: usize, values: &[T]) -> Option<Vec<T>> {
         let len = self.len(chunk);
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +83,8 @@ impl Reduction {
         Some(all.iter().map(|word| value_of(*word)).collect())
     }
 
-    /// A chunk's result, the last of so many that have not been counted yet. Gives the launch's to the thread that brings the last.
+    /// A chunk's result, the last of so many that have not been counted yet. Gives the launch's to
+    /// the thread that brings the last.
     fn finish<O: Combine<T>, T: Shared>(&self, chunk: usize, result: T, count: usize) -> Option<T> {
         self.results.get(chunk)?.store(word_of(result), Ordering::Relaxed);
         // Release what is stored above; acquire, for the last one, what all others have stored.
@@ -328,8 +330,8 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         }
     }
 
-    /// What takes the values of a row's items: the lanes, or a row for those who put a chunk together. A lane
-    /// begins as what changes no item's value, since those have begun so, too.
+    /// What takes the values of a row's items: the lanes, or a row for those who put a chunk
+    /// together. A lane begins as what changes no item's value, since those have begun so, too.
     #[inline(always)]
     pub fn open(&mut self, row: &Row) -> Takes<'_, T, O> {
         let at = row.first % CHUNK;
@@ -375,7 +377,8 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         if let (Some(result), Some(element)) =
             (reduction.finish::<O, T>(chunk, result, count), self.element)
         {
-            // SAFETY: in bounds of live memory (`new`); there is one last chunk, so no other thread writes.
+            // SAFETY: in bounds of live memory (`new`); there is one last chunk, so no other thread
+            // writes.
             unsafe { element.write(result) };
         }
     }
@@ -407,8 +410,8 @@ impl Row {
 }
 
 impl Launched {
-    /// The rows of a block, in order. (Not by a closure: the loop over them is the caller's, with the
-    /// instructions that it is compiled for.)
+    /// The rows of a block, in order. (Not by a closure: the loop over them is the caller's, with
+    /// the instructions that it is compiled for.)
     #[inline(always)]
     pub fn rows(&self, block: &Positions) -> Rows<'_> {
         let places = self.places(block);

@@ -6,16 +6,16 @@ use crate::types::{Scalar, Type, Types};
 /// `#[derive(DeviceType)]`.
 ///
 /// # Safety
-/// Zero bytes are a value of it. If `IN_MEMORY`, its layout is that of the type that `describe` enters, and
-/// it has no padding.
+/// Zero bytes are a value of it. If `IN_MEMORY`, its layout is that of the type that `describe`
+/// enters, and it has no padding.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used in a kernel",
     label = "no device type",
     note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(DeviceType)]"
 )]
 pub unsafe trait Shared: Copy + 'static {
-    /// It can be in memory that is shared with the host: no `bool`, no tuple, whose layout is Rust's, and no field
-    /// without bytes, which C has none of.
+    /// It can be in memory that is shared with the host: no `bool`, no tuple, whose layout is
+    /// Rust's, and no field without bytes, which C has none of.
     const IN_MEMORY: bool = true;
 
     /// Enters the type.
@@ -25,8 +25,9 @@ pub unsafe trait Shared: Copy + 'static {
     fn bits(self, all: &mut Vec<u64>);
 }
 
-/// That a struct has no `Deref`: for the derive, with which a device type that has one does not compile. Where a kernel
-/// cannot see a field, Rust would look for it behind the `Deref`, and devices have the struct's.
+/// That a struct has no `Deref`: for the derive, with which a device type that has one does not
+/// compile. Where a kernel cannot see a field, Rust would look for it behind the `Deref`, and
+/// devices have the struct's.
 pub trait NoDeref {}
 
 impl<T: std::ops::Deref + ?Sized> NoDeref for T {}

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Range, RangeInclusive};
 
-/// Learns a type from what it is compared with. Its methods take it by value: so they come before those of any
-/// trait of the user's.
+/// Learns a type from what it is compared with. Its methods take it by value: so they come before
+/// those of any trait of the user's.
 #[derive(Debug)]
 pub struct Slot<T>(PhantomData<fn() -> T>);
 
@@ -64,8 +64,8 @@ impl<T> Slot<T> {
     }
 }
 
-/// `first..=last`, as a range to one past its last where there is such a number: LLVM unrolls that, and makes vectors
-/// of it, where it does not of Rust's.
+/// `first..=last`, as a range to one past its last where there is such a number: LLVM unrolls that,
+/// and makes vectors of it, where it does not of Rust's.
 #[derive(Debug)]
 pub struct Closed<T> {
     range: Range<T>,

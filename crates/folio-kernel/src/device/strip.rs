@@ -1,9 +1,10 @@
-//! Strips: neighbouring items that are computed together. A loop whose ends are the same for all items runs
-//! once for a strip, and the lanes of the strip run inside of it: that loop becomes vectors, where a loop
-//! inside of each item would not. What an item keeps across such loops is in [`Lanes`].
+//! Strips: neighbouring items that are computed together. A loop whose ends are the same for all
+//! items runs once for a strip, and the lanes of the strip run inside of it: that loop becomes
+//! vectors, where a loop inside of each item would not. What an item keeps across such loops is in
+//! [`Lanes`].
 //!
-//! No item sees another's variables, and each does what it does in its own order, so results are those of
-//! items one by one.
+//! No item sees another's variables, and each does what it does in its own order, so results are
+//! those of items one by one.
 
 use super::{Item, Positions, param::last};
 use std::marker::PhantomData;
@@ -58,19 +59,22 @@ impl<'b> Block<'b> {
     /// Of these. The items live as long as the caller says.
     ///
     /// # Safety
-    /// That of [`Positions::each`]; and the launch, or the group, goes on for as long as the items live.
+    /// That of [`Positions::each`]; and the launch, or the group, goes on for as long as the items
+    /// live.
     #[inline(always)]
     pub unsafe fn new(positions: Positions) -> Block<'b> {
         Block { positions, _turn: PhantomData }
     }
 
-    /// Of a kernel that is only asked for its types. What is given shows rustc what the user means by an item.
+    /// Of a kernel that is only asked for its types. What is given shows rustc what the user means
+    /// by an item.
     pub fn none<const D: usize>(_: Item<'_, D>) -> Block<'b> {
         Block { positions: Positions { min: [0; 3], max: [0; 3] }, _turn: PhantomData }
     }
 
-    /// All items, in strips with such room for variables ([`Lanes::most`]). Where that is so little that strips are not
-    /// worth it, each is one item: LLVM sees that, and keeps its variables where it keeps those of any function.
+    /// All items, in strips with such room for variables ([`Lanes::most`]). Where that is so little
+    /// that strips are not worth it, each is one item: LLVM sees that, and keeps its variables
+    /// where it keeps those of any function.
     #[inline(always)]
     pub fn strips<const D: usize>(self, rooms: &[usize]) -> Strips<'b, D> {
         let most = most(rooms).unwrap_or(1);
@@ -81,8 +85,8 @@ impl<'b> Block<'b> {
     }
 }
 
-/// The strips of a block. An iterator, since a closure with a body as large as a kernel's may not be
-/// inlined, and would then be compiled for any processor.
+/// The strips of a block. An iterator, since a closure with a body as large as a kernel's may not
+/// be inlined, and would then be compiled for any processor.
 #[derive(Debug)]
 pub struct Strips<'b, const D: usize> {
     block: Positions,
@@ -114,15 +118,16 @@ impl<'b, const D: usize> Iterator for Strips<'b, D> {
     }
 }
 
-/// How many items a strip can have, if these are its variables' numbers ([`Lanes::most`]); none if so few that it is not worth it.
+/// How many items a strip can have, if these are its variables' numbers ([`Lanes::most`]); none if
+/// so few that it is not worth it.
 #[inline(always)]
 pub fn most(variables: &[usize]) -> Option<usize> {
     let most = variables.iter().fold(MOST, |most, of| most.min(*of));
     (most >= LEAST).then_some(most)
 }
 
-/// A variable of each item of a strip. Its words lie apart, those of neighbours beside each other, so that
-/// vectors are read and written as they are.
+/// A variable of each item of a strip. Its words lie apart, those of neighbours beside each other,
+/// so that vectors are read and written as they are.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Lanes<T: Copy>(MaybeUninit<Room<T>>);
@@ -189,8 +194,8 @@ impl<T: Copy> Lanes<T> {
             return unsafe { self.0.as_mut_ptr().cast::<T>().write(value) };
         }
         let (from, to) = ((&raw const value).cast::<u8>(), self.0.as_mut_ptr().cast::<u8>());
-        // SAFETY: `value` has `WORDS` words, aligned, since a size is a multiple of its alignment; and here
-        // the last one ends at `WORDS * ROOM * WORD` or before, which is at most `BYTES`.
+        // SAFETY: `value` has `WORDS` words, aligned, since a size is a multiple of its alignment;
+        // and here the last one ends at `WORDS * ROOM * WORD` or before, which is at most `BYTES`.
         Self::words(|word| unsafe {
             move_word(Self::WORD, from, word, to, word * Self::ROOM + lane.0);
         });
@@ -202,7 +207,8 @@ impl<T: Copy> Lanes<T> {
     }
 }
 
-/// Copies a word of so many bytes, which may be padding, from one place to another, counted in words.
+/// Copies a word of so many bytes, which may be padding, from one place to another, counted in
+/// words.
 ///
 /// # Safety
 /// Both are live memory, aligned for such words.

@@ -50,7 +50,8 @@ impl<const D: usize> GroupItem<'_, D> {
         x
     }
 
-    /// The value of the item whose number in the sub-group is its own `^ mask`; its own if there is none.
+    /// The value of the item whose number in the sub-group is its own `^ mask`; its own if there is
+    /// none.
     #[inline(always)]
     pub fn subgroup_shuffle_xor<T: Number>(self, x: T, mask: u32) -> T {
         let _ = mask;

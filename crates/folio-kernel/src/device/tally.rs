@@ -1,10 +1,11 @@
-//! Small arrays in which a launch only counts. Threads that add to one array would pass its cache lines to each other,
-//! and each addition would wait for the one before. So each block adds to a copy that no other block uses meanwhile, and
-//! the thread that ends the last block combines the copies with what was in the array.
+//! Small arrays in which a launch only counts. Threads that add to one array would pass its cache
+//! lines to each other, and each addition would wait for the one before. So each block adds to a
+//! copy that no other block uses meanwhile, and the thread that ends the last block combines the
+//! copies with what was in the array.
 //!
-//! Nobody can see that: what was there before is asked by no item ([`counted`]), operations on one location may have
-//! any order (semantics 9.2), and of integers they give the same in each. A launch that fails leaves the array as it
-//! likes (semantics 10.3); then its copies are dropped.
+//! Nobody can see that: what was there before is asked by no item ([`counted`]), operations on one
+//! location may have any order (semantics 9.2), and of integers they give the same in each. A
+//! launch that fails leaves the array as it likes (semantics 10.3); then its copies are dropped.
 
 use super::combine::{Add, And, Combine, Max, Min, Or, Xor};
 use super::{Launched, ParamPtr, Positions, Shared, View};
@@ -16,7 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of an array that has copies, at most: the size of a near cache.
 const MOST: usize = 1 << 16;
-/// Items for each element without which copies are not worth it: what one costs to make and to combine.
+/// Items for each element without which copies are not worth it: what one costs to make and to
+/// combine.
 const ITEMS: usize = 4;
 /// Nor with fewer items than that, since copies take memory.
 const LEAST: usize = 256;
@@ -37,7 +39,8 @@ impl Counted {
     }
 }
 
-/// The arrays in which a verified kernel only counts: it has one operation for them, and asks for no result.
+/// The arrays in which a verified kernel only counts: it has one operation for them, and asks for
+/// no result.
 pub(super) fn counted(kernel: &Kernel) -> Vec<Counted> {
     let (mut used, mut uses) = (vec![false; kernel.values.len()], vec![]);
     walk(&kernel.body, &mut |stmt| {
@@ -105,7 +108,8 @@ impl Tallies {
         Tallies { all: vec![], done: AtomicUsize::new(0) }
     }
 
-    /// Those for which copies are worth it; `elements` tells how many elements a parameter has that is memory.
+    /// Those for which copies are worth it; `elements` tells how many elements a parameter has that
+    /// is memory.
     pub(super) fn new(
         counted: &[Counted],
         items: usize,
@@ -128,7 +132,8 @@ impl Tallies {
     /// A block was computed, of a launch of so many items. Whoever computed the last one combines.
     ///
     /// # Safety
-    /// `memory` is that of the launch, and only its other blocks use it, each of which is told of once.
+    /// `memory` is that of the launch, and only its other blocks use it, each of which is told of
+    /// once.
     pub(super) unsafe fn computed(&self, block: &Positions, all: usize, memory: &[ParamPtr]) {
         let sizes = block.min.iter().zip(&block.max).map(|(first, end)| end - first);
         let block: usize = sizes.product();
@@ -266,7 +271,8 @@ impl<'l> Tallied<'l> {
         view: View<'t, P, T, D>,
     ) -> View<'t, P, T, D> {
         match &mut self.0 {
-            // SAFETY: a copy has as many elements (`lend`), and is this block's alone for as long as it is borrowed.
+            // SAFETY: a copy has as many elements (`lend`), and is this block's alone for as long
+            // as it is borrowed.
             Some((_, copy)) => unsafe { view.of_copy(copy.as_mut_ptr().cast()) },
             None => view,
         }

@@ -42,8 +42,8 @@ thread_local! {
     static WATCHED: Cell<Watched> = const { Cell::new(Watched::No) };
 }
 
-/// Notes the first violation, with the place in the user's source that led here. Where a device function is
-/// called outside of kernels, it panics.
+/// Notes the first violation, with the place in the user's source that led here. Where a device
+/// function is called outside of kernels, it panics.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -77,9 +77,9 @@ pub fn assert_failed(message: &'static str) {
 /// What a block ends with when [`end_item`] ends it.
 struct Ended;
 
-/// An assertion did not hold, in a function that a kernel calls: ends the item, and its block with it, as the
-/// items of a command that has failed may run or not (semantics 10.3). Where programs do not unwind, it ends
-/// the function only, which then gives zeros.
+/// An assertion did not hold, in a function that a kernel calls: ends the item, and its block with
+/// it, as the items of a command that has failed may run or not (semantics 10.3). Where programs do
+/// not unwind, it ends the function only, which then gives zeros.
 #[cold]
 #[inline(never)]
 #[track_caller]
@@ -91,8 +91,9 @@ pub fn end_item<T: Given>(message: &'static str) -> T {
     nothing()
 }
 
-/// Runs a block of a kernel, and says what went wrong. Compiled once for all kernels. A kernel's code may run another
-/// kernel, in an operator of its own for example: what went wrong in the outer one stays noted.
+/// Runs a block of a kernel, and says what went wrong. Compiled once for all kernels. A kernel's
+/// code may run another kernel, in an operator of its own for example: what went wrong in the outer
+/// one stays noted.
 pub fn watch(function: &Function, run: &mut dyn FnMut()) -> Verdict {
     let around = WATCHED.replace(Watched::Fine);
     let before = if around == Watched::Noted { FIRST.take() } else { None };

@@ -1,5 +1,5 @@
-//! Instruction sets. The loop over a block is compiled for several of them, and the best one that the
-//! processor has is taken. All give the same bits: nothing is contracted or reordered for any
+//! Instruction sets. The loop over a block is compiled for several of them, and the best one that
+//! the processor has is taken. All give the same bits: nothing is contracted or reordered for any
 //! (semantics 5.2).
 
 use super::{Kernel, Launched, ParamPtr, Positions, Proved};
@@ -31,8 +31,8 @@ impl Instructions {
         }
     }
 
-    /// From now on the best is this, or less if the processor lacks it; tells which. For tests: no result
-    /// depends on it.
+    /// From now on the best is this, or less if the processor lacks it; tells which. For tests: no
+    /// result depends on it.
     #[doc(hidden)]
     #[cold]
     pub fn limit(self) -> Instructions {
@@ -59,8 +59,8 @@ impl Instructions {
     }
 }
 
-/// The mode of each: were it one for all, they would share the closures of a body, which are inlined
-/// where there is one call, and are compiled for any processor where they are not.
+/// The mode of each: were it one for all, they would share the closures of a body, which are
+/// inlined where there is one call, and are compiled for any processor where they are not.
 const ANY: u8 = Instructions::Any as u8;
 #[cfg(target_arch = "x86_64")]
 const AVX2: u8 = Instructions::Avx2 as u8;
@@ -91,8 +91,9 @@ unsafe fn avx512<K: Kernel, const INTERIOR: bool>(
     unsafe { K::items::<Proved<AVX512, INTERIOR>>(scalars, memory, block, launch) }
 }
 
-/// Computes the items of a block, of which nothing is unproved, and in its interior nothing undecided, with the best
-/// instructions. Where it is called nothing of a body is compiled once more.
+/// Computes the items of a block, of which nothing is unproved, and in its interior nothing
+/// undecided, with the best instructions. Where it is called nothing of a body is compiled once
+/// more.
 ///
 /// # Safety
 /// That of [`Kernel::items`].

@@ -16,7 +16,8 @@ use std::marker::PhantomData;
 pub struct View<'m, P, T, const D: usize> {
     /// The first element that is accessed.
     first: *mut T,
-    /// Elements from one index to the next, by dimension: 1 in the last one, and so not looked at there.
+    /// Elements from one index to the next, by dimension: 1 in the last one, and so not looked at
+    /// there.
     pitch: [usize; D],
     /// What is accessed: from which index on, and how far.
     low: [usize; D],
@@ -61,7 +62,8 @@ pub unsafe trait ViewParam {
 
 macro_rules! views {
     ($([$($g:tt)*] $name:ty, $element:ty, $rank:tt, $access:ident $owner:ident;)*) => {$(
-        // SAFETY: what a view of this marker may do says its `At`, `Put` and so on; where, `View::new`.
+        // SAFETY: what a view of this marker may do says its `At`, `Put` and so on; where,
+        // `View::new`.
         unsafe impl<T: Shared, $($g)*> ViewParam for $name {
             type Element = $element;
             type View<'m> = View<'m, $name, $element, $rank>;
@@ -126,7 +128,8 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     /// The same indices, of elements that lie there, row by row.
     ///
     /// # Safety
-    /// They are live, as many as the view has, and for as long as this is used no other code uses them.
+    /// They are live, as many as the view has, and for as long as this is used no other code uses
+    /// them.
     pub(super) unsafe fn of_copy(&self, first: *mut T) -> Self {
         let mut pitch = [1; D];
         for dim in (1..D).rev() {

@@ -4,14 +4,15 @@
 //!
 //! 1. the *block*, if it has words: one struct of `u64` by value, or, where that would be more than
 //!    the device takes, a pointer to the same words in device memory ([`Layout::by_value`]);
-//! 2. for each parameter of the kernel that is memory (views and reductions), in their order, a pointer
-//!    to the start of its allocation;
+//! 2. for each parameter of the kernel that is memory (views and reductions), in their order, a
+//!    pointer to the start of its allocation;
 //! 3. a pointer to a [`Record`], if anything can fail ([`Layout::verdict`]);
 //! 4. in OpenCL C, local memory of [`Layout::scratch`] bytes for each thread of a block, if that is
 //!    not 0; in CUDA, the same as the launch's dynamic shared memory.
 //!
 //! Only words that the text reads are in the block, so it is short: that of
-//! `y[i] = a * x[i] + y[i]` has eight. A launcher fills it with [`Layout::fill`], once for each grid.
+//! `y[i] = a * x[i] + y[i]` has eight. A launcher fills it with [`Layout::fill`], once for each
+//! grid.
 //!
 //! Shapes have three dimensions, the slowest first, and begin with ones where a kernel or view has
 //! fewer, as everywhere in launches. The fastest dimension is the device's axis 0 (`x`).
@@ -70,20 +71,21 @@ pub struct Grid {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// One for each `tile` items along the last dimension, in blocks of any shape. A grid may have
-    /// more than there are items; but with `tile` > 1 the last dimension of the grid is a multiple of
-    /// `tile` times the block's threads, all of them items: the rest is a grid of the entry for one.
+    /// more than there are items; but with `tile` > 1 the last dimension of the grid is a multiple
+    /// of `tile` times the block's threads, all of them items: the rest is a grid of the entry for
+    /// one.
     Items {
         /// Items of a thread.
         tile: u8,
     },
-    /// Any number along the last dimension, in blocks of one: they share the items of a row evenly, and compute them one
-    /// by one or several at a time. In the others one for each row. A grid is all of a launch. The form of item kernels
-    /// on CPUs.
+    /// Any number along the last dimension, in blocks of one: they share the items of a row evenly,
+    /// and compute them one by one or several at a time. In the others one for each row. A grid is
+    /// all of a launch. The form of item kernels on CPUs.
     Rows,
     /// One for each item, in blocks that are the groups.
     Groups,
-    /// Any number in blocks along axis 0, of which block `k` computes 4096 items in row-major order,
-    /// those from `4096 * k` on: the form of item kernels with launch-wide reductions.
+    /// Any number in blocks along axis 0, of which block `k` computes 4096 items in row-major
+    /// order, those from `4096 * k` on: the form of item kernels with launch-wide reductions.
     Linear,
 }
 
@@ -188,8 +190,8 @@ pub(super) enum Fails {
     Assertion,
 }
 
-/// What a launch leaves in device memory: all zero if nothing failed, and else what failed first. It
-/// is zeroed before the launch. Its first 32 bits are the number of the point of failure.
+/// What a launch leaves in device memory: all zero if nothing failed, and else what failed first.
+/// It is zeroed before the launch. Its first 32 bits are the number of the point of failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Record(pub [u64; Record::WORDS]);

@@ -311,8 +311,8 @@ impl Writer<'_> {
     }
 }
 
-/// A loop without another one and without branches, which loads something, and is short enough for a compiler to
-/// write it down so many times: mathematical functions are long.
+/// A loop without another one and without branches, which loads something, and is short enough for
+/// a compiler to write it down so many times: mathematical functions are long.
 fn is_worth_unrolling(body: &Body) -> bool {
     let straight = |stmt: &Stmt| match stmt {
         Stmt::Let(define) => define.op.is_short(),

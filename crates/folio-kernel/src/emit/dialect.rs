@@ -13,8 +13,8 @@ names! {
     }
 }
 
-/// What a kernel computes needlessly is its author's business, and nothing to warn about; nor is an index beyond an
-/// array, which is looked at.
+/// What a kernel computes needlessly is its author's business, and nothing to warn about; nor is an
+/// index beyond an array, which is looked at.
 const OPENCL: &str = "\
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef __clang__
@@ -52,8 +52,9 @@ const OPENCL_ATOMICS64: &str = "\
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 ";
 
-/// The numbers: not reachable (two of them), never referenced, set but never used, pointless comparison
-/// with zero, a constant that does not fit or is infinite, a division of constants by zero.
+/// The numbers: not reachable (two of them), never referenced, set but never used, pointless
+/// comparison with zero, a constant that does not fit or is infinite, a division of constants by
+/// zero.
 const CUDA: &str = "\
 #pragma nv_diag_suppress 111, 128, 177, 550, 186, 221, 222, 39
 typedef signed char i8; typedef unsigned char u8; typedef short i16; typedef unsigned short u16;

@@ -9,7 +9,8 @@ use crate::ir::{Access, Kernel, Owner, ParamId, ParamKind, Stmt, VarId, walk};
 use crate::tile::{abreast, relabelled, tile};
 use crate::types::{Scalar, Type};
 
-/// Bytes of an item's that are not in registers, at most, where several items are computed at a time.
+/// Bytes of an item's that are not in registers, at most, where several items are computed at a
+/// time.
 const MOST_PRIVATE: u64 = 256;
 
 /// Statements of a body of which several vectors are worth what they take a compiler, at most.
@@ -27,7 +28,8 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
     }
 }
 
-/// The same of rows, of so many items at a time whether that pays or not; none where that cannot be.
+/// The same of rows, of so many items at a time whether that pays or not; none where that cannot
+/// be.
 pub fn emit_abreast(
     kernel: &Kernel,
     items: u8,
@@ -46,7 +48,8 @@ fn may_share(module: &Module, form: Form) -> bool {
     module.layout.threads == Threads::Rows && !form.checked && !module.layout.verdict
 }
 
-/// The text of a kernel; or of rows, in which that computes several items at a time, and `rest` those that are left.
+/// The text of a kernel; or of rows, in which that computes several items at a time, and `rest`
+/// those that are left.
 fn text(
     kernel: &Kernel,
     rest: Option<&Kernel>,
@@ -122,8 +125,8 @@ impl Writer<'_> {
         self.take()
     }
 
-    /// The code of a row's items, in a loop over those of a thread; or in two, of several items at a time and of those
-    /// that are left.
+    /// The code of a row's items, in a loop over those of a thread; or in two, of several items at
+    /// a time and of those that are left.
     fn row_kernel(&mut self, rest: Option<&Kernel>) -> String {
         let kernel = self.kernel;
         self.exit = Some("next");
@@ -146,8 +149,9 @@ impl Writer<'_> {
                     loops |= matches!(stmt, Stmt::For { .. } | Stmt::Loop { .. });
                 });
                 if !loops && statements <= SHORT {
-                    // Compilers make vectors of it, and of one for each turn less than a processor can do. Rows of
-                    // several dimensions are shorter: what more vectors leave over would be computed one by one.
+                    // Compilers make vectors of it, and of one for each turn less than a processor
+                    // can do. Rows of several dimensions are shorter: what more vectors leave over
+                    // would be computed one by one.
                     let vectors = if kernel.shape.rank == 1 { 4 } else { 2 };
                     self.line(format!("#pragma clang loop interleave_count({vectors})"));
                 }
@@ -158,7 +162,8 @@ impl Writer<'_> {
         self.take()
     }
 
-    /// A turn of such a loop, which it closes: `body`, of so many items and with the first variables.
+    /// A turn of such a loop, which it closes: `body`, of so many items and with the first
+    /// variables.
     fn turn(&mut self, items: u8, vars: usize, body: &str) {
         self.row_positions(items);
         self.first_variables(vars);
@@ -248,9 +253,10 @@ impl Writer<'_> {
         format!("ENTRY({}) {name}(\n    {list}) {{\n", layout.most_threads)
     }
 
-    /// The type of what a parameter points to, `const` if it is only read, and `RESTRICT` if no other parameter writes there:
-    /// of such a pointer a compiler takes what a thread has read for what is there, also after a barrier: elements
-    /// that several threads share have it only where none writes.
+    /// The type of what a parameter points to, `const` if it is only read, and `RESTRICT` if no
+    /// other parameter writes there: of such a pointer a compiler takes what a thread has read for
+    /// what is there, also after a barrier: elements that several threads share have it only where
+    /// none writes.
     fn pointee(&self, param: ParamId) -> (String, &'static str, &'static str) {
         match self.kernel.params.get(param.index()).map(|p| &p.kind) {
             Some(ParamKind::View { element, access, owner, .. }) => {

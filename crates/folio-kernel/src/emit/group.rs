@@ -173,8 +173,9 @@ impl Writer<'_> {
         }
     }
 
-    /// A branch with barriers in it, as loops of one turn or none, of which the compiler knows no more than that. Where
-    /// threads are loops between barriers, a barrier in a branch is what PoCL's compiler gets wrong.
+    /// A branch with barriers in it, as loops of one turn or none, of which the compiler knows no
+    /// more than that. Where threads are loops between barriers, a barrier in a branch is what
+    /// PoCL's compiler gets wrong.
     fn turns(
         &mut self,
         cond: &str,

@@ -115,8 +115,9 @@ impl Writer<'_> {
         spot
     }
 
-    /// A slot of local memory that is used as rows, as one of an array of arrays. Where a group's items are a loop, PoCL
-    /// keeps for each of them where its row begins, unless that is part of the place.
+    /// A slot of local memory that is used as rows, as one of an array of arrays. Where a group's
+    /// items are a loop, PoCL keeps for each of them where its row begins, unless that is part of
+    /// the place.
     fn slot_in_rows(&self, param: ParamId, name: &str, at: &[Value]) -> Option<String> {
         let ([at], false) = (at, self.form.checked) else { return None };
         let (row, width, column) = self.in_rows.get(at.index()).copied().flatten()?;

@@ -1,25 +1,26 @@
-//! The C emitter: kernels as text of OpenCL C 1.2 or CUDA C++. Pure: IR in, text out; equal kernels give
-//! equal text.
+//! The C emitter: kernels as text of OpenCL C 1.2 or CUDA C++. Pure: IR in, text out; equal kernels
+//! give equal text.
 //!
-//! [`emit`] makes a [`Module`] of a verified kernel: its text, how its entry is called ([`abi`]), and what
-//! the record of a failed launch means ([`Points`]). What a device lacks is a typed error
+//! [`emit`] makes a [`Module`] of a verified kernel: its text, how its entry is called ([`abi`]),
+//! and what the record of a failed launch means ([`Points`]). What a device lacks is a typed error
 //! ([`Lacks`]), which names the kernel, the feature and the place.
 //!
 //! # Forms
 //!
 //! A kernel has up to four texts for a dialect: with checks and without them, of one item for each
 //! thread and of several. A text without checks is for launches of which
-//! [`access::of_launch`](crate::access::of_launch) proved all accesses; that of several items is the same of the
-//! kernel that [`tile`](crate::tile) makes. For CPUs a text without checks is of a row, of which neighbours are computed
-//! together where that makes vectors of them ([`abreast`](crate::tile::abreast)). Divisions by zero and assertions are noticed in each. [`Texts`] has those that a
-//! backend needs, and chooses among them.
+//! [`access::of_launch`](crate::access::of_launch) proved all accesses; that of several items is
+//! the same of the kernel that [`tile`](crate::tile) makes. For CPUs a text without checks is of a
+//! row, of which neighbours are computed together where that makes vectors of them
+//! ([`abreast`](crate::tile::abreast)). Divisions by zero and assertions are noticed in each.
+//! [`Texts`] has those that a backend needs, and chooses among them.
 //!
 //! # The text
 //!
-//! The code of all dialects is the same over a few macros at the head. Values are constants
-//! `t7` in the order of the IR, loops count `k9`; parameters, variables and fields have the user's names
-//! with an ending (`x_p1`, `sum_v0`, `re_f0`) that keeps them apart from all else; comments say from which line of
-//! the source accesses and divisions are. What is not used is not there.
+//! The code of all dialects is the same over a few macros at the head. Values are constants `t7` in
+//! the order of the IR, loops count `k9`; parameters, variables and fields have the user's names
+//! with an ending (`x_p1`, `sum_v0`, `re_f0`) that keeps them apart from all else; comments say
+//! from which line of the source accesses and divisions are. What is not used is not there.
 //!
 //! | semantics | in C |
 //! | --- | --- |
@@ -94,14 +95,15 @@ pub struct Form {
     pub dialect: Dialect,
     /// With tests of indices; without, for launches of which all accesses are proved.
     pub checked: bool,
-    /// Threads of a block along the last dimension, where items are launched in blocks of always the
-    /// same width: the distances between a thread's items are then constants of the text.
+    /// Threads of a block along the last dimension, where items are launched in blocks of always
+    /// the same width: the distances between a thread's items are then constants of the text.
     pub width: Option<u32>,
-    /// Compilers are told to unroll short loops that load, as GPUs want it: then several loads are under way, and
-    /// the threads of a block do not drift apart.
+    /// Compilers are told to unroll short loops that load, as GPUs want it: then several loads are
+    /// under way, and the threads of a block do not drift apart.
     pub unroll: bool,
-    /// As on CPUs, where one thread computes all items of a block: a row's items are a loop or two ([`Threads::Rows`]), of
-    /// which compilers make vectors, and in blocks the first thread does alone what would take a barrier for each step.
+    /// As on CPUs, where one thread computes all items of a block: a row's items are a loop or two
+    /// ([`Threads::Rows`]), of which compilers make vectors, and in blocks the first thread does
+    /// alone what would take a barrier for each step.
     pub rows: bool,
 }
 
@@ -112,11 +114,12 @@ impl Form {
     }
 }
 
-/// How a launch-wide reduction is finished. The pointer of its parameter leads to one value for each
-/// block ([`Threads::Linear`]) or group. While there is more than one value, the entry makes of `n` of them
-/// `n.div_ceil(4096)`, in as many blocks of threads along axis 0: its arguments are a pointer to the values, one to
-/// the results, and `n` as `u64`. Where one is left, or there was only one from the beginning, it
-/// belongs into the argument's element, to which the last pointer may lead at once.
+/// How a launch-wide reduction is finished. The pointer of its parameter leads to one value for
+/// each block ([`Threads::Linear`]) or group. While there is more than one value, the entry makes
+/// of `n` of them `n.div_ceil(4096)`, in as many blocks of threads along axis 0: its arguments are
+/// a pointer to the values, one to the results, and `n` as `u64`. Where one is left, or there was
+/// only one from the beginning, it belongs into the argument's element, to which the last pointer
+/// may lead at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduction {
     /// The parameter.
@@ -147,8 +150,8 @@ pub fn emit(kernel: &Kernel, form: Form, capabilities: &Capabilities) -> Result<
     entry::emit(kernel, form, capabilities)
 }
 
-/// The same of rows ([`Form::rows`]) without tests, of so many items at a time (2 to 16) whether that pays or not, for
-/// tests; none where that cannot be.
+/// The same of rows ([`Form::rows`]) without tests, of so many items at a time (2 to 16) whether
+/// that pays or not, for tests; none where that cannot be.
 pub fn emit_abreast(
     kernel: &Kernel,
     items: u8,

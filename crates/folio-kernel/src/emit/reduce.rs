@@ -1,6 +1,7 @@
-//! Launch-wide reductions (semantics 8.4). An item kernel with any is computed in blocks of 4096 items
-//! in row-major order, each of which leaves one value; a group kernel leaves one value for each group.
-//! A second entry for each reduction makes one value of each 4096, as often as it takes.
+//! Launch-wide reductions (semantics 8.4). An item kernel with any is computed in blocks of 4096
+//! items in row-major order, each of which leaves one value; a group kernel leaves one value for
+//! each group. A second entry for each reduction makes one value of each 4096, as often as it
+//! takes.
 
 use super::Reduction;
 use super::abi::{COMBINED, LANES, Word};
@@ -86,7 +87,8 @@ impl Writer<'_> {
         self.counts();
         self.end_of_block();
         self.each_lane();
-        // With the identity, of which an item's value is one already: so it stays what it is, to the bit.
+        // With the identity, of which an item's value is one already: so it stays what it is, to
+        // the bit.
         for (param, of, combine) in &reduces {
             let identity = self.literal(*of, combine.identity(*of).unwrap_or_default());
             let name = names::param(kernel, *param);
@@ -165,8 +167,8 @@ impl Writer<'_> {
         self.close("}");
     }
 
-    /// The tree over `count` values, by the first thread: where threads are a loop and a barrier ends it, this is a loop
-    /// of vectors.
+    /// The tree over `count` values, by the first thread: where threads are a loop and a barrier
+    /// ends it, this is a loop of vectors.
     pub(super) fn tree_of_one(&mut self, first: &str, count: &str, step: &str) {
         self.open("if (thread == 0u) {");
         self.open(format!("for (u32 gap = {first}; gap > 0u; gap >>= 1) {{"));

@@ -7,8 +7,9 @@ use crate::types::Scalar;
 /// Numbers below do not wrap when two of them are multiplied.
 const SMALL: u64 = 1 << 31;
 
-/// By value: the row, a width that the text says, and the column. Row and column are positions in a group, numbers, or
-/// what a loop between numbers counts: so nothing has wrapped, and no row begins behind the index.
+/// By value: the row, a width that the text says, and the column. Row and column are positions in a
+/// group, numbers, or what a loop between numbers counts: so nothing has wrapped, and no row begins
+/// behind the index.
 pub fn in_rows(kernel: &Kernel) -> Vec<Option<(Value, u64, Value)>> {
     let count = kernel.values.len();
     let mut numbers = vec![None; count];

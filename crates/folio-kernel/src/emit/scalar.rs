@@ -35,8 +35,9 @@ fn bits(scalar: Scalar, a: &str) -> String {
     }
 }
 
-/// Functions within which PoCL converts to an integer what none is like: where its compiler knows that this is a NaN,
-/// the result is undefined. Where the first of the two is NaN, the second is the result.
+/// Functions within which PoCL converts to an integer what none is like: where its compiler knows
+/// that this is a NaN, the result is undefined. Where the first of the two is NaN, the second is
+/// the result.
 fn of_nan(function: &str, operands: &[String]) -> Option<(String, String)> {
     match (function, operands) {
         (
@@ -122,7 +123,8 @@ impl Scalars<'_> {
                 format!("({t})({turned}{down})")
             }
             Unary::Not => format!("({t})~({w}){a}"),
-            // The rest are of floats. The interpreter gives another answer, so that what both forget is found.
+            // The rest are of floats. The interpreter gives another answer, so that what both
+            // forget is found.
             _ => a.to_owned(),
         }
     }

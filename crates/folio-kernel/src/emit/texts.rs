@@ -1,5 +1,5 @@
-//! Which text a launch takes, and how it is cut into blocks of threads: for every backend that launches what
-//! is emitted.
+//! Which text a launch takes, and how it is cut into blocks of threads: for every backend that
+//! launches what is emitted.
 
 use super::{Capabilities, Dialect, Form, Lacks, Module, Threads, emit};
 use crate::ir::Kernel;
@@ -77,9 +77,9 @@ impl<T> Texts<T> {
         self.proved.as_ref().filter(|_| proved).unwrap_or(&self.checked)
     }
 
-    /// That of several items for each thread, and for how many columns of a launch whose accesses are
-    /// proved, on a device of so many compute units: none where that would not occupy the device.
-    /// What remains of the columns is another launch, of [`text`](Self::text).
+    /// That of several items for each thread, and for how many columns of a launch whose accesses
+    /// are proved, on a device of so many compute units: none where that would not occupy the
+    /// device. What remains of the columns is another launch, of [`text`](Self::text).
     pub fn several(&self, range: [u64; 3], compute_units: u64) -> Option<(&T, u64)> {
         let (items, text) = self.tiled.as_ref()?;
         let ([slices, rows, columns], items) = (range, u64::from(*items));

@@ -15,8 +15,9 @@ pub fn name(kernel: &Kernel, ty: Type) -> String {
     }
 }
 
-/// The declarations of the kernel's structs and arrays that it `needs`, and the names of their fields. Arrays
-/// are structs with one field `at`, so that they are values. Others may be of what a device has not.
+/// The declarations of the kernel's structs and arrays that it `needs`, and the names of their
+/// fields. Arrays are structs with one field `at`, so that they are values. Others may be of what a
+/// device has not.
 pub fn declarations(kernel: &Kernel, needs: &Needs) -> String {
     let mut text = String::new();
     let all = kernel.types.all().iter().zip(&needs.composites).enumerate();

@@ -6,12 +6,14 @@ use std::f64::consts::FRAC_PI_4;
 /// What the constant has lost by rounding.
 const FRAC_PI_4_LOW: f64 = 3.061_616_997_868_383e-17;
 
-/// The angle of the point (`x`, `y`); `series` gives `(atan t - t) / t^3` from `t^2` for t up to `tan(pi/8)`.
+/// The angle of the point (`x`, `y`); `series` gives `(atan t - t) / t^3` from `t^2` for t up to
+/// `tan(pi/8)`.
 #[inline(always)]
 pub fn angle(y: f64, x: f64, series: impl Fn(f64) -> f64) -> f64 {
     let (rise, run) = (y.abs(), x.abs());
     let steep = rise > run;
-    // Two infinities are the diagonal; at the origin the signs decide; great numbers have room for a sum.
+    // Two infinities are the diagonal; at the origin the signs decide; great numbers have room for
+    // a sum.
     let corner = (rise == f64::INFINITY) & (run == f64::INFINITY);
     let great = (rise > 1e300) | (run > 1e300);
     let scale = if great { 0.25 } else { 1.0 };

@@ -1,5 +1,5 @@
-//! Conversions to and from the formats of 16 bits (semantics 2.2 and 4), as straight lines, each with one
-//! rounding. Those of the crate `half` round `f64` twice on some processors.
+//! Conversions to and from the formats of 16 bits (semantics 2.2 and 4), as straight lines, each
+//! with one rounding. Those of the crate `half` round `f64` twice on some processors.
 
 /// An `f16`'s bits as the same number.
 #[inline(always)]
@@ -44,7 +44,8 @@ pub fn bf16_of_single(x: f32) -> u16 {
     (if x.is_nan() { nan } else { rounded }) as u16
 }
 
-/// A `f32` that rounds to the formats of 16 bits as the `f64` does: cut off, and odd if that lost anything.
+/// A `f32` that rounds to the formats of 16 bits as the `f64` does: cut off, and odd if that lost
+/// anything.
 #[inline(always)]
 pub fn odd_single(x: f64) -> f32 {
     let near = x as f32;
@@ -55,7 +56,8 @@ pub fn odd_single(x: f64) -> f32 {
     if exact { near } else { f32::from_bits(cut | 1) }
 }
 
-/// An `f64` that rounds to the formats of 16 bits as the integer does, which has this sign and size.
+/// An `f64` that rounds to the formats of 16 bits as the integer does, which has this sign and
+/// size.
 #[inline(always)]
 pub fn odd_double(negative: bool, size: u64) -> f64 {
     let low = size & 0xffff;

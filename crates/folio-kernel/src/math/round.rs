@@ -1,7 +1,7 @@
 //! Rounding to integers, exact and without the instructions that not every processor has.
 //!
-//! A number below 2^23 (`f32`) or 2^52 (`f64`) loses its fraction, by the rounding that all additions
-//! do, when that power is added; numbers beyond it have none.
+//! A number below 2^23 (`f32`) or 2^52 (`f64`) loses its fraction, by the rounding that all
+//! additions do, when that power is added; numbers beyond it have none.
 
 macro_rules! rounding {
     ($float:ident, $whole:expr) => {

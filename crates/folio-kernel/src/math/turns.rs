@@ -1,8 +1,9 @@
 //! Angles: the nearest quarter of a turn, and what is left, for arguments of any size.
 //!
-//! Of `x * 2/pi` only the remainder modulo 4 is wanted. The leading bits of `2/pi` times a great x give multiples
-//! of 4, and are left out; with enough of the bits that follow, the remainder is as exact as it has to be. Which ones
-//! these are depends on the exponent of x, by selects or by a table, not by branches.
+//! Of `x * 2/pi` only the remainder modulo 4 is wanted. The leading bits of `2/pi` times a great x
+//! give multiples of 4, and are left out; with enough of the bits that follow, the remainder is as
+//! exact as it has to be. Which ones these are depends on the exponent of x, by selects or by a
+//! table, not by branches.
 
 /// The bits of `2/pi` behind the point.
 const TWO_OVER_PI: [u64; 20] = [
@@ -42,8 +43,8 @@ const fn part(first: i32, count: u32) -> f64 {
     (window(first) >> (64 - count)) as f64 * f64::from_bits(((1023 - last) as u64) << 52)
 }
 
-/// The bits of `2/pi` for `f32` arguments that are less than `2^(least + 55)`, and multiples of `2^least` unless that
-/// is 1. Products of the first two parts with 24 bits are exact.
+/// The bits of `2/pi` for `f32` arguments that are less than `2^(least + 55)`, and multiples of
+/// `2^least` unless that is 1. Products of the first two parts with 24 bits are exact.
 const fn parts(least: i32) -> [f64; 3] {
     let first = if least > 2 { least - 1 } else { 1 };
     [part(first, 29), part(first + 29, 29), part(first + 58, 53)]
@@ -79,8 +80,9 @@ pub fn quarter(x: f32) -> (u32, f32) {
     (shifted.to_bits() as u32, (beyond * std::f64::consts::FRAC_PI_2) as f32)
 }
 
-/// Arguments of which the exponents agree but for three bits share bits of `2/pi`: those that make up 192 bits
-/// in fixed point, whose product with the argument has 126 bits behind the point and two before it.
+/// Arguments of which the exponents agree but for three bits share bits of `2/pi`: those that make
+/// up 192 bits in fixed point, whose product with the argument has 126 bits behind the point and
+/// two before it.
 const TABLE: [[u64; 3]; 129] = {
     let mut table = [[0; 3]; 129];
     let mut at = 0;
@@ -98,8 +100,8 @@ fn low(x: u64) -> u64 {
     x & 0xffff_ffff
 }
 
-/// Four words of 32 bits: the upper part of the product of a number of 64 bits and 192 bits, without what is
-/// above.
+/// Four words of 32 bits: the upper part of the product of a number of 64 bits and 192 bits,
+/// without what is above.
 #[inline(always)]
 fn product(x: u64, [a, b, c]: [u64; 3]) -> [u64; 4] {
     let w = [a >> 32, low(a), b >> 32, low(b), c >> 32, low(c)];

@@ -1,10 +1,11 @@
 //! What `#[kernel]` and `#[device_fn]` say of a function's body, and how it becomes IR.
 //!
 //! The macro writes the body twice from one walk over its syntax: as Rust, which rustc types and
-//! compiles, and as a [`Text`] without types, which is read when IR is made of it. Where the types cannot
-//! be known from the syntax (literals without suffix, called functions, struct literals, constants, `as`),
-//! the Rust form has zero-sized *slots*, whose types rustc infers; [`Function::table`] tells them. All
-//! else follows bottom-up. As rustc has accepted the Rust form, an ill-typed body cannot get here.
+//! compiles, and as a [`Text`] without types, which is read when IR is made of it. Where the types
+//! cannot be known from the syntax (literals without suffix, called functions, struct literals,
+//! constants, `as`), the Rust form has zero-sized *slots*, whose types rustc infers;
+//! [`Function::table`] tells them. All else follows bottom-up. As rustc has accepted the Rust form,
+//! an ill-typed body cannot get here.
 
 mod lower;
 mod read;
@@ -16,7 +17,8 @@ use crate::ir::{Access, Owner};
 use crate::op::Combine;
 use crate::types::{Type, Types};
 
-/// A body as the macro has written it. What has an address of its own is one function, with all its instances.
+/// A body as the macro has written it. What has an address of its own is one function, with all its
+/// instances.
 #[derive(Debug)]
 pub struct Text(pub &'static str);
 

@@ -1,6 +1,7 @@
-//! Reads what the macro has written: words, each with a space after it, of what a node is made of and then of the node.
-//! So what is read waits in a list until the node comes that it is a part of, and nothing is read within something else:
-//! bodies may be as deep as compilers take them. What is not of the macro is an error.
+//! Reads what the macro has written: words, each with a space after it, of what a node is made of
+//! and then of the node. So what is read waits in a list until the node comes that it is a part of,
+//! and nothing is read within something else: bodies may be as deep as compilers take them. What is
+//! not of the macro is an error.
 
 use super::Text;
 use super::lower::LowerError;
@@ -299,7 +300,8 @@ mod tests {
         assert_eq!(said, Some(("a b  c", (1, 2))));
     }
 
-    /// Each beginning of it is an error, and each word that is another one is an error or another body.
+    /// Each beginning of it is an error, and each word that is another one is an error or another
+    /// body.
     #[test]
     fn what_nobody_has_written_is_an_error() {
         for at in 0..ALL.len() {

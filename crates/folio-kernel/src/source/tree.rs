@@ -42,8 +42,8 @@ pub(super) enum Expr {
     Array(Vec<Expr>),
     /// `[a; N]`: N's entry in the table.
     Repeat(Box<Expr>, u16),
-    /// `if`, with all `else if` after it: tests and what is done where they hold, the last one first; and what is
-    /// done where none does.
+    /// `if`, with all `else if` after it: tests and what is done where they hold, the last one
+    /// first; and what is done where none does.
     If(Vec<(Expr, Block)>, Option<Block>),
     /// `{ }`
     Block(Block),
@@ -73,8 +73,8 @@ pub(super) enum Expr {
     Each(u16, Box<Expr>),
     /// `g.once(|| ..)`
     Once(Box<Expr>),
-    /// `g.reduce::<O>(|i| ..)`, or a scan: the operation's entry in the table, the item's local, and
-    /// what items give.
+    /// `g.reduce::<O>(|i| ..)`, or a scan: the operation's entry in the table, the item's local,
+    /// and what items give.
     Collect(Fold, u16, u16, Box<Expr>),
     /// `i.subgroup_reduce::<O>(x)`, or a scan: the operation's entry in the table, and the value.
     SubgroupFold(Fold, u16, Box<Expr>),

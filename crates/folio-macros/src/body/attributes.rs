@@ -1,5 +1,6 @@
-//! Attributes within a function. The walk does not look at them, and what it writes has none: that is fine for those
-//! that only lints and tools read. Others, such as `cfg`, would silently do nothing.
+//! Attributes within a function. The walk does not look at them, and what it writes has none: that
+//! is fine for those that only lints and tools read. Others, such as `cfg`, would silently do
+//! nothing.
 
 use crate::errors::Errors;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};

@@ -279,7 +279,8 @@ impl Walk {
             let callee = quote_spanned!(span => ({ ::folio::ir::host_function!(#hidden); #path::<__M>(&#slot) }));
             return (quote!(#callee #given), tree);
         }
-        // The function's type, imported. One of the host has none, and then this is what the glob has.
+        // The function's type, imported. One of the host has none, and then this is what the glob
+        // has.
         let mut imported = path.path.clone();
         let arguments =
             imported.segments.last_mut().map(|last| std::mem::take(&mut last.arguments));
@@ -310,8 +311,8 @@ impl Walk {
         )
     }
 
-    /// Functions of numbers that convert: which one it is in Rust, also where a trait of the user's has another of
-    /// this name; and the tree.
+    /// Functions of numbers that convert: which one it is in Rust, also where a trait of the user's
+    /// has another of this name; and the tree.
     fn conversion(
         &mut self,
         path: &syn::Path,
@@ -387,8 +388,8 @@ impl Walk {
         }
     }
 
-    /// What a failed assertion does. In a kernel `return` ends the item; in a function called by one, nothing
-    /// less than unwinding does.
+    /// What a failed assertion does. In a kernel `return` ends the item; in a function called by
+    /// one, nothing less than unwinding does.
     fn failed(&self, text: &str, span: Span) -> TokenStream {
         match self.ends_items {
             true => quote_spanned!(span=> {

@@ -20,8 +20,8 @@ type Test = Option<Tree>;
 
 impl Walk {
     pub(super) fn choice(&mut self, choice: &ExprMatch) -> Both {
-        // As Rust has checked, arms without guard cover all: the last of them needs no test, and what follows
-        // it is never reached.
+        // As Rust has checked, arms without guard cover all: the last of them needs no test, and
+        // what follows it is never reached.
         let Some(last) = choice.arms.iter().rposition(|arm| arm.guard.is_none()) else {
             return self.refuse(choice.span(), "this `match` needs an arm without `if`");
         };
@@ -102,8 +102,8 @@ impl Walk {
         (quote!(#pat #condition => #body,), test, tree)
     }
 
-    /// A pattern in Rust, and its test. Names are bound to the variable that is matched; `lets` gets those of names
-    /// that are one variable or another.
+    /// A pattern in Rust, and its test. Names are bound to the variable that is matched; `lets`
+    /// gets those of names that are one variable or another.
     fn test(&mut self, pat: &Pat, subject: &Subject, lets: &mut Vec<Tree>) -> (TokenStream, Test) {
         let whole = pat.to_token_stream();
         match (pat, subject) {
@@ -177,8 +177,8 @@ impl Walk {
         }
     }
 
-    /// Binds what all alternatives bind, as Rust has checked: each name to its variable in the first of them that
-    /// matches.
+    /// Binds what all alternatives bind, as Rust has checked: each name to its variable in the
+    /// first of them that matches.
     fn bind_either(&mut self, tests: &[Test], names: &[Vec<(Ident, u16)>], lets: &mut Vec<Tree>) {
         let Some((first, others)) = names.split_first() else { return };
         for (name, own) in first {

@@ -1,11 +1,11 @@
-//! Indices that are looked at for a whole block: `x[i - 1]`, `m[(r, k)]`. What does not change but for
-//! positions and loop variables has [`Ends`](folio_kernel::device::Ends), written here; where those of an
-//! index are inside, the body does not check it.
+//! Indices that are looked at for a whole block: `x[i - 1]`, `m[(r, k)]`. What does not change but
+//! for positions and loop variables has [`Ends`](folio_kernel::device::Ends), written here; where
+//! those of an index are inside, the body does not check it.
 //!
-//! Safety rests on this: an expression here means what it means in the body. So only names have ends that
-//! cannot be assigned to, and of which it is certain (hygiene) which variable they are; only constants whose paths
-//! do not have the names of what is around the body alone, such as its mode ([`names`]); and only operations with
-//! which ends compute.
+//! Safety rests on this: an expression here means what it means in the body. So only names have
+//! ends that cannot be assigned to, and of which it is certain (hygiene) which variable they are;
+//! only constants whose paths do not have the names of what is around the body alone, such as its
+//! mode ([`names`]); and only operations with which ends compute.
 
 use super::Walk;
 use crate::names;
@@ -18,8 +18,8 @@ use syn::{
     PatSlice, PatTuple, Stmt, Type, UnOp, parse_quote,
 };
 
-/// Tokens of what is known of a name. It is written wherever the name is, so that names made of names would grow
-/// without end.
+/// Tokens of what is known of a name. It is written wherever the name is, so that names made of
+/// names would grow without end.
 const LONGEST: usize = 400;
 
 /// Types of integers of which ends are known.
@@ -33,8 +33,8 @@ pub(super) fn length(tokens: &TokenStream) -> usize {
     tokens.clone().into_iter().map(of).sum()
 }
 
-/// Appends what tells these tokens from others: their text, and from which macro each name comes. One path of two macros
-/// may be two constants.
+/// Appends what tells these tokens from others: their text, and from which macro each name comes.
+/// One path of two macros may be two constants.
 fn key_of(tokens: &TokenStream, key: &mut String) -> Option<()> {
     for token in tokens.clone() {
         match token {
@@ -67,7 +67,8 @@ pub struct Known {
     views: HashMap<u16, u8>,
     /// Local arrays, and their types.
     locals: HashMap<u16, TokenStream>,
-    /// In kernels of groups: not all items get here, nor has the walk come out of what only some get to.
+    /// In kernels of groups: not all items get here, nor has the walk come out of what only some
+    /// get to.
     perhaps: bool,
     /// Some may have left before: a loop, or the phase.
     skipped: bool,
@@ -110,7 +111,8 @@ impl Known {
         self.views.insert(at, rank);
     }
 
-    /// Nothing that is looked at is the same as this. What cannot be told apart from others is looked at once more.
+    /// Nothing that is looked at is the same as this. What cannot be told apart from others is
+    /// looked at once more.
     pub(super) fn is_new(&mut self, count: &TokenStream) -> bool {
         let mut key = String::new();
         key_of(count, &mut key).is_none() || self.looked_at.insert(key)
@@ -264,8 +266,8 @@ impl Walk {
         }
     }
 
-    /// Whether a name may be that of a kernel's view, local array, group or item. Those are not assigned to:
-    /// all that is said of them is said of what they are at the beginning.
+    /// Whether a name may be that of a kernel's view, local array, group or item. Those are not
+    /// assigned to: all that is said of them is said of what they are at the beginning.
     pub(super) fn may_be_parameter(&self, expr: &Expr) -> bool {
         let path = match expr {
             Expr::Paren(inner) => return self.may_be_parameter(&inner.expr),

@@ -119,7 +119,8 @@ impl Walk {
         }
     }
 
-    /// A slot of a local array, or of what items keep. At a name, types tell whether it is the item's own.
+    /// A slot of a local array, or of what items keep. At a name, types tell whether it is the
+    /// item's own.
     pub(super) fn slot_of(&mut self, of: &Expr, index: &Expr) {
         if self.is_local_memory(of) && self.neighbour(index).is_some() {
             // Refused where the index is walked.

@@ -1,9 +1,11 @@
-//! Guards: what keeps items at a border from reading beyond it, `if r > 0 && r + 1 < rows`, `(r + 1).min(rows - 1)`.
-//! Each is a comparison of a position with what is the same for all items, or a limit that a position is held to. All
-//! items of the interior are on one side of it, which is decided for a block by the [`Ends`](super::ends) of both:
-//! there the comparison is a constant, and the limit leaves the position as it is.
+//! Guards: what keeps items at a border from reading beyond it, `if r > 0 && r + 1 < rows`,
+//! `(r + 1).min(rows - 1)`. Each is a comparison of a position with what is the same for all items,
+//! or a limit that a position is held to. All items of the interior are on one side of it, which is
+//! decided for a block by the [`Ends`](super::ends) of both: there the comparison is a constant,
+//! and the limit leaves the position as it is.
 //!
-//! Which side that is, is a guess by how guards are written. A wrong one costs speed alone: nothing is decided then.
+//! Which side that is, is a guess by how guards are written. A wrong one costs speed alone: nothing
+//! is decided then.
 
 use super::Walk;
 use super::ends::{length, names};
@@ -57,7 +59,8 @@ impl Walk {
         Some(holds)
     }
 
-    /// A method that holds a position to a limit: the function that it becomes, if that is looked at from now on.
+    /// A method that holds a position to a limit: the function that it becomes, if that is looked
+    /// at from now on.
     pub(super) fn limited(&mut self, call: &ExprMethodCall) -> Option<TokenStream> {
         let (of, name) = (&*call.receiver, &call.method);
         let function = quote!(::folio::ir::device::interior::#name);
@@ -103,8 +106,8 @@ impl Walk {
         position.map(|position| self.look(quote!(#position.unless_small()))).is_some()
     }
 
-    /// The ends of two, one of which is of a position, and the other of what is the same for all items. Neither does
-    /// anything, so it makes no difference whether they are computed.
+    /// The ends of two, one of which is of a position, and the other of what is the same for all
+    /// items. Neither does anything, so it makes no difference whether they are computed.
     fn sides(&self, a: &Expr, b: &Expr) -> Option<Sides> {
         // Blocks of groups are not taken apart.
         if self.known.is_grouped() || divides(a) || divides(b) {

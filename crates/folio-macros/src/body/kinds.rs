@@ -1,5 +1,6 @@
-//! Types of numbers, as far as the source tells them. Nothing is refused by them alone, since a type of the
-//! user's may have the name of another: where two differ, the Rust form asks rustc once more, in words of Folio's.
+//! Types of numbers, as far as the source tells them. Nothing is refused by them alone, since a
+//! type of the user's may have the name of another: where two differ, the Rust form asks rustc once
+//! more, in words of Folio's.
 
 use super::{FLOATS_AND_INTEGERS, Walk};
 use proc_macro2::TokenStream;
@@ -43,7 +44,8 @@ impl Kind {
         }
     }
 
-    /// Where this is wanted, rustc suggests nothing of use for the other. To cast an integer to a float it does.
+    /// Where this is wanted, rustc suggests nothing of use for the other. To cast an integer to a
+    /// float it does.
     fn differs(&self, other: &Kind) -> bool {
         match (self, other) {
             (Kind::Named(a, _), Kind::Named(b, _)) => {
@@ -208,7 +210,8 @@ impl Walk {
         }
     }
 
-    /// Two operands, in Rust; where their types differ, rustc says so at the one that is to be cast.
+    /// Two operands, in Rust; where their types differ, rustc says so at the one that is to be
+    /// cast.
     pub(super) fn alike(
         &self,
         (left, a): (&Expr, TokenStream),

@@ -1,6 +1,6 @@
-//! The form for strips of items, as it is written of a body that [`strip`](super::strip) has taken apart: statements
-//! for all, and loops over the lanes around statements for each. What lanes keep from one such loop to the next lies
-//! in `Lanes`.
+//! The form for strips of items, as it is written of a body that [`strip`](super::strip) has taken
+//! apart: statements for all, and loops over the lanes around statements for each. What lanes keep
+//! from one such loop to the next lies in `Lanes`.
 
 use crate::pattern::same;
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -53,7 +53,8 @@ impl Strips {
         while let Some((step, after)) = rest.split_first() {
             match step {
                 Step::Same(native) => written.push(native.clone()),
-                // Where no lane comes after it, it is for nothing, but what it says of types is needed.
+                // Where no lane comes after it, it is for nothing, but what it says of types is
+                // needed.
                 Step::Again(names, native) if after.iter().any(Step::has_lanes) => {
                     variables.push(Variable::Again(names.clone(), native.clone()));
                 }

@@ -1,7 +1,7 @@
 //! The walk over a body: each expression becomes Rust and tree. Here: its state, blocks, and which
-//! expressions there are; beside it `group` for phases, `number` for literals and operators, `place` for
-//! what is indexed and written, `ends` for what indices can be, `flow` for branches and loops, `call` for
-//! functions, methods and macros.
+//! expressions there are; beside it `group` for phases, `number` for literals and operators,
+//! `place` for what is indexed and written, `ends` for what indices can be, `flow` for branches and
+//! loops, `call` for functions, methods and macros.
 
 mod attributes;
 pub mod call;
@@ -416,7 +416,8 @@ impl Walk {
                     }
                 } else {
                     self.unproved(&index.expr);
-                    // The call begins with the view, where a violation is; what index it takes is asked at the index.
+                    // The call begins with the view, where a violation is; what index it takes is
+                    // asked at the index.
                     let at = Ident::new("at", span);
                     let at = quote_spanned!(index.span() => ::folio::ir::device::#at);
                     let arguments = quote_spanned!(index.span() => &#base, #native);

@@ -123,8 +123,8 @@ impl Walk {
         (native, tree)
     }
 
-    /// The function that a comparison becomes where structs may be compared: rustc says of them what to write. A type
-    /// parameter has the comparison that its bounds give it.
+    /// The function that a comparison becomes where structs may be compared: rustc says of them
+    /// what to write. A type parameter has the comparison that its bounds give it.
     fn compared(&self, binary: &ExprBinary, op: &str) -> Option<TokenStream> {
         let (_, name) = COMPARISONS.iter().find(|(comparison, _)| *comparison == op)?;
         let is_number = |of: &Expr| self.kind(of).is_some();
@@ -228,10 +228,11 @@ const COMPARISONS: &[(&str, &str)] =
 enum BySlot {
     /// Nothing: structs cannot have it.
     No,
-    /// It tells the types. A function computes, since the operation may fail: its place is that of a call in
-    /// the user's tokens.
+    /// It tells the types. A function computes, since the operation may fail: its place is that of
+    /// a call in the user's tokens.
     Told,
-    /// It computes as well, by this name, in the macro's tokens: what is wrong with the types is then said once.
+    /// It computes as well, by this name, in the macro's tokens: what is wrong with the types is
+    /// then said once.
     Computed(&'static str),
 }
 

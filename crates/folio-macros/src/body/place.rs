@@ -272,7 +272,8 @@ fn index_of(to: &Expr) -> Option<Span> {
     }
 }
 
-/// The end of what the user has written, before which compilers put what they suggest to write behind it.
+/// The end of what the user has written, before which compilers put what they suggest to write
+/// behind it.
 pub(super) fn end(of: &impl ToTokens) -> Span {
     match of.to_token_stream().into_iter().last() {
         Some(TokenTree::Group(group)) => group.span_close(),
@@ -288,8 +289,8 @@ pub(super) fn called(function: &TokenStream, arguments: TokenStream, end: Span) 
     quote!(#function #arguments)
 }
 
-/// Reads at the index that a variable holds. The call is the user's from where the element begins: that is where a
-/// violation is. What index it takes is asked at the index.
+/// Reads at the index that a variable holds. The call is the user's from where the element begins:
+/// that is where a violation is. What index it takes is asked at the index.
 pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, spot: Spot) -> TokenStream {
     let Spot { all: at, index, end } = spot;
     let arguments = quote_spanned!(at => &#base, #name);
@@ -358,8 +359,8 @@ impl Target {
         }
     }
 
-    /// Puts a value there: into a copy of what is around, where Rust cannot assign directly. The call is
-    /// the user's `at`.
+    /// Puts a value there: into a copy of what is around, where Rust cannot assign directly. The
+    /// call is the user's `at`.
     pub(super) fn write(&self, value: TokenStream, depth: usize, at: Span) -> TokenStream {
         let whole = Ident::new(&format!("__whole{depth}"), Span::mixed_site());
         match self {

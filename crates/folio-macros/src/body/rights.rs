@@ -1,5 +1,6 @@
-//! What a view's name allows: reading, writing, and at which index. Rustc would say that a trait is missing; here
-//! it is told at the index, with what to write instead. What a name does not tell is left to rustc.
+//! What a view's name allows: reading, writing, and at which index. Rustc would say that a trait is
+//! missing; here it is told at the index, with what to write instead. What a name does not tell is
+//! left to rustc.
 
 use super::{Both, Walk};
 use proc_macro2::Span;

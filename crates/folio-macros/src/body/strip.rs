@@ -1,13 +1,15 @@
-//! A second Rust form of kernels with loops whose ends are the same for all items: those loops run once for
-//! a strip of items ([`Strip`](folio_kernel::device)), and what is between them for each lane of it. Written
-//! of the same pieces as the first form, each in its order.
+//! A second Rust form of kernels with loops whose ends are the same for all items: those loops run
+//! once for a strip of items ([`Strip`](folio_kernel::device)), and what is between them for each
+//! lane of it. Written of the same pieces as the first form, each in its order.
 //!
-//! The body is taken apart at its *spine*: the body's block, and those of such loops directly in it. There a
-//! statement is one of these: a loop; a `let` of what is the same for all items; a `let` of positions, which
-//! is repeated wherever it is needed; or anything else, which is done by each lane. A kernel with anything
-//! whose meaning could depend on where it is (a way out, an index that is checked, other views) has none.
+//! The body is taken apart at its *spine*: the body's block, and those of such loops directly in
+//! it. There a statement is one of these: a loop; a `let` of what is the same for all items; a
+//! `let` of positions, which is repeated wherever it is needed; or anything else, which is done by
+//! each lane. A kernel with anything whose meaning could depend on where it is (a way out, an index
+//! that is checked, other views) has none.
 //!
-//! Phases of groups have such a form as kernels have it, with what the group has for what is the same for all.
+//! Phases of groups have such a form as kernels have it, with what the group has for what is the
+//! same for all.
 
 use super::Walk;
 use super::lanes::{Step, Strips, words};
@@ -78,7 +80,8 @@ impl Plan {
         self.unfit = true;
     }
 
-    /// A visible variable has this name, or one of another macro that reads the same; whether it is `mut`.
+    /// A visible variable has this name, or one of another macro that reads the same; whether it is
+    /// `mut`.
     fn sees(&self, name: &Ident) -> Option<bool> {
         let mut all = self.visible.iter().rev();
         all.find(|(have, _)| have.unraw() == name.unraw()).map(|(_, mutable)| *mutable)
@@ -124,7 +127,8 @@ impl Walk {
         }
     }
 
-    /// An expression of a block is walked next. Tells how many statements were before, if it is of the spine.
+    /// An expression of a block is walked next. Tells how many statements were before, if it is of
+    /// the spine.
     pub(super) fn enter_statement(&mut self, spine: Option<usize>, expr: &Expr) -> Option<usize> {
         self.plan.statement = spine.is_some() && matches!(expr, Expr::ForLoop(_));
         spine.map(|_| self.plan.open.last().map_or(0, Vec::len))
@@ -213,7 +217,8 @@ impl Walk {
         }
     }
 
-    /// This is indexed. An array with such an index is in memory, and lanes would copy all of it for each element.
+    /// This is indexed. An array with such an index is in memory, and lanes would copy all of it
+    /// for each element.
     pub(super) fn indexes(&mut self, of: &Expr, at: &Expr) {
         if let Some(name) = root(of).filter(|_| !self.is_unrolled(at)) {
             self.plan.indexed.insert(name.unraw().to_string());

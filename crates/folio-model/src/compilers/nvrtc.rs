@@ -59,8 +59,8 @@ impl Nvrtc {
     }
 
     fn of(library: Library) -> Result<Nvrtc, String> {
-        // SAFETY: these are the types that NVRTC's documentation gives the functions; the library is
-        // kept as long as they are.
+        // SAFETY: these are the types that NVRTC's documentation gives the functions; the library
+        // is kept as long as they are.
         unsafe {
             let wrong = |error: libloading::Error| error.to_string();
             Ok(Nvrtc {

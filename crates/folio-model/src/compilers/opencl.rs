@@ -15,8 +15,8 @@ macro_rules! functions {
 
         impl Functions {
             fn of(library: &Library) -> Result<Functions, String> {
-                // SAFETY: these are the types that the OpenCL specification gives the functions; the
-                // library is kept as long as they are.
+                // SAFETY: these are the types that the OpenCL specification gives the functions;
+                // the library is kept as long as they are.
                 unsafe {
                     Ok(Functions { $($name: *library
                         .get(concat!(stringify!($name), "\0").as_bytes())
@@ -97,7 +97,8 @@ fn ended(text: &str) -> Result<CString, String> {
     CString::new(text).map_err(|error| error.to_string())
 }
 
-/// A log without what NVIDIA's compiler says of every kernel there is: that it may become part of another one.
+/// A log without what NVIDIA's compiler says of every kernel there is: that it may become part of
+/// another one.
 fn without_remarks(log: &str) -> String {
     let said = log.lines().filter(|line| !line.contains("overriding noinline attribute"));
     said.collect::<Vec<_>>().join("\n").trim().to_owned()

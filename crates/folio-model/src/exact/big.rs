@@ -77,8 +77,8 @@ impl<const N: usize> Big<N> {
         if self.is_zero() { self } else { Big { exponent: self.exponent + k, ..self } }
     }
 
-    /// The highest 128 bits as an integer, of which the last is set if anything follows, and the power of two that
-    /// it is to be multiplied with.
+    /// The highest 128 bits as an integer, of which the last is set if anything follows, and the
+    /// power of two that it is to be multiplied with.
     pub fn top(&self) -> (u128, i64) {
         let high = u128::from(self.bits[N - 1]) << 64 | u128::from(self.bits[N - 2]);
         let more = self.bits[..N - 2].iter().any(|word| *word != 0);

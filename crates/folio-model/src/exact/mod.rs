@@ -1,5 +1,5 @@
-//! The exact values of functions, to 200 bits: what results are measured against (semantics 5.8), and what the
-//! interpreter rounds. Shares nothing with the functions that kernels call.
+//! The exact values of functions, to 200 bits: what results are measured against (semantics 5.8),
+//! and what the interpreter rounds. Shares nothing with the functions that kernels call.
 
 pub mod big;
 pub mod functions;
@@ -168,8 +168,8 @@ impl Exact {
         }
     }
 
-    /// How far a result is from this, in units of its last place (semantics 5.8); infinite where a special
-    /// result is another one.
+    /// How far a result is from this, in units of its last place (semantics 5.8); infinite where a
+    /// special result is another one.
     pub fn error(&self, of: Scalar, result: f64) -> f64 {
         let (fraction, least, greatest) = match of {
             Scalar::F32 => (23, -149, 128),

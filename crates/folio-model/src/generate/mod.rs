@@ -44,8 +44,8 @@ pub struct Menu {
     pub usm: usize,
     /// Only what ends the same way at every run: no threads, no notifications.
     pub steady: bool,
-    /// In how many of 100 programs kernels are functions, though all devices run closures; in half as
-    /// many simulated devices run none.
+    /// In how many of 100 programs kernels are functions, though all devices run closures; in half
+    /// as many simulated devices run none.
     pub functions: usize,
 }
 

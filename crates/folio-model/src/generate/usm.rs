@@ -197,8 +197,8 @@ impl Maker {
         self.queue(thread)
     }
 
-    /// Says what an action must come after: by events of the commands themselves, by events of others
-    /// that came after them, or by waiting. False if there is no way.
+    /// Says what an action must come after: by events of the commands themselves, by events of
+    /// others that came after them, or by waiting. False if there is no way.
     pub(super) fn order(
         &mut self,
         thread: usize,

@@ -249,7 +249,8 @@ impl<'r> Machine<'r> {
                 }
             }
         }
-        // Up to where sub-groups do something together every item arrives (semantics 11.3): one after the other.
+        // Up to where sub-groups do something together every item arrives (semantics 11.3): one
+        // after the other.
         let mut rest = body;
         loop {
             let together = rest.iter().position(|stmt| meeting(stmt).is_some());

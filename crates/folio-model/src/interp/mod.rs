@@ -1,8 +1,9 @@
 //! An interpreter of kernels: slow, obvious, and written from `docs/semantics.md` alone. What it
 //! says is what a kernel means; compiled code and emitters are held against it.
 //!
-//! It runs verified kernels, one item after the other, on bytes: in sub-groups of one, and with functions that give
-//! the float nearest to the exact value, where nobody asks for what another [`Device`] does.
+//! It runs verified kernels, one item after the other, on bytes: in sub-groups of one, and with
+//! functions that give the float nearest to the exact value, where nobody asks for what another
+//! [`Device`] does.
 
 mod cpu;
 mod exec;

@@ -1,8 +1,8 @@
 //! The interpreter as what runs the kernels of simulated devices.
 //!
-//! It works on copies of the accessed boxes, which have the extents that the kernel sees, and puts back
-//! what is written. So it can say what the engine got wrong: a kernel that reaches for more than its
-//! launch declared, or that leaves the bounds though that was proved to be impossible.
+//! It works on copies of the accessed boxes, which have the extents that the kernel sees, and puts
+//! back what is written. So it can say what the engine got wrong: a kernel that reaches for more
+//! than its launch declared, or that leaves the bounds though that was proved to be impossible.
 
 use super::{Arg, Order, Ran, Touched, run};
 use folio_core::hal::{Geometry, HalError, HalErrorKind, ParamPtr};
@@ -47,8 +47,8 @@ fn leading(dims: [usize; 3], rank: usize) -> [u64; 3] {
     std::array::from_fn(|dim| dims.get(3 - rank + dim).map_or(1, |n| *n as u64))
 }
 
-/// The rows of an accessed box: their first bytes in memory, and where they are in a copy that has the
-/// extent that the kernel sees; and the bytes of one.
+/// The rows of an accessed box: their first bytes in memory, and where they are in a copy that has
+/// the extent that the kernel sees; and the bytes of one.
 fn rows(param: &ParamPtr, size: usize) -> (impl Iterator<Item = (*mut u8, usize)>, usize) {
     let ParamPtr { base, dims, origin, extent, index, shape } = *param;
     let all = if extent.contains(&0) { [0; 3] } else { extent };

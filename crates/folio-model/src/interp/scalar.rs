@@ -61,7 +61,8 @@ fn int_unary(op: Unary, scalar: Scalar, a: u64) -> u64 {
         Unary::ReverseBits => a.reverse_bits() >> (64 - bits),
         Unary::SwapBytes => a.swap_bytes() >> (64 - bits),
         Unary::Not => !a & scalar.mask(),
-        // The rest are of floats. Emitted text gives another answer, so that what both forget is found.
+        // The rest are of floats. Emitted text gives another answer, so that what both forget is
+        // found.
         _ => 0,
     }
 }

@@ -67,8 +67,8 @@ pub fn generate(seed: u64) -> Result<Case, VerifyError> {
     Ok(Case { kernel, launch, args })
 }
 
-/// Some groups are several warps of a GPU, by numbers of their own: other cases stay what they are. For one dimension, and
-/// for two.
+/// Some groups are several warps of a GPU, by numbers of their own: other cases stay what they are.
+/// For one dimension, and for two.
 fn large_group(seed: u64) -> Option<[[u64; 2]; 2]> {
     const LARGE: [[[u64; 2]; 2]; 4] =
         [[[33, 1], [9, 8]], [[64, 1], [4, 32]], [[100, 1], [16, 6]], [[128, 1], [3, 41]]];

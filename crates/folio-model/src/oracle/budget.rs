@@ -26,8 +26,8 @@ impl Budget {
         Some(Budget { domain, device, limit, live: 0, gone: 0, there })
     }
 
-    /// Takes what `needed` are going to have there; true if the call was refused, as it had to be or
-    /// might be.
+    /// Takes what `needed` are going to have there; true if the call was refused, as it had to be
+    /// or might be.
     ///
     /// With `leeway`, memory may have gone in ways that are not known here.
     fn take(

@@ -201,8 +201,8 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// A call that has failed because a backend's has, and so has changed nothing. By which names it
-    /// may fail, [`crate::blame`] knows.
+    /// A call that has failed because a backend's has, and so has changed nothing. By which names
+    /// it may fail, [`crate::blame`] knows.
     fn refused(&self, call: &Outcome) -> bool {
         self.leeway != Leeway::None && call.is_refused()
     }

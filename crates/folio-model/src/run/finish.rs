@@ -105,8 +105,8 @@ impl Runner<'_> {
         await_reports(&told, wrap, record);
     }
 
-    /// Drops everything at once. What was submitted runs to its end all the same: a last command comes
-    /// after all others, and what it has captured goes when it has run, or never will.
+    /// Drops everything at once. What was submitted runs to its end all the same: a last command
+    /// comes after all others, and what it has captured goes when it has run, or never will.
     pub(super) fn abandon(self, all: Vec<Doing>, record: &mut Record) {
         let by_address = |d: &&Doing| self.uses_usm_by_address(d.seen.id);
         // Each of them, whether or not another has failed.
@@ -171,8 +171,8 @@ impl Runner<'_> {
     }
 }
 
-/// Waits until the other end of a channel is gone; `false` after some patience. Simulated devices go
-/// on by themselves meanwhile, as real ones do: nobody who is left would wait for them.
+/// Waits until the other end of a channel is gone; `false` after some patience. Simulated devices
+/// go on by themselves meanwhile, as real ones do: nobody who is left would wait for them.
 fn ends(over: &mpsc::Receiver<()>, sim: Option<&SimHandle>) -> bool {
     let until = Instant::now() + Duration::from_secs(10);
     while over.recv_timeout(Duration::from_millis(1)) == Err(mpsc::RecvTimeoutError::Timeout) {

@@ -55,7 +55,8 @@ impl Runner<'_> {
             self.world.thaw();
             before = self.counters(at);
             if early {
-                // Nobody writes it while it is looked at below, and a scope that waits does not end.
+                // Nobody writes it while it is looked at below, and a scope that waits does not
+                // end.
                 self.world.freeze();
             }
         });

@@ -1,5 +1,6 @@
-//! What a program of random kernels calls: each kernel is interpreted from its IR, computed on the CPU with
-//! every instruction set, and launched on a simulated device; all of that has to be the same.
+//! What a program of random kernels calls: each kernel is interpreted from its IR, computed on the
+//! CPU with every instruction set, and launched on a simulated device; all of that has to be the
+//! same.
 
 use super::{Case, generate};
 use crate::interp::{self, Arg, Failure, Interpreter, MOST_FAILURES, Order, Stop, run_like, same};
@@ -53,7 +54,8 @@ impl Given {
         usize::from(self.case.framed[at])
     }
 
-    /// Every second kernel has pages of one element, so that what is around of a failed part can be read.
+    /// Every second kernel has pages of one element, so that what is around of a failed part can be
+    /// read.
     fn page(&self) -> usize {
         if self.case.seed.is_multiple_of(2) { 1 } else { 3 }
     }
@@ -228,8 +230,8 @@ fn bytes<T: DeviceType>(values: &[T]) -> Vec<u8> {
     unsafe { std::slice::from_raw_parts(first, len) }.to_vec()
 }
 
-/// Runs kernels in all their forms, and prints a line about each: its seed, and a hash of what it leaves, or what
-/// is wrong.
+/// Runs kernels in all their forms, and prints a line about each: its seed, and a hash of what it
+/// leaves, or what is wrong.
 #[derive(Debug)]
 pub struct Harness {
     cpu: Runtime,

@@ -307,7 +307,8 @@ impl Writer {
         self.line("}");
     }
 
-    /// A loop without label: where it can be one for strips of items, of many turns, the same for all.
+    /// A loop without label: where it can be one for strips of items, of many turns, the same for
+    /// all.
     fn swept(&mut self) {
         let (name, few) = (self.again("k"), self.rng.within(1, 6));
         let wide = self.params_of(|param| param.name == "s0" && param.element == Ty::Num(USIZE));

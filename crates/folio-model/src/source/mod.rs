@@ -1,5 +1,5 @@
-//! Random kernels as Rust source, well typed by construction: text for rustc, and arguments. [`Harness`] is
-//! what a program made of them runs each with, in every form that it has.
+//! Random kernels as Rust source, well typed by construction: text for rustc, and arguments.
+//! [`Harness`] is what a program made of them runs each with, in every form that it has.
 
 mod expr;
 mod functions;
@@ -24,7 +24,8 @@ pub struct Case {
     pub seed: u64,
     /// The functions and structs that it needs, the kernel `k`, and `launch`, which launches it.
     pub text: String,
-    /// What `k` and `launch` are of, one after the other: nothing, or what stands for their type and number.
+    /// What `k` and `launch` are of, one after the other: nothing, or what stands for their type
+    /// and number.
     pub instances: Vec<String>,
     /// Its functions' results are within limits, and not exact: other devices compute others.
     pub inexact: bool,
@@ -136,7 +137,8 @@ pub fn generate(seed: u64) -> Case {
     Case { seed, text, instances, inexact, offset, range, group, args, framed }
 }
 
-/// The program of these cases: a module for each, and a `main` that gives all of them to a [`Harness`].
+/// The program of these cases: a module for each, and a `main` that gives all of them to a
+/// [`Harness`].
 pub fn program(seeds: impl Iterator<Item = u64> + Clone) -> String {
     let mut text = String::new();
     for seed in seeds.clone() {

@@ -1,4 +1,5 @@
-//! Kernels by way of a backend, as the engine would launch them, with arguments as the interpreter has them.
+//! Kernels by way of a backend, as the engine would launch them, with arguments as the interpreter
+//! has them.
 
 use super::launch::{Framed, Ran, three};
 use folio_core::hal::{

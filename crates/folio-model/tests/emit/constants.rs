@@ -54,7 +54,8 @@ fn equal(kernel: &Kernel, of: Scalar, op: &Op, wanted: &[u8], found: &[u8]) -> b
     };
     let near = || {
         let (wanted, found) = (value(wanted), value(found));
-        // Infinity is the float behind the greatest (semantics 5.8), which CUDA's `hypot` rounds to it.
+        // Infinity is the float behind the greatest (semantics 5.8), which CUDA's `hypot` rounds to
+        // it.
         let greatest = if of == Scalar::F64 { f64::MAX } else { f32::MAX.into() };
         if wanted.abs() == greatest && found == f64::INFINITY.copysign(wanted) {
             return true;
@@ -77,7 +78,8 @@ fn is_exact(op: &Op) -> bool {
     }
 }
 
-/// Fails, or semantics leave it to the device: functions of denormals (5.4), and which sign a NaN has.
+/// Fails, or semantics leave it to the device: functions of denormals (5.4), and which sign a NaN
+/// has.
 fn is_left_open(from: Scalar, op: &Op, operands: &[u64]) -> bool {
     let nan = |bits: &u64| from.is_float() && float::value(from, *bits).is_nan();
     match op {

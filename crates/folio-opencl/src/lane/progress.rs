@@ -1,15 +1,17 @@
-//! How far a lane is: a load. The driver is asked by those who hand operations over or wait, and not by a thread
-//! beside a courier, which that would hold up.
+//! How far a lane is: a load. The driver is asked by those who hand operations over or wait, and
+//! not by a thread beside a courier, which that would hold up.
 //!
-//! Whoever sees that a tick has ended must also see that those have which it waited for, on whatever lane: failures
-//! are told from there. So lanes of one context advance one at a time (`Shared::advance`), and each takes those along
-//! that it has waited for ([`OpenClLane::publish`]). Whoever advances them waits for no lane's state, which somebody
-//! may hold for as long as the driver takes: a lane whose state is held is swept by whoever can wait for that, and
-//! who then advances again.
+//! Whoever sees that a tick has ended must also see that those have which it waited for, on
+//! whatever lane: failures are told from there. So lanes of one context advance one at a time
+//! (`Shared::advance`), and each takes those along that it has waited for
+//! ([`OpenClLane::publish`]). Whoever advances them waits for no lane's state, which somebody may
+//! hold for as long as the driver takes: a lane whose state is held is swept by whoever can wait
+//! for that, and who then advances again.
 //!
-//! A device is lost when a command of its fails, or the driver refuses what makes a lane go on. The others of its
-//! commands may still be at work, and what is told as over may be given back. So from then on its lanes take
-//! nothing, and the loss is told when all that they have taken is over ([`OpenClLane::is_over`]).
+//! A device is lost when a command of its fails, or the driver refuses what makes a lane go on. The
+//! others of its commands may still be at work, and what is told as over may be given back. So from
+//! then on its lanes take nothing, and the loss is told when all that they have taken is over
+//! ([`OpenClLane::is_over`]).
 
 use super::{OpenClLane, State};
 use crate::cl::is_short;
@@ -18,7 +20,8 @@ use folio_core::hal::{HalError, HalErrorKind, Lane, Tick};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
-/// What a lane cannot be advanced for now: another one, whose state somebody holds, or whose device is lost.
+/// What a lane cannot be advanced for now: another one, whose state somebody holds, or whose device
+/// is lost.
 struct Held(Arc<dyn Lane>, Tick);
 
 impl OpenClLane {
@@ -50,7 +53,8 @@ impl OpenClLane {
         self.core.is_told();
     }
 
-    /// The same, as far as that waits for nobody: whoever else is at it, or comes later, does the rest.
+    /// The same, as far as that waits for nobody: whoever else is at it, or comes later, does the
+    /// rest.
     pub(super) fn try_look(&self) {
         if !self.try_sweep() || !self.core.is_told() {
             return;
@@ -96,8 +100,9 @@ impl OpenClLane {
         true
     }
 
-    /// Lets everybody see that what the queue has passed has ended, up to `tick`: tick by tick, each after what
-    /// it waited for. Those waited for their part for earlier ticks, which are seen by then, so this ends.
+    /// Lets everybody see that what the queue has passed has ended, up to `tick`: tick by tick,
+    /// each after what it waited for. Those waited for their part for earlier ticks, which are seen
+    /// by then, so this ends.
     fn publish(&self, tick: Tick) -> Result<(), Held> {
         while self.done() < tick {
             let wait = self.waited().pop_front_if(|(own, ..)| *own <= tick);
@@ -117,9 +122,9 @@ impl OpenClLane {
         self.done.fetch_max(tick, Ordering::Release);
     }
 
-    /// Whether nothing that this lane has enqueued touches memory any more, on a device that is lost: so it takes
-    /// nothing more. The driver is asked for an event behind what has none; if it refuses that, to wait for the queue;
-    /// and if it refuses that, too, it has given the queue up.
+    /// Whether nothing that this lane has enqueued touches memory any more, on a device that is
+    /// lost: so it takes nothing more. The driver is asked for an event behind what has none; if it
+    /// refuses that, to wait for the queue; and if it refuses that, too, it has given the queue up.
     pub(crate) fn is_over(&self) -> bool {
         let mut state = self.lock();
         if state.foreign {

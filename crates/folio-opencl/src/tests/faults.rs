@@ -28,8 +28,8 @@ type Times = (usize, cl_int);
 const ONCE: Times = (1, CL_INVALID_OPERATION);
 const FOR_GOOD: Times = (usize::MAX, CL_OUT_OF_RESOURCES);
 
-/// Some of everything that a backend does, on two lanes; what somebody was told went wrong. If that is nothing, the
-/// values are right.
+/// Some of everything that a backend does, on two lanes; what somebody was told went wrong. If that
+/// is nothing, the values are right.
 fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     const LEN: usize = 8192;
     let backend = OpenClBackend::new().cache(Cache::off());
@@ -122,8 +122,8 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     told.into_iter().next().map_or(Ok(()), Err)
 }
 
-/// Whatever the driver refuses, once: nothing panics or hangs, all objects are given back, and either somebody is
-/// told or the values are right.
+/// Whatever the driver refuses, once: nothing panics or hangs, all objects are given back, and
+/// either somebody is told or the values are right.
 #[test]
 fn each_call_may_be_refused() {
     is_survived([false, true], ONCE);

@@ -7,8 +7,9 @@ use crate::lane::FLUSH_EVERY;
 use folio_core::hal::DeviceKind;
 use folio_core::hal::Op;
 
-/// Launches are enqueued when there are many, when something else is, or when the lane is flushed; the first at once, and
-/// those after it in pairs, in fours, and so on. One that the driver refuses then fails, and no other.
+/// Launches are enqueued when there are many, when something else is, or when the lane is flushed;
+/// the first at once, and those after it in pairs, in fours, and so on. One that the driver refuses
+/// then fails, and no other.
 #[test]
 fn launches_are_held_until_they_are_many() {
     let Some(bench) = Bench::open(256) else { return };
@@ -64,8 +65,8 @@ fn launches_are_held_until_they_are_many() {
     assert_eq!(failures.iter().map(|(tick, _)| *tick).collect::<Vec<_>>(), [bench.last.get() - 2]);
 }
 
-/// Where the lane holds launches back, a driver begins with the rest of a stream that nobody waits for; elsewhere with
-/// all that there is, each time.
+/// Where the lane holds launches back, a driver begins with the rest of a stream that nobody waits
+/// for; elsewhere with all that there is, each time.
 #[test]
 fn streams_are_begun() {
     let Some(bench) = Bench::open(256) else { return };
@@ -94,7 +95,8 @@ fn streams_are_begun() {
     bench.copy(&mut [0.0; 256], false);
 }
 
-/// A launch for which others are about to wait has an event, without a marker; they do not wait for what comes behind it.
+/// A launch for which others are about to wait has an event, without a marker; they do not wait for
+/// what comes behind it.
 #[test]
 fn what_is_awaited_has_an_event_of_its_own() {
     let Some(bench) = Bench::open(256) else { return };
@@ -126,7 +128,8 @@ fn what_is_awaited_has_an_event_of_its_own() {
     assert!(bench.failures().is_empty());
 }
 
-/// A lane that has been given nothing since it was flushed is marked at its end: one look shows that all is over.
+/// A lane that has been given nothing since it was flushed is marked at its end: one look shows
+/// that all is over.
 #[test]
 fn lanes_at_rest_are_marked_at_their_end() {
     let Some(bench) = Bench::open(256) else { return };
@@ -168,8 +171,9 @@ fn sums(len: usize) -> Option<(Bench, impl Fn(&Bench))> {
     Some((bench, sum))
 }
 
-/// What a sum needs meanwhile is there for as long as one of its launches may run, whichever call the driver refuses. It
-/// fails once, and where its first launch is refused the others are not enqueued.
+/// What a sum needs meanwhile is there for as long as one of its launches may run, whichever call
+/// the driver refuses. It fails once, and where its first launch is refused the others are not
+/// enqueued.
 #[test]
 fn sums_are_enqueued_whole_or_fail_once() {
     for (function, call, launches) in [

@@ -48,8 +48,8 @@ fn unloading_drops_one_kernel_only() {
     assert!(bench.failures().is_empty());
 }
 
-/// A driver refuses the text of several items for each thread: launches take the one of one item. Where there
-/// is no other text the launch has failed, and says why.
+/// A driver refuses the text of several items for each thread: launches take the one of one item.
+/// Where there is no other text the launch has failed, and says why.
 #[test]
 fn a_text_that_the_driver_refuses() {
     let Some(bench) = Bench::open(1 << 21) else { return };
@@ -76,7 +76,8 @@ fn a_text_that_the_driver_refuses() {
     assert_eq!((*tick, &*error.message), (4, "the driver's reason"));
 }
 
-/// What the driver cannot build for want of something it can build later; what the compiler says stays.
+/// What the driver cannot build for want of something it can build later; what the compiler says
+/// stays.
 #[test]
 fn what_cannot_be_built_now_may_be_later() {
     let fails = |bench: &Bench| {
@@ -106,8 +107,8 @@ fn what_cannot_be_built_now_may_be_later() {
     }
 }
 
-/// The text of several items for each thread, if the driver refuses it whenever it is asked, is asked for by few of the
-/// launches that do without it; and taken once it can be had.
+/// The text of several items for each thread, if the driver refuses it whenever it is asked, is
+/// asked for by few of the launches that do without it; and taken once it can be had.
 #[test]
 fn a_text_that_launches_can_do_without_is_asked_for_rarely() {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,8 +132,8 @@ fn a_text_that_launches_can_do_without_is_asked_for_rarely() {
     assert!(bench.failures().is_empty());
 }
 
-/// Arguments are given to the driver where they differ from those that the kernel has, or where it may have none; a buffer
-/// also where one of its name may have been another.
+/// Arguments are given to the driver where they differ from those that the kernel has, or where it
+/// may have none; a buffer also where one of its name may have been another.
 #[test]
 fn arguments_are_set_where_they_differ() {
     const SET: &str = "clSetKernelArg";

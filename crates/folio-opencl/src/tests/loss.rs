@@ -3,8 +3,8 @@
 use super::*;
 use folio_core::hal::Op;
 
-/// A device that is lost takes nothing more at once; that it is lost is told when nothing of it touches memory any more,
-/// on whatever lane: what waits for that may be given back then.
+/// A device that is lost takes nothing more at once; that it is lost is told when nothing of it
+/// touches memory any more, on whatever lane: what waits for that may be given back then.
 #[test]
 fn a_loss_is_told_when_all_is_over() {
     let Some(bench) = Bench::open(256) else { return };
@@ -40,7 +40,8 @@ fn a_loss_is_told_when_all_is_over() {
     assert!(unsafe { std::slice::from_raw_parts(at, 256) } == [2.0; 256]);
 }
 
-/// While an interop task runs on a device that is lost, that is not told: the task may enqueue more.
+/// While an interop task runs on a device that is lost, that is not told: the task may enqueue
+/// more.
 #[test]
 fn a_loss_is_not_told_during_a_task() {
     let Some(bench) = Bench::open(256) else { return };
@@ -60,8 +61,9 @@ fn a_loss_is_not_told_during_a_task() {
     assert!(other.lane.completed().is_err());
 }
 
-/// A lane whose state somebody holds for as long as the driver takes holds up neither those who look at others nor those
-/// who only hand something over; whoever waits for what waited for it sees both in the end.
+/// A lane whose state somebody holds for as long as the driver takes holds up neither those who
+/// look at others nor those who only hand something over; whoever waits for what waited for it sees
+/// both in the end.
 #[test]
 fn a_lane_that_is_held_holds_up_no_other() {
     let Some(first) = Bench::open(256) else { return };
@@ -97,7 +99,8 @@ fn a_lane_that_is_held_holds_up_no_other() {
     assert!(first.lane.completed().unwrap() >= theirs);
 }
 
-/// Whoever sees that a lane has gone on sees also that those have for which it waited, and what failed there.
+/// Whoever sees that a lane has gone on sees also that those have for which it waited, and what
+/// failed there.
 #[test]
 fn lanes_are_seen_after_those_that_they_waited_for() {
     let Some(first) = Bench::open(256) else { return };
@@ -140,7 +143,8 @@ fn no_task_is_called_on_a_lost_device() {
     assert_eq!(calls, 1);
 }
 
-/// A driver that has no memory for a question, a mark or a flush has not lost the device: it is asked again.
+/// A driver that has no memory for a question, a mark or a flush has not lost the device: it is
+/// asked again.
 #[test]
 fn what_is_refused_for_want_of_memory_comes_later() {
     for function in
@@ -161,8 +165,8 @@ fn what_is_refused_for_want_of_memory_comes_later() {
     }
 }
 
-/// What waits for another lane does so though it fails itself, and though the queue refuses to: what comes after it
-/// relies on that.
+/// What waits for another lane does so though it fails itself, and though the queue refuses to:
+/// what comes after it relies on that.
 #[test]
 fn who_fails_waits_all_the_same() {
     let Some(first) = Bench::open(256) else { return };
@@ -186,7 +190,8 @@ fn who_fails_waits_all_the_same() {
     second.holds(2);
 }
 
-/// An enqueued command that the driver refuses since the device is gone is the loss of it, which is told when it is over.
+/// An enqueued command that the driver refuses since the device is gone is the loss of it, which is
+/// told when it is over.
 #[test]
 fn a_device_that_is_not_available_is_lost() {
     let Some(bench) = Bench::open(256) else { return };
@@ -199,7 +204,8 @@ fn a_device_that_is_not_available_is_lost() {
     assert!(bench.lane.enqueue(&bench.head(&[]), Op::Copy(&[])).is_err());
 }
 
-/// It is also lost for its lanes if somebody else is told so: who allocates, loads, or asks about a launch.
+/// It is also lost for its lanes if somebody else is told so: who allocates, loads, or asks about a
+/// launch.
 #[test]
 fn a_loss_that_calls_of_the_device_are_told() {
     const ONE: &str = "__kernel void one(__global float *x) { x[get_global_id(0)] = 1.0f; }";
@@ -231,7 +237,8 @@ fn a_loss_that_calls_of_the_device_are_told() {
     }
 }
 
-/// A download of which the driver refuses to say that it begins is under way: what it writes is uploaded after that.
+/// A download of which the driver refuses to say that it begins is under way: what it writes is
+/// uploaded after that.
 #[test]
 fn a_download_that_is_not_flushed_is_waited_for() {
     let Some(first) = Bench::open(256) else { return };
@@ -250,8 +257,8 @@ fn a_download_that_is_not_flushed_is_waited_for() {
     assert!(first.failures().is_empty() && second.failures().is_empty());
 }
 
-/// A queue that refuses to wait for another lane, and a driver that does not wait for it either, lose nothing: what
-/// somebody waits for is over all the same, or will be.
+/// A queue that refuses to wait for another lane, and a driver that does not wait for it either,
+/// lose nothing: what somebody waits for is over all the same, or will be.
 #[test]
 fn a_wait_that_is_refused_is_no_loss() {
     let Some(first) = Bench::open(256) else { return };

@@ -40,7 +40,8 @@ fn with_addresses() -> Option<(Arc<OpenClDevice>, MutexGuard<'static, ()>)> {
 
 const MIB: u64 = 1 << 20;
 
-/// Of what is allocated and freed again and again the driver hears once, and in the end it has all of it back.
+/// Of what is allocated and freed again and again the driver hears once, and in the end it has all
+/// of it back.
 #[test]
 fn freed_memory_is_allocated_again() {
     let Some((device, _one)) = with_addresses() else { return };
@@ -104,14 +105,16 @@ fn memory_that_is_held_is_not_allocated_again() {
     usm.free(second.handle);
 }
 
-/// A driver that has no more memory is asked again when nothing is kept; what fails then leaves no trace.
+/// A driver that has no more memory is asked again when nothing is kept; what fails then leaves no
+/// trace.
 #[test]
 fn what_is_kept_is_given_back_where_memory_is_short() {
     let Some((device, _one)) = with_addresses() else { return };
     let usm = device.usm();
     let some = [8, 2].map(|size| usm.alloc(&request(size * MIB)).unwrap().handle);
     assert_eq!(svm(|| some.iter().for_each(|handle| usm.free(*handle))), [0, 0]);
-    // The larger piece goes so that no more is held than was in use; the other one, because it is refused.
+    // The larger piece goes so that no more is held than was in use; the other one, because it is
+    // refused.
     refuse_for("clSVMAlloc", 0..1, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     let mut made = None;
     assert_eq!(svm(|| made = Some(usm.alloc(&request(3 * MIB)).unwrap())), [1, 2]);
@@ -169,7 +172,8 @@ fn buffers_come_and_go() {
     assert_eq!(asked[0], 2);
 }
 
-/// Of what is kept the driver has back what a lower budget does not allow, at once and when more is freed.
+/// Of what is kept the driver has back what a lower budget does not allow, at once and when more is
+/// freed.
 #[test]
 fn a_lower_budget_is_one_for_what_is_kept() {
     let Some((_, _one)) = with_addresses() else { return };
@@ -197,7 +201,8 @@ fn a_lower_budget_is_one_for_what_is_kept() {
     assert_eq!(svm(|| device.set_budget(0)), [0, 1]);
 }
 
-/// Each change of sides is one call, and nothing is copied: on a CPU the bytes would be right without.
+/// Each change of sides is one call, and nothing is copied: on a CPU the bytes would be right
+/// without.
 #[test]
 fn linked_memory_is_mapped_and_not_copied() {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -316,8 +321,8 @@ impl Doing {
     }
 }
 
-/// What a lane needs for itself it gets as users get theirs: if the driver has no more, when what is kept is given back.
-/// If it has none then, the command has failed, and nothing else.
+/// What a lane needs for itself it gets as users get theirs: if the driver has no more, when what
+/// is kept is given back. If it has none then, the command has failed, and nothing else.
 #[test]
 fn lanes_have_what_is_kept_given_back() {
     let Some((_, _one)) = with_addresses() else { return };
@@ -370,7 +375,8 @@ fn lanes_have_what_is_kept_given_back() {
     }
 }
 
-/// All that the driver allocates at once can be had, if it is aligned as it should be; no more is asked of it.
+/// All that the driver allocates at once can be had, if it is aligned as it should be; no more is
+/// asked of it.
 #[test]
 fn the_largest_allocation() {
     let Some((device, _one)) = with_addresses() else { return };
@@ -403,8 +409,8 @@ fn the_largest_allocation() {
     assert!(matches!(error.kind, HalErrorKind::OutOfMemory { limit: MIB, .. }), "{error}");
 }
 
-/// What a lane remembers of allocations is right for as long as they are there: when any is gone, all are looked up
-/// again.
+/// What a lane remembers of allocations is right for as long as they are there: when any is gone,
+/// all are looked up again.
 #[test]
 fn what_is_remembered_goes_with_the_memory() {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -51,7 +51,8 @@ impl Puts {
     }
 }
 
-/// Each launch has its own, however many are under way; their memory is given back meanwhile, and in the end.
+/// Each launch has its own, however many are under way; their memory is given back meanwhile, and
+/// in the end.
 #[test]
 fn words_of_launches_under_way_are_not_written() {
     let Some(puts) = Puts::open() else { return };
@@ -72,7 +73,8 @@ fn words_of_launches_under_way_are_not_written() {
         drop(puts);
     });
     let of = |function| calls.get(function).copied().unwrap_or(0);
-    // 512 launches share one allocation; a part of one is there already, and one is the values' own.
+    // 512 launches share one allocation; a part of one is there already, and one is the values'
+    // own.
     assert_eq!([of("clSVMAlloc"), of("clSVMFree")], [7, 9], "{calls:?}");
 }
 
@@ -122,7 +124,8 @@ fn words_that_have_no_room() {
     assert!(matches!(failures[..], [(tick, _)] if tick == refused), "{failures:?}");
 }
 
-/// Timestamps begin with the first command that is to have them, behind all that came before; and stay.
+/// Timestamps begin with the first command that is to have them, behind all that came before; and
+/// stay.
 #[test]
 fn timestamps_begin_when_they_are_asked_for() {
     let Some(bench) = Bench::open(256) else { return };
@@ -135,7 +138,8 @@ fn timestamps_begin_when_they_are_asked_for() {
         let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(bench.twice));
         bench.lane.enqueue(&Head { timed, ..head }, Op::Launch(kernel, &geometry, &args)).unwrap();
     };
-    // Where the driver refuses the other queue, or what it waits for, that command fails, and the next one tries again.
+    // Where the driver refuses the other queue, or what it waits for, that command fails, and the
+    // next one tries again.
     let steps = ["clCreateCommandQueue", "clFlush", "clEnqueueBarrierWithWaitList"];
     for function in steps {
         refuse(function, 0);

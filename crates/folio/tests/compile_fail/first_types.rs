@@ -1,4 +1,4 @@
-//! KRN-06: types that do not fit are told at the operand that is to be cast, and where structs are compared.
+//! KRN-06: types that do not fit are told at the operand to cast, and where structs are compared.
 use folio::prelude::*;
 
 #[derive(Clone, Copy, PartialEq, DeviceType)]

@@ -1,4 +1,4 @@
-//! KRN-06: what users write is in no unsafe code of the macro's, also where a kernel is computed for strips of items.
+//! KRN-06: what users write is in no unsafe code of the macro, strips of items included.
 use folio::prelude::*;
 
 static mut CHANGES: usize = 0;

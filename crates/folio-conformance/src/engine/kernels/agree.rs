@@ -112,8 +112,8 @@ fn on_the_host<K: Kernel>((range, group): (&[usize], Option<&[usize]>), args: &[
     (verdict.map_err(|violation| *violation), left.collect())
 }
 
-/// The three ways of a kernel give the same; `launch` runs it and gives what is in its outputs, which
-/// are its last views. Returns how it failed, if so.
+/// The three ways of a kernel give the same; `launch` runs it and gives what is in its outputs,
+/// which are its last views. Returns how it failed, if so.
 pub(super) fn agree<K: Kernel>(
     rig: &Rig,
     range: &[usize],

@@ -47,8 +47,8 @@ fn space(i: Item<3>, x: In<f32, 3>, y: Out<f32, 3>) {
     y[i] = -x[i];
 }
 
-/// Both ways of a stencil over buffers of some shapes are equal, and the second one takes as many launches
-/// as there are boxes with items.
+/// Both ways of a stencil over buffers of some shapes are equal, and the second one takes as many
+/// launches as there are boxes with items.
 macro_rules! two_ways {
     ($rig:ident, $margin:expr, [$($shape:expr),*], $whole:ident, $inner:ident, $edge:ident) => {
         for (at, shape) in (0..$rig.rt.devices().len()).flat_map(|at| [$((at, $shape)),*]) {

@@ -1,5 +1,6 @@
-//! Kernels as programs have them, with random and with edge inputs: in the Rust form, interpreted, and on each device
-//! the same bits; and the functions, through kernels, within their limits (KRN-04, KRN-08).
+//! Kernels as programs have them, with random and with edge inputs: in the Rust form, interpreted,
+//! and on each device the same bits; and the functions, through kernels, within their limits
+//! (KRN-04, KRN-08).
 #![forbid(unsafe_code)]
 
 use super::agree::*;

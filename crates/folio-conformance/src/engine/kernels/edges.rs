@@ -1,5 +1,6 @@
-//! The suite's computations at the edges of their types: NaN of several kinds, infinities, denormals, both zeros,
-//! the least and the greatest numbers, and the largest indices (semantics 3, 5, 7.3, 8).
+//! The suite's computations at the edges of their types: NaN of several kinds, infinities,
+//! denormals, both zeros, the least and the greatest numbers, and the largest indices (semantics 3,
+//! 5, 7.3, 8).
 #![forbid(unsafe_code)]
 
 use super::agree::*;
@@ -99,7 +100,8 @@ pub(super) fn integers_at_their_edges(rig: &Rig) -> Outcome {
     at_type(rig, u64::MAX, |k| [0, 1, u64::MAX, 1 << 63][k * 3 / 2 % 4])
 }
 
-/// The largest index of a view is within it, and the largest of its type is not, nor is any that wraps.
+/// The largest index of a view is within it, and the largest of its type is not, nor is any that
+/// wraps.
 pub(super) fn the_largest_indices(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;

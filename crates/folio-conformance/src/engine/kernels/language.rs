@@ -1,5 +1,5 @@
-//! What bodies of kernels may contain, each kind of it in a kernel: the Rust form and the IR agree (KRN-01,
-//! KRN-06).
+//! What bodies of kernels may contain, each kind of it in a kernel: the Rust form and the IR agree
+//! (KRN-01, KRN-06).
 #![forbid(unsafe_code)]
 
 use super::agree::*;

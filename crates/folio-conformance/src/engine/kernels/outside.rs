@@ -1,5 +1,6 @@
-//! Writes out of bounds, of every owner, and reads in two dimensions by data: the failure names parameter, index
-//! and extent, memory around stays as it is, and what is overwritten is well again (KRN-03, KRN-07).
+//! Writes out of bounds, of every owner, and reads in two dimensions by data: the failure names
+//! parameter, index and extent, memory around stays as it is, and what is overwritten is well again
+//! (KRN-03, KRN-07).
 
 use super::bounds;
 use super::code::{adds_at, columns, copies, looks_up, puts_at, slots};

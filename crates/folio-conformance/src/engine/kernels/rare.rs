@@ -1,5 +1,5 @@
-//! What bodies of kernels may contain and seldom do: ways out where a value is asked for, long chains, arrays in
-//! variables at their limits.
+//! What bodies of kernels may contain and seldom do: ways out where a value is asked for, long
+//! chains, arrays in variables at their limits.
 #![forbid(unsafe_code)]
 #![allow(clippy::diverging_sub_expression, reason = "that is what some of these are about")]
 

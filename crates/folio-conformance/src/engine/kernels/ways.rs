@@ -1,5 +1,5 @@
-//! Groups that go one way or another, with phases and reductions on each: barriers in branches, of which compilers for
-//! CPUs have made wrong code. Semantics 1.3 to 1.5.
+//! Groups that go one way or another, with phases and reductions on each: barriers in branches, of
+//! which compilers for CPUs have made wrong code. Semantics 1.3 to 1.5.
 #![forbid(unsafe_code)]
 
 use super::agree::*;

@@ -39,7 +39,8 @@ tests![
     bad_pointers_of_buffers,
 ];
 
-/// The kinds of memory that a device has: its own, and those that the host reaches if there are any.
+/// The kinds of memory that a device has: its own, and those that the host reaches if there are
+/// any.
 fn kinds(rig: &Rig, device: &DeviceRef) -> Result<Vec<UsmKind>, Stop> {
     let mut kinds = vec![UsmKind::Device];
     for kind in [UsmKind::Host, UsmKind::Shared] {

@@ -136,7 +136,8 @@ pub(super) fn windows_are_copied_and_filled(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// USM-02, DEP-04: out of order, what is to come after is said with events; a failure travels there.
+/// USM-02, DEP-04: out of order, what is to come after is said with events; a failure travels
+/// there.
 pub(super) fn raw_commands_wait_for_events(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let (usm, there) = filled(rig, &q, nearest(rig, &q.device())?, &[1, 2, 3, 4])?;
@@ -201,8 +202,8 @@ pub(super) fn writes_by_address_of_fresh_memory_stay(rig: &Rig) -> Outcome {
             let Some(address) = usm.pointer().address() else { continue };
             seen = true;
             let words = std::ptr::with_exposed_provenance_mut::<u32>(address as usize);
-            // SAFETY: the host reaches memory of this kind, which has four elements, and nobody else
-            // knows of it yet.
+            // SAFETY: the host reaches memory of this kind, which has four elements, and nobody
+            // else knows of it yet.
             let fresh = unsafe {
                 let fresh = [words.read(), words.add(3).read()];
                 words.add(1).write(7);

@@ -33,8 +33,8 @@ fn block_on(model: &Model, stamp: Stamp) -> Outcome {
     }
 }
 
-/// A future is looked at while somebody else retires its tick, or finds its device gone: it is woken, or
-/// sees it.
+/// A future is looked at while somebody else retires its tick, or finds its device gone: it is
+/// woken, or sees it.
 #[test]
 fn loom_a_future_meets_the_end_of_its_tick() {
     for goes in [false, true] {
@@ -74,8 +74,8 @@ fn loom_the_reaper_wakes_futures() {
 }
 
 /// An interop task submits to a lane, which it cannot drain, while somebody else comes to that lane
-/// because operations were held back there: what the task has put in is handed over, by that one or by
-/// the reaper.
+/// because operations were held back there: what the task has put in is handed over, by that one or
+/// by the reaper.
 #[test]
 fn loom_what_an_interop_task_submits_is_not_left() {
     check(Some(2), || {

@@ -1,12 +1,14 @@
 //! Logarithms.
 //!
-//! `x = 2^k (1 + f)` with `1/sqrt 2 <= 1 + f < sqrt 2`, and `ln(1 + f) = 2 atanh s` with `s = f / (2 + f)`.
+//! `x = 2^k (1 + f)` with `1/sqrt 2 <= 1 + f < sqrt 2`, and `ln(1 + f) = 2 atanh s` with
+//! `s = f / (2 + f)`.
 
 use super::exp::power;
 use super::within;
 use std::f64::consts::{LOG2_E, LOG10_E};
 
-/// `ln 2` and `log10 2` in two parts, of which the first has so few bits that a product with k is exact.
+/// `ln 2` and `log10 2` in two parts, of which the first has so few bits that a product with k is
+/// exact.
 const LN_2_HIGH: f64 = 0.693_147_180_559_890_3;
 const LN_2_LOW: f64 = 5.497_923_018_708_371e-14;
 const LOG10_2_HIGH: f64 = 0.301_029_995_663_952_83;

@@ -1,6 +1,7 @@
 //! Powers.
 //!
-//! The error of the logarithm is multiplied by up to 1000, so it is computed as the sum of two numbers.
+//! The error of the logarithm is multiplied by up to 1000, so it is computed as the sum of two
+//! numbers.
 
 use super::super::pairs::{product, sum};
 use super::exp::{exp_m1_near_0, nearest, scale};

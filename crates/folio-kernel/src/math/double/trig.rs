@@ -1,4 +1,5 @@
-//! Circular functions, of angles that are reduced to an eighth of a turn (see [`super::super::turns`]).
+//! Circular functions, of angles that are reduced to an eighth of a turn (see
+//! [`super::super::turns`]).
 
 use super::super::turns::quarter_wide;
 

@@ -1,7 +1,7 @@
 //! Exponential and hyperbolic functions.
 //!
-//! `x = k ln 2 + r` with an integer k and |r| <= ln 2 / 2, and polynomials for `cosh r` and `sinh r`, which make
-//! up `e^r` and `e^-r`.
+//! `x = k ln 2 + r` with an integer k and |r| <= ln 2 / 2, and polynomials for `cosh r` and
+//! `sinh r`, which make up `e^r` and `e^-r`.
 
 use super::within;
 use std::f32::consts::{LN_2, LOG2_E};

@@ -6,7 +6,8 @@ use super::exp::power;
 use super::within;
 use std::f32::consts::{LOG2_E, LOG10_E};
 
-/// `ln 2` and `log10 2` in two parts, of which the first has so few bits that a product with k is exact.
+/// `ln 2` and `log10 2` in two parts, of which the first has so few bits that a product with k is
+/// exact.
 const LN_2_HIGH: f32 = 0.693_145_75;
 const LN_2_LOW: f32 = 1.428_606_8e-6;
 const LOG10_2_HIGH: f32 = 0.301_025_4;

@@ -1,4 +1,5 @@
-//! Circular functions, of angles that are reduced to an eighth of a turn in `f64` (see [`super::super::turns`]).
+//! Circular functions, of angles that are reduced to an eighth of a turn in `f64` (see
+//! [`super::super::turns`]).
 
 use super::super::turns::quarter;
 

@@ -27,8 +27,8 @@ impl Lower {
         self.inline(function, given)
     }
 
-    /// Refuses functions that call themselves. A generic one may call another instance of itself, by an
-    /// operator of a struct of structs: those have other tables, and are few.
+    /// Refuses functions that call themselves. A generic one may call another instance of itself,
+    /// by an operator of a struct of structs: those have other tables, and are few.
     fn enter(&mut self, function: &'static Function) -> Result<()> {
         let same = |call: &&&Function| std::ptr::eq(call.body, function.body);
         let depth = self.calls.iter().filter(same).count();

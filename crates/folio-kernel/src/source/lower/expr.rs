@@ -289,8 +289,8 @@ impl Lower {
         Ok(Given::Value(self.builder.op(Op::Make(ty, parts))))
     }
 
-    /// Computing it when it does not decide changes nothing: no load, division, call, exit, or method that may fail
-    /// or that a parameter has.
+    /// Computing it when it does not decide changes nothing: no load, division, call, exit, or
+    /// method that may fail or that a parameter has.
     fn is_plain(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Number(..) | Expr::Bool(_) | Expr::Local(_) | Expr::Const(_) => true,

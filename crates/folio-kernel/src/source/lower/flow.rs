@@ -122,8 +122,8 @@ impl Lower {
         Ok(self.kept(result))
     }
 
-    /// A long chain of `else if`: tests one after the other, in a block that each way leaves, since compilers take only
-    /// so many braces in each other.
+    /// A long chain of `else if`: tests one after the other, in a block that each way leaves, since
+    /// compilers take only so many braces in each other.
     fn chain(&mut self, links: &[Link], otherwise: Option<&Block>) -> Result<Given> {
         let label = self.builder.label();
         let mut result = None;
@@ -166,7 +166,8 @@ impl Lower {
         }
     }
 
-    /// The statements of a loop or labelled block, what `first` adds before them, and what it gives.
+    /// The statements of a loop or labelled block, what `first` adds before them, and what it
+    /// gives.
     fn inside(
         &mut self,
         number: u16,
@@ -247,7 +248,8 @@ impl Lower {
                 }
                 None => after,
             };
-            // All values of 64 bits are one more than can be counted: the last turn is one that no item gets to.
+            // All values of 64 bits are one more than can be counted: the last turn is one that no
+            // item gets to.
             count = self.builder.binary(Binary::SatAdd, steps, one);
         }
         let op = if inclusive { Compare::Le } else { Compare::Lt };

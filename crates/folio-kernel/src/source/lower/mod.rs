@@ -1,6 +1,6 @@
-//! From a function's syntax and types to IR. Here: functions, names, blocks, and what expressions give;
-//! beside it `group` for work-groups, `expr` for operators, `place` for what is indexed and written, `flow` for branches and
-//! loops, `call` for functions and methods.
+//! From a function's syntax and types to IR. Here: functions, names, blocks, and what expressions
+//! give; beside it `group` for work-groups, `expr` for operators, `place` for what is indexed and
+//! written, `flow` for branches and loops, `call` for functions and methods.
 
 mod call;
 mod expr;
@@ -187,12 +187,12 @@ struct Lower {
 /// Calls that a kernel may have in all: beyond it compilers for devices would not end either.
 const MOST_CALLS: usize = 10_000;
 
-/// Bytes of local arrays that a group may have: far more than GPUs have, and no more than a thread of the CPU can be
-/// asked to clear for each group.
+/// Bytes of local arrays that a group may have: far more than GPUs have, and no more than a thread
+/// of the CPU can be asked to clear for each group.
 const MOST_LOCAL: u64 = 16 << 20;
 
-/// Bytes that a variable, or a value, may have: a thread's stack holds several of them, each perhaps more than once,
-/// and compilers write down their elements one by one.
+/// Bytes that a variable, or a value, may have: a thread's stack holds several of them, each
+/// perhaps more than once, and compilers write down their elements one by one.
 const MOST_VARIABLE: u64 = 64 << 10;
 
 const U64: Type = Type::Scalar(Scalar::U64);

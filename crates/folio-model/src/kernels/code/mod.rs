@@ -19,7 +19,8 @@ pub(crate) struct Code {
     pub views: Vec<View>,
     pub reduces: Vec<(ParamId, Scalar)>,
     pub locals: Vec<(ParamId, Type)>,
-    /// Slots of local memory, one for each item at least, and from one of an item to that of the next in dimension 0.
+    /// Slots of local memory, one for each item at least, and from one of an item to that of the
+    /// next in dimension 0.
     pub slots: u32,
     row: u64,
     types: Vec<Type>,

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 use folio::ir::device::{Kernel, LocalParam, ReduceParam, Shared, ViewParam};
 use folio::ir::source::Entry;
-use folio::prelude::{Add, DeviceType, Group};
+use folio::prelude::{DeviceType, Group};
 
 /// An array of fewer slots than it says.
 struct Local;
@@ -23,7 +23,7 @@ impl ViewParam for In {}
 struct Reduce;
 impl ReduceParam for Reduce {
     type Value = u64;
-    type Combine = Add;
+    type Combine = folio::combine::Add;
 }
 
 #[derive(Clone, Copy)]

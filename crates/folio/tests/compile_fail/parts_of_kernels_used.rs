@@ -4,7 +4,7 @@ use folio::ir::device::{
     Block, Folding, Give, Gives, LocalParam, ParamPtr, Positions, Proof, Proved, Room, Takes,
     ViewParam, scalar,
 };
-use folio::prelude::*;
+use folio::{combine, prelude::*};
 
 #[kernel]
 fn far(i: Item, x: In<f32>, y: Out<f32>) {
@@ -14,24 +14,24 @@ fn far(i: Item, x: In<f32>, y: Out<f32>) {
 /// Runs a body that checks nothing.
 fn body(i: Item) {
     let (x, y) = (<In<f32> as ViewParam>::none(), <Out<f32> as ViewParam>::none());
-    far::__body::<Proved<0>>(Proof::new(), i, x, y);
+    far::__body::<Proved<0, false>>(Proof::new(), i, x, y);
 }
 
 /// Makes what has pointers.
 fn pointers(g: Group) {
-    Gives::<u32, Add>::none().first().give(1);
-    Give::<u32, Add>::none().give(1);
+    Gives::<u32, combine::Add>::none().first().give(1);
+    Give::<u32, combine::Add>::none().give(1);
     folio::ir::device::at(&<Local<f32, 16> as LocalParam>::none(), 3usize);
     let room = Room::<u32>::new();
     g.private(&room, 1);
     g.strips(100, &[]);
 }
 
-fn takes(takes: Takes<u32, Add>) {
+fn takes(takes: Takes<u32, combine::Add>) {
     takes.take(1 << 40, 1);
 }
 
-fn closes(g: Group, mut folding: Folding<u32, Add>, gives: Gives<u32, Add>) {
+fn closes(g: Group, mut folding: Folding<u32, combine::Add>, gives: Gives<u32, combine::Add>) {
     g.close(&mut folding, gives);
 }
 

@@ -257,7 +257,7 @@ pub enum Error {
         /// Its buffer; without a name, that of the kernel's parameter.
         buffer: Label,
         /// What the access covers.
-        extent: Vec<usize>,
+        extent: Box<[usize]>,
     },
     /// Groups that a kernel cannot be launched in.
     #[error("kernel `{}` over {launch:?}{}: {why}", Plain(.kernel), in_groups(.group))]

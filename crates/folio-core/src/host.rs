@@ -227,7 +227,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
                     access: nth,
                     parameter: label.clone(),
                     buffer: label,
-                    extent: lent.visible(),
+                    extent: lent.visible().into(),
                 });
             }
             let extent = if reduced { [1; 3] } else { dims };

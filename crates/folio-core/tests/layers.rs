@@ -1,4 +1,5 @@
 //! The layers within this crate: what lies below the public API imports nothing of it.
+#![allow(clippy::expect_used, reason = "helpers of tests may panic")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

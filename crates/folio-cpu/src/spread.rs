@@ -124,7 +124,7 @@ mod tests {
         {
             let blocks = Blocks::new(&Geometry::new(2, range), [1, 16], 8);
             assert_eq!(blocks.count(), count, "{range:?}");
-            assert!((0..count).all(|at| blocks.get(at).min[2] % 16 == 0), "{range:?}");
+            assert!((0..count).all(|at| blocks.get(at).min[2].is_multiple_of(16)), "{range:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Kernels: every item once, panics and drops contained, who runs what.
 
-#![allow(clippy::panic, reason = "what is tested is panics, also in helpers")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "what is tested is panics, also in helpers")]
 
 mod common;
 

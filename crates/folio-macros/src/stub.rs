@@ -33,11 +33,14 @@ pub fn of_function(
         match param {
             GenericParam::Type(param) => {
                 let name = &param.ident;
-                (params.push(quote!(#name)), given.push(name), types.push(name));
+                params.push(quote!(#name));
+                given.push(name);
+                types.push(name);
             }
             GenericParam::Const(param) => {
                 let (name, ty) = (&param.ident, &param.ty);
-                (params.push(quote!(const #name: #ty)), given.push(name));
+                params.push(quote!(const #name: #ty));
+                given.push(name);
             }
             GenericParam::Lifetime(_) => {}
         }

@@ -1,7 +1,7 @@
 //! What safe code may try with a kernel's own parts, as far as it compiles: it reaches no memory,
 //! and what goes wrong is told. What does not compile is in `compile_fail`. KRN-02, KRN-06
 #![forbid(unsafe_code)]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::ir::device::ops::Plus;
 use folio::ir::device::{Inlined, Mode};

@@ -1,7 +1,12 @@
 //! How buffers are made, asked for their shape, and indexed on the host. BUF-01, BUF-05, BUF-07,
 //! POL-07
 #![forbid(unsafe_code)]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests may panic"
+)]
 
 use folio::cpu::CpuBackend;
 use folio::prelude::*;

@@ -118,7 +118,7 @@ fn all() -> Vec<(Error, &'static str)> {
                 access: 1,
                 parameter: Label::NONE,
                 buffer: x.clone(),
-                extent: vec![4],
+                extent: vec![4].into(),
             },
             "command `k`: a launch over [5] from [2] on reaches beyond access 1 to buffer `x`, \
              which covers [4]",
@@ -131,7 +131,7 @@ fn all() -> Vec<(Error, &'static str)> {
                 access: 1,
                 parameter: x.clone(),
                 buffer: x.clone(),
-                extent: vec![4],
+                extent: vec![4].into(),
             },
             "command `k`: a launch over [5] from [2] on reaches beyond parameter `x`, which covers [4]",
         ),

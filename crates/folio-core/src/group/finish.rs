@@ -316,7 +316,7 @@ impl CommandGroup {
             access,
             parameter,
             buffer,
-            extent: part.view.visible(part.part.extent()),
+            extent: part.view.visible(part.part.extent()).into(),
         }
     }
 

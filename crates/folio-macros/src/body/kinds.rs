@@ -49,7 +49,7 @@ impl Kind {
     fn differs(&self, other: &Kind) -> bool {
         match (self, other) {
             (Kind::Named(a, _), Kind::Named(b, _)) => {
-                a != b && !(self.is_float() && !other.is_float())
+                a != b && (other.is_float() || !self.is_float())
             }
             (Kind::Named(..), Kind::Float) => !self.is_float(),
             _ => false,

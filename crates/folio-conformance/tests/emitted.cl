@@ -631,6 +631,218 @@ ENTRY(256) folio_array(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t11;
   else outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// as_arrays
+typedef struct { u64 at[2]; } array_t0;
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[30]; } Block;
+ENTRY(256) folio_as_arrays(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL u32 *n_p1_base,
+    GLOBAL i32 *RESTRICT y_p2_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_shape0 = block.words[0];
+  const u64 x_p0_shape1 = block.words[1];
+  const u64 n_p1_low0 = block.words[2];
+  const u64 n_p1_size0 = block.words[3];
+  const u64 n_p1_pitch0 = block.words[4];
+  const u64 n_p1_low1 = block.words[5];
+  const u64 n_p1_size1 = block.words[6];
+  const u64 n_p1_shape0 = block.words[7];
+  const u64 n_p1_shape1 = block.words[8];
+  const u64 x_p0_low0 = block.words[9];
+  const u64 x_p0_size0 = block.words[10];
+  const u64 x_p0_pitch0 = block.words[11];
+  const u64 x_p0_low1 = block.words[12];
+  const u64 x_p0_size1 = block.words[13];
+  const u64 y_p2_low0 = block.words[14];
+  const u64 y_p2_size0 = block.words[15];
+  const u64 y_p2_pitch0 = block.words[16];
+  const u64 y_p2_low1 = block.words[17];
+  const u64 y_p2_size1 = block.words[18];
+  const u64 y_p2_shape0 = block.words[19];
+  const u64 y_p2_shape1 = block.words[20];
+  const u64 first0 = block.words[21];
+  const u64 offset0 = block.words[22];
+  const u64 range0 = block.words[23];
+  const u64 first1 = block.words[24];
+  const u64 offset1 = block.words[25];
+  const u64 range1 = block.words[26];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[27];
+  GLOBAL u32 *n_p1 = n_p1_base + block.words[28];
+  GLOBAL i32 *y_p2 = y_p2_base + block.words[29];
+  const u64 pos0 = first0 + (u64)get_group_id(1) * get_local_size(1) + get_local_id(1);
+  const u64 pos1 = first1 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0 || pos1 - offset1 >= range1) return;
+  i32 l11_v0 = 0;
+  const u64 t5 = x_p0_shape0 - 1ul;
+  const u64 t7 = x_p0_shape1 - 1ul;
+  const array_t0 t8 = { { t5, t7 } };
+  const u64 t9 = t8.at[0];
+  const u64 t10 = t8.at[1];
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  const u64 t12 = (u64)(pos0 % 2ul);
+  const array_t0 t14 = { { t12, 0ul } };
+  const u64 t15 = t14.at[0];
+  const u64 t16 = t14.at[1];
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  if (t15 - n_p1_low0 < n_p1_size0 && t16 - n_p1_low1 < n_p1_size1) atomic_add((volatile GLOBAL u32 *)&n_p1[(t15 - n_p1_low0) * n_p1_pitch0 + (t16 - n_p1_low1)], (u32)1u);
+  else outside(verdict, 1u, t15, t16, 0, n_p1_shape0, n_p1_shape1, 0);
+  const u64 t19 = t9 - pos0;
+  const u64 t20 = t10 - pos1;
+  const array_t0 t21 = { { t19, t20 } };
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  i32 t22 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0 && pos1 - x_p0_low1 < x_p0_size1) t22 = x_p0[(pos0 - x_p0_low0) * x_p0_pitch0 + (pos1 - x_p0_low1)];
+  else outside(verdict, 2u, pos0, pos1, 0, x_p0_shape0, x_p0_shape1, 0);
+  const i32 t24 = (i32)((u32)t22 * (u32)3);
+  const u64 t25 = t9 - pos0;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  i32 t26 = 0;
+  if (t25 - x_p0_low0 < x_p0_size0 && pos1 - x_p0_low1 < x_p0_size1) t26 = x_p0[(t25 - x_p0_low0) * x_p0_pitch0 + (pos1 - x_p0_low1)];
+  else outside(verdict, 3u, t25, pos1, 0, x_p0_shape0, x_p0_shape1, 0);
+  const i32 t27 = (i32)((u32)t24 + (u32)t26);
+  const u64 t29 = pos1 + 1ul;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  if (x_p0_shape1 == 0) fail(verdict, 4u);
+  const u64 t30 = x_p0_shape1 == 0 ? 0 : (u64)(t29 % x_p0_shape1);
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  i32 t31 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0 && t30 - x_p0_low1 < x_p0_size1) t31 = x_p0[(pos0 - x_p0_low0) * x_p0_pitch0 + (t30 - x_p0_low1)];
+  else outside(verdict, 5u, pos0, t30, 0, x_p0_shape0, x_p0_shape1, 0);
+  const i32 t32 = (i32)((u32)t27 - (u32)t31);
+  l11_v0 = t32;
+  for (u64 k34 = 0ul; k34 < x_p0_shape1; k34++) {
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    i32 t36 = 0;
+    if (0ul - x_p0_low0 < x_p0_size0 && k34 - x_p0_low1 < x_p0_size1) t36 = x_p0[(0ul - x_p0_low0) * x_p0_pitch0 + (k34 - x_p0_low1)];
+    else outside(verdict, 6u, 0ul, k34, 0, x_p0_shape0, x_p0_shape1, 0);
+    const u64 t37 = t21.at[0];
+    const u64 t38 = t21.at[1];
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    i32 t39 = 0;
+    if (t37 - x_p0_low0 < x_p0_size0 && t38 - x_p0_low1 < x_p0_size1) t39 = x_p0[(t37 - x_p0_low0) * x_p0_pitch0 + (t38 - x_p0_low1)];
+    else outside(verdict, 7u, t37, t38, 0, x_p0_shape0, x_p0_shape1, 0);
+    const i32 t40 = (i32)((u32)t36 * (u32)t39);
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    const i32 t41 = l11_v0;
+    const i32 t42 = (i32)((u32)t41 + (u32)t40);
+    l11_v0 = t42;
+  }
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  const i32 t43 = l11_v0;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  if (pos0 - y_p2_low0 < y_p2_size0 && pos1 - y_p2_low1 < y_p2_size1) y_p2[(pos0 - y_p2_low0) * y_p2_pitch0 + (pos1 - y_p2_low1)] = t43;
+  else outside(verdict, 8u, pos0, pos1, 0, y_p2_shape0, y_p2_shape1, 0);
+}
+// as_tuples
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[30]; } Block;
+ENTRY(256) folio_as_tuples(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL u32 *n_p1_base,
+    GLOBAL i32 *RESTRICT y_p2_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_shape0 = block.words[0];
+  const u64 x_p0_shape1 = block.words[1];
+  const u64 n_p1_low0 = block.words[2];
+  const u64 n_p1_size0 = block.words[3];
+  const u64 n_p1_pitch0 = block.words[4];
+  const u64 n_p1_low1 = block.words[5];
+  const u64 n_p1_size1 = block.words[6];
+  const u64 n_p1_shape0 = block.words[7];
+  const u64 n_p1_shape1 = block.words[8];
+  const u64 x_p0_low0 = block.words[9];
+  const u64 x_p0_size0 = block.words[10];
+  const u64 x_p0_pitch0 = block.words[11];
+  const u64 x_p0_low1 = block.words[12];
+  const u64 x_p0_size1 = block.words[13];
+  const u64 y_p2_low0 = block.words[14];
+  const u64 y_p2_size0 = block.words[15];
+  const u64 y_p2_pitch0 = block.words[16];
+  const u64 y_p2_low1 = block.words[17];
+  const u64 y_p2_size1 = block.words[18];
+  const u64 y_p2_shape0 = block.words[19];
+  const u64 y_p2_shape1 = block.words[20];
+  const u64 first0 = block.words[21];
+  const u64 offset0 = block.words[22];
+  const u64 range0 = block.words[23];
+  const u64 first1 = block.words[24];
+  const u64 offset1 = block.words[25];
+  const u64 range1 = block.words[26];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[27];
+  GLOBAL u32 *n_p1 = n_p1_base + block.words[28];
+  GLOBAL i32 *y_p2 = y_p2_base + block.words[29];
+  const u64 pos0 = first0 + (u64)get_group_id(1) * get_local_size(1) + get_local_id(1);
+  const u64 pos1 = first1 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0 || pos1 - offset1 >= range1) return;
+  i32 l11_v0 = 0;
+  const u64 t5 = x_p0_shape0 - 1ul;
+  const u64 t7 = x_p0_shape1 - 1ul;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  const u64 t9 = (u64)(pos0 % 2ul);
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  if (t9 - n_p1_low0 < n_p1_size0 && 0ul - n_p1_low1 < n_p1_size1) atomic_add((volatile GLOBAL u32 *)&n_p1[(t9 - n_p1_low0) * n_p1_pitch0 + (0ul - n_p1_low1)], (u32)1u);
+  else outside(verdict, 1u, t9, 0ul, 0, n_p1_shape0, n_p1_shape1, 0);
+  const u64 t13 = t5 - pos0;
+  const u64 t14 = t7 - pos1;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  i32 t15 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0 && pos1 - x_p0_low1 < x_p0_size1) t15 = x_p0[(pos0 - x_p0_low0) * x_p0_pitch0 + (pos1 - x_p0_low1)];
+  else outside(verdict, 2u, pos0, pos1, 0, x_p0_shape0, x_p0_shape1, 0);
+  const i32 t17 = (i32)((u32)t15 * (u32)3);
+  const u64 t18 = t5 - pos0;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  i32 t19 = 0;
+  if (t18 - x_p0_low0 < x_p0_size0 && pos1 - x_p0_low1 < x_p0_size1) t19 = x_p0[(t18 - x_p0_low0) * x_p0_pitch0 + (pos1 - x_p0_low1)];
+  else outside(verdict, 3u, t18, pos1, 0, x_p0_shape0, x_p0_shape1, 0);
+  const i32 t20 = (i32)((u32)t17 + (u32)t19);
+  const u64 t22 = pos1 + 1ul;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  if (x_p0_shape1 == 0) fail(verdict, 4u);
+  const u64 t23 = x_p0_shape1 == 0 ? 0 : (u64)(t22 % x_p0_shape1);
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  i32 t24 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0 && t23 - x_p0_low1 < x_p0_size1) t24 = x_p0[(pos0 - x_p0_low0) * x_p0_pitch0 + (t23 - x_p0_low1)];
+  else outside(verdict, 5u, pos0, t23, 0, x_p0_shape0, x_p0_shape1, 0);
+  const i32 t25 = (i32)((u32)t20 - (u32)t24);
+  l11_v0 = t25;
+  for (u64 k27 = 0ul; k27 < x_p0_shape1; k27++) {
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    i32 t29 = 0;
+    if (0ul - x_p0_low0 < x_p0_size0 && k27 - x_p0_low1 < x_p0_size1) t29 = x_p0[(0ul - x_p0_low0) * x_p0_pitch0 + (k27 - x_p0_low1)];
+    else outside(verdict, 6u, 0ul, k27, 0, x_p0_shape0, x_p0_shape1, 0);
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    i32 t30 = 0;
+    if (t13 - x_p0_low0 < x_p0_size0 && t14 - x_p0_low1 < x_p0_size1) t30 = x_p0[(t13 - x_p0_low0) * x_p0_pitch0 + (t14 - x_p0_low1)];
+    else outside(verdict, 7u, t13, t14, 0, x_p0_shape0, x_p0_shape1, 0);
+    const i32 t31 = (i32)((u32)t29 * (u32)t30);
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    const i32 t32 = l11_v0;
+    const i32 t33 = (i32)((u32)t32 + (u32)t31);
+    l11_v0 = t33;
+  }
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  const i32 t34 = l11_v0;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  if (pos0 - y_p2_low0 < y_p2_size0 && pos1 - y_p2_low1 < y_p2_size1) y_p2[(pos0 - y_p2_low0) * y_p2_pitch0 + (pos1 - y_p2_low1)] = t34;
+  else outside(verdict, 8u, pos0, pos1, 0, y_p2_shape0, y_p2_shape1, 0);
+}
 // asin_of
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -4989,7 +5201,6 @@ ENTRY(256) folio_hides(
   const u64 t48 = l4_v2;
   // crates/folio-conformance/src/engine/kernels/language.rs
   const u64 t50 = (u64)(t48 % 2ul);
-  // crates/folio-conformance/src/engine/kernels/language.rs
   if (t50 < 2ul) l5_v3.at[t50].x_f0 = 3.0f;
   else outside(verdict, 2u, t50, 0, 0, 2ul, 0, 0);
   const f32 t51 = l3_v0;
@@ -5151,6 +5362,73 @@ ENTRY(256) folio_hypot_of(
   // crates/folio-conformance/src/engine/kernels/computations.rs
   if (pos0 - y_p2_low0 < y_p2_size0) y_p2[pos0 - y_p2_low0] = t3;
   else outside(verdict, 3u, pos0, 0, 0, y_p2_shape0, 0, 0);
+}
+// in_groups
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[22]; } Block;
+ENTRY(256) folio_in_groups(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 groups0 = block.words[0];
+  const u64 groups1 = block.words[1];
+  const u64 x_p0_low0 = block.words[2];
+  const u64 x_p0_size0 = block.words[3];
+  const u64 x_p0_pitch0 = block.words[4];
+  const u64 x_p0_low1 = block.words[5];
+  const u64 x_p0_size1 = block.words[6];
+  const u64 x_p0_shape0 = block.words[7];
+  const u64 x_p0_shape1 = block.words[8];
+  const u64 y_p1_low0 = block.words[9];
+  const u64 y_p1_size0 = block.words[10];
+  const u64 y_p1_pitch0 = block.words[11];
+  const u64 y_p1_low1 = block.words[12];
+  const u64 y_p1_size1 = block.words[13];
+  const u64 y_p1_shape0 = block.words[14];
+  const u64 y_p1_shape1 = block.words[15];
+  const u64 first0 = block.words[16];
+  const u64 offset0 = block.words[17];
+  const u64 first1 = block.words[18];
+  const u64 offset1 = block.words[19];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[20];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[21];
+  const u64 size0 = get_local_size(1);
+  const u64 local0 = get_local_id(1);
+  const u64 group0 = first0 + get_group_id(1);
+  const u64 pos0 = offset0 + group0 * size0 + local0;
+  const u64 size1 = get_local_size(0);
+  const u64 local1 = get_local_id(0);
+  const u64 group1 = first1 + get_group_id(0);
+  const u64 pos1 = offset1 + group1 * size1 + local1;
+  {
+    const u64 t8 = group0 * size0;
+    const u64 t9 = t8 + local0;
+    const u64 t10 = group1 * size1;
+    const u64 t11 = t10 + local1;
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    i32 t12 = 0;
+    if (t9 - x_p0_low0 < x_p0_size0 && t11 - x_p0_low1 < x_p0_size1) t12 = x_p0[(t9 - x_p0_low0) * x_p0_pitch0 + (t11 - x_p0_low1)];
+    else outside(verdict, 1u, t9, t11, 0, x_p0_shape0, x_p0_shape1, 0);
+    const u64 t13 = local0 * size1;
+    const u64 t14 = t13 + local1;
+    const i32 t15 = (i32)t14;
+    const i32 t16 = (i32)((u32)t12 * (u32)t15);
+    const u64 t17 = groups0 * groups1;
+    const i32 t18 = (i32)t17;
+    const i32 t19 = (i32)((u32)t16 - (u32)t18);
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    if (pos0 - y_p1_low0 < y_p1_size0 && pos1 - y_p1_low1 < y_p1_size1) y_p1[(pos0 - y_p1_low0) * y_p1_pitch0 + (pos1 - y_p1_low1)] = t19;
+    else outside(verdict, 2u, pos0, pos1, 0, y_p1_shape0, y_p1_shape1, 0);
+  }
+  BARRIER;
 }
 // inner_line
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
@@ -9900,6 +10178,54 @@ ENTRY(256) folio_of_a_macro_of_parts(
   if (pos0 - y_p1_low0 < y_p1_size0) y_p1[pos0 - y_p1_low0] = t34;
   else outside(verdict, 3u, pos0, 0, 0, y_p1_shape0, 0, 0);
 }
+// of_rows
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[19]; } Block;
+ENTRY(256) folio_of_rows(
+    const Block block,
+    GLOBAL const i32 *RESTRICT x_p0_base,
+    GLOBAL i32 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 y_p1_shape1 = block.words[0];
+  const u64 x_p0_low0 = block.words[1];
+  const u64 x_p0_size0 = block.words[2];
+  const u64 x_p0_pitch0 = block.words[3];
+  const u64 x_p0_low1 = block.words[4];
+  const u64 x_p0_size1 = block.words[5];
+  const u64 x_p0_shape0 = block.words[6];
+  const u64 x_p0_shape1 = block.words[7];
+  const u64 y_p1_low0 = block.words[8];
+  const u64 y_p1_size0 = block.words[9];
+  const u64 y_p1_pitch0 = block.words[10];
+  const u64 y_p1_low1 = block.words[11];
+  const u64 y_p1_size1 = block.words[12];
+  const u64 y_p1_shape0 = block.words[13];
+  const u64 first0 = block.words[14];
+  const u64 offset0 = block.words[15];
+  const u64 range0 = block.words[16];
+  GLOBAL const i32 *x_p0 = x_p0_base + block.words[17];
+  GLOBAL i32 *y_p1 = y_p1_base + block.words[18];
+  const u64 pos0 = first0 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0) return;
+  for (u64 k3 = 0ul; k3 < y_p1_shape1; k3++) {
+    const u64 t5 = y_p1_shape1 - 1ul;
+    const u64 t6 = t5 - k3;
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    i32 t8 = 0;
+    if (pos0 - x_p0_low0 < x_p0_size0 && t6 - x_p0_low1 < x_p0_size1) t8 = x_p0[(pos0 - x_p0_low0) * x_p0_pitch0 + (t6 - x_p0_low1)];
+    else outside(verdict, 1u, pos0, t6, 0, x_p0_shape0, x_p0_shape1, 0);
+    // crates/folio-conformance/src/engine/kernels/positions.rs
+    if (pos0 - y_p1_low0 < y_p1_size0 && k3 - y_p1_low1 < y_p1_size1) y_p1[(pos0 - y_p1_low0) * y_p1_pitch0 + (k3 - y_p1_low1)] = t8;
+    else outside(verdict, 2u, pos0, k3, 0, y_p1_shape0, y_p1_shape1, 0);
+  }
+}
 // one_of_many
 typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
 FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
@@ -10395,7 +10721,6 @@ ENTRY(256) folio_puts_at(
   if (pos0 - at_p0_low0 < at_p0_size0) t2 = at_p0[pos0 - at_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, at_p0_shape0, 0, 0);
   const u64 t3 = (u64)t2;
-  // crates/folio-conformance/src/engine/kernels/code.rs
   if (t3 - y_p1_low0 < y_p1_size0) y_p1[t3 - y_p1_low0] = 5;
   else outside(verdict, 2u, t3, 0, 0, y_p1_shape0, 0, 0);
 }
@@ -11165,7 +11490,6 @@ ENTRY(256) folio_scatter(
   if (pos0 - at_p0_low0 < at_p0_size0) t6 = at_p0[pos0 - at_p0_low0];
   else outside(verdict, 3u, pos0, 0, 0, at_p0_shape0, 0, 0);
   const u64 t7 = (u64)t6;
-  // crates/folio-conformance/src/engine/kernels/group_code.rs
   if (t7 - y_p1_low0 < y_p1_size0) y_p1[t7 - y_p1_low0] = t5;
   else outside(verdict, 4u, t7, 0, 0, y_p1_shape0, 0, 0);
 }
@@ -14138,7 +14462,6 @@ ENTRY(256) folio_slots(
   if (pos0 - at_p0_low0 < at_p0_size0) t6 = at_p0[pos0 - at_p0_low0];
   else outside(verdict, 3u, pos0, 0, 0, at_p0_shape0, 0, 0);
   const u64 t7 = (u64)t6;
-  // crates/folio-conformance/src/engine/kernels/code.rs
   if (pos0 - y_p1_low0 < y_p1_size0 && t7 < 3ul) y_p1[pos0 - y_p1_low0].at[t7] = 2;
   else if (!(pos0 - y_p1_low0 < y_p1_size0)) outside(verdict, 4u, pos0, 0, 0, y_p1_shape0, 0, 0);
   else outside(verdict, 5u, t7, 0, 0, 3ul, 0, 0);
@@ -14975,7 +15298,6 @@ ENTRY(256) folio_stores(
   if (pos0 - x_p0_low0 < x_p0_size0) t6 = x_p0[pos0 - x_p0_low0];
   else outside(verdict, 1u, pos0, 0, 0, x_p0_shape0, 0, 0);
   const u64 t7 = (u64)t6;
-  // crates/folio-conformance/src/engine/kernels/rare.rs
   if (t7 < 3ul) l3_v0.at[t7] = 9;
   else outside(verdict, 2u, t7, 0, 0, 3ul, 0, 0);
   // crates/folio-conformance/src/engine/kernels/rare.rs
@@ -15816,6 +16138,82 @@ ENTRY(256) folio_turned_finish_p4(
     BARRIER;
   }
   if (thread == 0u) out[place + (u64)get_group_id(0)] = lanes[0];
+}
+// turned
+typedef struct { u32 point; u32 unused; i64 index[3]; u64 extent[3]; } Record;
+FN bool fail(GLOBAL Record *verdict, u32 point) { return atomic_cmpxchg((volatile GLOBAL u32 *)&verdict->point, 0u, point) == 0u; }
+FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u64 m, u64 n) {
+  if (fail(verdict, point)) {
+    verdict->index[0] = (i64)i; verdict->index[1] = (i64)j; verdict->index[2] = (i64)k;
+    verdict->extent[0] = l; verdict->extent[1] = m; verdict->extent[2] = n;
+  }
+}
+typedef struct { u64 words[33]; } Block;
+ENTRY(256) folio_turned(
+    const Block block,
+    GLOBAL const u16 *RESTRICT x_p0_base,
+    GLOBAL u16 *RESTRICT y_p1_base,
+    GLOBAL Record *verdict) {
+  const u64 x_p0_shape0 = block.words[0];
+  const u64 x_p0_shape1 = block.words[1];
+  const u64 x_p0_shape2 = block.words[2];
+  const u64 x_p0_low0 = block.words[3];
+  const u64 x_p0_size0 = block.words[4];
+  const u64 x_p0_pitch0 = block.words[5];
+  const u64 x_p0_low1 = block.words[6];
+  const u64 x_p0_size1 = block.words[7];
+  const u64 x_p0_pitch1 = block.words[8];
+  const u64 x_p0_low2 = block.words[9];
+  const u64 x_p0_size2 = block.words[10];
+  const u64 y_p1_low0 = block.words[11];
+  const u64 y_p1_size0 = block.words[12];
+  const u64 y_p1_pitch0 = block.words[13];
+  const u64 y_p1_low1 = block.words[14];
+  const u64 y_p1_size1 = block.words[15];
+  const u64 y_p1_pitch1 = block.words[16];
+  const u64 y_p1_low2 = block.words[17];
+  const u64 y_p1_size2 = block.words[18];
+  const u64 y_p1_shape0 = block.words[19];
+  const u64 y_p1_shape1 = block.words[20];
+  const u64 y_p1_shape2 = block.words[21];
+  const u64 first0 = block.words[22];
+  const u64 offset0 = block.words[23];
+  const u64 range0 = block.words[24];
+  const u64 first1 = block.words[25];
+  const u64 offset1 = block.words[26];
+  const u64 range1 = block.words[27];
+  const u64 first2 = block.words[28];
+  const u64 offset2 = block.words[29];
+  const u64 range2 = block.words[30];
+  GLOBAL const u16 *x_p0 = x_p0_base + block.words[31];
+  GLOBAL u16 *y_p1 = y_p1_base + block.words[32];
+  const u64 pos0 = first0 + (u64)get_group_id(2) * get_local_size(2) + get_local_id(2);
+  const u64 pos1 = first1 + (u64)get_group_id(1) * get_local_size(1) + get_local_id(1);
+  const u64 pos2 = first2 + (u64)get_group_id(0) * get_local_size(0) + get_local_id(0);
+  if (pos0 - offset0 >= range0 || pos1 - offset1 >= range1 || pos2 - offset2 >= range2) return;
+  const u64 t7 = x_p0_shape0 - 1ul;
+  const u64 t8 = t7 - pos0;
+  const u64 t10 = x_p0_shape1 - 1ul;
+  const u64 t11 = t10 - pos1;
+  const u64 t13 = x_p0_shape2 - 1ul;
+  const u64 t14 = t13 - pos2;
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  u16 t15 = 0;
+  if (t8 - x_p0_low0 < x_p0_size0 && t11 - x_p0_low1 < x_p0_size1 && t14 - x_p0_low2 < x_p0_size2) t15 = x_p0[(t8 - x_p0_low0) * x_p0_pitch0 + (t11 - x_p0_low1) * x_p0_pitch1 + (t14 - x_p0_low2)];
+  else outside(verdict, 1u, t8, t11, t14, x_p0_shape0, x_p0_shape1, x_p0_shape2);
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  u16 t16 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0 && pos1 - x_p0_low1 < x_p0_size1 && pos2 - x_p0_low2 < x_p0_size2) t16 = x_p0[(pos0 - x_p0_low0) * x_p0_pitch0 + (pos1 - x_p0_low1) * x_p0_pitch1 + (pos2 - x_p0_low2)];
+  else outside(verdict, 2u, pos0, pos1, pos2, x_p0_shape0, x_p0_shape1, x_p0_shape2);
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  u16 t18 = 0;
+  if (pos0 - x_p0_low0 < x_p0_size0 && pos1 - x_p0_low1 < x_p0_size1 && 0ul - x_p0_low2 < x_p0_size2) t18 = x_p0[(pos0 - x_p0_low0) * x_p0_pitch0 + (pos1 - x_p0_low1) * x_p0_pitch1 + (0ul - x_p0_low2)];
+  else outside(verdict, 3u, pos0, pos1, 0ul, x_p0_shape0, x_p0_shape1, x_p0_shape2);
+  const u16 t19 = (u16)((u32)t16 * (u32)t18);
+  const u16 t20 = (u16)((u32)t15 - (u32)t19);
+  // crates/folio-conformance/src/engine/kernels/positions.rs
+  if (pos0 - y_p1_low0 < y_p1_size0 && pos1 - y_p1_low1 < y_p1_size1 && pos2 - y_p1_low2 < y_p1_size2) y_p1[(pos0 - y_p1_low0) * y_p1_pitch0 + (pos1 - y_p1_low1) * y_p1_pitch1 + (pos2 - y_p1_low2)] = t20;
+  else outside(verdict, 4u, pos0, pos1, pos2, y_p1_shape0, y_p1_shape1, y_p1_shape2);
 }
 // twister
 typedef struct { u32 at[8]; } array_t0;

@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-/// Compiles the suite anew, and nothing else. OBS-02: one line for thousands of kernels, and none
+/// Compiles the suite anew, and nothing else. ERR-01: one line for thousands of kernels, and none
 /// in a build with optimisation, of the same tests.
 #[test]
 fn compile_the_suite_without_optimisation() {

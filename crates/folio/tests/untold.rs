@@ -227,7 +227,7 @@ impl tracing::Subscriber for Warnings {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-/// OBS-02: a hint goes to the subscriber of `tracing` where there is one, and not to standard
+/// ERR-01: a hint goes to the subscriber of `tracing` where there is one, and not to standard
 /// error.
 #[test]
 fn hints_go_to_the_subscriber() {
@@ -245,7 +245,7 @@ fn hints_go_to_the_subscriber() {
     assert_eq!(lines, ["folio: host task `late` on host failed: too late"]);
 }
 
-/// OBS-02: the tests of this workspace are optimised, and so nothing is said of the first kernel.
+/// ERR-01: the tests of this workspace are optimised, and so nothing is said of the first kernel.
 #[test]
 fn optimised_kernels_are_no_news() {
     let lines = said("optimised_kernels_are_no_news", false, || {

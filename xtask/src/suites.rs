@@ -64,7 +64,7 @@ pub const SUITES: &[Suite] = &[
         name: "PROGRAMS",
         quick: share(2, 1),
         normal: share(30, 500),
-        ci: share(240, 20_000),
+        ci: share(120, 10_000),
         soak: 1_000_000,
         soak_step: 10_000,
     },
@@ -73,7 +73,7 @@ pub const SUITES: &[Suite] = &[
         name: "FAULTS",
         quick: share(2, 1),
         normal: share(15, 50),
-        ci: share(120, 1_000),
+        ci: share(60, 500),
         soak: 20_000,
         soak_step: 200,
     },
@@ -82,7 +82,7 @@ pub const SUITES: &[Suite] = &[
         name: "PROGRAMS_OPENCL",
         quick: share(10, 1),
         normal: share(20, 20),
-        ci: share(50, 500),
+        ci: share(30, 300),
         soak: 200_000,
         soak_step: 2_000,
     },
@@ -123,7 +123,7 @@ pub const SUITES: &[Suite] = &[
         name: "KERNELS",
         quick: share(2, 1),
         normal: share(10, 300),
-        ci: share(150, 10_000),
+        ci: share(90, 6_000),
         soak: 500_000,
         soak_step: 10_000,
     },
@@ -167,7 +167,7 @@ pub const SUITES: &[Suite] = &[
 ];
 
 /// Seconds of all loom models together; they are not `suite_` tests but `loom_` tests of the core.
-pub const LOOM_SECS: u64 = 180;
+pub const LOOM_SECS: u64 = 90;
 
 /// What a test gets beyond its budget before it counts as hanging.
 pub const GRACE: Duration = Duration::from_secs(120);
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(of_test("suite_programs_opencl").map(|s| s.name), Some("PROGRAMS_OPENCL"));
         assert!(of_test("suite_programsx").is_none());
         assert!(of_test("suite_unknown").is_none() && of_test("programs").is_none());
-        assert_eq!(time_limit("suite_programs", Budget::Ci), Duration::from_secs(360));
+        assert_eq!(time_limit("suite_programs", Budget::Ci), Duration::from_secs(240));
         assert_eq!(time_limit("a::b", Budget::Ci), ORDINARY);
     }
 
@@ -304,7 +304,7 @@ mod tests {
         let said = |text: &str| vec![parse_line(text).unwrap()];
         let few = check(&said("suite programs: 10 cases in 240.0 s"), Budget::Ci);
         assert_eq!(few.len(), SUITES.len(), "{few:?}");
-        assert_eq!(few.iter().filter(|c| c.contains("at least 20000")).count(), 1, "{few:?}");
+        assert_eq!(few.iter().filter(|c| c.contains("at least 10000")).count(), 1, "{few:?}");
         assert!(check(&[], Budget::Ci).iter().any(|c| c.contains("did not run")));
         assert!(check(&said("suite programs: 10 cases in 2.0 s"), Budget::Quick).is_empty());
         assert!(check(&[], Budget::Normal).is_empty());
@@ -314,6 +314,6 @@ mod tests {
     fn variables_name_the_suites() {
         let all = variables(Budget::Ci);
         let has = |k: &str, v: &str| all.contains(&(k.to_owned(), v.to_owned()));
-        assert!(has("FOLIO_BUDGET_PROGRAMS_SECS", "240") && has("FOLIO_MIN_PROGRAMS", "20000"));
+        assert!(has("FOLIO_BUDGET_PROGRAMS_SECS", "120") && has("FOLIO_MIN_PROGRAMS", "10000"));
     }
 }

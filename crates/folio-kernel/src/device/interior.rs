@@ -53,7 +53,7 @@ pub fn saturating_sub<M: Mode, T: IntFunctions>(a: T, b: T) -> T {
 /// each other.
 ///
 /// # Safety
-/// In the interior, the position is below [`SMALL`].
+/// In the interior, the position is below `SMALL`.
 #[inline(always)]
 pub unsafe fn cast<M: Mode, B: CastFrom<usize>>(at: usize) -> B {
     if M::INTERIOR {

@@ -117,6 +117,14 @@ fn a_told_failure_is_no_line() {
         })
         .unwrap();
         assert!(x.read().is_err());
+        let mut y = rt.buffer::<u32>(4).unwrap();
+        q.submit(|cg| {
+            let y = cg.discard(&mut y);
+            cg.host_kernel([4], y, |_, _| panic!("in another"));
+            Ok(())
+        })
+        .unwrap();
+        assert!(y.to_vec().is_err());
         let other = rt.queue().unwrap();
         end(&fail(&other, "by queue"));
         assert!(other.wait().is_err());

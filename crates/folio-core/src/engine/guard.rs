@@ -69,7 +69,7 @@ impl Engine {
         let taken = self.access_host(storage, (elements, Mode::Read), reachable, Body::Here)?;
         let _turn = Turn { engine: self, stamp: taken.stamp };
         match self.wait_turn(taken.stamp)? {
-            Waited::Failed(failure) => Err(Error::Failed(failure)),
+            Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(read(taken.host)),
         }
     }

@@ -295,8 +295,5 @@ fn a_device_lost_while_idle_is_noticed() {
     sim.lose(0);
     assert!(only.to_vec().is_err(), "data of a lost device");
     assert!(add(&b, &mut only, 1).wait().is_err(), "data of a lost device");
-    // The loss itself, which no call has returned, once.
-    let loss = rt.wait().unwrap_err();
-    assert!(matches!(&loss, Error::Failed(failure) if failure.device() == "sim:0"), "{loss}");
     assert!(rt.wait().is_ok());
 }

@@ -8,7 +8,7 @@ use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::kernels::Kernels;
 use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
 use crate::engine::reaper::Reaper;
-use crate::engine::storage::{StorageId, StorageState};
+use crate::engine::storage::StorageState;
 use crate::engine::tracker::{Foreign, Tracker};
 use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
@@ -488,7 +488,7 @@ impl Runtime {
         };
         let state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
         let core = self.core.clone();
-        let id = StorageId(core.engine.enter(|ledger| ledger.storages.insert(state)));
+        let id = core.engine.new_storage(state);
         let storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);
         let storage = Arc::new(storage);
         Ok(View::new(storage, (dims, rank), element_bytes))

@@ -6,15 +6,11 @@
 
 use crate::buffer::{AsPart, Buffer, Part, View};
 use crate::element::DeviceType;
-use crate::engine::access::{Access, Mode};
 use crate::engine::storage::{Alloc, Owner, StorageId};
-use crate::engine::transfer::For;
 use crate::engine::wait::{Waited, in_kernel};
 use crate::error::{Error, Result};
 use crate::geom::Box3;
 use crate::hal::{HostPtr, MemBase, MemRef};
-use crate::order::hazards::{Deps, Writing, tidy};
-use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::planted::Planted;
 use crate::runtime::Runtime;
@@ -105,21 +101,7 @@ impl<'env> Scope<'env> {
 
     fn end_view(&self, id: StorageId, writes: bool) -> Result<()> {
         let engine = &self.runtime.core.engine;
-        let (stamp, _pin) = engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            storage.closed = true;
-            if !writes {
-                return (Stamp::DONE, None);
-            }
-            let elements = Box3::whole(storage.grid.dims);
-            let access = Access::new((id, &storage.grid), elements, Mode::Read, DomainId::HOST);
-            let label = ledger.storages[id.0].label.clone();
-            let mut deps = Deps::new();
-            ledger.bring(&access, For { queue: None, label: &label, lane: None }, &mut deps);
-            ledger.hazard_deps(&[access], &mut deps);
-            tidy(&mut deps);
-            (ledger.meet(deps), ledger.timeline.failures.pin())
-        });
+        let (stamp, _pin) = engine.close_storage(id, writes);
         if engine.plant.is(Planted::ScopeWait) {
             return Ok(());
         }
@@ -136,16 +118,7 @@ impl<'env> Scope<'env> {
             return;
         }
         loop {
-            let deps = engine.enter(|ledger| {
-                ledger.poll_all();
-                let storage = &ledger.storages[id.0];
-                let mut deps = Deps::new();
-                if storage.in_use > 0 {
-                    let all = storage.grid.all();
-                    storage.hazards.write_deps(&all, DomainId::HOST, Writing::Update, &mut deps);
-                }
-                (storage.in_use > 0).then_some(deps)
-            });
+            let deps = engine.users(id);
             let Some(deps) = deps else { return };
             for dep in deps {
                 engine.wait_anywhere(dep.stamp);

@@ -16,7 +16,7 @@ pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
-use crate::engine::storage::{Alloc, StorageId};
+use crate::engine::storage::StorageId;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
@@ -86,13 +86,7 @@ impl StorageHandle {
 impl Drop for StorageHandle {
     fn drop(&mut self) {
         let id = self.id;
-        self.core.engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            storage.dropped = true;
-            if storage.over() {
-                ledger.discard_storage(id);
-            }
-        });
+        self.core.engine.drop_storage(id);
     }
 }
 
@@ -329,7 +323,7 @@ macro_rules! common {
             /// What has been moved, filled and allocated for it.
             pub fn counters(&self) -> Counters {
                 let id = self.view.storage.id;
-                self.view.storage.core.engine.enter(|ledger| ledger.storages[id.0].counters)
+                self.view.storage.core.engine.counters_of(id)
             }
 
             /// A part of it, to read: `extent` elements from `offset` on, `x.slice(2, 3)`,
@@ -489,13 +483,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     }
     // What the engine allocates is aligned for any element; memory of the program may not be.
     let (id, align) = (view.storage.id, align_of::<U>() as u64);
-    let lent = |alloc: &Alloc| alloc.address.is_some_and(|address| address % align != 0);
-    let misaligned = view
-        .storage
-        .core
-        .engine
-        .enter(|ledger| ledger.storages[id.0].allocs.iter().flatten().any(lent));
-    if misaligned {
+    if !view.storage.core.engine.is_aligned(id, align) {
         return Err(refused(format!("its memory is not aligned to {align} bytes")));
     }
     Ok(View::new(view.storage.clone(), (dims, E), element_bytes))

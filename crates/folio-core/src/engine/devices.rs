@@ -14,7 +14,7 @@ use crate::hal::{
     MemRef,
 };
 use crate::order::stamp::LaneId;
-use crate::pages::{DomainId, DomainSet};
+use crate::pages::DomainId;
 use crate::panics::contain;
 use smallvec::SmallVec;
 use std::alloc::Layout;
@@ -219,8 +219,7 @@ impl Engine {
                 let storage = &mut ledger.storages[id.0];
                 storage.set_alloc(new.domain, new.alloc);
                 if new.alloc.clean {
-                    let all = storage.grid.all();
-                    storage.defined.update(&all, &mut |_, s: DomainSet| s.with(new.domain));
+                    storage.residency.holds(new.domain);
                 }
                 let label = storage.label.clone();
                 let (on, bytes) = (new.domain, new.bytes as u64);

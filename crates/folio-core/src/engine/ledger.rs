@@ -7,19 +7,20 @@
 use super::devices::Budget;
 use super::failures::Failed;
 use super::lanes::{LaneOp, LaneShared, Lanes, Payload, Record, Sources, WaitKey};
+use super::plan::Planning;
+use super::residency::Residency;
 use super::slab::Slab;
 use super::staging::Staging;
 use super::storage::{Garbage, StorageId, StorageState};
 use super::timeline::Timeline;
 use super::topology::Topology;
 use super::trace::Note;
-use super::tracker::Tracker;
 use super::untold::Untold;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, Link, Order, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
-use crate::pages::{DomainId, Planner, Transfer};
+use crate::pages::DomainId;
 use crate::report::Counters;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -83,8 +84,8 @@ pub(crate) struct QueueState {
 pub(crate) enum Leftover {
     /// Of an operation that will not run.
     Body(Body),
-    /// Of a storage that is gone.
-    Tracker(Box<Tracker>),
+    /// Of a storage that is gone: it may have a user's page tracker.
+    Residency(Box<Residency>),
     /// A panic's payload or a task's error may be in it.
     Failure(Arc<Failure>),
     /// Of an operation that had failed before.
@@ -142,8 +143,7 @@ pub(crate) struct Ledger {
     pub(crate) outbox: Outbox,
     /// What the engine's own memory on the host is counted against.
     pub(crate) host_budget: Arc<Budget>,
-    pub(crate) planner: Planner,
-    pub(crate) plan: Vec<Transfer>,
+    pub(crate) planning: Planning,
     /// A reaper that may sleep until it is called, by backend.
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
@@ -180,8 +180,7 @@ impl Ledger {
             counters: Counters::default(),
             outbox: Outbox::default(),
             host_budget: Arc::new(Budget::new(u64::MAX)),
-            planner: Planner::default(),
-            plan: Vec::new(),
+            planning: Planning::default(),
             reaper_idle: vec![true; backends],
             waiters: 0,
             waiting: Vec::new(),
@@ -239,8 +238,8 @@ impl Ledger {
                 self.outbox.garbage.push(Garbage { alloc: *alloc, bytes, domain });
             }
         }
-        if storage.tracker.is_foreign() {
-            self.outbox.leftovers.push(Leftover::Tracker(Box::new(storage.tracker)));
+        if storage.residency.tracker().is_foreign() {
+            self.outbox.leftovers.push(Leftover::Residency(Box::new(storage.residency)));
         }
     }
 

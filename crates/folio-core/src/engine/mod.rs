@@ -9,6 +9,7 @@
 //!   nobody waits for, and run host tasks.
 
 pub(crate) mod access;
+pub(crate) mod apply;
 pub(crate) mod command;
 pub(crate) mod copies;
 pub(crate) mod courier;
@@ -31,20 +32,22 @@ pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
 mod null;
 pub(crate) mod pieces;
+pub(crate) mod plan;
 pub(crate) mod queues;
 pub(crate) mod reaper;
+pub(crate) mod residency;
 pub(crate) mod retire;
 pub(crate) mod slab;
 pub(crate) mod slots;
 pub(crate) mod staged;
 pub(crate) mod staging;
 pub(crate) mod storage;
+pub(crate) mod storages;
 pub(crate) mod straight;
 pub(crate) mod timeline;
 pub(crate) mod topology;
 pub(crate) mod trace;
 pub(crate) mod tracker;
-pub(crate) mod transfer;
 pub(crate) mod untold;
 pub(crate) mod wait;
 

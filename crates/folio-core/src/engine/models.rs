@@ -292,7 +292,7 @@ impl Model {
     fn drop_handle(&self, id: StorageId) {
         self.engine.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
-            storage.dropped = true;
+            storage.life = Life::Dropped;
             if storage.over() {
                 ledger.discard_storage(id);
             }

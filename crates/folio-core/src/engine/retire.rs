@@ -52,7 +52,7 @@ impl Ledger {
     }
 
     /// Accounts for the operations of a lane up to `end`, which have all completed.
-    fn retire(&mut self, lane: LaneId, end: Tick) {
+    pub(super) fn retire(&mut self, lane: LaneId, end: Tick) {
         let at = usize::from(lane.0);
         while self.timeline.lanes[at].retired < end {
             let tick = self.timeline.lanes[at].retired + 1;

@@ -6,7 +6,7 @@ use super::access::{Access, Mode};
 use super::command::{Action, Command};
 use super::lanes::{Payload, Record, Sources};
 use super::ledger::Ledger;
-use super::storage::StorageState;
+use super::storage::{Life, StorageState};
 use crate::geom::Box3;
 use crate::hal::Tick;
 use crate::order::hazards::{Flow, Outcome, Settled};
@@ -29,18 +29,14 @@ impl StorageState {
     /// wait: they are alike, current and defined where it runs, and nobody holds them.
     #[inline]
     fn settled(&self, a: &Access) -> Option<Settled<'_>> {
-        let here = |set: crate::pages::DomainSet| set.contains(a.domain);
         let all = match a.mode {
             Mode::Read | Mode::Update => a.all,
-            Mode::Discard { whole } => !whole && a.elements == Box3::whole(self.grid.dims),
+            Mode::Discard { whole } => {
+                !whole && a.elements == Box3::whole(self.residency.grid.dims)
+            }
         };
-        let fine = all
-            && !self.closed
-            && self.guards.is_empty()
-            && self.pieces.is_empty()
-            && self.tracker.flat().is_some_and(here)
-            && self.defined.flat().is_some_and(here);
-        if fine { self.hazards.settled() } else { None }
+        let fine = all && self.life == Life::Open && self.guards.is_empty();
+        if fine { self.residency.settled(a.domain) } else { None }
     }
 }
 
@@ -121,16 +117,14 @@ impl Ledger {
         self.count_launch(command.queue);
         let stamp = self.timeline.next_stamp(lane);
         let timeline = &self.timeline;
-        let known = &mut |s| timeline.outcome(s);
+        let known = &|s| timeline.outcome(s);
         let mut storages = SmallVec::new();
         for a in &command.accesses {
             storages.push(a.storage);
             let storage = &mut self.storages[a.storage.0];
             storage.in_use += 1;
-            storage.hazards.mark_settled(stamp, a.mode.writes().then_some(a.domain), known);
-            if a.mode.writes() {
-                storage.tracker.settle(a.domain);
-            }
+            let writes = a.mode.writes().then_some(a.domain);
+            storage.residency.mark_settled(stamp, writes, known);
         }
         let record = Record {
             what: "kernel",

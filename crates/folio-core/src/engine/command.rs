@@ -323,7 +323,7 @@ impl Ledger {
 
     /// The lane for a kernel: where its latest dependency is the last operation; else as
     /// [`free_lane`](Self::free_lane) says.
-    fn choose_lane(&mut self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
+    fn choose_lane(&self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
         let latest = |a: &Access| self.storages[a.storage.0].residency.latest(a);
         let mut near = None;
         let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
@@ -333,7 +333,7 @@ impl Ledger {
                 continue;
             }
             if self.timeline.lanes[usize::from(lane.0)].issued == tick {
-                return self.tail_of(lane);
+                return lane;
             }
             if near.is_none() && self.timeline.outcome(stamp) == Outcome::Pending {
                 near = Some((lane, tick));
@@ -348,36 +348,33 @@ impl Ledger {
         (first..first + COMPUTE_LANES).contains(&lane.0)
     }
 
-    /// A lane that gets one more operation after its last: asked now and then how far it is, so
-    /// that what is known of it stays short.
-    pub(crate) fn tail_of(&mut self, lane: LaneId) -> LaneId {
-        let state = &self.timeline.lanes[usize::from(lane.0)];
-        if state.records.len() >= 16 && state.issued.is_multiple_of(16) {
-            self.poll(lane);
+    /// Asks a device's lanes for kernels how far they are, before something is submitted there:
+    /// short ones each time, since they may be idle by now; long ones now and then, so that what is
+    /// known of them stays short.
+    #[inline]
+    pub(crate) fn look_at(&mut self, device: u16) {
+        let first = device * LANES_PER_DEVICE;
+        for lane in first..first + COMPUTE_LANES {
+            let length = self.timeline.lanes[usize::from(lane)].records.len();
+            if length > 0 && (length < 16 || length.is_multiple_of(16)) {
+                self.poll(LaneId(lane));
+            }
         }
-        lane
     }
 
     /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait
     /// for, unless much is queued behind that: a wait between lanes costs a driver two calls. Else
     /// the shortest.
-    pub(crate) fn free_lane(&mut self, device: u16, near: Option<(LaneId, Tick)>) -> LaneId {
+    pub(crate) fn free_lane(&self, device: u16, near: Option<(LaneId, Tick)>) -> LaneId {
         const MUCH: usize = 64;
         let first = device * LANES_PER_DEVICE;
-        let mut best = (usize::MAX, LaneId(first));
-        for lane in first..first + COMPUTE_LANES {
+        let lanes = (first..first + COMPUTE_LANES).map(|lane| {
             let lane = self.topology.lane_alias[usize::from(lane)];
-            let at = usize::from(lane.0);
-            // Short lanes are asked each time, since they may be idle by now; long ones seldom.
-            let length = self.timeline.lanes[at].records.len();
-            if length > 0 && (length < 16 || length.is_multiple_of(16)) {
-                self.poll(lane);
-            }
-            let length = self.timeline.lanes[at].records.len();
-            if length == 0 {
-                return lane;
-            }
-            best = best.min((length, lane));
+            (self.timeline.lanes[usize::from(lane.0)].records.len(), lane)
+        });
+        let best = lanes.min_by_key(|(length, _)| *length).unwrap_or((0, LaneId(first)));
+        if best.0 == 0 {
+            return best.1;
         }
         let behind = |lane: LaneId, tick| self.timeline.lanes[usize::from(lane.0)].issued - tick;
         let near = near.filter(|&(lane, tick)| behind(lane, tick) < (best.0 + MUCH) as u64);

@@ -52,10 +52,6 @@ impl Failures {
         self.known.is_empty()
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.known.len()
-    }
-
     pub(crate) fn contains_key(&self, stamp: &Stamp) -> bool {
         self.known.contains_key(stamp)
     }

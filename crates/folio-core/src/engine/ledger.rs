@@ -6,8 +6,9 @@
 
 use super::devices::Budget;
 use super::failures::Failed;
-use super::lanes::{LaneOp, LaneShared, Lanes, Payload, Record, Sources, WaitKey};
+use super::lanes::{Payload, Record, Sources, WaitKey};
 use super::plan::Planning;
+use super::port::LaneTable;
 use super::residency::Residency;
 use super::slab::Slab;
 use super::staging::Staging;
@@ -17,14 +18,14 @@ use super::topology::Topology;
 use super::trace::Note;
 use super::untold::Untold;
 use crate::error::{Cause, Failure, Label};
-use crate::hal::{HalError, Link, Order, Tick};
+use crate::hal::{HalError, Link, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use crate::pages::DomainId;
 use crate::report::Counters;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::Waker;
 
 /// What a host task gets to know and has to give back.
@@ -341,7 +342,7 @@ impl Ledger {
         &mut self,
         lane: LaneId,
         record: Record,
-        mut waits: Waits,
+        waits: Waits,
         timed: bool,
         payload: Payload,
     ) -> Stamp {
@@ -361,17 +362,8 @@ impl Ledger {
             *reaper_idle = false;
             self.outbox.reapers |= 1 << backend;
         }
-        if let Some(shared) = self.table.shared(lane) {
-            let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
-            for (other, tick) in waits.iter() {
-                if let Some(other) = self.table.shared(other) {
-                    other.expect_wait_for(tick);
-                }
-            }
-            let make = || LaneOp { tick, order, waits, label, timed, payload };
-            // SAFETY: `&mut self` is the ledger under its lock: there is one producer at a time.
-            unsafe { shared.mailbox.push_with(make) };
-        }
+        // SAFETY: `&mut self` is the ledger under its lock.
+        unsafe { self.table.hand_over((lane, tick), waits, (label, timed), payload) };
         Stamp::placed(lane, tick)
     }
 }
@@ -437,31 +429,4 @@ pub(crate) enum Sorted {
     Go { waits: Waits, sources: Sources },
     /// These must be done first.
     Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
-}
-
-/// All native lanes, by id; filled as devices are opened.
-pub(crate) struct LaneTable(Box<[OnceLock<LaneShared>]>);
-
-impl LaneTable {
-    pub(crate) fn new(devices: usize) -> LaneTable {
-        let count = devices * usize::from(LANES_PER_DEVICE);
-        LaneTable((0..count).map(|_| OnceLock::new()).collect())
-    }
-
-    /// The lanes of the devices that are open.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &LaneShared> {
-        self.0.iter().filter_map(OnceLock::get)
-    }
-
-    pub(crate) fn set(&self, lane: LaneShared) {
-        if let Some(place) = self.0.get(usize::from(lane.id.0)) {
-            let _ = place.set(lane);
-        }
-    }
-}
-
-impl Lanes for LaneTable {
-    fn shared(&self, id: LaneId) -> Option<&LaneShared> {
-        self.0.get(usize::from(id.0))?.get()
-    }
 }

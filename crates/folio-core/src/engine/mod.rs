@@ -33,6 +33,7 @@ pub(crate) mod models;
 mod null;
 pub(crate) mod pieces;
 pub(crate) mod plan;
+pub(crate) mod port;
 pub(crate) mod queues;
 pub(crate) mod reaper;
 pub(crate) mod residency;
@@ -64,7 +65,8 @@ use command::Command;
 use devices::DeviceEntry;
 use host::HostThreads;
 use lanes::{LaneShared, Lanes};
-use ledger::{LaneTable, Ledger, Outbox};
+use ledger::{Ledger, Outbox};
+use port::LaneTable;
 use reaper::Reaper;
 use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
@@ -218,6 +220,9 @@ impl Engine {
         if ledger.traced != traced {
             ledger.traced = traced;
         }
+        if let Some(device) = command.device {
+            ledger.look_at(device);
+        }
         if let Some((stamp, lane)) = ledger.straight(command) {
             command.pin = ledger.timeline.failures.pin();
             hold.end();
@@ -261,10 +266,18 @@ impl Engine {
         command: &mut Command,
     ) -> Result<Stamp, Error> {
         let traced = ledger.traced;
-        let mut ledger = self.reserve(ledger, |ledger| {
+        let ledger = self.reserve(ledger, |ledger| {
             ledger.check(command)?;
             Ok(ledger.missing(&command.accesses))
-        })?;
+        });
+        let mut ledger = match ledger {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                // Looking at the lanes may have left something to do.
+                self.enter(|_| ());
+                return Err(error);
+            }
+        };
         ledger.traced = traced;
         let stamp = ledger.run(command);
         command.pin = ledger.timeline.failures.pin();

@@ -5,8 +5,8 @@
 //! super::apply) submits it. Its steps depend on what was submitted before, and not on each other;
 //! the command comes after all of them.
 //!
-//! A page is made current on its target together with the stamp of the copy that brings it. The next
-//! use of the page waits for the copy, and for no other use of it.
+//! A page is made current on its target together with the stamp of the copy that brings it. The
+//! next use of the page waits for the copy, and for no other use of it.
 
 use super::access::{Access, Mode};
 use super::ledger::Ledger;

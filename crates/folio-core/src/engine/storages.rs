@@ -125,8 +125,8 @@ impl Engine {
             if storage.held(&access.pages, true) {
                 return Err(Error::HostAccessHeld { buffer: label.clone(), by: None });
             }
-            // Should the zeros beside it fail, the pages cannot be used: what was written fails with
-            // them.
+            // Should the zeros beside it fail, the pages cannot be used: what was written fails
+            // with them.
             let done = ledger.surround(access);
             ledger.mark(std::slice::from_ref(access), done);
             Ok(())

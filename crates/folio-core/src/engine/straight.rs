@@ -89,21 +89,18 @@ impl Ledger {
                 }
             }
         }
-        let failures = self.timeline.failures.len();
         let is_tail = |&(lane, tick): &(LaneId, Tick)| {
             self.computes(device, lane) && self.timeline.lanes[usize::from(lane.0)].issued == tick
         };
         let lane = match before.ticks.iter().find(|at| is_tail(at)) {
-            Some((lane, _)) => self.tail_of(lane),
+            Some((lane, _)) => lane,
             None => {
                 let near = before.ticks.iter().find(|(lane, _)| self.computes(device, *lane));
                 self.free_lane(device, near)
             }
         };
         let key = self.topology.key(lane);
-        // Looking for a lane may tell of a failure.
-        if self.timeline.failures.len() != failures
-            || self.topology.device_lost[usize::from(device)].is_some()
+        if self.topology.device_lost[usize::from(device)].is_some()
             || (before.ticks.iter())
                 .any(|(other, _)| other != lane && !key.can_wait_for(self.topology.key(other)))
         {

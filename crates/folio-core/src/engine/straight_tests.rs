@@ -142,7 +142,7 @@ impl Side {
             all.push(format!("{:?} {last:?} {fence:?} {noted:?} {failures:?}", queue.placed));
             all.push(format!("{:?}", queue.counters));
         }
-        all.push(format!("{:?} {}", ledger.counters, ledger.timeline.failures.len()));
+        all.push(format!("{:?} {}", ledger.counters, ledger.timeline.next_failure));
         all
     }
 }

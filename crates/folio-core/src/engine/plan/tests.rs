@@ -14,13 +14,13 @@
 #![allow(clippy::expect_used, reason = "helpers of tests may panic")]
 
 use super::{Planning, What};
-use crate::engine::LaneTable;
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, Place};
 use crate::engine::lanes::WaitKey;
 use crate::engine::launch::Launch;
 use crate::engine::ledger::{DeviceFacts, Ledger, QueueState};
 use crate::engine::memory::RawMem;
+use crate::engine::port::LaneTable;
 use crate::engine::storage::{Alloc, Guard, Owner, StorageId, StorageState};
 use crate::engine::trace::Note;
 use crate::engine::tracker::Tracker;

@@ -1,6 +1,6 @@
 //! The runtime: backends, devices, and what is made from them.
 
-use crate::buffer::{BufferOptions, StorageHandle, View, default_page};
+use crate::buffer::{BufferOptions, End, StorageHandle, View, default_page};
 use crate::element::DeviceType;
 use crate::engine::Engine;
 use crate::engine::courier;
@@ -490,7 +490,8 @@ impl Runtime {
         let state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
         let core = self.core.clone();
         let id = core.engine.new_storage(state);
-        let storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);
+        let mut storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);
+        storage.end = options.sync.then(|| Box::new(End::that_waits()));
         let storage = Arc::new(storage);
         Ok(View::new(storage, (dims, rank), element_bytes))
     }

@@ -491,8 +491,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             return Err(Error::WrongRuntime { what: "device", label, by: None });
         }
         let domain = engine.devices[usize::from(device.at)].domain;
-        if domain.is_host() && storage.borrowed.load(std::sync::atomic::Ordering::Relaxed) {
-            // A scope's own: what is written elsewhere must come back to it.
+        if domain.is_host() && storage.policy().is_view() {
+            // The program's: what is written elsewhere must come back to it.
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
         engine.enter(|ledger| ledger.release_alloc(id, domain))

@@ -16,6 +16,7 @@ mod input;
 mod kernels;
 mod lifetime;
 mod order;
+mod policies;
 mod refused;
 mod rig;
 mod scopes;
@@ -61,6 +62,7 @@ const TESTS: &[&[Test]] = &[
     kernels::TESTS,
     refused::TESTS,
     scopes::TESTS,
+    policies::TESTS,
     trackers::TESTS,
     usm::TESTS,
 ];

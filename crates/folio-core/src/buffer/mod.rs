@@ -4,6 +4,8 @@ mod guard;
 mod make;
 mod options;
 mod part;
+mod policy;
+mod reclaim;
 
 pub(crate) use guard::widened;
 pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
@@ -12,6 +14,9 @@ pub use options::BufferOptions;
 pub(crate) use options::default_page;
 pub(crate) use part::sealed::Sealed;
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
+pub(crate) use policy::{End, view_over};
+pub use policy::{HostStorage, Lend, Policy, ViewPolicy};
+pub use reclaim::{Reclaim, Reclaimed, Refused};
 
 use crate::coords::Coords;
 use crate::element::DeviceType;
@@ -43,6 +48,8 @@ pub(crate) struct StorageHandle {
     pub(crate) borrowed: AtomicBool,
     /// Its memory may be another storage's, too.
     pub(crate) imported: AtomicBool,
+    /// What its last handle does; nothing for a plain buffer.
+    pub(crate) end: Option<Box<End>>,
 }
 
 /// No domain: a buffer.
@@ -69,6 +76,7 @@ impl StorageHandle {
             host_reachable,
             borrowed,
             imported,
+            end: None,
         }
     }
 
@@ -80,13 +88,6 @@ impl StorageHandle {
     /// From now on it is a buffer's.
     pub(crate) fn unbind(&self) {
         self.home.store(UNBOUND, Ordering::Relaxed);
-    }
-}
-
-impl Drop for StorageHandle {
-    fn drop(&mut self) {
-        let id = self.id;
-        self.core.engine.drop_storage(id);
     }
 }
 

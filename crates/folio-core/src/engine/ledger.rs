@@ -87,6 +87,8 @@ pub(crate) enum Leftover {
     Body(Body),
     /// Of a storage that is gone: it may have a user's page tracker.
     Residency(Box<Residency>),
+    /// Of a view that is gone: its drop gives the storage back.
+    Keeper(Box<dyn Send>),
     /// A panic's payload or a task's error may be in it.
     Failure(Arc<Failure>),
     /// Of an operation that had failed before.
@@ -239,6 +241,7 @@ impl Ledger {
                 self.outbox.garbage.push(Garbage { alloc: *alloc, bytes, domain });
             }
         }
+        self.outbox.leftovers.extend(storage.keeper.map(Leftover::Keeper));
         if storage.residency.tracker().is_foreign() {
             self.outbox.leftovers.push(Leftover::Residency(Box::new(storage.residency)));
         }

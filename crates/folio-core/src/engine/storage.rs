@@ -108,6 +108,10 @@ pub(crate) struct StorageState {
     /// Operations in flight that use the memory.
     pub(crate) in_use: u32,
     pub(crate) life: Life,
+    /// Scopes and drops that wait: the storage stays until they let go.
+    pub(crate) holds: u32,
+    /// Keeps memory of the program; dropped with the storage.
+    pub(crate) keeper: Option<Box<dyn Send>>,
     pub(crate) counters: Counters,
     /// USM: raw commands that may be under way.
     pub(crate) raw: SmallVec<[Stamp; 2]>,
@@ -130,6 +134,8 @@ impl StorageState {
             guards: SmallVec::new(),
             in_use: 0,
             life: Life::Open,
+            holds: 0,
+            keeper: None,
             counters: Counters::default(),
             raw: SmallVec::new(),
         }
@@ -212,6 +218,6 @@ impl StorageState {
 
     /// True when nothing refers to it any more.
     pub(crate) fn over(&self) -> bool {
-        self.life == Life::Dropped && self.in_use == 0
+        self.life == Life::Dropped && self.in_use == 0 && self.holds == 0
     }
 }

@@ -5,6 +5,7 @@ use super::Engine;
 use super::access::{Access, Mode};
 use super::apply::For;
 use super::failures::EpochPin;
+use super::ledger::{Ledger, NewOp};
 use super::storage::{Alloc, Life, StorageId, StorageState};
 use crate::error::Error;
 use crate::geom::Box3;
@@ -13,6 +14,7 @@ use crate::order::hazards::{Deps, tidy};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
+use smallvec::smallvec;
 
 impl Engine {
     /// Takes a new storage.
@@ -20,15 +22,37 @@ impl Engine {
         StorageId(self.enter(|ledger| ledger.storages.insert(state)))
     }
 
-    /// The last handle is gone. The later of this and the last operation frees the memory.
-    pub(crate) fn drop_storage(&self, id: StorageId) {
+    /// The last handle is gone. The later of this and the last operation frees the memory, unless
+    /// the caller still holds it.
+    pub(crate) fn drop_storage(&self, id: StorageId, hold: bool) {
         self.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             storage.life = Life::Dropped;
+            storage.holds += u32::from(hold);
             if storage.over() {
                 ledger.discard_storage(id);
             }
         });
+    }
+
+    /// The storage stays, until [`let_go`](Self::let_go).
+    pub(crate) fn hold(&self, id: StorageId) {
+        self.enter(|ledger| ledger.storages[id.0].holds += 1);
+    }
+
+    pub(crate) fn let_go(&self, id: StorageId) {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            storage.holds -= 1;
+            if storage.over() {
+                ledger.discard_storage(id);
+            }
+        });
+    }
+
+    /// `keeper` is dropped when the storage is gone.
+    pub(crate) fn keep(&self, id: StorageId, keeper: Box<dyn Send>) {
+        self.enter(|ledger| ledger.storages[id.0].keeper = Some(keeper));
     }
 
     /// From now on it may be on any domain.
@@ -86,15 +110,48 @@ impl Engine {
             if !writes {
                 return (Stamp::DONE, None);
             }
-            let (grid, label) = (storage.residency.grid, storage.label.clone());
-            let elements = Box3::whole(grid.dims);
-            let access = Access::new((id, &grid), elements, Mode::Read, DomainId::HOST);
-            let mut deps = Deps::new();
-            let who = For { queue: None, label: &label, lane: None };
-            ledger.prepare(&[access], &[], who, &mut deps);
-            tidy(&mut deps);
+            let (_, deps) = ledger.write_back(id, None);
             (ledger.meet(deps), ledger.timeline.failures.pin())
         })
+    }
+
+    /// The program is done with it. If it `writes`, what is current is brought to the host, for
+    /// this queue. Says when that is done and nothing that was submitted uses it any more.
+    pub(crate) fn finish_storage(
+        &self,
+        id: StorageId,
+        writes: bool,
+        queue: Option<u32>,
+    ) -> (Stamp, EpochPin) {
+        self.enter(|ledger| {
+            let storage = &ledger.storages[id.0];
+            if storage.life != Life::Open {
+                return (Stamp::DONE, None);
+            }
+            let label = storage.label.clone();
+            let (access, mut deps) = match writes {
+                true => ledger.write_back(id, queue),
+                false => (None, Deps::new()),
+            };
+            ledger.storages[id.0].residency.users(&mut deps);
+            tidy(&mut deps);
+            let (what, storages) = ("end of buffer", smallvec![id]);
+            let op = NewOp { what, label, queue, deps, storages, ..NewOp::default() };
+            let stamp = ledger.submit(op);
+            ledger.mark(access.as_slice(), stamp);
+            ledger.note_in_queue(queue, stamp, false);
+            (stamp, ledger.timeline.failures.pin())
+        })
+    }
+
+    /// Waits until no operation uses a storage, which somebody holds.
+    pub(crate) fn await_idle(&self, id: StorageId) {
+        while let Some(deps) = self.users(id) {
+            for dep in deps {
+                self.wait_anywhere(dep.stamp);
+            }
+            crate::sync::yield_now();
+        }
     }
 
     /// The operations that use it; `None` if there are none.
@@ -131,5 +188,20 @@ impl Engine {
             ledger.mark(std::slice::from_ref(access), done);
             Ok(())
         })
+    }
+}
+
+impl Ledger {
+    /// Brings what is current to the host, and says what must be done for that.
+    fn write_back(&mut self, id: StorageId, queue: Option<u32>) -> (Option<Access>, Deps) {
+        let storage = &self.storages[id.0];
+        let (grid, label) = (storage.residency.grid, storage.label.clone());
+        let elements = Box3::whole(grid.dims);
+        let access = Access::new((id, &grid), elements, Mode::Read, DomainId::HOST);
+        let mut deps = Deps::new();
+        let who = For { queue, label: &label, lane: None };
+        self.prepare(&[access], &[], who, &mut deps);
+        tidy(&mut deps);
+        (Some(access), deps)
     }
 }

@@ -56,6 +56,7 @@ pub use element::DeviceType;
 pub mod fields {
     pub use crate::element::{Checked, Field, Unchecked};
 }
+pub use engine::link::{Apart, Linkage, Links};
 pub use error::{Cause, Error, Failure, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
 pub use folio_kernel as ir;

@@ -7,6 +7,7 @@ use crate::engine::courier;
 use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::kernels::Kernels;
 use crate::engine::ledger::{DeviceFacts, Ledger};
+use crate::engine::link::Links;
 use crate::engine::port::LaneTable;
 use crate::engine::reaper::Reaper;
 use crate::engine::storage::StorageState;
@@ -132,6 +133,7 @@ pub struct RuntimeBuilder {
     backends: Vec<Arc<dyn Backend>>,
     handler: Option<crate::engine::Handler>,
     tracker: Option<Arc<dyn PageTrackerFactory>>,
+    links: Option<Links>,
     budgets: Vec<(String, u64)>,
     keep_twins: bool,
     absent: Vec<String>,
@@ -187,6 +189,14 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Whether buffers on the host and on devices that share its memory are one allocation.
+    /// Without this `FOLIO_LINKS` says it: `auto`, `on` or `off`.
+    #[must_use]
+    pub fn links(mut self, links: Links) -> RuntimeBuilder {
+        self.links = Some(links);
+        self
+    }
+
     /// How many bytes may be allocated in the memory of a device (by name, such as `cpu:1`) or of
     /// the `host`, which is also that of devices such as `cpu:0`.
     #[must_use]
@@ -227,6 +237,9 @@ impl RuntimeBuilder {
             let why = "more than 60 of them".to_owned();
             return Err(Error::Configuration { what: "backends", why });
         }
+        if self.links.is_none() {
+            self.links = Some(links_of_environment()?);
+        }
         let host_budget = Arc::new(Budget::new(u64::MAX));
         let (devices, mut absent) = find_devices(&self.backends, self.keep_twins, &host_budget)?;
         absent.append(&mut self.absent);
@@ -248,6 +261,21 @@ impl RuntimeBuilder {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Runtime { core: Core::new(engine, id) })
+    }
+}
+
+/// The variable that says whether allocations are linked.
+const LINKS_VARIABLE: &str = "FOLIO_LINKS";
+
+fn links_of_environment() -> Result<Links> {
+    match std::env::var(LINKS_VARIABLE).as_deref() {
+        Err(std::env::VarError::NotPresent) | Ok("" | "auto") => Ok(Links::Auto),
+        Ok("on") => Ok(Links::On),
+        Ok("off") => Ok(Links::Off),
+        _ => {
+            let why = "`auto`, `on` or `off` is possible".to_owned();
+            Err(Error::Configuration { what: LINKS_VARIABLE, why })
+        }
     }
 }
 
@@ -326,7 +354,7 @@ fn new_engine(
     host_budget: Arc<Budget>,
     absent: Vec<String>,
 ) -> Arc<Engine> {
-    let RuntimeBuilder { backends, handler, tracker, plant, .. } = builder;
+    let RuntimeBuilder { backends, handler, tracker, plant, links, .. } = builder;
     let facts = devices.iter().map(|d| DeviceFacts {
         domain: d.domain,
         key: crate::engine::lanes::WaitKey {
@@ -362,6 +390,7 @@ fn new_engine(
         reapers,
         host: crate::engine::host::HostThreads::default(),
         handler,
+        links: links.unwrap_or_default(),
         tracker,
         host_budget,
         absent,

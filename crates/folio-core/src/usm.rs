@@ -10,6 +10,7 @@ use crate::buffer::{
 };
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
+use crate::engine::link::Linkage;
 use crate::engine::memory::RawMem;
 use crate::engine::storage::{Alloc, Owner};
 use crate::engine::trace::Note;
@@ -455,6 +456,25 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
                 None => engine.allocate(&[(id, domain)])?,
             }
         }
+    }
+
+    /// Whether the buffer's memory on the host and on `device` is one: then changing between the two
+    /// is a map or an unmap, and no copy. Decided when the device's memory is made, on first use.
+    ///
+    /// A linked allocation has no address to take: [`pointer`](Self::pointer) is unsupported.
+    pub fn linkage(&self, device: &DeviceRef) -> Result<Linkage> {
+        let storage = &self.view.storage;
+        if !device.core.same(&storage.core) {
+            let label = Label::from(device.name());
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
+        }
+        let engine = &storage.core.engine;
+        let domain = engine.devices[usize::from(device.at)].domain;
+        if domain.is_host() {
+            // Its memory is the host's.
+            return Ok(Linkage::Linked);
+        }
+        Ok(engine.linkage(storage.id, domain))
     }
 
     /// Says that something outside of Folio's sight has written a part of the buffer on `device`.

@@ -15,6 +15,7 @@ mod guards;
 mod input;
 mod kernels;
 mod lifetime;
+mod links;
 mod order;
 mod policies;
 mod refused;
@@ -63,6 +64,7 @@ const TESTS: &[&[Test]] = &[
     refused::TESTS,
     scopes::TESTS,
     policies::TESTS,
+    links::TESTS,
     trackers::TESTS,
     usm::TESTS,
 ];

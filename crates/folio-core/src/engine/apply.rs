@@ -9,8 +9,8 @@ use super::storage::StorageId;
 use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
-use crate::hal::{CopyRect, FillRect, MemBase};
-use crate::order::hazards::{Dep, Deps, add_dep};
+use crate::hal::{CopyRect, FillRect, MemBase, Side};
+use crate::order::hazards::{Dep, Deps, add_dep, tidy};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -85,6 +85,7 @@ impl Ledger {
         if self.timeline.failures.is_empty() || pages.is_empty() {
             return;
         }
+        self.heal_link(id);
         let timeline = &self.timeline;
         let residency = &mut self.storages[id.0].residency;
         residency.heal(pages, &timeline.failures, &|s| timeline.outcome(s));
@@ -94,21 +95,28 @@ impl Ledger {
     pub(crate) fn apply(&mut self, plan: Plan, who: For<'_>, deps: &mut Deps) {
         for step in plan.steps {
             let (id, on, pages) = (step.storage, step.on, step.pages);
+            let switch = self.storages[id.0].residency.switch();
             match step.what {
                 What::Bring { whole, copies } => {
-                    let stamps: SmallVec<[Stamp; 2]> = copies
-                        .into_iter()
-                        .map(|copies| self.copy_to(id, on, copies, who))
-                        .collect();
+                    let copy = |mut copies: Copies| {
+                        add_dep(&mut copies.after, switch, true);
+                        self.copy_to(id, on, copies, who)
+                    };
+                    let stamps: SmallVec<[Stamp; 2]> = copies.into_iter().map(copy).collect();
                     stamps.iter().for_each(|stamp| add_dep(deps, *stamp, true));
                     let residency = &mut self.storages[id.0].residency;
                     residency.mark_current(pages.split_at(whole), on, &stamps);
                 }
-                What::Zero { spared, after } => {
-                    let stamp = self.zero(id, on, (&pages, &spared), after, who);
+                What::Zero { spared, mut after } => {
+                    add_dep(&mut after, switch, true);
+                    let stamp = self.zero(id, (on, step.at), (&pages, &spared), after, who);
                     add_dep(deps, stamp, true);
                 }
                 What::Complete => self.storages[id.0].residency.mark_complete(&pages, on),
+                What::Switch { to } => {
+                    let stamp = self.switch(id, step.at, to, who);
+                    add_dep(deps, stamp, true);
+                }
                 What::Lost { from } => {
                     let stamp = self.lose_data(id, &pages, from);
                     add_dep(deps, stamp, true);
@@ -120,7 +128,7 @@ impl Ledger {
     /// What these pages held was on lost devices only, in these domains. That counts as written by
     /// somebody who has failed, so that it is told once, and ends with the next write of
     /// everything.
-    fn lose_data(&mut self, id: StorageId, pages: &[Box3], on: DomainSet) -> Stamp {
+    pub(super) fn lose_data(&mut self, id: StorageId, pages: &[Box3], on: DomainSet) -> Stamp {
         let label = self.storages[id.0].label.clone();
         let had = |at: &usize| {
             self.topology.device_lost[*at].is_some()
@@ -183,11 +191,47 @@ impl Ledger {
         stamp
     }
 
-    /// Zeroes `pages` on `domain`, but for the elements in `spared`.
+    /// Gives linked memory to another side.
+    fn switch(&mut self, id: StorageId, device: DomainId, to: Side, who: For<'_>) -> Stamp {
+        let storage = &self.storages[id.0];
+        let (label, bytes) = (storage.label.clone(), storage.bytes() as u64);
+        let lane = self.topology.lane_of(device, who.lane);
+        let (Some(lane), Some(mem)) = (lane, storage.alloc(device).map(|alloc| alloc.mem)) else {
+            return self.nowhere("switch", who.label, [1; 3]);
+        };
+        let mut after = Deps::new();
+        storage.residency.all_deps(&mut after);
+        tidy(&mut after);
+        let maps = to != Side::Device;
+        self.count(Some(id), who.queue, |c| *if maps { &mut c.maps } else { &mut c.unmaps } += 1);
+        let traced = self.traced.then(|| after.clone());
+        let before = self.outbox.notes.len();
+        let stamp = self.submit(NewOp {
+            what: if maps { "map" } else { "unmap" },
+            label: who.label.clone(),
+            queue: who.queue,
+            deps: after,
+            storages: smallvec![id],
+            body: Body::Lane(lane, Payload::Switch(Box::new((mem, bytes, to)))),
+            ..NewOp::default()
+        });
+        if let Some(after) = traced {
+            let note = Note::Switch { label, stamp, after, on: device, maps };
+            self.outbox.notes.insert(before, note);
+        }
+        let storage = &mut self.storages[id.0];
+        storage.residency.set_switch(stamp);
+        if let Some(link) = &mut storage.link {
+            link.switched(to);
+        }
+        stamp
+    }
+
+    /// Zeroes `pages` of a domain in the memory of `at`, but for the elements in `spared`.
     fn zero(
         &mut self,
         id: StorageId,
-        domain: DomainId,
+        (domain, at): (DomainId, DomainId),
         (pages, spared): (&[Box3], &Box3),
         after: Deps,
         who: For<'_>,
@@ -200,12 +244,12 @@ impl Ledger {
             elements.subtract(spared, |part| boxes.push(part));
         }
         let rects = boxes.iter().filter_map(|part| {
-            let (dst, extent) = storage.rect(domain, part)?;
+            let (dst, extent) = storage.rect(at, part)?;
             Some(FillRect { dst, pitch, extent })
         });
         let rects: Vec<FillRect> = rects.collect();
         let count = rects.len() as u64;
-        let body = match self.topology.lane_of(domain, who.lane) {
+        let body = match self.topology.lane_of(at, who.lane) {
             Some(lane) => {
                 let filling = Filling { rects, pattern: smallvec![0] };
                 Body::Lane(lane, Payload::Fill(Box::new(filling)))
@@ -260,7 +304,7 @@ impl Ledger {
         let [mut moved, mut taken] = [0, 0];
         for a in accesses {
             let Some(storage) = self.storages.get(a.storage.0) else { continue };
-            let there = Access { domain, ..*a };
+            let there = Access { domain, place: storage.place(domain), ..*a };
             let bytes = storage.residency.elsewhere(&there, storage.element_bytes);
             (moved, taken) = (moved + bytes[0], taken + bytes[1]);
         }

@@ -211,6 +211,9 @@ impl Ledger {
 
     /// Takes a command that [`Ledger::check`] has passed and whose memory is there.
     pub(crate) fn run(&mut self, command: &mut Command) -> Stamp {
+        for a in &mut command.accesses {
+            a.place = self.storages[a.storage.0].place(a.domain);
+        }
         let queue = command.queue;
         let in_order = command.in_order;
         let state = queue.and_then(|q| self.queues.get_mut(q));
@@ -390,7 +393,7 @@ impl Ledger {
         let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
         whole.any(|a| {
             let residency = &self.storages[a.storage.0].residency;
-            !residency.is_defined(&a.pages, a.domain) || deps.iter().any(over)
+            !residency.is_defined(&a.pages, a.place) || deps.iter().any(over)
         })
     }
 

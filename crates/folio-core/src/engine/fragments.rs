@@ -143,7 +143,7 @@ impl Residency {
 
     /// An access that discards parts of pages that are current elsewhere splits those pages.
     pub(super) fn discard_parts(&mut self, a: &Access, border: &Box3, known: Known<'_>) {
-        let here = DomainSet::of(a.domain);
+        let here = DomainSet::of(a.place);
         let mut parts: SmallVec<[Box3; 3]> = SmallVec::new();
         self.grid.alike(border, &a.elements, &mut |part| parts.push(part));
         for part in &parts {

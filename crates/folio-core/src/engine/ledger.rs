@@ -235,7 +235,8 @@ impl Ledger {
     pub(crate) fn discard_storage(&mut self, id: StorageId) {
         let Some(storage) = self.storages.remove(id.0) else { return };
         let bytes = storage.bytes();
-        for (domain, alloc) in storage.allocs.iter().enumerate() {
+        // A device's before that of the host, which it may be made over.
+        for (domain, alloc) in storage.allocs.iter().enumerate().rev() {
             if let Some(alloc) = alloc {
                 let domain = DomainId(domain as u8);
                 self.outbox.garbage.push(Garbage { alloc: *alloc, bytes, domain });

@@ -2,9 +2,9 @@
 //! name.
 
 use super::ledger::Ledger;
-use super::storage::{Alloc, Garbage, Life, Owner, StorageId, distance};
+use super::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState, distance};
 use crate::error::Error;
-use crate::hal::MemRef;
+use crate::hal::{MemRef, Side};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
 
@@ -64,13 +64,37 @@ impl Ledger {
         if storage.in_use > 0 || storage.held(&all, true) {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
-        if storage.residency.rests_on(domain, self.topology.lost) {
-            return Err(Error::OnlyCopy { buffer: storage.label.clone() });
+        let only = |storage: &StorageState| Error::OnlyCopy { buffer: storage.label.clone() };
+        let lost = self.topology.lost;
+        match storage.link {
+            // The device's memory: the host has none to give back.
+            Some(link) if domain.is_host() && !link.over_host => return Ok(()),
+            // The device uses it, too.
+            Some(_) if domain.is_host() => {
+                return Err(Error::InUse { buffer: storage.label.clone() });
+            }
+            Some(link) if domain == link.device => {
+                let stays = link.over_host && link.active != Side::Device;
+                if !stays {
+                    if storage.residency.rests_on(DomainId::HOST, lost) {
+                        return Err(only(storage));
+                    }
+                    storage.residency.leave(DomainId::HOST);
+                }
+                if !link.over_host {
+                    storage.remove_alloc(DomainId::HOST);
+                }
+                storage.link = None;
+            }
+            _ => {
+                if storage.residency.rests_on(domain, lost) {
+                    return Err(only(storage));
+                }
+                storage.residency.leave(domain);
+            }
         }
-        storage.residency.leave(domain);
-        if let Some(place) = storage.allocs.get_mut(usize::from(domain.0)) {
-            *place = None;
-        }
+        storage.remove_alloc(domain);
+        storage.apart.retain(|(at, _)| *at != domain);
         let bytes = storage.bytes();
         self.outbox.garbage.push(Garbage { alloc, bytes, domain });
         Ok(())

@@ -25,6 +25,7 @@ pub(crate) mod kernels;
 pub(crate) mod lanes;
 pub(crate) mod launch;
 pub(crate) mod ledger;
+pub(crate) mod link;
 pub(crate) mod mailbox;
 pub(crate) mod memory;
 #[cfg(all(test, loom))]
@@ -66,6 +67,7 @@ use devices::DeviceEntry;
 use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{Ledger, Outbox};
+use link::Links;
 use port::LaneTable;
 use reaper::Reaper;
 use smallvec::SmallVec;
@@ -91,6 +93,7 @@ pub(crate) struct Engine {
     pub(crate) host: HostThreads,
     pub(crate) handler: Option<Handler>,
     /// A user's page trackers, for all buffers that do not choose.
+    pub(crate) links: Links,
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
     pub(crate) host_budget: Arc<devices::Budget>,
     /// Why backends have no devices, or fewer.

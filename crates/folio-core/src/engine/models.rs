@@ -201,6 +201,7 @@ impl Rig {
             handler: Some(Box::new(move |_| {
                 told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             })),
+            links: Default::default(),
             tracker: None,
             host_budget: Arc::new(Budget::new(u64::MAX)),
             absent: Vec::new(),

@@ -2,8 +2,9 @@
 //!
 //! A plan is made of what the ledger knows and changes nothing of it: which pages are outdated
 //! where the command uses them, from where they come, and which hold nothing yet. [`apply`](
-//! super::apply) submits it. Its steps depend on what was submitted before, and not on each other;
-//! the command comes after all of them.
+//! super::apply) submits it. Its steps depend on what was submitted before, and not on each other,
+//! but for those of a [link](super::link), which are done in turn. The command comes after all of
+//! them.
 //!
 //! A page is made current on its target together with the stamp of the copy that brings it. The
 //! next use of the page waits for the copy, and for no other use of it.
@@ -12,6 +13,7 @@ use super::access::{Access, Mode};
 use super::ledger::Ledger;
 use super::storage::{StorageId, StorageState};
 use crate::geom::Box3;
+use crate::hal::Side;
 use crate::order::hazards::{Deps, Outcome, add_dep};
 use crate::pages::{DomainId, DomainSet, Need, PageMap, Planner, Transfer};
 use smallvec::SmallVec;
@@ -27,8 +29,10 @@ pub(crate) struct Plan {
 /// Something to do with pages of a storage.
 pub(crate) struct Step {
     pub(crate) storage: StorageId,
-    /// On which domain.
+    /// On which domain they are kept track of.
     pub(crate) on: DomainId,
+    /// Whose memory that is: the same, but for one side of a link.
+    pub(crate) at: DomainId,
     /// What becomes of them.
     pub(crate) pages: SmallVec<[Box3; 2]>,
     pub(crate) what: What,
@@ -45,6 +49,8 @@ pub(crate) enum What {
     Complete,
     /// Only lost devices have them, on these domains: the command fails.
     Lost { from: DomainSet },
+    /// No pages: the other side of the link is active from then on.
+    Switch { to: Side },
 }
 
 /// Copies from one domain.
@@ -184,33 +190,37 @@ impl Ledger {
         for a in accesses.iter().filter(|a| a.mode.discards()) {
             self.plan_access(a, &mut plan, with);
         }
+        for a in accesses {
+            self.plan_side(a.storage, a.domain, a.mode.writes(), &mut plan);
+        }
         for &(id, domain) in raw {
             // Memory of USM that is used raw is defined first: the engine does not see what becomes
             // of it then.
             let all = self.storages[id.0].residency.grid.all();
-            self.plan_zero(id, (&all, &Box3::EMPTY, &Box3::EMPTY), domain, &mut plan, &with.before);
+            let zeros = (&all, &Box3::EMPTY, &Box3::EMPTY);
+            self.plan_zero(id, zeros, (domain, domain), &mut plan, &with.before);
         }
         plan
     }
 
     /// Makes the pages of an access usable where it is.
     fn plan_access(&self, a: &Access, plan: &mut Plan, with: &mut Planning) {
-        let (domain, residency) = (a.domain, &self.storages[a.storage.0].residency);
+        let (place, residency) = (a.place, &self.storages[a.storage.0].residency);
         if a.pages.is_empty() {
             return;
         }
-        if !a.mode.discards() && !residency.is_current(&a.pages, domain) {
-            let pages = plan.left(a.storage, domain, &a.pages);
-            self.plan_copies(a.storage, &pages, domain, plan, with);
+        if !a.mode.discards() && !residency.is_current(&a.pages, place) {
+            let pages = plan.left(a.storage, place, &a.pages);
+            self.plan_copies(a.storage, &pages, place, plan, with);
         }
-        if !residency.is_defined(&a.pages, domain) {
+        if !residency.is_defined(&a.pages, place) {
             self.plan_completion(a, plan, with);
             let replaced = match a.mode {
                 Mode::Discard { whole: true } => residency.grid.pages_inside(&a.elements),
                 Mode::Read | Mode::Update | Mode::Discard { whole: false } => Box3::EMPTY,
             };
             let zeros = (&a.pages, &replaced, &Box3::EMPTY);
-            self.plan_zero(a.storage, zeros, domain, plan, &with.before);
+            self.plan_zero(a.storage, zeros, (place, a.domain), plan, &with.before);
         }
     }
 
@@ -227,7 +237,7 @@ impl Ledger {
         let found = storage.outdated(pages, domain, self.topology.lost);
         if !found.gone.is_empty() {
             let what = What::Lost { from: found.gone_on };
-            plan.steps.push(Step { storage: id, on: domain, pages: found.gone, what });
+            plan.steps.push(Step { storage: id, on: domain, at: domain, pages: found.gone, what });
             return;
         }
         if found.needs.is_empty() {
@@ -246,17 +256,40 @@ impl Ledger {
             }
             Copies { from, boxes, after }
         });
-        let what = What::Bring { copies: copies.collect(), whole: found.whole.len() };
+        let copies: SmallVec<[Copies; 1]> = copies.collect();
+        for from in copies.iter().map(|copies| copies.from) {
+            self.plan_side(id, from, false, plan);
+        }
+        self.plan_side(id, domain, true, plan);
+        let what = What::Bring { copies, whole: found.whole.len() };
         let mut pages = found.whole;
         pages.extend(found.parts);
-        plan.steps.push(Step { storage: id, on: domain, pages, what });
+        plan.steps.push(Step { storage: id, on: domain, at: domain, pages, what });
+    }
+
+    /// Gives linked memory to the side that uses `domain`'s.
+    fn plan_side(&self, id: StorageId, domain: DomainId, writes: bool, plan: &mut Plan) {
+        let storage = &self.storages[id.0];
+        let (Some(link), Some(side)) = (&storage.link, storage.side(domain, writes)) else {
+            return;
+        };
+        let switched = |step: &Step| match step.what {
+            What::Switch { to } if step.storage == id => Some(to),
+            _ => None,
+        };
+        let active = plan.steps.iter().rev().find_map(switched).unwrap_or(link.active);
+        for &to in StorageState::switches(active, side) {
+            let (on, at) = (DomainId::HOST, link.device);
+            let (pages, what) = (SmallVec::new(), What::Switch { to });
+            plan.steps.push(Step { storage: id, on, at, pages, what });
+        }
     }
 
     /// After a copy that failed, some pieces of a page may be here and its memory not be defined.
     /// It is not zeroed then, unless all of it is discarded: what is missing is brought. A discard
     /// of a part of it counts as an update.
     fn plan_completion(&self, a: &Access, plan: &mut Plan, with: &mut Planning) {
-        let (domain, storage) = (a.domain, &self.storages[a.storage.0]);
+        let (domain, storage) = (a.place, &self.storages[a.storage.0]);
         let residency = &storage.residency;
         if residency.pieces.is_empty() {
             return;
@@ -276,7 +309,8 @@ impl Ledger {
             if residency.is_current(&page, domain) {
                 let pages = [page].into_iter().collect();
                 let what = What::Complete;
-                plan.steps.push(Step { storage: a.storage, on: domain, pages, what });
+                let at = domain;
+                plan.steps.push(Step { storage: a.storage, on: domain, at, pages, what });
             } else if a.mode.discards() {
                 plan.deps.append(&mut writers);
                 self.plan_copies(a.storage, &[page], domain, plan, with);
@@ -284,13 +318,13 @@ impl Ledger {
         }
     }
 
-    /// Zeroes the pages that hold nothing on `domain`, other than those in `replaced`, and but for
+    /// Zeroes the pages that hold nothing on `domain`, in the memory of `at`, other than those in `replaced`, and but for
     /// the elements in `spared`.
     fn plan_zero(
         &self,
         id: StorageId,
         (pages, replaced, spared): (&Box3, &Box3, &Box3),
-        domain: DomainId,
+        (domain, at): (DomainId, DomainId),
         plan: &mut Plan,
         before: &Deps,
     ) {
@@ -317,7 +351,8 @@ impl Ledger {
         }
         holes.iter().for_each(|hole| residency.zero_deps(hole, domain, &mut after));
         let what = What::Zero { spared: *spared, after };
-        plan.steps.push(Step { storage: id, on: domain, pages: holes, what });
+        self.plan_side(id, at, true, plan);
+        plan.steps.push(Step { storage: id, on: domain, at, pages: holes, what });
     }
 
     /// The program has written all of an access. What lies beside it is zeroed, in pages that hold
@@ -326,7 +361,7 @@ impl Ledger {
         let inside = self.storages[a.storage.0].residency.grid.pages_inside(&a.elements);
         let mut plan = Plan::default();
         let zeros = (&a.pages, &inside, &a.elements);
-        self.plan_zero(a.storage, zeros, a.domain, &mut plan, &Deps::new());
+        self.plan_zero(a.storage, zeros, (a.place, a.domain), &mut plan, &Deps::new());
         plan
     }
 }

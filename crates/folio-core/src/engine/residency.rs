@@ -6,7 +6,7 @@ use super::failures::Failures;
 use super::pieces::{Fragment, Pieces};
 use super::tracker::Tracker;
 use crate::geom::{Box3, Grid};
-use crate::order::hazards::{Deps, Hazards, Outcome, Settled, Writing};
+use crate::order::hazards::{Deps, Hazards, Outcome, Settled, Writing, add_dep};
 use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use smallvec::SmallVec;
@@ -23,6 +23,11 @@ pub(crate) struct Residency {
     /// knowledge, on which memory safety rests whatever the tracker says.
     pub(super) defined: PageMap<DomainSet>,
     pub(super) hazards: Hazards,
+    /// The latest change of the active side of a link, which comes before all uses of the host's
+    /// place.
+    switch: Stamp,
+    /// Changes with what is current or defined anywhere.
+    changes: u64,
     /// A copy or fill has failed: who failed for it may be at work still, on memory that holds
     /// nothing any more.
     pub(super) broken: bool,
@@ -39,9 +44,25 @@ impl Residency {
             tracker,
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
+            switch: Stamp::DONE,
+            changes: 0,
             broken: false,
             pieces: Pieces::new(grid.pages),
         }
+    }
+
+    /// A number that is another one when what is current or defined somewhere has changed.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// See [`link`](super::link).
+    pub(crate) fn switch(&self) -> Stamp {
+        self.switch
+    }
+
+    pub(crate) fn set_switch(&mut self, stamp: Stamp) {
+        self.switch = stamp;
     }
 
     pub(crate) fn tracker(&self) -> &Tracker {
@@ -84,6 +105,7 @@ impl Residency {
     ) {
         self.hazards.mark_settled(stamp, writes, &mut |s| known(s));
         if let Some(domain) = writes {
+            self.changes += 1;
             self.tracker.settle(domain);
         }
     }
@@ -91,6 +113,7 @@ impl Residency {
     /// All pages hold something on `domain` that may be seen: zeros, or what the program left.
     pub(crate) fn holds(&mut self, domain: DomainId) {
         let all = self.grid.all();
+        self.changes += 1;
         self.defined.update(&all, &mut |_, set: DomainSet| set.with(domain));
     }
 
@@ -120,6 +143,7 @@ impl Residency {
     /// The memory of `domain` is given away.
     pub(crate) fn leave(&mut self, domain: DomainId) {
         let all = self.grid.all();
+        self.changes += 1;
         self.tracker.remove(&all, domain);
         self.pieces.update(&all, &mut |fragment| {
             fragment.domains = fragment.domains.without(domain);
@@ -133,7 +157,7 @@ impl Residency {
     pub(crate) fn elsewhere(&self, a: &Access, element_bytes: usize) -> [u64; 2] {
         let [mut moved, mut taken] = [0, 0];
         self.tracker.visit(&a.pages, &mut |run, set| {
-            if !set.is_empty() && !set.contains(a.domain) {
+            if !set.is_empty() && !set.contains(a.place) {
                 let bytes = (self.grid.elements_of(&run).volume() * element_bytes) as u64;
                 moved += if a.mode.discards() { 0 } else { bytes };
                 taken += if a.mode.writes() { bytes } else { 0 };
@@ -145,6 +169,7 @@ impl Residency {
     /// Every stamp along which a later command may get data, and failure.
     pub(crate) fn each_source(&self, f: &mut dyn FnMut(Stamp)) {
         self.hazards.each_source(f);
+        f(self.switch);
         let arriving = self.pieces.all().flat_map(|fragment| &fragment.arriving);
         arriving.for_each(|(_, stamp)| f(*stamp));
     }
@@ -154,17 +179,31 @@ impl Residency {
         if a.pages.is_empty() {
             return;
         }
+        self.switch_deps(a.place, deps);
         match a.mode {
-            Mode::Read => self.hazards.read_deps(&a.pages, a.domain, deps),
+            Mode::Read => self.hazards.read_deps(&a.pages, a.place, deps),
             Mode::Update | Mode::Discard { .. } => {
-                self.hazards.write_deps(&a.pages, a.domain, self.writing(a), deps)
+                self.hazards.write_deps(&a.pages, a.place, self.writing(a), deps)
             }
         }
+    }
+
+    fn switch_deps(&self, place: DomainId, deps: &mut Deps) {
+        if place.is_host() {
+            add_dep(deps, self.switch, true);
+        }
+    }
+
+    /// What a change of the active side comes after: everything that uses the storage.
+    pub(crate) fn all_deps(&self, deps: &mut Deps) {
+        add_dep(deps, self.switch, true);
+        self.hazards.order_all(&self.grid.all(), deps);
     }
 
     /// What everything that uses the storage is, to come after it.
     pub(crate) fn users(&self, deps: &mut Deps) {
         let all = self.grid.all();
+        add_dep(deps, self.switch, false);
         self.hazards.write_deps(&all, DomainId::HOST, Writing::Update, deps);
     }
 
@@ -196,32 +235,33 @@ impl Residency {
         if pages.is_empty() {
             return;
         }
+        self.changes += 1;
         let how = self.writing(a);
         let inside = if a.mode.discards() { self.grid.pages_inside(&a.elements) } else { pages };
         if inside != pages {
             let mut borders: SmallVec<[Box3; 6]> = SmallVec::new();
             pages.subtract(&inside, |b| borders.push(b));
             for border in &borders {
-                if !self.is_only_on(border, a.domain) {
+                if !self.is_only_on(border, a.place) {
                     self.discard_parts(a, border, known);
                 }
             }
         }
         self.pieces.clear(&inside);
         if !inside.is_empty() {
-            self.tracker.set(&inside, DomainSet::of(a.domain));
+            self.tracker.set(&inside, DomainSet::of(a.place));
         }
         // One that comes after everything before it in all of its pages stands for all of that,
         // whatever it leaves as it was.
         let alone = if how == Writing::Update { pages } else { inside };
         let whole = a.mode == (Mode::Discard { whole: true }) && !inside.is_empty();
-        let first = whole && !self.is_defined(&inside, a.domain);
+        let first = whole && !self.is_defined(&inside, a.place);
         if first {
-            self.defined.update(&inside, &mut |_, set| set.with(a.domain));
+            self.defined.update(&inside, &mut |_, set| set.with(a.place));
         }
         let mut mark = |part: &Box3, keep, first| {
             let known = &mut |s| known(s);
-            self.hazards.mark_written(part, a.domain, stamp, (how, keep, first), known);
+            self.hazards.mark_written(part, a.place, stamp, (how, keep, first), known);
         };
         if !alone.is_empty() {
             mark(&alone, false, first);
@@ -239,6 +279,7 @@ impl Residency {
         stamp: Stamp,
         known: Known<'_>,
     ) {
+        self.changes += 1;
         for elements in boxes {
             let pages = self.grid.pages_of(elements);
             let whole = self.grid.elements_of(&pages) == *elements;
@@ -272,6 +313,7 @@ impl Residency {
         stamp: Stamp,
         known: Known<'_>,
     ) {
+        self.changes += 1;
         for hole in pages {
             let known = &mut |s| known(s);
             self.hazards.mark_arrival(hole, domain, stamp, (true, false), known);
@@ -281,6 +323,7 @@ impl Residency {
 
     /// All pieces of these pages are on `domain`, or come there.
     pub(crate) fn mark_complete(&mut self, pages: &[Box3], domain: DomainId) {
+        self.changes += 1;
         for page in pages {
             self.defined.update(page, &mut |_, set| set.with(domain));
         }
@@ -288,6 +331,7 @@ impl Residency {
 
     /// What `pages` held is gone: whoever would use it fails with `stamp`.
     pub(crate) fn poison(&mut self, pages: &[Box3], stamp: Stamp) {
+        self.changes += 1;
         pages.iter().for_each(|pages| self.hazards.poison(pages, stamp));
     }
 
@@ -297,14 +341,16 @@ impl Residency {
     /// upon it when it happens.
     pub(crate) fn heal(&mut self, pages: &Box3, failures: &Failures, known: Known<'_>) {
         let failed = |s| known(s) == Outcome::Failed;
-        let Residency { hazards, tracker, defined, broken, .. } = self;
+        let Residency { hazards, tracker, defined, broken, changes, .. } = self;
         hazards.take_failed(pages, &failed, |run, domain| {
             *broken = true;
+            *changes += 1;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
             tracker.remove(&run, domain);
         });
         hazards.take_spoilt(pages, &failed, &|s| failures.spoilt(s), |run, domain| {
             *broken = true;
+            *changes += 1;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
         });
         self.settle_pieces(pages, known);
@@ -319,6 +365,8 @@ impl Residency {
         deps: &mut Deps,
     ) {
         let pages = self.grid.pages_of(elements);
+        self.switch_deps(source, deps);
+        self.switch_deps(domain, deps);
         self.hazards.read_deps(&pages, source, deps);
         self.hazards.order_arrivals(&pages, domain, deps);
         if self.broken || self.tracker.is_foreign() {
@@ -329,6 +377,7 @@ impl Residency {
 
     /// What zeroing `pages` on `domain` comes after.
     pub(crate) fn zero_deps(&self, pages: &Box3, domain: DomainId, deps: &mut Deps) {
+        self.switch_deps(domain, deps);
         self.hazards.order_arrivals(pages, domain, deps);
         if self.broken {
             self.hazards.order_all(pages, deps);

@@ -221,6 +221,7 @@ impl Ledger {
             self.topology.lost.insert(domain);
         }
         self.topology.device_lost[device] = Some(failure.clone());
+        self.lose_links(domain);
         failure
     }
 

@@ -1,5 +1,6 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
+use super::link::{Apart, Link};
 use super::residency::Residency;
 use super::tracker::Tracker;
 use crate::error::Label;
@@ -102,6 +103,10 @@ pub(crate) struct StorageState {
     pub(crate) element_bytes: usize,
     pub(crate) residency: Residency,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
+    /// Two of them that are one memory.
+    pub(crate) link: Option<Link>,
+    /// Why others are not.
+    pub(crate) apart: SmallVec<[(DomainId, Apart); 1]>,
     /// The only domain on which it exists: USM.
     pub(crate) home: Option<DomainId>,
     pub(crate) guards: SmallVec<[Guard; 1]>,
@@ -130,6 +135,8 @@ impl StorageState {
             element_bytes,
             residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),
+            link: None,
+            apart: SmallVec::new(),
             home,
             guards: SmallVec::new(),
             in_use: 0,
@@ -160,6 +167,12 @@ impl StorageState {
             self.allocs.push(None);
         }
         self.allocs[at] = Some(alloc);
+    }
+
+    pub(crate) fn remove_alloc(&mut self, domain: DomainId) {
+        if let Some(place) = self.allocs.get_mut(usize::from(domain.0)) {
+            *place = None;
+        }
     }
 
     /// Bytes of the whole storage.

@@ -6,6 +6,7 @@ use super::access::{Access, Mode};
 use super::apply::For;
 use super::failures::EpochPin;
 use super::ledger::{Ledger, NewOp};
+use super::link::Linkage;
 use super::storage::{Alloc, Life, StorageId, StorageState};
 use crate::error::Error;
 use crate::geom::Box3;
@@ -76,7 +77,25 @@ impl Engine {
             if storage.life != Life::Open {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
-            Ok(storage.alloc(domain).map(|alloc| (*alloc, storage.bytes())))
+            let mut alloc = storage.alloc(domain).copied();
+            if storage.side(domain, false).is_some() {
+                // A program that used it by its address would have to know whose turn it is.
+                alloc = alloc.map(|alloc| Alloc { address: None, ..alloc });
+            }
+            Ok(alloc.map(|alloc| (alloc, storage.bytes())))
+        })
+    }
+
+    /// How its memory on the host stands to that on `domain`.
+    pub(crate) fn linkage(&self, id: StorageId, domain: DomainId) -> Linkage {
+        self.enter(|ledger| {
+            let storage = &ledger.storages[id.0];
+            let why = storage.apart.iter().find(|(at, _)| *at == domain);
+            match (storage.link, why) {
+                (Some(link), _) if link.device == domain => Linkage::Linked,
+                (_, Some((_, why))) => Linkage::Apart(*why),
+                _ => Linkage::Undecided,
+            }
         })
     }
 

@@ -36,7 +36,15 @@ impl StorageState {
             }
         };
         let fine = all && self.life == Life::Open && self.guards.is_empty();
-        if fine { self.residency.settled(a.domain) } else { None }
+        if !fine {
+            return None;
+        }
+        if let (Some(link), Some(side)) = (&self.link, self.side(a.domain, a.mode.writes()))
+            && !StorageState::switches(link.active, side).is_empty()
+        {
+            return None;
+        }
+        self.residency.settled(self.place(a.domain))
     }
 }
 
@@ -69,6 +77,9 @@ impl Ledger {
             let storage = &self.storages[a.storage.0];
             let settled = storage.settled(a)?;
             storage.alloc(a.domain)?;
+            let switch = storage.residency.switch();
+            (self.timeline.outcome(switch) == Outcome::Fine).then_some(())?;
+            let place = storage.place(a.domain);
             for arrival in settled.arrivals {
                 (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?;
             }
@@ -77,8 +88,7 @@ impl Ledger {
             }
             let flow = if a.mode.discards() { Flow::KEEPS } else { Flow::USES };
             for writer in settled.writers {
-                if writer.domain != a.domain && self.timeline.outcome(writer.stamp) != Outcome::Fine
-                {
+                if writer.domain != place && self.timeline.outcome(writer.stamp) != Outcome::Fine {
                     return None;
                 }
                 self.comes_after(writer.stamp, flow, &mut before)?;
@@ -120,7 +130,7 @@ impl Ledger {
             storages.push(a.storage);
             let storage = &mut self.storages[a.storage.0];
             storage.in_use += 1;
-            let writes = a.mode.writes().then_some(a.domain);
+            let writes = a.mode.writes().then_some(storage.place(a.domain));
             storage.residency.mark_settled(stamp, writes, known);
         }
         let record = Record {

@@ -47,6 +47,8 @@ pub(crate) enum Note {
     },
     /// Memory that nobody had written is zeroed.
     Zero { label: Label, stamp: Stamp, after: Deps, on: DomainId, boxes: SmallVec<[Box3; 2]> },
+    /// Linked memory is mapped for the host, or unmapped for its device.
+    Switch { label: Label, stamp: Stamp, after: Deps, on: DomainId, maps: bool },
     /// An operation got its place.
     Launch { what: &'static str, label: Label, stamp: Stamp, place: Place },
     /// An operation ended, or will not run.
@@ -122,6 +124,10 @@ impl Engine {
             Note::Zero { label, stamp, after, on, boxes } => {
                 let (on, rects, after) = (self.domain_name(*on), boxes.len(), stamps(after));
                 tracing::trace!(target: "folio", %label, ?stamp, ?after, on, rects, "zero fill");
+            }
+            Note::Switch { label, stamp, after, on, maps } => {
+                let (on, after) = (self.domain_name(*on), stamps(after));
+                tracing::trace!(target: "folio", %label, ?stamp, ?after, on, maps, "switch");
             }
             Note::Launch { what, label, stamp, place } => {
                 let (device, lane, tick) = parts(place);

@@ -26,7 +26,7 @@ use crate::engine::trace::Note;
 use crate::engine::tracker::Tracker;
 use crate::error::{Error, Label};
 use crate::geom::{Box3, Dims, Grid};
-use crate::hal::{Geometry, HalError, HostPtr, Link, Lost, MemBase, MemRef, WaitGroup};
+use crate::hal::{Geometry, HalError, HostPtr, Link, Lost, MemBase, MemRef, Side, WaitGroup};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{SlotId, Stamp, When};
 use crate::pages::{BlockTracker, DomainId};
@@ -42,6 +42,7 @@ macro_rules! check {
 
 mod coherence;
 mod failure;
+mod links;
 mod order;
 mod shapes;
 mod usm;
@@ -205,7 +206,9 @@ impl Rig {
             assert!(matches!(error, Error::HostAccessHeld { .. }), "{error}");
             return "refused".to_owned();
         }
-        let planned = self.planned(&command.accesses);
+        let place = |a: &Access| self.ledger.storages[a.storage.0].place(a.domain);
+        let placed = command.accesses.iter().map(|a| Access { place: place(a), ..*a });
+        let planned = self.planned(&placed.collect::<Vec<_>>());
         let told = self.submit(name, |ledger| ledger.run(&mut command));
         if self.ledger.timeline.failures.is_empty() {
             let steps = told.split("; ").map(|step| step.split(" after").next().unwrap_or(step));
@@ -231,6 +234,10 @@ impl Rig {
                     let boxes: Vec<Box3> = step.pages.iter().map(elements).collect();
                     let parts = self.parts(label, &boxes);
                     text.push(format!("zero {}{parts}@{on}", label.as_str()));
+                }
+                What::Switch { to } => {
+                    let what = if to == Side::Device { "unmap" } else { "map" };
+                    text.push(format!("{what} {}@{}", label.as_str(), step.at.0));
                 }
                 What::Complete | What::Lost { .. } => {}
             }
@@ -258,6 +265,11 @@ impl Rig {
                     let what = format!("zero {}{parts}@{}", label.as_str(), on.0);
                     text.push(format!("{what}{}", self.after(&after)));
                     self.names.insert(stamp, format!("zero {}@{}", label.as_str(), on.0));
+                }
+                Note::Switch { label, stamp, after, on, maps } => {
+                    let what = format!("{} {}", if maps { "map" } else { "unmap" }, label.as_str());
+                    text.push(format!("{what}@{}{}", on.0, self.after(&after)));
+                    self.names.insert(stamp, what);
                 }
                 _ => {}
             }

@@ -77,7 +77,9 @@ thread_local! {
     static ARENA: Cell<Option<Box<Arena>>> = const { Cell::new(None) };
 }
 
-/// Lends the thread's arena; another one within a kernel that is run within a kernel.
+/// Lends the thread's arena; another one within a kernel that is run within a kernel. Inlined, since
+/// `f` has the loop over groups: in a function of its own that would be compiled for any processor.
+#[inline(always)]
 pub(super) fn with_arena(f: impl FnOnce(&Arena)) {
     let arena = ARENA.try_with(Cell::take).ok().flatten().unwrap_or_default();
     f(&arena);

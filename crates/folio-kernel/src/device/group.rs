@@ -2,14 +2,17 @@
 //! group's items, one after the other; so a group needs no threads and no barriers here.
 
 use super::arena::{Arena, with_arena};
-use super::combine::{Combine, scan, tree};
+use super::combine::{Combine, tree};
 use super::launched::Launched;
 use super::param::last;
 use super::reduce::{Folding, Gives};
+use super::scan::{CHUNK, Chunk, Fours, scan};
 use super::strip::most;
 use super::{At, Block, Elements, Item, Lane, Positions, Put, Shared, Strip};
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::slice::from_raw_parts_mut;
 
 /// A loop of so many turns at most is unrolled by rustc, if their number is known: it is left to
 /// the items.
@@ -320,20 +323,12 @@ impl<T: Shared> Room<T> {
     }
 }
 
-/// Values of a group's items, in its memory.
-type Values<'v, T> = &'v mut [T];
-
 /// What the macro makes of the group's methods that need memory.
 impl<'g, const D: usize> Group<'g, D> {
     #[inline(always)]
-    fn values<T: Shared>(
-        self,
-        room: &Room<T>,
-        rows: usize,
-        of: impl Fn(GroupItem<'g, D>) -> T,
-    ) -> *mut T {
+    fn values<T: Shared>(self, room: &Room<T>, of: impl Fn(GroupItem<'g, D>) -> T) -> *mut T {
         if room.0.get().is_null() {
-            room.0.set(self.room(rows * self.len()));
+            room.0.set(self.room(self.len()));
         }
         let first = room.0.get();
         // SAFETY: room for a value of each item.
@@ -341,30 +336,40 @@ impl<'g, const D: usize> Group<'g, D> {
         first
     }
 
-    /// The inclusive scan of what items give, and as many further values.
+    /// The inclusive scan of what items give. There is room for a value before the first.
     #[inline(always)]
-    fn scanned<'v, O: Combine<T>, T: Shared>(
+    fn scanned<O: Combine<T>, T: Shared>(
         self,
         room: &Room<T>,
         of: impl Fn(GroupItem<'g, D>) -> T,
-    ) -> (Values<'v, T>, Values<'v, T>) {
-        let (first, len) = (self.values(room, 2, of), self.len());
-        let second = first.wrapping_add(len);
-        // SAFETY: room for two rows, of which the first was written above, and so is the second
-        // here: zero bytes are a value (`Shared`). A room is of one place in the source; who still
-        // has what was there before has a `Private`, which is not used while these are.
-        let (from, to) = unsafe {
-            second.write_bytes(0, len);
-            let row = |first| std::slice::from_raw_parts_mut(first, len);
-            (row(first), row(second))
+    ) -> *mut T {
+        // Two rows of whole chunks, each with one before it.
+        let len = self.len();
+        let row = len.div_ceil(CHUNK) + 1;
+        if room.0.get().is_null() {
+            room.0.set(self.room::<Chunk<T>>(2 * row).cast());
+        }
+        let first = room.0.get().wrapping_add(CHUNK);
+        let other = first.wrapping_add(row * CHUNK);
+        let mut fours = Fours::<O, T>::new();
+        // SAFETY: room for a value of each item.
+        self.items(|item| unsafe { first.add(item.number).write(fours.next(of(item))) });
+        // SAFETY: what is left of the last chunk.
+        (len..(row - 1) * CHUNK).for_each(|at| unsafe { first.add(at).write(O::NEUTRAL) });
+        // SAFETY: two rows, of which the first was written above. A room is of one place in the
+        // source; who still has what was there before has a `Private`, which is not used while
+        // these are.
+        let (fours, free) = unsafe {
+            let free = from_raw_parts_mut(other.cast::<MaybeUninit<Chunk<T>>>(), row - 1);
+            (from_raw_parts_mut(first.cast::<Chunk<T>>(), row - 1), free)
         };
-        scan::<O, T>(from, to)
+        if scan::<O, T>(fours, free) { other } else { first }
     }
 
     /// A value for each item.
     #[inline(always)]
     pub fn private<T: Shared>(self, room: &Room<T>, value: T) -> Private<'g, T> {
-        Private::new(self.values(room, 1, |_| value))
+        Private::new(self.values(room, |_| value))
     }
 
     /// The items' values as one (semantics 8.2).
@@ -374,10 +379,10 @@ impl<'g, const D: usize> Group<'g, D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> T {
-        let first = self.values(room, 1, of);
+        let first = self.values(room, of);
         // SAFETY: written above, as many. A room is of one place in the source, which has no values
         // now.
-        tree::<O, T>(unsafe { std::slice::from_raw_parts_mut(first, self.len()) })
+        tree::<O, T>(unsafe { from_raw_parts_mut(first, self.len()) })
     }
 
     /// For each item the values up to and with its own as one (semantics 8.3).
@@ -387,8 +392,7 @@ impl<'g, const D: usize> Group<'g, D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> Private<'g, T> {
-        let (values, _) = self.scanned::<O, T>(room, of);
-        Private::new(values.as_mut_ptr())
+        Private::new(self.scanned::<O, T>(room, of))
     }
 
     /// For each item the values before its own as one (semantics 8.3).
@@ -398,12 +402,10 @@ impl<'g, const D: usize> Group<'g, D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> Private<'g, T> {
-        let (values, before) = self.scanned::<O, T>(room, of);
-        if let ([first, rest @ ..], [values @ .., _]) = (&mut *before, values) {
-            *first = O::IDENTITY;
-            rest.copy_from_slice(values);
-        }
-        Private::new(before.as_mut_ptr())
+        let first = self.scanned::<O, T>(room, of).wrapping_sub(1);
+        // SAFETY: the room before the first value. So each item has what is before its own.
+        unsafe { first.write(O::IDENTITY) };
+        Private::new(first)
     }
 }
 

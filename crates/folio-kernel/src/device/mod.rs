@@ -36,6 +36,7 @@ mod owned;
 mod param;
 mod proofs;
 mod reduce;
+mod scan;
 mod shared;
 mod slot;
 mod spot;

@@ -34,6 +34,8 @@ pub struct Plan {
     unfit: bool,
     /// There is a loop.
     loops: bool,
+    /// Rustc knows how many turns the first one has.
+    fixed: bool,
     /// The next block is of the spine.
     next: bool,
     /// The loop that is walked next is a statement of the spine.
@@ -190,9 +192,10 @@ impl Walk {
             && (is_name(&repeat.pat) || names.is_empty())
             && names.iter().all(|(name, mutable)| !mutable && self.plan.sees(name).is_none());
         let taken = statement && plain && self.is_same_range(&repeat.expr);
-        match taken {
-            true => self.plan.loops = true,
-            false => self.plan.give_up(),
+        if !taken {
+            self.plan.give_up();
+        } else if !std::mem::replace(&mut self.plan.loops, true) {
+            self.plan.fixed = self.is_fixed(&repeat.expr);
         }
         taken
     }
@@ -266,6 +269,26 @@ impl Walk {
         }
     }
 
+    /// A range between numbers and constants, or such an end.
+    fn is_fixed(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Lit(_) => true,
+            Expr::Paren(inner) => self.is_fixed(&inner.expr),
+            Expr::Group(inner) => self.is_fixed(&inner.expr),
+            Expr::Cast(cast) => self.is_fixed(&cast.expr),
+            Expr::Path(path) => {
+                path.path.get_ident().is_none_or(|name| self.scopes.find(name).is_none())
+            }
+            Expr::Binary(binary) => self.is_fixed(&binary.left) && self.is_fixed(&binary.right),
+            // Of a range: `rev`, `step_by`.
+            Expr::MethodCall(call) => self.is_fixed(&call.receiver),
+            Expr::Range(range) => {
+                [&range.start, &range.end].into_iter().flatten().all(|end| self.is_fixed(end))
+            }
+            _ => false,
+        }
+    }
+
     /// An expression is the same for all items, and does nothing.
     fn is_same(&self, expr: &Expr) -> bool {
         match expr {
@@ -318,7 +341,10 @@ impl Walk {
     pub fn strips(&self) -> Option<Strips> {
         let plan = &self.plan;
         let item = plan.item.as_ref().filter(|_| plan.loops && !plan.unfit)?;
-        let [strip, lane] = ["__strip", "__lane"].map(|name| Ident::new(name, Span::mixed_site()));
+        let [strip, lane, row] =
+            ["__strip", "__lane", "__row"].map(|name| Ident::new(name, Span::mixed_site()));
+        let row = plan.phase.map(|_| row);
+        let of = row.as_ref().unwrap_or(&strip);
         let is_loop = |step: &&Step| !matches!(step, Step::Loop(..));
         let before = plan.left.iter().take_while(is_loop).filter_map(|step| match step {
             Step::Same(native) => Some(native),
@@ -330,7 +356,9 @@ impl Walk {
         })?;
         let mut strips = Strips {
             turns: quote!({ #(#before)* ::core::iter::Iterator::size_hint(&#over).0 }),
-            item: quote!(let #item = #strip.item(#lane);),
+            fixed: plan.fixed,
+            item: quote!(let #item = #of.item(#lane);),
+            row,
             strip,
             lane,
             kept: vec![],

@@ -134,6 +134,25 @@ loops! {
             }
         }
     }
+    /// In parts of so many.
+    fn scan_loop(size: usize, x: &[f32], y: &mut [f32]) {
+        for (y, x) in y.chunks_mut(size).zip(x.chunks(size)) {
+            let mut sum = 0.0;
+            for (y, x) in y.iter_mut().zip(x) {
+                sum += x;
+                *y = sum;
+            }
+        }
+    }
+    fn scan_integers_loop(size: usize, x: &[u32], y: &mut [u32]) {
+        for (y, x) in y.chunks_mut(size).zip(x.chunks(size)) {
+            let mut sum = 0u32;
+            for (y, x) in y.iter_mut().zip(x) {
+                sum = sum.wrapping_add(*x);
+                *y = sum;
+            }
+        }
+    }
     /// 256 sums beside each other, and then theirs.
     fn sum_loop(x: &[f32], sum: &mut f32) {
         let mut all = [0.0f32; 256];
@@ -287,6 +306,17 @@ pub fn displaced_unchecked(by: &[u32], x: &[f32], y: &mut [f32]) {
 /// The product of two squares of `n`, which 16 divides, tile by tile.
 pub fn tiled(n: usize, a: &[f32], b: &[f32], y: &mut [f32]) {
     y.par_chunks_mut(16 * n).zip(a.par_chunks(16 * n)).for_each(|(y, a)| tiles(a, b, y, n));
+}
+
+/// The scan of each part of so many, which divide 16,384.
+pub fn scan(size: usize, x: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).for_each(|(y, x)| scan_loop(size, x, y));
+}
+
+/// The same of integers.
+pub fn scan_integers(size: usize, x: &[u32], y: &mut [u32]) {
+    let chunks = y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK));
+    chunks.for_each(|(y, x)| scan_integers_loop(size, x, y));
 }
 
 /// The sum of all.

@@ -158,6 +158,50 @@ pub fn tiled(
     g.each(|i| y[i] = acc[i]);
 }
 
+/// The same, in tiles as large as the launch's groups.
+#[kernel]
+pub fn tiled_by_group(
+    g: Group<2>,
+    a: In<f32, 2>,
+    b: In<f32, 2>,
+    ta: Local<f32, 1024>,
+    tb: Local<f32, 1024>,
+    y: Out<f32, 2>,
+) {
+    let acc = g.private(0.0);
+    let side = g.size()[0];
+    for t in 0..a.shape()[1] / side {
+        g.each(|i| {
+            let ((r, k), (row, column)) = (i.local_pos(), i.pos());
+            ta[i] = a[(row, t * side + k)];
+            tb[i] = b[(t * side + r, column)];
+        });
+        g.each(|i| {
+            let (r, k) = i.local_pos();
+            let mut sum = acc[i];
+            for j in 0..side {
+                sum += ta[r * side + j] * tb[j * side + k];
+            }
+            acc[i] = sum;
+        });
+    }
+    g.each(|i| y[i] = acc[i]);
+}
+
+/// The scan of each group.
+#[kernel]
+pub fn scan(g: Group, x: In<f32>, y: Out<f32>) {
+    let up = g.inclusive_scan::<Add>(|i| x[i]);
+    g.each(|i| y[i] = up[i]);
+}
+
+/// The same of integers.
+#[kernel]
+pub fn scan_integers(g: Group, x: In<u32>, y: Out<u32>) {
+    let up = g.inclusive_scan::<Add>(|i| x[i]);
+    g.each(|i| y[i] = up[i]);
+}
+
 /// The sum of all.
 #[kernel]
 pub fn sum(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {

@@ -19,11 +19,11 @@ use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::{
     BinOp, Expr, ExprArray, ExprForLoop, ExprMethodCall, ExprTuple, Lit, Local, Pat, PatSlice,
-    PatTuple, RangeLimits,
+    PatTuple, RangeLimits, UnOp,
 };
 
 /// Loops with so many turns at most, which rustc unrolls, are left to the items.
-const SHORT: u64 = 16;
+const SHORT: i128 = 16;
 
 /// What is made of the body.
 #[derive(Default)]
@@ -273,6 +273,7 @@ impl Walk {
     fn is_fixed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Lit(_) => true,
+            Expr::Unary(unary) => self.is_fixed(&unary.expr),
             Expr::Paren(inner) => self.is_fixed(&inner.expr),
             Expr::Group(inner) => self.is_fixed(&inner.expr),
             Expr::Cast(cast) => self.is_fixed(&cast.expr),
@@ -293,6 +294,7 @@ impl Walk {
     fn is_same(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Lit(_) => true,
+            Expr::Unary(_) => literal(expr).is_some(),
             Expr::Paren(inner) => self.is_same(&inner.expr),
             Expr::Group(inner) => self.is_same(&inner.expr),
             Expr::Cast(cast) => self.is_same(&cast.expr),
@@ -442,6 +444,23 @@ fn bound(pattern: &Pat, into: &mut Vec<(Ident, bool)>) {
     }
 }
 
+/// A literal, perhaps with a minus.
+fn literal(expr: &Expr) -> Option<i128> {
+    match expr {
+        Expr::Paren(inner) => literal(&inner.expr),
+        Expr::Group(inner) => literal(&inner.expr),
+        Expr::Unary(unary) => match unary.op {
+            UnOp::Neg(_) => Some(-literal(&unary.expr)?),
+            _ => None,
+        },
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Int(number) => number.base10_parse::<u64>().ok().map(i128::from),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// A loop with literal ends and few turns.
 fn is_short(range: &Expr) -> bool {
     match range {
@@ -449,16 +468,10 @@ fn is_short(range: &Expr) -> bool {
         Expr::Group(inner) => is_short(&inner.expr),
         Expr::MethodCall(call) => is_short(&call.receiver),
         Expr::Range(range) => {
-            let number = |end: &Option<Box<Expr>>| match end.as_deref() {
-                Some(Expr::Lit(lit)) => match &lit.lit {
-                    Lit::Int(number) => number.base10_parse::<u64>().ok(),
-                    _ => None,
-                },
-                _ => None,
-            };
-            let more = u64::from(matches!(range.limits, RangeLimits::Closed(_)));
-            match (number(&range.start), number(&range.end)) {
-                (Some(start), Some(end)) => end.saturating_sub(start).saturating_add(more) <= SHORT,
+            let end = |end: &Option<Box<Expr>>| literal(end.as_deref()?);
+            let more = i128::from(matches!(range.limits, RangeLimits::Closed(_)));
+            match (end(&range.start), end(&range.end)) {
+                (Some(start), Some(end)) => end - start + more <= SHORT,
                 _ => false,
             }
         }

@@ -1,26 +1,17 @@
 //! Work-groups: what their uniform code and their phases are made of. A phase is a loop over the
 //! group's items, one after the other; so a group needs no threads and no barriers here.
 
-use super::arena::{Arena, with_arena};
+use super::arena::{Arena, Lent};
 use super::combine::{Combine, tree};
 use super::launched::Launched;
-use super::param::last;
+use super::param::{by_dim, last};
 use super::reduce::{Folding, Gives};
 use super::scan::{CHUNK, Chunk, Fours, scan};
-use super::strip::most;
-use super::{At, Elements, Item, Lane, Positions, Put, Shared};
+use super::{At, Elements, Item, Positions, Put, Shared};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::slice::from_raw_parts_mut;
-
-/// A loop of so many turns at most is unrolled by rustc, if their number is known: it is left to
-/// the items.
-const UNROLLED: usize = 16;
-/// So is a loop over fewer items of a row: with both unrolled, LLVM finds no vectors.
-const ROLLED: usize = 16;
-/// Rows of fewer items are no vectors.
-const LEAST: usize = 8;
 
 /// A work-group that a kernel computes. It lives as long as the group runs, and so do its items and
 /// memory. Parameters are written without its lifetime: `g: Group`, `g: Group<2>`.
@@ -28,20 +19,19 @@ const LEAST: usize = 8;
 pub struct Group<'g, const D: usize = 1> {
     index: [usize; D],
     count: [usize; D],
-    size: [usize; D],
+    pub(super) size: [usize; D],
     /// Position of its first item.
-    first: [usize; D],
+    pub(super) first: [usize; D],
     /// Live as long as the group runs. A pointer, so that zero bytes are a group: bodies that are
     /// probed are given one.
     arena: *const Arena,
     _run: PhantomData<&'g Arena>,
 }
 
-/// With ones for the dimensions that are not there; element by element, so that constants stay
-/// known.
+/// With ones for the dimensions that are not there.
 #[inline(always)]
-fn three<const D: usize>(of: [usize; D]) -> [usize; 3] {
-    std::array::from_fn(|dim| if dim + D < 3 { 1 } else { of[dim + D - 3] })
+pub(super) fn three<const D: usize>(of: [usize; D]) -> [usize; 3] {
+    by_dim(|dim| if dim + D < 3 { 1 } else { of[dim + D - 3] })
 }
 
 impl<'g, const D: usize> Group<'g, D> {
@@ -69,28 +59,6 @@ impl<'g, const D: usize> Group<'g, D> {
         self.items(body);
     }
 
-    /// The items of a phase in strips, if that is worth it: for loops of so many turns, whose number
-    /// rustc may know, and with such room for variables.
-    ///
-    /// # Safety
-    /// A lane's item is asked of its own row.
-    #[inline(always)]
-    pub unsafe fn strips(
-        self,
-        turns: usize,
-        fixed: bool,
-        variables: &[usize],
-    ) -> Option<GroupStrips<'g, D>> {
-        let most = most(variables)?;
-        let size = three(self.size);
-        let unrolled = fixed && turns <= UNROLLED && size[2] >= ROLLED;
-        if unrolled || size[2] < LEAST {
-            return None;
-        }
-        let columns = size[2].min(most);
-        Some(GroupStrips { group: self, next: [0; 3], rows: most / columns, columns })
-    }
-
     /// A phase of one item, the first.
     #[inline(always)]
     pub fn once(self, body: impl Fn()) {
@@ -106,7 +74,7 @@ impl<'g, const D: usize> Group<'g, D> {
             for y in 0..size[1] {
                 for x in 0..size[2] {
                     let local = last([z, y, x]);
-                    let at = std::array::from_fn(|dim| self.first[dim].wrapping_add(local[dim]));
+                    let at = by_dim(|dim| self.first[dim].wrapping_add(local[dim]));
                     body(GroupItem { item: Item::new(at), local, number: row.wrapping_add(x) });
                 }
                 row = row.wrapping_add(size[2]);
@@ -193,10 +161,10 @@ impl Group<'_, 3> {
 /// An item of a work-group, in a phase.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupItem<'g, const D: usize = 1> {
-    item: Item<'g, D>,
-    local: [usize; D],
+    pub(super) item: Item<'g, D>,
+    pub(super) local: [usize; D],
     /// Its number in the group, in row-major order.
-    number: usize,
+    pub(super) number: usize,
 }
 
 impl<'g, const D: usize> GroupItem<'g, D> {
@@ -237,89 +205,6 @@ impl GroupItem<'_, 1> {
     #[inline(always)]
     pub fn index(self) -> usize {
         self.item.index()
-    }
-}
-
-/// All strips of a group.
-#[derive(Debug)]
-pub struct GroupStrips<'g, const D: usize> {
-    group: Group<'g, D>,
-    /// Where the next one begins.
-    next: [usize; 3],
-    /// How many rows and columns each has at most.
-    rows: usize,
-    columns: usize,
-}
-
-impl<'g, const D: usize> Iterator for GroupStrips<'g, D> {
-    type Item = GroupStrip<'g, D>;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<GroupStrip<'g, D>> {
-        let size = three(self.group.size);
-        let first @ [z, y, x] = self.next;
-        if z >= size[0] {
-            return None;
-        }
-        let (rows, columns) = (self.rows.min(size[1] - y), self.columns.min(size[2] - x));
-        self.next = if x + columns < size[2] {
-            [z, y, x + columns]
-        } else if y + rows < size[1] {
-            [z, y + rows, 0]
-        } else {
-            [z + 1, 0, 0]
-        };
-        Some(GroupStrip { group: self.group, first, rows, columns })
-    }
-}
-
-/// Rows of a group, or neighbours in one: a loop that all items have in common runs once for it.
-/// With one row at a time, each turn of that loop would wait for the one before.
-#[derive(Clone, Copy, Debug)]
-pub struct GroupStrip<'g, const D: usize> {
-    group: Group<'g, D>,
-    first: [usize; 3],
-    rows: usize,
-    columns: usize,
-}
-
-impl<'g, const D: usize> GroupStrip<'g, D> {
-    /// Its rows.
-    #[inline(always)]
-    pub fn rows(self) -> impl Iterator<Item = GroupRow<'g, D>> {
-        (0..self.rows).map(move |row| GroupRow { strip: self, row })
-    }
-}
-
-/// Neighbours of a strip in the last dimension.
-#[derive(Clone, Copy, Debug)]
-pub struct GroupRow<'g, const D: usize> {
-    strip: GroupStrip<'g, D>,
-    row: usize,
-}
-
-impl<'g, const D: usize> GroupRow<'g, D> {
-    /// The number in the strip of its first item.
-    #[inline(always)]
-    fn first(self) -> usize {
-        self.row.wrapping_mul(self.strip.columns)
-    }
-
-    /// Its items.
-    #[inline(always)]
-    pub fn lanes(self) -> impl Iterator<Item = Lane> {
-        Lane::each(self.first(), self.strip.columns)
-    }
-
-    /// An item.
-    #[inline(always)]
-    pub fn item(self, lane: Lane) -> GroupItem<'g, D> {
-        let GroupStrip { group: Group { size, first, .. }, first: [z, y, x], .. } = self.strip;
-        let column = x.wrapping_add(lane.number().wrapping_sub(self.first()));
-        let local = last([z, y.wrapping_add(self.row), column]);
-        let at = std::array::from_fn(|dim| first[dim].wrapping_add(local[dim]));
-        let row = |row: usize, dim: usize| row.wrapping_mul(size[dim]).wrapping_add(local[dim]);
-        GroupItem { item: Item::new(at), local, number: (0..D).fold(0, row) }
     }
 }
 
@@ -468,20 +353,53 @@ impl<'g, const D: usize> Group<'g, D> {
     }
 }
 
+/// The groups of a block, one after the other. An iterator, since a closure with a body as large as
+/// a kernel's may not be inlined, and would then be compiled for any processor.
+#[derive(Debug)]
+pub struct Groups<'l, const D: usize> {
+    launch: &'l Launched,
+    places: Positions,
+    /// The next one.
+    next: [usize; 3],
+    count: [usize; D],
+    size: [usize; D],
+    arena: Lent,
+}
+
+impl<'l, const D: usize> Iterator for Groups<'l, D> {
+    type Item = Group<'l, D>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Group<'l, D>> {
+        let (Positions { min, max }, at @ [z, y, x]) = (self.places, self.next);
+        if z >= max[0] {
+            return None;
+        }
+        self.next = if x + 1 < max[2] {
+            [z, y, x + 1]
+        } else if y + 1 < max[1] {
+            [z, y + 1, min[2]]
+        } else {
+            [z + 1, min[1], min[2]]
+        };
+        // SAFETY: the groups before have ended.
+        unsafe { self.arena.reset() };
+        let Launched { offset, group, .. } = self.launch;
+        let first = last(by_dim(|dim| offset[dim] + at[dim] * group[dim]));
+        let (index, arena, _run) = (last(at), &raw const *self.arena, PhantomData);
+        Some(Group { index, count: self.count, size: self.size, first, arena, _run })
+    }
+}
+
 impl Launched {
-    /// Calls `body` for each group of a block: the loop around a group kernel's body. `own` is the
-    /// kernel's size of groups, if it has one: loops over so many items are compiled for that
-    /// number.
+    /// The groups of a block, for the loop around a group kernel's body. `own` is the kernel's size
+    /// of groups, if it has one: loops over so many items are compiled for that number.
     ///
     /// # Safety
-    /// Only what runs a launch makes groups, and each once.
+    /// Only what runs a launch makes groups, and each once. A group, and all that is made of it, is
+    /// used no more when the next one is made, or the iterator is dropped.
     #[inline(always)]
-    pub unsafe fn groups<const D: usize>(
-        &self,
-        block: &Positions,
-        own: &[usize],
-        mut body: impl FnMut(Group<'_, D>),
-    ) {
+    pub unsafe fn groups<const D: usize>(&self, block: &Positions, own: &[usize]) -> Groups<'_, D> {
         let places = self.places(block);
         let (count, size) = (last(self.grid()), last(self.group));
         let size = match <[usize; D]>::try_from(own) {
@@ -491,20 +409,8 @@ impl Launched {
             }
             Err(_) => size,
         };
-        with_arena(|arena| {
-            for z in places.min[0]..places.max[0] {
-                for y in places.min[1]..places.max[1] {
-                    for x in places.min[2]..places.max[2] {
-                        // SAFETY: the groups before have ended.
-                        unsafe { arena.reset() };
-                        let at = [z, y, x];
-                        let first = |dim| self.offset[dim] + at[dim] * self.group[dim];
-                        let first = last(std::array::from_fn(first));
-                        let (index, _run) = (last(at), PhantomData);
-                        body(Group { index, count, size, first, arena, _run });
-                    }
-                }
-            }
-        });
+        let empty = places.min.iter().zip(&places.max).any(|(first, end)| first >= end);
+        let next = if empty { places.max } else { places.min };
+        Groups { launch: self, places, next, count, size, arena: Lent::new() }
     }
 }

@@ -112,12 +112,13 @@ impl<'env> Scope<'env> {
         let mut options = crate::BufferOptions::new().label("view");
         // A user's could have data copied into a slice that is only to be read.
         options.own_tracker = true;
+        let lent_to_write = end.is_some();
         let writes = end.as_ref().is_some_and(|end| end.policy.writes_back());
         // SAFETY: the slice's elements. It is borrowed for as long as the scope lasts, whose end
         // waits until nothing uses the view.
         let view = unsafe { view_over(&self.runtime, (dims, rank), ptr, options, end)? };
         view.storage.borrowed.store(true, std::sync::atomic::Ordering::Relaxed);
-        self.runtime.core.engine.hold(view.storage.id);
+        self.runtime.core.engine.hold(view.storage.id, !lent_to_write);
         self.views.lock().push((view.storage.id, writes));
         Ok(view)
     }

@@ -191,7 +191,7 @@ impl Ledger {
             self.plan_access(a, &mut plan, with);
         }
         for a in accesses {
-            self.plan_side(a.storage, a.domain, a.mode.writes(), &mut plan);
+            self.plan_side(a.storage, a.domain, &mut plan);
         }
         for &(id, domain) in raw {
             // Memory of USM that is used raw is defined first: the engine does not see what becomes
@@ -258,9 +258,9 @@ impl Ledger {
         });
         let copies: SmallVec<[Copies; 1]> = copies.collect();
         for from in copies.iter().map(|copies| copies.from) {
-            self.plan_side(id, from, false, plan);
+            self.plan_side(id, from, plan);
         }
-        self.plan_side(id, domain, true, plan);
+        self.plan_side(id, domain, plan);
         let what = What::Bring { copies, whole: found.whole.len() };
         let mut pages = found.whole;
         pages.extend(found.parts);
@@ -268,17 +268,14 @@ impl Ledger {
     }
 
     /// Gives linked memory to the side that uses `domain`'s.
-    fn plan_side(&self, id: StorageId, domain: DomainId, writes: bool, plan: &mut Plan) {
+    fn plan_side(&self, id: StorageId, domain: DomainId, plan: &mut Plan) {
         let storage = &self.storages[id.0];
-        let (Some(link), Some(side)) = (&storage.link, storage.side(domain, writes)) else {
-            return;
-        };
+        let (Some(link), Some(to)) = (&storage.link, storage.side(domain)) else { return };
         let switched = |step: &Step| match step.what {
             What::Switch { to } if step.storage == id => Some(to),
             _ => None,
         };
-        let active = plan.steps.iter().rev().find_map(switched).unwrap_or(link.active);
-        for &to in StorageState::switches(active, side) {
+        if plan.steps.iter().rev().find_map(switched).unwrap_or(link.active) != to {
             let (on, at) = (DomainId::HOST, link.device);
             let (pages, what) = (SmallVec::new(), What::Switch { to });
             plan.steps.push(Step { storage: id, on, at, pages, what });
@@ -351,7 +348,7 @@ impl Ledger {
         }
         holes.iter().for_each(|hole| residency.zero_deps(hole, domain, &mut after));
         let what = What::Zero { spared: *spared, after };
-        self.plan_side(id, at, true, plan);
+        self.plan_side(id, at, plan);
         plan.steps.push(Step { storage: id, on: domain, at, pages: holes, what });
     }
 

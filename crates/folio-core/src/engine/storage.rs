@@ -103,6 +103,8 @@ pub(crate) struct StorageState {
     pub(crate) element_bytes: usize,
     pub(crate) residency: Residency,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
+    /// The program has lent its memory on the host only to be read.
+    pub(crate) only_read: bool,
     /// Two of them that are one memory.
     pub(crate) link: Option<Link>,
     /// Why others are not.
@@ -135,6 +137,7 @@ impl StorageState {
             element_bytes,
             residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),
+            only_read: false,
             link: None,
             apart: SmallVec::new(),
             home,

@@ -36,9 +36,12 @@ impl Engine {
         });
     }
 
-    /// The storage stays, until [`let_go`](Self::let_go).
-    pub(crate) fn hold(&self, id: StorageId) {
-        self.enter(|ledger| ledger.storages[id.0].holds += 1);
+    /// The storage, which may be lent only to be read, stays until [`let_go`](Self::let_go).
+    pub(crate) fn hold(&self, id: StorageId, only_read: bool) {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            (storage.holds, storage.only_read) = (storage.holds + 1, only_read);
+        });
     }
 
     pub(crate) fn let_go(&self, id: StorageId) {
@@ -78,7 +81,7 @@ impl Engine {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
             let mut alloc = storage.alloc(domain).copied();
-            if storage.side(domain, false).is_some() {
+            if storage.side(domain).is_some() {
                 // A program that used it by its address would have to know whose turn it is.
                 alloc = alloc.map(|alloc| Alloc { address: None, ..alloc });
             }

@@ -39,8 +39,7 @@ impl StorageState {
         if !fine {
             return None;
         }
-        if let (Some(link), Some(side)) = (&self.link, self.side(a.domain, a.mode.writes()))
-            && !StorageState::switches(link.active, side).is_empty()
+        if self.link.is_some_and(|link| self.side(a.domain).is_some_and(|side| side != link.active))
         {
             return None;
         }

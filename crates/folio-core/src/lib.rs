@@ -56,6 +56,7 @@ pub use element::DeviceType;
 pub mod fields {
     pub use crate::element::{Checked, Field, Unchecked};
 }
+pub use engine::evict::Evict;
 pub use engine::link::{Apart, Linkage, Links};
 pub use error::{Cause, Error, Failure, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
@@ -83,7 +84,7 @@ pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};
 pub use scope::{ReadView, Scope};
 pub use select::{DEVICE_VARIABLE, Selector};
-pub use usm::{Advice, Usm, UsmKind, UsmPtr, UsmRows};
+pub use usm::{Advice, Allocated, Usm, UsmKind, UsmPtr, UsmRows};
 pub use views::{
     ClosureIn, ClosureInOut, ClosureItem, ClosureOut, HostArgs, HostRead, HostWrite, KernelArgs,
 };

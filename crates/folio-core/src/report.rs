@@ -63,6 +63,10 @@ pub struct Counters {
     pub allocations: u64,
     /// Bytes of the allocations made.
     pub allocated_bytes: u64,
+    /// Copies that gave way to memory that was asked for.
+    pub evictions: u64,
+    /// Bytes of those.
+    pub evicted_bytes: u64,
     /// Operations that could not be handed over at once because they wait for the host or for
     /// a backend whose progress theirs cannot see.
     pub deferred: u64,

@@ -5,6 +5,7 @@ use crate::element::DeviceType;
 use crate::engine::Engine;
 use crate::engine::courier;
 use crate::engine::devices::{Budget, DeviceEntry};
+use crate::engine::evict::Evict;
 use crate::engine::kernels::Kernels;
 use crate::engine::ledger::{DeviceFacts, Ledger};
 use crate::engine::link::Links;
@@ -134,6 +135,7 @@ pub struct RuntimeBuilder {
     handler: Option<crate::engine::Handler>,
     tracker: Option<Arc<dyn PageTrackerFactory>>,
     links: Option<Links>,
+    evict: Option<Evict>,
     budgets: Vec<(String, u64)>,
     keep_twins: bool,
     absent: Vec<String>,
@@ -186,6 +188,13 @@ impl RuntimeBuilder {
     #[must_use]
     pub fn page_tracker(mut self, tracker: Arc<dyn PageTrackerFactory>) -> RuntimeBuilder {
         self.tracker = Some(tracker);
+        self
+    }
+
+    /// What may happen to the copies of buffers when memory is short, unless they say otherwise.
+    #[must_use]
+    pub fn evict(mut self, how: Evict) -> RuntimeBuilder {
+        self.evict = Some(how);
         self
     }
 
@@ -354,7 +363,7 @@ fn new_engine(
     host_budget: Arc<Budget>,
     absent: Vec<String>,
 ) -> Arc<Engine> {
-    let RuntimeBuilder { backends, handler, tracker, plant, links, .. } = builder;
+    let RuntimeBuilder { backends, handler, tracker, plant, links, evict, .. } = builder;
     let facts = devices.iter().map(|d| DeviceFacts {
         domain: d.domain,
         key: crate::engine::lanes::WaitKey {
@@ -391,6 +400,7 @@ fn new_engine(
         host: crate::engine::host::HostThreads::default(),
         handler,
         links: links.unwrap_or_default(),
+        evict,
         tracker,
         host_budget,
         absent,
@@ -516,7 +526,8 @@ impl Runtime {
             None => Tracker::Own(BlockTracker::new(grid.pages)),
             Some(factory) => Tracker::Foreign(Foreign::new(factory.make(grid.pages))),
         };
-        let state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
+        let mut state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
+        state.evict = options.evict.or(self.core.engine.evict);
         let core = self.core.clone();
         let id = core.engine.new_storage(state);
         let mut storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);

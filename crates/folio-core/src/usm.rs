@@ -115,6 +115,22 @@ impl From<UsmPtr> for UsmRows {
     }
 }
 
+/// One allocation of a buffer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Allocated {
+    /// Whose memory it is; `None`: the host's.
+    pub device: Option<DeviceRef>,
+    /// Its address there, where it has one.
+    pub address: Option<u64>,
+    /// Folio frees it; otherwise the program does.
+    pub owned: bool,
+    /// How many of the buffer's pages are current there.
+    pub current: usize,
+    /// How many pages the buffer has.
+    pub pages: usize,
+}
+
 impl Runtime {
     /// Allocates `len` elements on a device, at once. A kind that the device does not have is
     /// [`Error::Unsupported`].
@@ -475,6 +491,94 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             return Ok(Linkage::Linked);
         }
         Ok(engine.linkage(storage.id, domain))
+    }
+
+    /// The buffer's allocations: whose they are, and how much of the latest contents each has.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let x = rt.buffer_from(&[1, 2, 3])?;
+    /// let all = x.allocations();
+    /// assert_eq!((all.len(), all[0].current, all[0].owned), (1, 1, true));
+    /// assert!(all[0].device.is_none(), "the host's");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn allocations(&self) -> Vec<Allocated> {
+        let storage = &self.view.storage;
+        let engine = &storage.core.engine;
+        let all = engine.allocations(storage.id).into_iter();
+        all.map(|(domain, alloc, current)| {
+            let at = engine.devices.iter().position(|d| d.domain == domain);
+            let at = at.filter(|_| !domain.is_host());
+            Allocated {
+                device: at.map(|at| DeviceRef { core: storage.core.clone(), at: at as u16 }),
+                address: alloc.address,
+                owned: alloc.owner != Owner::User,
+                current,
+                pages: storage.grid.count(),
+            }
+        })
+        .collect()
+    }
+
+    /// Takes the buffer's allocation on `device` out of it, as USM. All of the buffer's contents
+    /// are brought there first. What the buffer still has elsewhere stays with it: that must be all
+    /// of the contents, or else this is [`Error::OnlyCopy`]; read it on the host before, for one.
+    ///
+    /// [`Error::InUse`] while commands or guards use the buffer. Memory that the buffer does not
+    /// own, or that is linked, is [`Error::Unsupported`].
+    pub fn take_allocation(&mut self, device: &DeviceRef) -> Result<Usm<T>> {
+        let storage = &self.view.storage;
+        let core = &storage.core;
+        if !device.core.same(core) {
+            let label = Label::from(device.name());
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
+        }
+        let engine = &core.engine;
+        let domain = engine.devices[usize::from(device.at)].domain;
+        engine.open(device.at)?;
+        let rt = Runtime { core: core.clone() };
+        let len = self.len();
+        let options = crate::BufferOptions::new().label(format!("usm on {}", device.name()));
+        let options = options.page([len.max(1)]);
+        let view = rt.storage::<T>([1, 1, len], 1, options, Some(domain))?;
+        let alloc = engine.take_allocation(storage.id, view.storage.id, domain, device.name())?;
+        let reachable = alloc.host.is_some() && domain.is_host();
+        view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
+        let pointer = UsmPtr::new(&view, &alloc, domain, len * size_of::<T>());
+        let (kind, device) = (UsmKind::Device, device.clone());
+        Ok(Usm { view, kind, device, pointer, _elements: PhantomData })
+    }
+
+    /// Gives the buffer memory on a device: `usm`, of as many elements, becomes its allocation
+    /// there. What the USM holds does not count. So a buffer can have memory of the program's
+    /// choice on several devices.
+    ///
+    /// [`Error::InUse`] while commands use the USM, or if the buffer has memory there already;
+    /// [`Error::Mismatch`] for another size. The error returns the USM.
+    pub fn give_allocation(&mut self, usm: Usm<T>) -> Result<(), (Error, Usm<T>)> {
+        let storage = &self.view.storage;
+        let refused = if !usm.view.storage.core.same(&storage.core) {
+            let label = usm.view.storage.label.clone();
+            Some(Error::WrongRuntime { what: "USM", label, by: None })
+        } else if usm.len() != self.len() {
+            Some(Error::Mismatch {
+                what: "allocation for buffer",
+                label: storage.label.clone(),
+                source_extent: vec![usm.len()],
+                target: self.shape().to_vec(),
+            })
+        } else {
+            let engine = &storage.core.engine;
+            let domain = engine.devices[usize::from(usm.device.at)].domain;
+            engine.give_allocation(usm.view.storage.id, storage.id, domain).err()
+        };
+        match refused {
+            Some(error) => Err((error, usm)),
+            None => Ok(()),
+        }
     }
 
     /// Says that something outside of Folio's sight has written a part of the buffer on `device`.

@@ -151,6 +151,7 @@ impl Blame<'_> {
             Site::Fill => ("zero fill", "fill"),
             Site::Launch => ("", "kernel"),
             Site::Hint => ("", "hint"),
+            Site::Switch => return matches!(what, "map" | "unmap"),
             _ => return false,
         };
         let own = |action: &Action| match action {

@@ -35,9 +35,17 @@ pub(crate) struct Block {
     /// In shared virtual memory.
     pub(crate) address: Option<u64>,
     /// Where linked memory is mapped for the host.
-    pub(crate) mapped: Option<HostPtr>,
+    pub(crate) mapped: Option<Mapped>,
     /// Of linked memory that nobody else has. It goes after the buffer.
     _pages: Option<Pages>,
+}
+
+/// Where linked memory is for the host.
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    pub(crate) at: HostPtr,
+    /// It is mapped there, as far as the driver was told.
+    pub(crate) now: AtomicBool,
 }
 
 /// What a kernel's argument that is a pointer leads to.
@@ -327,7 +335,8 @@ impl Memory {
             None => self.fresh(core, req)?,
         };
         let host = block.svm.as_ref().filter(|_| req.kind != AllocKind::Device);
-        let (address, host, mapped) = (block.address, host.and(block.address), block.mapped);
+        let mapped = block.mapped.as_ref().map(|mapped| mapped.at);
+        let (address, host) = (block.address, host.and(block.address));
         let mut state = self.lock();
         state.last += 1;
         let handle = state.last;
@@ -407,7 +416,8 @@ impl Memory {
             if is_short(&error) { self.too_much(core, req) } else { error }
         })?;
         let (device, kind, size) = (core.index, req.kind, req.size);
-        let (svm, address, mapped, _pages) = (None, None, Some(at), pages);
+        let mapped = Some(Mapped { at, now: AtomicBool::new(false) });
+        let (svm, address, _pages) = (None, None, pages);
         Ok(Block { buffer, svm, device, kind, size, charged, address, mapped, _pages })
     }
 
@@ -441,6 +451,7 @@ impl Memory {
 
     pub(crate) fn free(&self, core: &Core, handle: u64) {
         let Some(block) = self.lock().blocks.remove(&handle) else { return };
+        block.unmap(core);
         let charged = block.charged;
         // What somebody still has is for the driver to free.
         let region = Arc::into_inner(block).and_then(Block::into_region);
@@ -517,6 +528,21 @@ fn over(core: &Core, req: &AllocReq<'_>, memory: RawMemory) -> Result<Block, Hal
 }
 
 impl Block {
+    /// Unmaps what is still mapped: PoCL keeps some memory for a mapping whose buffer is released.
+    fn unmap(&self, core: &Core) {
+        let Some(mapped) = self.mapped.as_ref().filter(|m| m.now.load(Ordering::Relaxed)) else {
+            return;
+        };
+        let Ok(queue) = Queue::new(&core.shared.context, core.id.0, false) else { return };
+        let (buffer, at, none) = (self.buffer.0, mapped.at.0.cast::<c_void>(), null_mut());
+        // SAFETY: a live buffer that is mapped there, and that nothing uses any more (`free`).
+        let unmapped =
+            unsafe { run!(clEnqueueUnmapMemObject(queue.0, buffer, at, 0, null(), none)) };
+        if unmapped.is_ok() {
+            let _ = queue.finish();
+        }
+    }
+
     fn new(
         core: &Core,
         req: &AllocReq<'_>,

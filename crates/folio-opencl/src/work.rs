@@ -17,6 +17,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What commands use until they have ended: memory of the host, and what it shares with the device.
 pub(crate) type Kept = Vec<Box<dyn Send>>;
@@ -411,7 +412,8 @@ impl<'q> Commands<'q> {
             return Err(HalError::unsupported("to map a part of memory"));
         };
         let unlinked = || HalError::unsupported("to map memory that is not linked");
-        let HostPtr(host) = block.mapped.ok_or_else(unlinked)?;
+        let mapped = block.mapped.as_ref().ok_or_else(unlinked)?;
+        let HostPtr(host) = mapped.at;
         let (queue, buffer, bytes) = (self.queue.0, block.buffer.0, block.size as usize);
         let flags = match to {
             Side::HostReads => CL_MAP_READ,
@@ -420,16 +422,18 @@ impl<'q> Commands<'q> {
             _ => {
                 let at = host.cast::<c_void>();
                 // SAFETY: a live buffer, which is mapped there (the HAL's contract).
-                return self.command(|event| unsafe {
+                self.command(|event| unsafe {
                     run!(clEnqueueUnmapMemObject(queue, buffer, at, 0, null(), event))
-                });
+                })?;
+                mapped.now.store(false, Ordering::Relaxed);
+                return Ok(());
             }
         };
         let at = Cell::new(null_mut());
         self.command(|event| {
             let mut status = 0;
             // SAFETY: all of a live buffer, which is not mapped (the HAL's contract).
-            let mapped = unsafe {
+            let place = unsafe {
                 call!(clEnqueueMapBuffer(
                     queue,
                     buffer,
@@ -443,9 +447,10 @@ impl<'q> Commands<'q> {
                     &raw mut status
                 ))
             }?;
-            at.set(mapped);
+            at.set(place);
             check("clEnqueueMapBuffer", status)
         })?;
+        mapped.now.store(true, Ordering::Relaxed);
         // OpenCL promises that it is.
         if at.get() == host.cast::<c_void>() {
             Ok(())

@@ -18,6 +18,7 @@ mod lifetime;
 mod links;
 mod order;
 mod policies;
+mod pressure;
 mod refused;
 mod rig;
 mod scopes;
@@ -65,6 +66,7 @@ const TESTS: &[&[Test]] = &[
     scopes::TESTS,
     policies::TESTS,
     links::TESTS,
+    pressure::TESTS,
     trackers::TESTS,
     usm::TESTS,
 ];

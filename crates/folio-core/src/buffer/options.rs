@@ -1,5 +1,6 @@
 //! How a buffer is made.
 
+use crate::Evict;
 use crate::error::Label;
 use crate::pages::PageTrackerFactory;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ pub struct BufferOptions {
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
     /// The drop waits.
     pub(crate) sync: bool,
+    pub(crate) evict: Option<Evict>,
     /// No tracker of a user's, whatever the runtime has.
     pub(crate) own_tracker: bool,
 }
@@ -37,6 +39,15 @@ impl BufferOptions {
     #[must_use]
     pub fn page(mut self, page: impl AsRef<[usize]>) -> BufferOptions {
         self.page = Some(page.as_ref().to_vec());
+        self
+    }
+
+    /// The buffer's copies may be freed when memory is short; they are made again when they are
+    /// needed. Without this, and without [`RuntimeBuilder::evict`](crate::RuntimeBuilder::evict),
+    /// memory stays until the buffer is dropped.
+    #[must_use]
+    pub fn evict(mut self, how: Evict) -> BufferOptions {
+        self.evict = Some(how);
         self
     }
 

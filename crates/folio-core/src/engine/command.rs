@@ -183,7 +183,10 @@ impl Ledger {
             if storage.life != Life::Open {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
-            if storage.held(&access.pages, access.mode.writes()) {
+            // A guard has mapped all of linked memory.
+            let maps = storage.link.is_some_and(|link| link.device == access.domain)
+                && !storage.guards.is_empty();
+            if maps || storage.held(&access.pages, access.mode.writes()) {
                 let (buffer, by) = (storage.label.clone(), Some(command.used(at)));
                 return Err(Error::HostAccessHeld { buffer, by });
             }

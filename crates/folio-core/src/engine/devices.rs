@@ -166,6 +166,16 @@ impl Engine {
 
     /// Allocates all of `missing`, or nothing.
     pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
+        self.allocate_for(missing, &[])
+    }
+
+    /// As [`allocate`](Self::allocate), for a command that uses `keep`: memory of others may have
+    /// to go.
+    pub(crate) fn allocate_for(
+        &self,
+        missing: &[(StorageId, DomainId)],
+        keep: &[StorageId],
+    ) -> Result<(), Error> {
         // Here, where no lock is held.
         for (_, domain) in missing.iter().filter(|(_, domain)| !domain.is_host()) {
             self.open(self.first_on(*domain))?;
@@ -174,6 +184,14 @@ impl Engine {
         if matches!(result, Err(Error::OutOfMemory { .. })) {
             self.reclaim();
             result = self.try_allocate(missing);
+        }
+        if matches!(result, Err(Error::OutOfMemory { .. })) {
+            let domains: SmallVec<[DomainId; 4]> = missing.iter().map(|(_, at)| *at).collect();
+            let needed = missing.iter().map(|(id, _)| *id).chain(keep.iter().copied());
+            let keep: SmallVec<[StorageId; 4]> = needed.collect();
+            while matches!(result, Err(Error::OutOfMemory { .. })) && self.evict(&domains, &keep) {
+                result = self.try_allocate(missing);
+            }
         }
         self.noting_loss(result)
     }
@@ -200,11 +218,18 @@ impl Engine {
                 }
                 (storage.bytes(), storage.label.clone())
             };
-            if !domain.is_host()
-                && let Some((alloc, prospect)) = self.allocate_linked(id, domain)
-            {
-                made.push((id, Garbage { alloc, bytes, domain }, Some(prospect)));
-                continue;
+            if !domain.is_host() {
+                match self.allocate_linked(id, domain) {
+                    Ok(Some((alloc, prospect))) => {
+                        made.push((id, Garbage { alloc, bytes, domain }, Some(prospect)));
+                        continue;
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        result = Err(error);
+                        break;
+                    }
+                }
             }
             match self.allocate_one(domain, bytes, "buffer", &label) {
                 Ok(alloc) => made.push((id, Garbage { alloc, bytes, domain }, None)),

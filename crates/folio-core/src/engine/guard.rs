@@ -86,7 +86,7 @@ impl Engine {
     ) -> Result<Taken, Error> {
         let traced = super::trace::listening();
         let mut found = None;
-        let mut ledger = self.reserve(self.lock(), |ledger| {
+        let mut ledger = self.reserve(self.lock(), &[storage], |ledger| {
             if ledger.shutdown {
                 return Err(Error::ShutDown);
             }

@@ -141,6 +141,8 @@ pub(crate) struct Ledger {
     /// Failures that no call has returned yet.
     pub(crate) untold: Untold,
     pub(crate) next_guard: u64,
+    /// Operations so far, but for those that went straight.
+    pub(crate) submissions: u64,
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
     pub(crate) outbox: Outbox,
@@ -180,6 +182,7 @@ impl Ledger {
             timed: VecDeque::new(),
             untold: Untold::default(),
             next_guard: 0,
+            submissions: 0,
             counters: Counters::default(),
             outbox: Outbox::default(),
             host_budget: Arc::new(Budget::new(u64::MAX)),
@@ -216,8 +219,11 @@ impl Ledger {
     }
 
     pub(crate) fn retain(&mut self, storages: &[StorageId]) {
+        self.submissions += 1;
         for id in storages {
-            self.storages[id.0].in_use += 1;
+            let storage = &mut self.storages[id.0];
+            storage.in_use += 1;
+            storage.used = self.submissions;
         }
     }
 

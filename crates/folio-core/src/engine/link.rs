@@ -8,6 +8,7 @@
 use super::Engine;
 use super::ledger::Ledger;
 use super::storage::{Owner, StorageId, StorageState};
+use crate::error::Error;
 use crate::hal::{AllocKind, AllocReq, HostPtr, MemBase, RawMemory, Side};
 use crate::order::hazards::Outcome;
 use crate::pages::DomainId;
@@ -229,13 +230,13 @@ impl Ledger {
 }
 
 impl Engine {
-    /// Asks for memory on a device that is one with the host's; `None` where that is not to be, and
+    /// Asks for memory on a device that is one with the host's; nothing where that is not to be, and
     /// then the storage knows why. The memory is to be given to [`commit_link`](Self::commit_link).
     pub(super) fn allocate_linked(
         &self,
         id: StorageId,
         domain: DomainId,
-    ) -> Option<(super::storage::Alloc, Prospect)> {
+    ) -> Result<Option<(super::storage::Alloc, Prospect)>, Error> {
         let at = self.first_on(domain);
         let caps = &self.devices[usize::from(at)].info.caps;
         let (prospect, bytes, label) = {
@@ -246,10 +247,10 @@ impl Engine {
             match decide(&facts) {
                 Ok(()) if !known => {}
                 // It was tried, and has failed.
-                Ok(()) => return None,
+                Ok(()) => return Ok(None),
                 Err(why) => {
                     storage.stay_apart(domain, why);
-                    return None;
+                    return Ok(None);
                 }
             }
             let host = storage.alloc(DomainId::HOST).and_then(|alloc| alloc.host);
@@ -266,16 +267,17 @@ impl Engine {
             label: label.as_str(),
         };
         match self.device_alloc(at, request, "buffer", &label) {
-            Ok(alloc) if alloc.host.is_some() => Some((alloc, prospect)),
+            Ok(alloc) if alloc.host.is_some() => Ok(Some((alloc, prospect))),
             Ok(alloc) => {
                 self.free(super::storage::Garbage { alloc, bytes, domain });
                 self.stay_apart(id, domain, Apart::Refused);
-                None
+                Ok(None)
             }
-            Err(_) => {
+            Err(Error::Unsupported { .. }) => {
                 self.stay_apart(id, domain, Apart::Refused);
-                None
+                Ok(None)
             }
+            Err(error) => Err(error),
         }
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod command;
 pub(crate) mod copies;
 pub(crate) mod courier;
 pub(crate) mod devices;
+pub(crate) mod evict;
 pub(crate) mod failures;
 pub(crate) mod foreign;
 mod fragments;
@@ -94,6 +95,8 @@ pub(crate) struct Engine {
     pub(crate) handler: Option<Handler>,
     /// A user's page trackers, for all buffers that do not choose.
     pub(crate) links: Links,
+    /// For buffers that do not say.
+    pub(crate) evict: Option<evict::Evict>,
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
     pub(crate) host_budget: Arc<devices::Budget>,
     /// Why backends have no devices, or fewer.
@@ -242,10 +245,12 @@ impl Engine {
     }
 
     /// Allocates until `missing` names nothing. It checks what the caller is about to do, each time
-    /// anew, since the ledger is unlocked while memory is made.
+    /// anew, since the ledger is unlocked while memory is made. Where memory is short, what `keep`
+    /// names does not give way.
     pub(crate) fn reserve<'a>(
         &'a self,
         mut ledger: MutexGuard<'a, Ledger>,
+        keep: &[StorageId],
         mut missing: impl FnMut(&Ledger) -> Result<Missing, Error>,
     ) -> Result<MutexGuard<'a, Ledger>, Error> {
         loop {
@@ -254,7 +259,7 @@ impl Engine {
                 return Ok(ledger);
             }
             drop(ledger);
-            self.allocate(&missing)?;
+            self.allocate_for(&missing, keep)?;
             ledger = self.lock();
         }
     }
@@ -269,7 +274,9 @@ impl Engine {
         command: &mut Command,
     ) -> Result<Stamp, Error> {
         let traced = ledger.traced;
-        let ledger = self.reserve(ledger, |ledger| {
+        let keep: SmallVec<[StorageId; 4]> =
+            command.accesses.iter().map(|access| access.storage).collect();
+        let ledger = self.reserve(ledger, &keep, |ledger| {
             ledger.check(command)?;
             Ok(ledger.missing(&command.accesses))
         });

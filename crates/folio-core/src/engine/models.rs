@@ -202,6 +202,7 @@ impl Rig {
                 told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             })),
             links: Default::default(),
+            evict: None,
             tracker: None,
             host_budget: Arc::new(Budget::new(u64::MAX)),
             absent: Vec::new(),

@@ -152,6 +152,15 @@ impl Residency {
         self.defined.update(&all, &mut |_, set: DomainSet| set.without(domain));
     }
 
+    /// How many pages are current on a domain as a whole.
+    pub(crate) fn current_pages(&self, domain: DomainId) -> usize {
+        let mut count = 0;
+        self.tracker.visit(&self.grid.all(), &mut |run, set| {
+            count += if set.contains(domain) { run.volume() } else { 0 };
+        });
+        count
+    }
+
     /// Bytes of an access that are elsewhere: those that are to be copied, and those that are
     /// written.
     pub(crate) fn elsewhere(&self, a: &Access, element_bytes: usize) -> [u64; 2] {

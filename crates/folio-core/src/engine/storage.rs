@@ -1,5 +1,6 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
+use super::evict::Evict;
 use super::link::{Apart, Link};
 use super::residency::Residency;
 use super::tracker::Tracker;
@@ -103,6 +104,12 @@ pub(crate) struct StorageState {
     pub(crate) element_bytes: usize,
     pub(crate) residency: Residency,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
+    /// Its copies may go when memory is short.
+    pub(crate) evict: Option<Evict>,
+    /// When it was used last, in submissions; kept for those that may go.
+    pub(crate) used: u64,
+    /// The program has an address of its memory.
+    pub(crate) pointed: bool,
     /// The program has lent its memory on the host only to be read.
     pub(crate) only_read: bool,
     /// Two of them that are one memory.
@@ -137,6 +144,9 @@ impl StorageState {
             element_bytes,
             residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),
+            evict: None,
+            used: 0,
+            pointed: false,
             only_read: false,
             link: None,
             apart: SmallVec::new(),

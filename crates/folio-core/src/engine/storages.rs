@@ -7,11 +7,12 @@ use super::apply::For;
 use super::failures::EpochPin;
 use super::ledger::{Ledger, NewOp};
 use super::link::Linkage;
-use super::storage::{Alloc, Life, StorageId, StorageState};
+use super::storage::{Alloc, Life, Owner, StorageId, StorageState};
+use super::wait::Waited;
 use crate::error::Error;
 use crate::geom::Box3;
 use crate::hal::{HalError, HalErrorKind};
-use crate::order::hazards::{Deps, tidy};
+use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
@@ -76,16 +77,124 @@ impl Engine {
         domain: DomainId,
     ) -> Result<Option<(Alloc, usize)>, Error> {
         self.enter(|ledger| {
-            let storage = &ledger.storages[id.0];
+            let storage = &mut ledger.storages[id.0];
             if storage.life != Life::Open {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
+            storage.pointed |= storage.alloc(domain).is_some();
             let mut alloc = storage.alloc(domain).copied();
             if storage.side(domain).is_some() {
                 // A program that used it by its address would have to know whose turn it is.
                 alloc = alloc.map(|alloc| Alloc { address: None, ..alloc });
             }
             Ok(alloc.map(|alloc| (alloc, storage.bytes())))
+        })
+    }
+
+    /// Its allocations, with the number of pages that are current there.
+    pub(crate) fn allocations(&self, id: StorageId) -> Vec<(DomainId, Alloc, usize)> {
+        self.enter(|ledger| {
+            ledger.poll_all();
+            let all = ledger.storages[id.0].residency.grid.all();
+            ledger.heal(id, &all);
+            let storage = &ledger.storages[id.0];
+            let current = |domain| storage.residency.current_pages(storage.place(domain));
+            storage.allocs().map(|(domain, alloc)| (domain, *alloc, current(domain))).collect()
+        })
+    }
+
+    /// Moves the allocation of `from` on a domain to `to`, a new storage of that domain only, with
+    /// all contents.
+    pub(crate) fn take_allocation(
+        &self,
+        from: StorageId,
+        to: StorageId,
+        domain: DomainId,
+        device: &str,
+    ) -> Result<Alloc, Error> {
+        // The contents come to it first.
+        let mut ledger = self.reserve(self.lock(), &[from], |ledger| {
+            let storage = &ledger.storages[from.0];
+            let access = whole(from, storage, Mode::Read, domain);
+            let label = storage.label.clone();
+            match storage.alloc(domain) {
+                _ if storage.life != Life::Open => Err(Error::ScopeEnded { label }),
+                _ if !storage.guards.is_empty() => Err(Error::InUse { buffer: label }),
+                Some(alloc) if alloc.owner == Owner::User || storage.side(domain).is_some() => {
+                    let what = format!("taking memory of buffer {label} that is not its own");
+                    Err(Error::Unsupported { device: device.to_owned(), what })
+                }
+                _ => Ok(ledger.missing(&[access])),
+            }
+        })?;
+        let storage = &ledger.storages[from.0];
+        let label = storage.label.clone();
+        let access = whole(from, storage, Mode::Read, domain);
+        let mut deps = Deps::new();
+        let who = For { queue: None, label: &label, lane: None };
+        ledger.prepare(&[access], &[], who, &mut deps);
+        tidy(&mut deps);
+        let stamp = ledger.meet(deps);
+        let outbox = std::mem::take(&mut ledger.outbox);
+        drop(ledger);
+        self.deliver(outbox);
+        if let Waited::Failed(failure) = self.wait(stamp, None)? {
+            return Err(Error::failed(failure));
+        }
+        self.enter(|ledger| {
+            ledger.poll_all();
+            let lost = ledger.topology.lost;
+            let storage = &mut ledger.storages[from.0];
+            let buffer = storage.label.clone();
+            let Some(alloc) = storage.alloc(domain).copied() else {
+                return Err(Error::InUse { buffer });
+            };
+            let idle = storage.in_use == 0 && storage.guards.is_empty();
+            if !idle || storage.side(domain).is_some() {
+                return Err(Error::InUse { buffer });
+            }
+            if storage.residency.rests_on(domain, lost) {
+                return Err(Error::OnlyCopy { buffer });
+            }
+            storage.residency.leave(domain);
+            storage.remove_alloc(domain);
+            let alloc = Alloc { clean: true, ..alloc };
+            ledger.adopt(to, domain, alloc);
+            Ok(alloc)
+        })
+    }
+
+    /// Moves the allocation of `from`, which is USM of this domain, to `to`.
+    pub(crate) fn give_allocation(
+        &self,
+        from: StorageId,
+        to: StorageId,
+        domain: DomainId,
+    ) -> Result<(), Error> {
+        self.enter(|ledger| {
+            ledger.poll_all();
+            let timeline = &ledger.timeline;
+            let usm = &mut ledger.storages[from.0];
+            usm.raw.retain(|stamp| timeline.outcome(*stamp) == Outcome::Pending);
+            let idle = usm.in_use == 0 && usm.guards.is_empty() && usm.raw.is_empty();
+            let Some(alloc) = usm.alloc(domain).copied().filter(|_| idle) else {
+                return Err(Error::InUse { buffer: usm.label.clone() });
+            };
+            let buffer = &ledger.storages[to.0];
+            if buffer.life != Life::Open {
+                return Err(Error::ScopeEnded { label: buffer.label.clone() });
+            }
+            if buffer.alloc(domain).is_some() || buffer.side(domain).is_some() {
+                return Err(Error::InUse { buffer: buffer.label.clone() });
+            }
+            ledger.storages[from.0].remove_alloc(domain);
+            let buffer = &mut ledger.storages[to.0];
+            buffer.set_alloc(domain, alloc);
+            // The program may have its address.
+            buffer.pointed = true;
+            // It holds values of the program.
+            buffer.residency.holds(domain);
+            Ok(())
         })
     }
 
@@ -213,9 +322,20 @@ impl Engine {
     }
 }
 
+/// An access to all of a storage.
+fn whole(id: StorageId, storage: &StorageState, mode: Mode, domain: DomainId) -> Access {
+    let grid = storage.residency.grid;
+    let access = Access::new((id, &grid), Box3::whole(grid.dims), mode, domain);
+    Access { place: storage.place(domain), ..access }
+}
+
 impl Ledger {
     /// Brings what is current to the host, and says what must be done for that.
-    fn write_back(&mut self, id: StorageId, queue: Option<u32>) -> (Option<Access>, Deps) {
+    pub(super) fn write_back(
+        &mut self,
+        id: StorageId,
+        queue: Option<u32>,
+    ) -> (Option<Access>, Deps) {
         let storage = &self.storages[id.0];
         let (grid, label) = (storage.residency.grid, storage.label.clone());
         let elements = Box3::whole(grid.dims);

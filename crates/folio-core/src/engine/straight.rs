@@ -129,6 +129,10 @@ impl Ledger {
             storages.push(a.storage);
             let storage = &mut self.storages[a.storage.0];
             storage.in_use += 1;
+            if storage.evict.is_some() {
+                self.submissions += 1;
+                storage.used = self.submissions;
+            }
             let writes = a.mode.writes().then_some(storage.place(a.domain));
             storage.residency.mark_settled(stamp, writes, known);
         }

@@ -97,7 +97,9 @@ pub fn program(seed: u64, menu: Menu) -> Program {
     let Maker { mut rng, mut config, buffers, steps, .. } = made;
     let given = |what: &What| matches!(what, What::Release { .. } | What::Assume { .. });
     let named = steps.iter().any(|step| given(&step.what));
-    config.links = config.budget.is_none() && !named && rng.chance(30);
+    // A guard maps all of linked memory, and not only its pages.
+    let held = threads > 1 || steps.iter().any(|step| matches!(step.what, What::Hold { .. }));
+    config.links = config.budget.is_none() && !named && !held && rng.chance(50);
     Program { seed, config, buffers, steps }
 }
 

@@ -364,7 +364,9 @@ impl<'a> Oracle<'a> {
                 let gone =
                     ["buffer ", "usm on ", "view"].iter().any(|what| label.starts_with(what));
                 let lost = self.leeway == Leeway::Loss && (label.is_empty() || gone);
-                let by_itself = (planned && *label == own) || fault || lost;
+                // A switch fails all that it was made for, and all that comes after it meanwhile.
+                let switched = self.leeway == Leeway::Fault && self.program.config.links;
+                let by_itself = (planned && *label == own) || fault || lost || switched;
                 if !must.contains(label) && !may.contains(label) && !by_itself {
                     return Err(format!("failed because of {label}, not of {must:?} {may:?}"));
                 }

@@ -209,3 +209,88 @@ pub(super) fn memory_of_two_owners_in_one_command(rig: &Rig) -> Outcome {
     drop((x, y, own));
     Ok(())
 }
+
+/// POL-06: each allocation, whose it is, and what is current there.
+pub(super) fn allocations_are_listed(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let mut x = rig.rt.buffer_from_with(vec![1; 8], 8, BufferOptions::new().page([2]))?;
+    ensure_eq!(x.allocations().len(), 1);
+    set(&q, &mut x, 2, 2, 9)?.wait()?;
+    let all = x.allocations();
+    ensure_eq!(all.len(), 2);
+    let (host, device) = (&all[0], &all[1]);
+    ensure_eq!((host.device.is_none(), host.owned, host.current, host.pages), (true, true, 3, 4));
+    let named = device.device.as_ref().map(|device| device.name().to_owned());
+    ensure_eq!((named.as_deref(), device.current), (Some(q.device().name()), 1));
+    let mut data = vec![1; 8];
+    rig.rt.scope(|scope| -> Outcome {
+        let view = scope.view_mut(&mut data)?;
+        ensure!(!view.allocations()[0].owned, "the program's");
+        Ok(())
+    })?
+}
+
+/// POL-06, BUF-02: as USM, at the same place; the buffer goes on without it.
+pub(super) fn an_allocation_is_taken_out(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let mut x = rig.rt.buffer_from(&[1; 8])?;
+    add(&q, &mut x, 1)?;
+    q.wait()?;
+    refused!(x.take_allocation(&q.device()), Error::OnlyCopy { .. });
+    ensure_eq!(x.to_vec()?, [2; 8]);
+    let address = x.allocations()[1].address;
+    let usm = x.take_allocation(&q.device())?;
+    ensure_eq!((usm.len(), usm.pointer().address()), (8, address));
+    ensure_eq!(x.allocations().len(), 1);
+    add(&q, &mut x, 1)?;
+    ensure_eq!(x.to_vec()?, [3; 8]);
+    // What was brought there last is what the USM holds; and it is a buffer again.
+    ensure_eq!(usm.into_buffer().to_vec()?, [2; 8]);
+    // Contents that are not there come first.
+    let mut y = rig.rt.buffer_from(&[5; 8])?;
+    ensure_eq!(y.take_allocation(&q.device())?.into_buffer().to_vec()?, [5; 8]);
+    ensure_eq!(y.to_vec()?, [5; 8]);
+    Ok(())
+}
+
+/// POL-06, BUF-03: memory of the program's choice becomes a buffer's.
+pub(super) fn an_allocation_is_given(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let usm = |n| rig.rt.usm::<i32>(&q.device(), UsmKind::Device, n);
+    let mut x = rig.rt.buffer_from(&[1; 8])?;
+    let short = x.give_allocation(usm(7)?);
+    ensure!(matches!(&short, Err((Error::Mismatch { .. }, usm)) if usm.len() == 7), "{short:?}");
+    let mine = usm(8)?;
+    let address = mine.pointer().address();
+    x.give_allocation(mine).map_err(|(error, _)| error)?;
+    let before = rig.rt.counters().allocations;
+    add(&q, &mut x, 1)?;
+    ensure_eq!(x.to_vec()?, [2; 8]);
+    ensure_eq!(rig.rt.counters().allocations, before, "it has the memory");
+    let all = x.allocations();
+    ensure!(all.iter().any(|a| a.address == address && a.owned), "{all:?}");
+    let again = x.give_allocation(usm(8)?);
+    ensure!(matches!(again, Err((Error::InUse { .. }, _))), "{again:?}");
+    // One under way is not given.
+    let mut busy = usm(8)?;
+    let gate = Gate::new();
+    let door = gate.door();
+    let held = q.submit(|cg| {
+        cg.host_task((), move |()| door.pass());
+        Ok(())
+    })?;
+    q.submit(|cg| {
+        cg.after(&held).copy_from_slice(&[3; 8], &mut busy);
+        Ok(())
+    })?;
+    let mut y = rig.rt.buffer::<i32>(8)?;
+    let Err((error, busy)) = y.give_allocation(busy) else {
+        return Err(Stop::Failed("memory in use was given".into()));
+    };
+    refused!(Err::<(), _>(error), Error::InUse { .. });
+    gate.open();
+    q.wait()?;
+    y.give_allocation(busy).map_err(|(error, _)| error)?;
+    ensure_eq!(y.to_vec()?, [0; 8], "what it holds does not count");
+    Ok(())
+}

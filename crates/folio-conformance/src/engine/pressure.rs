@@ -1,0 +1,172 @@
+//! Memory pressure: copies that may go make room for memory that is asked for.
+
+use super::rig::*;
+use super::tests;
+use folio_core::{Buffer, BufferOptions, Error, Evict, Queue, Runtime};
+
+tests![
+    a_working_set_larger_than_the_budget,
+    the_least_recently_used_copy_goes,
+    priorities_come_before_use,
+    dirty_copies_are_written_to_the_host,
+    what_may_not_go_stays,
+    a_command_keeps_what_it_needs,
+    copies_in_use_are_waited_for,
+];
+
+/// Elements of a buffer, and its bytes.
+const N: usize = 1024;
+const BYTES: u64 = 4 * N as u64;
+
+/// A runtime with room for so many buffers on its first device with memory of its own.
+fn narrow(rig: &Rig, room: u64) -> Result<(Runtime, Queue), Stop> {
+    let name = rig.separate(1)?.remove(0).device().name().to_owned();
+    let rt = rig.builder().budget(&name, room * BYTES).build()?;
+    let q = rt.queue_on(name.as_str())?;
+    Ok((rt, q))
+}
+
+fn buffer(rt: &Runtime, value: i32, how: Option<Evict>) -> Result<Buffer<i32>, Stop> {
+    let options = BufferOptions::new().label(format!("x{value}"));
+    let options = how.into_iter().fold(options, |options, how| options.evict(how));
+    Ok(rt.buffer_from_with(vec![value; N], N, options)?)
+}
+
+/// Has a device read a buffer.
+fn read(q: &Queue, x: &Buffer<i32>) -> Result<(), Stop> {
+    q.submit(|cg| {
+        cg.prefetch(x);
+        Ok(())
+    })?
+    .wait()?;
+    Ok(())
+}
+
+/// Whether a read of it moves nothing.
+fn is_there(q: &Queue, x: &Buffer<i32>) -> Result<bool, Stop> {
+    let before = x.counters().host_to_device.operations;
+    read(q, x)?;
+    Ok(x.counters().host_to_device.operations == before)
+}
+
+/// MEM-01: four times as many buffers as there is room for are computed with in turn.
+fn a_working_set_larger_than_the_budget(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 4)?;
+    let inputs: Result<Vec<_>, Stop> =
+        (0..16).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
+    let inputs = inputs?;
+    let mut sum = rt.buffer::<i32>(N)?;
+    for _ in 0..2 {
+        for x in &inputs {
+            q.run(N, adds_up(x, &mut sum))?;
+        }
+    }
+    let expected =
+        (0..2).flat_map(|_| 0..16).fold(0i32, |sum, x| sum.wrapping_mul(3).wrapping_add(x));
+    ensure_eq!(sum.to_vec()?, vec![expected; N]);
+    let all = rt.counters();
+    ensure!(all.evictions >= 24 && all.evicted_bytes == all.evictions * BYTES, "{all:?}");
+    ensure_eq!(all.device_to_host.operations, 1, "only the result comes back");
+    Ok(())
+}
+
+/// MEM-01
+fn the_least_recently_used_copy_goes(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 3)?;
+    let x: Result<Vec<_>, Stop> = (0..4).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
+    let x = x?;
+    for at in [0, 1, 2, 0, 3] {
+        read(&q, &x[at])?;
+    }
+    let there: Result<Vec<bool>, Stop> =
+        [0, 2, 3].map(|at| is_there(&q, &x[at])).into_iter().collect();
+    ensure_eq!((there?, rt.counters().evictions), (vec![true; 3], 1));
+    ensure!(!is_there(&q, &x[1])?, "the one that was not used for longest");
+    Ok(())
+}
+
+/// MEM-01
+fn priorities_come_before_use(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 2)?;
+    let important = buffer(&rt, 0, Some(Evict::clean().priority(5)))?;
+    let (a, b) = (buffer(&rt, 1, Some(Evict::clean()))?, buffer(&rt, 2, Some(Evict::clean()))?);
+    for x in [&important, &a, &b] {
+        read(&q, x)?;
+    }
+    ensure!(is_there(&q, &important)? && is_there(&q, &b)?, "{:?}", rt.counters());
+    Ok(())
+}
+
+/// MEM-01: only where the program allows that.
+fn dirty_copies_are_written_to_the_host(rig: &Rig) -> Outcome {
+    for dirty in [true, false] {
+        let (rt, q) = narrow(rig, 1)?;
+        let how = if dirty { Evict::dirty() } else { Evict::clean() };
+        let mut x = rt.buffer_with(N, BufferOptions::new().evict(how))?;
+        q.run(N, puts(7, &mut x))?;
+        let mut y = buffer(&rt, 1, None)?;
+        let added = add(&q, &mut y, 1);
+        if !dirty {
+            refused!(added, Error::OutOfMemory { .. });
+            continue;
+        }
+        added?.wait()?;
+        ensure_eq!(rt.counters().evictions, 1);
+        drop(y);
+        ensure_eq!(x.to_vec()?, [7; N]);
+        add(&q, &mut x, 1)?;
+        ensure_eq!(x.to_vec()?, [8; N]);
+    }
+    Ok(())
+}
+
+/// MEM-01: what has not been said to go, what a program has the address of, and what a guard holds.
+fn what_may_not_go_stays(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 1)?;
+    let mut y = buffer(&rt, 1, None)?;
+    let plain = buffer(&rt, 0, None)?;
+    read(&q, &plain)?;
+    refused!(add(&q, &mut y, 1), Error::OutOfMemory { in_use: BYTES, limit: BYTES, .. });
+    drop(plain);
+    let held = buffer(&rt, 2, Some(Evict::clean()))?;
+    read(&q, &held)?;
+    let guard = held.read()?;
+    refused!(add(&q, &mut y, 1), Error::OutOfMemory { .. });
+    drop(guard);
+    add(&q, &mut y, 1)?;
+    ensure_eq!((y.to_vec()?, rt.counters().evictions), (vec![2; N], 1));
+    drop(y);
+    let pointed = buffer(&rt, 3, Some(Evict::clean()))?;
+    if pointed.pointer(&q.device()).is_ok() {
+        read(&q, &pointed)?;
+        let mut z = buffer(&rt, 4, None)?;
+        refused!(add(&q, &mut z, 1), Error::OutOfMemory { .. });
+    }
+    ensure_eq!(held.to_vec()?, [2; N]);
+    Ok(())
+}
+
+/// MEM-01: a command that needs two buffers does not take the one's memory for the other.
+fn a_command_keeps_what_it_needs(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 1)?;
+    let (x, mut y) = (buffer(&rt, 1, Some(Evict::clean()))?, buffer(&rt, 2, Some(Evict::clean()))?);
+    refused!(q.run(N, adds_up(&x, &mut y)), Error::OutOfMemory { .. });
+    read(&q, &x)?;
+    refused!(q.run(N, adds_up(&x, &mut y)), Error::OutOfMemory { .. });
+    ensure_eq!((x.to_vec()?, y.to_vec()?), (vec![1; N], vec![2; N]));
+    Ok(())
+}
+
+/// MEM-01: the submitter waits for a command that uses the copy which goes.
+fn copies_in_use_are_waited_for(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 2)?;
+    let x: Result<Vec<_>, Stop> = (0..8).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
+    let (x, mut sum) = (x?, rt.buffer::<i32>(N)?);
+    for x in &x {
+        // Not waited for.
+        q.run(N, adds_up(x, &mut sum))?;
+    }
+    let expected = (0..8).fold(0, |sum, x| sum * 3 + x);
+    ensure_eq!((sum.to_vec()?, rt.counters().evictions), (vec![expected; N], 7));
+    Ok(())
+}

@@ -199,6 +199,8 @@ mod documents {
     mod cookbook {}
     #[doc = include_str!("../../../docs/guide/policies.md")]
     mod policies {}
+    #[doc = include_str!("../../../docs/guide/memory.md")]
+    mod memory {}
     #[doc = include_str!("../../../docs/guide/opaque.md")]
     mod opaque {}
     #[doc = include_str!("../../../docs/sycl.md")]

@@ -366,8 +366,8 @@ impl<'a> Oracle<'a> {
                 let lost = self.leeway == Leeway::Loss && (label.is_empty() || gone);
                 // A switch fails all that it was made for, and all that comes after it meanwhile.
                 let switched = self.leeway == Leeway::Fault && self.program.config.links;
-                let by_itself = (planned && *label == own) || fault || lost || switched;
-                if !must.contains(label) && !may.contains(label) && !by_itself {
+                let by_itself = (planned && *label == own) || fault || lost;
+                if !must.contains(label) && !may.contains(label) && !by_itself && !switched {
                     return Err(format!("failed because of {label}, not of {must:?} {may:?}"));
                 }
                 self.roots[queue].iter_mut().for_each(|r| {

@@ -8,7 +8,7 @@ use super::pair;
 use super::pair::View;
 use super::reason::{FuseError, Reason, Refuted};
 use super::scope::{AccessScope, of_access};
-use super::tidy::{pass_on, tidy};
+use super::tidy::{pass_on, share, tidy};
 use super::touch::{Prepared, Space};
 use crate::fault::Fault;
 use crate::hash::ContentHash;
@@ -224,6 +224,7 @@ fn fuse(
     let interning = Interning { graph, nodes: &unit.nodes, calls, joint, facts };
     let (outcomes, vars) = internalise(&interning, &mut joined);
     let baked = if options.bake { bake(&mut joined, calls) } else { 0 };
+    share(&mut joined.kernel);
     pass_on(&mut joined.kernel, &vars);
     tidy(&mut joined, &vars);
     narrow_access(&mut joined);

@@ -97,6 +97,65 @@ impl Pass<'_> {
     }
 }
 
+/// Numbers, questions, arguments, and loads of what the kernel only reads, are there once where the
+/// first of equal ones is visible.
+pub(crate) fn share(kernel: &mut Kernel) {
+    let only_read = |param: &crate::Param| {
+        matches!(param.kind, ParamKind::View { access: crate::Access::In, .. })
+    };
+    let only_read: Vec<bool> = kernel.params.iter().map(only_read).collect();
+    let mut body = std::mem::take(&mut kernel.body);
+    let mut share = Share { only_read, became: HashMap::new() };
+    share.body(&mut body, &mut HashMap::new());
+    kernel.body = body;
+}
+
+struct Share {
+    /// By parameter.
+    only_read: Vec<bool>,
+    /// Values that are others now.
+    became: HashMap<Value, Value>,
+}
+
+impl Share {
+    fn is_shared(&self, op: &Op) -> bool {
+        match op {
+            Op::Const(..) | Op::Zero(_) | Op::Arg(_) | Op::Extent(..) | Op::Query { .. } => true,
+            Op::Load(place) => match place.root {
+                Root::Element(param, _) => self.only_read[param.index()],
+                Root::Var(_) => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn value(&self, value: &mut Value) {
+        *value = self.became.get(value).copied().unwrap_or(*value);
+    }
+
+    fn body(&mut self, body: &mut Body, known: &mut HashMap<Op, Value>) {
+        for mut stmt in std::mem::take(body) {
+            map_operands(&mut stmt, &mut |value| self.value(value));
+            if let Stmt::Let(define) = &stmt
+                && self.is_shared(&define.op)
+            {
+                if let Some(value) = known.get(&define.op) {
+                    self.became.insert(define.value, *value);
+                    continue;
+                }
+                known.insert(define.op.clone(), define.value);
+            }
+            for inner in stmt.bodies_mut() {
+                self.body(inner, &mut known.clone());
+            }
+            if let Stmt::Collect { value, .. } = &mut stmt {
+                self.value(value);
+            }
+            body.push(stmt);
+        }
+    }
+}
+
 /// It has no effect but its result: nothing is missed where that is not used.
 fn is_idle(kernel: &Kernel, op: &Op) -> bool {
     match op {

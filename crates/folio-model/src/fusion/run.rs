@@ -1,0 +1,213 @@
+//! Runs graphs and plans by the interpreter, on bytes.
+
+use super::Case;
+use crate::interp::{self, Arg, Failure, Order, Stop};
+use folio_kernel::fuse::{
+    Argument, Call, Fate, Foreign, Fused, Graph, Plan, Region, Source, Step, Work,
+};
+use folio_kernel::launch::Launch;
+use folio_kernel::{Kernel, ParamKind, Violation};
+
+/// By memory: its bytes.
+pub type Contents = Vec<Vec<u8>>;
+
+/// Statements of a launch; the kernels are small.
+const BUDGET: u64 = 300_000;
+
+/// What nodes have failed with.
+type Failures = Vec<(usize, Violation)>;
+
+/// Calls `see` with the place in memory of each element of a region, in row-major order.
+fn elements(region: &Region, see: &mut dyn FnMut(usize)) {
+    let Region { shape, origin, extent, .. } = *region;
+    for x in 0..extent[0] {
+        for y in 0..extent[1] {
+            for z in 0..extent[2] {
+                let row = (origin[0] + x) * shape[1] + origin[1] + y;
+                see((row * shape[2] + origin[2] + z) as usize);
+            }
+        }
+    }
+}
+
+fn argument(kernel: &Kernel, kind: &ParamKind, given: &Argument, contents: &Contents) -> Arg {
+    match (kind, given) {
+        (ParamKind::View { element, rank, .. }, Argument::View { region, .. }) => {
+            let size = kernel.types.layout(*element).0 as usize;
+            let memory = &contents[region.memory.index()];
+            let mut bytes = vec![];
+            elements(region, &mut |at| {
+                bytes.extend_from_slice(&memory[at * size..(at + 1) * size])
+            });
+            Arg::View { extent: region.extent[..usize::from(*rank)].to_vec(), bytes }
+        }
+        (_, Argument::Reduce(memory)) => Arg::Reduce(contents[memory.index()].clone()),
+        (_, Argument::Scalar { bytes, .. }) => Arg::Scalar(bytes.clone()),
+        _ => Arg::Local,
+    }
+}
+
+fn put_back(kernel: &Kernel, kind: &ParamKind, given: &Argument, arg: &Arg, to: &mut Contents) {
+    match (kind, given, arg) {
+        (
+            ParamKind::View { element, access, .. },
+            Argument::View { region, .. },
+            Arg::View { bytes, .. },
+        ) if *access != folio_kernel::Access::In => {
+            let size = kernel.types.layout(*element).0 as usize;
+            let memory = &mut to[region.memory.index()];
+            let mut from = bytes.chunks(size);
+            elements(region, &mut |at| {
+                if let Some(bytes) = from.next() {
+                    memory[at * size..(at + 1) * size].copy_from_slice(bytes);
+                }
+            });
+        }
+        (_, Argument::Reduce(memory), Arg::Reduce(bytes)) => {
+            to[memory.index()].clone_from(bytes);
+        }
+        _ => {}
+    }
+}
+
+fn launch(kernel: &Kernel, geometry: &folio_kernel::fuse::Geometry) -> Launch {
+    Launch {
+        range: geometry.range,
+        offset: geometry.offset,
+        group: geometry.group.filter(|_| kernel.shape.groups).unwrap_or_default(),
+        ..Launch::default()
+    }
+}
+
+fn run(
+    kernel: &Kernel,
+    launch: &Launch,
+    given: &[Argument],
+    contents: &mut Contents,
+) -> Result<Vec<Failure>, Stop> {
+    let params = || kernel.params.iter().zip(given);
+    let mut args: Vec<Arg> =
+        params().map(|(param, given)| argument(kernel, &param.kind, given, contents)).collect();
+    let ran = interp::run(kernel, launch, &mut args, Order::Forward, BUDGET)?;
+    for ((param, given), arg) in params().zip(&args) {
+        put_back(kernel, &param.kind, given, arg, contents);
+    }
+    Ok(ran.failures)
+}
+
+/// What nodes that are no kernels do here.
+fn foreign(what: Foreign, memories: &[folio_kernel::fuse::MemoryId], contents: &mut Contents) {
+    match (what, memories) {
+        (Foreign::Copy, [from, to]) => {
+            let bytes = contents[from.index()].clone();
+            let to = &mut contents[to.index()];
+            let len = bytes.len().min(to.len());
+            to[..len].copy_from_slice(&bytes[..len]);
+        }
+        (Foreign::Fill, [memory]) => contents[memory.index()].fill(3),
+        (_, all) => {
+            for memory in all {
+                contents[memory.index()].iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
+            }
+        }
+    }
+}
+
+fn call(node: usize, call: &Call, contents: &mut Contents) -> Result<Failures, Stop> {
+    let launch = launch(&call.kernel, &call.geometry);
+    let failures = run(&call.kernel, &launch, &call.arguments, contents)?;
+    let failures = failures.into_iter().filter_map(|failure| failure.violation(&call.kernel));
+    Ok(failures.map(|violation| (node, violation)).collect())
+}
+
+/// Runs nodes one after the other, up to the first that fails.
+pub fn unfused(graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop> {
+    for (at, node) in graph.nodes.iter().enumerate() {
+        match &node.work {
+            Work::Foreign(what, memories) => foreign(*what, memories, contents),
+            Work::Kernel(launched) => {
+                let failures = call(at, launched, contents)?;
+                if !failures.is_empty() {
+                    return Ok(failures);
+                }
+            }
+        }
+    }
+    Ok(vec![])
+}
+
+/// Runs a fused kernel with the arguments of the graph's nodes.
+fn together(fused: &Fused, graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop> {
+    let given = fused.parameters.iter().map(|parameter| match parameter.source {
+        Source::Argument { node, param } => {
+            let call = graph.nodes[node].call();
+            call.map_or(Argument::Local, |call| call.arguments[param.index()].clone())
+        }
+        Source::Scratch(_) => Argument::Local,
+        Source::Limit { .. } | Source::Range { .. } | Source::Extent { .. } => {
+            let number = fused.number(graph, parameter).unwrap_or(u64::MAX);
+            Argument::Scalar { bytes: number.to_le_bytes().to_vec(), fixed: false }
+        }
+    });
+    let given: Vec<Argument> = given.collect();
+    let launch = launch(&fused.kernel, &fused.geometry);
+    let failures = run(&fused.kernel, &launch, &given, contents)?;
+    let blame = |failure: Failure| {
+        let violation = failure.violation(&fused.kernel)?;
+        Some(fused.blame(graph, &violation).unwrap_or((usize::MAX, violation)))
+    };
+    Ok(failures.into_iter().filter_map(blame).collect())
+}
+
+/// Runs a plan's steps, all of them.
+pub fn fused(graph: &Graph, plan: &Plan, contents: &mut Contents) -> Result<Failures, Stop> {
+    let mut failures = vec![];
+    for step in &plan.steps {
+        match step {
+            Step::Node(at) => match &graph.nodes[*at].work {
+                Work::Foreign(what, memories) => foreign(*what, memories, contents),
+                Work::Kernel(launched) => failures.extend(call(*at, launched, contents)?),
+            },
+            Step::Fused(one) => failures.extend(together(one, graph, contents)?),
+        }
+    }
+    Ok(failures)
+}
+
+/// Says how a plan differs from the graph `of` which it is said to be: in what it leaves, in what
+/// fails and where, in a temporary that it uses though it says that it does not.
+pub fn check(case: &Case, plan: &Plan, of: &Graph) -> Result<(), String> {
+    let mut wanted = case.contents.clone();
+    let Ok(failures) = unfused(of, &mut wanted) else { return Ok(()) };
+    let mut found = case.contents.clone();
+    let others = match fused(of, plan, &mut found) {
+        Err(Stop::Arguments(why)) => return Err(why),
+        Err(Stop::Budget) => return Ok(()),
+        Ok(others) => others,
+    };
+    if let Some(first) = failures.first() {
+        let node = first.0;
+        return match others.iter().any(|other| failures.contains(other)) {
+            true => Ok(()),
+            false => Err(format!("node {node} fails with {failures:?}, and fused: {others:?}")),
+        };
+    }
+    if let Some(other) = others.first() {
+        return Err(format!("only fused it fails: {other:?}"));
+    }
+    let unused = plan.fused().flat_map(|fused| &fused.outcomes).filter(|outcome| {
+        matches!(outcome.fate, Fate::Register | Fate::Local { stored: false, .. })
+    });
+    let unused: Vec<usize> = unused.map(|outcome| outcome.memory.index()).collect();
+    for (at, memory) in of.memories.iter().enumerate() {
+        if unused.contains(&at) && found[at] != case.contents[at] {
+            return Err(format!("`{}` is internal, but it is written", memory.label));
+        }
+        let disposable = memory.temporary || memory.wishes.internal;
+        if !disposable && wanted[at] != found[at] {
+            let (wanted, found) = (&wanted[at], &found[at]);
+            return Err(format!("`{}` is {found:x?}, not {wanted:x?}", memory.label));
+        }
+    }
+    Ok(())
+}

@@ -4,7 +4,7 @@
 //! it may run, unless something that has to run between them is elsewhere. Copies, fills and host
 //! tasks so run before or after a group as their dependencies say (FUSE-04).
 
-use super::input::{Facts, Graph, Mode, Options, Work};
+use super::input::{Facts, Graph, Mode, Options, Planted, Work};
 use super::pair::{self, Joint};
 use super::reason::{Between, FuseError, Reason};
 use super::touch::{Prepared, prepare};
@@ -64,6 +64,7 @@ pub(crate) struct Clusters<'g> {
     graph: &'g Graph,
     facts: &'g Facts,
     options: Options,
+    planted: Planted,
     /// In the order of their first nodes.
     pub units: Vec<Unit<'g>>,
     /// By node: its unit.
@@ -77,9 +78,11 @@ pub(crate) fn clusters<'g>(
     order: &[usize],
     facts: &'g Facts,
     options: Options,
+    planted: Planted,
 ) -> Clusters<'g> {
     let unit_of = vec![usize::MAX; graph.nodes.len()];
-    let mut clusters = Clusters { graph, facts, options, units: vec![], unit_of, unfused: vec![] };
+    let mut clusters =
+        Clusters { graph, facts, options, planted, units: vec![], unit_of, unfused: vec![] };
     for node in order {
         clusters.place(*node);
     }
@@ -175,7 +178,7 @@ impl<'g> Clusters<'g> {
         let joint = pair::join(joint, &members, call).map_err(|reason| (None, reason))?;
         let barriers = joint.groups && self.options.insert_barriers;
         for member in &members {
-            pair::order(self.graph, member, call, &joint.space(), barriers)
+            pair::order(self.graph, member, call, &joint.space(), (barriers, self.planted))
                 .map_err(|reason| (Some(member.node), reason))?;
         }
         // What was right among the members may need another look where groups come to them.

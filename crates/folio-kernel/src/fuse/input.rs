@@ -262,3 +262,19 @@ impl Options {
         Options { mode, insert_barriers: false, bake: false }
     }
 }
+
+/// Mistakes that tests plant, to see that tests find them.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Planted {
+    /// Kernels of smaller ranges run over all items.
+    pub no_guards: bool,
+    /// A kernel may read what another item writes before.
+    pub no_read_after_write: bool,
+    /// A kernel may overwrite what another item reads before.
+    pub no_write_after_read: bool,
+    /// Stores are forwarded to loads of other items' elements.
+    pub forwards_across_items: bool,
+    /// Memories are internal that are needed afterwards.
+    pub nothing_is_needed: bool,
+}

@@ -2,7 +2,7 @@
 
 use super::assign::{Assign, drop_overwritten};
 use super::edit::{Maker, accessed, place_mut, replace};
-use super::input::{Argument, Facts, Graph, MemoryId};
+use super::input::{Argument, Facts, Graph, MemoryId, Planted};
 use super::join::{Joined, Parameter, Source, region};
 use super::pair::Joint;
 use super::reason::Kept;
@@ -69,6 +69,7 @@ pub(crate) struct Interning<'c> {
     pub calls: &'c [Prepared<'c>],
     pub joint: Joint,
     pub facts: &'c Facts,
+    pub planted: Planted,
 }
 
 /// Internalises what can be; gives the outcomes and the variables that this made.
@@ -143,6 +144,9 @@ impl<'c> Interning<'c> {
 
     /// Nothing but this group can see what is left in the memory.
     fn disposable(&self, of: &Candidate<'_>) -> Result<(), Kept> {
+        if self.planted.nothing_is_needed {
+            return Ok(());
+        }
         let temporary = self.is_temporary(of);
         if !temporary && !of.wishes.iter().all(|wishes| wishes.internal) {
             return Err(Kept::Needed);
@@ -209,6 +213,9 @@ impl<'c> Interning<'c> {
 
     /// Each item has one element, which no other item accesses, in all kernels.
     fn one_for_each_item(&self, of: &Candidate<'_>) -> bool {
+        if self.planted.forwards_across_items {
+            return true;
+        }
         let Some((_, first)) = of.touches.first() else { return false };
         let element = |touch: &Touch| {
             let mut both = touch.at.iter().zip(&first.at);

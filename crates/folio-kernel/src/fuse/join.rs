@@ -2,7 +2,7 @@
 //! of smaller ranges run under guards, item kernels become phases where groups are needed.
 
 use super::edit::{Maker, leave, replace, returns, walk_mut};
-use super::input::{Argument, Call, Options, Region};
+use super::input::{Argument, Call, Options, Planted, Region};
 use super::pair::Joint;
 use super::touch::Prepared;
 use crate::ir::{
@@ -90,7 +90,12 @@ struct Joiner<'g> {
 }
 
 /// Joins the kernels of a group, in order.
-pub(crate) fn join(calls: &[Prepared<'_>], joint: Joint, options: Options) -> Joined {
+pub(crate) fn join(
+    calls: &[Prepared<'_>],
+    joint: Joint,
+    options: Options,
+    planted: Planted,
+) -> Joined {
     let mut name = String::new();
     for call in calls {
         let plus = if name.is_empty() { "" } else { "+" };
@@ -113,7 +118,7 @@ pub(crate) fn join(calls: &[Prepared<'_>], joint: Joint, options: Options) -> Jo
     for (at, call) in calls.iter().enumerate() {
         let body = joiner.append(at, call);
         let range = call.call.geometry.range;
-        let partial = range != joint.range;
+        let partial = range != joint.range && !planted.no_guards;
         if let Some((of, mut earlier)) = guarded.take() {
             if partial && of == range && !joint.groups {
                 // One guard for neighbours of one range.

@@ -36,11 +36,11 @@ mod touch;
 pub use cluster::Unfused;
 pub use explain::{Explanation, GroupReport, MemoryReport, PairReport};
 pub use input::{
-    Argument, Call, Facts, Foreign, Geometry, Graph, Memory, MemoryId, Mode, Node, Options, Region,
-    Work,
+    Argument, Call, Facts, Foreign, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,
+    Planted, Region, Work,
 };
 pub use intern::{Fate, Outcome};
 pub use join::{Parameter, Source};
-pub use plan::{Fused, Plan, Step, plan};
+pub use plan::{Fused, Plan, Step, plan, planted};
 pub use reason::{Between, Elements, FuseError, Hazard, Incompatible, Kept, Reason, Refuted};
 pub use scope::{AccessScope, Wishes, of_access, of_both};

@@ -5,7 +5,7 @@
 //! kernel must not meet another item of the other kernel at an element. Within a group, a barrier
 //! between the two orders what meets there.
 
-use super::input::{Argument, Facts, Graph, Region};
+use super::input::{Argument, Facts, Graph, Planted, Region};
 use super::reason::{Elements, Hazard, Reason};
 use super::scope::Wishes;
 use super::touch::{Meeting, Prepared, Space, Touch, meeting};
@@ -173,7 +173,7 @@ pub(crate) fn order(
     first: &Prepared<'_>,
     second: &Prepared<'_>,
     space: &Space,
-    barriers: bool,
+    (barriers, planted): (bool, Planted),
 ) -> Result<(), Reason> {
     results(graph, first, second)?;
     results(graph, second, first)?;
@@ -189,7 +189,7 @@ pub(crate) fn order(
             if !a.is_same(&b) {
                 return Err(Reason::Views { memory: memory(), hazard: between });
             }
-            elements(&a, &b, space, barriers, &memory)?;
+            elements(&a, &b, space, (barriers, planted), &memory)?;
         }
     }
     Ok(())
@@ -199,12 +199,20 @@ fn elements(
     a: &View<'_>,
     b: &View<'_>,
     space: &Space,
-    barriers: bool,
+    (barriers, planted): (bool, Planted),
     memory: &dyn Fn() -> String,
 ) -> Result<(), Reason> {
     for x in a.touches {
         for y in b.touches {
             let Some(hazard) = hazard(x.writes(), y.writes()) else { continue };
+            let missed = match hazard {
+                Hazard::ReadAfterWrite => planted.no_read_after_write,
+                Hazard::WriteAfterRead => planted.no_write_after_read,
+                Hazard::WriteAfterWrite => false,
+            };
+            if missed {
+                continue;
+            }
             match meeting(x, y, space) {
                 Meeting::Item => {}
                 Meeting::Group if barriers => {}

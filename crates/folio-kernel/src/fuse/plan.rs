@@ -1,7 +1,7 @@
 //! The plan: what runs in which order, and the fused kernels.
 
 use super::cluster::{Clusters, Unfused, Unit, clusters, linearise};
-use super::input::{Call, Facts, Foreign, Geometry, Graph, Mode, Options, Work};
+use super::input::{Call, Facts, Foreign, Geometry, Graph, Mode, Options, Planted, Work};
 use super::intern::{Interning, Outcome, internalise, narrow_access};
 use super::join::{Joined, Parameter, Source, bake, join};
 use super::pair;
@@ -67,6 +67,17 @@ impl Plan {
 
 /// Fuses a graph: a pure function, which gives the same answer for the same question.
 pub fn plan(graph: &Graph, facts: &Facts, options: Options) -> Result<Plan, FuseError> {
+    planted(graph, facts, options, Planted::default())
+}
+
+/// As [`plan`], with mistakes.
+#[doc(hidden)]
+pub fn planted(
+    graph: &Graph,
+    facts: &Facts,
+    options: Options,
+    planted: Planted,
+) -> Result<Plan, FuseError> {
     let order = linearise(graph)?;
     scopes(graph)?;
     if !facts.fuses {
@@ -78,7 +89,7 @@ pub fn plan(graph: &Graph, facts: &Facts, options: Options) -> Result<Plan, Fuse
             }
         };
     }
-    let clusters = clusters(graph, &order, facts, options);
+    let clusters = clusters(graph, &order, facts, options, planted);
     let refuted = refuted(graph, &clusters);
     if options.mode == Mode::Require {
         if let Some(refuted) = refuted.first() {
@@ -89,7 +100,7 @@ pub fn plan(graph: &Graph, facts: &Facts, options: Options) -> Result<Plan, Fuse
     let mut plan = Plan { refuted, ..Plan::default() };
     for at in clusters.ordered() {
         let unit = &clusters.units[at];
-        match fuse(graph, unit, facts, options) {
+        match fuse(graph, unit, facts, (options, planted)) {
             None => plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node))),
             Some(Ok(fused)) => plan.steps.push(Step::Fused(Box::new(fused))),
             Some(Err(reason)) => {
@@ -216,12 +227,12 @@ fn fuse(
     graph: &Graph,
     unit: &Unit<'_>,
     facts: &Facts,
-    options: Options,
+    (options, planted): (Options, Planted),
 ) -> Option<Result<Fused, Reason>> {
     let joint = unit.joint.filter(|_| unit.calls.len() > 1)?;
     let calls = &unit.calls[..];
-    let mut joined = join(calls, joint, options);
-    let interning = Interning { graph, nodes: &unit.nodes, calls, joint, facts };
+    let mut joined = join(calls, joint, options, planted);
+    let interning = Interning { graph, nodes: &unit.nodes, calls, joint, facts, planted };
     let (outcomes, vars) = internalise(&interning, &mut joined);
     let baked = if options.bake { bake(&mut joined, calls) } else { 0 };
     share(&mut joined.kernel);

@@ -6,7 +6,13 @@ mod run;
 mod write;
 
 pub use generate::{Case, generate};
-pub use run::{Contents, check, fused, unfused};
+pub use run::{Contents, arguments_of, check};
+
+use folio_kernel::emit::{Capabilities, Dialect, Form, emit};
+use folio_kernel::fuse::Plan;
+use folio_kernel::outputs;
+use folio_kernel::parse::parse;
+use folio_kernel::verify::verify;
 
 /// The case of the suite.
 pub fn case(seed: u64) -> Result<(), String> {
@@ -16,7 +22,8 @@ pub fn case(seed: u64) -> Result<(), String> {
     let case = generate(seed).map_err(|error| format!("not well formed: {error}\n{again}"))?;
     let plan = folio_kernel::fuse::plan(&case.graph, &case.facts, case.options);
     let plan = plan.map_err(|error| format!("{error}\n{again}"))?;
-    check(&case, &plan, &case.graph).map_err(|why| {
+    let right = check(&case, &plan, &case.graph).and_then(|()| well_formed(&plan));
+    right.map_err(|why| {
         let report = plan.explain(&case.graph);
         let kernels: Vec<_> = plan.fused().map(|fused| fused.kernel.to_string()).collect();
         let calls = case.graph.nodes.iter().filter_map(|node| {
@@ -27,4 +34,22 @@ pub fn case(seed: u64) -> Result<(), String> {
         let calls: Vec<_> = calls.collect();
         format!("{why}\n{report}\n{}\n---\n{}\n{again}", calls.join("\n"), kernels.join("\n"))
     })
+}
+
+/// Fused kernels are read back from their texts, are well formed, and are C (FUSE-08).
+fn well_formed(plan: &Plan) -> Result<(), String> {
+    for fused in plan.fused() {
+        let text = fused.kernel.to_string();
+        let again = parse(&text).map_err(|error| format!("not read back: {error}"))?;
+        if again != *fused.kernel {
+            return Err(format!("read back as something else: {text}"));
+        }
+        verify(&again).map_err(|error| error.to_string())?;
+        outputs::check(&again).map_err(|error| error.to_string())?;
+        for dialect in [Dialect::OpenCl, Dialect::Cuda] {
+            emit(&again, Form::new(dialect, true), &Capabilities::CUDA)
+                .map_err(|lacks| lacks.to_string())?;
+        }
+    }
+    Ok(())
 }

@@ -79,17 +79,20 @@ fn launch(kernel: &Kernel, geometry: &folio_kernel::fuse::Geometry) -> Launch {
     }
 }
 
+fn arguments(kernel: &Kernel, given: &[Argument], contents: &Contents) -> Vec<Arg> {
+    let params = kernel.params.iter().zip(given);
+    params.map(|(param, given)| argument(kernel, &param.kind, given, contents)).collect()
+}
+
 fn run(
     kernel: &Kernel,
     launch: &Launch,
     given: &[Argument],
     contents: &mut Contents,
 ) -> Result<Vec<Failure>, Stop> {
-    let params = || kernel.params.iter().zip(given);
-    let mut args: Vec<Arg> =
-        params().map(|(param, given)| argument(kernel, &param.kind, given, contents)).collect();
+    let mut args = arguments(kernel, given, contents);
     let ran = interp::run(kernel, launch, &mut args, Order::Forward, BUDGET)?;
-    for ((param, given), arg) in params().zip(&args) {
+    for ((param, given), arg) in kernel.params.iter().zip(given).zip(&args) {
         put_back(kernel, &param.kind, given, arg, contents);
     }
     Ok(ran.failures)
@@ -121,7 +124,7 @@ fn call(node: usize, call: &Call, contents: &mut Contents) -> Result<Failures, S
 }
 
 /// Runs nodes one after the other, up to the first that fails.
-pub fn unfused(graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop> {
+fn unfused(graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop> {
     for (at, node) in graph.nodes.iter().enumerate() {
         match &node.work {
             Work::Foreign(what, memories) => foreign(*what, memories, contents),
@@ -136,8 +139,8 @@ pub fn unfused(graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop>
     Ok(vec![])
 }
 
-/// Runs a fused kernel with the arguments of the graph's nodes.
-fn together(fused: &Fused, graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop> {
+/// What a fused kernel is given: memories and values of this graph, and numbers of that one.
+fn given(fused: &Fused, graph: &Graph, numbers: &Graph) -> Vec<Argument> {
     let given = fused.parameters.iter().map(|parameter| match parameter.source {
         Source::Argument { node, param } => {
             let call = graph.nodes[node].call();
@@ -145,11 +148,27 @@ fn together(fused: &Fused, graph: &Graph, contents: &mut Contents) -> Result<Fai
         }
         Source::Scratch(_) => Argument::Local,
         Source::Limit { .. } | Source::Range { .. } | Source::Extent { .. } => {
-            let number = fused.number(graph, parameter).unwrap_or(u64::MAX);
+            let number = fused.number(numbers, parameter).unwrap_or(u64::MAX);
             Argument::Scalar { bytes: number.to_le_bytes().to_vec(), fixed: false }
         }
     });
-    let given: Vec<Argument> = given.collect();
+    given.collect()
+}
+
+/// A fused kernel's launch, and its arguments as the interpreter takes them.
+pub fn arguments_of(fused: &Fused, graph: &Graph, contents: &Contents) -> (Launch, Vec<Arg>) {
+    let given = given(fused, graph, graph);
+    (launch(&fused.kernel, &fused.geometry), arguments(&fused.kernel, &given, contents))
+}
+
+/// Runs a fused kernel.
+fn together(
+    fused: &Fused,
+    graph: &Graph,
+    numbers: &Graph,
+    contents: &mut Contents,
+) -> Result<Failures, Stop> {
+    let given = given(fused, graph, numbers);
     let launch = launch(&fused.kernel, &fused.geometry);
     let failures = run(&fused.kernel, &launch, &given, contents)?;
     let blame = |failure: Failure| {
@@ -159,8 +178,13 @@ fn together(fused: &Fused, graph: &Graph, contents: &mut Contents) -> Result<Fai
     Ok(failures.into_iter().filter_map(blame).collect())
 }
 
-/// Runs a plan's steps, all of them.
-pub fn fused(graph: &Graph, plan: &Plan, contents: &mut Contents) -> Result<Failures, Stop> {
+/// Runs a plan's steps, all of them; limits, ranges and extents are those of the graph `numbers`.
+fn fused(
+    graph: &Graph,
+    numbers: &Graph,
+    plan: &Plan,
+    contents: &mut Contents,
+) -> Result<Failures, Stop> {
     let mut failures = vec![];
     for step in &plan.steps {
         match step {
@@ -168,19 +192,21 @@ pub fn fused(graph: &Graph, plan: &Plan, contents: &mut Contents) -> Result<Fail
                 Work::Foreign(what, memories) => foreign(*what, memories, contents),
                 Work::Kernel(launched) => failures.extend(call(*at, launched, contents)?),
             },
-            Step::Fused(one) => failures.extend(together(one, graph, contents)?),
+            Step::Fused(one) => failures.extend(together(one, graph, numbers, contents)?),
         }
     }
     Ok(failures)
 }
 
-/// Says how a plan differs from the graph `of` which it is said to be: in what it leaves, in what
-/// fails and where, in a temporary that it uses though it says that it does not.
-pub fn check(case: &Case, plan: &Plan, of: &Graph) -> Result<(), String> {
+/// Says how a plan differs from the case's graph: in what it leaves, in what fails and where, in a
+/// temporary that it uses though it says that it does not. The fused kernels get the limits, ranges
+/// and extents of the graph `numbers`, which ought to be the same.
+pub fn check(case: &Case, plan: &Plan, numbers: &Graph) -> Result<(), String> {
+    let of = &case.graph;
     let mut wanted = case.contents.clone();
     let Ok(failures) = unfused(of, &mut wanted) else { return Ok(()) };
     let mut found = case.contents.clone();
-    let others = match fused(of, plan, &mut found) {
+    let others = match fused(of, numbers, plan, &mut found) {
         Err(Stop::Arguments(why)) => return Err(why),
         Err(Stop::Budget) => return Ok(()),
         Ok(others) => others,

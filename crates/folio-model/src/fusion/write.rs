@@ -50,7 +50,7 @@ pub(super) fn kernel(pool: &Pool, rng: &mut Rng) -> Result<Bound, VerifyError> {
     builder.at(Site { file: format!("{name}.rs"), line: at, column: 1, message: None });
     let mut inner = Rng::new(rng.next());
     let any = inner.chance(35);
-    let mut writer = Writer {
+    let writer = Writer {
         pool,
         rng: inner,
         builder,

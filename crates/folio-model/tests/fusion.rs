@@ -11,7 +11,7 @@ mod launch;
 use folio_kernel::emit::{Dialect, Form};
 use folio_kernel::fuse::{Fate, Foreign, Graph, Planted, Reason, Work, plan, planted};
 use folio_model::compilers::opencl::OpenCl;
-use folio_model::fusion::{Case, arguments_of, case, check, generate};
+use folio_model::fusion::{Case, Ended, arguments_of, case, check, generate};
 use folio_model::interp::{self, Order, same};
 use folio_model::suite::{Budget, cases, line};
 use launch::How;
@@ -38,6 +38,11 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
     for seed in 0..1500 {
         let case = generate(seed).unwrap();
         let plan = plan(&case.graph, &case.facts, case.options).unwrap();
+        count(match check(&case, &plan, &case.graph).unwrap() {
+            Ended::Endless => "endless",
+            Ended::Failed => "failed",
+            Ended::Same => "same",
+        });
         for fused in plan.fused() {
             count("fused");
             if fused.kernel.shape.groups {
@@ -77,6 +82,8 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
     println!("{seen:?}");
     assert!(!seen.contains_key("other"), "{seen:?}");
     for (what, least) in [
+        ("same", 800),
+        ("failed", 50),
         ("fused", 500),
         ("groups", 200),
         ("guards", 100),
@@ -99,7 +106,7 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
 }
 
 /// Whether the oracle finds a mistake in one of some graphs.
-fn found(mistake: impl Fn(&Case) -> Result<(), String>) -> bool {
+fn found(mistake: impl Fn(&Case) -> Result<Ended, String>) -> bool {
     (0..3000).any(|seed| mistake(&generate(seed).unwrap()).is_err())
 }
 

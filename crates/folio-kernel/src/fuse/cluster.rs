@@ -181,11 +181,12 @@ impl<'g> Clusters<'g> {
             pair::order(self.graph, member, call, &joint.space(), (barriers, self.planted))
                 .map_err(|reason| (Some(member.node), reason))?;
         }
-        // What was right among the members may need another look where groups come to them.
         let bytes = members.iter().map(|member| pair::shared_bytes(member, call)).max();
         let bytes = bytes.unwrap_or(0);
-        let items = joint.range.iter().fold(1u64, |all, n| all.saturating_mul(*n));
-        let gains = bytes > 0 || items <= self.facts.few_items;
+        let items = |range: &[u64; 3]| range.iter().fold(1u64, |all, n| all.saturating_mul(*n));
+        // One element that all items read is no reason to share a launch.
+        let gains = bytes >= items(&call.call.geometry.range).max(1)
+            || items(&joint.range) <= self.facts.few_items;
         if self.options.mode == Mode::Enable && !gains {
             return Err((None, Reason::NoGain));
         }

@@ -225,15 +225,24 @@ pub struct Facts {
     pub local_memory: u64,
     /// Memory parameters that a kernel can have.
     pub views: usize,
+    /// Statements that a fused kernel can have: compilers take more than twice the time for twice
+    /// the code.
+    pub statements: usize,
     /// Kernels of at most this many items share a launch even where they share no memory.
     pub few_items: u64,
 }
 
 impl Facts {
     /// What CUDA devices have: 48 KiB of local memory in every kernel; 4096 bytes of arguments are
-    /// more than 64 views; 2^16 items do not fill a GPU of 132 processors of 2048 threads.
-    pub const GPU: Facts =
-        Facts { fuses: true, local_memory: 48 << 10, views: 64, few_items: 1 << 16 };
+    /// more than 64 views; 2^16 items do not fill a GPU of 132 processors of 2048 threads. 4096
+    /// statements are 128 kernels of 32.
+    pub const GPU: Facts = Facts {
+        fuses: true,
+        local_memory: 48 << 10,
+        views: 64,
+        statements: 4096,
+        few_items: 1 << 16,
+    };
 }
 
 /// How much fusion is asked for (FUSE-01).

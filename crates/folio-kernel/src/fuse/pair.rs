@@ -10,7 +10,7 @@ use super::reason::{Elements, Hazard, Reason};
 use super::scope::Wishes;
 use super::touch::{Meeting, Prepared, Space, Touch, meeting};
 use crate::flow::Use;
-use crate::ir::{Kernel, Param, ParamKind};
+use crate::ir::{Kernel, Param, ParamKind, walk};
 use crate::types::{Composite, Type, Types};
 
 /// Where the kernels of a group run.
@@ -237,8 +237,7 @@ fn results(graph: &Graph, one: &Prepared<'_>, other: &Prepared<'_>) -> Result<()
     Ok(())
 }
 
-/// Bytes that two calls both use: the more, the better they go together. A memory that one element
-/// serves for all items counts little, as it should.
+/// Bytes that two calls both use: the more, the better they go together.
 pub(crate) fn shared_bytes(a: &Prepared<'_>, b: &Prepared<'_>) -> u64 {
     let bytes = |view: &View<'_>| {
         let ParamKind::View { element, .. } = view.param.kind else { return 0 };
@@ -253,8 +252,9 @@ pub(crate) fn shared_bytes(a: &Prepared<'_>, b: &Prepared<'_>) -> u64 {
 /// What the device cannot hold.
 pub(crate) fn limits(members: &[&Prepared<'_>], facts: &Facts) -> Result<(), Reason> {
     let mut views: Vec<View<'_>> = vec![];
-    let (mut results, mut local) = (0, 0u64);
+    let (mut results, mut local, mut statements) = (0, 0u64, 0);
     for call in members {
+        walk(&call.call.kernel.body, &mut |_| statements += 1);
         for view in View::all(call) {
             if !views.iter().any(|known| known.is_same(&view)) {
                 views.push(view);
@@ -274,6 +274,9 @@ pub(crate) fn limits(members: &[&Prepared<'_>], facts: &Facts) -> Result<(), Rea
     let needed = views.len() + results;
     if needed > facts.views {
         return Err(Reason::TooManyViews { needed, available: facts.views });
+    }
+    if statements > facts.statements {
+        return Err(Reason::TooLong { needed: statements, most: facts.statements });
     }
     if local > facts.local_memory {
         let available = facts.local_memory;

@@ -185,8 +185,16 @@ pub enum Reason {
         /// Bytes that there are.
         available: u64,
     },
-    /// They share no memory and are not small.
-    #[error("they share no memory, and are not small")]
+    /// More statements than a fused kernel should have.
+    #[error("{needed} statements, and a fused kernel has {most} at most")]
+    TooLong {
+        /// How many.
+        needed: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// They share less than a byte for each item, and are not small.
+    #[error("they share next to no memory, and are not small")]
     NoGain,
     /// A call's arguments do not fit its kernel: the graph was filled in wrongly.
     #[error("the arguments of `{node}` do not fit its kernel")]

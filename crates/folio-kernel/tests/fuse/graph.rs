@@ -138,7 +138,104 @@ impl Chain {
         }
     }
 
+    /// The properties of the accesses of a node's n-th view.
+    pub fn wish_access(&mut self, node: usize, view: usize, of: Wishes) {
+        let views = self.at(node).arguments.iter_mut().filter_map(|argument| match argument {
+            Argument::View { wishes, .. } => Some(wishes),
+            _ => None,
+        });
+        *views.into_iter().nth(view).unwrap() = of;
+    }
+
+    pub fn plan_with(&self, options: Options) -> Result<Plan, FuseError> {
+        plan(&self.graph, &Facts::GPU, options)
+    }
+
     pub fn plan(&self, mode: Mode) -> Result<Plan, FuseError> {
         plan(&self.graph, &Facts::GPU, Options::new(mode))
     }
 }
+
+/// `z[i] = x[i + 1]`, without a test.
+pub const NEXT: &str = r#"kernel "next" items 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "z" view f32 1 out item
+body {
+  %0 u64 = query position 0 0
+  %1 u64 = const u64 1
+  %2 u64 = add %0, %1
+  %3 f32 = load p0[%2]
+  store p1[%0] = %3
+}
+"#;
+
+/// `z[i] += x[i]`
+pub const UPDATE: &str = r#"kernel "update" items 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "z" view f32 1 inout item
+body {
+  %0 u64 = query position 0 0
+  %1 f32 = load p0[%0]
+  %2 f32 = load p1[%0]
+  %3 f32 = add %1, %2
+  store p1[%0] = %3
+}
+"#;
+
+/// `z[i] = x[at[i]]`
+pub const GATHER: &str = r#"kernel "gather" items 1 tile 1
+param p0 = "at" view u64 1 in item
+param p1 = "x" view f32 1 in item
+param p2 = "z" view f32 1 out item
+body {
+  %0 u64 = query position 0 0
+  %1 u64 = load p0[%0]
+  %2 f32 = load p1[%1]
+  store p2[%0] = %2
+}
+"#;
+
+/// The sum of all elements.
+pub const SUM: &str = r#"kernel "sum" items 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "total" reduce f32 add
+body {
+  %0 u64 = query position 0 0
+  %1 f32 = load p0[%0]
+  contribute p1 = %1
+}
+"#;
+
+/// Each item of a group doubles its element.
+pub const DOUBLE: &str = r#"kernel "double" groups 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "z" view f32 1 out item
+body {
+  phase {
+    %0 u64 = query position 0 0
+    %1 f32 = load p0[%0]
+    %2 f32 = add %1, %1
+    store p1[%0] = %2
+  }
+}
+"#;
+
+/// Each item takes the element at the mirrored place of its group.
+pub const MIRROR: &str = r#"kernel "mirror" groups 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "z" view f32 1 out item
+body {
+  %1 u64 = query group_size 0 0
+  phase {
+    %3 u64 = query position 0 0
+    %4 u64 = query local_id 0 0
+    %5 u64 = sub %3, %4
+    %6 u64 = const u64 1
+    %7 u64 = sub %1, %6
+    %8 u64 = sub %7, %4
+    %9 u64 = add %5, %8
+    %10 f32 = load p0[%9]
+    store p1[%3] = %10
+  }
+}
+"#;

@@ -6,7 +6,7 @@ mod run;
 mod write;
 
 pub use generate::{Case, generate};
-pub use run::{Contents, arguments_of, check};
+pub use run::{Contents, Ended, arguments_of, check};
 
 use folio_kernel::emit::{Capabilities, Dialect, Form, emit};
 use folio_kernel::fuse::Plan;
@@ -22,7 +22,7 @@ pub fn case(seed: u64) -> Result<(), String> {
     let case = generate(seed).map_err(|error| format!("not well formed: {error}\n{again}"))?;
     let plan = folio_kernel::fuse::plan(&case.graph, &case.facts, case.options);
     let plan = plan.map_err(|error| format!("{error}\n{again}"))?;
-    let right = check(&case, &plan, &case.graph).and_then(|()| well_formed(&plan));
+    let right = check(&case, &plan, &case.graph).and_then(|_| well_formed(&plan));
     right.map_err(|why| {
         let report = plan.explain(&case.graph);
         let kernels: Vec<_> = plan.fused().map(|fused| fused.kernel.to_string()).collect();

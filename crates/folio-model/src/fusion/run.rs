@@ -198,23 +198,34 @@ fn fused(
     Ok(failures)
 }
 
+/// How a graph's run ended, with which its plan agrees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It takes too long to be compared.
+    Endless,
+    /// A kernel failed, and so did the fused one, with the same violation.
+    Failed,
+    /// The same bytes are in all memories that matter.
+    Same,
+}
+
 /// Says how a plan differs from the case's graph: in what it leaves, in what fails and where, in a
 /// temporary that it uses though it says that it does not. The fused kernels get the limits, ranges
 /// and extents of the graph `numbers`, which ought to be the same.
-pub fn check(case: &Case, plan: &Plan, numbers: &Graph) -> Result<(), String> {
+pub fn check(case: &Case, plan: &Plan, numbers: &Graph) -> Result<Ended, String> {
     let of = &case.graph;
     let mut wanted = case.contents.clone();
-    let Ok(failures) = unfused(of, &mut wanted) else { return Ok(()) };
+    let Ok(failures) = unfused(of, &mut wanted) else { return Ok(Ended::Endless) };
     let mut found = case.contents.clone();
     let others = match fused(of, numbers, plan, &mut found) {
         Err(Stop::Arguments(why)) => return Err(why),
-        Err(Stop::Budget) => return Ok(()),
+        Err(Stop::Budget) => return Ok(Ended::Endless),
         Ok(others) => others,
     };
     if let Some(first) = failures.first() {
         let node = first.0;
         return match others.iter().any(|other| failures.contains(other)) {
-            true => Ok(()),
+            true => Ok(Ended::Failed),
             false => Err(format!("node {node} fails with {failures:?}, and fused: {others:?}")),
         };
     }
@@ -235,5 +246,5 @@ pub fn check(case: &Case, plan: &Plan, numbers: &Graph) -> Result<(), String> {
             return Err(format!("`{}` is {found:x?}, not {wanted:x?}", memory.label));
         }
     }
-    Ok(())
+    Ok(Ended::Same)
 }

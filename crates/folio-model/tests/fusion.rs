@@ -217,7 +217,7 @@ fn opencl_runs_fused_kernels() {
         Err(why) => return println!("skipped: opencl: {why}"),
     };
     let mut ran = 0;
-    for seed in 0..60 {
+    for seed in 0..25 {
         let case = generate(seed).unwrap();
         let plan = plan(&case.graph, &case.facts, case.options).unwrap();
         for fused in plan.fused() {
@@ -241,5 +241,5 @@ fn opencl_runs_fused_kernels() {
         }
     }
     println!("{ran} fused kernels");
-    assert!(ran > 30, "{ran}");
+    assert!(ran > 10, "{ran}");
 }

@@ -1,7 +1,7 @@
 //! Internalisation: what becomes of each memory that passes data between the kernels of a group.
 
 use super::assign::{Assign, drop_overwritten};
-use super::edit::{Maker, accessed, place_mut, replace};
+use super::edit::{Maker, accessed, place_mut};
 use super::input::{Argument, Facts, Graph, MemoryId, Planted};
 use super::join::{Joined, Parameter, Source, region};
 use super::pair::Joint;
@@ -40,7 +40,8 @@ pub enum Fate {
     Memory,
 }
 
-/// What became of a memory that a group writes.
+/// What became of a memory that a group writes and that passes data between its kernels, or that
+/// is said or known to be internal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Which.
@@ -87,15 +88,9 @@ pub(crate) fn internalise(of: &Interning<'_>, joined: &mut Joined) -> (Vec<Outco
             true => of.kept(found.memory, Kept::Views),
             false => of.decide(joined, &found, &mut vars, &mut left),
         };
-        if !outcomes.iter().any(|known| known.memory == outcome.memory) {
+        let told = outcome.fate != Fate::Memory || of.passes_data(joined, &found);
+        if told && !outcomes.iter().any(|known| known.memory == outcome.memory) {
             outcomes.push(outcome);
-        }
-    }
-    for call in of.calls {
-        for argument in &call.call.arguments {
-            if let Argument::Reduce(memory) = argument {
-                outcomes.push(of.kept(*memory, Kept::Result));
-            }
         }
     }
     (outcomes, vars)
@@ -157,6 +152,13 @@ impl<'c> Interning<'c> {
             Some((at, _)) => Err(Kept::UsedBy { node: self.graph.node_label(at) }),
             None => Ok(()),
         }
+    }
+
+    /// Several kernels use it, or it is said or known to be internal: there is something to tell.
+    fn passes_data(&self, joined: &Joined, of: &Candidate<'_>) -> bool {
+        let several = joined.parameters[of.param.index()].stands_for.len() > 1;
+        let said = of.wishes.iter().any(|wishes| wishes.internal || wishes.scope.is_some());
+        several || said || self.is_temporary(of)
     }
 
     fn is_temporary(&self, of: &Candidate<'_>) -> bool {
@@ -468,21 +470,30 @@ struct Slots<'s> {
 }
 
 impl Slots<'_> {
-    /// The slot of an element: its place within the group, in row-major order.
-    fn slot(&self, maker: &mut Maker<'_>, at: &[Value]) -> Value {
+    /// The slot of an element: its place within the group, in row-major order. `items`: in a phase,
+    /// where an index is as far from the item's position as its place is from the local index.
+    fn slot(&self, maker: &mut Maker<'_>, at: &[Value], items: bool) -> Value {
         let mut slot: Option<Value> = None;
         for (dim, index) in at.iter().enumerate().filter(|(dim, _)| self.classes[*dim]) {
             let query = |query| Op::Query { query, dim: dim as u8, copy: 0 };
-            let group = maker.index(query(Query::GroupId));
-            let size = maker.index(query(Query::GroupSize));
-            let offset = maker.index(query(Query::Offset));
-            let start = maker.binary(Binary::Mul, group, size);
-            let start = maker.binary(Binary::Add, start, offset);
-            let here = maker.binary(Binary::Sub, *index, start);
+            let size = Op::Const(Scalar::U64, self.sizes[dim]);
+            let here = if items {
+                let position = maker.index(query(Query::Position));
+                let local = maker.index(query(Query::LocalId));
+                let from = maker.binary(Binary::Sub, *index, position);
+                maker.binary(Binary::Add, from, local)
+            } else {
+                let group = maker.index(query(Query::GroupId));
+                let size = maker.index(size.clone());
+                let offset = maker.index(query(Query::Offset));
+                let start = maker.binary(Binary::Mul, group, size);
+                let start = maker.binary(Binary::Add, start, offset);
+                maker.binary(Binary::Sub, *index, start)
+            };
             slot = Some(match slot {
                 None => here,
                 Some(row) => {
-                    let width = maker.index(Op::Const(Scalar::U64, self.sizes[dim]));
+                    let width = maker.index(size);
                     let row = maker.binary(Binary::Mul, row, width);
                     maker.binary(Binary::Add, row, here)
                 }
@@ -494,25 +505,31 @@ impl Slots<'_> {
     /// All accesses of the view become accesses of the slots.
     fn redirect(&self, kernel: &mut Kernel) {
         let mut body = std::mem::take(&mut kernel.body);
-        replace(&mut body, &mut |mut stmt, out| {
-            if accessed(&stmt) != Some(self.view) {
-                out.push(stmt);
-                return;
-            }
-            if self.stored && matches!(stmt, Stmt::Store { .. }) {
-                out.push(stmt.clone());
-            }
-            let mut maker = Maker { kernel: &mut *kernel, body: vec![] };
-            if let Some(place) = place_mut(&mut stmt)
-                && let Root::Element(param, at) = &mut place.root
-            {
-                let slot = self.slot(&mut maker, at);
-                (*param, *at) = (self.local, vec![slot]);
-            }
-            out.extend(maker.body);
-            out.push(stmt);
-        });
+        self.redirect_in(kernel, &mut body, false);
         kernel.body = body;
+    }
+
+    fn redirect_in(&self, kernel: &mut Kernel, body: &mut Body, items: bool) {
+        for mut stmt in std::mem::take(body) {
+            let phase = matches!(stmt, Stmt::Phase { .. } | Stmt::Collect { .. });
+            for inner in stmt.bodies_mut() {
+                self.redirect_in(kernel, inner, items || phase);
+            }
+            if accessed(&stmt) == Some(self.view) {
+                if self.stored && matches!(stmt, Stmt::Store { .. }) {
+                    body.push(stmt.clone());
+                }
+                let mut maker = Maker { kernel: &mut *kernel, body: vec![] };
+                if let Some(place) = place_mut(&mut stmt)
+                    && let Root::Element(param, at) = &mut place.root
+                {
+                    let slot = self.slot(&mut maker, at, items);
+                    (*param, *at) = (self.local, vec![slot]);
+                }
+                body.extend(maker.body);
+            }
+            body.push(stmt);
+        }
     }
 
     /// A phase that loads what the elements had before.
@@ -527,7 +544,7 @@ impl Slots<'_> {
         }
         let cond = maker.all(&conditions);
         let outer = std::mem::take(&mut maker.body);
-        let slot = self.slot(&mut maker, &at);
+        let slot = self.slot(&mut maker, &at, true);
         let value = maker.op(element, Op::Load(Place::element(self.view, at)));
         let place = Place::element(self.local, [slot]);
         maker.body.push(Stmt::Store { place, value, site: None });

@@ -250,9 +250,6 @@ pub enum Kept {
     /// Atomic operations.
     #[error("it is accessed by atomic operations")]
     Atomic,
-    /// It is the result of a reduction.
-    #[error("it is the result of a reduction")]
-    Result,
     /// An access may be out of bounds, which only a view of memory can say.
     #[error("an access of it may be out of bounds")]
     Bounds,

@@ -2,10 +2,12 @@
 
 use crate::graph::{ADD, Chain, DOUBLE, FIVE, GATHER, MIRROR, NEXT, SUM, UPDATE};
 use crate::scopes::outcome;
+use folio_kernel::access::of_launch;
 use folio_kernel::fuse::{
     Argument, Between, Elements, Facts, Fate, Foreign, FuseError, Hazard, Kept, Mode, Options,
     Plan, Reason, Region, Step, Work, plan,
 };
+use folio_kernel::launch::Launch;
 
 const BARRIERS: Options = Options { mode: Mode::Require, insert_barriers: true, bake: false };
 
@@ -165,6 +167,16 @@ fn mirrored_read_in_a_group_needs_inserted_barriers() {
     let barriers = Options { insert_barriers: true, ..Options::new(Mode::Require) };
     let found = chain.plan_with(barriers).unwrap();
     assert_eq!(outcome(&found, tmp).fate, Fate::Local { bytes: 32, stored: false });
+    // Its slots are shown to be in bounds, so no access of local memory is tested.
+    let kernel = &found.fused().next().unwrap().kernel;
+    let launch = Launch {
+        range: [64, 1, 1],
+        group: [8, 1, 1],
+        extents: vec![[64, 1, 1]; 3],
+        scalars: vec![None; 3],
+        ..Launch::default()
+    };
+    assert!(of_launch(kernel, &launch).params.iter().all(|param| param.proved));
     let facts = Facts { local_memory: 16, ..Facts::GPU };
     let found = plan(&chain.graph, &facts, barriers).unwrap();
     let kept = Kept::LocalMemory { needed: 32, available: 16 };
@@ -325,4 +337,26 @@ fn limits_of_the_device_are_reasons() {
     assert_eq!(views, Reason::TooManyViews { needed: 3, available: 2 });
     let long = ask(Facts { statements: 9, ..Facts::GPU });
     assert_eq!(long, Reason::TooLong { needed: 10, most: 9 });
+}
+
+#[test]
+fn time_of_ten() {
+    let mut chain = Chain::new();
+    let m: Vec<_> = (0..11).map(|i| chain.temporary(&format!("m{i}"), 512)).collect();
+    for i in 0..10 {
+        chain.call("five", FIVE, 512, &[m[i], m[i + 1]]);
+    }
+    let start = std::time::Instant::now();
+    for _ in 0..100 {
+        chain.plan(Mode::Require).unwrap();
+    }
+    println!("{:?} for ten", start.elapsed() / 100);
+    let mut chain = Chain::new();
+    let m: Vec<_> = (0..1001).map(|i| chain.memory(&format!("m{i}"), 512)).collect();
+    for i in 0..1000 {
+        chain.call("five", if i % 2 == 0 { FIVE } else { NEXT }, 512, &[m[i], m[i + 1]]);
+    }
+    let start = std::time::Instant::now();
+    let p = chain.plan(Mode::Enable).unwrap();
+    println!("{:?} for thousand, {} {}", start.elapsed(), p.steps.len(), p.unfused.len());
 }

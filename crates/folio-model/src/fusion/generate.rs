@@ -28,16 +28,22 @@ pub struct Case {
 pub(super) struct Store {
     pub memory: MemoryId,
     pub scalar: Scalar,
+    /// Scalars of an element; more than one are an array.
+    pub parts: u32,
     pub rank: u8,
-    pub shape: [u64; 3],
+    /// Of one view.
+    pub extent: [u64; 3],
+    /// So many views of this extent lie one after the other, along dimension 0.
+    pub views: u64,
     pub role: Role,
 }
 
-/// What is in a memory: an element for each item, or for each group; integers for atomic
-/// operations; one result.
+/// What is in a memory: an element or a row for each item, or an element for each group; integers
+/// for atomic operations; one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Items,
+    Rows,
     Groups,
     Atomic,
     Result,
@@ -93,14 +99,16 @@ fn memories(
     let group = geometry.group.unwrap_or([1; 3]);
     let groups: [u64; 3] = std::array::from_fn(|dim| geometry.range[dim] / group[dim]);
     for at in 0..rng.within(4, 8) {
-        let role = match rng.below(10) {
+        let role = match rng.below(12) {
             0 => Role::Groups,
             1 => Role::Atomic,
             2 => Role::Result,
+            3 if rank == 1 => Role::Rows,
             _ => Role::Items,
         };
-        let (rank, shape) = match role {
+        let (rank, extent) = match role {
             Role::Items => (rank, items),
+            Role::Rows => (2, [items[0], rng.within(1, 3) as u64, 1]),
             Role::Groups => (rank, groups),
             Role::Atomic => (1, [rng.within(1, 5) as u64, 1, 1]),
             Role::Result => (1, [1; 3]),
@@ -118,12 +126,17 @@ fn memories(
         let (internal, no_init) = (rng.chance(12), rng.chance(20));
         let wishes = Wishes { scope, internal, no_init };
         case.graph.memories.push(Memory { label: format!("m{at}"), temporary, wishes });
-        let count = shape.iter().product::<u64>() * scalar.size();
+        let plain = role == Role::Items;
+        let parts = if plain && rng.chance(15) { 2 } else { 1 };
+        let views = if plain && rng.chance(12) { 2 } else { 1 };
+        let size = u64::from(parts) * scalar.size();
+        let count = extent.iter().product::<u64>() * views * size;
         // Of what is said not to be used before, nothing may be seen.
         let zero = temporary || no_init;
         let byte = |rng: &mut Rng| if zero { 0 } else { rng.below(6) as u8 };
         case.contents.push((0..count).map(|_| byte(rng)).collect());
-        stores.push(Store { memory: MemoryId(at as u32), scalar, rank, shape, role });
+        let memory = MemoryId(at as u32);
+        stores.push(Store { memory, scalar, parts, rank, extent, views, role });
     }
     stores
 }

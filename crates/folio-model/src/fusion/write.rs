@@ -62,8 +62,14 @@ pub(super) fn kernel(pool: &Pool, rng: &mut Rng) -> Result<Bound, VerifyError> {
     if any { writer.any() } else { writer.simple() }
 }
 
-fn region(store: &Store) -> Argument {
-    Argument::View { region: Region::whole(store.memory, store.shape), wishes: Wishes::default() }
+/// One of a memory's views.
+fn region(store: &Store, rng: &mut Rng) -> Argument {
+    let Store { memory, extent, views, .. } = *store;
+    let [first, second, third] = extent;
+    let view = rng.below(views as usize) as u64;
+    let (shape, origin) = ([first * views, second, third], [first * view, 0, 0]);
+    let region = Region { memory, shape, origin, extent };
+    Argument::View { region, wishes: Wishes::default() }
 }
 
 impl Writer<'_> {
@@ -84,11 +90,26 @@ impl Writer<'_> {
 
     fn view(&mut self, store: &Store, access: Access, owner: Owner) -> ParamId {
         let at = self.arguments.len();
-        self.arguments.push(region(store));
+        let argument = region(store, &mut self.rng);
+        self.arguments.push(argument);
         if access != Access::In {
             self.writes.push(store.memory);
         }
-        self.builder.view(&format!("a{at}"), store.scalar, store.rank, access, owner)
+        let element = self.element(store);
+        self.builder.view(&format!("a{at}"), element, store.rank, access, owner)
+    }
+
+    /// A view, for any code.
+    fn viewed(&mut self, store: &Store, access: Access, owner: Owner) -> crate::kernels::View {
+        let (param, element) = (self.view(store, access, owner), self.element(store));
+        crate::kernels::View { param, element, rank: store.rank, access, owner }
+    }
+
+    fn element(&mut self, store: &Store) -> Type {
+        match store.parts {
+            1 => store.scalar.into(),
+            parts => self.builder.types().array(store.scalar, parts),
+        }
     }
 
     fn reduce(&mut self) -> Option<(ParamId, Scalar)> {
@@ -129,27 +150,37 @@ impl Writer<'_> {
         let value = self.scalar(scalar);
         code.know(value);
         for _ in 0..self.rng.within(1, 2) {
-            let readable = |store: &Store| matches!(store.role, Role::Items | Role::Groups);
+            let readable =
+                |store: &Store| matches!(store.role, Role::Items | Role::Groups | Role::Rows);
             if let Some(store) = self.store(readable, true) {
-                let param = self.view(&store, Access::In, Owner::Item);
-                code.views.push(viewed(&store, param, Access::In, Owner::Item));
+                let view = self.viewed(&store, Access::In, Owner::Item);
+                code.views.push(view);
             }
         }
         let groups = self.groups;
         for _ in 0..self.rng.within(1, 2) {
             let access = self.rng.pick(&[Access::Out, Access::InOut]);
-            let fits = |s: &Store| s.role == Role::Items || (groups && s.role == Role::Groups);
+            let fits = |s: &Store| match s.role {
+                Role::Items => true,
+                Role::Groups => groups,
+                Role::Rows => !groups,
+                Role::Atomic | Role::Result => false,
+            };
             if let Some(store) = self.store(fits, false) {
-                let owner = if store.role == Role::Items { Owner::Item } else { Owner::Group };
-                let param = self.view(&store, access, owner);
-                code.views.push(viewed(&store, param, access, owner));
+                let owner = match store.role {
+                    Role::Groups => Owner::Group,
+                    Role::Rows => Owner::Row,
+                    _ => Owner::Item,
+                };
+                let view = self.viewed(&store, access, owner);
+                code.views.push(view);
             }
         }
         if self.rng.chance(15)
             && let Some(store) = self.store(|store| store.role == Role::Atomic, false)
         {
-            let param = self.view(&store, Access::InOut, Owner::Atomic);
-            code.views.push(viewed(&store, param, Access::InOut, Owner::Atomic));
+            let view = self.viewed(&store, Access::InOut, Owner::Atomic);
+            code.views.push(view);
         }
         let reduces = if self.rng.chance(20) { self.reduce() } else { None };
         code.reduces.extend(reduces);
@@ -170,13 +201,15 @@ impl Writer<'_> {
     fn simple(mut self) -> Result<Bound, VerifyError> {
         let mut inputs = vec![];
         for _ in 0..self.rng.within(1, 2) {
-            let readable = |store: &Store| matches!(store.role, Role::Items | Role::Groups);
+            let readable = |store: &Store| {
+                matches!(store.role, Role::Items | Role::Groups) && store.parts == 1
+            };
             if let Some(store) = self.store(readable, true) {
                 inputs.push((store, self.view(&store, Access::In, Owner::Item)));
             }
         }
         let access = self.rng.pick(&[Access::Out, Access::Out, Access::InOut]);
-        let output = self.store(|store| store.role == Role::Items, false);
+        let output = self.store(|s| s.role == Role::Items && s.parts == 1, false);
         let output = output.map(|store| (store, self.view(&store, access, Owner::Item), access));
         let result = if self.rng.chance(15) { self.reduce() } else { None };
         let atomic = if self.rng.chance(8) {
@@ -197,11 +230,6 @@ impl Writer<'_> {
         let partial = !groups && self.rng.chance(25);
         self.finish(partial)
     }
-}
-
-fn viewed(store: &Store, param: ParamId, access: Access, owner: Owner) -> crate::kernels::View {
-    let (element, rank) = (store.scalar.into(), store.rank);
-    crate::kernels::View { param, element, rank, access, owner }
 }
 
 /// What a simple kernel uses.

@@ -4,10 +4,14 @@
 //! it may run, unless something that has to run between them is elsewhere. Copies, fills and host
 //! tasks so run before or after a group as their dependencies say (FUSE-04).
 
-use super::input::{Facts, Graph, Mode, Options, Planted, Work};
+use super::input::{Call, Facts, Graph, MemoryId, Mode, Options, Planted, Work};
 use super::pair::{self, Joint};
 use super::reason::{Between, FuseError, Reason};
 use super::touch::{Prepared, prepare};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Units with which a kernel is compared though it shares no memory with them.
+const LATEST: usize = 8;
 
 /// What runs as one: a node, or kernels that share a launch.
 pub(crate) struct Unit<'g> {
@@ -43,7 +47,7 @@ pub(crate) fn linearise(graph: &Graph) -> Result<Vec<usize>, FuseError> {
         }
     }
     let free = (0..count).filter(|at| missing[*at] == 0);
-    let mut free: std::collections::BTreeSet<usize> = free.collect();
+    let mut free: BTreeSet<usize> = free.collect();
     let mut order = Vec::with_capacity(count);
     while let Some(at) = free.pop_first() {
         order.push(at);
@@ -69,6 +73,8 @@ pub(crate) struct Clusters<'g> {
     pub units: Vec<Unit<'g>>,
     /// By node: its unit.
     unit_of: Vec<usize>,
+    /// By memory: the units whose kernels use it.
+    users: BTreeMap<MemoryId, BTreeSet<usize>>,
     pub unfused: Vec<Unfused>,
 }
 
@@ -81,8 +87,8 @@ pub(crate) fn clusters<'g>(
     planted: Planted,
 ) -> Clusters<'g> {
     let unit_of = vec![usize::MAX; graph.nodes.len()];
-    let mut clusters =
-        Clusters { graph, facts, options, planted, units: vec![], unit_of, unfused: vec![] };
+    let (units, users, unfused) = (vec![], BTreeMap::new(), vec![]);
+    let mut clusters = Clusters { graph, facts, options, planted, units, unit_of, users, unfused };
     for node in order {
         clusters.place(*node);
     }
@@ -100,8 +106,8 @@ impl<'g> Clusters<'g> {
         let before = self.before(node);
         let mut best: Option<(u64, usize, Joint)> = None;
         let mut refused = vec![];
-        for (at, unit) in self.units.iter().enumerate() {
-            let Some(last) = unit.nodes.last().filter(|_| unit.joint.is_some()) else { continue };
+        for at in self.candidates(&call) {
+            let Some(last) = self.units[at].nodes.last() else { continue };
             match self.fits(at, &call, &before) {
                 Ok((bytes, joint)) => {
                     if best.is_none_or(|(most, ..)| bytes >= most) {
@@ -129,7 +135,17 @@ impl<'g> Clusters<'g> {
                 self.units.len() - 1
             }
         };
+        for memory in self.graph.nodes[node].call().into_iter().flat_map(Call::memories) {
+            self.users.entry(memory).or_default().insert(at);
+        }
         self.unit_of[node] = at;
+    }
+
+    /// The units that a kernel may join: those with which it shares a memory, and the latest.
+    fn candidates(&self, call: &Prepared<'g>) -> BTreeSet<usize> {
+        let users = call.call.memories().filter_map(|memory| self.users.get(&memory));
+        let kernels = (0..self.units.len()).rev().filter(|at| self.units[*at].joint.is_some());
+        users.flatten().copied().chain(kernels.take(LATEST)).collect()
     }
 
     /// By unit: the node that is the way from it to this node through another unit, if there is one.
@@ -195,21 +211,35 @@ impl<'g> Clusters<'g> {
         Ok((bytes, joint))
     }
 
+    /// The pairs that are in different units at the end.
+    pub fn apart(&self) -> impl Iterator<Item = &Unfused> {
+        self.unfused.iter().filter(|pair| self.unit_of[pair.first] != self.unit_of[pair.second])
+    }
+
     /// Units in a valid order: of those that can be next, the one whose first node comes first.
     pub fn ordered(&self) -> Vec<usize> {
-        let mut missing: Vec<std::collections::BTreeSet<usize>> = vec![];
+        let mut missing: Vec<BTreeSet<usize>> = vec![];
+        let mut followers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.units.len()];
         for (at, unit) in self.units.iter().enumerate() {
             let before = unit.nodes.iter().flat_map(|node| &self.graph.nodes[*node].after);
-            missing
-                .push(before.map(|node| self.unit_of[*node]).filter(|unit| *unit != at).collect());
+            let before = before.map(|node| self.unit_of[*node]).filter(|unit| *unit != at);
+            let before: BTreeSet<usize> = before.collect();
+            for unit in &before {
+                followers[*unit].insert(at);
+            }
+            missing.push(before);
         }
+        let mut free: BTreeSet<usize> =
+            (0..missing.len()).filter(|at| missing[*at].is_empty()).collect();
         let mut order = vec![];
-        let mut done = vec![false; self.units.len()];
-        while let Some(next) =
-            (0..done.len()).find(|at| !done[*at] && missing[*at].iter().all(|unit| done[*unit]))
-        {
-            done[next] = true;
-            order.push(next);
+        while let Some(at) = free.pop_first() {
+            order.push(at);
+            for follower in &followers[at] {
+                missing[*follower].remove(&at);
+                if missing[*follower].is_empty() {
+                    free.insert(*follower);
+                }
+            }
         }
         order
     }

@@ -123,6 +123,13 @@ pub struct Call {
     pub arguments: Vec<Argument>,
 }
 
+impl Call {
+    /// The memories of its views and reductions.
+    pub(crate) fn memories(&self) -> impl Iterator<Item = MemoryId> {
+        self.arguments.iter().filter_map(Argument::memory)
+    }
+}
+
 /// What a node is that has no IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Foreign {

@@ -1,7 +1,9 @@
 //! The plan: what runs in which order, and the fused kernels.
 
 use super::cluster::{Clusters, Unfused, Unit, clusters, linearise};
-use super::input::{Call, Facts, Foreign, Geometry, Graph, Mode, Options, Planted, Work};
+use super::input::{
+    Argument, Call, Facts, Foreign, Geometry, Graph, Memory, Mode, Node, Options, Planted, Work,
+};
 use super::intern::{Interning, Outcome, internalise, narrow_access};
 use super::join::{Joined, Parameter, Source, bake, join};
 use super::pair;
@@ -113,17 +115,13 @@ pub fn planted(
             }
         }
     }
-    let together = |pair: &Unfused| {
-        let has = |unit: &Unit<'_>, node| unit.nodes.contains(&node);
-        clusters.units.iter().any(|unit| has(unit, pair.first) && has(unit, pair.second))
-    };
-    plan.unfused.extend(clusters.unfused.iter().filter(|pair| !together(pair)).cloned());
+    plan.unfused.extend(clusters.apart().cloned());
     Ok(plan)
 }
 
 fn kernels(graph: &Graph, first: usize, second: usize, reason: Reason) -> FuseError {
     let (first, second) = (graph.node_label(first), graph.node_label(second));
-    FuseError::Kernels { first, second, reason }
+    FuseError::Kernels { first, second, reason: Box::new(reason) }
 }
 
 /// All kernels of the graph are in one unit.
@@ -139,7 +137,7 @@ fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
     let label = |unit: &Unit<'_>| unit.nodes.first().copied().unwrap_or_default();
     let mut all = launches().map(label);
     let (first, second) = (all.next().unwrap_or_default(), all.next().unwrap_or_default());
-    for node in launches().filter(|unit| unit.joint.is_none()).map(label) {
+    if let Some(node) = launches().find(|unit| unit.joint.is_none()).map(label) {
         let other = if node == first { second } else { first };
         let name = graph.node_label(node);
         let reason = match &graph.nodes[node].work {
@@ -148,11 +146,7 @@ fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
         };
         return Err(kernels(graph, other, node, reason));
     }
-    let apart = |pair: &&Unfused| {
-        let has = |unit: &Unit<'_>, node| unit.nodes.contains(&node);
-        !clusters.units.iter().any(|unit| has(unit, pair.first) && has(unit, pair.second))
-    };
-    match clusters.unfused.iter().find(apart) {
+    match clusters.apart().next() {
         Some(pair) => Err(kernels(graph, pair.first, pair.second, pair.reason.clone())),
         None => Err(kernels(graph, first, second, Reason::NoGain)),
     }
@@ -162,7 +156,7 @@ fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
 fn scopes(graph: &Graph) -> Result<(), FuseError> {
     for (at, node) in graph.nodes.iter().enumerate() {
         for argument in node.call().map_or(&[][..], |call| &call.arguments) {
-            let super::input::Argument::View { region, wishes } = argument else { continue };
+            let Argument::View { region, wishes } = argument else { continue };
             let Some(memory) = graph.memories.get(region.memory.index()) else { continue };
             if let Err(why) = wishes.within(memory.wishes) {
                 let (node, memory) = (graph.node_label(at), graph.memory_label(region.memory));
@@ -175,8 +169,20 @@ fn scopes(graph: &Graph) -> Result<(), FuseError> {
 
 /// Access scopes that an analysis shows to be wrong (FUSE-11).
 fn refuted(graph: &Graph, clusters: &Clusters<'_>) -> Vec<Refuted> {
-    let mut calls: Vec<&Prepared<'_>> =
-        clusters.units.iter().flat_map(|unit| &unit.calls).collect();
+    // Most graphs have no such properties.
+    let said = |memory: &Memory| memory.wishes.scope.is_some();
+    let says = |call: &&Prepared<'_>| {
+        let mut arguments = call.call.arguments.iter();
+        arguments.any(|argument| match argument {
+            Argument::View { region, wishes } => {
+                let memory = graph.memories.get(region.memory.index());
+                wishes.scope.is_some() || memory.is_some_and(said)
+            }
+            _ => false,
+        })
+    };
+    let calls = clusters.units.iter().flat_map(|unit| &unit.calls);
+    let mut calls: Vec<&Prepared<'_>> = calls.filter(says).collect();
     calls.sort_by_key(|call| call.node);
     let mut all: Vec<Refuted> = vec![];
     for (at, first) in calls.iter().enumerate() {
@@ -242,7 +248,7 @@ fn fuse(
     own(&mut joined.kernel);
     let Joined { kernel, parameters } = joined;
     if let Err(error) = verify(&kernel) {
-        return Some(Err(Reason::NotWellFormed(error)));
+        return Some(Err(Reason::NotWellFormed(Box::new(error))));
     }
     let geometry = Geometry { range: joint.range, offset: joint.offset, group: joint.group };
     let (nodes, kernel) = (unit.nodes.clone(), Arc::new(kernel));
@@ -282,7 +288,7 @@ impl Fused {
 
     /// The value of a parameter that is a number of the launch.
     pub fn number(&self, graph: &Graph, parameter: &Parameter) -> Option<u64> {
-        let call = |node: usize| graph.nodes.get(node).and_then(super::input::Node::call);
+        let call = |node: usize| graph.nodes.get(node).and_then(Node::call);
         let geometry = |node: usize| call(node).map(|call: &Call| call.geometry);
         match parameter.source {
             Source::Limit { node, dim } => {
@@ -292,9 +298,7 @@ impl Fused {
             Source::Range { node, dim } => geometry(node)?.range.get(usize::from(dim)).copied(),
             Source::Extent { node, param, dim } => {
                 match call(node)?.arguments.get(param.index())? {
-                    super::input::Argument::View { region, .. } => {
-                        region.extent.get(usize::from(dim)).copied()
-                    }
+                    Argument::View { region, .. } => region.extent.get(usize::from(dim)).copied(),
                     _ => None,
                 }
             }

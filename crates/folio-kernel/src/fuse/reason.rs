@@ -204,7 +204,7 @@ pub enum Reason {
     },
     /// The fused kernel is not well formed. This is a mistake of fusion.
     #[error("fused, it is not well formed: {0}")]
-    NotWellFormed(VerifyError),
+    NotWellFormed(Box<VerifyError>),
 }
 
 /// What stands between two kernels.
@@ -295,7 +295,7 @@ pub enum FuseError {
         /// Another one.
         second: String,
         /// Why.
-        reason: Reason,
+        reason: Box<Reason>,
     },
     /// Properties contradict each other: `Invalid`.
     #[error("`{node}`, `{memory}`: {why}")]

@@ -27,7 +27,7 @@ fn reason(chain: &Chain) -> Reason {
     assert_eq!(plan.fused().count(), 0, "{}", plan.explain(&chain.graph));
     let reason = plan.unfused[0].reason.clone();
     match chain.plan(Mode::Require) {
-        Err(FuseError::Kernels { reason: required, .. }) => assert_eq!(reason, required),
+        Err(FuseError::Kernels { reason: required, .. }) => assert_eq!(reason, *required),
         other => panic!("{other:?}"),
     }
     reason
@@ -331,7 +331,7 @@ fn limits_of_the_device_are_reasons() {
     let ask = |facts| {
         let error = plan(&chain.graph, &facts, Options::new(Mode::Require)).unwrap_err();
         let FuseError::Kernels { reason, .. } = error else { panic!("{error}") };
-        reason
+        *reason
     };
     let views = ask(Facts { views: 2, ..Facts::GPU });
     assert_eq!(views, Reason::TooManyViews { needed: 3, available: 2 });
@@ -339,24 +339,17 @@ fn limits_of_the_device_are_reasons() {
     assert_eq!(long, Reason::TooLong { needed: 10, most: 9 });
 }
 
+/// FUSE-14: in a large graph a kernel is compared with few others.
 #[test]
-fn time_of_ten() {
+fn kernel_of_a_large_graph_is_compared_with_few_others() {
     let mut chain = Chain::new();
-    let m: Vec<_> = (0..11).map(|i| chain.temporary(&format!("m{i}"), 512)).collect();
-    for i in 0..10 {
-        chain.call("five", FIVE, 512, &[m[i], m[i + 1]]);
+    let all: Vec<_> = (0..301).map(|at| chain.memory(&format!("m{at}"), 512)).collect();
+    for at in 0..300 {
+        let text = if at % 2 == 0 { FIVE } else { NEXT };
+        chain.call("k", text, 512, &[all[at], all[at + 1]]);
     }
-    let start = std::time::Instant::now();
-    for _ in 0..100 {
-        chain.plan(Mode::Require).unwrap();
-    }
-    println!("{:?} for ten", start.elapsed() / 100);
-    let mut chain = Chain::new();
-    let m: Vec<_> = (0..1001).map(|i| chain.memory(&format!("m{i}"), 512)).collect();
-    for i in 0..1000 {
-        chain.call("five", if i % 2 == 0 { FIVE } else { NEXT }, 512, &[m[i], m[i + 1]]);
-    }
-    let start = std::time::Instant::now();
-    let p = chain.plan(Mode::Enable).unwrap();
-    println!("{:?} for thousand, {} {}", start.elapsed(), p.steps.len(), p.unfused.len());
+    let plan = chain.plan(Mode::Enable).unwrap();
+    // A neighbour's read follows its producer in another launch, with what comes next.
+    assert_eq!(plan.fused().count(), 149);
+    assert!(plan.unfused.len() < 300 * 10, "{}", plan.unfused.len());
 }

@@ -1,4 +1,4 @@
-//! Fused kernels against the same kernels one after the other (FUSE-11).
+//! Fused kernels against the same kernels one after the other.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 #[path = "emit/compare.rs"]

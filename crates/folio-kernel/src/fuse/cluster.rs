@@ -1,8 +1,8 @@
 //! Which nodes go together: a deterministic order of the graph, and groups in it.
 //!
-//! Nodes are taken in order. A kernel joins the group with which it shares most bytes and with which
-//! it may run, unless something that has to run between them is elsewhere. Copies, fills and host
-//! tasks so run before or after a group as their dependencies say (FUSE-04).
+//! Nodes are taken in order. A kernel joins the group with which it shares most bytes and with
+//! which it may run, unless something that has to run between them is elsewhere. Copies, fills and
+//! host tasks so run before or after a group as their dependencies say (FUSE-04).
 
 use super::input::{Call, Facts, Graph, MemoryId, Mode, Options, Planted, Work};
 use super::pair::{self, Joint};
@@ -148,7 +148,7 @@ impl<'g> Clusters<'g> {
         users.flatten().copied().chain(kernels.take(LATEST)).collect()
     }
 
-    /// By unit: the node that is the way from it to this node through another unit, if there is one.
+    /// By unit: a node of another unit that is on a way from it to this node, if there is one.
     fn before(&self, node: usize) -> Vec<Option<usize>> {
         // By unit: a node of it, from which a way leads here.
         let mut through: Vec<Option<usize>> = vec![None; self.units.len()];

@@ -1,4 +1,4 @@
-//! What the code becomes (FUSE-06 to FUSE-08, FUSE-12, FUSE-13).
+//! What the code becomes.
 
 use crate::graph::{ADD, Chain, FIVE, MUL, SUM, UPDATE};
 use crate::scopes::outcome;

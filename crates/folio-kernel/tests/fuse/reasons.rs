@@ -1,4 +1,4 @@
-//! What is fused, what is not, and why (FUSE-01 to FUSE-04, FUSE-11, FUSE-13).
+//! What is fused, what is not, and why.
 
 use crate::graph::{ADD, Chain, DOUBLE, FIVE, GATHER, MIRROR, NEXT, SUM, UPDATE};
 use crate::scopes::outcome;

@@ -1,4 +1,4 @@
-//! Properties: both tables, row by row, and what they do (FUSE-05, FUSE-06, FUSE-11).
+//! Properties: both tables, row by row, and what they do.
 
 use crate::graph::{ADD, Chain, FIVE, NEXT};
 use folio_kernel::fuse::AccessScope::{Group, Item};
@@ -7,7 +7,7 @@ use folio_kernel::fuse::{
     of_access, of_both,
 };
 
-/// The seed's first table: accessor, buffer, result.
+/// FUSE-05: the seed's first table: accessor, buffer, result.
 #[test]
 fn scope_of_an_access_is_that_of_the_table() {
     let error = |access, buffer| Err(Incompatible { access, buffer });
@@ -29,7 +29,7 @@ fn scope_of_an_access_is_that_of_the_table() {
 
 const SCOPES: [Option<AccessScope>; 3] = [None, Some(Group), Some(Item)];
 
-/// The seed's second table, which is commutative and associative.
+/// FUSE-05: the seed's second table, which is commutative and associative.
 #[test]
 fn scope_of_two_accesses_is_that_of_the_table() {
     for any in SCOPES {

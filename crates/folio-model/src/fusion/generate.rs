@@ -58,9 +58,9 @@ pub fn generate(seed: u64) -> Result<Case, VerifyError> {
     let rank = if rng.chance(60) { 1 } else { rng.within(1, 3) as u8 };
     let mut geometry = Geometry { range: [1; 3], offset: [0; 3], group: None };
     let mut group = [1; 3];
-    for dim in 0..usize::from(rank) {
-        group[dim] = rng.within(1, 4) as u64;
-        geometry.range[dim] = group[dim] * rng.within(1, if rank == 1 { 6 } else { 3 }) as u64;
+    for (dim, size) in group.iter_mut().enumerate().take(usize::from(rank)) {
+        *size = rng.within(1, 4) as u64;
+        geometry.range[dim] = *size * rng.within(1, if rank == 1 { 6 } else { 3 }) as u64;
         geometry.offset[dim] = if rng.chance(15) { rng.below(3) as u64 } else { 0 };
     }
     geometry.group = Some(group);

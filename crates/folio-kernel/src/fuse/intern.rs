@@ -373,7 +373,7 @@ impl<'c> Interning<'c> {
         }
         let name = kernel.params[of.param.index()].name.clone();
         numbers_for_extents(kernel, of.param, &mut |kernel, dim| {
-            let name = format!("{name}.extent{dim}");
+            let name = format!("{name}.extent.{dim}");
             kernel.params.push(Param { name, kind: ParamKind::Scalar(Scalar::U64.into()) });
             let source = Source::Extent { node, param, dim };
             parameters.push(Parameter { source, stands_for: vec![], discards: false });

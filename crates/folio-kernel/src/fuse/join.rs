@@ -263,7 +263,8 @@ impl<'g> Joiner<'g> {
         });
         let Joiner { kernel, bindings, .. } = self;
         let number = |dim| {
-            let name = format!("{at}.range{dim}");
+            // No parameter of a kernel's has a dot in its name.
+            let name = format!("{at}.range.{dim}");
             (dim, bindings.number(kernel, name, Source::Range { node, dim }))
         };
         let numbers: Vec<_> = asked.into_iter().map(number).collect();
@@ -287,7 +288,7 @@ impl<'g> Joiner<'g> {
         let dims: Vec<u8> = dims.collect();
         let Joiner { kernel, bindings, .. } = self;
         let limit = |dim| {
-            let name = format!("{at}.limit{dim}");
+            let name = format!("{at}.limit.{dim}");
             (dim, bindings.number(kernel, name, Source::Limit { node, dim }))
         };
         let limits: Vec<_> = dims.into_iter().map(limit).collect();

@@ -2,7 +2,10 @@
 
 use crate::graph::{ADD, Chain, FIVE, MUL, SUM, UPDATE};
 use crate::scopes::outcome;
-use folio_kernel::fuse::{Argument, Fate, Fused, Kept, Mode, Options, Plan, Source};
+use folio_kernel::fuse::{
+    AccessScope, Argument, Fate, Foreign, Fused, Kept, Mode, Options, Plan, Source, Step, Wishes,
+};
+use folio_kernel::tile::items_per_thread;
 use folio_kernel::{Site, Violation, ViolationKind};
 
 fn only(plan: &Plan) -> &Fused {
@@ -29,12 +32,42 @@ fn temporaries_of_a_block_are_registers_without_properties() {
     let sources: Vec<_> = only(&plan).parameters.iter().map(|param| param.source).collect();
     let argument = |node, param| Source::Argument { node, param: folio_kernel::ParamId(param) };
     assert_eq!(sources, [argument(0, 0), argument(0, 1), argument(1, 1), argument(3, 2)]);
+    // A device computes as many items for each thread as with one of the kernels.
+    assert_eq!(items_per_thread(&only(&plan).kernel), Some(4));
     let report = plan.explain(&chain.graph);
     assert_eq!((report.launches, report.launches_left), (4, 1));
     // Three writes and four reads of 512 floats.
     assert_eq!(report.bytes_saved, 7 * 512 * 4);
     assert!(report.to_string().contains("`tmp1`: register, 6144 bytes saved"), "{report}");
     assert!(report.json().contains(r#"{"memory":"tmp1","fate":"register","why":null"#));
+}
+
+/// FUSE-06: the seed's second program: copies around the kernels, a pointer of work-group scope.
+#[test]
+fn annotated_pointer_is_internal_and_copies_run_before_and_after() {
+    let mut chain = Chain::new();
+    let host = ["host1", "host2", "host3", "result"].map(|name| chain.memory(name, 512));
+    let [a, b, c, out] = ["in1", "in2", "in3", "out"].map(|name| chain.memory(name, 512));
+    let tmp = chain.memory("tmp", 512);
+    let scope = Some(AccessScope::Group);
+    let pointer = Wishes { scope, internal: true, no_init: true };
+    chain.foreign(Foreign::Copy, &[host[0], a]);
+    chain.foreign(Foreign::Copy, &[host[1], b]);
+    let one = chain.call("one", ADD, 512, &[a, b, tmp]);
+    chain.foreign(Foreign::Copy, &[host[2], c]);
+    let two = chain.call("two", MUL, 512, &[tmp, c, out]);
+    chain.foreign(Foreign::Copy, &[out, host[3]]);
+    chain.wish_access(one, 2, pointer);
+    chain.wish_access(two, 0, pointer);
+    for node in [one, two] {
+        chain.at(node).geometry.group = Some([64, 1, 1]);
+    }
+    let plan = chain.plan(Mode::Require).unwrap();
+    let kinds = plan.steps.iter().map(|step| matches!(step, Step::Fused(_)));
+    assert_eq!(kinds.collect::<Vec<_>>(), [false, false, false, true, false]);
+    // Each element is one item's, so it is in a register.
+    assert_eq!(outcome(&plan, tmp).fate, Fate::Register);
+    assert_eq!(plan.fused().next().unwrap().geometry.group, Some([64, 1, 1]));
 }
 
 /// FUSE-13: a dot product in one launch.

@@ -113,7 +113,7 @@ fn smaller_range_is_guarded_where_the_kernel_can_be() {
     chain.at(1).geometry.range[0] = 40;
     let plan = chain.plan(Mode::Require).unwrap();
     assert_eq!(steps(&plan), [[0, 1]]);
-    assert!(plan.fused().next().unwrap().kernel.to_string().contains("\"1.limit0\""));
+    assert!(plan.fused().next().unwrap().kernel.to_string().contains("\"1.limit.0\""));
 
     let mut chain = pair(FIVE, SUM);
     chain.at(1).geometry.range[0] = 40;

@@ -1,7 +1,7 @@
 //! Runs graphs and plans by the interpreter, on bytes.
 
 use super::Case;
-use crate::interp::{self, Arg, Failure, Order, Stop};
+use crate::interp::{Arg, Device, Failure, Order, Stop, run_like};
 use folio_kernel::fuse::{
     Argument, Call, Fate, Foreign, Fused, Graph, Plan, Region, Source, Step, Work,
 };
@@ -13,6 +13,9 @@ pub type Contents = Vec<Vec<u8>>;
 
 /// Statements of a launch; the kernels are small.
 const BUDGET: u64 = 300_000;
+
+/// In sub-groups of more than one, of which the last one of a group may be narrower.
+const DEVICE: Device = Device { width: 3, cpu_functions: false };
 
 /// What nodes have failed with.
 type Failures = Vec<(usize, Violation)>;
@@ -88,10 +91,11 @@ fn run(
     kernel: &Kernel,
     launch: &Launch,
     given: &[Argument],
+    order: Order,
     contents: &mut Contents,
 ) -> Result<Vec<Failure>, Stop> {
     let mut args = arguments(kernel, given, contents);
-    let ran = interp::run(kernel, launch, &mut args, Order::Forward, BUDGET)?;
+    let ran = run_like(kernel, launch, &mut args, order, DEVICE, BUDGET)?;
     for ((param, given), arg) in kernel.params.iter().zip(given).zip(&args) {
         put_back(kernel, &param.kind, given, arg, contents);
     }
@@ -118,7 +122,7 @@ fn foreign(what: Foreign, memories: &[folio_kernel::fuse::MemoryId], contents: &
 
 fn call(node: usize, call: &Call, contents: &mut Contents) -> Result<Failures, Stop> {
     let launch = launch(&call.kernel, &call.geometry);
-    let failures = run(&call.kernel, &launch, &call.arguments, contents)?;
+    let failures = run(&call.kernel, &launch, &call.arguments, Order::Forward, contents)?;
     let failures = failures.into_iter().filter_map(|failure| failure.violation(&call.kernel));
     Ok(failures.map(|violation| (node, violation)).collect())
 }
@@ -166,11 +170,12 @@ fn together(
     fused: &Fused,
     graph: &Graph,
     numbers: &Graph,
+    order: Order,
     contents: &mut Contents,
 ) -> Result<Failures, Stop> {
     let given = given(fused, graph, numbers);
     let launch = launch(&fused.kernel, &fused.geometry);
-    let failures = run(&fused.kernel, &launch, &given, contents)?;
+    let failures = run(&fused.kernel, &launch, &given, order, contents)?;
     let blame = |failure: Failure| {
         let violation = failure.violation(&fused.kernel)?;
         Some(fused.blame(graph, &violation).unwrap_or((usize::MAX, violation)))
@@ -183,6 +188,7 @@ fn fused(
     graph: &Graph,
     numbers: &Graph,
     plan: &Plan,
+    order: Order,
     contents: &mut Contents,
 ) -> Result<Failures, Stop> {
     let mut failures = vec![];
@@ -192,7 +198,7 @@ fn fused(
                 Work::Foreign(what, memories) => foreign(*what, memories, contents),
                 Work::Kernel(launched) => failures.extend(call(*at, launched, contents)?),
             },
-            Step::Fused(one) => failures.extend(together(one, graph, numbers, contents)?),
+            Step::Fused(one) => failures.extend(together(one, graph, numbers, order, contents)?),
         }
     }
     Ok(failures)
@@ -216,14 +222,31 @@ pub fn check(case: &Case, plan: &Plan, numbers: &Graph) -> Result<Ended, String>
     let of = &case.graph;
     let mut wanted = case.contents.clone();
     let Ok(failures) = unfused(of, &mut wanted) else { return Ok(Ended::Endless) };
-    let mut found = case.contents.clone();
-    let others = match fused(of, numbers, plan, &mut found) {
-        Err(Stop::Arguments(why)) => return Err(why),
-        Err(Stop::Budget) => return Ok(Ended::Endless),
-        Ok(others) => others,
+    let run = |order| {
+        let mut found = case.contents.clone();
+        let ended = match fused(of, numbers, plan, order, &mut found) {
+            Err(Stop::Arguments(why)) => Err(why),
+            Err(Stop::Budget) => Ok(Ended::Endless),
+            Ok(others) => compare(case, plan, (&failures, &wanted), (&others, &found)),
+        };
+        ended.map_err(|why| format!("{order:?}: {why}"))
     };
-    if let Some(first) = failures.first() {
-        let node = first.0;
+    // Items run in any order, which only atomic operations can see.
+    let atomic = plan.fused().any(|fused| fused.kernel.to_string().contains("= atomic "));
+    if !atomic {
+        run(Order::Backward)?;
+    }
+    run(Order::Forward)
+}
+
+/// What failed, and what is in memories: unfused, and fused.
+fn compare(
+    case: &Case,
+    plan: &Plan,
+    (failures, wanted): (&Failures, &Contents),
+    (others, found): (&Failures, &Contents),
+) -> Result<Ended, String> {
+    if let Some((node, _)) = failures.first() {
         return match others.iter().any(|other| failures.contains(other)) {
             true => Ok(Ended::Failed),
             false => Err(format!("node {node} fails with {failures:?}, and fused: {others:?}")),
@@ -236,7 +259,7 @@ pub fn check(case: &Case, plan: &Plan, numbers: &Graph) -> Result<Ended, String>
         matches!(outcome.fate, Fate::Register | Fate::Local { stored: false, .. })
     });
     let unused: Vec<usize> = unused.map(|outcome| outcome.memory.index()).collect();
-    for (at, memory) in of.memories.iter().enumerate() {
+    for (at, memory) in case.graph.memories.iter().enumerate() {
         if unused.contains(&at) && found[at] != case.contents[at] {
             return Err(format!("`{}` is internal, but it is written", memory.label));
         }

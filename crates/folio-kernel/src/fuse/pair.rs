@@ -7,7 +7,7 @@
 
 use super::input::{Argument, Facts, Graph, Planted, Region};
 use super::reason::{Elements, Hazard, Reason};
-use super::scope::Wishes;
+use super::scope::{AccessScope, Wishes, of_both};
 use super::touch::{Meeting, Prepared, Space, Touch, meeting};
 use crate::flow::Use;
 use crate::ir::{Kernel, Param, ParamKind, walk};
@@ -189,15 +189,23 @@ pub(crate) fn order(
             if !a.is_same(&b) {
                 return Err(Reason::Views { memory: memory(), hazard: between });
             }
-            elements(&a, &b, space, (barriers, planted), &memory)?;
+            let believed = believed(graph, &a, &b);
+            elements((&a, &b), believed, space, (barriers, planted), &memory)?;
         }
     }
     Ok(())
 }
 
+/// The scope of two accesses, if it was promised to be right.
+fn believed(graph: &Graph, a: &View<'_>, b: &View<'_>) -> Option<AccessScope> {
+    let of_memory = graph.memories.get(a.region.memory.index())?.wishes;
+    let [a, b] = [a, b].map(|view| view.wishes.within(of_memory).unwrap_or_default());
+    of_both(a.scope, b.scope).filter(|_| a.trusted && b.trusted)
+}
+
 fn elements(
-    a: &View<'_>,
-    b: &View<'_>,
+    (a, b): (&View<'_>, &View<'_>),
+    believed: Option<AccessScope>,
     space: &Space,
     (barriers, planted): (bool, Planted),
     memory: &dyn Fn() -> String,
@@ -213,7 +221,16 @@ fn elements(
             if missed {
                 continue;
             }
-            match meeting(x, y, space) {
+            let meeting = match (meeting(x, y, space), believed) {
+                (Meeting::Anywhere(Elements::Unknown), Some(AccessScope::Item)) => Meeting::Item,
+                (Meeting::Anywhere(Elements::Unknown), Some(AccessScope::Group))
+                    if space.group.is_some() =>
+                {
+                    Meeting::Group
+                }
+                (known, _) => known,
+            };
+            match meeting {
                 Meeting::Item => {}
                 Meeting::Group if barriers => {}
                 Meeting::Group => return Err(Reason::Barrier { memory: memory(), hazard }),

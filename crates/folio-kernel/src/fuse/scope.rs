@@ -30,6 +30,10 @@ pub struct Wishes {
     pub internal: bool,
     /// `no_init`: earlier contents are not used.
     pub no_init: bool,
+    /// The scope is believed where the analysis can neither show nor refute it: kernels share a
+    /// launch by it. Only an `unsafe` call may set this, whose caller promises that the scope is
+    /// right. A wrong promise is a race for elements of the memory, within its bounds.
+    pub trusted: bool,
 }
 
 /// The scope of an access, of its own property and the buffer's: the seed's first table.
@@ -58,6 +62,7 @@ impl Wishes {
             scope: of_access(self.scope, memory.scope)?,
             internal: self.internal || memory.internal,
             no_init: self.no_init || memory.no_init,
+            trusted: self.trusted || memory.trusted,
         })
     }
 }

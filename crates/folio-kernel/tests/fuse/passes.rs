@@ -50,7 +50,7 @@ fn annotated_pointer_is_internal_and_copies_run_before_and_after() {
     let [a, b, c, out] = ["in1", "in2", "in3", "out"].map(|name| chain.memory(name, 512));
     let tmp = chain.memory("tmp", 512);
     let scope = Some(AccessScope::Group);
-    let pointer = Wishes { scope, internal: true, no_init: true };
+    let pointer = Wishes { scope, internal: true, no_init: true, ..Wishes::default() };
     chain.foreign(Foreign::Copy, &[host[0], a]);
     chain.foreign(Foreign::Copy, &[host[1], b]);
     let one = chain.call("one", ADD, 512, &[a, b, tmp]);
@@ -154,7 +154,8 @@ fn overwritten_stores_are_gone() {
 fn earlier_contents_are_loaded_where_they_are_seen() {
     let mut chain = Chain::new();
     let [x, y, z] = ["x", "y", "z"].map(|name| chain.memory(name, 64));
-    let wishes = |no_init| folio_kernel::fuse::Wishes { internal: true, no_init, scope: None };
+    let wishes =
+        |no_init| folio_kernel::fuse::Wishes { internal: true, no_init, ..Default::default() };
     chain.call("update", UPDATE, 64, &[x, y]);
     chain.call("five", FIVE, 64, &[y, z]);
     let text = |chain: &Chain| only(&chain.plan(Mode::Require).unwrap()).kernel.to_string();

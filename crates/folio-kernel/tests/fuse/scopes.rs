@@ -1,6 +1,6 @@
 //! Properties: both tables, row by row, and what they do.
 
-use crate::graph::{ADD, Chain, FIVE, NEXT};
+use crate::graph::{ADD, Chain, FIVE, GATHER, NEXT};
 use folio_kernel::fuse::AccessScope::{Group, Item};
 use folio_kernel::fuse::{
     AccessScope, Fate, FuseError, Incompatible, Kept, MemoryId, Mode, Outcome, Plan, Wishes,
@@ -49,7 +49,7 @@ fn scope_of_two_accesses_is_that_of_the_table() {
 }
 
 fn internal(scope: Option<AccessScope>) -> Wishes {
-    Wishes { scope, internal: true, no_init: true }
+    Wishes { scope, internal: true, no_init: true, ..Wishes::default() }
 }
 
 /// `add` writes `tmp`, and `five` reads it.
@@ -105,7 +105,7 @@ fn scopes_of_two_accesses_decide_what_is_internal() {
 #[test]
 fn without_internal_memory_there_is_one_store_and_no_load() {
     let (mut chain, tmp) = passing();
-    chain.wish(tmp, Wishes { scope: Some(Item), internal: false, no_init: true });
+    chain.wish(tmp, Wishes { scope: Some(Item), no_init: true, ..Wishes::default() });
     let plan = chain.plan(Mode::Require).unwrap();
     let found = outcome(&plan, tmp);
     assert_eq!(found.fate, Fate::Forwarded { loads: 1, stores: 0 });
@@ -139,4 +139,25 @@ fn refuted_scopes_are_an_error_only_under_require() {
     assert_eq!(plan.refuted[0].to_string(), wanted);
     assert_eq!(plan.steps.len(), 2);
     assert_eq!(chain.plan(Mode::Require).unwrap_err().to_string(), wanted);
+}
+
+/// FUSE-11: a scope that is neither shown nor refuted is believed only where that was promised. It
+/// never moves the memory elsewhere.
+#[test]
+fn unproved_scope_is_believed_only_where_that_was_promised() {
+    let ask = |trusted, scope| {
+        let mut chain = Chain::new();
+        let [x, at, out] = ["x", "at", "out"].map(|name| chain.memory(name, 64));
+        let tmp = chain.temporary("tmp", 64);
+        chain.call("five", FIVE, 64, &[x, tmp]);
+        chain.call("gather", GATHER, 64, &[at, tmp, out]);
+        chain.wish(tmp, Wishes { scope, trusted, ..Wishes::default() });
+        (chain.plan(Mode::Require), tmp)
+    };
+    let (plan, tmp) = ask(true, Some(Item));
+    assert_eq!(outcome(&plan.unwrap(), tmp).kept, Some(Kept::NotShown));
+    for (trusted, scope) in [(false, Some(Item)), (true, None), (true, Some(Group))] {
+        let error = ask(trusted, scope).0.unwrap_err().to_string();
+        assert!(error.contains("at elements that are not known"), "{error}");
+    }
 }

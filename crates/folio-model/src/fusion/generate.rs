@@ -124,7 +124,7 @@ fn memories(
             _ => None,
         };
         let (internal, no_init) = (rng.chance(12), rng.chance(20));
-        let wishes = Wishes { scope, internal, no_init };
+        let wishes = Wishes { scope, internal, no_init, ..Wishes::default() };
         case.graph.memories.push(Memory { label: format!("m{at}"), temporary, wishes });
         let plain = role == Role::Items;
         let parts = if plain && rng.chance(15) { 2 } else { 1 };

@@ -9,7 +9,7 @@ mod compare;
 mod launch;
 
 use folio_kernel::emit::{Dialect, Form};
-use folio_kernel::fuse::{Fate, Foreign, Graph, Planted, Reason, Work, plan, planted};
+use folio_kernel::fuse::{Fate, Graph, OtherWork, Planted, Reason, Work, plan, planted};
 use folio_model::compilers::opencl::OpenCl;
 use folio_model::fusion::{Case, Ended, arguments_of, case, check, generate};
 use folio_model::interp::{self, Order, same};
@@ -144,7 +144,7 @@ fn planted_reordered_host_task_is_caught() {
     assert!(found(|case| {
         let mut graph: Graph = case.graph.clone();
         let is_host = |graph: &Graph, at: usize| {
-            matches!(graph.nodes[at].work, Work::Foreign(Foreign::HostTask, _))
+            matches!(graph.nodes[at].work, Work::Other(OtherWork::HostTask, _))
         };
         for at in 0..graph.nodes.len() {
             let mut after = std::mem::take(&mut graph.nodes[at].after);

@@ -1,13 +1,14 @@
-//! Which nodes go together: a deterministic order of the graph, and groups in it.
+//! Which nodes go together: a deterministic order of the graph, and clusters in it, the kernels of
+//! which share a launch.
 //!
-//! Nodes are taken in order. A kernel joins the group with which it shares most bytes and with
+//! Nodes are taken in order. A kernel joins the cluster with which it shares most bytes and with
 //! which it may run, unless something that has to run between them is elsewhere. Copies, fills and
-//! host tasks so run before or after a group as their dependencies say (FUSE-04).
+//! host tasks so run before or after a cluster as their dependencies say (FUSE-04).
 
 use super::input::{Call, Facts, Graph, MemoryId, Mode, Options, Planted, Work};
 use super::pair::{self, Joint};
 use super::reason::{Between, FuseError, Reason};
-use super::touch::{Prepared, prepare};
+use super::touch::{PreparedCall, prepare};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Units with which a kernel is compared though it shares no memory with them.
@@ -18,13 +19,13 @@ pub(crate) struct Unit<'g> {
     /// Nodes, in order.
     pub nodes: Vec<usize>,
     /// The kernels, if all of them are kernels that can be fused.
-    pub calls: Vec<Prepared<'g>>,
+    pub calls: Vec<PreparedCall<'g>>,
     pub joint: Option<Joint>,
 }
 
 /// Two kernels that do not share a launch, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfused {
+pub struct Refusal {
     /// A node, by number.
     pub first: usize,
     /// A later one.
@@ -75,10 +76,10 @@ pub(crate) struct Clusters<'g> {
     unit_of: Vec<usize>,
     /// By memory: the units whose kernels use it.
     users: BTreeMap<MemoryId, BTreeSet<usize>>,
-    pub unfused: Vec<Unfused>,
+    pub unfused: Vec<Refusal>,
 }
 
-/// Groups the nodes.
+/// Clusters of the nodes.
 pub(crate) fn clusters<'g>(
     graph: &'g Graph,
     order: &[usize],
@@ -116,7 +117,7 @@ impl<'g> Clusters<'g> {
                 }
                 Err((first, reason)) => {
                     let first = first.unwrap_or(*last);
-                    refused.push(Unfused { first, second: node, reason });
+                    refused.push(Refusal { first, second: node, reason });
                 }
             }
         }
@@ -142,7 +143,7 @@ impl<'g> Clusters<'g> {
     }
 
     /// The units that a kernel may join: those with which it shares a memory, and the latest.
-    fn candidates(&self, call: &Prepared<'g>) -> BTreeSet<usize> {
+    fn candidates(&self, call: &PreparedCall<'g>) -> BTreeSet<usize> {
         let users = call.call.memories().filter_map(|memory| self.users.get(&memory));
         let kernels = (0..self.units.len()).rev().filter(|at| self.units[*at].joint.is_some());
         users.flatten().copied().chain(kernels.take(LATEST)).collect()
@@ -178,14 +179,14 @@ impl<'g> Clusters<'g> {
     fn fits(
         &self,
         at: usize,
-        call: &Prepared<'g>,
+        call: &PreparedCall<'g>,
         before: &[Option<usize>],
     ) -> Result<(u64, Joint), (Option<usize>, Reason)> {
         let unit = &self.units[at];
-        let members: Vec<&Prepared<'g>> = unit.calls.iter().collect();
+        let members: Vec<&PreparedCall<'g>> = unit.calls.iter().collect();
         if let Some(between) = before[at] {
             let what = match &self.graph.nodes[between].work {
-                Work::Foreign(what, _) => Between::Foreign(*what),
+                Work::Other(what, _) => Between::Other(*what),
                 Work::Kernel(_) => Between::Kernel,
             };
             return Err((None, Reason::Between { node: self.graph.node_label(between), what }));
@@ -206,13 +207,13 @@ impl<'g> Clusters<'g> {
         if self.options.mode == Mode::Enable && !gains {
             return Err((None, Reason::NoGain));
         }
-        let all: Vec<&Prepared<'g>> = members.iter().copied().chain([call]).collect();
+        let all: Vec<&PreparedCall<'g>> = members.iter().copied().chain([call]).collect();
         pair::limits(&all, self.facts).map_err(|reason| (None, reason))?;
         Ok((bytes, joint))
     }
 
     /// The pairs that are in different units at the end.
-    pub fn apart(&self) -> impl Iterator<Item = &Unfused> {
+    pub fn apart(&self) -> impl Iterator<Item = &Refusal> {
         self.unfused.iter().filter(|pair| self.unit_of[pair.first] != self.unit_of[pair.second])
     }
 

@@ -20,7 +20,7 @@ pub struct MemoryReport {
 
 /// A fused kernel in a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GroupReport {
+pub struct ClusterReport {
     /// The fused kernel's name.
     pub kernel: String,
     /// The content hash of its code.
@@ -56,7 +56,7 @@ pub struct Explanation {
     /// Bytes of traffic that a run saves.
     pub bytes_saved: u64,
     /// The fused kernels.
-    pub groups: Vec<GroupReport>,
+    pub clusters: Vec<ClusterReport>,
     /// What was not fused.
     pub unfused: Vec<PairReport>,
     /// Properties that are wrong.
@@ -91,7 +91,7 @@ impl Plan {
             let saved = memories.iter().map(|memory| memory.bytes_saved);
             report.bytes_saved = saved.fold(report.bytes_saved, u64::saturating_add);
             let more = |n: usize| n.saturating_sub(1);
-            report.groups.push(GroupReport {
+            report.clusters.push(ClusterReport {
                 kernel: fused.kernel.name.clone(),
                 key: fused.key().to_string(),
                 nodes: fused.nodes.iter().map(|node| graph.node_label(*node)).collect(),
@@ -130,9 +130,9 @@ impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Explanation { launches, launches_left, bytes_saved, .. } = self;
         writeln!(f, "{launches} launches became {launches_left}; {bytes_saved} bytes saved a run")?;
-        for group in &self.groups {
-            writeln!(f, "fused `{}`: {}", group.kernel, group.nodes.join(", "))?;
-            for memory in &group.memories {
+        for cluster in &self.clusters {
+            writeln!(f, "fused `{}`: {}", cluster.kernel, cluster.nodes.join(", "))?;
+            for memory in &cluster.memories {
                 write!(f, "  `{}`: {}", memory.memory, memory.fate)?;
                 match (&memory.why, memory.bytes_saved) {
                     (Some(why), 0) => writeln!(f, ", because {why}")?,
@@ -179,16 +179,16 @@ impl Explanation {
             format!("{{\"memory\":{name},\"fate\":{fate},\"why\":{why},\"bytes_saved\":{saved}}}")
         };
         let text = |text: &String| Text(text).to_string();
-        let group = |group: &GroupReport| {
+        let cluster = |cluster: &ClusterReport| {
             format!(
                 "{{\"kernel\":{},\"key\":{},\"nodes\":{},\"merged\":{},\"baked\":{},\
                  \"memories\":{}}}",
-                Text(&group.kernel),
-                Text(&group.key),
-                list(&group.nodes, text),
-                group.merged,
-                group.baked,
-                list(&group.memories, memory),
+                Text(&cluster.kernel),
+                Text(&cluster.key),
+                list(&cluster.nodes, text),
+                cluster.merged,
+                cluster.baked,
+                list(&cluster.memories, memory),
             )
         };
         let pair = |pair: &PairReport| {
@@ -196,12 +196,12 @@ impl Explanation {
             format!("{{\"first\":{first},\"second\":{second},\"why\":{why}}}")
         };
         format!(
-            "{{\"launches\":{},\"launches_left\":{},\"bytes_saved\":{},\"groups\":{},\
+            "{{\"launches\":{},\"launches_left\":{},\"bytes_saved\":{},\"clusters\":{},\
              \"unfused\":{},\"refuted\":{}}}",
             self.launches,
             self.launches_left,
             self.bytes_saved,
-            list(&self.groups, group),
+            list(&self.clusters, cluster),
             list(&self.unfused, pair),
             list(&self.refuted, text),
         )

@@ -132,7 +132,7 @@ impl Call {
 
 /// What a node is that has no IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Foreign {
+pub enum OtherWork {
     /// A copy.
     Copy,
     /// A fill.
@@ -143,19 +143,19 @@ pub enum Foreign {
     Library,
     /// A kernel in a form other than the IR.
     OpaqueKernel,
-    /// A hint, barrier or empty node.
-    Other,
+    /// A hint, a barrier or an empty node.
+    Marker,
 }
 
-impl std::fmt::Display for Foreign {
+impl std::fmt::Display for OtherWork {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Foreign::Copy => "a copy",
-            Foreign::Fill => "a fill",
-            Foreign::HostTask => "a host task",
-            Foreign::Library => "a library call",
-            Foreign::OpaqueKernel => "a kernel without IR",
-            Foreign::Other => "no kernel",
+            OtherWork::Copy => "a copy",
+            OtherWork::Fill => "a fill",
+            OtherWork::HostTask => "a host task",
+            OtherWork::Library => "a library call",
+            OtherWork::OpaqueKernel => "a kernel without IR",
+            OtherWork::Marker => "a marker",
         })
     }
 }
@@ -166,7 +166,7 @@ pub enum Work {
     /// Launches a kernel of which there is IR.
     Kernel(Call),
     /// Does something else with these memories.
-    Foreign(Foreign, Vec<MemoryId>),
+    Other(OtherWork, Vec<MemoryId>),
 }
 
 /// A node of a graph.
@@ -185,7 +185,7 @@ impl Node {
     pub fn call(&self) -> Option<&Call> {
         match &self.work {
             Work::Kernel(call) => Some(call),
-            Work::Foreign(..) => None,
+            Work::Other(..) => None,
         }
     }
 
@@ -193,7 +193,7 @@ impl Node {
     pub(crate) fn touches(&self, memory: MemoryId) -> bool {
         match &self.work {
             Work::Kernel(call) => call.arguments.iter().any(|a| a.memory() == Some(memory)),
-            Work::Foreign(_, memories) => memories.contains(&memory),
+            Work::Other(_, memories) => memories.contains(&memory),
         }
     }
 }

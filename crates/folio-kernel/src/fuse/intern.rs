@@ -1,14 +1,14 @@
-//! Internalisation: what becomes of each memory that passes data between the kernels of a group.
+//! Internalisation: what becomes of each memory that passes data between the kernels of a cluster.
 
 use super::assign::{Assign, drop_overwritten};
 use super::edit::{Maker, accessed, place_mut};
 use super::input::{Argument, Facts, Graph, MemoryId, Planted};
-use super::join::{Joined, Parameter, Source, region};
+use super::join::{JoinedKernel, Parameter, Source, region};
 use super::pair::Joint;
-use super::reason::Kept;
+use super::reason::Obstacle;
 use super::scope::{AccessScope, Wishes, of_both};
 use super::tidy::numbers_for_extents;
-use super::touch::{Meeting, Prepared, Touch, meeting};
+use super::touch::{Meeting, PreparedCall, Touch, meeting};
 use crate::flow::Use;
 use crate::ir::{
     Access, Body, Kernel, Let, Param, ParamId, ParamKind, Place, Root, Stmt, Value, VarDecl, VarId,
@@ -40,7 +40,7 @@ pub enum Fate {
     Memory,
 }
 
-/// What became of a memory that a group writes and that passes data between its kernels, or that
+/// What became of a memory that a cluster writes and that passes data between its kernels, or that
 /// is said or known to be internal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -49,7 +49,7 @@ pub struct Outcome {
     /// Where it is.
     pub fate: Fate,
     /// Why it is not in registers or local memory alone.
-    pub kept: Option<Kept>,
+    pub kept: Option<Obstacle>,
     /// Bytes of memory traffic that one run saves.
     pub bytes_saved: u64,
 }
@@ -67,14 +67,17 @@ struct Candidate<'c> {
 pub(crate) struct Interning<'c> {
     pub graph: &'c Graph,
     pub nodes: &'c [usize],
-    pub calls: &'c [Prepared<'c>],
+    pub calls: &'c [PreparedCall<'c>],
     pub joint: Joint,
     pub facts: &'c Facts,
     pub planted: Planted,
 }
 
 /// Internalises what can be; gives the outcomes and the variables that this made.
-pub(crate) fn internalise(of: &Interning<'_>, joined: &mut Joined) -> (Vec<Outcome>, Vec<VarId>) {
+pub(crate) fn internalise(
+    of: &Interning<'_>,
+    joined: &mut JoinedKernel,
+) -> (Vec<Outcome>, Vec<VarId>) {
     let mut outcomes: Vec<Outcome> = vec![];
     let mut vars = vec![];
     let mut left = of.facts.local_memory.saturating_sub(local_bytes(&joined.kernel));
@@ -85,7 +88,7 @@ pub(crate) fn internalise(of: &Interning<'_>, joined: &mut Joined) -> (Vec<Outco
                 other != at && of.memory(parameter) == Some(found.memory)
             });
         let outcome = match several {
-            true => of.kept(found.memory, Kept::Views),
+            true => of.kept(found.memory, Obstacle::Views),
             false => of.decide(joined, &found, &mut vars, &mut left),
         };
         let told = outcome.fate != Fate::Memory || of.passes_data(joined, &found);
@@ -112,12 +115,12 @@ impl<'c> Interning<'c> {
         region(parameter, self.calls).map(|region| region.memory)
     }
 
-    fn kept(&self, memory: MemoryId, why: Kept) -> Outcome {
+    fn kept(&self, memory: MemoryId, why: Obstacle) -> Outcome {
         Outcome { memory, fate: Fate::Memory, kept: Some(why), bytes_saved: 0 }
     }
 
     /// The view, if one of the kernels writes it.
-    fn candidate(&self, joined: &Joined, at: usize) -> Option<Candidate<'c>> {
+    fn candidate(&self, joined: &JoinedKernel, at: usize) -> Option<Candidate<'c>> {
         let parameter = &joined.parameters[at];
         let memory = self.memory(parameter)?;
         let (mut touches, mut wishes) = (vec![], vec![]);
@@ -137,25 +140,25 @@ impl<'c> Interning<'c> {
         written.then_some(Candidate { memory, param, touches, wishes })
     }
 
-    /// Nothing but this group can see what is left in the memory.
-    fn disposable(&self, of: &Candidate<'_>) -> Result<(), Kept> {
+    /// Nothing but this cluster can see what is left in the memory.
+    fn disposable(&self, of: &Candidate<'_>) -> Result<(), Obstacle> {
         if self.planted.nothing_is_needed {
             return Ok(());
         }
         let temporary = self.is_temporary(of);
         if !temporary && !of.wishes.iter().all(|wishes| wishes.internal) {
-            return Err(Kept::Needed);
+            return Err(Obstacle::Needed);
         }
         let others = self.graph.nodes.iter().enumerate();
         let mut others = others.filter(|(at, _)| !self.nodes.contains(at));
         match others.find(|(_, node)| node.touches(of.memory)) {
-            Some((at, _)) => Err(Kept::UsedBy { node: self.graph.node_label(at) }),
+            Some((at, _)) => Err(Obstacle::UsedBy { node: self.graph.node_label(at) }),
             None => Ok(()),
         }
     }
 
     /// Several kernels use it, or it is said or known to be internal: there is something to tell.
-    fn passes_data(&self, joined: &Joined, of: &Candidate<'_>) -> bool {
+    fn passes_data(&self, joined: &JoinedKernel, of: &Candidate<'_>) -> bool {
         let several = joined.parameters[of.param.index()].stands_for.len() > 1;
         let said = of.wishes.iter().any(|wishes| wishes.internal || wishes.scope.is_some());
         several || said || self.is_temporary(of)
@@ -174,32 +177,32 @@ impl<'c> Interning<'c> {
 
     fn decide(
         &self,
-        joined: &mut Joined,
+        joined: &mut JoinedKernel,
         of: &Candidate<'_>,
         vars: &mut Vec<VarId>,
         left: &mut u64,
     ) -> Outcome {
         if of.touches.iter().any(|(_, touch)| touch.does == Use::Atomic) {
-            return self.kept(of.memory, Kept::Atomic);
+            return self.kept(of.memory, Obstacle::Atomic);
         }
         let requested = self.requested(of);
         let allowed = match requested {
-            Some(None) if !self.is_temporary(of) => Err(Kept::Scopes),
+            Some(None) if !self.is_temporary(of) => Err(Obstacle::Scopes),
             _ => Ok(()),
         };
         let in_bounds = of.touches.iter().all(|(_, touch)| touch.proved);
-        let in_bounds = if in_bounds { Ok(()) } else { Err(Kept::Bounds) };
+        let in_bounds = if in_bounds { Ok(()) } else { Err(Obstacle::Bounds) };
         let alone = allowed.and_then(|()| self.disposable(of)).and(in_bounds.clone());
         if self.one_for_each_item(of) && !in_uniform_code(&joined.kernel, of.param) {
             return self.in_variable(joined, of, alone, vars);
         }
         let Some(classes) = self.of_groups(of) else {
-            return self.kept(of.memory, Kept::NotShown);
+            return self.kept(of.memory, Obstacle::NotShown);
         };
         let stored = match &alone {
             Ok(()) => false,
             // Asked for, and needed afterwards: loads are of local memory, stores of both.
-            Err(Kept::Needed) if requested == Some(Some(AccessScope::Group)) => true,
+            Err(Obstacle::Needed) if requested == Some(Some(AccessScope::Group)) => true,
             Err(why) => return self.kept(of.memory, why.clone()),
         };
         match in_bounds.and_then(|()| self.in_local(joined, of, &classes, stored, left)) {
@@ -269,14 +272,14 @@ impl<'c> Interning<'c> {
     /// The item's element in a variable: in place of the memory, or beside it.
     fn in_variable(
         &self,
-        joined: &mut Joined,
+        joined: &mut JoinedKernel,
         of: &Candidate<'_>,
-        alone: Result<(), Kept>,
+        alone: Result<(), Obstacle>,
         vars: &mut Vec<VarId>,
     ) -> Outcome {
         let kernel = &mut joined.kernel;
         let Some((element, _)) = kernel.elements(of.param) else {
-            return self.kept(of.memory, Kept::NotShown);
+            return self.kept(of.memory, Obstacle::NotShown);
         };
         let size = kernel.types.layout(element).0;
         let var = VarId(kernel.vars.len() as u32);
@@ -359,12 +362,12 @@ impl<'c> Interning<'c> {
     }
 
     /// Where the view is not accessed any more, its extents become numbers.
-    fn without_view(&self, joined: &mut Joined, of: &Candidate<'_>) {
+    fn without_view(&self, joined: &mut JoinedKernel, of: &Candidate<'_>) {
         let mut used = false;
         crate::ir::walk(&joined.kernel.body, &mut |stmt| {
             used |= accessed(stmt) == Some(of.param);
         });
-        let Joined { kernel, parameters } = joined;
+        let JoinedKernel { kernel, parameters } = joined;
         let Some((node, param)) = parameters[of.param.index()].stands_for.first().copied() else {
             return;
         };
@@ -384,14 +387,14 @@ impl<'c> Interning<'c> {
     /// The group's elements in local memory: how many bytes.
     fn in_local(
         &self,
-        joined: &mut Joined,
+        joined: &mut JoinedKernel,
         of: &Candidate<'_>,
         classes: &[bool],
         stored: bool,
         left: &mut u64,
-    ) -> Result<u64, Kept> {
-        let group = self.joint.group.ok_or(Kept::NotShown)?;
-        let (element, _) = joined.kernel.elements(of.param).ok_or(Kept::NotShown)?;
+    ) -> Result<u64, Obstacle> {
+        let group = self.joint.group.ok_or(Obstacle::NotShown)?;
+        let (element, _) = joined.kernel.elements(of.param).ok_or(Obstacle::NotShown)?;
         let sizes: Vec<u64> = classes
             .iter()
             .enumerate()
@@ -403,7 +406,7 @@ impl<'c> Interning<'c> {
         let available = *left;
         let count = len.and_then(|len| u32::try_from(len).ok());
         let (Some(count), true) = (count, bytes <= available) else {
-            return Err(Kept::LocalMemory { needed: bytes, available });
+            return Err(Obstacle::LocalMemory { needed: bytes, available });
         };
         let fresh = self.is_temporary(of) || of.wishes.iter().all(|wishes| wishes.no_init);
         // Earlier contents are loaded by the items at whose positions they are.
@@ -411,7 +414,7 @@ impl<'c> Interning<'c> {
         if reloads
             && !(classes.iter().all(|many| *many) && classes.len() == usize::from(self.joint.rank))
         {
-            return Err(Kept::Contents);
+            return Err(Obstacle::Contents);
         }
         *left -= bytes;
         let kernel = &mut joined.kernel;
@@ -559,7 +562,7 @@ impl Slots<'_> {
 }
 
 /// Views that are loaded and stored become `Out` where fusion has removed the loads.
-pub(crate) fn narrow_access(joined: &mut Joined) {
+pub(crate) fn narrow_access(joined: &mut JoinedKernel) {
     let mut loaded = vec![false; joined.kernel.params.len()];
     crate::ir::walk(&joined.kernel.body, &mut |stmt| {
         if let (Stmt::Let(Let { .. }), Some(param)) = (stmt, accessed(stmt)) {

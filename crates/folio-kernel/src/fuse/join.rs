@@ -4,7 +4,7 @@
 use super::edit::{Maker, leave, replace, returns, walk_mut};
 use super::input::{Argument, Call, Options, Planted, Region};
 use super::pair::Joint;
-use super::touch::Prepared;
+use super::touch::PreparedCall;
 use crate::ir::{
     Access, Body, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Shape, Stmt, Value,
 };
@@ -63,7 +63,7 @@ pub struct Parameter {
 }
 
 /// A kernel that is being made.
-pub(crate) struct Joined {
+pub(crate) struct JoinedKernel {
     pub kernel: Kernel,
     /// By parameter.
     pub parameters: Vec<Parameter>,
@@ -89,13 +89,13 @@ struct Joiner<'g> {
     body: Vec<(usize, Stmt)>,
 }
 
-/// Joins the kernels of a group, in order.
+/// Joins the kernels of a cluster, in order.
 pub(crate) fn join(
-    calls: &[Prepared<'_>],
+    calls: &[PreparedCall<'_>],
     joint: Joint,
     options: Options,
     planted: Planted,
-) -> Joined {
+) -> JoinedKernel {
     let mut name = String::new();
     for call in calls {
         let plus = if name.is_empty() { "" } else { "+" };
@@ -143,7 +143,7 @@ pub(crate) fn join(
         true => merge_phases(&mut kernel, body),
         false => body.into_iter().map(|(_, stmt)| stmt).collect(),
     };
-    Joined { kernel, parameters: bindings.parameters }
+    JoinedKernel { kernel, parameters: bindings.parameters }
 }
 
 fn access(a: Access, b: Access) -> Access {
@@ -226,7 +226,7 @@ impl<'g> Bindings<'g> {
 
 impl<'g> Joiner<'g> {
     /// Adds a kernel's parts; its body, without a guard.
-    fn append(&mut self, at: usize, prepared: &Prepared<'g>) -> Body {
+    fn append(&mut self, at: usize, prepared: &PreparedCall<'g>) -> Body {
         let (node, call) = (prepared.node, prepared.call);
         let Joiner { kernel, bindings, .. } = self;
         let first_site = kernel.sites.len();
@@ -279,7 +279,7 @@ impl<'g> Joiner<'g> {
     }
 
     /// Adds a kernel's body under a guard: its items are those below its limits.
-    fn guard(&mut self, at: usize, prepared: &Prepared<'g>, then: Body) {
+    fn guard(&mut self, at: usize, prepared: &PreparedCall<'g>, then: Body) {
         let (node, range) = (prepared.node, prepared.call.geometry.range);
         let dims = (0..self.joint.rank).filter(|dim| {
             let dim = usize::from(*dim);
@@ -435,7 +435,7 @@ fn one_after_other(kernel: &mut Kernel, mut first: Body, second: Body) -> Body {
 }
 
 /// Fixed scalars that bound loops or divide become constants; their parameters stay, unused.
-pub(crate) fn bake(joined: &mut Joined, calls: &[Prepared<'_>]) -> u32 {
+pub(crate) fn bake(joined: &mut JoinedKernel, calls: &[PreparedCall<'_>]) -> u32 {
     let kernel = &mut joined.kernel;
     let mut wanted: HashSet<Value> = HashSet::new();
     crate::ir::walk(&kernel.body, &mut |stmt| match stmt {
@@ -473,7 +473,10 @@ pub(crate) fn bake(joined: &mut Joined, calls: &[Prepared<'_>]) -> u32 {
 }
 
 /// The region of a fused view.
-pub(crate) fn region<'g>(parameter: &Parameter, calls: &'g [Prepared<'_>]) -> Option<&'g Region> {
+pub(crate) fn region<'g>(
+    parameter: &Parameter,
+    calls: &'g [PreparedCall<'_>],
+) -> Option<&'g Region> {
     let Source::Argument { node, param } = parameter.source else { return None };
     let call = calls.iter().find(|call| call.node == node)?;
     match call.call.arguments.get(param.index())? {

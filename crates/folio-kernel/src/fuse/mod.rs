@@ -33,14 +33,16 @@ mod scope;
 mod tidy;
 mod touch;
 
-pub use cluster::Unfused;
-pub use explain::{Explanation, GroupReport, MemoryReport, PairReport};
+pub use cluster::Refusal;
+pub use explain::{ClusterReport, Explanation, MemoryReport, PairReport};
 pub use input::{
-    Argument, Call, Facts, Foreign, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,
+    Argument, Call, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options, OtherWork,
     Planted, Region, Work,
 };
 pub use intern::{Fate, Outcome};
 pub use join::{Parameter, Source};
-pub use plan::{Fused, Plan, Step, plan, planted};
-pub use reason::{Between, Elements, FuseError, Hazard, Incompatible, Kept, Reason, Refuted};
+pub use plan::{FusedKernel, Plan, Step, plan, planted};
+pub use reason::{
+    Between, Elements, FuseError, Hazard, Incompatible, Obstacle, Reason, Refutation,
+};
 pub use scope::{AccessScope, Wishes, of_access, of_both};

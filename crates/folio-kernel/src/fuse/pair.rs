@@ -8,12 +8,12 @@
 use super::input::{Argument, Facts, Graph, Planted, Region};
 use super::reason::{Elements, Hazard, Reason};
 use super::scope::{AccessScope, Wishes, of_both};
-use super::touch::{Meeting, Prepared, Space, Touch, meeting};
+use super::touch::{Meeting, PreparedCall, Space, Touch, meeting};
 use crate::flow::Use;
 use crate::ir::{Kernel, Param, ParamKind, walk};
 use crate::types::{Composite, Type, Types};
 
-/// Where the kernels of a group run.
+/// Where the kernels of a cluster run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Joint {
     pub rank: u8,
@@ -27,7 +27,7 @@ pub(crate) struct Joint {
 }
 
 impl Joint {
-    pub fn of(call: &Prepared<'_>) -> Joint {
+    pub fn of(call: &PreparedCall<'_>) -> Joint {
         let (shape, geometry) = (call.call.kernel.shape, call.call.geometry);
         Joint {
             rank: shape.rank,
@@ -47,11 +47,11 @@ fn has_reductions(kernel: &Kernel) -> bool {
     kernel.params.iter().any(|param| matches!(param.kind, ParamKind::Reduce { .. }))
 }
 
-/// The geometry of a group and one more kernel.
+/// The geometry of a cluster and one more kernel.
 pub(crate) fn join(
     joint: Joint,
-    members: &[&Prepared<'_>],
-    more: &Prepared<'_>,
+    members: &[&PreparedCall<'_>],
+    more: &PreparedCall<'_>,
 ) -> Result<Joint, Reason> {
     let with = Joint::of(more);
     if joint.rank != with.rank {
@@ -67,7 +67,7 @@ pub(crate) fn join(
     }
     let groups = joint.groups || with.groups;
     let all = || members.iter().copied().chain([more]);
-    let by_items = |call: &Prepared<'_>| {
+    let by_items = |call: &PreparedCall<'_>| {
         let kernel = &*call.call.kernel;
         !kernel.shape.groups && has_reductions(kernel)
     };
@@ -123,7 +123,7 @@ pub(crate) struct View<'g> {
 
 impl<'g> View<'g> {
     /// The views of a call.
-    pub fn all(call: &'g Prepared<'_>) -> impl Iterator<Item = View<'g>> {
+    pub fn all(call: &'g PreparedCall<'_>) -> impl Iterator<Item = View<'g>> {
         let kernel = &*call.call.kernel;
         let params = kernel.params.iter().zip(&call.call.arguments).zip(&call.touches);
         params.filter_map(|((param, argument), touches)| match argument {
@@ -170,8 +170,8 @@ fn hazard(first: bool, second: bool) -> Option<Hazard> {
 /// between them.
 pub(crate) fn order(
     graph: &Graph,
-    first: &Prepared<'_>,
-    second: &Prepared<'_>,
+    first: &PreparedCall<'_>,
+    second: &PreparedCall<'_>,
     space: &Space,
     (barriers, planted): (bool, Planted),
 ) -> Result<(), Reason> {
@@ -244,7 +244,7 @@ fn elements(
 }
 
 /// The results of reductions are written when the launch ends.
-fn results(graph: &Graph, one: &Prepared<'_>, other: &Prepared<'_>) -> Result<(), Reason> {
+fn results(graph: &Graph, one: &PreparedCall<'_>, other: &PreparedCall<'_>) -> Result<(), Reason> {
     for argument in &one.call.arguments {
         let Argument::Reduce(memory) = argument else { continue };
         if other.call.arguments.iter().any(|argument| argument.memory() == Some(*memory)) {
@@ -255,7 +255,7 @@ fn results(graph: &Graph, one: &Prepared<'_>, other: &Prepared<'_>) -> Result<()
 }
 
 /// Bytes that two calls both use: the more, the better they go together.
-pub(crate) fn shared_bytes(a: &Prepared<'_>, b: &Prepared<'_>) -> u64 {
+pub(crate) fn shared_bytes(a: &PreparedCall<'_>, b: &PreparedCall<'_>) -> u64 {
     let bytes = |view: &View<'_>| {
         let ParamKind::View { element, .. } = view.param.kind else { return 0 };
         let count = view.region.extent.iter().fold(1u64, |all, n| all.saturating_mul(*n));
@@ -267,7 +267,7 @@ pub(crate) fn shared_bytes(a: &Prepared<'_>, b: &Prepared<'_>) -> u64 {
 }
 
 /// What the device cannot hold.
-pub(crate) fn limits(members: &[&Prepared<'_>], facts: &Facts) -> Result<(), Reason> {
+pub(crate) fn limits(members: &[&PreparedCall<'_>], facts: &Facts) -> Result<(), Reason> {
     let mut views: Vec<View<'_>> = vec![];
     let (mut results, mut local, mut statements) = (0, 0u64, 0);
     for call in members {

@@ -1,17 +1,17 @@
 //! The plan: what runs in which order, and the fused kernels.
 
-use super::cluster::{Clusters, Unfused, Unit, clusters, linearise};
+use super::cluster::{Clusters, Refusal, Unit, clusters, linearise};
 use super::input::{
-    Argument, Call, Facts, Foreign, Geometry, Graph, Memory, Mode, Node, Options, Planted, Work,
+    Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Work,
 };
 use super::intern::{Interning, Outcome, internalise, narrow_access};
-use super::join::{Joined, Parameter, Source, bake, join};
+use super::join::{JoinedKernel, Parameter, Source, bake, join};
 use super::pair;
 use super::pair::View;
-use super::reason::{FuseError, Reason, Refuted};
+use super::reason::{FuseError, Reason, Refutation};
 use super::scope::{AccessScope, of_access};
 use super::tidy::{pass_on, share, tidy};
-use super::touch::{Prepared, Space};
+use super::touch::{PreparedCall, Space};
 use crate::fault::Fault;
 use crate::hash::ContentHash;
 use crate::ir::{Access, Kernel, Owner, Param, ParamKind};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Kernels that have become one.
 #[derive(Clone, Debug)]
-pub struct Fused {
+pub struct FusedKernel {
     /// The nodes, in the order in which each item runs them.
     pub nodes: Vec<usize>,
     /// The kernel, verified.
@@ -43,7 +43,7 @@ pub enum Step {
     /// A node, as it is.
     Node(usize),
     /// Several nodes in one launch.
-    Fused(Box<Fused>),
+    Fused(Box<FusedKernel>),
 }
 
 /// The answer: a graph's nodes in a valid order, some of them fused.
@@ -52,14 +52,14 @@ pub struct Plan {
     /// In order. Copies, fills and host tasks stand before or after the kernels as they depend.
     pub steps: Vec<Step>,
     /// Kernels that do not share a launch, and why.
-    pub unfused: Vec<Unfused>,
+    pub unfused: Vec<Refusal>,
     /// Properties that are wrong.
-    pub refuted: Vec<Refuted>,
+    pub refuted: Vec<Refutation>,
 }
 
 impl Plan {
     /// The fused kernels, in order.
-    pub fn fused(&self) -> impl Iterator<Item = &Fused> {
+    pub fn fused(&self) -> impl Iterator<Item = &FusedKernel> {
         self.steps.iter().filter_map(|step| match step {
             Step::Fused(fused) => Some(&**fused),
             Step::Node(_) => None,
@@ -110,7 +110,7 @@ pub fn planted(
                 if options.mode == Mode::Require {
                     return Err(kernels(graph, first, second, reason));
                 }
-                plan.unfused.push(Unfused { first, second, reason });
+                plan.unfused.push(Refusal { first, second, reason });
                 plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node)));
             }
         }
@@ -127,8 +127,8 @@ fn kernels(graph: &Graph, first: usize, second: usize, reason: Reason) -> FuseEr
 /// All kernels of the graph are in one unit.
 fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
     let is_kernel = |node: &usize| match &graph.nodes[*node].work {
-        Work::Kernel(_) | Work::Foreign(Foreign::OpaqueKernel | Foreign::Library, _) => true,
-        Work::Foreign(..) => false,
+        Work::Kernel(_) | Work::Other(OtherWork::OpaqueKernel | OtherWork::Library, _) => true,
+        Work::Other(..) => false,
     };
     let launches = || clusters.units.iter().filter(|unit| unit.nodes.iter().any(is_kernel));
     if launches().count() < 2 {
@@ -141,7 +141,7 @@ fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
         let other = if node == first { second } else { first };
         let name = graph.node_label(node);
         let reason = match &graph.nodes[node].work {
-            Work::Foreign(what, _) => Reason::Foreign { node: name, what: *what },
+            Work::Other(what, _) => Reason::NoIr { node: name, what: *what },
             Work::Kernel(_) => Reason::Arguments { node: name },
         };
         return Err(kernels(graph, other, node, reason));
@@ -168,10 +168,10 @@ fn scopes(graph: &Graph) -> Result<(), FuseError> {
 }
 
 /// Access scopes that an analysis shows to be wrong (FUSE-11).
-fn refuted(graph: &Graph, clusters: &Clusters<'_>) -> Vec<Refuted> {
+fn refuted(graph: &Graph, clusters: &Clusters<'_>) -> Vec<Refutation> {
     // Most graphs have no such properties.
     let said = |memory: &Memory| memory.wishes.scope.is_some();
-    let says = |call: &&Prepared<'_>| {
+    let says = |call: &&PreparedCall<'_>| {
         let mut arguments = call.call.arguments.iter();
         arguments.any(|argument| match argument {
             Argument::View { region, wishes } => {
@@ -182,9 +182,9 @@ fn refuted(graph: &Graph, clusters: &Clusters<'_>) -> Vec<Refuted> {
         })
     };
     let calls = clusters.units.iter().flat_map(|unit| &unit.calls);
-    let mut calls: Vec<&Prepared<'_>> = calls.filter(says).collect();
+    let mut calls: Vec<&PreparedCall<'_>> = calls.filter(says).collect();
     calls.sort_by_key(|call| call.node);
-    let mut all: Vec<Refuted> = vec![];
+    let mut all: Vec<Refutation> = vec![];
     for (at, first) in calls.iter().enumerate() {
         for second in &calls[at..] {
             for a in View::all(first) {
@@ -200,9 +200,9 @@ fn refuted(graph: &Graph, clusters: &Clusters<'_>) -> Vec<Refuted> {
 
 fn contradicted(
     graph: &Graph,
-    (first, a): (&Prepared<'_>, &View<'_>),
-    (second, b): (&Prepared<'_>, &View<'_>),
-) -> Option<Refuted> {
+    (first, a): (&PreparedCall<'_>, &View<'_>),
+    (second, b): (&PreparedCall<'_>, &View<'_>),
+) -> Option<Refutation> {
     let memory = graph.memories.get(a.region.memory.index())?;
     // A buffer's property is about all kernels, an access's about its own.
     let scope: AccessScope = match first.node == second.node {
@@ -225,7 +225,7 @@ fn contradicted(
     let elements = refuting.next()?;
     let memory = graph.memory_label(a.region.memory);
     let kernel = second.call.kernel.name.clone();
-    Some(Refuted { memory, scope, kernel, elements })
+    Some(Refutation { memory, scope, kernel, elements })
 }
 
 /// Makes one kernel of a unit's; none where it has only one node.
@@ -234,7 +234,7 @@ fn fuse(
     unit: &Unit<'_>,
     facts: &Facts,
     (options, planted): (Options, Planted),
-) -> Option<Result<Fused, Reason>> {
+) -> Option<Result<FusedKernel, Reason>> {
     let joint = unit.joint.filter(|_| unit.calls.len() > 1)?;
     let calls = &unit.calls[..];
     let mut joined = join(calls, joint, options, planted);
@@ -246,13 +246,13 @@ fn fuse(
     tidy(&mut joined, &vars);
     narrow_access(&mut joined);
     own(&mut joined.kernel);
-    let Joined { kernel, parameters } = joined;
+    let JoinedKernel { kernel, parameters } = joined;
     if let Err(error) = verify(&kernel) {
         return Some(Err(Reason::NotWellFormed(Box::new(error))));
     }
     let geometry = Geometry { range: joint.range, offset: joint.offset, group: joint.group };
     let (nodes, kernel) = (unit.nodes.clone(), Arc::new(kernel));
-    Some(Ok(Fused { nodes, kernel, geometry, parameters, outcomes, baked }))
+    Some(Ok(FusedKernel { nodes, kernel, geometry, parameters, outcomes, baked }))
 }
 
 /// Declares what the joined code does with its outputs, where that is more than their owners may:
@@ -279,7 +279,7 @@ fn own(kernel: &mut Kernel) {
     }
 }
 
-impl Fused {
+impl FusedKernel {
     /// The name of its content: equal graphs have equal ones, whatever their ranges where guards
     /// take those as arguments (FUSE-08). What compiles fused kernels caches by it.
     pub fn key(&self) -> ContentHash {

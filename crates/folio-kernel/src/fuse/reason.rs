@@ -1,6 +1,6 @@
 //! Why something is not fused, or not internalised: values that print as sentences.
 
-use super::input::Foreign;
+use super::input::OtherWork;
 use super::scope::AccessScope;
 use crate::fault::VerifyError;
 use std::fmt;
@@ -61,17 +61,17 @@ impl fmt::Display for Elements {
     }
 }
 
-/// Why two kernels, or a kernel and a group, do not share a launch.
+/// Why two kernels, or a kernel and a cluster, do not share a launch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
     /// A node is no kernel of which there is IR.
     #[error("`{node}` is {what}")]
-    Foreign {
+    NoIr {
         /// The node.
         node: String,
         /// What it is.
-        what: Foreign,
+        what: OtherWork,
     },
     /// A node that cannot be fused has to run after one of the kernels and before another.
     #[error("`{node}`, which is {what}, has to run between them")]
@@ -210,25 +210,25 @@ pub enum Reason {
 /// What stands between two kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Between {
-    /// No kernel.
-    Foreign(Foreign),
-    /// A kernel of another group.
+    /// Work of which there is no IR.
+    Other(OtherWork),
+    /// A kernel of another cluster.
     Kernel,
 }
 
 impl fmt::Display for Between {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Between::Foreign(what) => what.fmt(f),
+            Between::Other(what) => what.fmt(f),
             Between::Kernel => f.write_str("a kernel of another launch"),
         }
     }
 }
 
-/// Why a memory that a group uses stays in memory.
+/// Why a memory that a cluster uses stays in memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Kept {
+pub enum Obstacle {
     /// It is not a temporary, and no property says that its contents are not needed afterwards.
     #[error("its contents are needed afterwards")]
     Needed,
@@ -269,7 +269,7 @@ pub enum Kept {
 /// A property that the analysis has shown to be wrong (FUSE-11).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{memory}` has {scope} scope, but `{kernel}` accesses it {elements}")]
-pub struct Refuted {
+pub struct Refutation {
     /// The memory.
     pub memory: String,
     /// The scope that the property says.
@@ -309,7 +309,7 @@ pub enum FuseError {
     },
     /// A property is wrong: `Invalid`, under `Require` only.
     #[error(transparent)]
-    Refuted(Refuted),
+    Refuted(Refutation),
     /// Nodes depend on each other in a circle, or on nodes that are not there.
     #[error("`{node}` depends on itself or on a node that is not there")]
     Order {

@@ -2,7 +2,7 @@
 //! values, labels, parameters and types that nothing uses are gone, and the rest is numbered anew.
 
 use super::edit::{accessed, map_operands, place, replace, walk_mut};
-use super::join::Joined;
+use super::join::JoinedKernel;
 use crate::ir::{Body, Kernel, Label, Let, ParamId, ParamKind, Root, Stmt, Value, VarId, walk};
 use crate::op::{Binary, Op};
 use crate::rename::Renamer;
@@ -170,7 +170,7 @@ fn is_idle(kernel: &Kernel, op: &Op) -> bool {
 }
 
 /// Removes what nothing uses, and numbers the rest anew.
-pub(crate) fn tidy(joined: &mut Joined, vars: &[VarId]) {
+pub(crate) fn tidy(joined: &mut JoinedKernel, vars: &[VarId]) {
     drop_unread(&mut joined.kernel, vars);
     drop_unused(&mut joined.kernel);
     compact(joined);
@@ -255,8 +255,8 @@ impl Numbers {
     }
 }
 
-fn compact(joined: &mut Joined) {
-    let Joined { kernel, parameters } = joined;
+fn compact(joined: &mut JoinedKernel) {
+    let JoinedKernel { kernel, parameters } = joined;
     let (mut values, mut vars, mut labels) =
         (Numbers::default(), Numbers::default(), Numbers::default());
     let mut used = vec![false; kernel.params.len()];

@@ -120,7 +120,7 @@ fn elements(a: &Touch, b: &Touch) -> Elements {
 
 /// A call with what its kernel does to each parameter.
 #[derive(Clone, Debug)]
-pub(crate) struct Prepared<'g> {
+pub(crate) struct PreparedCall<'g> {
     pub node: usize,
     pub call: &'g Call,
     /// By parameter.
@@ -166,7 +166,7 @@ pub(crate) fn word(bytes: &[u8]) -> u64 {
 }
 
 /// Analyses a call; none where its arguments, shape or groups do not fit.
-pub(crate) fn prepare(node: usize, call: &Call) -> Option<Prepared<'_>> {
+pub(crate) fn prepare(node: usize, call: &Call) -> Option<PreparedCall<'_>> {
     let kernel = &*call.kernel;
     let (rank, groups) = (usize::from(kernel.shape.rank), kernel.shape.groups);
     let cut = |size: [u64; 3]| {
@@ -183,7 +183,7 @@ pub(crate) fn prepare(node: usize, call: &Call) -> Option<Prepared<'_>> {
             }
         }
     }
-    Some(Prepared { node, call, touches })
+    Some(PreparedCall { node, call, touches })
 }
 
 fn touch(kernel: &Kernel, launch: &Launch, seen: &Seen) -> Touch {

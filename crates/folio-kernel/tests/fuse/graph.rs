@@ -2,8 +2,8 @@
 
 use crate::common::read;
 use folio_kernel::fuse::{
-    Argument, Call, Facts, Foreign, FuseError, Geometry, Graph, Memory, MemoryId, Mode, Node,
-    Options, Plan, Region, Wishes, Work, plan,
+    Argument, Call, Facts, FuseError, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,
+    OtherWork, Plan, Region, Wishes, Work, plan,
 };
 use folio_kernel::{Kernel, ParamKind};
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Chain {
     pub fn node(&mut self, label: &str, work: Work, memories: &[MemoryId]) -> usize {
         let uses = |node: &Node, memory: &MemoryId| match &node.work {
             Work::Kernel(call) => call.arguments.iter().any(|a| a.memory() == Some(*memory)),
-            Work::Foreign(_, all) => all.contains(memory),
+            Work::Other(_, all) => all.contains(memory),
         };
         let nodes = self.graph.nodes.iter().enumerate();
         let after = nodes.filter(|(_, node)| memories.iter().any(|memory| uses(node, memory)));
@@ -86,8 +86,8 @@ impl Chain {
         self.graph.nodes.len() - 1
     }
 
-    pub fn foreign(&mut self, what: Foreign, memories: &[MemoryId]) -> usize {
-        self.node(&what.to_string(), Work::Foreign(what, memories.to_vec()), memories)
+    pub fn other(&mut self, what: OtherWork, memories: &[MemoryId]) -> usize {
+        self.node(&what.to_string(), Work::Other(what, memories.to_vec()), memories)
     }
 
     /// A call over one dimension; memories are given to views and reductions, in order.
@@ -134,7 +134,7 @@ impl Chain {
     pub fn at(&mut self, node: usize) -> &mut Call {
         match &mut self.graph.nodes[node].work {
             Work::Kernel(call) => call,
-            Work::Foreign(what, _) => panic!("{what}"),
+            Work::Other(what, _) => panic!("{what}"),
         }
     }
 

@@ -3,12 +3,13 @@
 use crate::graph::{ADD, Chain, FIVE, MUL, SUM, UPDATE};
 use crate::scopes::outcome;
 use folio_kernel::fuse::{
-    AccessScope, Argument, Fate, Foreign, Fused, Kept, Mode, Options, Plan, Source, Step, Wishes,
+    AccessScope, Argument, Fate, FusedKernel, Mode, Obstacle, Options, OtherWork, Plan, Source,
+    Step, Wishes,
 };
 use folio_kernel::tile::items_per_thread;
 use folio_kernel::{Site, Violation, ViolationKind};
 
-fn only(plan: &Plan) -> &Fused {
+fn only(plan: &Plan) -> &FusedKernel {
     let mut all = plan.fused();
     let fused = all.next().unwrap();
     assert!(all.next().is_none() && plan.steps.len() == 1);
@@ -51,12 +52,12 @@ fn annotated_pointer_is_internal_and_copies_run_before_and_after() {
     let tmp = chain.memory("tmp", 512);
     let scope = Some(AccessScope::Group);
     let pointer = Wishes { scope, internal: true, no_init: true, ..Wishes::default() };
-    chain.foreign(Foreign::Copy, &[host[0], a]);
-    chain.foreign(Foreign::Copy, &[host[1], b]);
+    chain.other(OtherWork::Copy, &[host[0], a]);
+    chain.other(OtherWork::Copy, &[host[1], b]);
     let one = chain.call("one", ADD, 512, &[a, b, tmp]);
-    chain.foreign(Foreign::Copy, &[host[2], c]);
+    chain.other(OtherWork::Copy, &[host[2], c]);
     let two = chain.call("two", MUL, 512, &[tmp, c, out]);
-    chain.foreign(Foreign::Copy, &[out, host[3]]);
+    chain.other(OtherWork::Copy, &[out, host[3]]);
     chain.wish_access(one, 2, pointer);
     chain.wish_access(two, 0, pointer);
     for node in [one, two] {
@@ -128,7 +129,7 @@ body {
     }
     let plan = chain.plan(Mode::Require).unwrap();
     assert_eq!(outcome(&plan, most).fate, Fate::Register);
-    assert_eq!(outcome(&plan, x).kept, Some(Kept::NotShown));
+    assert_eq!(outcome(&plan, x).kept, Some(Obstacle::NotShown));
     assert_eq!(only(&plan).parameters.len(), 1);
 }
 
@@ -258,7 +259,7 @@ fn temporary_that_is_too_small_stays_in_memory() {
     chain.call("five", FIVE, 64, &[x, tmp]);
     chain.call("five", FIVE, 64, &[tmp, out]);
     let plan = chain.plan(Mode::Require).unwrap();
-    assert_eq!(outcome(&plan, tmp).kept, Some(Kept::Bounds));
+    assert_eq!(outcome(&plan, tmp).kept, Some(Obstacle::Bounds));
 }
 
 /// FUSE-11: a violation names the original kernel, parameter and place.

@@ -4,8 +4,8 @@ use crate::graph::{ADD, Chain, DOUBLE, FIVE, GATHER, MIRROR, NEXT, SUM, UPDATE};
 use crate::scopes::outcome;
 use folio_kernel::access::of_launch;
 use folio_kernel::fuse::{
-    Argument, Between, Elements, Facts, Fate, Foreign, FuseError, Hazard, Kept, Mode, Options,
-    Plan, Reason, Region, Step, Work, plan,
+    Argument, Between, Elements, Facts, Fate, FuseError, Hazard, Mode, Obstacle, Options,
+    OtherWork, Plan, Reason, Region, Step, Work, plan,
 };
 use folio_kernel::launch::Launch;
 
@@ -179,7 +179,7 @@ fn mirrored_read_in_a_group_needs_inserted_barriers() {
     assert!(of_launch(kernel, &launch).params.iter().all(|param| param.proved));
     let facts = Facts { local_memory: 16, ..Facts::GPU };
     let found = plan(&chain.graph, &facts, barriers).unwrap();
-    let kept = Kept::LocalMemory { needed: 32, available: 16 };
+    let kept = Obstacle::LocalMemory { needed: 32, available: 16 };
     assert_eq!(outcome(&found, tmp).kept, Some(kept));
 }
 
@@ -259,11 +259,11 @@ fn copies_are_hoisted_and_sunk() {
     let mut chain = Chain::new();
     let names = ["host", "x", "y", "tmp", "out"];
     let [host, x, y, tmp, out] = names.map(|name| chain.memory(name, 64));
-    chain.foreign(Foreign::Copy, &[host, x]);
+    chain.other(OtherWork::Copy, &[host, x]);
     chain.call("five", FIVE, 64, &[x, tmp]);
-    chain.foreign(Foreign::Fill, &[y]);
+    chain.other(OtherWork::Fill, &[y]);
     chain.call("add", ADD, 64, &[tmp, y, out]);
-    chain.foreign(Foreign::Copy, &[out]);
+    chain.other(OtherWork::Copy, &[out]);
     let plan = chain.plan(Mode::Require).unwrap();
     assert_eq!(steps(&plan), [vec![0], vec![2], vec![1, 3], vec![4]]);
 }
@@ -274,9 +274,9 @@ fn host_task_in_the_middle_prevents_fusion() {
     let mut chain = Chain::new();
     let [x, tmp, out] = ["x", "tmp", "out"].map(|name| chain.memory(name, 64));
     chain.call("first", FIVE, 64, &[x, tmp]);
-    chain.foreign(Foreign::HostTask, &[tmp]);
+    chain.other(OtherWork::HostTask, &[tmp]);
     chain.call("second", FIVE, 64, &[tmp, out]);
-    let what = Between::Foreign(Foreign::HostTask);
+    let what = Between::Other(OtherWork::HostTask);
     assert_eq!(reason(&chain), Reason::Between { node: "a host task".to_owned(), what });
     assert_eq!(steps(&chain.plan(Mode::Enable).unwrap()), [[0], [1], [2]]);
 }
@@ -285,7 +285,7 @@ fn host_task_in_the_middle_prevents_fusion() {
 #[test]
 fn opaque_kernels_and_devices_that_do_not_fuse_are_errors_only_under_require() {
     let mut chain = pair(FIVE, FIVE);
-    let opaque = Work::Foreign(Foreign::OpaqueKernel, vec![folio_kernel::fuse::MemoryId(2)]);
+    let opaque = Work::Other(OtherWork::OpaqueKernel, vec![folio_kernel::fuse::MemoryId(2)]);
     chain.node("native", opaque, &[folio_kernel::fuse::MemoryId(2)]);
     let error = chain.plan(Mode::Require).unwrap_err();
     let wanted = "`first` and `native` cannot be one launch: `native` is a kernel without IR";

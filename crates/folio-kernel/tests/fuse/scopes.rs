@@ -3,7 +3,7 @@
 use crate::graph::{ADD, Chain, FIVE, GATHER, NEXT};
 use folio_kernel::fuse::AccessScope::{Group, Item};
 use folio_kernel::fuse::{
-    AccessScope, Fate, FuseError, Incompatible, Kept, MemoryId, Mode, Outcome, Plan, Wishes,
+    AccessScope, Fate, FuseError, Incompatible, MemoryId, Mode, Obstacle, Outcome, Plan, Wishes,
     of_access, of_both,
 };
 
@@ -93,7 +93,7 @@ fn scopes_of_two_accesses_decide_what_is_internal() {
             let found = outcome(&plan, tmp);
             let named = first.is_some() || second.is_some();
             match (named, of_both(first, second)) {
-                (true, None) => assert_eq!(found.kept, Some(Kept::Scopes)),
+                (true, None) => assert_eq!(found.kept, Some(Obstacle::Scopes)),
                 // Where nobody says anything, the analysis finds it (FUSE-10).
                 _ => assert_eq!((found.fate, found.kept), (Fate::Register, None)),
             }
@@ -109,7 +109,7 @@ fn without_internal_memory_there_is_one_store_and_no_load() {
     let plan = chain.plan(Mode::Require).unwrap();
     let found = outcome(&plan, tmp);
     assert_eq!(found.fate, Fate::Forwarded { loads: 1, stores: 0 });
-    assert_eq!(found.kept, Some(Kept::Needed));
+    assert_eq!(found.kept, Some(Obstacle::Needed));
     let text = plan.fused().next().unwrap().kernel.to_string();
     assert_eq!(text.matches("store p2").count(), 1, "{text}");
     assert_eq!(text.matches("load p2").count(), 0, "{text}");
@@ -120,9 +120,9 @@ fn without_internal_memory_there_is_one_store_and_no_load() {
 fn internal_memory_that_another_node_uses_stays_in_memory() {
     let (mut chain, tmp) = passing();
     chain.wish(tmp, internal(None));
-    chain.foreign(folio_kernel::fuse::Foreign::Copy, &[tmp, MemoryId(0)]);
+    chain.other(folio_kernel::fuse::OtherWork::Copy, &[tmp, MemoryId(0)]);
     let plan = chain.plan(Mode::Require).unwrap();
-    assert_eq!(outcome(&plan, tmp).kept, Some(Kept::UsedBy { node: "a copy".to_owned() }));
+    assert_eq!(outcome(&plan, tmp).kept, Some(Obstacle::UsedBy { node: "a copy".to_owned() }));
 }
 
 /// FUSE-11: a property that is wrong is an error if fusion is required, and told if it is not.
@@ -155,7 +155,7 @@ fn unproved_scope_is_believed_only_where_that_was_promised() {
         (chain.plan(Mode::Require), tmp)
     };
     let (plan, tmp) = ask(true, Some(Item));
-    assert_eq!(outcome(&plan.unwrap(), tmp).kept, Some(Kept::NotShown));
+    assert_eq!(outcome(&plan.unwrap(), tmp).kept, Some(Obstacle::NotShown));
     for (trusted, scope) in [(false, Some(Item)), (true, None), (true, Some(Group))] {
         let error = ask(trusted, scope).0.unwrap_err().to_string();
         assert!(error.contains("at elements that are not known"), "{error}");

@@ -4,8 +4,8 @@
 use super::write::{Bound, Pool, kernel};
 use crate::rng::Rng;
 use folio_kernel::fuse::{
-    AccessScope, Argument, Call, Facts, Foreign, Geometry, Graph, Memory, MemoryId, Mode, Node,
-    Options, Wishes, Work,
+    AccessScope, Argument, Call, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,
+    OtherWork, Wishes, Work,
 };
 use folio_kernel::{Scalar, VerifyError};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub fn generate(seed: u64) -> Result<Case, VerifyError> {
     let mut pool = Pool { rank, geometry, stores, written: vec![], scalars };
     for _ in 0..rng.within(2, 7) {
         let node = match rng.below(12) {
-            0 => foreign(&pool, &mut rng),
+            0 => other(&pool, &mut rng),
             _ => call(&mut pool, &mut rng)?,
         };
         after_all(&mut case.graph, node);
@@ -141,15 +141,15 @@ fn memories(
     stores
 }
 
-fn foreign(pool: &Pool, rng: &mut Rng) -> Node {
+fn other(pool: &Pool, rng: &mut Rng) -> Node {
     let any = |rng: &mut Rng| pool.stores[rng.below(pool.stores.len())].memory;
     let (a, b) = (any(rng), any(rng));
     let (what, memories) = match rng.below(3) {
-        0 if a != b => (Foreign::Copy, vec![a, b]),
-        1 => (Foreign::Fill, vec![a]),
-        _ => (Foreign::HostTask, vec![a]),
+        0 if a != b => (OtherWork::Copy, vec![a, b]),
+        1 => (OtherWork::Fill, vec![a]),
+        _ => (OtherWork::HostTask, vec![a]),
     };
-    Node { label: what.to_string(), work: Work::Foreign(what, memories), after: vec![] }
+    Node { label: what.to_string(), work: Work::Other(what, memories), after: vec![] }
 }
 
 fn call(pool: &mut Pool, rng: &mut Rng) -> Result<Node, VerifyError> {
@@ -172,10 +172,10 @@ fn call(pool: &mut Pool, rng: &mut Rng) -> Result<Node, VerifyError> {
 /// Memories that a node uses, and whether it may write them.
 fn uses(node: &Node) -> Vec<(MemoryId, bool)> {
     match &node.work {
-        Work::Foreign(Foreign::Copy, memories) => {
+        Work::Other(OtherWork::Copy, memories) => {
             memories.iter().enumerate().map(|(at, memory)| (*memory, at > 0)).collect()
         }
-        Work::Foreign(_, memories) => memories.iter().map(|memory| (*memory, true)).collect(),
+        Work::Other(_, memories) => memories.iter().map(|memory| (*memory, true)).collect(),
         Work::Kernel(call) => {
             let params = call.kernel.params.iter().zip(&call.arguments);
             let memory = |(param, given): (&folio_kernel::Param, &Argument)| {

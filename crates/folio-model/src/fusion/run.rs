@@ -3,7 +3,7 @@
 use super::Case;
 use crate::interp::{Arg, Device, Failure, Order, Stop, run_like};
 use folio_kernel::fuse::{
-    Argument, Call, Fate, Foreign, Fused, Graph, Plan, Region, Source, Step, Work,
+    Argument, Call, Fate, FusedKernel, Graph, OtherWork, Plan, Region, Source, Step, Work,
 };
 use folio_kernel::launch::Launch;
 use folio_kernel::{Kernel, ParamKind, Violation};
@@ -103,15 +103,15 @@ fn run(
 }
 
 /// What nodes that are no kernels do here.
-fn foreign(what: Foreign, memories: &[folio_kernel::fuse::MemoryId], contents: &mut Contents) {
+fn other(what: OtherWork, memories: &[folio_kernel::fuse::MemoryId], contents: &mut Contents) {
     match (what, memories) {
-        (Foreign::Copy, [from, to]) => {
+        (OtherWork::Copy, [from, to]) => {
             let bytes = contents[from.index()].clone();
             let to = &mut contents[to.index()];
             let len = bytes.len().min(to.len());
             to[..len].copy_from_slice(&bytes[..len]);
         }
-        (Foreign::Fill, [memory]) => contents[memory.index()].fill(3),
+        (OtherWork::Fill, [memory]) => contents[memory.index()].fill(3),
         (_, all) => {
             for memory in all {
                 contents[memory.index()].iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
@@ -131,7 +131,7 @@ fn call(node: usize, call: &Call, contents: &mut Contents) -> Result<Failures, S
 fn unfused(graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop> {
     for (at, node) in graph.nodes.iter().enumerate() {
         match &node.work {
-            Work::Foreign(what, memories) => foreign(*what, memories, contents),
+            Work::Other(what, memories) => other(*what, memories, contents),
             Work::Kernel(launched) => {
                 let failures = call(at, launched, contents)?;
                 if !failures.is_empty() {
@@ -144,7 +144,7 @@ fn unfused(graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop> {
 }
 
 /// What a fused kernel is given: memories and values of this graph, and numbers of that one.
-fn given(fused: &Fused, graph: &Graph, numbers: &Graph) -> Vec<Argument> {
+fn given(fused: &FusedKernel, graph: &Graph, numbers: &Graph) -> Vec<Argument> {
     let given = fused.parameters.iter().map(|parameter| match parameter.source {
         Source::Argument { node, param } => {
             let call = graph.nodes[node].call();
@@ -160,14 +160,14 @@ fn given(fused: &Fused, graph: &Graph, numbers: &Graph) -> Vec<Argument> {
 }
 
 /// A fused kernel's launch, and its arguments as the interpreter takes them.
-pub fn arguments_of(fused: &Fused, graph: &Graph, contents: &Contents) -> (Launch, Vec<Arg>) {
+pub fn arguments_of(fused: &FusedKernel, graph: &Graph, contents: &Contents) -> (Launch, Vec<Arg>) {
     let given = given(fused, graph, graph);
     (launch(&fused.kernel, &fused.geometry), arguments(&fused.kernel, &given, contents))
 }
 
 /// Runs a fused kernel.
 fn together(
-    fused: &Fused,
+    fused: &FusedKernel,
     graph: &Graph,
     numbers: &Graph,
     order: Order,
@@ -195,7 +195,7 @@ fn fused(
     for step in &plan.steps {
         match step {
             Step::Node(at) => match &graph.nodes[*at].work {
-                Work::Foreign(what, memories) => foreign(*what, memories, contents),
+                Work::Other(what, memories) => other(*what, memories, contents),
                 Work::Kernel(launched) => failures.extend(call(*at, launched, contents)?),
             },
             Step::Fused(one) => failures.extend(together(one, graph, numbers, order, contents)?),

@@ -5,6 +5,46 @@
 //! verified kernels and on dependencies that hold those by data. It never gives up bits: a fused
 //! launch leaves what the unfused ones leave, except what nothing can read.
 //!
+//! ```
+//! use folio_kernel::fuse::*;
+//! use folio_kernel::parse::parse;
+//! use std::sync::Arc;
+//!
+//! let kernel = Arc::new(parse(
+//!     "kernel \"double\" items 1 tile 1
+//!     param p0 = \"x\" view f32 1 in item
+//!     param p1 = \"y\" view f32 1 out item
+//!     body {
+//!       %0 u64 = query position 0 0
+//!       %1 f32 = load p0[%0]
+//!       %2 f32 = add %1, %1
+//!       store p1[%0] = %2
+//!     }",
+//! )?);
+//! let view = |memory| Argument::View {
+//!     region: Region::whole(MemoryId(memory), [100, 1, 1]),
+//!     wishes: Wishes::default(),
+//! };
+//! let call = |from, to| Call {
+//!     kernel: kernel.clone(),
+//!     geometry: Geometry::over([100, 1, 1]),
+//!     arguments: vec![view(from), view(to)],
+//! };
+//! let node = |label: &str, call, after| {
+//!     Node { label: label.to_owned(), work: Work::Kernel(call), after }
+//! };
+//! let temporary = Memory { temporary: true, ..Memory::default() };
+//! let graph = Graph {
+//!     nodes: vec![node("one", call(0, 1), vec![]), node("two", call(1, 2), vec![0])],
+//!     memories: vec![Memory::default(), temporary, Memory::default()],
+//! };
+//! let plan = plan(&graph, &Facts::GPU, Options::new(Mode::Require))?;
+//! let fused = plan.fused().next().ok_or("one launch")?;
+//! assert_eq!(fused.outcomes[0].fate, Fate::Register);
+//! assert_eq!(fused.parameters.len(), 2, "the temporary is none");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! How the passes compose, each with code before and after, is in `README.md` in this folder.
 //!
 //! | file | what it is about |

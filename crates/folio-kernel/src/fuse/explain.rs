@@ -3,6 +3,7 @@
 use super::input::{Graph, Work};
 use super::intern::Fate;
 use super::plan::{Plan, Step};
+use super::pressure::registers;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// A memory in a report.
@@ -31,6 +32,10 @@ pub struct ClusterReport {
     pub merged: usize,
     /// Scalars that are constants in the code.
     pub baked: u32,
+    /// About how many registers an item needs ([`registers`]).
+    pub registers: u32,
+    /// The same for that of its kernels which needs most.
+    pub registers_before: u32,
     /// What became of the memories that it writes.
     pub memories: Vec<MemoryReport>,
 }
@@ -91,12 +96,16 @@ impl Plan {
             let saved = memories.iter().map(|memory| memory.bytes_saved);
             report.bytes_saved = saved.fold(report.bytes_saved, u64::saturating_add);
             let more = |n: usize| n.saturating_sub(1);
+            let calls = fused.nodes.iter().filter_map(|node| graph.nodes.get(*node)?.call());
+            let before = calls.map(|call| registers(&call.kernel)).max();
             report.clusters.push(ClusterReport {
                 kernel: fused.kernel.name.clone(),
                 key: fused.key().to_string(),
                 nodes: fused.nodes.iter().map(|node| graph.node_label(*node)).collect(),
                 merged: fused.parameters.iter().map(|p| more(p.stands_for.len())).sum(),
                 baked: fused.baked,
+                registers: registers(&fused.kernel),
+                registers_before: before.unwrap_or(0),
                 memories,
             });
         }
@@ -131,7 +140,9 @@ impl Display for Explanation {
         let Explanation { launches, launches_left, bytes_saved, .. } = self;
         writeln!(f, "{launches} launches became {launches_left}; {bytes_saved} bytes saved a run")?;
         for cluster in &self.clusters {
-            writeln!(f, "fused `{}`: {}", cluster.kernel, cluster.nodes.join(", "))?;
+            let nodes = cluster.nodes.join(", ");
+            let (now, before) = (cluster.registers, cluster.registers_before);
+            writeln!(f, "fused `{}`: {nodes}; {now} registers, {before} before", cluster.kernel)?;
             for memory in &cluster.memories {
                 write!(f, "  `{}`: {}", memory.memory, memory.fate)?;
                 match (&memory.why, memory.bytes_saved) {
@@ -182,12 +193,14 @@ impl Explanation {
         let cluster = |cluster: &ClusterReport| {
             format!(
                 "{{\"kernel\":{},\"key\":{},\"nodes\":{},\"merged\":{},\"baked\":{},\
-                 \"memories\":{}}}",
+                 \"registers\":{},\"registers_before\":{},\"memories\":{}}}",
                 Text(&cluster.kernel),
                 Text(&cluster.key),
                 list(&cluster.nodes, text),
                 cluster.merged,
                 cluster.baked,
+                cluster.registers,
+                cluster.registers_before,
                 list(&cluster.memories, memory),
             )
         };

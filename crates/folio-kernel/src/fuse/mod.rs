@@ -55,9 +55,10 @@
 //! | `pair` | which two kernels may share a launch |
 //! | `cluster` | order, and who goes with whom |
 //! | `join` | one kernel of several: parameters, guards, phases, constants |
-//! | `intern`, `assign` | temporaries in registers and in local memory; forwarding |
+//! | `intern`, `assign`, `local` | temporaries in registers and in local memory; forwarding |
 //! | `tidy` | what nothing uses is gone |
 //! | `plan`, `explain`, `reason` | the answer, for programs and for people |
+//! | `pressure` | about how many registers a kernel needs |
 
 mod assign;
 mod cluster;
@@ -66,8 +67,10 @@ mod explain;
 mod input;
 mod intern;
 mod join;
+mod local;
 mod pair;
 mod plan;
+mod pressure;
 mod reason;
 mod scope;
 mod tidy;
@@ -82,6 +85,7 @@ pub use input::{
 pub use intern::{Fate, Outcome};
 pub use join::{Parameter, Source};
 pub use plan::{FusedKernel, Plan, Step, plan, planted};
+pub use pressure::registers;
 pub use reason::{
     Between, Elements, FuseError, Hazard, Incompatible, Obstacle, Reason, Refutation,
 };

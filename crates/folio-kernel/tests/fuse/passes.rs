@@ -1,7 +1,9 @@
 //! What the code becomes.
 
+use crate::common::read;
 use crate::graph::{ADD, Chain, FIVE, MUL, SUM, UPDATE};
 use crate::scopes::outcome;
+use folio_kernel::fuse::registers;
 use folio_kernel::fuse::{
     AccessScope, Argument, Fate, FusedKernel, Mode, Obstacle, Options, OtherWork, Plan, Source,
     Step, Wishes,
@@ -309,4 +311,24 @@ fn key_does_not_depend_on_guarded_ranges() {
     };
     assert_eq!(key(10), key(20));
     assert_ne!(key(10), key(64));
+}
+
+/// FUSE-14: what is live at one point.
+#[test]
+fn registers_are_what_is_live_at_one_point() {
+    // A position of 64 bits and two floats.
+    assert_eq!(registers(&read(ADD)), 4);
+    assert_eq!(registers(&read(FIVE)), 3);
+    // A chain holds no more at once than its kernels.
+    let mut chain = Chain::new();
+    let mut all: Vec<_> = (0..9).map(|at| chain.temporary(&format!("m{at}"), 64)).collect();
+    let ends = ["first", "last"].map(|name| chain.memory(name, 64));
+    (all[0], all[8]) = (ends[0], ends[1]);
+    for pair in all.windows(2) {
+        chain.call("five", FIVE, 64, pair);
+    }
+    let plan = chain.plan(Mode::Require).unwrap();
+    assert_eq!(registers(&only(&plan).kernel), 3);
+    // A loop keeps its index, its end, what it adds to, and where it loads from.
+    assert_eq!(registers(&read(SCALED)), 6);
 }

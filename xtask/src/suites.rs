@@ -132,7 +132,7 @@ pub const SUITES: &[Suite] = &[
         name: "FUSION",
         quick: share(2, 1),
         normal: share(10, 300),
-        ci: share(60, 6_000),
+        ci: share(60, 2_000),
         soak: 100_000,
         soak_step: 10_000,
     },

@@ -45,7 +45,7 @@
 //! | own item, own group, anywhere? | [`access::Scope`], in the answer for a launch |
 //! | how does each single access index? | [`flow::analyse`], in the order of statements |
 //! | is it the same kernel? | [`Kernel::content_hash`] |
-//! | which kernels can be one, and what is that kernel? | [`fuse::plan`] |
+//! | which kernels can be one, and what is that kernel? | [`fuse::plan()`] |
 //! | what is it in C? | [`emit`](mod@emit) |
 //!
 //! # From Rust

@@ -72,7 +72,7 @@ pub fn plan(graph: &Graph, facts: &Facts, options: Options) -> Result<Plan, Fuse
     planted(graph, facts, options, Planted::default())
 }
 
-/// As [`plan`], with mistakes.
+/// As [`plan()`], with mistakes.
 #[doc(hidden)]
 pub fn planted(
     graph: &Graph,

@@ -8,9 +8,11 @@ use crate::types::Type;
 use std::collections::HashSet;
 
 /// The most 32-bit words that values and variables of one item take at one point, in the order in
-/// which the kernel is written. Literals, arguments, extents and answers that a whole group shares
-/// count as nothing: they are constants, or in registers that threads share. Compilers add addresses
-/// and reorder, so only kernels that are compiled alike can be compared by it.
+/// which the kernel is written.
+///
+/// Literals, arguments, extents and answers that a whole group shares count as nothing: they are
+/// constants, or in registers that threads share. Compilers add addresses and reorder, so the
+/// number serves to compare kernels, not to say what a device needs.
 pub fn registers(kernel: &Kernel) -> u32 {
     let mut free = vec![false; kernel.values.len()];
     walk(&kernel.body, &mut |stmt| {

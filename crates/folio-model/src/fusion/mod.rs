@@ -9,7 +9,7 @@ pub use generate::{Case, generate};
 pub use run::{Contents, Ended, arguments_of, check};
 
 use folio_kernel::emit::{Capabilities, Dialect, Form, emit};
-use folio_kernel::fuse::Plan;
+use folio_kernel::fuse::{Mode, Options, Plan};
 use folio_kernel::outputs;
 use folio_kernel::parse::parse;
 use folio_kernel::verify::verify;
@@ -23,6 +23,7 @@ pub fn case(seed: u64) -> Result<(), String> {
     let plan = folio_kernel::fuse::plan(&case.graph, &case.facts, case.options);
     let plan = plan.map_err(|error| format!("{error}\n{again}"))?;
     let right = check(&case, &plan, &case.graph).and_then(|_| well_formed(&plan));
+    let right = right.and_then(|()| required(&case));
     right.map_err(|why| {
         let report = plan.explain(&case.graph);
         let kernels: Vec<_> = plan.fused().map(|fused| fused.kernel.to_string()).collect();
@@ -52,4 +53,17 @@ fn well_formed(plan: &Plan) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Fusion that is required is one launch and right, or an error that says why (FUSE-01).
+fn required(case: &Case) -> Result<(), String> {
+    let options = Options { mode: Mode::Require, ..case.options };
+    let Ok(plan) = folio_kernel::fuse::plan(&case.graph, &case.facts, options) else {
+        return Ok(());
+    };
+    let left = plan.explain(&case.graph).launches_left;
+    if left > 1 {
+        return Err(format!("{left} launches, where one is required"));
+    }
+    check(case, &plan, &case.graph).map(|_| ()).map_err(|why| format!("required: {why}"))
 }

@@ -16,17 +16,22 @@ pub(crate) struct Affine {
 }
 
 impl Affine {
-    /// The launch dimension on which it depends, if that is one.
-    fn axis(&self) -> Option<usize> {
-        let mut used = (0..3).filter(|dim| self.factors[*dim] != 0);
-        let first = used.next()?;
-        used.next().is_none().then_some(first)
-    }
-
-    /// No two positions below this range have one index: the product does not wrap.
-    fn is_injective(&self, axis: usize, range: u64) -> bool {
-        let width = i128::from(self.factors[axis]) * i128::from(range);
-        self.axis() == Some(axis) && width.abs() < 1 << 63
+    /// Equal sums have equal positions along this axis, for positions of such a range: each factor
+    /// reaches further than all smaller ones together, as in `row * width + column`.
+    fn tells(&self, axis: usize, range: &[u64; 3]) -> bool {
+        let mut axes: Vec<usize> = (0..3).filter(|dim| self.factors[*dim] != 0).collect();
+        axes.sort_by_key(|dim| self.factors[*dim].unsigned_abs());
+        let mut reach = 0i128;
+        for dim in &axes {
+            let factor = i128::from(self.factors[*dim].unsigned_abs());
+            if factor <= reach {
+                return false;
+            }
+            let steps = i128::from(range[*dim].saturating_sub(1));
+            reach = reach.saturating_add(factor.saturating_mul(steps));
+        }
+        // Beyond this, sums modulo 2^64 may be equal.
+        axes.contains(&axis) && reach < 1 << 63
     }
 }
 
@@ -84,18 +89,18 @@ pub(crate) fn meeting(a: &Touch, b: &Touch, space: &Space) -> Meeting {
         (0..usize::from(space.rank)).filter(|dim| of(*dim) > 1).collect::<Vec<_>>()
     };
     let by_item = |axis: usize| {
-        both().any(|(a, b)| {
-            a.item.is_some_and(|of| a.item == b.item && of.is_injective(axis, space.range[axis]))
-        })
+        both()
+            .any(|(a, b)| a.item.is_some_and(|of| a.item == b.item && of.tells(axis, &space.range)))
     };
     if dims(&|dim| space.range[dim]).into_iter().all(by_item) {
         return Meeting::Item;
     }
     if let Some(size) = space.group {
-        let count = |dim: usize| space.range[dim] / size[dim].max(1);
+        let counts: [u64; 3] = std::array::from_fn(|dim| space.range[dim] / size[dim].max(1));
+        let count = |dim: usize| counts[dim];
         let by_group = |axis: usize| {
             both().enumerate().any(|(dim, (a, b))| {
-                let shared = a.group.filter(|of| of.is_injective(axis, count(axis)));
+                let shared = a.group.filter(|of| of.tells(axis, &counts));
                 (dim == axis && a.within && b.within) || (shared.is_some() && a.group == b.group)
             })
         };

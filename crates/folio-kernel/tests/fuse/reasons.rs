@@ -1,10 +1,11 @@
 //! What is fused, what is not, and why.
 
+use crate::common::read;
 use crate::graph::{ADD, Chain, DOUBLE, FIVE, GATHER, MIRROR, NEXT, SUM, UPDATE};
 use crate::scopes::outcome;
 use folio_kernel::access::of_launch;
 use folio_kernel::fuse::{
-    Argument, Between, Elements, Facts, Fate, FuseError, Hazard, Mode, Obstacle, Options,
+    Argument, Between, Elements, Facts, Fate, FuseError, Geometry, Hazard, Mode, Obstacle, Options,
     OtherWork, Plan, Reason, Region, Step, Work, plan,
 };
 use folio_kernel::launch::Launch;
@@ -352,4 +353,36 @@ fn kernel_of_a_large_graph_is_compared_with_few_others() {
     // A neighbour's read follows its producer in another launch, with what comes next.
     assert_eq!(plan.fused().count(), 149);
     assert!(plan.unfused.len() < 300 * 10, "{}", plan.unfused.len());
+}
+
+/// A matrix in one dimension: each item has an element, if rows are as wide as they are launched.
+#[test]
+fn element_of_a_row_is_the_item_s_where_rows_do_not_overlap() {
+    let rows = |width: u64, columns: u64| {
+        let text = format!(
+            r#"kernel "rows" items 2 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "z" view f32 1 inout anyone
+body {{
+  %0 u64 = query position 0 0
+  %1 u64 = query position 1 0
+  %2 u64 = const u64 {width}
+  %3 u64 = mul %0, %2
+  %4 u64 = add %3, %1
+  %5 f32 = load p0[%4]
+  store p1[%4] = %5
+}}"#
+        );
+        let mut chain = Chain::new();
+        let [x, out] = ["x", "out"].map(|name| chain.memory(name, 64));
+        let tmp = chain.temporary("tmp", 64);
+        let over = Geometry::over([8, columns, 1]);
+        chain.launch("one", read(&text), over, &[x, tmp]);
+        chain.launch("two", read(&text), over, &[tmp, out]);
+        (chain.plan(Mode::Require), tmp)
+    };
+    let (plan, tmp) = rows(8, 8);
+    assert_eq!(outcome(&plan.unwrap(), tmp).fate, Fate::Register);
+    let error = rows(7, 8).0.unwrap_err().to_string();
+    assert!(error.contains("at elements that differ between them"), "{error}");
 }

@@ -127,6 +127,15 @@ pub const SUITES: &[Suite] = &[
         soak: 500_000,
         soak_step: 10_000,
     },
+    // A case is a graph of kernels, fused and not.
+    Suite {
+        name: "FUSION",
+        quick: share(2, 1),
+        normal: share(10, 300),
+        ci: share(60, 2_000),
+        soak: 100_000,
+        soak_step: 10_000,
+    },
     // A case is a kernel in several forms, each of which OpenCL's driver compiles: three seconds of
     // a slow machine.
     Suite {

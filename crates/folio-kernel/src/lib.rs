@@ -45,6 +45,7 @@
 //! | own item, own group, anywhere? | [`access::Scope`], in the answer for a launch |
 //! | how does each single access index? | [`flow::analyse`], in the order of statements |
 //! | is it the same kernel? | [`Kernel::content_hash`] |
+//! | which kernels can be one, and what is that kernel? | [`fuse::plan()`] |
 //! | what is it in C? | [`emit`](mod@emit) |
 //!
 //! # From Rust
@@ -67,6 +68,7 @@ pub mod contract;
 pub mod device;
 pub mod emit;
 pub mod flow;
+pub mod fuse;
 pub mod infer;
 pub mod interval;
 pub mod launch;
@@ -75,6 +77,7 @@ pub mod math;
 pub mod outputs;
 pub mod parse;
 pub mod print;
+pub mod rename;
 pub mod source;
 pub mod tile;
 pub mod verify;

@@ -10,8 +10,9 @@
 //! of the block; on CPUs they are neighbours.
 
 use crate::fault::Fault;
-use crate::ir::{Body, Kernel, Label, Let, ParamKind, Root, Stmt, Value, VarId, walk};
+use crate::ir::{Body, Kernel, Label, Let, ParamKind, Stmt, Value, walk};
 use crate::op::{Op, Query};
+use crate::rename::Renamer;
 use crate::types::Scalar;
 
 /// Statements of a body that is worth repeating, at most.
@@ -50,7 +51,7 @@ pub fn tile(kernel: &Kernel, k: u8) -> Result<Kernel, Fault> {
     }
     let mut out = Kernel { body: vec![], ..kernel.clone() };
     out.shape.tile = k;
-    let copies = (0..k).map(|copy| Copy::new(&mut out, kernel, copy)).collect();
+    let copies = (0..k).map(|copy| of_copy(&mut out, kernel, copy)).collect();
     let mut tile = Tile { out, copies, alike: alike(kernel) };
     let mut exits = false;
     walk(&kernel.body, &mut |stmt| {
@@ -81,11 +82,9 @@ pub fn abreast(kernel: &Kernel) -> Option<Kernel> {
 
 /// The kernel with labels that `other` does not have: both are parts of one text.
 pub(crate) fn relabelled(kernel: &Kernel, other: &Kernel) -> Kernel {
-    let mut out = kernel.clone();
     let labels = (0..kernel.labels).map(|label| Label(other.labels + label)).collect();
-    out.body = Copy { labels, ..Copy::new(&mut out, kernel, 0) }.body(&kernel.body);
-    out.labels += other.labels;
-    out
+    let body = Renamer { labels, ..Renamer::identity(kernel) }.body(&kernel.body);
+    Kernel { body, labels: kernel.labels + other.labels, ..kernel.clone() }
 }
 
 /// Whether something is computed with floats in a loop that is one for all items; none if it is so
@@ -172,118 +171,17 @@ fn is_closed(body: &Body) -> bool {
 
 struct Tile {
     out: Kernel,
-    copies: Vec<Copy>,
+    /// What each item's things are called.
+    copies: Vec<Renamer>,
     /// By value, as [`alike`] says.
     alike: Vec<bool>,
 }
 
-/// The names that one item's things have.
-struct Copy {
-    at: u8,
-    values: Vec<Value>,
-    vars: Vec<VarId>,
-    labels: Vec<Label>,
-    /// Where a `return` goes.
-    exit: Option<Label>,
-}
-
-impl Copy {
-    fn new(out: &mut Kernel, of: &Kernel, at: u8) -> Copy {
-        if at == 0 {
-            return Copy {
-                at,
-                values: (0..of.values.len() as u32).map(Value).collect(),
-                vars: (0..of.vars.len() as u32).map(VarId).collect(),
-                labels: (0..of.labels).map(Label).collect(),
-                exit: None,
-            };
-        }
-        let (values, vars, labels) = (out.values.len(), out.vars.len(), out.labels);
-        out.values.extend(of.values.iter().copied());
-        out.vars.extend(of.vars.iter().cloned());
-        out.labels += of.labels;
-        Copy {
-            at,
-            values: (0..of.values.len()).map(|v| Value((values + v) as u32)).collect(),
-            vars: (0..of.vars.len()).map(|v| VarId((vars + v) as u32)).collect(),
-            labels: (0..of.labels).map(|l| Label(labels + l)).collect(),
-            exit: None,
-        }
-    }
-
-    fn body(&self, body: &Body) -> Body {
-        body.iter().map(|stmt| self.stmt(stmt)).collect()
-    }
-
-    fn value(&self, value: Value) -> Value {
-        self.values[value.index()]
-    }
-
-    fn place(&self, place: &crate::Place) -> crate::Place {
-        let mut place = place.clone();
-        place.map(&mut |value| *value = self.value(*value));
-        if let Root::Var(var) = &mut place.root {
-            *var = self.vars[var.index()];
-        }
-        place
-    }
-
-    fn op(&self, op: &Op) -> Op {
-        match op {
-            Op::Query { query: Query::Position, dim, .. } => {
-                Op::Query { query: Query::Position, dim: *dim, copy: self.at }
-            }
-            Op::Load(place) => Op::Load(self.place(place)),
-            Op::Atomic(op, place, args) => {
-                let args = args.iter().map(|arg| self.value(*arg)).collect();
-                Op::Atomic(*op, self.place(place), args)
-            }
-            other => {
-                let mut other = other.clone();
-                other.map(&mut |value| *value = self.value(*value));
-                other
-            }
-        }
-    }
-
-    fn stmt(&self, stmt: &Stmt) -> Stmt {
-        match stmt {
-            Stmt::Let(Let { value, op, site }) => {
-                Stmt::Let(Let { value: self.value(*value), op: self.op(op), site: *site })
-            }
-            Stmt::Store { place, value, site } => {
-                Stmt::Store { place: self.place(place), value: self.value(*value), site: *site }
-            }
-            Stmt::If { cond, then, otherwise } => Stmt::If {
-                cond: self.value(*cond),
-                then: self.body(then),
-                otherwise: self.body(otherwise),
-            },
-            Stmt::For { label, index, start, end, body } => Stmt::For {
-                label: self.labels[label.index()],
-                index: self.value(*index),
-                start: self.value(*start),
-                end: self.value(*end),
-                body: self.body(body),
-            },
-            Stmt::Loop { label, body } => {
-                Stmt::Loop { label: self.labels[label.index()], body: self.body(body) }
-            }
-            Stmt::Block { label, body } => {
-                Stmt::Block { label: self.labels[label.index()], body: self.body(body) }
-            }
-            Stmt::Break(label) => Stmt::Break(self.labels[label.index()]),
-            Stmt::Continue(label) => Stmt::Continue(self.labels[label.index()]),
-            Stmt::Return => self.exit.map_or(Stmt::Return, Stmt::Break),
-            Stmt::Contribute { param, value } => {
-                Stmt::Contribute { param: *param, value: self.value(*value) }
-            }
-            // A failed command's results do not count, so the other copies may go, too.
-            Stmt::Assert { cond, site } => Stmt::Assert { cond: self.value(*cond), site: *site },
-            // Not in item kernels.
-            Stmt::Phase { .. } | Stmt::Collect { .. } => stmt.clone(),
-        }
-    }
+/// The names of one item's things; the first item keeps those of the kernel. A failed command's
+/// results do not count, so where one item fails an `assert!` the thread's other items may go, too.
+fn of_copy(out: &mut Kernel, of: &Kernel, at: u8) -> Renamer {
+    let names = if at == 0 { Renamer::identity(of) } else { Renamer::duplicate(out, of) };
+    Renamer { copy: Some(at), ..names }
 }
 
 impl Tile {
@@ -310,7 +208,7 @@ impl Tile {
     /// One item after the other, each in a block that its returns leave.
     fn apart(&mut self, body: &Body) -> Body {
         let Tile { out, copies, .. } = self;
-        let item = |copy: &mut Copy| {
+        let item = |copy: &mut Renamer| {
             let label = Label(out.labels);
             out.labels += 1;
             copy.exit = Some(label);

@@ -21,6 +21,7 @@ pub mod exact;
 pub mod faulty;
 pub mod features;
 pub mod functions;
+pub mod fusion;
 pub mod generate;
 pub mod handle;
 pub mod interp;

@@ -2,7 +2,7 @@
 //! what must hold of each of them.
 
 mod check;
-mod code;
+pub(crate) mod code;
 
 pub use check::{case, check};
 

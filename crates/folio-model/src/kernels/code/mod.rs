@@ -35,6 +35,8 @@ pub(crate) struct Code {
     parted: bool,
     /// Statements that may still be made.
     left: usize,
+    /// In so many of 100 cases, what is only read is read at the own position.
+    pub near: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -68,6 +70,18 @@ impl Code {
         let pair = builder.types().structure("Pair", &[("a", a), ("b", b)]);
         types.extend([array, pair]);
         let left = rng.within(3, 25);
+        Code::of_types(builder, rng, rank, group, types, left)
+    }
+
+    /// Code of so many statements over these types, which the builder has, `u64` and `f32` first.
+    pub fn of_types(
+        builder: Builder,
+        rng: Rng,
+        rank: u8,
+        group: Option<[u64; 3]>,
+        types: Vec<Type>,
+        left: usize,
+    ) -> Code {
         let zone = if group.is_some() { Zone::Uniform } else { Zone::Items };
         let items = group.map_or(1, |group| group.iter().product::<u64>());
         let (slots, row) =
@@ -90,6 +104,7 @@ impl Code {
             depth: 0,
             parted: false,
             left,
+            near: 0,
         }
     }
 

@@ -245,7 +245,17 @@ impl Code {
 
     /// Indices at which a view may be read.
     fn readable(&mut self, view: View) -> Option<Vec<Value>> {
+        let near = view.rank == self.rank && self.zone != Zone::Uniform && self.near > 0;
         match (view.access, view.owner) {
+            (Access::In, _) if near && self.rng.chance(self.near) => {
+                Some((0..view.rank).map(|dim| self.builder.position(dim)).collect())
+            }
+            // The item's own row.
+            (Access::In, _) if self.near > 0 && view.rank == 2 && self.rank == 1 => {
+                let zone = self.zone != Zone::Uniform;
+                let row = if zone { self.builder.position(0) } else { self.anywhere(view, 0) };
+                Some(vec![row, self.anywhere(view, 1)])
+            }
             (Access::In, _) => Some((0..view.rank).map(|dim| self.anywhere(view, dim)).collect()),
             (Access::InOut, Owner::Item | Owner::Group) => self.own(view),
             (Access::InOut, Owner::Row) => {

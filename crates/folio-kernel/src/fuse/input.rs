@@ -1,0 +1,296 @@
+//! What fusion is asked: a list of nodes, what is known of memories, what the device can do.
+//!
+//! These are values that a graph fills in. Nothing here refers to buffers, handles or devices.
+
+use super::scope::Wishes;
+use crate::ir::Kernel;
+use std::sync::Arc;
+
+/// A memory, by its number in [`Graph::memories`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MemoryId(pub u32);
+
+impl MemoryId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is known of a buffer or an allocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Its name in reports.
+    pub label: String,
+    /// It was made in the recorded block and its last handle is gone at the end of the block, so
+    /// that nothing outside of these nodes can read it, and it is zero before its first write.
+    pub temporary: bool,
+    /// Properties of the buffer or of the pointer.
+    pub wishes: Wishes,
+}
+
+/// The box of a memory that a view argument shows, in elements, by dimension of the kernel's view
+/// with dimension 0 first. Beyond the view's rank, `shape` and `extent` are 1 and `origin` is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Region {
+    /// Of which memory.
+    pub memory: MemoryId,
+    /// Extent of the whole memory.
+    pub shape: [u64; 3],
+    /// Where the view begins.
+    pub origin: [u64; 3],
+    /// Extent of the view.
+    pub extent: [u64; 3],
+}
+
+impl Region {
+    /// All of a memory.
+    pub fn whole(memory: MemoryId, shape: [u64; 3]) -> Region {
+        Region { memory, shape, origin: [0; 3], extent: shape }
+    }
+
+    /// No element is in both; both are boxes of equal elements in the same shape.
+    pub(crate) fn is_apart(&self, other: &Region) -> bool {
+        let before = |a: &Region, b: &Region, dim: usize| {
+            a.origin[dim].saturating_add(a.extent[dim]) <= b.origin[dim]
+        };
+        self.shape == other.shape
+            && (0..3).any(|dim| before(self, other, dim) || before(other, self, dim))
+    }
+}
+
+/// What a kernel's parameter is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A value.
+    Scalar {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// It is the same in every run of the plan. Others are neither merged nor made constants.
+        fixed: bool,
+    },
+    /// Elements of a memory.
+    View {
+        /// Which.
+        region: Region,
+        /// Properties of this access.
+        wishes: Wishes,
+    },
+    /// The element that a reduction replaces.
+    Reduce(MemoryId),
+    /// Local memory, which needs no argument.
+    Local,
+}
+
+impl Argument {
+    /// The memory of a view or a reduction.
+    pub fn memory(&self) -> Option<MemoryId> {
+        match self {
+            Argument::View { region, .. } => Some(region.memory),
+            Argument::Reduce(memory) => Some(*memory),
+            Argument::Scalar { .. } | Argument::Local => None,
+        }
+    }
+}
+
+/// Over what a kernel is launched, by dimension of the kernel with dimension 0 first. Beyond the
+/// kernel's rank, ranges and groups are 1 and offsets are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Geometry {
+    /// Items.
+    pub range: [u64; 3],
+    /// Position of the first item.
+    pub offset: [u64; 3],
+    /// Items of a group. Group kernels have it; an item kernel has it where the user named one.
+    pub group: Option<[u64; 3]>,
+}
+
+impl Geometry {
+    /// This many items, from position 0 on.
+    pub fn over(range: [u64; 3]) -> Geometry {
+        Geometry { range, offset: [0; 3], group: None }
+    }
+}
+
+/// One launch of a kernel.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// What is launched, verified.
+    pub kernel: Arc<Kernel>,
+    /// Over what.
+    pub geometry: Geometry,
+    /// By parameter.
+    pub arguments: Vec<Argument>,
+}
+
+impl Call {
+    /// The memories of its views and reductions.
+    pub(crate) fn memories(&self) -> impl Iterator<Item = MemoryId> {
+        self.arguments.iter().filter_map(Argument::memory)
+    }
+}
+
+/// What a node is that has no IR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OtherWork {
+    /// A copy.
+    Copy,
+    /// A fill.
+    Fill,
+    /// A host task.
+    HostTask,
+    /// A call of a library.
+    Library,
+    /// A kernel in a form other than the IR.
+    OpaqueKernel,
+    /// A hint, a barrier or an empty node.
+    Marker,
+}
+
+impl std::fmt::Display for OtherWork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            OtherWork::Copy => "a copy",
+            OtherWork::Fill => "a fill",
+            OtherWork::HostTask => "a host task",
+            OtherWork::Library => "a library call",
+            OtherWork::OpaqueKernel => "a kernel without IR",
+            OtherWork::Marker => "a marker",
+        })
+    }
+}
+
+/// What a node does.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Launches a kernel of which there is IR.
+    Kernel(Call),
+    /// Does something else with these memories.
+    Other(OtherWork, Vec<MemoryId>),
+}
+
+/// A node of a graph.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name in reports.
+    pub label: String,
+    /// What it does.
+    pub work: Work,
+    /// The nodes that it depends on, by number, those by its data included.
+    pub after: Vec<usize>,
+}
+
+impl Node {
+    /// The launch, if it is one.
+    pub fn call(&self) -> Option<&Call> {
+        match &self.work {
+            Work::Kernel(call) => Some(call),
+            Work::Other(..) => None,
+        }
+    }
+
+    /// It uses this memory.
+    pub(crate) fn touches(&self, memory: MemoryId) -> bool {
+        match &self.work {
+            Work::Kernel(call) => call.arguments.iter().any(|a| a.memory() == Some(memory)),
+            Work::Other(_, memories) => memories.contains(&memory),
+        }
+    }
+}
+
+/// What is to be fused: a graph without its sub-graphs, which are fused apart.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// In the order of insertion.
+    pub nodes: Vec<Node>,
+    /// By number.
+    pub memories: Vec<Memory>,
+}
+
+impl Graph {
+    /// A memory's name in reports.
+    pub(crate) fn memory_label(&self, memory: MemoryId) -> String {
+        let known = self.memories.get(memory.index()).map(|memory| memory.label.as_str());
+        known
+            .filter(|label| !label.is_empty())
+            .map_or(format!("memory {}", memory.0), str::to_owned)
+    }
+
+    /// A node's name in reports.
+    pub(crate) fn node_label(&self, node: usize) -> String {
+        let known = self.nodes.get(node).map(|node| node.label.as_str());
+        known.filter(|label| !label.is_empty()).map_or(format!("node {node}"), str::to_owned)
+    }
+}
+
+/// What a device can do, as far as fusion depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// It can run fused kernels.
+    pub fuses: bool,
+    /// Bytes of local memory that a group can have.
+    pub local_memory: u64,
+    /// Memory parameters that a kernel can have.
+    pub views: usize,
+    /// Statements that a fused kernel can have: compilers take more than twice the time for twice
+    /// the code.
+    pub statements: usize,
+    /// Kernels of at most this many items share a launch even where they share no memory.
+    pub few_items: u64,
+}
+
+impl Facts {
+    /// What CUDA devices have: 48 KiB of local memory in every kernel; 4096 bytes of arguments are
+    /// more than 64 views; 2^16 items do not fill a GPU of 132 processors of 2048 threads. 4096
+    /// statements are 128 kernels of 32.
+    pub const GPU: Facts = Facts {
+        fuses: true,
+        local_memory: 48 << 10,
+        views: 64,
+        statements: 4096,
+        few_items: 1 << 16,
+    };
+}
+
+/// How much fusion is asked for (FUSE-01).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Fuse what gains: never an error.
+    Enable,
+    /// All kernels become one launch, or it is an error.
+    Require,
+}
+
+/// How to fuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// A wish or an order.
+    pub mode: Mode,
+    /// Work-group barriers between fused kernels (FUSE-02).
+    pub insert_barriers: bool,
+    /// Fixed scalars become constants where code gets better by it: loop bounds and divisors.
+    pub bake: bool,
+}
+
+impl Options {
+    /// Without barriers and constants.
+    pub fn new(mode: Mode) -> Options {
+        Options { mode, insert_barriers: false, bake: false }
+    }
+}
+
+/// Mistakes that tests plant, to see that tests find them.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Planted {
+    /// Kernels of smaller ranges run over all items.
+    pub no_guards: bool,
+    /// A kernel may read what another item writes before.
+    pub no_read_after_write: bool,
+    /// A kernel may overwrite what another item reads before.
+    pub no_write_after_read: bool,
+    /// Stores are forwarded to loads of other items' elements.
+    pub forwards_across_items: bool,
+    /// Memories are internal that are needed afterwards.
+    pub nothing_is_needed: bool,
+}

@@ -1,0 +1,332 @@
+//! The plan: what runs in which order, and the fused kernels.
+
+use super::cluster::{Clusters, Refusal, Unit, clusters, linearise};
+use super::input::{
+    Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Work,
+};
+use super::intern::{Interning, Outcome, internalise, narrow_access};
+use super::join::{JoinedKernel, Parameter, Source, bake, join};
+use super::pair;
+use super::pair::View;
+use super::reason::{FuseError, Reason, Refutation};
+use super::scope::{AccessScope, of_access};
+use super::tidy::{pass_on, share, tidy};
+use super::touch::{PreparedCall, Space};
+use crate::fault::Fault;
+use crate::hash::ContentHash;
+use crate::ir::{Access, Kernel, Owner, Param, ParamKind};
+use crate::outputs;
+use crate::verify::verify;
+use crate::violation::{Violation, ViolationKind};
+use std::sync::Arc;
+
+/// Kernels that have become one.
+#[derive(Clone, Debug)]
+pub struct FusedKernel {
+    /// The nodes, in the order in which each item runs them.
+    pub nodes: Vec<usize>,
+    /// The kernel, verified.
+    pub kernel: Arc<Kernel>,
+    /// Over what it is launched.
+    pub geometry: Geometry,
+    /// By parameter of the kernel: where its argument comes from.
+    pub parameters: Vec<Parameter>,
+    /// What became of the memories that these kernels write.
+    pub outcomes: Vec<Outcome>,
+    /// Scalars that are constants in the code. With others, the code is another one.
+    pub baked: u32,
+}
+
+/// What runs next.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A node, as it is.
+    Node(usize),
+    /// Several nodes in one launch.
+    Fused(Box<FusedKernel>),
+}
+
+/// The answer: a graph's nodes in a valid order, some of them fused.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// In order. Copies, fills and host tasks stand before or after the kernels as they depend.
+    pub steps: Vec<Step>,
+    /// Kernels that do not share a launch, and why.
+    pub unfused: Vec<Refusal>,
+    /// Properties that are wrong.
+    pub refuted: Vec<Refutation>,
+}
+
+impl Plan {
+    /// The fused kernels, in order.
+    pub fn fused(&self) -> impl Iterator<Item = &FusedKernel> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Fused(fused) => Some(&**fused),
+            Step::Node(_) => None,
+        })
+    }
+}
+
+/// Fuses a graph: a pure function, which gives the same answer for the same question.
+pub fn plan(graph: &Graph, facts: &Facts, options: Options) -> Result<Plan, FuseError> {
+    planted(graph, facts, options, Planted::default())
+}
+
+/// As [`plan()`], with mistakes.
+#[doc(hidden)]
+pub fn planted(
+    graph: &Graph,
+    facts: &Facts,
+    options: Options,
+    planted: Planted,
+) -> Result<Plan, FuseError> {
+    let order = linearise(graph)?;
+    scopes(graph)?;
+    if !facts.fuses {
+        return match options.mode {
+            Mode::Require => Err(FuseError::Device),
+            Mode::Enable => {
+                let steps = order.into_iter().map(Step::Node).collect();
+                Ok(Plan { steps, ..Plan::default() })
+            }
+        };
+    }
+    let clusters = clusters(graph, &order, facts, options, planted);
+    let refuted = refuted(graph, &clusters);
+    if options.mode == Mode::Require {
+        if let Some(refuted) = refuted.first() {
+            return Err(FuseError::Refuted(refuted.clone()));
+        }
+        required(graph, &clusters)?;
+    }
+    let mut plan = Plan { refuted, ..Plan::default() };
+    for at in clusters.ordered() {
+        let unit = &clusters.units[at];
+        match fuse(graph, unit, facts, (options, planted)) {
+            None => plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node))),
+            Some(Ok(fused)) => plan.steps.push(Step::Fused(Box::new(fused))),
+            Some(Err(reason)) => {
+                let (first, second) = (unit.nodes[0], unit.nodes[unit.nodes.len() - 1]);
+                if options.mode == Mode::Require {
+                    return Err(kernels(graph, first, second, reason));
+                }
+                plan.unfused.push(Refusal { first, second, reason });
+                plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node)));
+            }
+        }
+    }
+    plan.unfused.extend(clusters.apart().cloned());
+    Ok(plan)
+}
+
+fn kernels(graph: &Graph, first: usize, second: usize, reason: Reason) -> FuseError {
+    let (first, second) = (graph.node_label(first), graph.node_label(second));
+    FuseError::Kernels { first, second, reason: Box::new(reason) }
+}
+
+/// All kernels of the graph are in one unit.
+fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
+    let is_kernel = |node: &usize| match &graph.nodes[*node].work {
+        Work::Kernel(_) | Work::Other(OtherWork::OpaqueKernel | OtherWork::Library, _) => true,
+        Work::Other(..) => false,
+    };
+    let launches = || clusters.units.iter().filter(|unit| unit.nodes.iter().any(is_kernel));
+    if launches().count() < 2 {
+        return Ok(());
+    }
+    let label = |unit: &Unit<'_>| unit.nodes.first().copied().unwrap_or_default();
+    let mut all = launches().map(label);
+    let (first, second) = (all.next().unwrap_or_default(), all.next().unwrap_or_default());
+    if let Some(node) = launches().find(|unit| unit.joint.is_none()).map(label) {
+        let other = if node == first { second } else { first };
+        let name = graph.node_label(node);
+        let reason = match &graph.nodes[node].work {
+            Work::Other(what, _) => Reason::NoIr { node: name, what: *what },
+            Work::Kernel(_) => Reason::Arguments { node: name },
+        };
+        return Err(kernels(graph, other, node, reason));
+    }
+    match clusters.apart().next() {
+        Some(pair) => Err(kernels(graph, pair.first, pair.second, pair.reason.clone())),
+        None => Err(kernels(graph, first, second, Reason::NoGain)),
+    }
+}
+
+/// Properties of accesses do not contradict those of their memories.
+fn scopes(graph: &Graph) -> Result<(), FuseError> {
+    for (at, node) in graph.nodes.iter().enumerate() {
+        for argument in node.call().map_or(&[][..], |call| &call.arguments) {
+            let Argument::View { region, wishes } = argument else { continue };
+            let Some(memory) = graph.memories.get(region.memory.index()) else { continue };
+            if let Err(why) = wishes.within(memory.wishes) {
+                let (node, memory) = (graph.node_label(at), graph.memory_label(region.memory));
+                return Err(FuseError::Scopes { node, memory, why });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Access scopes that an analysis shows to be wrong (FUSE-11).
+fn refuted(graph: &Graph, clusters: &Clusters<'_>) -> Vec<Refutation> {
+    // Most graphs have no such properties.
+    let said = |memory: &Memory| memory.wishes.scope.is_some();
+    let says = |call: &&PreparedCall<'_>| {
+        let mut arguments = call.call.arguments.iter();
+        arguments.any(|argument| match argument {
+            Argument::View { region, wishes } => {
+                let memory = graph.memories.get(region.memory.index());
+                wishes.scope.is_some() || memory.is_some_and(said)
+            }
+            _ => false,
+        })
+    };
+    let calls = clusters.units.iter().flat_map(|unit| &unit.calls);
+    let mut calls: Vec<&PreparedCall<'_>> = calls.filter(says).collect();
+    calls.sort_by_key(|call| call.node);
+    let mut all: Vec<Refutation> = vec![];
+    for (at, first) in calls.iter().enumerate() {
+        for second in &calls[at..] {
+            for a in View::all(first) {
+                for b in View::all(second).filter(|b| a.is_same(b)) {
+                    let found = contradicted(graph, (first, &a), (second, &b));
+                    all.extend(found.filter(|found| !all.contains(found)));
+                }
+            }
+        }
+    }
+    all
+}
+
+fn contradicted(
+    graph: &Graph,
+    (first, a): (&PreparedCall<'_>, &View<'_>),
+    (second, b): (&PreparedCall<'_>, &View<'_>),
+) -> Option<Refutation> {
+    let memory = graph.memories.get(a.region.memory.index())?;
+    // A buffer's property is about all kernels, an access's about its own.
+    let scope: AccessScope = match first.node == second.node {
+        true => of_access(a.wishes.scope, memory.wishes.scope).ok()??,
+        false => memory.wishes.scope?,
+    };
+    let (x, y) = (first.call.geometry, second.call.geometry);
+    let shape = (first.call.kernel.shape.rank, x.offset);
+    if shape != (second.call.kernel.shape.rank, y.offset) {
+        return None;
+    }
+    let range = std::array::from_fn(|dim| x.range[dim].min(y.range[dim]));
+    let space = Space { rank: shape.0, range, group: x.group };
+    let groups = scope == AccessScope::Group;
+    if groups && (x.group.is_none() || x.group != y.group) {
+        return None;
+    }
+    let touches = a.touches.iter().flat_map(|x| b.touches.iter().map(move |y| (x, y)));
+    let mut refuting = touches.filter_map(|(x, y)| pair::refutes(x, y, &space, groups));
+    let elements = refuting.next()?;
+    let memory = graph.memory_label(a.region.memory);
+    let kernel = second.call.kernel.name.clone();
+    Some(Refutation { memory, scope, kernel, elements })
+}
+
+/// Makes one kernel of a unit's; none where it has only one node.
+fn fuse(
+    graph: &Graph,
+    unit: &Unit<'_>,
+    facts: &Facts,
+    (options, planted): (Options, Planted),
+) -> Option<Result<FusedKernel, Reason>> {
+    let joint = unit.joint.filter(|_| unit.calls.len() > 1)?;
+    let calls = &unit.calls[..];
+    let mut joined = join(calls, joint, options, planted);
+    let interning = Interning { graph, nodes: &unit.nodes, calls, joint, facts, planted };
+    let (outcomes, vars) = internalise(&interning, &mut joined);
+    let baked = if options.bake { bake(&mut joined, calls) } else { 0 };
+    share(&mut joined.kernel);
+    pass_on(&mut joined.kernel, &vars);
+    tidy(&mut joined, &vars);
+    narrow_access(&mut joined);
+    own(&mut joined.kernel);
+    let JoinedKernel { kernel, parameters } = joined;
+    if let Err(error) = verify(&kernel) {
+        return Some(Err(Reason::NotWellFormed(Box::new(error))));
+    }
+    let geometry = Geometry { range: joint.range, offset: joint.offset, group: joint.group };
+    let (nodes, kernel) = (unit.nodes.clone(), Arc::new(kernel));
+    Some(Ok(FusedKernel { nodes, kernel, geometry, parameters, outcomes, baked }))
+}
+
+/// Declares what the joined code does with its outputs, where that is more than their owners may:
+/// legality has shown that there are no races.
+fn own(kernel: &mut Kernel) {
+    for _ in 0..2 * kernel.params.len() {
+        let Err(error) = outputs::check(kernel) else { return };
+        let named = |wanted: &str, kernel: &Kernel| {
+            kernel.params.iter().position(|param| param.name == *wanted)
+        };
+        let (at, written) = match &error.fault {
+            Fault::NotOwn { name, .. } => (named(name, kernel), true),
+            Fault::NotWritten { name } => (named(name, kernel), false),
+            _ => return,
+        };
+        let Some(ParamKind::View { access, owner, .. }) = at.map(|at| &mut kernel.params[at].kind)
+        else {
+            return;
+        };
+        match written {
+            true => *owner = Owner::Anyone,
+            false => *access = Access::InOut,
+        }
+    }
+}
+
+impl FusedKernel {
+    /// The name of its content: equal graphs have equal ones, whatever their ranges where guards
+    /// take those as arguments (FUSE-08). What compiles fused kernels caches by it.
+    pub fn key(&self) -> ContentHash {
+        self.kernel.content_hash()
+    }
+
+    /// The value of a parameter that is a number of the launch.
+    pub fn number(&self, graph: &Graph, parameter: &Parameter) -> Option<u64> {
+        let call = |node: usize| graph.nodes.get(node).and_then(Node::call);
+        let geometry = |node: usize| call(node).map(|call: &Call| call.geometry);
+        match parameter.source {
+            Source::Limit { node, dim } => {
+                let (geometry, dim) = (geometry(node)?, usize::from(dim));
+                Some(geometry.offset.get(dim)?.wrapping_add(*geometry.range.get(dim)?))
+            }
+            Source::Range { node, dim } => geometry(node)?.range.get(usize::from(dim)).copied(),
+            Source::Extent { node, param, dim } => {
+                match call(node)?.arguments.get(param.index())? {
+                    Argument::View { region, .. } => region.extent.get(usize::from(dim)).copied(),
+                    _ => None,
+                }
+            }
+            Source::Argument { .. } | Source::Scratch(_) => None,
+        }
+    }
+
+    /// A violation of the fused kernel as the node's whose kernel it is: with its name, its
+    /// parameter's name and its place. None if it is not one of this kernel's.
+    pub fn blame(&self, graph: &Graph, violation: &Violation) -> Option<(usize, Violation)> {
+        let mut violation = violation.clone();
+        let (at, file) = violation.site.file.split_once(':')?;
+        let node = *self.nodes.get(at.parse::<usize>().ok()?)?;
+        violation.site.file = file.to_owned();
+        let kernel = &graph.nodes.get(node)?.call()?.kernel;
+        violation.kernel = kernel.name.clone();
+        if let ViolationKind::OutOfBounds { param: Some(name), .. } = &mut violation.kind {
+            let is_it = |param: &&Param| param.name == *name;
+            let of_node = |parameter: &Parameter| {
+                let mine = parameter.stands_for.iter().find(|(of, _)| *of == node);
+                mine.map(|(_, param)| *param)
+            };
+            let params = self.kernel.params.iter().zip(&self.parameters);
+            let original = params.filter(|(param, _)| is_it(param)).find_map(|(_, p)| of_node(p));
+            if let Some(param) = original.and_then(|param| kernel.params.get(param.index())) {
+                name.clone_from(&param.name);
+            }
+        }
+        Some((node, violation))
+    }
+}

@@ -28,8 +28,8 @@ pub trait Workload: Sync {
     fn unit(&self) -> &'static str;
     /// The ways in which it is done; one of them may be empty.
     fn modes(&self) -> &'static [&'static str];
-    /// The sizes for such a device.
-    fn sizes(&self, site: Site) -> Vec<usize>;
+    /// The sizes of a mode for such a device. What a quick run measures comes first.
+    fn sizes(&self, mode: &str, site: Site) -> Vec<usize>;
     /// Both sides of a row, with their data in place. An error for which
     /// [`is_skip`](Error::is_skip) holds leaves the row out, with the reason.
     fn prepare(&self, bench: &Bench, case: Case) -> Result<Pair>;

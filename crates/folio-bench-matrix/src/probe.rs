@@ -27,14 +27,15 @@ KERNEL triad(float a, GLOBAL const float *RESTRICT x, GLOBAL const float *RESTRI
             GLOBAL float *RESTRICT y) {
     STREAM(y[i] = x[i] + a * z[i];)
 }
-KERNEL arithmetic(uint steps, float a, GLOBAL float *y) {
-    size_t i = X;
-    float v0 = i, v1 = i + 1, v2 = i + 2, v3 = i + 3, v4 = i + 4, v5 = i + 5, v6 = i + 6, v7 = i + 7;
+KERNEL arithmetic(uint steps, float a, GLOBAL WIDE *y) {
+    WIDE b = y[X] * 0.0f + a;
+    WIDE v0 = y[X], v1 = v0 + b, v2 = v1 + b, v3 = v2 + b, v4 = v3 + b, v5 = v4 + b, v6 = v5 + b;
+    WIDE v7 = v6 + b;
     for (uint k = 0; k < steps; k++) {
-        v0 = FMA(v0, a, a); v1 = FMA(v1, a, a); v2 = FMA(v2, a, a); v3 = FMA(v3, a, a);
-        v4 = FMA(v4, a, a); v5 = FMA(v5, a, a); v6 = FMA(v6, a, a); v7 = FMA(v7, a, a);
+        v0 = FMA(v0, b, b); v1 = FMA(v1, b, b); v2 = FMA(v2, b, b); v3 = FMA(v3, b, b);
+        v4 = FMA(v4, b, b); v5 = FMA(v5, b, b); v6 = FMA(v6, b, b); v7 = FMA(v7, b, b);
     }
-    y[i] = v0 + v1 + v2 + v3 + v4 + v5 + v6 + v7;
+    y[X] = v0 + v1 + v2 + v3 + v4 + v5 + v6 + v7;
 }
 KERNEL nothing(uint n, GLOBAL float *y) {
     if (X > n) y[X] = 0.0f;
@@ -158,7 +159,7 @@ fn driver(native: &Arc<dyn Native>, cache: u64) -> Result<Peaks> {
     let args = [Arg::F32(0.5), Arg::from(&x), Arg::from(&z), Arg::from(&y)];
     let triad = Call::new(native, (TEXT, "triad"), [stream_items(native, n)], args)?;
     let both = best(|| run(&triad, 4))? / 4.0;
-    let items = if native.is_cpu() { 1 << 14 } else { 1 << 20 };
+    let (items, wide) = if native.is_cpu() { (1 << 10, 16) } else { (1 << 20, 1) };
     let steps = 1 << 12;
     let args = [Arg::from(steps), Arg::F32(0.5), Arg::from(&y)];
     let arithmetic = Call::new(native, (TEXT, "arithmetic"), [items], args)?;
@@ -182,7 +183,7 @@ fn driver(native: &Arc<dyn Native>, cache: u64) -> Result<Peaks> {
     let bytes = bytes as f64;
     Ok(Peaks {
         bytes: 3.0 * bytes / both,
-        flops: (2 * steps * CHAINS * items) as f64 / computed,
+        flops: (2 * steps * CHAINS * items * wide) as f64 / computed,
         launches: LAUNCHES as f64 / launched,
         upload: bytes / copied(ends[0], ends[1])?,
         download: bytes / copied(ends[1], ends[0])?,

@@ -33,9 +33,8 @@ fn entries<'w>(
     let mut all = Vec::new();
     for (subject, of) in subjects.iter().enumerate() {
         for workload in workloads {
-            let sizes = workload.sizes(of.site);
             for mode in workload.modes() {
-                for (rank, size) in sizes.iter().enumerate() {
+                for (rank, size) in workload.sizes(mode, of.site).iter().enumerate() {
                     if options.wants(*workload, mode, *size) {
                         let case = Case { mode, size: *size };
                         all.push(Entry { subject, workload: *workload, case, rank });

@@ -27,6 +27,7 @@ typedef unsigned int uint;
 #define INCREMENT(p) atomicAdd(p, 1u)
 #define ADD(p, n) atomicAdd(p, n)
 #define GROUP(x, y) __launch_bounds__((x) * (y))
+#define WIDE float
 #define WITHIN(i, n) if ((i) >= (n)) return
 #define ONE_OF_FOUR(k, ...) { size_t i = GX * 1024 + k * 256 + LX; __VA_ARGS__ }
 #define STREAM(...) ONE_OF_FOUR(0, __VA_ARGS__) ONE_OF_FOUR(1, __VA_ARGS__) \\

@@ -11,6 +11,7 @@
 //! | `LX`, `LY`, `GX` | the position within the group; the group's |
 //! | `WITHIN(i, n)` | returns for items beyond `n`, where a launch is rounded up |
 //! | `STREAM(..)` | the statements for item `i`; on GPUs for four, a group's width apart |
+//! | `WIDE` | a float; on CPUs a vector of 16, for what drivers do not make vectors of |
 //! | `BARRIER`, `FMA`, `INCREMENT(p)`, `ADD(p, n)` | of a group; of three floats; atomic |
 
 #[cfg(feature = "cuda")]

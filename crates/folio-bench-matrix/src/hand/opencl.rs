@@ -29,10 +29,12 @@ const PRELUDE: &str = "
 #define GROUP(x, y) __attribute__((reqd_work_group_size(x, y, 1)))
 ";
 const ON_CPUS: &str = "
+#define WIDE float16
 #define WITHIN(i, n)
 #define STREAM(...) { size_t i = X; __VA_ARGS__ }
 ";
 const ON_GPUS: &str = "
+#define WIDE float
 #define WITHIN(i, n) if ((i) >= (n)) return
 #define ONE_OF_FOUR(k, ...) { size_t i = GX * 1024 + k * 256 + LX; __VA_ARGS__ }
 #define STREAM(...) ONE_OF_FOUR(0, __VA_ARGS__) ONE_OF_FOUR(1, __VA_ARGS__) \\

@@ -110,7 +110,7 @@ impl Workload for Algorithms {
         &["reduction", "scan", "sort"]
     }
 
-    fn sizes(&self, site: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
         site.powers(&[20, 16, 24], &[24, 20, 27], 1, 2)
     }
 

@@ -25,7 +25,7 @@ impl Workload for Control {
         &["bandwidth", "arithmetic", "launches"]
     }
 
-    fn sizes(&self, _: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, _: Site) -> Vec<usize> {
         vec![1]
     }
 

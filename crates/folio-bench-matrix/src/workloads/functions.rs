@@ -99,7 +99,7 @@ impl Workload for Functions {
         &["exp", "black-scholes"]
     }
 
-    fn sizes(&self, site: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
         site.powers(&[20, 16, 24], &[26, 20, 28], 1, 2)
     }
 

@@ -72,7 +72,7 @@ impl Workload for Indices {
         &["gather", "gather, near", "histogram"]
     }
 
-    fn sizes(&self, site: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
         site.powers(&[20, 16, 24], &[24, 20, 28], 1, 2)
     }
 

@@ -72,7 +72,7 @@ impl Workload for Launch {
         ]
     }
 
-    fn sizes(&self, _: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, _: Site) -> Vec<usize> {
         vec![100, 1, 1000]
     }
 

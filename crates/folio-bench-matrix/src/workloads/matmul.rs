@@ -130,7 +130,7 @@ impl Workload for MatMul {
         &["naive", "tiled"]
     }
 
-    fn sizes(&self, site: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
         site.powers(&[9, 8, 10], &[11, 10, 12], 1, 2)
     }
 

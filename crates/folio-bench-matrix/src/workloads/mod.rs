@@ -12,10 +12,13 @@ mod indices;
 mod launch;
 mod matmul;
 mod nbody;
+mod overlap;
+mod pages;
 mod stencil;
 mod stream;
 mod tasks;
 mod threads;
+mod transfer;
 
 /// All of them, in the order of the table.
 pub const ALL: &[&dyn Workload] = &[
@@ -30,4 +33,7 @@ pub const ALL: &[&dyn Workload] = &[
     &functions::Functions,
     &indices::Indices,
     &algorithms::Algorithms,
+    &transfer::Transfer,
+    &pages::Pages,
+    &overlap::Overlap,
 ];

@@ -94,7 +94,7 @@ impl Workload for NBody {
         &[""]
     }
 
-    fn sizes(&self, site: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
         site.powers(&[12, 10, 14], &[16, 14, 17], 1, 2)
     }
 

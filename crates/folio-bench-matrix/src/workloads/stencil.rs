@@ -124,7 +124,7 @@ impl Workload for Stencil {
     }
 
     /// Fourth and sixth powers, for planes and cubes alike.
-    fn sizes(&self, site: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
         site.powers(&[24, 18], &[24, 18, 30], 1, 2)
     }
 

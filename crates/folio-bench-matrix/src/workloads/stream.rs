@@ -114,7 +114,7 @@ impl Workload for Stream {
         &["copy", "mul", "add", "triad", "nstream", "dot"]
     }
 
-    fn sizes(&self, site: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
         // The second is beyond most caches, so that a quick run has a figure of the memory.
         site.powers(&[16, 25, 20, 22, 24], &[20, 26, 22, 24, 28], 2, 4)
     }

@@ -6,7 +6,6 @@ use crate::hand::host::owned;
 use crate::hand::{Arg, Call, Hand, Memory, Native};
 use crate::record::Work;
 use folio::prelude::*;
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The workload.
@@ -93,7 +92,7 @@ impl Workload for Tasks {
         &["chains", "stencil", "tree"]
     }
 
-    fn sizes(&self, _: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, _: Site) -> Vec<usize> {
         vec![64, 8]
     }
 
@@ -164,7 +163,7 @@ impl Cells {
     }
 }
 
-/// Rayon, level by level, from a thread of its pool.
+/// A task of rayon's for each, level by level, from a thread of its pool.
 fn host(levels: Vec<Vec<Task>>, start: Vec<f32>) -> Side {
     let all = owned(start);
     let tell = all.clone();
@@ -173,7 +172,9 @@ fn host(levels: Vec<Vec<Task>>, start: Vec<f32>) -> Side {
         let cells = Cells(all.as_mut_ptr());
         rayon::scope(|_| {
             for level in (0..times).flat_map(|_| &levels) {
-                level.par_iter().for_each(|task| cells.run(*task));
+                rayon::scope(|scope| {
+                    level.iter().for_each(|task| scope.spawn(|_| cells.run(*task)));
+                });
             }
         });
         Ok(())

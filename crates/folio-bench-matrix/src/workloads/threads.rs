@@ -40,7 +40,7 @@ impl Workload for Threads {
         &[""]
     }
 
-    fn sizes(&self, _: Site) -> Vec<usize> {
+    fn sizes(&self, _: &str, _: Site) -> Vec<usize> {
         vec![1, 2, 4]
     }
 

@@ -32,20 +32,23 @@ fn refine(i: Item, x: In<f32>, y: Out<f32>) {
 
 loops! {
     fn refine_loop(x: &[f32], y: &mut [f32]) {
-        for (y, x) in y.iter_mut().zip(x) {
-            let mut v = *x;
+        // 64 at a time, so that no value waits for itself.
+        for (y, x) in y.as_chunks_mut::<64>().0.iter_mut().zip(x.as_chunks::<64>().0) {
+            let mut all = *x;
             for _ in 0..STEPS {
-                v = v * 0.999 + 0.001;
+                for v in &mut all {
+                    *v = *v * 0.999 + 0.001;
+                }
             }
-            *y = v;
+            *y = all;
         }
     }
 }
 
 const TEXT: &str = "
-KERNEL refine(uint n, GLOBAL const float *RESTRICT x, GLOBAL float *RESTRICT y) {
+KERNEL refine(uint n, GLOBAL const WIDE *RESTRICT x, GLOBAL WIDE *RESTRICT y) {
     WITHIN(X, n);
-    float v = x[X];
+    WIDE v = x[X];
     for (int k = 0; k < 100; k++) v = v * 0.999f + 0.001f;
     y[X] = v;
 }
@@ -167,8 +170,9 @@ fn driver(native: &Arc<dyn Native>, values: &[f32]) -> Result<Side> {
         (0..CHUNKS).map(make).collect::<Result<Vec<_>>>()
     };
     let (x, y) = (device()?, device()?);
-    let args = |k: usize| [len.into(), Arg::from(&x[k]), Arg::from(&y[k])];
-    let first = Call::new(native, (TEXT, "refine"), [len], args(0))?;
+    let items = len / if native.is_cpu() { 16 } else { 1 };
+    let args = |k: usize| [items.into(), Arg::from(&x[k]), Arg::from(&y[k])];
+    let first = Call::new(native, (TEXT, "refine"), [items], args(0))?;
     let calls: Vec<Call> = (0..CHUNKS).map(|k| first.with(args(k))).collect();
     let native = native.clone();
     let run = move |times| {

@@ -185,13 +185,8 @@ fn host(pattern: &Rc<Pattern>) -> Side {
             runs += 1;
             write(&pattern, &mut x, runs);
             let (x, y) = (&x[used.clone()], &mut y[used.clone()]);
-            match y.len() {
-                0..=CHUNK => add_loop(x, y),
-                _ => {
-                    let chunks = y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK));
-                    chunks.for_each(|(y, x)| add_loop(x, y));
-                }
-            }
+            let chunks = y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK));
+            chunks.for_each(|(y, x)| add_loop(x, y));
         }
         Ok(())
     };

@@ -4,7 +4,8 @@ use super::plots::Plot;
 use super::{amount, size, time, title, trust};
 use crate::error::Result;
 use crate::record::{Change, Matrix, Row};
-use minijinja::{AutoEscape, Environment, Value};
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 /// A row as the page shows it.
@@ -161,5 +162,5 @@ pub fn page(matrix: &Matrix, plots: &[Plot]) -> Result<String> {
         trust,
         is_trusted,
     };
-    Ok(environment.get_template("page.html")?.render(Value::from_serialize(&page))?)
+    Ok(environment.get_template("page.html")?.render(Serde(&page))?)
 }

@@ -67,6 +67,12 @@ const TOOLS: &[Tool] = &[
         from: From::System(&["vulkan-validationlayers"]),
     },
     Tool {
+        name: "Chromium",
+        needed_by: "folio-bench-matrix",
+        signs: &["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"],
+        from: From::System(&["chromium"]),
+    },
+    Tool {
         name: "NVRTC (CUDA's compiler)",
         needed_by: "folio-model",
         signs: &["target:nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so*"],

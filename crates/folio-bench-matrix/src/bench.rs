@@ -257,15 +257,14 @@ pub fn side(run: impl FnMut(usize) -> Result<()> + 'static, results: Tell) -> Si
     Side { run: Box::new(run), results }
 }
 
-/// The hand-written side on the host: a function that is called so many times.
-pub fn on_host(mut work: impl FnMut() + 'static, results: Tell) -> Side {
-    side(
-        move |times| {
-            (0..times).for_each(|_| work());
-            Ok(())
-        },
-        results,
-    )
+/// The hand-written side on the host: a function that is called so many times, by a thread of
+/// rayon's pool. From outside, each call would wait for a thread of the pool to wake up.
+pub fn on_host(mut work: impl FnMut() + Send + 'static, results: Tell) -> Side {
+    let run = move |times| {
+        rayon::scope(|_| (0..times).for_each(|_| work()));
+        Ok(())
+    };
+    side(run, results)
 }
 
 /// The hand-written side on a driver: launches in order, so many times, and a wait.
@@ -286,7 +285,7 @@ where
     Values: From<Vec<T>>,
 {
     let values = values.clone();
-    Box::new(move || Ok(values.borrow().clone().into()))
+    Box::new(move || Ok(values.lock().clone().into()))
 }
 
 /// Tells what is in a driver's memory.

@@ -106,9 +106,8 @@ impl Saved {
 
 /// Rows that became slower by more than so many percent, beyond the noise.
 pub fn over_gate(matrix: &Matrix, percent: f64) -> Vec<&Row> {
-    let is_over = |row: &&Row| {
-        row.saved.as_ref().is_some_and(|saved| saved.worse() > 1.0 + percent / 100.0)
-    };
+    let is_over =
+        |row: &&Row| row.saved.as_ref().is_some_and(|saved| saved.worse() > 1.0 + percent / 100.0);
     matrix.rows.iter().filter(is_over).collect()
 }
 

@@ -34,7 +34,10 @@ fn check(rt: &Runtime, options: &Options) -> Result<()> {
         if !backends().iter().any(|known| known == backend(name)) {
             return Err(Error::UnknownBackend { name: name.clone(), known: backends() });
         }
-        if !rt.devices().iter().any(|device| device.name() == name || backend(device.name()) == name)
+        if !rt
+            .devices()
+            .iter()
+            .any(|device| device.name() == name || backend(device.name()) == name)
         {
             let why = rt.absent().iter().find(|why| why.starts_with(backend(name)));
             let found: Vec<_> = rt.devices().iter().map(|d| d.name().to_owned()).collect();
@@ -85,6 +88,7 @@ pub fn open(
         product: info.name.trim().to_owned(),
         driver: info.driver.clone(),
         by_hand: bench.against().to_owned(),
+        is_cpu: !bench.is_gpu(),
         cache,
         peaks: probe::peaks(&bench, cache)?,
     };
@@ -98,9 +102,10 @@ fn by_hand(rt: &Runtime, device: &DeviceRef) -> Result<Hand> {
     let (name, of) = (device.name(), device.info().name.trim());
     #[cfg(feature = "opencl")]
     if backend(name) == "opencl" {
-        let same = rt.devices().into_iter().filter(|other| {
-            backend(other.name()) == "opencl" && other.info().name.trim() == of
-        });
+        let same = rt
+            .devices()
+            .into_iter()
+            .filter(|other| backend(other.name()) == "opencl" && other.info().name.trim() == of);
         let nth = same.take_while(|other| other.name() != name).count();
         let native = crate::hand::opencl::OpenCl::open(of, nth)?;
         return Ok(Hand::Native(std::sync::Arc::new(native)));

@@ -45,6 +45,14 @@ pub enum Error {
         /// The system's answer.
         why: std::io::Error,
     },
+    /// The results could not be written where they should be.
+    #[error("{why}\nwhat was measured is kept: {kept}")]
+    NotWritten {
+        /// What was wrong.
+        why: Box<Error>,
+        /// The file that has it, or the results themselves.
+        kept: String,
+    },
     /// A file is not a matrix.
     #[error("{} is not a saved matrix: {why}", .path.display())]
     NotAMatrix {

@@ -27,44 +27,37 @@ pub mod workloads;
 mod tests;
 
 use bench::Workload;
-use clap::Parser;
 use error::Result;
 use options::Options;
 use record::Matrix;
-use std::process::ExitCode;
 
-/// Runs the command line with these workloads. 0: all went well; 1: a result was wrong, or a row is
-/// over the gate; 2: what was asked for is not possible.
-pub fn command(registry: &[&dyn Workload]) -> ExitCode {
-    match execute(&Options::parse(), registry) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(why) => {
-            eprintln!("bench-matrix: {why}");
-            ExitCode::from(2)
-        }
-    }
+/// What a run of the command comes to.
+pub struct Outcome {
+    /// For standard output.
+    pub text: String,
+    /// No result was wrong, and no row is over the gate.
+    pub is_good: bool,
 }
 
-/// Everything that can be wrong is found before anything is measured.
-fn execute(options: &Options, registry: &[&dyn Workload]) -> Result<bool> {
+/// Runs the command with these workloads. What is wrong with its options is found before anything
+/// is measured.
+pub fn execute(options: &Options, registry: &[&dyn Workload]) -> Result<Outcome> {
     if options.list {
-        print!("{}", list(options, registry)?);
-        return Ok(true);
+        return Ok(Outcome { text: list(options, registry)?, is_good: true });
     }
     let saved = options.compare.as_deref().map(Matrix::load).transpose()?;
     output::files::check(&options.out)?;
     let matrix = run::run(options, registry, saved.as_ref())?;
     output::files::write_somewhere(&matrix, &options.out, options.gate)?;
-    let table = output::table::table(&matrix, options.gate);
-    if options.json {
-        println!("{}", matrix.json());
+    let text = if options.json {
+        matrix.json() + "\n"
     } else {
-        println!("{table}");
-        println!("written: {}", options.out.join("index.html").display());
-    }
+        let place = options.out.join("index.html");
+        let table = output::table::table(&matrix, options.gate);
+        format!("{table}\nwritten: {}\n", place.display())
+    };
     let over = options.gate.map_or(0, |percent| compare::over_gate(&matrix, percent).len());
-    Ok(matrix.failed.is_empty() && over == 0)
+    Ok(Outcome { text, is_good: matrix.failed.is_empty() && over == 0 })
 }
 
 /// The workloads and devices.
@@ -79,6 +72,8 @@ fn list(options: &Options, registry: &[&dyn Workload]) -> Result<String> {
     let (found, left_out) = devices::find(&rt, options)?;
     text += "devices:\n";
     text.extend(found.iter().map(|d| format!("  {:<12} {}\n", d.name(), d.info().name.trim())));
-    text.extend(left_out.iter().map(|one| format!("  {:<12} left out: {}\n", one.what, one.reason)));
+    text.extend(
+        left_out.iter().map(|one| format!("  {:<12} left out: {}\n", one.what, one.reason)),
+    );
     Ok(text)
 }

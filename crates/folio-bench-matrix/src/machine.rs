@@ -51,7 +51,9 @@ pub fn machine() -> Machine {
         architecture: std::env::consts::ARCH.to_owned(),
         processor: value(&cpu, "model name").unwrap_or_default(),
         threads: std::thread::available_parallelism().map_or(1, usize::from),
-        memory: value(&memory, "MemTotal").and_then(|text| bytes(&text.replace(' ', ""))).unwrap_or(0),
+        memory: value(&memory, "MemTotal")
+            .and_then(|text| bytes(&text.replace(' ', "")))
+            .unwrap_or(0),
         cache: caches.max().unwrap_or(0),
     }
 }
@@ -89,12 +91,10 @@ mod tests {
 
     #[test]
     fn sizes_are_read() {
-        assert_eq!(["32768K", "8M", "512", "24600000kB"].map(bytes).map(Option::unwrap), [
-            32 << 20,
-            8 << 20,
-            512,
-            24_600_000 << 10
-        ]);
+        assert_eq!(
+            ["32768K", "8M", "512", "24600000kB"].map(bytes).map(Option::unwrap),
+            [32 << 20, 8 << 20, 512, 24_600_000 << 10]
+        );
         assert_eq!(bytes("none"), None);
     }
 }

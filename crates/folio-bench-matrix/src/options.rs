@@ -57,9 +57,7 @@ pub struct Options {
 fn size(text: &str) -> std::result::Result<usize, String> {
     let plain = text.replace('_', "");
     let number = match plain.split_once('^') {
-        Some(("2", power)) => {
-            power.parse::<u32>().ok().and_then(|power| 1usize.checked_shl(power))
-        }
+        Some(("2", power)) => power.parse::<u32>().ok().and_then(|power| 1usize.checked_shl(power)),
         _ => plain.parse().ok(),
     };
     number.ok_or_else(|| "a size is a number, or a power of two such as 2^20".to_owned())
@@ -88,7 +86,8 @@ impl Options {
     /// The workloads asked for. Controls always are, where any other is.
     pub fn workloads<'w>(&self, all: &[&'w dyn Workload]) -> Result<Vec<&'w dyn Workload>> {
         let names = || all.iter().map(|workload| workload.name());
-        if let Some(name) = self.workload.iter().find(|name| !names().any(|known| known == **name)) {
+        if let Some(name) = self.workload.iter().find(|name| !names().any(|known| known == **name))
+        {
             let known = names().map(str::to_owned).collect();
             return Err(Error::UnknownWorkload { name: name.clone(), known });
         }
@@ -110,7 +109,8 @@ impl Options {
         if workload.is_control() {
             return true;
         }
-        let mode = self.mode.is_empty() || self.mode.iter().any(|text| mode.contains(text.as_str()));
+        let mode =
+            self.mode.is_empty() || self.mode.iter().any(|text| mode.contains(text.as_str()));
         mode && (self.size.is_empty() || self.size.contains(&size))
     }
 }

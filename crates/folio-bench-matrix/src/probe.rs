@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Runs of a probe.
-const RUNS: usize = 7;
+const RUNS: usize = 12;
 /// Launches of which the time is taken together.
 const LAUNCHES: usize = 1000;
 /// Steps of a chain of fused operations.
@@ -26,6 +26,10 @@ const TEXT: &str = "
 KERNEL triad(float a, GLOBAL const float *RESTRICT x, GLOBAL const float *RESTRICT z,
             GLOBAL float *RESTRICT y) {
     STREAM(y[i] = x[i] + a * z[i];)
+}
+KERNEL update(float a, GLOBAL const float *RESTRICT x, GLOBAL const float *RESTRICT z,
+              GLOBAL float *RESTRICT y) {
+    STREAM(y[i] = x[i] + a * y[i];)
 }
 KERNEL arithmetic(uint steps, float a, GLOBAL WIDE *y) {
     WIDE b = y[X] * 0.0f + a;
@@ -72,6 +76,9 @@ loops! {
             *y = x + a * z;
         }
     }
+    fn update(a: f32, x: &[f32], y: &mut [f32]) {
+        y.iter_mut().zip(x).for_each(|(y, x)| *y = x + a * *y);
+    }
     fn total(x: &[f32], sum: &mut f32) {
         let mut all = [0.0f32; 64];
         for x in x.as_chunks::<64>().0 {
@@ -106,6 +113,10 @@ fn host(cache: u64) -> Result<Peaks> {
         parts.for_each(|((y, x), z)| triad(0.5, x, z, y));
         Ok(())
     })?;
+    let updated = best(|| {
+        y.par_chunks_mut(PART).zip(x.par_chunks(PART)).for_each(|(y, x)| update(0.5, x, y));
+        Ok(())
+    })?;
     let read = best(|| {
         let part = |x: &[f32]| {
             let mut sum = 0.0;
@@ -137,7 +148,7 @@ fn host(cache: u64) -> Result<Peaks> {
     })?;
     let bytes = 4.0 * n as f64;
     Ok(Peaks {
-        bytes: (3.0 * bytes / both).max(bytes / read),
+        bytes: (3.0 * bytes / both.min(updated)).max(bytes / read),
         flops: (2 * STEPS * CHAINS * 16 * threads) as f64 / computed,
         launches: LAUNCHES as f64 / launched,
         upload: bytes / copied,
@@ -156,9 +167,12 @@ fn driver(native: &Arc<dyn Native>, cache: u64) -> Result<Peaks> {
         (0..times).try_for_each(|_| native.launch(0, calls))?;
         native.finish(0)
     };
-    let args = [Arg::F32(0.5), Arg::from(&x), Arg::from(&z), Arg::from(&y)];
-    let triad = Call::new(native, (TEXT, "triad"), [stream_items(native, n)], args)?;
+    let triad_args = [Arg::F32(0.5), Arg::from(&x), Arg::from(&z), Arg::from(&y)];
+    let items = [stream_items(native, n)];
+    let triad = Call::new(native, (TEXT, "triad"), items, triad_args.clone())?;
     let both = best(|| run(&triad, 4))? / 4.0;
+    let update = Call::new(native, (TEXT, "update"), items, triad_args)?;
+    let updated = best(|| run(&update, 4))? / 4.0;
     let (items, wide) = if native.is_cpu() { (1 << 10, 16) } else { (1 << 20, 1) };
     let steps = 1 << 12;
     let args = [Arg::from(steps), Arg::F32(0.5), Arg::from(&y)];
@@ -182,7 +196,7 @@ fn driver(native: &Arc<dyn Native>, cache: u64) -> Result<Peaks> {
     };
     let bytes = bytes as f64;
     Ok(Peaks {
-        bytes: 3.0 * bytes / both,
+        bytes: 3.0 * bytes / both.min(updated),
         flops: (2 * steps * CHAINS * items * wide) as f64 / computed,
         launches: LAUNCHES as f64 / launched,
         upload: bytes / copied(ends[0], ends[1])?,

@@ -79,6 +79,8 @@ pub struct Device {
     pub driver: String,
     /// What hand-written code uses.
     pub by_hand: String,
+    /// It is a processor, and its memory the host's.
+    pub is_cpu: bool,
     /// Bytes of its last cache; 0 if unknown.
     pub cache: u64,
     /// What probes reached.
@@ -88,7 +90,7 @@ pub struct Device {
 /// What hand-written probes reached on a device, the best of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Peaks {
-    /// Bytes a second, read and written (a triad) beyond the caches, or read only: the larger.
+    /// Bytes a second beyond the caches: of a triad, an update or a sum, the largest.
     pub bytes: f64,
     /// Operations on `f32` a second; a fused one counts as two.
     pub flops: f64,
@@ -220,15 +222,6 @@ pub struct LeftOut {
 }
 
 impl Row {
-    /// What it is called, without the device.
-    pub fn title(&self) -> String {
-        let Row { workload, mode, size, unit, .. } = self;
-        if mode.is_empty() {
-            return format!("{workload}, {size} {unit}");
-        }
-        format!("{workload}, {mode}, {size} {unit}")
-    }
-
     /// Equal for the same row of two runs.
     pub fn key(&self) -> (&str, &str, &str, u64) {
         (&self.device, &self.workload, &self.mode, self.size)

@@ -51,11 +51,17 @@ fn entries<'w>(
 fn bar(count: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
     let style = "{bar:30} {pos}/{len} rows, {eta} left  {wide_msg}";
-    bar.with_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()))
+    bar.with_style(
+        ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    )
 }
 
 /// Measures everything that the options ask for.
-pub fn run(options: &Options, registry: &[&dyn Workload], saved: Option<&Matrix>) -> Result<Matrix> {
+pub fn run(
+    options: &Options,
+    registry: &[&dyn Workload],
+    saved: Option<&Matrix>,
+) -> Result<Matrix> {
     let (started, now) = (Instant::now(), machine::now());
     let workloads = options.workloads(registry)?;
     let rt = folio::runtime()?;
@@ -65,10 +71,9 @@ pub fn run(options: &Options, registry: &[&dyn Workload], saved: Option<&Matrix>
     for device in &found {
         match devices::open(&rt, device, &host, options) {
             Ok(subject) => subjects.push(subject),
-            Err(why) => left_out.push(LeftOut {
-                what: device.name().to_owned(),
-                reason: why.to_string(),
-            }),
+            Err(why) => {
+                left_out.push(LeftOut { what: device.name().to_owned(), reason: why.to_string() })
+            }
         }
     }
     let mut matrix = Matrix {
@@ -128,7 +133,11 @@ fn confirm(
         let mut second = matrix.clone();
         for entry in again {
             let Ok(row) = rows.row(entry, rows.limits(None, 1)) else { continue };
-            second.rows.iter_mut().filter(|old| old.key() == row.key()).for_each(|old| *old = row.clone());
+            second
+                .rows
+                .iter_mut()
+                .filter(|old| old.key() == row.key())
+                .for_each(|old| *old = row.clone());
         }
         compare::compare(&mut second, saved);
         for (row, new) in matrix.rows.iter_mut().zip(second.rows) {
@@ -180,7 +189,8 @@ impl Rows<'_> {
             match self.row(entry, self.limits(self.deadline, entries.len() - at)) {
                 Ok(row) => matrix.rows.push(row),
                 Err(why) => {
-                    let list = if why.is_skip() { &mut matrix.left_out } else { &mut matrix.failed };
+                    let list =
+                        if why.is_skip() { &mut matrix.left_out } else { &mut matrix.failed };
                     list.push(LeftOut { what: title, reason: why.to_string() });
                 }
             }
@@ -192,7 +202,7 @@ impl Rows<'_> {
     /// An equal share of what time is left.
     fn limits(&self, deadline: Option<Instant>, rows: usize) -> Limits {
         let (sample, rounds, time) = match self.options.effort() {
-            Effort::Quick => (2, [5, 15], 1000),
+            Effort::Quick => (3, [5, 31], 1000),
             Effort::Normal => (5, [7, 31], 2000),
             Effort::Full => (10, [15, 101], 10_000),
         };
@@ -240,9 +250,11 @@ fn part(work: &Work, device: &Device, ns: f64) -> Option<Part> {
         ("upload", work.upload, peaks.upload),
         ("download", work.download, peaks.download),
     ];
-    let seconds = bounds.map(|(of, amount, peak)| (of, if peak > 0.0 { amount / peak } else { 0.0 }));
+    let seconds =
+        bounds.map(|(of, amount, peak)| (of, if peak > 0.0 { amount / peak } else { 0.0 }));
     let (of, least) = seconds.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     // The memory bounds nothing that stays in the caches.
-    let is_known = least > 0.0 && !(of == "bandwidth" && is_cached);
+    let is_memory = of == "bandwidth" || (device.is_cpu && of.ends_with("load"));
+    let is_known = least > 0.0 && !(is_memory && is_cached);
     is_known.then(|| Part { of: of.to_owned(), percent: 100.0 * least * 1e9 / ns })
 }

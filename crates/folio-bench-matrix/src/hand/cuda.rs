@@ -226,9 +226,7 @@ impl Native for Cuda {
 
     fn wait(&self, lane: usize, event: usize) -> Result<()> {
         // SAFETY: a live event and stream.
-        ok("cuStreamWaitEvent", unsafe {
-            sys::cuStreamWaitEvent(self.stream(lane), ptr(event), 0)
-        })
+        ok("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(self.stream(lane), ptr(event), 0) })
     }
 
     fn forget(&self, event: usize) {

@@ -1,18 +1,30 @@
 //! The host's cores, by hand: rayon over chunks of slices, with loops that are compiled for the
 //! same instruction sets as kernels are.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Elements that a thread takes at a time.
 pub const CHUNK: usize = 1 << 14;
 
-/// Values that a baseline owns together with whoever checks them.
-pub type Owned<T> = Rc<RefCell<Vec<T>>>;
+/// Values that a baseline owns together with what checks them. The lock is taken once for many runs.
+pub struct Owned<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Clone for Owned<T> {
+    fn clone(&self) -> Owned<T> {
+        Owned(self.0.clone())
+    }
+}
+
+impl<T> Owned<T> {
+    /// The values.
+    pub fn lock(&self) -> MutexGuard<'_, Vec<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Makes some.
 pub fn owned<T>(values: Vec<T>) -> Owned<T> {
-    Rc::new(RefCell::new(values))
+    Owned(Arc::new(Mutex::new(values)))
 }
 
 /// Gives each loop a version for each instruction set, and a function that takes the best.

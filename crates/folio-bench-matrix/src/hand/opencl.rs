@@ -80,7 +80,8 @@ impl OpenCl {
         let mut found = Vec::new();
         for platform in told("clGetPlatformIDs", platform::get_platform_ids())? {
             for id in device::get_device_ids(platform, kinds).unwrap_or_default() {
-                let info = told("clGetDeviceInfo", device::get_device_info(id, device::CL_DEVICE_NAME))?;
+                let info =
+                    told("clGetDeviceInfo", device::get_device_info(id, device::CL_DEVICE_NAME))?;
                 if info.to_string().trim_end_matches('\0').trim() == name {
                     found.push(id);
                 }
@@ -121,8 +122,10 @@ impl OpenCl {
         let made = program::create_program_with_source(ptr(self.context), &[&all]);
         let made = told("clCreateProgramWithSource", made)?;
         let device = [ptr(self.device)];
-        if let Err(status) = program::build_program(made, &device, &self.options, None, null_mut()) {
-            let log = program::get_program_build_info(made, device[0], program::CL_PROGRAM_BUILD_LOG);
+        if let Err(status) = program::build_program(made, &device, &self.options, None, null_mut())
+        {
+            let log =
+                program::get_program_build_info(made, device[0], program::CL_PROGRAM_BUILD_LOG);
             let log = log.map_or(String::new(), |log| log.to_string());
             let why = cl3::error_codes::error_text(status);
             return Err(failed("clBuildProgram", format!("{why}\n{log}")));
@@ -196,7 +199,15 @@ impl Native for OpenCl {
         // SAFETY: all of a live buffer, which is never unmapped.
         let mapped = unsafe {
             command_queue::enqueue_map_buffer(
-                self.queue(0), made, 1, flags, 0, bytes, &mut at, 0, null(),
+                self.queue(0),
+                made,
+                1,
+                flags,
+                0,
+                bytes,
+                &mut at,
+                0,
+                null(),
             )
         };
         told("clEnqueueMapBuffer", mapped)?;
@@ -238,7 +249,15 @@ impl Native for OpenCl {
         let group = group.as_ref().map_or(null(), |group| group.as_ptr());
         let (queue, dims) = (self.queue(lane), call.dims as u32);
         let status = library.clEnqueueNDRangeKernel(
-            queue, kernel, dims, null(), items.as_ptr(), group, 0, null(), null_mut(),
+            queue,
+            kernel,
+            dims,
+            null(),
+            items.as_ptr(),
+            group,
+            0,
+            null(),
+            null_mut(),
         );
         done("clEnqueueNDRangeKernel", status)
     }
@@ -265,27 +284,84 @@ impl Native for OpenCl {
                 Some(0)
             }
             (End::Device(to), End::Device(from)) if plain => library.clEnqueueCopyBuffer(
-                queue, ptr(from.at), ptr(to.at), here.offset, there.offset, bytes, n, none, event,
+                queue,
+                ptr(from.at),
+                ptr(to.at),
+                here.offset,
+                there.offset,
+                bytes,
+                n,
+                none,
+                event,
             ),
             (End::Device(to), End::Device(from)) => library.clEnqueueCopyBufferRect(
-                queue, ptr(from.at), ptr(to.at), origin(here).as_ptr(), origin(there).as_ptr(),
-                region.as_ptr(), here.pitch, 0, there.pitch, 0, n, none, event,
+                queue,
+                ptr(from.at),
+                ptr(to.at),
+                origin(here).as_ptr(),
+                origin(there).as_ptr(),
+                region.as_ptr(),
+                here.pitch,
+                0,
+                there.pitch,
+                0,
+                n,
+                none,
+                event,
             ),
             (End::Device(to), End::Host(from)) if plain => library.clEnqueueWriteBuffer(
-                queue, ptr(to.at), 0, there.offset, bytes,
-                from.wrapping_add(here.offset).cast(), n, none, event,
+                queue,
+                ptr(to.at),
+                0,
+                there.offset,
+                bytes,
+                from.wrapping_add(here.offset).cast(),
+                n,
+                none,
+                event,
             ),
             (End::Device(to), End::Host(from)) => library.clEnqueueWriteBufferRect(
-                queue, ptr(to.at), 0, origin(there).as_ptr(), origin(here).as_ptr(),
-                region.as_ptr(), there.pitch, 0, here.pitch, 0, from.cast(), n, none, event,
+                queue,
+                ptr(to.at),
+                0,
+                origin(there).as_ptr(),
+                origin(here).as_ptr(),
+                region.as_ptr(),
+                there.pitch,
+                0,
+                here.pitch,
+                0,
+                from.cast(),
+                n,
+                none,
+                event,
             ),
             (End::Host(to), End::Device(from)) if plain => library.clEnqueueReadBuffer(
-                queue, ptr(from.at), 0, here.offset, bytes,
-                to.wrapping_add(there.offset).cast(), n, none, event,
+                queue,
+                ptr(from.at),
+                0,
+                here.offset,
+                bytes,
+                to.wrapping_add(there.offset).cast(),
+                n,
+                none,
+                event,
             ),
             (End::Host(to), End::Device(from)) => library.clEnqueueReadBufferRect(
-                queue, ptr(from.at), 0, origin(here).as_ptr(), origin(there).as_ptr(),
-                region.as_ptr(), here.pitch, 0, there.pitch, 0, to.cast(), n, none, event,
+                queue,
+                ptr(from.at),
+                0,
+                origin(here).as_ptr(),
+                origin(there).as_ptr(),
+                region.as_ptr(),
+                here.pitch,
+                0,
+                there.pitch,
+                0,
+                to.cast(),
+                n,
+                none,
+                event,
             ),
         };
         done("a copy", status)
@@ -302,9 +378,8 @@ impl Native for OpenCl {
 
     fn wait(&self, lane: usize, event: usize) -> Result<()> {
         let (events, none) = ([ptr(event)], null_mut());
-        let status = library()?.clEnqueueBarrierWithWaitList(
-            self.queue(lane), 1, events.as_ptr(), none,
-        );
+        let status =
+            library()?.clEnqueueBarrierWithWaitList(self.queue(lane), 1, events.as_ptr(), none);
         done("clEnqueueBarrierWithWaitList", status)
     }
 

@@ -19,18 +19,20 @@ pub fn write(matrix: &Matrix, folder: &Path, gate: Option<f64>) -> Result<()> {
     let plots = plots::plots(matrix);
     replace(folder, "table.txt", &table::table(matrix, gate))?;
     replace(folder, "index.html", &page::page(matrix, &plots)?)?;
-    plots.iter().try_for_each(|plot| replace(folder, &format!("{}.svg", plot.name), &plot.svg.file()))
+    plots
+        .iter()
+        .try_for_each(|plot| replace(folder, &format!("{}.svg", plot.name), &plot.svg.file()))
 }
 
 /// As [`write`]; where that fails, the JSON goes to the system's folder for temporary files.
 pub fn write_somewhere(matrix: &Matrix, folder: &Path, gate: Option<f64>) -> Result<()> {
-    write(matrix, folder, gate).inspect_err(|_| {
-        let place = std::env::temp_dir();
-        let name = format!("matrix-{}.json", std::process::id());
-        match replace(&place, &name, &matrix.json()) {
-            Ok(()) => eprintln!("bench-matrix: what was measured is in {}", place.join(name).display()),
-            Err(_) => eprintln!("{}", matrix.json()),
-        }
+    write(matrix, folder, gate).map_err(|why| {
+        let (place, name) = (std::env::temp_dir(), format!("matrix-{}.json", std::process::id()));
+        let kept = match replace(&place, &name, &matrix.json()) {
+            Ok(()) => place.join(name).display().to_string(),
+            Err(_) => matrix.json(),
+        };
+        Error::NotWritten { why: Box::new(why), kept }
     })
 }
 

@@ -37,10 +37,18 @@ pub fn size(size: u64) -> String {
     }
 }
 
+/// The workload and mode of a row.
+pub fn name(row: &Row) -> String {
+    let comma = if row.mode.is_empty() { "" } else { ", " };
+    format!("{}{comma}{}", row.workload, row.mode)
+}
+
 /// What a row is called in a table, without its device.
 pub fn title(row: &Row) -> String {
-    let comma = if row.mode.is_empty() { "" } else { ", " };
-    format!("{}{comma}{}, {} {}", row.workload, row.mode, size(row.size), row.unit)
+    if row.is_control {
+        return name(row);
+    }
+    format!("{}, {} {}", name(row), size(row.size), row.unit)
 }
 
 /// How far the controls are from 1.0: the words for it, and whether figures can be trusted.
@@ -52,7 +60,9 @@ pub fn trust(matrix: &Matrix) -> (String, bool) {
         return (format!("Controls read 1.0 within {percent:.1} %."), true);
     }
     (
-        format!("Controls are up to {percent:.0} % off 1.0: this machine was busy, or its clock changed. Trust no smaller difference."),
+        format!(
+            "Controls are up to {percent:.0} % off 1.0: this machine was busy, or its clock changed. Trust no smaller difference."
+        ),
         false,
     )
 }

@@ -1,7 +1,7 @@
 //! The page: one file, without network access.
 
 use super::plots::Plot;
-use super::{amount, size, time, title, trust};
+use super::{amount, name, size, time, title, trust};
 use crate::error::Result;
 use crate::record::{Change, Matrix, Row};
 use minijinja::value::Serde;
@@ -14,6 +14,7 @@ struct Line {
     device: String,
     workload: String,
     title: String,
+    name: String,
     size: String,
     sort_size: u64,
     ours: String,
@@ -71,9 +72,9 @@ struct Page<'m> {
     is_compared: bool,
 }
 
-/// Where a ratio is on a line from an eighth to eight, in percent.
+/// Where a ratio is on a line from a sixteenth to sixteen, in percent.
 fn place(ratio: f64) -> f64 {
-    ((ratio.log2() + 3.0) / 6.0 * 100.0).clamp(0.0, 100.0)
+    ((ratio.log2() + 4.0) / 8.0 * 100.0).clamp(0.0, 100.0)
 }
 
 fn line(row: &Row) -> Line {
@@ -82,7 +83,12 @@ fn line(row: &Row) -> Line {
         device: row.device.clone(),
         workload: row.workload.clone(),
         title: title(row),
-        size: format!("{} {}", size(row.size), row.unit),
+        name: name(row),
+        size: if row.is_control {
+            String::new()
+        } else {
+            format!("{} {}", size(row.size), row.unit)
+        },
         sort_size: row.size,
         ours: time(row.ours_ns),
         ours_ns: row.ours_ns,

@@ -40,10 +40,17 @@ fn ratios(device: &Device, rows: &[&Row]) -> Plot {
     const LINE: f64 = 17.0;
     const LEFT: f64 = 330.0;
     let height = 70.0 + LINE * rows.len() as f64;
-    let caption =
-        format!("{}: time of ours by that of {}. Left of 1 we are faster.", device.name, device.by_hand);
+    let caption = format!(
+        "{}: time of ours by that of {}. Left of 1 we are faster.",
+        device.name, device.by_hand
+    );
     let mut svg = Svg::new([WIDTH, height], &caption);
-    svg.text("title", "start", [12.0, 22.0], &format!("{}: ratio to {}", device.name, device.by_hand));
+    svg.text(
+        "title",
+        "start",
+        [12.0, 22.0],
+        &format!("{}: ratio to {}", device.name, device.by_hand),
+    );
     let values = rows.iter().flat_map(|row| [row.ratio.low, row.ratio.high, 0.8, 1.25]);
     let axis = Axis::around(values, [LEFT, WIDTH - 60.0], false);
     for tick in axis.ticks() {
@@ -61,7 +68,11 @@ fn ratios(device: &Device, rows: &[&Row]) -> Plot {
         };
         let (one, end) = (axis.at(1.0), axis.at(ratio.median));
         let words = format!(
-            "{}: {:.2} (95 %: {:.2} to {:.2})", title(row), ratio.median, ratio.low, ratio.high
+            "{}: {:.2} (95 %: {:.2} to {:.2})",
+            title(row),
+            ratio.median,
+            ratio.low,
+            ratio.high
         );
         svg.bar(class, [one.min(end), y - 5.0], [(one - end).abs().max(1.5), 10.0], &words);
         svg.line("whisker", [axis.at(ratio.low), y], [axis.at(ratio.high), y]);
@@ -73,8 +84,10 @@ fn ratios(device: &Device, rows: &[&Row]) -> Plot {
 
 /// Rows that compute and move data, under what probes reached.
 fn roofline(device: &Device, rows: &[&Row]) -> Option<Plot> {
-    let rows: Vec<&&Row> =
-        rows.iter().filter(|row| row.work.flops > 0.0 && row.work.bytes > 0.0 && !row.is_control).collect();
+    let rows: Vec<&&Row> = rows
+        .iter()
+        .filter(|row| row.work.flops > 0.0 && row.work.bytes > 0.0 && !row.is_control)
+        .collect();
     if rows.is_empty() {
         return None;
     }
@@ -92,7 +105,14 @@ fn roofline(device: &Device, rows: &[&Row]) -> Option<Plot> {
     let x = Axis::around(xs, [70.0, WIDTH - 200.0], true);
     let ys = rows.iter().flat_map(|row| [rate(row, row.ours_ns), rate(row, row.theirs_ns)]);
     let y = Axis::around(ys.chain([peaks.flops * 1.2]), [height - 46.0, 40.0], true);
-    axes(&mut svg, x, y, "operations per byte", |rate| format!("{}flop/s", amount(rate)), f64::to_string);
+    axes(
+        &mut svg,
+        x,
+        y,
+        "operations per byte",
+        |rate| format!("{}flop/s", amount(rate)),
+        f64::to_string,
+    );
     let ends = [1e-9, ridge, 1e9];
     let roof = ends.map(|at| [x.at(at), y.at((at * peaks.bytes).min(peaks.flops))]);
     let first = x.ticks().first().copied().unwrap_or(ridge);
@@ -184,7 +204,8 @@ fn curve(device: &Device, workload: &str, rows: &[&Row]) -> Option<Plot> {
             let points: Vec<[f64; 2]> = rows.iter().map(at).collect();
             svg.path(&format!("{class}{}", if hand { " hand" } else { "" }), &points);
             for (row, point) in rows.iter().zip(points) {
-                let words = format!("{mode}, {} {unit}, {words}: {}", size(row.size), time(ns(row)));
+                let words =
+                    format!("{mode}, {} {unit}, {words}: {}", size(row.size), time(ns(row)));
                 svg.dot(&format!("{class}{}", if hand { " open" } else { "" }), point, &words);
             }
         }

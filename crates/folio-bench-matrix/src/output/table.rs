@@ -26,7 +26,8 @@ pub fn table(matrix: &Matrix, gate: Option<f64>) -> String {
 
 fn head(text: &mut String, matrix: &Matrix) {
     let Matrix { machine, source, started, seconds, rows, .. } = matrix;
-    let commit = source.commit.as_deref().map_or("unknown", |commit| &commit[..commit.len().min(12)]);
+    let commit =
+        source.commit.as_deref().map_or("unknown", |commit| &commit[..commit.len().min(12)]);
     let changed = if source.is_changed { " with changes" } else { "" };
     let _ = writeln!(
         text,
@@ -52,13 +53,8 @@ fn device_head(text: &mut String, device: &Device) {
     );
     let _ = writeln!(
         text,
-        "  {:<52} {:>9} {:>9} {:>6}  {:<13} {:<15} saved",
-        "row",
-        "ours",
-        device.by_hand,
-        "ratio",
-        "95 %",
-        "of the peak",
+        "  {:<56} {:>9} {:>9} {:>6}  {:<13} {:<15} saved",
+        "row", "ours", device.by_hand, "ratio", "95 %", "of the peak",
     );
 }
 
@@ -68,7 +64,7 @@ fn line(text: &mut String, row: &Row) {
     let saved = row.saved.map_or("-".to_owned(), |saved| format!("{:.2}", saved.ratio));
     let _ = writeln!(
         text,
-        "  {:<52} {:>9} {:>9} {:>6.2}  {:<13} {peak:<15} {saved}",
+        "  {:<56} {:>9} {:>9} {:>6.2}  {:<13} {peak:<15} {saved}",
         title(row),
         time(row.ours_ns),
         time(row.theirs_ns),
@@ -91,7 +87,10 @@ fn changes(text: &mut String, matrix: &Matrix) {
     if compared == 0 {
         return;
     }
-    let _ = writeln!(text, "\nchanged since the saved run, beyond the noise ({compared} rows compared):");
+    let _ = writeln!(
+        text,
+        "\nchanged since the saved run, beyond the noise ({compared} rows compared):"
+    );
     let changed: Vec<String> = matrix.rows.iter().filter_map(change).collect();
     let none = "  nothing\n".to_owned();
     text.push_str(&if changed.is_empty() { none } else { changed.concat() });

@@ -166,14 +166,14 @@ fn host(mode: &str, x: Vec<u32>) -> Side {
         "reduction" => on_host(
             move || {
                 let sum = x.par_chunks(CHUNK).map(total).reduce(|| 0, u32::wrapping_add);
-                y.borrow_mut()[0] = sum;
+                y.lock()[0] = sum;
             },
             tell,
         ),
-        "scan" => on_host(move || scan(&x, &mut y.borrow_mut()), tell),
+        "scan" => on_host(move || scan(&x, &mut y.lock()), tell),
         _ => on_host(
             move || {
-                let mut y = y.borrow_mut();
+                let mut y = y.lock();
                 y.copy_from_slice(&x);
                 y.par_sort_unstable();
             },
@@ -231,7 +231,8 @@ fn driver(native: &Arc<dyn Native>, mode: &str, x: &[u32]) -> Result<Side> {
         "scan" => {
             let args = [n.into(), part.into(), Arg::from(&x), Arg::from(&of_parts), Arg::from(&y)];
             let scan = Call::new(native, (TEXT, "scan"), [groups * 256], args)?.grouped([256]);
-            let calls = vec![sums(&x, &of_parts, n, part, groups)?, before(&of_parts, groups)?, scan];
+            let calls =
+                vec![sums(&x, &of_parts, n, part, groups)?, before(&of_parts, groups)?, scan];
             Ok(on_native(native, calls, read::<u32>(&y, n)))
         }
         _ => {
@@ -244,7 +245,8 @@ fn driver(native: &Arc<dyn Native>, mode: &str, x: &[u32]) -> Result<Side> {
             {
                 let head: [Arg; 4] = [n.into(), each.into(), items.into(), (8 * digit).into()];
                 let [a, b, c, d] = head;
-                let args = [a.clone(), b.clone(), c.clone(), d.clone(), from.into(), (&counts).into()];
+                let args =
+                    [a.clone(), b.clone(), c.clone(), d.clone(), from.into(), (&counts).into()];
                 calls.push(Call::new(native, (TEXT, "count"), [items], args)?);
                 calls.push(before(&counts, 256 * items)?);
                 let args = [a, b, c, d, from.into(), (&counts).into(), to.into()];

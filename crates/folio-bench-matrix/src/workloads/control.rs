@@ -35,7 +35,9 @@ impl Workload for Control {
 
     fn prepare(&self, bench: &Bench, case: Case) -> Result<Pair> {
         let side = || match case.mode {
-            "bandwidth" => stream::by_hand(bench, "triad", if bench.is_gpu() { 1 << 26 } else { 1 << 22 }),
+            "bandwidth" => {
+                stream::by_hand(bench, "triad", if bench.is_gpu() { 1 << 26 } else { 1 << 22 })
+            }
             "arithmetic" => nbody::by_hand(bench, if bench.is_gpu() { 1 << 15 } else { 1 << 11 }),
             _ => launch::by_hand(bench, 100),
         };

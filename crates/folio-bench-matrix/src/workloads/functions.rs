@@ -138,7 +138,7 @@ fn host(is_exp: bool, x: Vec<f32>, strike: Vec<f32>) -> Side {
     let tell = told(&y);
     let one = if is_exp { exp_loop } else { black_scholes_loop };
     let work = move || {
-        let mut y = y.borrow_mut();
+        let mut y = y.lock();
         let parts = y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).zip(strike.par_chunks(CHUNK));
         parts.for_each(|((y, x), k)| one(x, k, y));
     };

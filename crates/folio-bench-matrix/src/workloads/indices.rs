@@ -113,7 +113,7 @@ fn gathers(bench: &Bench, work: Work, at: Vec<u32>, x: Vec<f32>) -> Result<Pair>
             let y = owned(vec![0.0f32; n]);
             let tell = told(&y);
             let work = move || {
-                let mut y = y.borrow_mut();
+                let mut y = y.lock();
                 let chunks = y.par_chunks_mut(CHUNK).zip(at.par_chunks(CHUNK));
                 chunks.for_each(|(y, at)| gather_loop(at, &x, y));
             };
@@ -141,7 +141,7 @@ fn histograms(bench: &Bench, work: Work, x: Vec<u32>) -> Result<Pair> {
         Hand::Host => {
             let bins = owned(vec![0u32; BINS]);
             let tell = told(&bins);
-            on_host(move || count(&x, &mut bins.borrow_mut()), tell)
+            on_host(move || count(&x, &mut bins.lock()), tell)
         }
         Hand::Native(native) => driver(native, &x)?,
     };

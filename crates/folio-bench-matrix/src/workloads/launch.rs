@@ -97,7 +97,12 @@ fn queue(bench: &Bench, how: How) -> Result<Queue> {
 }
 
 /// Our side: `launch` submits the k-th.
-fn launches(q: &Queue, how: How, times: usize, launch: impl Fn(usize) -> folio::Result<Event>) -> Result<()> {
+fn launches(
+    q: &Queue,
+    how: How,
+    times: usize,
+    launch: impl Fn(usize) -> folio::Result<Event>,
+) -> Result<()> {
     for _ in 0..times {
         for k in 0..how.launches {
             let event = launch(k)?;
@@ -114,21 +119,18 @@ fn over_buffers(bench: &Bench, how: How) -> Result<Side> {
     let make = |_| bench.buffer([ITEMS], &[0.0f32; ITEMS]);
     let all = (0..how.spread()).map(make).collect::<Result<Vec<Shared<f32>>>>()?;
     let (q, first) = (queue(bench, how)?, all[0].clone());
-    let run = move |times| {
-        launches(&q, how, times, |k| q.run(ITEMS, one(&all[k % all.len()])))
-    };
+    let run = move |times| launches(&q, how, times, |k| q.run(ITEMS, one(&all[k % all.len()])));
     Ok(side(run, Box::new(move || Ok(first.to_vec()?.into()))))
 }
 
 fn over_usm(bench: &Bench, how: How) -> Result<Side> {
     let make = |_| bench.usm::<f32>(UsmKind::Device, ITEMS).map(RefCell::new);
     let all = (0..how.spread()).map(make).collect::<Result<Vec<RefCell<Usm<f32>>>>>()?;
-    let (q, all, out) = (queue(bench, how)?, Rc::new(all), bench.buffer([ITEMS], &[0.0f32; ITEMS])?);
+    let (q, all, out) =
+        (queue(bench, how)?, Rc::new(all), bench.buffer([ITEMS], &[0.0f32; ITEMS])?);
     let (copier, first) = (bench.q.clone(), all.clone());
     let run = move |times| {
-        launches(&q, how, times, |k| {
-            q.run(ITEMS, one(&mut *all[k % all.len()].borrow_mut()))
-        })
+        launches(&q, how, times, |k| q.run(ITEMS, one(&mut *all[k % all.len()].borrow_mut())))
     };
     let tell = move || {
         copier.copy(&*first[0].borrow(), &out)?;
@@ -163,12 +165,12 @@ fn host(how: How) -> Side {
     let all = owned(vec![0.0f32; ITEMS * how.spread()]);
     let tell = all.clone();
     let run = move |times| {
-        let mut all = all.borrow_mut();
+        let mut all = all.lock();
         let all = &mut all[..];
         rayon::scope(|_| (0..times).for_each(|_| tasks(how, all)));
         Ok(())
     };
-    side(run, Box::new(move || Ok(tell.borrow()[..ITEMS].to_vec().into())))
+    side(run, Box::new(move || Ok(tell.lock()[..ITEMS].to_vec().into())))
 }
 
 fn tasks(how: How, all: &mut [f32]) {

@@ -168,7 +168,7 @@ fn host(is_tiled: bool, n: usize, a: Vec<f32>, b: Vec<f32>) -> Side {
     let y = owned(vec![0.0f32; n * n]);
     let tell = told(&y);
     let work = move || {
-        let mut y = y.borrow_mut();
+        let mut y = y.lock();
         let rows = if is_tiled { TILE } else { 1 };
         let bands = y.par_chunks_mut(rows * n).zip(a.par_chunks(rows * n));
         bands.for_each(|(y, a)| if is_tiled { tiles(a, &b, y, n) } else { by_rows(a, &b, y) });

@@ -131,7 +131,7 @@ pub fn by_hand(bench: &Bench, n: usize) -> Result<(Work, Side)> {
             let out = owned(zeros(n));
             let tell = told(&out);
             let work = move || {
-                let mut out = out.borrow_mut();
+                let mut out = out.lock();
                 let chunks = out.par_chunks_mut(256).zip(p.par_chunks(256));
                 chunks.for_each(|(out, at)| bodies_loop(&p, at, out));
             };

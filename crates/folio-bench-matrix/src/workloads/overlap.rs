@@ -138,19 +138,21 @@ fn host(from: Vec<f32>) -> Side {
     };
     let (mut x, mut y) = (vec![0.0f32; from.len()], vec![0.0f32; from.len()]);
     let run = move |times| {
-        let mut to = to.borrow_mut();
-        for _ in 0..times {
-            let device = x.par_chunks_mut(len).zip(y.par_chunks_mut(len));
-            let chunks = to.par_chunks_mut(len).zip(from.par_chunks(len)).zip(device);
-            chunks.for_each(|((to, from), (x, y))| {
-                x.copy_from_slice(from);
-                refine_loop(x, y);
-                to.copy_from_slice(y);
-            });
-        }
+        let to = &mut to.lock()[..];
+        rayon::scope(|_| {
+            (0..times).for_each(|_| {
+                let device = x.par_chunks_mut(len).zip(y.par_chunks_mut(len));
+                let chunks = to.par_chunks_mut(len).zip(from.par_chunks(len)).zip(device);
+                chunks.for_each(|((to, from), (x, y))| {
+                    x.copy_from_slice(from);
+                    refine_loop(x, y);
+                    to.copy_from_slice(y);
+                });
+            })
+        });
         Ok(())
     };
-    side(run, Box::new(move || Ok(tell.borrow().clone().into())))
+    side(run, Box::new(move || Ok(tell.lock().clone().into())))
 }
 
 /// A lane for each stage, and an event behind each chunk of the first two.

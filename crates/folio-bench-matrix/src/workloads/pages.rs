@@ -9,7 +9,6 @@ use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows};
 use crate::record::Work;
 use folio::prelude::*;
 use rayon::prelude::*;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The workload.
@@ -96,7 +95,7 @@ impl Workload for Pages {
     }
 
     fn prepare(&self, bench: &Bench, case: Case) -> Result<Pair> {
-        let pattern = Rc::new(Pattern::of(case));
+        let pattern = Arc::new(Pattern::of(case));
         let moved: usize = pattern.parts.iter().map(|[r, c]| r.len() * c.len()).sum();
         let work = Work {
             bytes: 12.0 * pattern.used.len() as f64,
@@ -105,7 +104,8 @@ impl Workload for Pages {
             working_set: 8.0 * pattern.used.len() as f64,
             ..Work::default()
         };
-        let ours = if case.mode == "one page" { line(bench, &pattern)? } else { grid(bench, &pattern)? };
+        let ours =
+            if case.mode == "one page" { line(bench, &pattern)? } else { grid(bench, &pattern)? };
         let theirs = match &bench.hand {
             Hand::Host => host(&pattern),
             Hand::Native(native) => driver(native, &pattern)?,
@@ -119,7 +119,7 @@ fn value(run: usize) -> f32 {
     (run % 1000) as f32
 }
 
-fn line(bench: &Bench, pattern: &Rc<Pattern>) -> Result<Side> {
+fn line(bench: &Bench, pattern: &Arc<Pattern>) -> Result<Side> {
     let n = pattern.shape[1];
     let options = || BufferOptions::new().page([PAGE]);
     let zeros = vec![0.0f32; n];
@@ -140,7 +140,7 @@ fn line(bench: &Bench, pattern: &Rc<Pattern>) -> Result<Side> {
     Ok(side(run, Box::new(tell)))
 }
 
-fn grid(bench: &Bench, pattern: &Rc<Pattern>) -> Result<Side> {
+fn grid(bench: &Bench, pattern: &Arc<Pattern>) -> Result<Side> {
     let shape = pattern.shape;
     let options = || BufferOptions::new().page([PAGE, PAGE]);
     let zeros = vec![0.0f32; shape[0] * shape[1]];
@@ -154,7 +154,9 @@ fn grid(bench: &Bench, pattern: &Rc<Pattern>) -> Result<Side> {
                 let (from, extent) = ([rows.start, columns.start], [rows.len(), columns.len()]);
                 let mut part = x.slice_mut(from, extent)?;
                 let mut part = part.overwrite_rows()?;
-                (0..part.rows()).filter_map(|row| part.row_mut(row).map(|row| row.fill(value(runs)))).count();
+                (0..part.rows())
+                    .filter_map(|row| part.row_mut(row).map(|row| row.fill(value(runs))))
+                    .count();
             }
             q.run(shape, add_2d(&x, &y))?;
             q.wait()?;
@@ -174,26 +176,28 @@ fn write(pattern: &Pattern, x: &mut [f32], run: usize) {
     }
 }
 
-fn host(pattern: &Rc<Pattern>) -> Side {
+fn host(pattern: &Arc<Pattern>) -> Side {
     let [rows, columns] = pattern.shape;
     let (mut x, y) = (vec![0.0f32; rows * columns], owned(vec![0.0f32; rows * columns]));
     let (pattern, tell, used, mut runs) = (pattern.clone(), y.clone(), pattern.used.clone(), 0);
     let told = used.clone();
     let run = move |times| {
-        let mut y = y.borrow_mut();
-        for _ in 0..times {
-            runs += 1;
-            write(&pattern, &mut x, runs);
-            let (x, y) = (&x[used.clone()], &mut y[used.clone()]);
-            let chunks = y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK));
-            chunks.for_each(|(y, x)| add_loop(x, y));
-        }
+        let mut y = y.lock();
+        let y = &mut y[used.clone()];
+        rayon::scope(|_| {
+            for _ in 0..times {
+                runs += 1;
+                write(&pattern, &mut x, runs);
+                let chunks = y.par_chunks_mut(CHUNK).zip(x[used.clone()].par_chunks(CHUNK));
+                chunks.for_each(|(y, x)| add_loop(x, y));
+            }
+        });
         Ok(())
     };
-    side(run, Box::new(move || Ok(tell.borrow()[told.clone()].to_vec().into())))
+    side(run, Box::new(move || Ok(tell.lock()[told.clone()].to_vec().into())))
 }
 
-fn driver(native: &Arc<dyn Native>, pattern: &Rc<Pattern>) -> Result<Side> {
+fn driver(native: &Arc<dyn Native>, pattern: &Arc<Pattern>) -> Result<Side> {
     let [rows, columns] = pattern.shape;
     let mut x = vec![0.0f32; rows * columns];
     let device = Arc::new(Memory::of(native, &x)?);

@@ -157,18 +157,18 @@ fn ours(bench: &Bench, mode: &str, n: usize, x: &[f32]) -> Result<Side> {
         let (x, y) = (bench.buffer([n, n], x)?, bench.buffer([n, n], &zeros)?);
         let out = y.clone();
         return Ok(match mode {
-            "5-point" => bench.ours(&out, move |q| {
-                q.run([within(), within()], five(&x, &y)).map(drop)
-            }),
+            "5-point" => {
+                bench.ours(&out, move |q| q.run([within(), within()], five(&x, &y)).map(drop))
+            }
             _ => bench.ours(&out, move |q| q.run([n, n], five_guarded(&x, &y)).map(drop)),
         });
     }
     let (x, y) = (bench.buffer([n, n, n], x)?, bench.buffer([n, n, n], &zeros)?);
     let out = y.clone();
     Ok(match mode {
-        "27-point" => bench.ours(&out, move |q| {
-            q.run([within(), within(), within()], cube(&x, &y)).map(drop)
-        }),
+        "27-point" => {
+            bench.ours(&out, move |q| q.run([within(), within(), within()], cube(&x, &y)).map(drop))
+        }
         _ => bench.ours(&out, move |q| q.run([n, n, n], cube_guarded(&x, &y)).map(drop)),
     })
 }
@@ -177,7 +177,7 @@ fn host(is_plane: bool, n: usize, x: Vec<f32>) -> Side {
     let y = owned(vec![0.0f32; x.len()]);
     let tell = told(&y);
     let work = move || {
-        let mut y = y.borrow_mut();
+        let mut y = y.lock();
         let inside = |at: usize| (1..n - 1).contains(&at);
         let row = |r: usize| &x[r * n..(r + 1) * n];
         y.par_chunks_mut(n).enumerate().with_min_len(8).for_each(|(r, y)| {

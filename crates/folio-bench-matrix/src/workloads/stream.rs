@@ -182,7 +182,7 @@ fn host(mode: &str, x: Vec<f32>, z: Vec<f32>) -> Side {
                     sum
                 };
                 let sum = x.par_chunks(CHUNK).zip(z.par_chunks(CHUNK)).map(part).sum();
-                y.borrow_mut()[0] = sum;
+                y.lock()[0] = sum;
             },
             tell,
         );
@@ -196,7 +196,7 @@ fn host(mode: &str, x: Vec<f32>, z: Vec<f32>) -> Side {
     };
     on_host(
         move || {
-            let mut y = y.borrow_mut();
+            let mut y = y.lock();
             let parts = y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).zip(z.par_chunks(CHUNK));
             parts.for_each(|((y, x), z)| one(x, z, y));
         },

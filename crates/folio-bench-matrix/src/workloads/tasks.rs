@@ -168,7 +168,7 @@ fn host(levels: Vec<Vec<Task>>, start: Vec<f32>) -> Side {
     let all = owned(start);
     let tell = all.clone();
     let run = move |times| {
-        let mut all = all.borrow_mut();
+        let mut all = all.lock();
         let cells = Cells(all.as_mut_ptr());
         rayon::scope(|_| {
             for level in (0..times).flat_map(|_| &levels) {
@@ -179,7 +179,7 @@ fn host(levels: Vec<Vec<Task>>, start: Vec<f32>) -> Side {
         });
         Ok(())
     };
-    side(run, Box::new(move || Ok(tell.borrow().clone().into())))
+    side(run, Box::new(move || Ok(tell.lock().clone().into())))
 }
 
 fn driver(native: &Arc<dyn Native>, tasks: &[Task], start: &[f32]) -> Result<Side> {

@@ -103,7 +103,7 @@ fn host(threads: usize) -> Side {
     let all = owned(vec![0.0f32; ITEMS * threads]);
     let tell = all.clone();
     let run = move |times| {
-        let mut all = all.borrow_mut();
+        let mut all = all.lock();
         let mut each: Vec<&mut [f32]> = all.chunks_mut(ITEMS).collect();
         on_threads(&mut each, |a| {
             for _ in 0..times {
@@ -115,7 +115,7 @@ fn host(threads: usize) -> Side {
             Ok(())
         })
     };
-    side(run, Box::new(move || Ok(tell.borrow().clone().into())))
+    side(run, Box::new(move || Ok(tell.lock().clone().into())))
 }
 
 /// Each thread has a command queue or stream, and a kernel of its own.

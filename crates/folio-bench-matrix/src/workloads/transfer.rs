@@ -8,6 +8,7 @@ use crate::options::backend;
 use crate::record::Work;
 use folio::prelude::*;
 use folio::{Usm, UsmKind};
+use rayon::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -134,9 +135,8 @@ fn ours(bench: &Bench, mode: &str, shape: Shape, values: &[f32]) -> Result<Side>
         "upload, pageable" => {
             let (host, to) = (values.to_vec(), bench.buffer([values.len()], &zeros)?);
             let out = to.clone();
-            let copy = move |q: &Queue| {
-                rt.scope(|scope| q.copy(&scope.view(&host)?, &to).map(drop))?
-            };
+            let copy =
+                move |q: &Queue| rt.scope(|scope| q.copy(&scope.view(&host)?, &to).map(drop))?;
             Ok(copies(bench, copy, move || out.to_vec()))
         }
         "download, page-locked" | "download, 2D" => {
@@ -152,10 +152,10 @@ fn ours(bench: &Bench, mode: &str, shape: Shape, values: &[f32]) -> Result<Side>
             let (host, device) = (owned(zeros), bench.buffer([values.len()], values)?);
             let out = host.clone();
             let copy = move |q: &Queue| {
-                let mut host = host.borrow_mut();
+                let mut host = host.lock();
                 rt.scope(|scope| q.copy(&device, &mut scope.view_mut(&mut host)?).map(drop))?
             };
-            Ok(copies(bench, copy, move || Ok(out.borrow().clone())))
+            Ok(copies(bench, copy, move || Ok(out.lock().clone())))
         }
         "from a peer" => {
             let mut peer = on_peer(bench, values.len())?;
@@ -199,19 +199,22 @@ fn host(shape: Shape, from: Vec<f32>) -> Side {
     let to = owned(vec![0.0f32; from.len()]);
     let tell = to.clone();
     let run = move |times| {
-        let mut to = to.borrow_mut();
-        for _ in 0..times {
-            if shape.rows == 1 {
-                crate::hand::host::copy(&from, &mut to);
-                continue;
-            }
-            let rows = to.chunks_mut(shape.pitch).zip(from.chunks(shape.pitch));
-            let middle = shape.offset..shape.offset + shape.width;
-            rows.for_each(|(to, from)| to[middle.clone()].copy_from_slice(&from[middle.clone()]));
-        }
+        let to = &mut to.lock()[..];
+        rayon::scope(|_| (0..times).for_each(|_| copy(shape, &from, to)));
         Ok(())
     };
-    side(run, Box::new(move || Ok(tell.borrow().clone().into())))
+    side(run, Box::new(move || Ok(tell.lock().clone().into())))
+}
+
+fn copy(shape: Shape, from: &[f32], to: &mut [f32]) {
+    if shape.rows == 1 {
+        return crate::hand::host::copy(from, to);
+    }
+    let rows = to.par_chunks_mut(shape.pitch).zip(from.par_chunks(shape.pitch));
+    let middle = shape.offset..shape.offset + shape.width;
+    rows.with_min_len(64).for_each(|(to, from)| {
+        to[middle.clone()].copy_from_slice(&from[middle.clone()]);
+    });
 }
 
 /// Host memory, page-locked or not.
@@ -244,7 +247,8 @@ fn driver(native: &Arc<dyn Native>, mode: &str, shape: Shape, values: Vec<f32>) 
     let zeros = vec![0.0f32; values.len()];
     let (native, len) = (native.clone(), values.len());
     let is_locked = !mode.ends_with("pageable");
-    let device = Rc::new(Memory::of(&native, if mode.starts_with("down") { &values } else { &zeros })?);
+    let device =
+        Rc::new(Memory::of(&native, if mode.starts_with("down") { &values } else { &zeros })?);
     let rows = Rows { offset: 4 * shape.offset, pitch: 4 * shape.pitch };
     let extent = [shape.rows, 4 * shape.width];
     let (host, source) = match mode.split([',', ' ']).next() {

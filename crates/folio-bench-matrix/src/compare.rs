@@ -5,7 +5,7 @@
 //! of the same run, too.
 
 use crate::record::{Change, Estimate, Matrix, Row, Saved};
-use crate::stats::{estimate, median, width};
+use crate::stats::{estimate, median};
 
 /// Changes below this are noise, whatever the samples say: two runs place data differently.
 const LEAST_NOISE: f64 = 1.07;
@@ -33,30 +33,42 @@ fn control(matrix: &Matrix, device: &str) -> f64 {
     rows.map(|row| row.ratio.median.max(1.0 / row.ratio.median)).fold(1.0, f64::max)
 }
 
-fn noise(now: &Row, old: &Row, controls: [f64; 2]) -> f64 {
-    let sides = [&now.ours, &now.theirs, &old.ours, &old.theirs].map(|times| estimate(times));
-    let all = sides.iter().chain([&now.ratio, &old.ratio]).map(width);
-    let all = all.chain(controls).filter(|width: &f64| width.is_finite());
-    all.fold(LEAST_NOISE, f64::max)
+/// How two estimates compare: beyond each other by more than a margin, or not.
+#[derive(Clone, Copy)]
+struct Gap {
+    /// The new median by the old one.
+    change: f64,
+    is_more: bool,
+    is_less: bool,
+    /// Up to this factor there would be no gap.
+    noise: f64,
 }
 
-fn judge(now: &Row, old: &Row, drift: f64, noise: f64) -> Saved {
-    let ours = now.ours_ns / old.ours_ns / drift;
-    let theirs = now.theirs_ns / old.theirs_ns / drift;
-    let ratio = now.ratio.median / old.ratio.median;
-    let (more, less) = (|x: f64| x > noise, |x: f64| x < 1.0 / noise);
-    let change = if more(ratio) && more(ours) {
+/// Estimates differ if their intervals do, by more than the margin.
+fn gap(now: Estimate, old: Estimate, drift: f64, margin: f64) -> Gap {
+    let up = margin * (old.high / old.median) * (now.median / now.low);
+    let down = margin * (old.median / old.low) * (now.high / now.median);
+    let change = now.median / old.median / drift;
+    Gap { change, is_more: change > up, is_less: change < 1.0 / down, noise: up.max(down) }
+}
+
+fn judge(now: &Row, old: &Row, drift: f64, margin: f64) -> Saved {
+    let ours = gap(estimate(&now.ours), estimate(&old.ours), drift, margin);
+    let theirs = gap(estimate(&now.theirs), estimate(&old.theirs), drift, margin);
+    let ratio = gap(now.ratio, old.ratio, 1.0, margin);
+    let change = if ratio.is_more && ours.is_more {
         Change::Slower
-    } else if less(ratio) && less(ours) {
+    } else if ratio.is_less && ours.is_less {
         Change::Faster
-    } else if less(ratio) && more(theirs) {
+    } else if ratio.is_less && theirs.is_more {
         Change::BaselineSlower
-    } else if more(ratio) && less(theirs) {
+    } else if ratio.is_more && theirs.is_less {
         Change::BaselineFaster
     } else {
         Change::None
     };
-    Saved { ours, theirs, ratio, noise, change }
+    let noise = ratio.noise;
+    Saved { ours: ours.change, theirs: theirs.change, ratio: ratio.change, noise, change }
 }
 
 /// Notes in each row what changed since the saved run.
@@ -64,8 +76,8 @@ pub fn compare(now: &mut Matrix, saved: &Matrix) {
     let judged = now.rows.iter().map(|row| {
         let old = same(saved, row)?;
         let controls = [control(now, &row.device), control(saved, &row.device)];
-        let drift = drift(now, saved, &row.device);
-        Some(judge(row, old, drift, noise(row, old, controls)))
+        let margin = controls.into_iter().fold(LEAST_NOISE, f64::max);
+        Some(judge(row, old, drift(now, saved, &row.device), margin))
     });
     let judged: Vec<Option<Saved>> = judged.collect();
     now.rows.iter_mut().zip(judged).for_each(|(row, saved)| row.saved = saved);

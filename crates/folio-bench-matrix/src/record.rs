@@ -94,7 +94,7 @@ pub struct Peaks {
     pub bytes: f64,
     /// Operations on `f32` a second; a fused one counts as two.
     pub flops: f64,
-    /// Launches a second, of nearly nothing, one after the other.
+    /// Launches a second, of nearly nothing, with one wait for many.
     pub launches: f64,
     /// Bytes a second from page-locked memory to the device's.
     pub upload: f64,

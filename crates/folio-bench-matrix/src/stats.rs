@@ -44,12 +44,6 @@ fn lower_rank(n: usize) -> usize {
     0
 }
 
-/// How far an interval reaches from its median, as a factor above 1.
-pub fn width(estimate: &Estimate) -> f64 {
-    let Estimate { median, low, high, .. } = *estimate;
-    (high / median).max(median / low)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -34,11 +34,13 @@ fn file(kind: &str, device: &Device, more: &str) -> String {
 }
 
 /// Wide enough for names at the left.
-const WIDTH: f64 = 760.0;
+const WIDTH: f64 = 820.0;
+/// For the labels of an axis.
+const MARGIN: f64 = 88.0;
 
 fn ratios(device: &Device, rows: &[&Row]) -> Plot {
     const LINE: f64 = 17.0;
-    const LEFT: f64 = 330.0;
+    const LEFT: f64 = 380.0;
     let height = 70.0 + LINE * rows.len() as f64;
     let caption = format!(
         "{}: time of ours by that of {}. Left of 1 we are faster.",
@@ -102,7 +104,7 @@ fn roofline(device: &Device, rows: &[&Row]) -> Option<Plot> {
     let rate = |row: &Row, ns: f64| row.work.flops / ns * 1e9;
     let ridge = peaks.flops / peaks.bytes;
     let xs = rows.iter().map(|row| intensity(row)).chain([ridge * 2.0, ridge / 2.0]);
-    let x = Axis::around(xs, [70.0, WIDTH - 200.0], true);
+    let x = Axis::around(xs, [MARGIN, WIDTH - 200.0], true);
     let ys = rows.iter().flat_map(|row| [rate(row, row.ours_ns), rate(row, row.theirs_ns)]);
     let y = Axis::around(ys.chain([peaks.flops * 1.2]), [height - 46.0, 40.0], true);
     axes(
@@ -143,15 +145,15 @@ fn axes(
     let (ys, xs) = (y.ticks(), x.ticks());
     for tick in &ys {
         let at = y.at(*tick);
-        svg.line("grid", [70.0, at], [WIDTH - 200.0, at]);
-        svg.text("small", "end", [64.0, at + 4.0], &of_y(*tick));
+        svg.line("grid", [MARGIN, at], [WIDTH - 200.0, at]);
+        svg.text("small", "end", [MARGIN - 6.0, at + 4.0], &of_y(*tick));
     }
     for tick in &xs {
         let at = x.at(*tick);
         svg.line("grid", [at, 40.0], [at, y.at(0.0)]);
         svg.text("small", "middle", [at, y.at(0.0) + 15.0], &of_x(tick));
     }
-    svg.text("small", "middle", [(70.0 + WIDTH - 200.0) / 2.0, y.at(0.0) + 31.0], name);
+    svg.text("small", "middle", [(MARGIN + WIDTH - 200.0) / 2.0, y.at(0.0) + 31.0], name);
 }
 
 fn legend<'n>(svg: &mut Svg, names: impl Iterator<Item = (&'n str, usize)>, dots: bool) {
@@ -191,7 +193,7 @@ fn curve(device: &Device, workload: &str, rows: &[&Row]) -> Option<Plot> {
     let caption = format!("{name}: time by size, both logarithmic.");
     let mut svg = Svg::new([WIDTH, height], &caption);
     svg.text("title", "start", [12.0, 22.0], &name);
-    let x = Axis::around(shown.iter().map(|row| row.size as f64), [70.0, WIDTH - 200.0], false);
+    let x = Axis::around(shown.iter().map(|row| row.size as f64), [MARGIN, WIDTH - 200.0], false);
     let times = shown.iter().flat_map(|row| [row.ours_ns, row.theirs_ns]);
     let y = Axis::around(times, [height - 46.0, 40.0], true);
     axes(&mut svg, x, y, unit, time, |tick| size(*tick as u64));

@@ -91,6 +91,7 @@ impl Workload for Wrong {
 /// BENCH-02: such a row is listed as failed.
 #[test]
 fn a_wrong_row_is_listed_and_has_no_figure() {
+    let _alone = super::alone();
     let options = Options::parse_from(["x", "--backend", "cpu", "--quick"]);
     let matrix = run(&options, &[&Wrong], None).unwrap();
     assert!(matrix.rows.is_empty());
@@ -101,6 +102,7 @@ fn a_wrong_row_is_listed_and_has_no_figure() {
 
 /// The smallest size of each mode, on each device of a backend: both sides have equal results.
 fn all_agree(name: &str) {
+    let _alone = super::alone();
     let options = Options::parse_from(["x", "--full"]);
     let rt = folio::runtime().unwrap();
     let (devices, _) = find(&rt, &options).unwrap();

@@ -11,6 +11,14 @@ mod planted;
 use crate::compare;
 use crate::record::{Device, Estimate, FORMAT, Machine, Matrix, Peaks, Row, Source, Work};
 use crate::stats::median;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Held by tests that use all cores, so that they do not disturb each other.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A row whose samples are `ours` and `theirs` nanoseconds with some noise, equal for equal seeds.
 fn row(mode: &str, [ours, theirs]: [f64; 2], seed: u64) -> Row {

@@ -16,7 +16,13 @@ fn opened(page: &Path) -> Option<[String; 2]> {
     let profile = page.with_file_name("profile");
     let shown = |browser: &&str| {
         Command::new(browser)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0"])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--enable-logging=stderr",
+                "--v=0",
+            ])
             .arg(format!("--user-data-dir={}", profile.display()))
             .args(["--dump-dom", &format!("file://{}", page.display())])
             .output()
@@ -31,7 +37,8 @@ fn opened(page: &Path) -> Option<[String; 2]> {
 #[test]
 fn the_page_opens_in_a_browser_with_every_workload() {
     let rows = |seed| -> Vec<Row> {
-        let of = |name: &str| Row { workload: name.to_owned(), ..row("a mode", [100.0, 90.0], seed) };
+        let of =
+            |name: &str| Row { workload: name.to_owned(), ..row("a mode", [100.0, 90.0], seed) };
         ALL.iter().map(|workload| of(workload.name())).collect()
     };
     let mut now = matrix([rows(1), usual(1.0, 1).rows].concat());

@@ -133,7 +133,7 @@ impl From<Vec<[f32; 4]>> for Values {
 
 impl Values {
     /// How many.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             Values::F32(values) => values.len(),
             Values::U32(values) => values.len(),
@@ -150,14 +150,15 @@ impl Values {
 
     /// Checks that these, which are ours, are close to those of the other side.
     pub fn check(&self, theirs: &Values, tolerance: f64) -> Result<()> {
-        if self.len() != theirs.len() {
-            return Err(Error::Lengths { ours: self.len(), theirs: theirs.len() });
+        if self.count() != theirs.count() {
+            return Err(Error::Lengths { ours: self.count(), theirs: theirs.count() });
         }
-        for at in 0..self.len() {
+        for at in 0..self.count() {
             let (ours, theirs) = (self.at(at), theirs.at(at));
             let scale = ours.abs().max(theirs.abs()).max(1e-3);
-            // Not `>`: what is not a number is wrong.
-            if !((ours - theirs).abs() <= tolerance * scale) {
+            // False for what is not a number.
+            let is_near = (ours - theirs).abs() <= tolerance * scale;
+            if !is_near {
                 return Err(Error::Mismatch { at, ours, theirs });
             }
         }

@@ -56,12 +56,13 @@ fn judge(now: &Row, old: &Row, drift: f64, margin: f64) -> Saved {
     let ours = gap(estimate(&now.ours), estimate(&old.ours), drift, margin);
     let theirs = gap(estimate(&now.theirs), estimate(&old.theirs), drift, margin);
     let ratio = gap(now.ratio, old.ratio, 1.0, margin);
+    // What is slower comes first: both sides can have changed.
     let change = if ratio.is_more && ours.is_more {
         Change::Slower
-    } else if ratio.is_less && ours.is_less {
-        Change::Faster
     } else if ratio.is_less && theirs.is_more {
         Change::BaselineSlower
+    } else if ratio.is_less && ours.is_less {
+        Change::Faster
     } else if ratio.is_more && theirs.is_less {
         Change::BaselineFaster
     } else {

@@ -94,14 +94,9 @@ impl Saved {
         }
     }
 
-    /// How far what changed is from 1, as a factor.
-    pub fn extent(&self) -> f64 {
-        let change = match self.change {
-            Change::None => 1.0,
-            Change::Slower | Change::Faster => self.ours,
-            Change::BaselineSlower | Change::BaselineFaster => self.theirs,
-        };
-        change.max(1.0 / change)
+    /// The ratio's median changed. More samples tell whether that is noise.
+    pub fn is_suspect(&self) -> bool {
+        self.ratio.max(1.0 / self.ratio) > LEAST_NOISE
     }
 
     /// What changed and by how much, in words.

@@ -12,7 +12,7 @@ use crate::stats::median;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// How often a row that changed is measured again, before it is said to have changed.
+/// How often a row that seems to have changed is measured again.
 const CONFIRMATIONS: usize = 2;
 
 /// A row that is to be measured.
@@ -99,9 +99,10 @@ pub fn run(
         return Err(Error::NothingLeft { filters });
     }
     let deadline = options.seconds().map(|seconds| started + Duration::from_secs(seconds));
-    Rows { subjects: &subjects, options, deadline }.measure_all(&entries, &mut matrix);
+    let rows = Rows { subjects: &subjects, options, deadline };
+    rows.measure_all(&entries, &mut matrix);
     if let Some(saved) = saved {
-        confirm(&subjects, options, &entries, &mut matrix, saved);
+        confirm(&rows, &entries, &mut matrix, saved);
     }
     let order = |row: &Row| {
         let device = found.iter().position(|device| device.name() == row.device);
@@ -113,38 +114,36 @@ pub fn run(
     Ok(matrix)
 }
 
-/// Measures rows that changed once more, and believes the smaller change.
-fn confirm(
-    subjects: &[Subject],
-    options: &Options,
-    entries: &[Entry<'_>],
-    matrix: &mut Matrix,
-    saved: &Matrix,
-) {
+/// Measures rows that seem to have changed again, while there is time, and judges by all samples.
+/// One bad second of the machine is then a part of them only.
+fn confirm(rows: &Rows<'_>, entries: &[Entry<'_>], matrix: &mut Matrix, saved: &Matrix) {
     compare::compare(matrix, saved);
     for _ in 0..CONFIRMATIONS {
-        let extent = |row: &Row| row.saved.map_or(1.0, |saved| saved.extent());
-        let changed = |entry: &&Entry<'_>| {
-            let row = matrix.rows.iter().find(|row| entry.is(row, subjects));
-            row.is_some_and(|row| extent(row) > 1.0)
-        };
-        let again: Vec<&Entry<'_>> = entries.iter().filter(changed).collect();
-        let rows = Rows { subjects, options, deadline: None };
-        let mut second = matrix.clone();
-        for entry in again {
-            let Ok(row) = rows.row(entry, rows.limits(None, 1)) else { continue };
-            second
-                .rows
-                .iter_mut()
-                .filter(|old| old.key() == row.key())
-                .for_each(|old| *old = row.clone());
-        }
-        compare::compare(&mut second, saved);
-        for (row, new) in matrix.rows.iter_mut().zip(second.rows) {
-            if extent(&new) < extent(row) {
-                *row = new;
+        for entry in entries {
+            let row = matrix.rows.iter_mut().find(|row| entry.is(row, rows.subjects));
+            let is_suspect = |row: &&mut Row| row.saved.is_some_and(|saved| saved.is_suspect());
+            let Some(row) = row.filter(is_suspect) else { continue };
+            if rows.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                break;
+            }
+            // What failed now did not fail before, and is known to be right.
+            if let Ok(again) = rows.row(entry, rows.limits(None, 1)) {
+                add(row, &again);
             }
         }
+        compare::compare(matrix, saved);
+    }
+}
+
+/// Adds the samples of another measurement.
+fn add(row: &mut Row, again: &Row) {
+    let before = row.ours_ns;
+    row.ours.extend(&again.ours);
+    row.theirs.extend(&again.theirs);
+    (row.ours_ns, row.theirs_ns) = (median(&row.ours), median(&row.theirs));
+    row.ratio = compare::ratio(&row.ours, &row.theirs);
+    if let Some(part) = &mut row.peak {
+        part.percent *= before / row.ours_ns;
     }
 }
 

@@ -5,7 +5,7 @@
 //! of the same run, too.
 
 use crate::record::{Change, Estimate, Matrix, Row, Saved};
-use crate::stats::{estimate, median};
+use crate::stats::{median, of_passes};
 
 /// Changes below this are noise, whatever the samples say: two runs place data differently.
 const LEAST_NOISE: f64 = 1.07;
@@ -53,8 +53,10 @@ fn gap(now: Estimate, old: Estimate, drift: f64, margin: f64) -> Gap {
 }
 
 fn judge(now: &Row, old: &Row, drift: f64, margin: f64) -> Saved {
-    let ours = gap(estimate(&now.ours), estimate(&old.ours), drift, margin);
-    let theirs = gap(estimate(&now.theirs), estimate(&old.theirs), drift, margin);
+    let ours = |row: &Row| of_passes(&row.ours, &row.passes);
+    let theirs = |row: &Row| of_passes(&row.theirs, &row.passes);
+    let ours = gap(ours(now), ours(old), drift, margin);
+    let theirs = gap(theirs(now), theirs(old), drift, margin);
     let ratio = gap(now.ratio, old.ratio, 1.0, margin);
     // What is slower comes first: both sides can have changed.
     let change = if ratio.is_more && ours.is_more {
@@ -120,6 +122,7 @@ pub fn over_gate(matrix: &Matrix, percent: f64) -> Vec<&Row> {
 }
 
 /// The estimate of ratios, round by round.
-pub fn ratio(ours: &[f64], theirs: &[f64]) -> Estimate {
-    estimate(&ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
+pub fn ratio(ours: &[f64], theirs: &[f64], passes: &[usize]) -> Estimate {
+    let ratios: Vec<f64> = ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect();
+    of_passes(&ratios, passes)
 }

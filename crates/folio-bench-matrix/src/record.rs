@@ -140,6 +140,8 @@ pub struct Row {
     pub is_control: bool,
     /// Runs in a sample; times are of one.
     pub times: u64,
+    /// Rounds of each pass. A pass begins anew, with fresh data, some time after the one before.
+    pub passes: Vec<usize>,
     /// Nanoseconds of each round, ours.
     pub ours: Vec<f64>,
     /// Nanoseconds of each round, by hand.
@@ -158,7 +160,8 @@ pub struct Row {
     pub saved: Option<Saved>,
 }
 
-/// A median, with an interval that holds it with 95 % probability, and the middle half of samples.
+/// A median, with an interval that holds it with 95 % probability and the medians of all passes, and
+/// the middle half of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The median.

@@ -12,6 +12,10 @@ use crate::stats::median;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 
+/// Passes over all rows. Each begins anew with fresh data, so that what differs from minute to minute
+/// and from allocation to allocation is in the samples.
+const PASSES: usize = 3;
+
 /// How often a row that seems to have changed is measured again.
 const CONFIRMATIONS: usize = 2;
 
@@ -138,10 +142,11 @@ fn confirm(rows: &Rows<'_>, entries: &[Entry<'_>], matrix: &mut Matrix, saved: &
 /// Adds the samples of another measurement.
 fn add(row: &mut Row, again: &Row) {
     let before = row.ours_ns;
+    row.passes.extend(&again.passes);
     row.ours.extend(&again.ours);
     row.theirs.extend(&again.theirs);
     (row.ours_ns, row.theirs_ns) = (median(&row.ours), median(&row.theirs));
-    row.ratio = compare::ratio(&row.ours, &row.theirs);
+    row.ratio = compare::ratio(&row.ours, &row.theirs, &row.passes);
     if let Some(part) = &mut row.peak {
         part.percent *= before / row.ours_ns;
     }
@@ -174,36 +179,49 @@ impl Entry<'_> {
 
 impl Rows<'_> {
     fn measure_all(&self, entries: &[Entry<'_>], matrix: &mut Matrix) {
-        let bar = bar(entries.len());
+        let bar = bar(entries.len() * PASSES);
         bar.enable_steady_tick(Duration::from_millis(500));
-        for (at, entry) in entries.iter().enumerate() {
-            let title = entry.title(self.subjects);
-            bar.set_message(title.clone());
-            let now = Instant::now();
-            if self.deadline.is_some_and(|deadline| deadline <= now) {
-                let reason = "the time was used up (--budget)".to_owned();
-                matrix.left_out.push(LeftOut { what: title, reason });
-                continue;
+        for pass in 0..PASSES {
+            for (at, entry) in entries.iter().enumerate() {
+                bar.set_message(entry.title(self.subjects));
+                let left = entries.len() * (PASSES - pass) - at;
+                self.pass(pass, entry, left, matrix);
+                bar.inc(1);
             }
-            match self.row(entry, self.limits(self.deadline, entries.len() - at)) {
-                Ok(row) => matrix.rows.push(row),
-                Err(why) => {
-                    let list =
-                        if why.is_skip() { &mut matrix.left_out } else { &mut matrix.failed };
-                    list.push(LeftOut { what: title, reason: why.to_string() });
-                }
-            }
-            bar.inc(1);
         }
         bar.finish_and_clear();
+    }
+
+    /// One pass of a row, of which so many are left.
+    fn pass(&self, pass: usize, entry: &Entry<'_>, left: usize, matrix: &mut Matrix) {
+        let what = entry.title(self.subjects);
+        let row = matrix.rows.iter().position(|row| entry.is(row, self.subjects));
+        if pass > 0 && row.is_none() {
+            return;
+        }
+        if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            let reason = "the time was used up (--budget)".to_owned();
+            matrix.left_out.extend((pass == 0).then_some(LeftOut { what, reason }));
+            return;
+        }
+        match (self.row(entry, self.limits(self.deadline, left)), row) {
+            (Ok(more), Some(row)) => add(&mut matrix.rows[row], &more),
+            (Ok(new), None) => matrix.rows.push(new),
+            (Err(why), row) => {
+                // A row that failed once has no figure.
+                row.map(|row| matrix.rows.remove(row));
+                let list = if why.is_skip() { &mut matrix.left_out } else { &mut matrix.failed };
+                list.push(LeftOut { what, reason: why.to_string() });
+            }
+        }
     }
 
     /// An equal share of what time is left.
     fn limits(&self, deadline: Option<Instant>, rows: usize) -> Limits {
         let (sample, rounds, time) = match self.options.effort() {
-            Effort::Quick => (3, [5, 31], 1000),
-            Effort::Normal => (5, [7, 31], 2000),
-            Effort::Full => (10, [15, 101], 10_000),
+            Effort::Quick => (3, [3, 11], 350),
+            Effort::Normal => (5, [5, 15], 800),
+            Effort::Full => (10, [9, 35], 3500),
         };
         let share = deadline.map(|at| at.saturating_duration_since(Instant::now()) / rows as u32);
         let time = Duration::from_millis(time).min(share.unwrap_or(Duration::MAX));
@@ -228,7 +246,8 @@ impl Rows<'_> {
             times: times as u64,
             ours_ns,
             theirs_ns: median(&theirs),
-            ratio: compare::ratio(&ours, &theirs),
+            ratio: compare::ratio(&ours, &theirs, &[]),
+            passes: vec![ours.len()],
             peak: part(&pair.work, device, ours_ns),
             work: pair.work,
             saved: None,

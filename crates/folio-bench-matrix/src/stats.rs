@@ -31,6 +31,21 @@ pub fn estimate(samples: &[f64]) -> Estimate {
     }
 }
 
+/// As [`estimate`], of samples that were taken in several passes. A pass begins anew, minutes after
+/// the one before, so the interval holds the medians of all passes, too.
+pub fn of_passes(samples: &[f64], passes: &[usize]) -> Estimate {
+    let (mut all, mut rest) = (estimate(samples), samples);
+    for count in passes {
+        let (pass, more) = rest.split_at((*count).min(rest.len()));
+        rest = more;
+        if !pass.is_empty() {
+            let median = median(pass);
+            (all.low, all.high) = (all.low.min(median), all.high.max(median));
+        }
+    }
+    all
+}
+
 /// The largest rank that is above the median with a probability of 2.5 % at most, or 0.
 fn lower_rank(n: usize) -> usize {
     let (mut term, mut sum) = (0.5f64.powi(n as i32), 0.0);
@@ -63,5 +78,12 @@ mod tests {
         let estimate = estimate(&samples);
         assert_eq!((estimate.low, estimate.median, estimate.high), (4.0, 8.0, 12.0));
         assert_eq!((estimate.quarter, estimate.three_quarters), (4.0, 12.0));
+    }
+
+    #[test]
+    fn intervals_hold_the_medians_of_passes() {
+        let samples: Vec<f64> = (1..=15).map(f64::from).collect();
+        let estimate = of_passes(&samples, &[3, 9, 3]);
+        assert_eq!((estimate.low, estimate.median, estimate.high), (2.0, 8.0, 14.0));
     }
 }

@@ -10,8 +10,8 @@ use crate::workloads::ALL;
 use clap::Parser;
 use std::time::Duration;
 
-/// What a planted sleep takes: hundreds of times what a row takes here.
-const SLEEP: Duration = Duration::from_millis(5);
+/// What a planted sleep takes: more than a busy machine takes to wake up a thread.
+const SLEEP: Duration = Duration::from_millis(40);
 
 /// The kernels of a stream, in which ours sleeps in one mode and the baseline in another.
 struct Slowed(&'static dyn Workload);

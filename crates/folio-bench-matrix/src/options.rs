@@ -21,7 +21,7 @@ pub struct Options {
     /// Only these workloads; may be repeated
     #[arg(long, short, value_name = "NAME", value_delimiter = ',')]
     pub workload: Vec<String>,
-    /// Only these modes: those that contain one of the texts
+    /// Only modes that contain one of these texts
     #[arg(long, short, value_name = "TEXT", value_delimiter = ',')]
     pub mode: Vec<String>,
     /// Only these backends (cpu, opencl, cuda) or devices (opencl:0); may be repeated
@@ -39,7 +39,7 @@ pub struct Options {
     /// A saved matrix.json: show what changed beyond the noise
     #[arg(long, value_name = "OLD.json")]
     pub compare: Option<PathBuf>,
-    /// With --compare: fail (exit code 1) if a row became slower by more than this, beyond the noise
+    /// With --compare: exit code 1 if a row became slower by more than this, beyond the noise
     #[arg(long, value_name = "PERCENT", requires = "compare")]
     pub gate: Option<f64>,
     /// Seconds for everything; rows that find none left are listed as left out

@@ -1,7 +1,7 @@
 //! What a device reaches at best, by hand: what "percent of the peak" is a percentage of.
 //!
-//! Memory is written before it is read, since pages that nobody has touched are one page of zeros in
-//! a cache. Arrays are larger than the caches. Each figure is the best of several runs.
+//! Memory is written before it is read, since untouched pages are one page of zeros in a cache.
+//! Arrays are larger than the caches. Each figure is the best of several runs.
 
 use crate::bench::Bench;
 use crate::error::Result;

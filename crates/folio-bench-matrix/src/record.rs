@@ -117,7 +117,7 @@ pub struct Work {
     pub upload: f64,
     /// Bytes from the device.
     pub download: f64,
-    /// Bytes that are in use; those that fit the caches have no part of the memory's bandwidth.
+    /// Bytes that are in use; bytes that fit the caches have no part of the memory's bandwidth.
     pub working_set: f64,
 }
 
@@ -160,8 +160,8 @@ pub struct Row {
     pub saved: Option<Saved>,
 }
 
-/// A median, with an interval that holds it with 95 % probability and the medians of all passes, and
-/// the middle half of samples.
+/// A median, with an interval that holds it with 95 % probability and the medians of all passes,
+/// and the middle half of samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// The median.

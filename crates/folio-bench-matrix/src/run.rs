@@ -9,11 +9,11 @@ use crate::measure::{Limits, Samples, measure};
 use crate::options::Options;
 use crate::record::{Device, FORMAT, LeftOut, Matrix, Part, Row, Work};
 use crate::stats::median;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// Passes over all rows. Each begins anew with fresh data, so that what differs from minute to minute
-/// and from allocation to allocation is in the samples.
+/// Passes over all rows. Each begins anew with fresh data, so that what differs from minute to
+/// minute and from allocation to allocation is in the samples.
 const PASSES: usize = 3;
 
 /// How often a row that seems to have changed is measured again.
@@ -53,7 +53,7 @@ fn entries<'w>(
 
 /// Shows how far it is. Silent where standard error is no terminal.
 fn bar(count: usize) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(count as u64), ProgressDrawTarget::stderr());
+    let bar = ProgressBar::new(count as u64);
     let style = "{bar:30} {pos}/{len} rows, {eta} left  {wide_msg}";
     bar.with_style(
         ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),

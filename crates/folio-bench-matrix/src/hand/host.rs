@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Elements that a thread takes at a time.
 pub const CHUNK: usize = 1 << 14;
 
-/// Values that a baseline owns together with what checks them. The lock is taken once for many runs.
+/// Values that a baseline owns together with what checks them. Its lock is taken once for many
+/// runs.
 pub struct Owned<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> Clone for Owned<T> {

@@ -22,7 +22,7 @@ fn two_runs_of_one_build_differ_by_noise_only() {
     }
 }
 
-/// BENCH-02: a slow-down of ours and one of a baseline are both found, told apart, and over the gate.
+/// BENCH-02: a slow-down of ours and one of a baseline are found, told apart, and over the gate.
 #[test]
 fn slow_downs_of_either_side_are_over_the_gate() {
     let saved = usual(1.0, 1);

@@ -159,8 +159,8 @@ fn increment(a: &mut [f32]) {
     a.iter_mut().for_each(|a| *a += 1.0);
 }
 
-/// Tasks of a rayon pool, from a thread of it, where they cost least: one that spawns the next where
-/// they are in order, else many beside each other, as many as there are pieces of memory.
+/// Tasks of a rayon pool, from a thread of it, where they cost least: one that spawns the next
+/// where they are in order, else many beside each other, as many as there are pieces of memory.
 fn host(how: How) -> Side {
     let all = owned(vec![0.0f32; ITEMS * how.spread()]);
     let tell = all.clone();

@@ -55,13 +55,20 @@ fn first(pair: &mut Pair) -> Result<()> {
     after[0].check(&after[1], pair.tolerance)
 }
 
+/// Runs in a sample: the slower side takes as long as it should, or up to ten times that where the
+/// faster one would otherwise be over in a moment, which any interrupt would double.
+fn times(slower: Duration, faster: Duration, sample: Duration) -> usize {
+    let runs = |time: Duration| sample.as_secs_f64() / time.as_secs_f64().max(1e-9);
+    let wanted = runs(slower).max(runs(faster) / 10.0).min(runs(slower) * 10.0);
+    wanted.ceil().clamp(1.0, 1e6) as usize
+}
+
 /// Measures a row. Rounds take turns in which side goes first, so that drift cancels.
 pub fn measure(pair: &mut Pair, limits: Limits) -> Result<Samples> {
     let started = Instant::now();
     first(pair)?;
     let [ours, theirs] = both(pair, 1, false)?;
-    let slower = ours.max(theirs).as_secs_f64().max(1e-9);
-    let times = (limits.sample.as_secs_f64() / slower).ceil().clamp(1.0, 1e4) as usize;
+    let times = times(ours.max(theirs), ours.min(theirs), limits.sample);
     let mut samples = Samples { times, ..Samples::default() };
     let [least, most] = limits.rounds;
     for round in 0..most {
@@ -75,4 +82,22 @@ pub fn measure(pair: &mut Pair, limits: Limits) -> Result<Samples> {
     }
     (pair.ours.results)()?.check(&(pair.theirs.results)()?, pair.tolerance)?;
     Ok(samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_of_the_faster_side_are_long_enough() {
+        let of = |slower: u64, faster: u64| {
+            let micros = Duration::from_micros;
+            times(micros(slower), micros(faster), micros(3000))
+        };
+        assert_eq!(of(10, 10), 300);
+        assert_eq!(of(10, 5), 300);
+        assert_eq!(of(300, 10), 30);
+        assert_eq!(of(300, 1), 100);
+        assert_eq!(of(100_000, 1), 1);
+    }
 }

@@ -147,6 +147,91 @@ fn origin(rows: Rows) -> [usize; 3] {
     }
 }
 
+/// A copy of rows, by the call for plain memory where there is one row.
+struct Copy {
+    queue: *mut c_void,
+    there: Rows,
+    here: Rows,
+    extent: [usize; 2],
+}
+
+impl Copy {
+    fn region(&self) -> [usize; 3] {
+        [self.extent[1], self.extent[0], 1]
+    }
+
+    fn is_plain(&self) -> bool {
+        self.extent[0] == 1
+    }
+
+    fn within(&self, from: *mut c_void, to: *mut c_void) -> Result<Option<i32>> {
+        let Copy { queue, there, here, extent } = *self;
+        let (library, none, event) = (library()?, null(), null_mut());
+        if self.is_plain() {
+            let (begin, end, bytes) = (here.offset, there.offset, extent[1]);
+            return Ok(
+                library.clEnqueueCopyBuffer(queue, from, to, begin, end, bytes, 0, none, event)
+            );
+        }
+        let (begin, end, region) = (origin(here), origin(there), self.region());
+        let (begin, end, region) = (begin.as_ptr(), end.as_ptr(), region.as_ptr());
+        let [a, b] = [here.pitch, there.pitch];
+        Ok(library.clEnqueueCopyBufferRect(
+            queue, from, to, begin, end, region, a, 0, b, 0, 0, none, event,
+        ))
+    }
+
+    fn up(&self, from: *mut u8, to: *mut c_void) -> Result<Option<i32>> {
+        let Copy { queue, there, here, extent } = *self;
+        let (library, none, event) = (library()?, null(), null_mut());
+        if self.is_plain() {
+            let (at, bytes, from) = (there.offset, extent[1], from.wrapping_add(here.offset));
+            return Ok(library.clEnqueueWriteBuffer(
+                queue,
+                to,
+                0,
+                at,
+                bytes,
+                from.cast(),
+                0,
+                none,
+                event,
+            ));
+        }
+        let (begin, end, region) = (origin(here), origin(there), self.region());
+        let (begin, end, region) = (begin.as_ptr(), end.as_ptr(), region.as_ptr());
+        let ([a, b], from) = ([there.pitch, here.pitch], from.cast());
+        Ok(library.clEnqueueWriteBufferRect(
+            queue, to, 0, end, begin, region, a, 0, b, 0, from, 0, none, event,
+        ))
+    }
+
+    fn down(&self, from: *mut c_void, to: *mut u8) -> Result<Option<i32>> {
+        let Copy { queue, there, here, extent } = *self;
+        let (library, none, event) = (library()?, null(), null_mut());
+        if self.is_plain() {
+            let (at, bytes, to) = (here.offset, extent[1], to.wrapping_add(there.offset));
+            return Ok(library.clEnqueueReadBuffer(
+                queue,
+                from,
+                0,
+                at,
+                bytes,
+                to.cast(),
+                0,
+                none,
+                event,
+            ));
+        }
+        let (begin, end, region) = (origin(here), origin(there), self.region());
+        let (begin, end, region) = (begin.as_ptr(), end.as_ptr(), region.as_ptr());
+        let ([a, b], to) = ([here.pitch, there.pitch], to.cast());
+        Ok(library.clEnqueueReadBufferRect(
+            queue, from, 0, begin, end, region, a, 0, b, 0, to, 0, none, event,
+        ))
+    }
+}
+
 impl Native for OpenCl {
     fn api(&self) -> &'static str {
         "OpenCL"
@@ -269,100 +354,19 @@ impl Native for OpenCl {
         (from, here): (End, Rows),
         extent: [usize; 2],
     ) -> Result<()> {
-        let (queue, [rows, bytes]) = (self.queue(lane), extent);
-        let library = library()?;
-        let (n, none, event) = (0, null(), null_mut());
-        let plain = rows == 1;
-        let region = [bytes, rows, 1];
+        let copy = Copy { queue: self.queue(lane), there, here, extent };
         let status = match (to, from) {
             (End::Host(to), End::Host(from)) => {
-                for row in 0..rows {
+                for row in 0..extent[0] {
                     let at = [there, here].map(|r| r.offset + row * r.pitch);
                     // SAFETY: our caller's promise.
-                    unsafe { from.add(at[1]).copy_to_nonoverlapping(to.add(at[0]), bytes) };
+                    unsafe { from.add(at[1]).copy_to_nonoverlapping(to.add(at[0]), extent[1]) };
                 }
                 Some(0)
             }
-            (End::Device(to), End::Device(from)) if plain => library.clEnqueueCopyBuffer(
-                queue,
-                ptr(from.at),
-                ptr(to.at),
-                here.offset,
-                there.offset,
-                bytes,
-                n,
-                none,
-                event,
-            ),
-            (End::Device(to), End::Device(from)) => library.clEnqueueCopyBufferRect(
-                queue,
-                ptr(from.at),
-                ptr(to.at),
-                origin(here).as_ptr(),
-                origin(there).as_ptr(),
-                region.as_ptr(),
-                here.pitch,
-                0,
-                there.pitch,
-                0,
-                n,
-                none,
-                event,
-            ),
-            (End::Device(to), End::Host(from)) if plain => library.clEnqueueWriteBuffer(
-                queue,
-                ptr(to.at),
-                0,
-                there.offset,
-                bytes,
-                from.wrapping_add(here.offset).cast(),
-                n,
-                none,
-                event,
-            ),
-            (End::Device(to), End::Host(from)) => library.clEnqueueWriteBufferRect(
-                queue,
-                ptr(to.at),
-                0,
-                origin(there).as_ptr(),
-                origin(here).as_ptr(),
-                region.as_ptr(),
-                there.pitch,
-                0,
-                here.pitch,
-                0,
-                from.cast(),
-                n,
-                none,
-                event,
-            ),
-            (End::Host(to), End::Device(from)) if plain => library.clEnqueueReadBuffer(
-                queue,
-                ptr(from.at),
-                0,
-                here.offset,
-                bytes,
-                to.wrapping_add(there.offset).cast(),
-                n,
-                none,
-                event,
-            ),
-            (End::Host(to), End::Device(from)) => library.clEnqueueReadBufferRect(
-                queue,
-                ptr(from.at),
-                0,
-                origin(here).as_ptr(),
-                origin(there).as_ptr(),
-                region.as_ptr(),
-                here.pitch,
-                0,
-                there.pitch,
-                0,
-                to.cast(),
-                n,
-                none,
-                event,
-            ),
+            (End::Device(to), End::Device(from)) => copy.within(ptr(from.at), ptr(to.at))?,
+            (End::Device(to), End::Host(from)) => copy.up(from, ptr(to.at))?,
+            (End::Host(to), End::Device(from)) => copy.down(ptr(from.at), to)?,
         };
         done("a copy", status)
     }

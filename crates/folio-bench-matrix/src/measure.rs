@@ -60,7 +60,7 @@ fn first(pair: &mut Pair) -> Result<()> {
 fn times(slower: Duration, faster: Duration, sample: Duration) -> usize {
     let runs = |time: Duration| sample.as_secs_f64() / time.as_secs_f64().max(1e-9);
     let wanted = runs(slower).max(runs(faster) / 10.0).min(runs(slower) * 10.0);
-    wanted.ceil().clamp(1.0, 1e6) as usize
+    wanted.round().clamp(1.0, 1e6) as usize
 }
 
 /// Measures a row. Rounds take turns in which side goes first, so that drift cancels.

@@ -174,6 +174,12 @@ fn legend<'n>(svg: &mut Svg, names: impl Iterator<Item = (&'n str, usize)>, dots
     svg.text("small", "start", [x, last + 20.0], hand);
 }
 
+/// A size at an axis.
+fn count(tick: f64) -> String {
+    let whole = tick as u64;
+    if whole.is_power_of_two() || whole < 10_000 { size(whole) } else { amount(tick) }
+}
+
 /// For each workload with several sizes: times by size.
 fn curves(device: &Device, rows: &[&Row]) -> Vec<Plot> {
     let mut workloads: Vec<&str> = rows.iter().map(|row| row.workload.as_str()).collect();
@@ -196,7 +202,7 @@ fn curve(device: &Device, workload: &str, rows: &[&Row]) -> Option<Plot> {
     let x = Axis::around(shown.iter().map(|row| row.size as f64), [MARGIN, WIDTH - 200.0], false);
     let times = shown.iter().flat_map(|row| [row.ours_ns, row.theirs_ns]);
     let y = Axis::around(times, [height - 46.0, 40.0], true);
-    axes(&mut svg, x, y, unit, time, |tick| size(*tick as u64));
+    axes(&mut svg, x, y, unit, time, |tick| count(*tick));
     for (colour, (mode, rows)) in modes.iter_mut().enumerate() {
         rows.sort_by_key(|row| row.size);
         let class = format!("c{}", colour % COLOURS);

@@ -65,6 +65,11 @@ impl Args {
         rest.into_iter().skip(1).collect()
     }
 
+    /// All that is left, for another program.
+    pub fn rest(self) -> Vec<String> {
+        self.words
+    }
+
     /// What is left: plain words. An unknown option is an error.
     pub fn finish(self) -> Result<Vec<String>> {
         match self.words.iter().find(|w| w.starts_with('-')) {

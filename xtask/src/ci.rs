@@ -15,8 +15,8 @@ use crate::{Result, backends, doctests, examples, loom, spec, test, tidy};
 pub const HELP: &str = "\
 cargo xtask ci [OPTIONS]
 
-Formatting, lints, every test with the budgets of continuous integration, documentation,
-loom models, feature builds, examples, spec and tidy. A failed step does not stop the others.
+Formatting, lints, every test with the budgets of continuous integration, the tests of the matrix
+of benchmarks, documentation, loom models, feature builds, examples, spec and tidy. A failed step does not stop the others.
 Closes with the minutes of each step and a line `N passed, N failed, N skipped`, in which a step
 other than a test run counts as one.
 
@@ -44,6 +44,10 @@ const STEPS: &[(&str, Step)] = &[
         cargo_step(run, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
     ("test", tests),
+    ("matrix", |run| {
+        let words = ["test", "--package", "folio-bench-matrix", "--", "--show-output"];
+        cargo_step(run, &words)
+    }),
     ("doctest", |run| doctests::run(&run.root).map(|(_, counts)| counts)),
     ("loom", |run| {
         let secs = if run.budget == Budget::Quick { 10 } else { LOOM_SECS };

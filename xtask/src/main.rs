@@ -4,6 +4,7 @@
 
 mod args;
 mod backends;
+mod bench_matrix;
 mod bundle;
 mod cargo;
 mod ci;
@@ -40,13 +41,14 @@ type Result<T> = std::result::Result<T, Error>;
 const HELP: &str = "\
 cargo xtask COMMAND [OPTIONS]
 
-  test       run every test; with --setup, first install what the tests need
-  ci         everything that must hold before a change is merged, with the minutes of each step
-  gpu-test   the tests that use NVIDIA GPUs, packed for a machine without Rust
-  bundle     what a run of a program compiles, in a file for machines without the compiler
-  soak       the random suites with big counts, resumable
-  spec       which test proves which requirement of docs/spec.md
-  tidy       house rules: SAFETY comments, unfinished code, documents, sizes
+  test          run every test; with --setup, first install what the tests need
+  ci            everything that must hold before a change is merged, with the minutes of each step
+  gpu-test      the tests that use NVIDIA GPUs, packed for a machine without Rust
+  bundle        what a run of a program compiles, in a file for machines without the compiler
+  soak          the random suites with big counts, resumable
+  bench-matrix  workloads on backends, each beside hand-written code, as a table, plots and a page
+  spec          which test proves which requirement of docs/spec.md
+  tidy          house rules: SAFETY comments, unfinished code, documents, sizes
 
 `cargo xtask COMMAND --help` explains one.";
 
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         "gpu-test" => (gpu_test::HELP, gpu_test::run),
         "bundle" => (bundle::HELP, bundle::run),
         "soak" => (soak::HELP, soak::run),
+        "bench-matrix" => (bench_matrix::HELP, bench_matrix::run),
         "spec" => (spec::HELP, spec::run),
         "tidy" => (tidy::HELP, tidy::run),
         "" | "help" | "--help" | "-h" => {

@@ -31,6 +31,12 @@ pub fn show(command: &mut Command) -> Result<bool> {
     status.map(|s| s.success()).map_err(|e| start_error(command, &e))
 }
 
+/// Runs with input and output as they are; returns the exit code.
+pub fn code(command: &mut Command) -> Result<i32> {
+    let status = command.status().map_err(|e| start_error(command, &e))?;
+    status.code().ok_or_else(|| format!("`{}` was killed: {status}", shown(command)))
+}
+
 /// Runs and returns what it wrote to stdout; errors of the program are errors here.
 pub fn capture(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output();

@@ -67,6 +67,12 @@ const TOOLS: &[Tool] = &[
         from: From::System(&["vulkan-validationlayers"]),
     },
     Tool {
+        name: "Chromium",
+        needed_by: "folio-bench-matrix",
+        signs: &["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"],
+        from: From::System(&["chromium"]),
+    },
+    Tool {
         name: "NVRTC (CUDA's compiler)",
         needed_by: "folio-model",
         signs: &["target:nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so*"],
@@ -256,8 +262,8 @@ mod tests {
         let root = crate::tree::root().unwrap();
         let lines = plan(&missing(&root, |_| false), false, Path::new("target"));
         let of = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
-        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [3, 1, 1], "{lines:?}");
-        let packages = "ocl-icd-libopencl1 pocl-opencl-icd python3-pip";
+        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [4, 1, 1], "{lines:?}");
+        let packages = "ocl-icd-libopencl1 pocl-opencl-icd chromium python3-pip";
         assert!(lines.iter().any(|line| line.ends_with(packages)), "{lines:?}");
         assert_eq!(plan(&[], true, Path::new("")), ["setup: nothing is missing"]);
     }

@@ -1,0 +1,300 @@
+//! What a workload is, and what it is given: a device twice, by way of Folio and by hand.
+
+use crate::error::{Error, Result};
+use crate::hand::{Call, Hand, Native};
+use crate::record::Work;
+use folio::prelude::*;
+use folio::{DeviceRef, UsmKind};
+use std::sync::Arc;
+
+/// How much is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// Minutes.
+    Quick,
+    /// What is asked for by no option.
+    Normal,
+    /// Every size.
+    Full,
+}
+
+/// One kind of work, in modes and sizes. Adding one is adding a file; see `workloads/mod.rs`.
+pub trait Workload: Sync {
+    /// Its name in filters, tables and files.
+    fn name(&self) -> &'static str;
+    /// What it does, in a sentence.
+    fn about(&self) -> &'static str;
+    /// What a size counts.
+    fn unit(&self) -> &'static str;
+    /// The ways in which it is done; one of them may be empty.
+    fn modes(&self) -> &'static [&'static str];
+    /// The sizes of a mode for such a device. What a quick run measures comes first.
+    fn sizes(&self, mode: &str, site: Site) -> Vec<usize>;
+    /// Both sides of a row, with their data in place. An error for which
+    /// [`is_skip`](Error::is_skip) holds leaves the row out, with the reason.
+    fn prepare(&self, bench: &Bench, case: Case) -> Result<Pair>;
+    /// Both sides are the same code, so that the ratio must read 1.0.
+    fn is_control(&self) -> bool {
+        false
+    }
+}
+
+/// What sizes depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    /// How much is measured.
+    pub effort: Effort,
+    /// The device has memory of its own, and much of it.
+    pub is_gpu: bool,
+}
+
+impl Site {
+    /// The first `quick` of these sizes, the first `normal` of them, or all.
+    pub fn some(self, sizes: &[usize], quick: usize, normal: usize) -> Vec<usize> {
+        let count = match self.effort {
+            Effort::Quick => quick,
+            Effort::Normal => normal,
+            Effort::Full => sizes.len(),
+        };
+        sizes[..count.min(sizes.len())].to_vec()
+    }
+
+    /// As [`some`](Self::some) of powers of two, of those for CPUs or for GPUs.
+    pub fn powers(self, cpu: &[u32], gpu: &[u32], quick: usize, normal: usize) -> Vec<usize> {
+        let powers = if self.is_gpu { gpu } else { cpu };
+        let sizes: Vec<usize> = powers.iter().map(|p| 1 << p).collect();
+        self.some(&sizes, quick, normal)
+    }
+}
+
+/// Which row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Case {
+    /// One of [`Workload::modes`].
+    pub mode: &'static str,
+    /// One of [`Workload::sizes`].
+    pub size: usize,
+}
+
+/// Does its work so many times, and waits until all of it has ended.
+pub type Run = Box<dyn FnMut(usize) -> Result<()>>;
+/// Tells one side's results so far.
+pub type Tell = Box<dyn FnMut() -> Result<Values>>;
+
+/// One side of a row.
+pub struct Side {
+    /// Runs it.
+    pub run: Run,
+    /// What it has computed.
+    pub results: Tell,
+}
+
+/// Both sides of a row. They begin with equal data, run equally often, and must end with equal
+/// results. Results change with the first run, so that a side that does nothing is found.
+pub struct Pair {
+    /// What one run does.
+    pub work: Work,
+    /// What ours is compared with.
+    pub against: String,
+    /// By way of Folio.
+    pub ours: Side,
+    /// By hand.
+    pub theirs: Side,
+    /// By how much results may differ, by their size.
+    pub tolerance: f64,
+}
+
+/// Results of one side.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Values {
+    /// Floats.
+    F32(Vec<f32>),
+    /// Counts.
+    U32(Vec<u32>),
+}
+
+impl From<Vec<f32>> for Values {
+    fn from(values: Vec<f32>) -> Values {
+        Values::F32(values)
+    }
+}
+
+impl From<Vec<u32>> for Values {
+    fn from(values: Vec<u32>) -> Values {
+        Values::U32(values)
+    }
+}
+
+impl From<Vec<[f32; 4]>> for Values {
+    fn from(values: Vec<[f32; 4]>) -> Values {
+        Values::F32(values.into_flattened())
+    }
+}
+
+impl Values {
+    /// How many.
+    pub fn count(&self) -> usize {
+        match self {
+            Values::F32(values) => values.len(),
+            Values::U32(values) => values.len(),
+        }
+    }
+
+    /// One of them.
+    fn at(&self, at: usize) -> f64 {
+        match self {
+            Values::F32(values) => f64::from(values[at]),
+            Values::U32(values) => f64::from(values[at]),
+        }
+    }
+
+    /// Checks that these, which are ours, are close to those of the other side.
+    pub fn check(&self, theirs: &Values, tolerance: f64) -> Result<()> {
+        if self.count() != theirs.count() {
+            return Err(Error::Lengths { ours: self.count(), theirs: theirs.count() });
+        }
+        for at in 0..self.count() {
+            let (ours, theirs) = (self.at(at), theirs.at(at));
+            let scale = ours.abs().max(theirs.abs()).max(1e-3);
+            // False for what is not a number.
+            let is_near = (ours - theirs).abs() <= tolerance * scale;
+            if !is_near {
+                return Err(Error::Mismatch { at, ours, theirs });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One device, by way of Folio and by hand.
+pub struct Bench {
+    /// The runtime, with all backends.
+    pub rt: Runtime,
+    /// A queue of the device.
+    pub q: Queue,
+    /// The device.
+    pub device: DeviceRef,
+    /// The other side.
+    pub hand: Hand,
+    /// Of data.
+    pub seed: u64,
+}
+
+impl Bench {
+    /// So many floats from 0.5 to 1.5; equal for equal `which`.
+    pub fn floats(&self, n: usize, which: u64) -> Vec<f32> {
+        let words = self.words(n, which);
+        words.into_iter().map(|word| 0.5 + (word >> 8) as f32 / (1 << 24) as f32).collect()
+    }
+
+    /// So many random words (SplitMix64).
+    pub fn words(&self, n: usize, which: u64) -> Vec<u32> {
+        let mut state = self.seed ^ which.wrapping_mul(0xa076_1d64_78bd_642f);
+        let mut next = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 32) as u32
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    /// A buffer with these values.
+    pub fn buffer<T: DeviceType, const D: usize>(
+        &self,
+        shape: [usize; D],
+        values: &[T],
+    ) -> Result<Shared<T, D>> {
+        Ok(self.rt.buffer_from_with(values, shape, BufferOptions::new())?.share())
+    }
+
+    /// Our side: a command that is submitted so many times, and a wait; and a buffer of results.
+    pub fn ours<T, const D: usize>(
+        &self,
+        results: &Shared<T, D>,
+        mut submit: impl FnMut(&Queue) -> folio::Result<()> + 'static,
+    ) -> Side
+    where
+        T: DeviceType,
+        Values: From<Vec<T>>,
+    {
+        let (q, results) = (self.q.clone(), results.clone());
+        Side {
+            run: Box::new(move |times| {
+                (0..times).try_for_each(|_| submit(&q))?;
+                Ok(q.wait()?)
+            }),
+            results: Box::new(move || Ok(results.to_vec()?.into())),
+        }
+    }
+
+    /// Memory of our device that stays where it is.
+    pub fn usm<T: DeviceType>(&self, kind: UsmKind, n: usize) -> Result<folio::Usm<T>> {
+        Ok(self.rt.usm(&self.device, kind, n)?)
+    }
+
+    /// True on a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.device.info().kind != folio::hal::DeviceKind::Cpu
+    }
+
+    /// A row whose results are equal but for the last digits.
+    pub fn pair(&self, work: Work, ours: Side, theirs: Side) -> Pair {
+        Pair { work, against: self.against().to_owned(), ours, theirs, tolerance: 1e-3 }
+    }
+
+    /// What hand-written code runs on.
+    pub fn against(&self) -> &'static str {
+        match &self.hand {
+            Hand::Host => "rayon",
+            Hand::Native(native) => native.api(),
+        }
+    }
+}
+
+/// Clones of Folio's handles and the like are cheap; results are told by a closure.
+pub fn side(run: impl FnMut(usize) -> Result<()> + 'static, results: Tell) -> Side {
+    Side { run: Box::new(run), results }
+}
+
+/// The hand-written side on the host: a function that is called so many times, by a thread of
+/// rayon's pool. From outside, each call would wait for a thread of the pool to wake up.
+pub fn on_host(mut work: impl FnMut() + Send + 'static, results: Tell) -> Side {
+    let run = move |times| {
+        rayon::scope(|_| (0..times).for_each(|_| work()));
+        Ok(())
+    };
+    side(run, results)
+}
+
+/// The hand-written side on a driver: launches in order, so many times, and a wait.
+pub fn on_native(native: &Arc<dyn Native>, calls: Vec<Call>, results: Tell) -> Side {
+    let native = native.clone();
+    let run = move |times| {
+        for _ in 0..times {
+            calls.iter().try_for_each(|call| native.launch(0, call))?;
+        }
+        native.finish(0)
+    };
+    side(run, results)
+}
+
+/// Tells what is in a host baseline's vector.
+pub fn told<T: Clone + 'static>(values: &crate::hand::host::Owned<T>) -> Tell
+where
+    Values: From<Vec<T>>,
+{
+    let values = values.clone();
+    Box::new(move || Ok(values.lock().clone().into()))
+}
+
+/// Tells what is in a driver's memory.
+pub fn read<T>(memory: &Arc<crate::hand::Memory>, len: usize) -> Tell
+where
+    T: crate::hand::Plain + Default,
+    Values: From<Vec<T>>,
+{
+    let memory = memory.clone();
+    Box::new(move || Ok(memory.read::<T>(len)?.into()))
+}

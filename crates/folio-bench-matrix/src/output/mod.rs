@@ -1,0 +1,68 @@
+//! What a person sees: a table, plots, a page. All are made of a [`Matrix`] alone.
+
+pub mod files;
+pub mod page;
+pub mod plots;
+pub mod svg;
+pub mod table;
+
+use crate::record::{Matrix, Row};
+
+/// Nanoseconds, with three digits or so.
+pub fn time(ns: f64) -> String {
+    match ns {
+        ..1e3 => format!("{ns:.0} ns"),
+        ..1e5 => format!("{:.1} us", ns / 1e3),
+        ..1e6 => format!("{:.0} us", ns / 1e3),
+        ..1e8 => format!("{:.1} ms", ns / 1e6),
+        ..1e9 => format!("{:.0} ms", ns / 1e6),
+        _ => format!("{:.1} s", ns / 1e9),
+    }
+}
+
+/// A number with a prefix: `41.2 G`.
+pub fn amount(value: f64) -> String {
+    let scales = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    match scales.iter().find(|(scale, _)| value >= *scale) {
+        Some((scale, prefix)) => format!("{:.1} {prefix}", value / scale),
+        None => format!("{value:.1} "),
+    }
+}
+
+/// A size, as a power of two where it is a large one.
+pub fn size(size: u64) -> String {
+    match size.is_power_of_two() && size >= 4096 {
+        true => format!("2^{}", size.ilog2()),
+        false => size.to_string(),
+    }
+}
+
+/// The workload and mode of a row.
+pub fn name(row: &Row) -> String {
+    let comma = if row.mode.is_empty() { "" } else { ", " };
+    format!("{}{comma}{}", row.workload, row.mode)
+}
+
+/// What a row is called in a table, without its device.
+pub fn title(row: &Row) -> String {
+    if row.is_control {
+        return name(row);
+    }
+    format!("{}, {} {}", name(row), size(row.size), row.unit)
+}
+
+/// How far the controls are from 1.0: the words for it, and whether figures can be trusted.
+pub fn trust(matrix: &Matrix) -> (String, bool) {
+    let controls = matrix.rows.iter().filter(|row| row.is_control);
+    let off = controls.map(|row| row.ratio.median.max(1.0 / row.ratio.median)).fold(1.0, f64::max);
+    let percent = 100.0 * (off - 1.0);
+    if off <= 1.05 {
+        return (format!("Controls read 1.0 within {percent:.1} %."), true);
+    }
+    (
+        format!(
+            "Controls are up to {percent:.0} % off 1.0: this machine was busy, or its clock changed. Trust no smaller difference."
+        ),
+        false,
+    )
+}

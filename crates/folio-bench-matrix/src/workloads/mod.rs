@@ -1,0 +1,39 @@
+//! The workloads. To add one: write its file here, and add it to [`ALL`].
+//!
+//! A file has the kernels three times: Folio's, loops for rayon, and C for drivers. Planned rows
+//! (write-back policies, replay of graphs, fusion) join in the same way.
+
+use crate::bench::Workload;
+
+mod algorithms;
+mod control;
+mod functions;
+mod indices;
+mod launch;
+mod matmul;
+mod nbody;
+mod overlap;
+mod pages;
+mod stencil;
+mod stream;
+mod tasks;
+mod threads;
+mod transfer;
+
+/// All of them, in the order of the table.
+pub const ALL: &[&dyn Workload] = &[
+    &control::Control,
+    &launch::Launch,
+    &tasks::Tasks,
+    &threads::Threads,
+    &stream::Stream,
+    &stencil::Stencil,
+    &matmul::MatMul,
+    &nbody::NBody,
+    &functions::Functions,
+    &indices::Indices,
+    &algorithms::Algorithms,
+    &transfer::Transfer,
+    &pages::Pages,
+    &overlap::Overlap,
+];

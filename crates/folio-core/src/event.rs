@@ -94,6 +94,11 @@ impl Event {
         }
     }
 
+    /// Whether it has ended well, if it has ended. That does not count as telling of a failure.
+    pub(crate) fn ended_well(&self) -> Option<bool> {
+        self.end().map(|failure| failure.is_none())
+    }
+
     /// How it has ended, with its failure if it has one.
     fn end(&self) -> Option<Option<Arc<Failure>>> {
         let (end, lane) = self.look();

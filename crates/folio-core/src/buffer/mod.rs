@@ -5,8 +5,8 @@ mod make;
 mod options;
 mod part;
 
-pub(crate) use guard::widened;
 pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
+pub(crate) use guard::{vec_from_anywhere, vec_of, widened};
 pub use make::Contents;
 pub use options::BufferOptions;
 pub(crate) use options::default_page;
@@ -21,12 +21,13 @@ use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
 use crate::items::{Edge, Items, Margin};
+use crate::managed::whereabouts::Whereabouts;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::Core;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The last handle of a storage tells the engine when it goes.
 pub(crate) struct StorageHandle {
@@ -43,6 +44,8 @@ pub(crate) struct StorageHandle {
     pub(crate) borrowed: AtomicBool,
     /// Its memory may be another storage's, too.
     pub(crate) imported: AtomicBool,
+    /// It is a managed pointer's: where that is accessible.
+    pub(crate) managed: OnceLock<Box<Whereabouts>>,
 }
 
 /// No domain: a buffer.
@@ -69,6 +72,7 @@ impl StorageHandle {
             host_reachable,
             borrowed,
             imported,
+            managed: OnceLock::new(),
         }
     }
 

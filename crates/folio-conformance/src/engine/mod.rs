@@ -15,6 +15,7 @@ mod guards;
 mod input;
 mod kernels;
 mod lifetime;
+mod managed;
 mod order;
 mod refused;
 mod rig;
@@ -66,7 +67,7 @@ const TESTS: &[&[Test]] = &[
 ];
 
 fn all() -> impl Iterator<Item = Test> {
-    TESTS.iter().copied().flatten().copied()
+    TESTS.iter().chain(managed::TESTS).copied().flatten().copied()
 }
 
 /// The names of all tests.

@@ -215,6 +215,14 @@ impl Agent {
     }
 }
 
+/// Tasks do not move pointers: they may be using them, and a move would wait for the task itself.
+pub(super) fn refuse_in_task(storage: &StorageHandle) -> Result<()> {
+    if in_kernel() || in_task_of(&storage.core.engine) {
+        return Err(Error::MoveInTask { pointer: storage.label.clone() });
+    }
+    Ok(())
+}
+
 /// The pointers that one command moves. Dropped before its end, they stay where they were.
 #[derive(Default)]
 struct Trip(SmallVec<[(Arc<StorageHandle>, Option<Ticket>); 4]>);
@@ -224,9 +232,7 @@ impl Trip {
         let to = cg.domain();
         for storage in cg.take_managed() {
             let Some(managed) = storage.managed.get() else { continue };
-            if in_kernel() || in_task_of(&storage.core.engine) {
-                return Err(Error::MoveInTask { pointer: storage.label.clone() });
-            }
+            refuse_in_task(&storage)?;
             let ticket = managed.begin(to).map_err(|_| held(&storage.label))?;
             self.0.push((storage, ticket));
         }

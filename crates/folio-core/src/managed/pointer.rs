@@ -2,7 +2,7 @@
 
 use super::executor::Allocator;
 use super::future::ManagedFuture;
-use super::moves::{Agent, AnyExecutor};
+use super::moves::{Agent, AnyExecutor, refuse_in_task};
 use super::whereabouts::Whereabouts;
 use crate::buffer::{AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadGuard, Sealed, View};
 use crate::buffer::{WriteGuard, vec_of};
@@ -237,7 +237,10 @@ impl<T: DeviceType, U: Use> ManagedPtr<T, U> {
         match mover {
             Some(queue) => Agent { queue, on_host: false }.get(None, &self),
             // It never left.
-            None => ManagedFuture { result: Event::of_writers(&self.part()) },
+            None => {
+                let here = refuse_in_task(&self.view.storage);
+                ManagedFuture { result: here.and_then(|()| Event::of_writers(&self.part())) }
+            }
         }
     }
 

@@ -6,12 +6,11 @@
 
 use super::channel::Channel;
 use super::future::ManagedFuture;
-use super::moves::{Agent, AnyExecutor};
+use super::moves::{Agent, AnyExecutor, refuse_in_task};
 use super::pointer::{ManagedPtr, Use};
 use super::whereabouts::{Ticket, held};
 use crate::buffer::{SliceMut, View, reinterpreted, vec_from_anywhere};
 use crate::element::DeviceType;
-use crate::engine::wait::{in_kernel, in_task_of};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::geom::Box3;
@@ -207,15 +206,6 @@ impl Chunks {
         let (pointer, bytes) = (self.bytes.storage.label.clone(), (nth * self.chunk) as u64);
         Error::Stream { pointer, bytes, cause: Arc::new(cause) }
     }
-
-    /// Streams move pointers, which tasks do not.
-    fn refuse_in_task(&self) -> Result<()> {
-        let storage = &self.bytes.storage;
-        if in_kernel() || in_task_of(&storage.core.engine) {
-            return Err(Error::MoveInTask { pointer: storage.label.clone() });
-        }
-        Ok(())
-    }
 }
 
 /// A pointer that is being filled from a stream. Dropped before its end, it stays where it was.
@@ -233,8 +223,8 @@ impl<'a> Inflow<'a> {
         chunk_bytes: usize,
     ) -> Result<Inflow<'a>> {
         let chunks = Chunks::of(&pointer.view, chunk_bytes)?;
-        chunks.refuse_in_task()?;
         let storage = &pointer.view.storage;
+        refuse_in_task(storage)?;
         let begun = storage.managed.get().map(|managed| managed.begin(agent.domain()));
         let ticket = begun.transpose().map_err(|_| held(&storage.label))?.flatten();
         Ok(Inflow { agent, chunks, ticket, given: SmallVec::new() })
@@ -295,8 +285,8 @@ impl<'a> Outflow<'a> {
         chunk_bytes: usize,
     ) -> Result<Outflow<'a>> {
         let chunks = Chunks::of(&pointer.view, chunk_bytes)?;
-        chunks.refuse_in_task()?;
         let (storage, domain) = (&pointer.view.storage, agent.domain());
+        refuse_in_task(storage)?;
         let after = match storage.managed.get() {
             Some(managed) => managed
                 .before_command(domain)

@@ -208,11 +208,24 @@ impl Agent {
         let event = self.queue.submit(|cg| {
             cg.after_all(after);
             build(cg)?;
+            refuse_known_failure(cg, after)?;
             if moves { trip.begin(cg) } else { Ok(()) }
         })?;
         trip.end(&event, &self.queue);
         Ok(event)
     }
+}
+
+/// Refuses what is known to fail, of a lost device or after a failed future. Submitted, it would
+/// leave all that it writes unknown.
+fn refuse_known_failure(cg: &CommandGroup, after: Option<&Event>) -> Result<()> {
+    let device = (!cg.domain().is_host()).then_some(usize::from(cg.device));
+    let after = after.filter(|event| event.core.same(&cg.core));
+    let failure = cg.core.engine.enter(|ledger| {
+        let lost = device.and_then(|at| ledger.topology.device_lost[at].clone());
+        lost.or_else(|| ledger.timeline.failure(after?.stamp).cloned())
+    });
+    failure.map_or(Ok(()), |failure| Err(Error::failed(failure)))
 }
 
 /// Tasks do not move pointers: they may be using them, and a move would wait for the task itself.

@@ -186,6 +186,7 @@ macro_rules! common {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<T: DeviceType, $($g)*> Sealed for $of {}
         #[diagnostic::do_not_recommend]
         impl<T: DeviceType, $($g)*> AsPart<T, 1> for &$of {

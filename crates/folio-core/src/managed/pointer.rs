@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// What a managed pointer may be used for.
-pub trait Use: Sealed + Send + Sync + 'static {}
+pub trait Use: sealed::Sealed + Send + Sync + 'static {}
 
 /// Reading and writing, in one region at a time. The default.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +28,13 @@ pub struct ReadWrite;
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOnly;
 
-impl Sealed for ReadWrite {}
-impl Sealed for ReadOnly {}
+/// Keeps the traits to this module's types.
+mod sealed {
+    pub trait Sealed {}
+}
+
+impl sealed::Sealed for ReadWrite {}
+impl sealed::Sealed for ReadOnly {}
 impl Use for ReadWrite {}
 impl Use for ReadOnly {}
 
@@ -69,14 +74,14 @@ impl<T: DeviceType, U: Use> Clone for ManagedPtr<T, U> {
 
 /// What a managed pointer can begin with: a `Vec` or a `Box<[T]>`, whose memory becomes the
 /// pointer's on the host, or an `Arc<[T]>`, which is copied: others may read it.
-pub trait OwnedData<T: DeviceType>: Sealed {
+pub trait OwnedData<T: DeviceType>: sealed::Sealed {
     #[doc(hidden)]
     fn into_buffer(self, runtime: &Runtime, options: BufferOptions) -> Result<Buffer<T>>;
 }
 
 macro_rules! owned_data {
     ($($of:ty, |$data:ident| $contents:expr;)*) => {$(
-        impl<T: DeviceType> Sealed for $of {}
+        impl<T: DeviceType> sealed::Sealed for $of {}
         impl<T: DeviceType> OwnedData<T> for $of {
             fn into_buffer(self, runtime: &Runtime, options: BufferOptions) -> Result<Buffer<T>> {
                 let (len, $data) = ([self.len()], self);
@@ -261,6 +266,7 @@ impl<T: DeviceType, U: Use> std::fmt::Debug for ManagedPtr<T, U> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceType, U: Use> Sealed for ManagedPtr<T, U> {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceType, U: Use> AsPart<T, 1> for &ManagedPtr<T, U> {

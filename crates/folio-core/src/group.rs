@@ -153,6 +153,12 @@ impl CommandGroup {
         self
     }
 
+    /// Names the command by a name of the program, without an allocation.
+    pub(crate) fn named(&mut self, name: &'static &'static str) -> &mut Self {
+        self.label = Label::of(name);
+        self
+    }
+
     /// Asks for [`Event::timing`].
     pub fn timed(&mut self) -> &mut Self {
         self.timed = true;

@@ -59,7 +59,7 @@ impl<A: AnyExecutor, B: AnyExecutor> Channel<&A, &B> {
         let to = self.to.agent();
         to.submit(None, true, &mut |cg| {
             let source = self.domains()?[0];
-            cg.label("send");
+            cg.named(&"send");
             if to.on_host {
                 cg.bring_to_host();
             }

@@ -167,7 +167,7 @@ impl Agent {
             return self.get(after, pointers);
         }
         self.submit(after, true, &mut |cg| {
-            cg.label("put");
+            cg.named(&"put");
             pointers.declare(cg);
             Ok(())
         })
@@ -180,7 +180,7 @@ impl Agent {
         pointers: &dyn Pointers,
     ) -> ManagedFuture {
         self.submit(after, true, &mut |cg| {
-            cg.label("get").bring_to_host();
+            cg.named(&"get").bring_to_host();
             pointers.declare(cg);
             Ok(())
         })

@@ -244,7 +244,7 @@ impl<'a> Inflow<'a> {
             } else {
                 cg.copy_from_slice(bytes, &mut slice);
             }
-            cg.label("receive").take_managed();
+            cg.named(&"receive").take_managed();
             Ok(())
         })?;
         self.given.push(event);
@@ -303,7 +303,7 @@ impl<'a> Outflow<'a> {
         {
             let event = self.agent.queue.submit(|cg| {
                 cg.after_all(&self.after);
-                cg.label("send").bring_to_host();
+                cg.named(&"send").bring_to_host();
                 cg.read(&slice);
                 cg.take_managed();
                 Ok(())

@@ -24,13 +24,16 @@ use std::sync::Arc;
 /// The state of one managed pointer, shared by its handles.
 pub(crate) struct Whereabouts(Mutex<State>);
 
+/// So many moves are kept before a trigger looks which of them have ended.
+const KEPT: usize = 4;
+
 struct State {
     /// It is accessible in several regions at once, and in none of them written.
     read_only: bool,
     /// Where it is accessible by all moves that have ended.
     at: DomainSet,
     /// Moves that may be under way, the oldest first.
-    moves: SmallVec<[Move; 2]>,
+    moves: SmallVec<[Move; KEPT]>,
     /// Moves that were triggered so far.
     triggered: u64,
     /// Host guards.
@@ -96,16 +99,27 @@ impl Whereabouts {
         self.0.lock().read_only = true;
     }
 
-    /// Takes over the moves that have ended.
-    fn settle(&self) {
-        let moves = self.0.lock().moves.clone();
-        let end = |m: &Move| Some((m.ticket, m.event.as_ref()?.ended_well()?));
-        let ended: SmallVec<[(u64, bool); 2]> = moves.iter().filter_map(end).collect();
-        if ended.is_empty() {
+    /// Takes over the moves that have ended, by what `ended` says of their events: a host that asks
+    /// for access has the devices asked, a submission has not.
+    fn settle(&self, ended: fn(&Event) -> Option<bool>) {
+        let (read_only, moves) = {
+            let state = self.0.lock();
+            (state.read_only, state.moves.clone())
+        };
+        let mut known: SmallVec<[(u64, bool); KEPT]> = SmallVec::new();
+        for one in moves.iter().rev() {
+            let Some(well) = one.event.as_ref().and_then(ended) else { continue };
+            known.push((one.ticket, well));
+            // What went before it has been overtaken.
+            if well && !read_only {
+                break;
+            }
+        }
+        if known.is_empty() {
             return;
         }
         let mut state = self.0.lock();
-        for (ticket, well) in ended {
+        for (ticket, well) in known {
             let Some(at) = state.moves.iter().position(|m| m.ticket == ticket) else { continue };
             if well {
                 state.moves[at].done = true;
@@ -118,13 +132,13 @@ impl Whereabouts {
 
     /// True when the host may access it now.
     pub(crate) fn is_on_host(&self) -> bool {
-        self.settle();
+        self.settle(Event::ended_well);
         self.0.lock().on_host()
     }
 
     /// True when commands that are submitted now may access it in a domain.
     pub(crate) fn is_at(&self, domain: DomainId) -> bool {
-        self.settle();
+        self.settle(Event::known_to_end_well);
         self.0.lock().may(domain)
     }
 
@@ -133,7 +147,7 @@ impl Whereabouts {
         &self,
         domain: DomainId,
     ) -> std::result::Result<SmallVec<[Event; 2]>, Elsewhere> {
-        self.settle();
+        self.settle(Event::known_to_end_well);
         let state = self.0.lock();
         if !state.may(domain) {
             return Err(state.elsewhere());
@@ -147,8 +161,12 @@ impl Whereabouts {
 
     /// Triggers a move: the old region loses access. `None` if it is there already.
     pub(crate) fn begin(&self, to: DomainId) -> std::result::Result<Option<Ticket>, Held> {
-        self.settle();
         let mut state = self.0.lock();
+        if state.moves.len() >= KEPT {
+            drop(state);
+            self.settle(Event::known_to_end_well);
+            state = self.0.lock();
+        }
         let there = state.at.contains(to);
         if there && (state.read_only || state.moves.is_empty()) {
             return Ok(None);
@@ -236,7 +254,7 @@ impl HostAccess {
     }
 
     fn of(storage: &Arc<StorageHandle>, managed: &Whereabouts) -> Result<HostAccess> {
-        managed.settle();
+        managed.settle(Event::ended_well);
         let mut state = managed.0.lock();
         if !state.on_host() {
             let elsewhere = state.elsewhere();

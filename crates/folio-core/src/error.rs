@@ -319,7 +319,7 @@ pub enum Error {
         pointer: Label,
     },
     /// A stream at the end of a channel failed.
-    #[error("stream of managed pointer {pointer}, after {bytes} bytes: {cause}")]
+    #[error("stream of managed pointer {pointer}, after {bytes} bytes: {}", Plain(&.cause.to_string()))]
     Stream {
         /// The pointer.
         pointer: Label,

@@ -46,8 +46,8 @@ impl Use for ReadOnly {}
 /// accessible is [`Error::Inaccessible`](crate::Error::Inaccessible). That holds for every command
 /// that the pointer is passed to, also on a plain queue.
 ///
-/// It has an allocation in each region where it was accessible. Handles are cheap to clone; when the
-/// last one goes, nothing waits, and the memory lives until nothing uses it.
+/// It has an allocation in each region where it was accessible. Handles are cheap to clone; when
+/// the last one goes, nothing waits, and the memory lives until nothing uses it.
 ///
 /// ```
 /// # fn example(rt: &folio_core::Runtime) -> folio_core::Result<()> {

@@ -44,12 +44,13 @@ pub struct Stream<S>(pub S);
 ///
 /// ```
 /// use folio_core::managed::{AsyncStream, Channel};
-/// # use std::{io::Cursor, task::Poll};
+/// # use std::task::Poll;
 /// # async fn example(rt: &folio_core::Runtime) -> folio_core::Result<()> {
 /// # let mut file = std::io::empty();
 /// let (gpu, x) = (rt.executor("gpu")?, rt.managed::<u32>(1024)?);
 /// // With the trait of the crate `futures`: `Pin::new(&mut file).poll_read(cx, bytes)`.
-/// let stream = AsyncStream::reader(|_cx, bytes| Poll::Ready(std::io::Read::read(&mut file, bytes)));
+/// # let mut read = |bytes: &mut [u8]| std::io::Read::read(&mut file, bytes);
+/// let stream = AsyncStream::reader(|_cx, bytes| Poll::Ready(read(bytes)));
 /// Channel::new(stream, &gpu).send(&x).await.await
 /// # }
 /// ```

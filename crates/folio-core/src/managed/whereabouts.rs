@@ -9,8 +9,9 @@
 //! how that went. No call into the engine is made while the state is locked, since the engine may
 //! run code of the user's, and that may use the pointer.
 //!
-//! This says who *may* access. That every access sees the latest data is the engine's promise, which
-//! depends on nothing here: a mistake in this file cannot break memory safety.
+//! This says who *may* access. That every access sees the latest data is the engine's promise,
+//! which depends on nothing here: a mistake in this file cannot break memory safety. So threads may
+//! move one pointer at once: the move that was triggered last counts.
 
 use crate::buffer::StorageHandle;
 use crate::error::{Error, Label, Result};

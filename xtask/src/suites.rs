@@ -164,6 +164,15 @@ pub const SUITES: &[Suite] = &[
         soak: 18 * 4096,
         soak_step: 18 * 64,
     },
+    // A case is a program of 40 steps over managed pointers.
+    Suite {
+        name: "MANAGED",
+        quick: share(2, 1),
+        normal: share(10, 50),
+        ci: share(30, 500),
+        soak: 100_000,
+        soak_step: 2_000,
+    },
     // A case is 1000 command groups; every fourth case is on devices of the same kind.
     Suite {
         name: "ORDER",

@@ -302,6 +302,32 @@ pub enum Error {
         /// Who wanted it.
         device: String,
     },
+    /// A managed pointer was used where it is not accessible.
+    #[error("managed pointer {pointer} is not accessible on {wanted}: it is {place}")]
+    Inaccessible {
+        /// The pointer.
+        pointer: Label,
+        /// Where it was used.
+        wanted: String,
+        /// Where it is accessible, or on its way to.
+        place: String,
+    },
+    /// A task moves a managed pointer, which tasks may be using.
+    #[error("a task cannot move managed pointer {pointer}: chain the move to the task's future")]
+    MoveInTask {
+        /// The pointer.
+        pointer: Label,
+    },
+    /// A stream at the end of a channel failed.
+    #[error("stream of managed pointer {pointer}, after {bytes} bytes: {}", Plain(&.cause.to_string()))]
+    Stream {
+        /// The pointer.
+        pointer: Label,
+        /// How many bytes had passed.
+        bytes: u64,
+        /// What the stream said.
+        cause: Arc<std::io::Error>,
+    },
     /// The memory behind a raw pointer has been given back.
     #[error("{what} {label}: the memory of a raw pointer has been freed")]
     Freed {

@@ -94,6 +94,19 @@ impl Event {
         }
     }
 
+    /// Whether it has ended well, if it has ended. That does not count as telling of a failure.
+    pub(crate) fn ended_well(&self) -> Option<bool> {
+        self.end().map(|failure| failure.is_none())
+    }
+
+    /// As [`ended_well`](Self::ended_well), as far as is known: no device is asked.
+    pub(crate) fn known_to_end_well(&self) -> Option<bool> {
+        match self.core.engine.enter(|ledger| ledger.timeline.outcome(self.stamp)) {
+            Outcome::Pending => None,
+            outcome => Some(matches!(outcome, Outcome::Fine)),
+        }
+    }
+
     /// How it has ended, with its failure if it has one.
     fn end(&self) -> Option<Option<Arc<Failure>>> {
         let (end, lane) = self.look();

@@ -10,7 +10,7 @@ mod task;
 pub(crate) use run::{grouped, reduces_within};
 pub use task::TaskResult;
 
-use crate::buffer::{AsPart, AsPartMut, Part};
+use crate::buffer::{AsPart, AsPartMut, Part, StorageHandle};
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, HostBody};
@@ -116,6 +116,8 @@ pub struct CommandGroup {
     pins: Vec<Arc<u32>>,
     doing: Doing,
     actions: usize,
+    /// Managed pointers that it accesses move with it.
+    moves: bool,
     wrong: Option<Error>,
 }
 
@@ -132,6 +134,7 @@ impl CommandGroup {
             pins: Vec::new(),
             doing: Doing::Nothing,
             actions: 0,
+            moves: false,
             wrong: None,
         }
     }
@@ -147,6 +150,12 @@ impl CommandGroup {
     /// Names the command, for errors and traces.
     pub fn label(&mut self, label: impl Into<Arc<str>>) -> &mut Self {
         self.label = Label::from(label);
+        self
+    }
+
+    /// Names the command by a name of the program, without an allocation.
+    pub(crate) fn named(&mut self, name: &'static &'static str) -> &mut Self {
+        self.label = Label::of(name);
         self
     }
 
@@ -166,6 +175,41 @@ impl CommandGroup {
             self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE, by });
         }
         self
+    }
+
+    /// As [`after`](Self::after), for several.
+    pub(crate) fn after_all<'e>(&mut self, events: impl IntoIterator<Item = &'e Event>) {
+        for event in events {
+            self.after(event);
+        }
+    }
+
+    /// Where it runs.
+    pub(crate) fn domain(&self) -> DomainId {
+        match self.doing {
+            Doing::OnHost | Doing::Task { .. } => DomainId::HOST,
+            _ => self.core.engine.devices[usize::from(self.device)].domain,
+        }
+    }
+
+    /// Its data goes to the host.
+    pub(crate) fn bring_to_host(&mut self) -> &mut Self {
+        self.act(Doing::OnHost);
+        self
+    }
+
+    /// The managed pointers that it accesses, each once. Its caller moves them with it.
+    pub(crate) fn take_managed(&mut self) -> SmallVec<[Arc<StorageHandle>; 4]> {
+        self.moves = true;
+        let mut all: SmallVec<[Arc<StorageHandle>; 4]> = SmallVec::new();
+        for Made { part, .. } in &self.made {
+            let storage = &part.view.storage;
+            let known = |other: &Arc<StorageHandle>| other.id == storage.id;
+            if storage.managed.get().is_some() && !all.iter().any(known) {
+                all.push(storage.clone());
+            }
+        }
+        all
     }
 
     fn refuse(&mut self, error: Error) {

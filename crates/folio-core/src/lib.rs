@@ -20,6 +20,7 @@ mod event;
 mod group;
 mod host;
 mod items;
+pub mod managed;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
@@ -78,6 +79,7 @@ pub use half::{bf16, f16};
 pub use host::HostCall;
 pub use host::{HostArgument, Lent};
 pub use items::{Edge, Items, Margin};
+pub use managed::{Executor, HostExecutor, ManagedArray, ManagedFuture, ManagedPtr, ManagedVec};
 pub use opaque::{OpaqueArg, OpaqueKernel};
 pub use queue::Queue;
 pub use report::{Counters, Moves};

@@ -10,6 +10,8 @@
 //! runs no closures, kernels are [`functions`]. Nothing here depends on time, but for the patience
 //! after which a program counts as hanging.
 //!
+//! [`managed`] is the same for managed pointers, step by step.
+//!
 //! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random
 //! ones as Rust source, and [`exact`] is what functions are measured by. [`compilers`] are those of
 //! the machine.
@@ -28,6 +30,7 @@ pub mod interp;
 pub mod kernels;
 pub mod live;
 pub mod machine;
+pub mod managed;
 pub mod oracle;
 pub mod order;
 pub mod place;

@@ -517,5 +517,48 @@
 //! assert_eq!(soon.wait()?[..], [1, 2, 3]);
 //! # Ok::<(), folio::Error>(())
 //! ```
+//!
+//! # [`ManagedPtr`](crate::ManagedPtr), [`Executor`](crate::Executor)
+//!
+//! ```
+//! use folio::prelude::*;
+//!
+//! #[kernel]
+//! fn doubles(i: Item, x: InOut<f32>) {
+//!     x[i] *= 2.0;
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let gpu = rt.executor("cpu:0")?;
+//! let x = rt.managed_from(vec![1.0f32; 100])?; // accessible in one memory at a time
+//! gpu.run(x.len(), doubles(&x)).then_get(&gpu, &x).wait()?;
+//! assert_eq!(x.read()?[99], 2.0);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`HostExecutor`](crate::HostExecutor), [`ManagedFuture`](crate::ManagedFuture)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let host = rt.host_executor()?;
+//! let x = rt.managed_from(vec![3, 1, 2])?;
+//! let sorted = host.run(&x, |mut x| x.sort()); // has started; `sorted.await` waits, too
+//! sorted.wait()?;
+//! assert_eq!(x.read()?[..], [1, 2, 3]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
+//! # [`ManagedVec`](crate::ManagedVec), [`ManagedArray`](crate::ManagedArray)
+//!
+//! ```
+//! let rt = folio::runtime()?;
+//! let (gpu, host) = (rt.executor("cpu:0")?, rt.host_executor()?);
+//! let mut x = rt.managed_vec()?;
+//! x.extend_from_slice(&[1, 2, 3])?;
+//! let sum = rt.managed_array([0])?;
+//! gpu.put(&x).then_host(&host, (&x, &sum), |(x, mut sum)| sum[0] = x.iter().sum()).wait()?;
+//! assert_eq!((x.pop()?, sum.to_array()?), (Some(3), [6]));
+//! # Ok::<(), folio::Error>(())
+//! ```
 
 pub mod kernels;

@@ -36,6 +36,7 @@
 //! | hold data | [`Buffer`], [`Shared`], [`DeviceType`] |
 //! | use a part of it | [`Slice`], [`SliceMut`] |
 //! | have memory that stays | [`Usm`], [`UsmPtr`] |
+//! | move data by hand | [`managed`], [`ManagedPtr`], [`Executor`], [`ManagedFuture`] |
 //! | submit work | [`Queue`], [`CommandGroup`] |
 //! | write kernels | [`kernel`], [`device_fn`], [`Item`], [`In`], [`Out`], [`InOut`] |
 //! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`Queue::run_each`], [`CommandGroup::run`] |
@@ -203,6 +204,8 @@ mod documents {
     mod memory {}
     #[doc = include_str!("../../../docs/guide/opaque.md")]
     mod opaque {}
+    #[doc = include_str!("../../../docs/guide/managed.md")]
+    mod managed {}
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
 }

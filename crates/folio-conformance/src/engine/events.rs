@@ -87,7 +87,7 @@ impl Wake for Unpark {
 }
 
 /// Runs a future to its end. Only its waker makes it look again.
-fn block_on<F: Future>(future: F) -> Result<F::Output, Stop> {
+pub(super) fn block_on<F: Future>(future: F) -> Result<F::Output, Stop> {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut future = pin!(future);
     let start = std::time::Instant::now();

@@ -16,6 +16,7 @@ mod input;
 mod kernels;
 mod lifetime;
 mod links;
+mod managed;
 mod order;
 mod policies;
 mod pressure;
@@ -72,7 +73,7 @@ const TESTS: &[&[Test]] = &[
 ];
 
 fn all() -> impl Iterator<Item = Test> {
-    TESTS.iter().copied().flatten().copied()
+    TESTS.iter().chain(managed::TESTS).copied().flatten().copied()
 }
 
 /// The names of all tests.

@@ -10,6 +10,7 @@ use crate::engine::guard::Taken;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::geom::{Box3, linear};
+use crate::managed::whereabouts::HostAccess;
 use std::fmt::{self, Debug, Formatter};
 use std::future::Future;
 use std::marker::PhantomData;
@@ -23,6 +24,7 @@ struct Held {
     view: View,
     part: Box3,
     taken: Taken,
+    _managed: Option<HostAccess>,
 }
 
 impl Held {
@@ -34,13 +36,14 @@ impl Held {
         let (elements, exact) = part.view.in_storage(&part.part);
         let mode = if exact { mode } else { widened(mode) };
         let storage = &part.view.storage;
+        let managed = HostAccess::begin(storage)?;
         let taken = storage.core.engine.take_guard(
             storage.id,
             elements,
             mode,
             storage.host_reachable.load(Ordering::Relaxed),
         )?;
-        Ok(Held { view: part.view.clone(), part: part.part, taken })
+        Ok(Held { view: part.view.clone(), part: part.part, taken, _managed: managed })
     }
 
     /// The part as a slice.
@@ -66,6 +69,12 @@ fn run_of(view: &View, part: &Box3) -> Option<(usize, usize)> {
 
 /// Copies a part to a new vector, row after row, in the order of the commands: no guard is held.
 pub(crate) fn vec_of<T: DeviceType>(part: &Part) -> Result<Vec<T>> {
+    let _managed = HostAccess::begin(&part.view.storage)?;
+    vec_from_anywhere(part)
+}
+
+/// As [`vec_of`], wherever a managed pointer is accessible.
+pub(crate) fn vec_from_anywhere<T: DeviceType>(part: &Part) -> Result<Vec<T>> {
     let Part { view, part, .. } = part;
     let (storage, (elements, _)) = (&view.storage, view.in_storage(part));
     let (engine, len) = (&storage.core.engine, part.volume());

@@ -7,8 +7,8 @@ mod part;
 mod policy;
 mod reclaim;
 
-pub(crate) use guard::widened;
 pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
+pub(crate) use guard::{vec_from_anywhere, vec_of, widened};
 pub use make::Contents;
 pub use options::BufferOptions;
 pub(crate) use options::default_page;
@@ -26,12 +26,13 @@ use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
 use crate::items::{Edge, Items, Margin};
+use crate::managed::whereabouts::Whereabouts;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::Core;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The last handle of a storage tells the engine when it goes.
 pub(crate) struct StorageHandle {
@@ -50,6 +51,8 @@ pub(crate) struct StorageHandle {
     pub(crate) imported: AtomicBool,
     /// What its last handle does; nothing for a plain buffer.
     pub(crate) end: Option<Box<End>>,
+    /// It is a managed pointer's: where that is accessible.
+    pub(crate) managed: OnceLock<Box<Whereabouts>>,
 }
 
 /// No domain: a buffer.
@@ -77,6 +80,7 @@ impl StorageHandle {
             borrowed,
             imported,
             end: None,
+            managed: OnceLock::new(),
         }
     }
 

@@ -43,6 +43,9 @@ impl Debug for Error {
             Kernel { kernel cause }
             Mismatch { what label source_extent target }
             NotAccessible { label home device }
+            Inaccessible { pointer wanted place }
+            MoveInTask { pointer }
+            Stream { pointer bytes cause }
             Freed { what label }
             Misaligned { what label at align }
             ScopeEnded { label }

@@ -153,6 +153,26 @@ fn all() -> Vec<(Error, &'static str)> {
             "USM allocation `x` on sim:0 cannot be accessed by a kernel on sim:1",
         ),
         (
+            Error::Inaccessible {
+                pointer: x.clone(),
+                wanted: "the host".to_owned(),
+                place: "on its way to sim:0".to_owned(),
+            },
+            "managed pointer `x` is not accessible on the host: it is on its way to sim:0",
+        ),
+        (
+            Error::MoveInTask { pointer: x.clone() },
+            "a task cannot move managed pointer `x`: chain the move to the task's future",
+        ),
+        (
+            Error::Stream {
+                pointer: x.clone(),
+                bytes: 64,
+                cause: Arc::new(std::io::Error::other("no\nline")),
+            },
+            "stream of managed pointer `x`, after 64 bytes: no\\nline",
+        ),
+        (
             Error::Freed { what: "command", label: k.clone() },
             "command `k`: the memory of a raw pointer has been freed",
         ),
@@ -291,6 +311,9 @@ fn number(error: &Error) -> usize {
         Error::Misaligned { .. } => 30,
         Error::Kernel { .. } => 32,
         Error::GroupSize { .. } => 33,
+        Error::Inaccessible { .. } => 34,
+        Error::MoveInTask { .. } => 35,
+        Error::Stream { .. } => 36,
     }
 }
 
@@ -323,14 +346,14 @@ fn names_do_not_act_on_messages() {
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 34];
+    let mut seen = [false; 37];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         // As `main` shows it.
         assert_eq!(format!("{error:?}"), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 34], "a variant without a message here");
+    assert_eq!(seen, [true; 37], "a variant without a message here");
 }
 
 /// ERR-01: by `{:#?}` an error shows its fields, and a failure its cause.

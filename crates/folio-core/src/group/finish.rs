@@ -7,6 +7,7 @@ use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, Place, Shape};
 use crate::engine::launch::{Function, Launch};
 use crate::error::{Error, Label, Result};
+use crate::event::Event;
 use crate::geom::{Box3, Dims};
 use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Param};
 use crate::pages::DomainId;
@@ -25,14 +26,14 @@ impl CommandGroup {
             return Err(Error::Actions { command: self.label.clone(), actions: self.actions });
         }
         let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
-        let entry = &self.core.engine.devices[usize::from(self.device)];
-        let place = if on_host { DomainId::HOST } else { entry.domain };
-        let (mut homes, mut imports) = (false, false);
+        let place = self.domain();
+        let (mut homes, mut imports, mut managed) = (false, false, false);
         for made in &self.made {
             let storage = &*made.part.view.storage;
             let home = storage.home();
             homes |= home.is_some();
             imports |= storage.imported.load(Ordering::Relaxed);
+            managed |= storage.managed.get().is_some();
             let domain = home.unwrap_or(place);
             let which = (storage.id, &storage.grid);
             command.accesses.push(if made.part.whole {
@@ -49,6 +50,9 @@ impl CommandGroup {
         }
         if homes {
             self.check_homes(&command.accesses, place, on_host)?;
+        }
+        if managed && !self.moves {
+            self.check_managed(place)?;
         }
         match &mut self.doing {
             // Taken from where it lies: what is done is large.
@@ -134,6 +138,21 @@ impl CommandGroup {
             }
         }
         Ok(())
+    }
+
+    /// Managed pointers are used where they are accessible, after the move that brings them there.
+    #[cold]
+    fn check_managed(&mut self, place: DomainId) -> Result<()> {
+        let mut moves: SmallVec<[Event; 4]> = SmallVec::new();
+        for Made { part, .. } in &self.made {
+            let storage = &*part.view.storage;
+            if let Some(managed) = storage.managed.get() {
+                let before = managed.before_command(place);
+                moves.extend(before.map_err(|elsewhere| elsewhere.error(storage, place))?);
+            }
+        }
+        self.after_all(&moves);
+        self.wrong.take().map_or(Ok(()), Err)
     }
 
     /// Fills and hints are for memory of the device itself.

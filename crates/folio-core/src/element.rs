@@ -11,7 +11,7 @@ use folio_kernel::{Type, Types};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be in a device's memory",
     label = "no device type",
-    note = "device types are numbers, arrays of them, and structs with #[derive(DeviceType)]"
+    note = "device types are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
 )]
 pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
     /// Fails to compile, once it is looked at, if the type has padding or a field without bytes;
@@ -74,15 +74,15 @@ unsafe impl<T: DeviceType + Shared> Field for T {
 #[derive(Debug)]
 pub struct Checked<T>(std::marker::PhantomData<T>);
 
-impl<T: DeviceType> Checked<T> {
-    /// Fails to compile if there is padding, or a field without bytes.
-    pub const LAYOUT: () = T::CHECKED;
+impl<T: DeviceType + Shared> Checked<T> {
+    /// It has no padding.
+    pub const IN_MEMORY: bool = T::IN_MEMORY;
 }
 
 /// Found where there is nothing to look at.
 pub trait Unchecked {
-    /// Nothing.
-    const LAYOUT: () = ();
+    /// Nothing is wrong.
+    const IN_MEMORY: bool = true;
 }
 
 impl<T> Unchecked for Checked<T> {}

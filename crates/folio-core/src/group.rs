@@ -9,6 +9,7 @@ mod task;
 
 pub(crate) use run::{grouped, reduces_within};
 pub use task::TaskResult;
+pub(crate) use task::TaskTiming;
 
 use crate::buffer::{AsPart, AsPartMut, Part};
 use crate::element::{DeviceType, bytes_of};
@@ -117,6 +118,8 @@ pub struct CommandGroup {
     doing: Doing,
     actions: usize,
     wrong: Option<Error>,
+    /// Of a timed host task.
+    pub(crate) task_timing: Option<TaskTiming>,
 }
 
 impl CommandGroup {
@@ -133,6 +136,7 @@ impl CommandGroup {
             doing: Doing::Nothing,
             actions: 0,
             wrong: None,
+            task_timing: None,
         }
     }
 
@@ -150,7 +154,7 @@ impl CommandGroup {
         self
     }
 
-    /// Asks for [`Event::timing`].
+    /// Asks for [`Event::timing`]: of what runs on a device, by its clock; of a host task, by the host's.
     pub fn timed(&mut self) -> &mut Self {
         self.timed = true;
         self
@@ -307,6 +311,7 @@ impl CommandGroup {
                 label: self.label.clone(),
                 source_extent: vec![from.len()],
                 target: target.view.visible(target.part.extent()),
+                needed: None,
             });
         }
         match Staging::of(bytes_of(from)) {
@@ -328,7 +333,8 @@ impl CommandGroup {
             let source_extent = from.view.visible(from.part.extent());
             let target = to.view.visible(to.part.extent());
             let label = self.label.clone();
-            self.refuse(Error::Mismatch { what: "command", label, source_extent, target });
+            let what = "command";
+            self.refuse(Error::Mismatch { what, label, source_extent, target, needed: None });
         }
     }
 

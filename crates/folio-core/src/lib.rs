@@ -47,7 +47,7 @@ pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Contents, Part, ReadFuture, ReadGuard, ReadRows,
     Shared, Slice, SliceMut, WriteGuard, WriteRows,
 };
-pub use call::{Argument, Given, KernelCall, Shares};
+pub use call::{Argument, Given, KernelCall, RunsIn, Shares};
 pub use coords::{Coords, Place};
 pub use element::DeviceType;
 /// For what the derive of [`DeviceType`] writes.

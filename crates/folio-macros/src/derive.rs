@@ -175,7 +175,8 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         quote_spanned! {site=>
             const _: () = {
                 use ::folio::fields::Unchecked as _;
-                ::folio::fields::Checked::<#name>::LAYOUT
+                ::folio::ir::device::rust::assert!(true #(&& #sizes > 0)*, #empty);
+                ::folio::ir::device::rust::assert!(::folio::fields::Checked::<#name>::IN_MEMORY, #padding);
             };
         }
     });

@@ -2,7 +2,7 @@
 
 use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
 use crate::parameter::{Parameter, Role, argument_of, grid_of, rank_of, role_is_plain, role_of};
-use crate::refused::{refuse_in_memory, refuse_rank, refuse_type};
+use crate::refused::{refuse_atomic, refuse_in_memory, refuse_rank, refuse_type};
 use crate::tree::Tree;
 use crate::{
     combine, conditions, deep, entry, fragments, methods, names, outputs, positions, stub,
@@ -66,7 +66,9 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
     walk.name = Some(function.sig.ident.clone());
-    walk.generic = function.sig.generics.type_params().next().is_some();
+    let parameters = function.sig.generics.type_params();
+    walk.kinds.parameters = parameters.map(|ty| ty.ident.to_string()).collect();
+    walk.generic = !walk.kinds.parameters.is_empty();
     let asked = Asked::read(arguments, kind, &mut walk);
     let parts = Signature::read(&function.sig, kind, asked, &mut walk);
     let (native, tree) = walk.whole(&function.sig, &function.block);
@@ -263,6 +265,7 @@ impl Signature {
             }
             refuse_type(&typed.ty, walk);
             refuse_rank(&typed.ty, walk);
+            refuse_atomic(&typed.ty, walk);
             if kind == Kind::Kernel {
                 refuse_in_memory(&typed.ty, walk);
                 if names::is_open(typed.ty.to_token_stream()) {

@@ -8,14 +8,15 @@
 //! mode ([`names`]); and only operations with which ends compute.
 
 use super::Walk;
+use super::parts::Position;
 use crate::names;
 use crate::pattern::context;
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::collections::{HashMap, HashSet};
 use syn::{
-    BinOp, Block, Expr, ExprArray, ExprIf, ExprLit, ExprMethodCall, ExprTuple, Lit, Member, Pat,
-    PatSlice, PatTuple, Stmt, Type, UnOp, parse_quote,
+    BinOp, Block, Expr, ExprArray, ExprIf, ExprLit, ExprMethodCall, ExprTuple, Lit, Pat, PatSlice,
+    PatTuple, Stmt, Type, UnOp, parse_quote,
 };
 
 /// Tokens of what is known of a name. It is written wherever the name is, so that names made of
@@ -78,6 +79,8 @@ pub struct Known {
     pub undecided: Vec<TokenStream>,
     /// What these are, as text.
     looked_at: HashSet<String>,
+    /// Variables that are positions.
+    pub(super) positions: HashMap<u16, Position>,
 }
 
 impl Known {
@@ -131,7 +134,7 @@ pub(super) struct Before {
 }
 
 /// It gives a tuple, if it is a method that gives a part for each dimension; else an array.
-fn is_tuple(call: &ExprMethodCall) -> bool {
+pub(super) fn is_tuple(call: &ExprMethodCall) -> bool {
     call.method == "pos" || call.method == "local_pos"
 }
 
@@ -197,7 +200,7 @@ impl Walk {
     }
 
     /// The variable that an expression surely is.
-    fn local_of(&self, expr: &Expr) -> Option<u16> {
+    pub(super) fn local_of(&self, expr: &Expr) -> Option<u16> {
         match expr {
             Expr::Path(path) => {
                 let name = path.path.get_ident().filter(|name| self.scopes.is_plain(name))?;
@@ -221,7 +224,7 @@ impl Walk {
     }
 
     /// What a call gives that has a part for each dimension, and how many.
-    fn parts_of_call(&self, call: &ExprMethodCall) -> Option<(TokenStream, usize)> {
+    pub(super) fn parts_of_call(&self, call: &ExprMethodCall) -> Option<(TokenStream, usize)> {
         let of = &call.receiver;
         let (item, group) = (self.rank_of_item(of), self.rank_of_group(of));
         let (parts, rank) = match (call.method.to_string().as_str(), item, group) {
@@ -326,14 +329,7 @@ impl Walk {
                 }
             }
             Expr::MethodCall(call) => self.ends_of_call(call),
-            Expr::Field(field) => match (&*field.base, &field.member) {
-                (Expr::MethodCall(call), Member::Unnamed(dim)) if is_tuple(call) => {
-                    let (parts, rank) = self.parts_of_call(call)?;
-                    let dim = dim.index as usize;
-                    (dim < rank).then(|| quote!(#parts[#dim]))
-                }
-                _ => None,
-            },
+            Expr::Field(field) => self.ends_of_part(field),
             Expr::Index(index) => match (&*index.expr, &*index.index) {
                 (Expr::MethodCall(call), Expr::Lit(dim)) if call.method == "shape" => {
                     let view = &call.receiver;
@@ -347,7 +343,7 @@ impl Walk {
                     let dim = number_of(dim)?;
                     (dim < rank).then(|| quote!(#parts[#dim]))
                 }
-                _ => None,
+                _ => self.part_of_position(index).and_then(|part| self.ends(&part)),
             },
             Expr::Cast(cast) => match (&*cast.ty, &*cast.expr) {
                 (Type::Path(ty), value) if TYPES.iter().any(|of| ty.path.is_ident(of)) => {
@@ -398,6 +394,7 @@ impl Walk {
             ("len", None) if self.rank_of_view(view) == Some(1) => {
                 Some(quote!(__Ends::of(::folio::ir::device::asks::len(#view))))
             }
+            ("len", None) => self.ends(&self.product_of_extents(call)?),
             ("wrapping_add", Some(b)) => {
                 let (a, b) = (self.ends(view)?, self.ends(b)?);
                 Some(quote!(#a.plus(#b)))

@@ -16,6 +16,9 @@ impl Walk {
         if matches!(to, Expr::Infer(_)) {
             return (quote!(_ = #native), tree);
         }
+        if let Some((at, text)) = self.no_literal(to, from) {
+            return self.refuse(at, text);
+        }
         let native = self.fits(self.kind(to), from, native);
         let (target, place) = self.target(to, Access::Write);
         // What is wrong with the index, when it is compiled and when it runs, is told at the index.
@@ -107,6 +110,17 @@ impl Walk {
 
     /// What is no element, by how it is written.
     pub(super) fn refuse_element(&mut self, index: &ExprIndex, access: Access) -> Option<Both> {
+        if let Some((at, text)) = self.no_memory(index) {
+            return Some(self.refuse(at, text));
+        }
+        if let Expr::Range(range) = &*index.index {
+            let of = index.expr.to_token_stream();
+            let text = format!(
+                "devices have no slices; loop over it: `for k in {} {{ .. {of}[k] .. }}`",
+                range.to_token_stream()
+            );
+            return Some(self.refuse(range.span(), text));
+        }
         let refused = self.refuse_atomic(index).or_else(|| self.refuse_rows(index));
         refused.or_else(|| self.refuse_access(index, access))
     }

@@ -74,15 +74,15 @@ unsafe impl<T: DeviceType + Shared> Field for T {
 #[derive(Debug)]
 pub struct Checked<T>(std::marker::PhantomData<T>);
 
-impl<T: DeviceType + Shared> Checked<T> {
-    /// It has no padding.
-    pub const IN_MEMORY: bool = T::IN_MEMORY;
+impl<T: DeviceType> Checked<T> {
+    /// Fails to compile if there is padding, or a field without bytes.
+    pub const LAYOUT: () = T::CHECKED;
 }
 
 /// Found where there is nothing to look at.
 pub trait Unchecked {
-    /// Nothing is wrong.
-    const IN_MEMORY: bool = true;
+    /// Nothing.
+    const LAYOUT: () = ();
 }
 
 impl<T> Unchecked for Checked<T> {}

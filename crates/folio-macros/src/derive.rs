@@ -170,13 +170,19 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let empty =
         "a device type has no field without bytes: languages of devices know none; leave it out";
     let site = Span::mixed_site().located_at(name.span());
-    // What is generic is checked where it is used.
+    // What is generic is checked where it is used. What `CHECKED` finds is looked at first, since
+    // rustc tells with it where that was asked for.
     let now = in_memory.params.is_empty().then(|| {
         quote_spanned! {site=>
             const _: () = {
                 use ::folio::fields::Unchecked as _;
                 ::folio::ir::device::rust::assert!(true #(&& #sizes > 0)*, #empty);
-                ::folio::ir::device::rust::assert!(::folio::fields::Checked::<#name>::IN_MEMORY, #padding);
+                let #end = 0 #(+ #sizes)*;
+                ::folio::ir::device::rust::assert!(
+                    ::folio::ir::device::rust::mem::size_of::<#name>() == #end, #padding
+                );
+                // Whatever else is wrong, of its fields for one.
+                ::folio::fields::Checked::<#name>::LAYOUT
             };
         }
     });

@@ -142,12 +142,8 @@ pub struct Shared<T, const D: usize = 1> {
 
 macro_rules! common {
     ($name:ident) => {
-        impl<T: DeviceType, const D: usize> $name<T, D> {
-            pub(crate) fn from_view(view: View) -> Self {
-                const { T::CHECKED };
-                $name { view, _elements: PhantomData }
-            }
-
+        // Of any type: of one that is none for devices it is told where a buffer of it is made.
+        impl<T, const D: usize> $name<T, D> {
             /// Its shape.
             pub fn shape(&self) -> [usize; D] {
                 std::array::from_fn(|dim| self.view.dims[3 - D + dim])
@@ -192,6 +188,13 @@ macro_rules! common {
             pub fn counters(&self) -> Counters {
                 let id = self.view.storage.id;
                 self.view.storage.core.engine.enter(|ledger| ledger.storages[id.0].counters)
+            }
+        }
+
+        impl<T: DeviceType, const D: usize> $name<T, D> {
+            pub(crate) fn from_view(view: View) -> Self {
+                const { T::CHECKED };
+                $name { view, _elements: PhantomData }
             }
 
             /// A part of it, to read: `extent` elements from `offset` on, `x.slice(2, 3)`,

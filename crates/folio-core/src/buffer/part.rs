@@ -217,7 +217,7 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
 /// by reference or, for slices, by value.
 #[diagnostic::on_unimplemented(
     message = "a command cannot read elements of type `{T}` in {D} dimension(s) from `{Self}`",
-    label = "not of these elements, or not of {D} dimension(s)",
+    label = "not of these elements and dimensions",
     note = "it can from `&buffer`, `&shared` and `slice`, whose elements and dimensions are these; `x.flat()` gives the elements of any buffer in one dimension"
 )]
 pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
@@ -269,7 +269,7 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a command cannot write elements of type `{T}` in {D} dimension(s) to `{Self}`",
-    label = "not of these elements, or not of {D} dimension(s)",
+    label = "not of these elements and dimensions",
     note = "it can to `&mut buffer`, `&shared` and `slice_mut`, whose elements and dimensions are these; `x.flat_mut()` gives the elements of any buffer in one dimension"
 )]
 pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::Sealed {

@@ -10,7 +10,7 @@ macro_rules! operators {
         #[doc = concat!("What `", $text, "` needs on the left.")]
         #[diagnostic::on_unimplemented(
             message = $message,
-            label = "not of one type",
+            label = "not of one type, or of one without this operator",
             note = "convert numbers with `as`; for own types, write #[device_fn] on the operator's `impl`"
         )]
         pub trait $name<B = Self>: Copy {

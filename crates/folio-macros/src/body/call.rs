@@ -439,7 +439,7 @@ fn of_range(call: &ExprMethodCall, name: &str) -> Option<String> {
         other => other,
     };
     let Expr::Range(range) = range else { return None };
-    let text = range.to_token_stream().to_string();
+    let text = super::place::range_text(range);
     let end = |end: &Option<Box<Expr>>| end.as_ref().map(|end| end.to_token_stream().to_string());
     let value = call.args.first().map(|arg| match arg {
         Expr::Reference(of) => of.expr.to_token_stream().to_string(),

@@ -143,6 +143,12 @@ impl Walk {
         Some((literal.span(), text))
     }
 
+    /// The elements of this parameter are floats.
+    pub(super) fn is_of_floats(&self, view: &Expr) -> bool {
+        let kind = self.number(view).and_then(|at| self.kinds.elements.get(&at));
+        kind.is_some_and(Kind::is_float)
+    }
+
     /// The variable is a number.
     pub(super) fn is_number(&self, local: u16) -> bool {
         self.kinds.locals.contains_key(&local)

@@ -7,7 +7,7 @@ use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, Lit, LitInt, Member};
+use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, ExprRange, Lit, LitInt, Member};
 
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
@@ -117,7 +117,7 @@ impl Walk {
             let of = index.expr.to_token_stream();
             let text = format!(
                 "devices have no slices; loop over it: `for k in {} {{ .. {of}[k] .. }}`",
-                range.to_token_stream()
+                range_text(range)
             );
             return Some(self.refuse(range.span(), text));
         }
@@ -273,6 +273,12 @@ pub(super) enum Target {
         /// The name of the variable that holds it.
         name: Ident,
     },
+}
+
+/// A range as its user would write it.
+pub(super) fn range_text(range: &ExprRange) -> String {
+    let text = range.to_token_stream().to_string();
+    text.replace(" ..= ", "..=").replace(" .. ", "..").replace(".. ", "..").replace(" ..", "..")
 }
 
 /// The index of what is written to.

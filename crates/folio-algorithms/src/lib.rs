@@ -33,6 +33,10 @@
 //!   may be any, also 0; lengths that do not fit each other are
 //!   [`Error::Mismatch`](folio::Error::Mismatch). What sorts and compacts takes fewer than 2^32
 //!   elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
+//! - **Dimensions**: reductions and random numbers take any, and go row after row. [`transpose`] takes
+//!   two. All else takes one: `x.flat()` and `x.flat_mut()` give the elements of a buffer of any shape
+//!   in one dimension, without a copy. A part with gaps between its rows is
+//!   [`Error::NotContiguous`](folio::Error::NotContiguous).
 //! - **Nothing waits.** A function submits commands to the queue and returns; a result is a buffer,
 //!   of which the host or further commands take what is there when it is there. If a command fails,
 //!   so do those that use what it wrote.
@@ -67,11 +71,25 @@ pub use transpose::transpose;
 
 /// Refuses what is not of one length.
 fn of_one_length(command: &'static str, source: usize, target: usize) -> folio::Result<()> {
+    of_one_shape(command, [source], [target])
+}
+
+/// Refuses what is not of one shape.
+fn of_one_shape<const D: usize>(
+    command: &'static str,
+    source: [usize; D],
+    target: [usize; D],
+) -> folio::Result<()> {
     if source == target {
         return Ok(());
     }
-    let (source_extent, target) = (vec![source], vec![target]);
-    Err(folio::Error::Mismatch { what: "command", label: command.into(), source_extent, target })
+    Err(folio::Error::Mismatch {
+        what: "command",
+        label: command.into(),
+        source_extent: source.to_vec(),
+        target: target.to_vec(),
+        needed: None,
+    })
 }
 
 /// Refuses what 32 bits cannot number.

@@ -169,8 +169,12 @@ fills! {
 /// assert!(x.read()?.iter().all(|x| (0.0..1.0).contains(x)));
 /// # Ok::<(), folio::Error>(())
 /// ```
-pub fn fill_uniform<T: Uniform>(q: &Queue, seed: u64, mut y: impl AsPartMut<T, 1>) -> Result<()> {
-    T::fill(q, seed, &mut y.slice_all_mut())
+pub fn fill_uniform<T: Uniform, const D: usize>(
+    q: &Queue,
+    seed: u64,
+    mut y: impl AsPartMut<T, D>,
+) -> Result<()> {
+    T::fill(q, seed, &mut y.slice_all_mut().flat_mut()?)
 }
 
 /// Fills with random numbers of the standard normal distribution: [`normal_f32`] of two words of
@@ -186,6 +190,10 @@ pub fn fill_uniform<T: Uniform>(q: &Queue, seed: u64, mut y: impl AsPartMut<T, 1
 /// assert!(mean.abs() < 0.04);
 /// # Ok::<(), folio::Error>(())
 /// ```
-pub fn fill_normal<T: Normal>(q: &Queue, seed: u64, mut y: impl AsPartMut<T, 1>) -> Result<()> {
-    T::fill(q, seed, &mut y.slice_all_mut())
+pub fn fill_normal<T: Normal, const D: usize>(
+    q: &Queue,
+    seed: u64,
+    mut y: impl AsPartMut<T, D>,
+) -> Result<()> {
+    T::fill(q, seed, &mut y.slice_all_mut().flat_mut()?)
 }

@@ -46,9 +46,14 @@ pub fn transpose<T: DeviceType + Value>(
     let (x, mut y) = (x.slice_all(), y.slice_all_mut());
     let ([rows, columns], from) = (y.range(), x.range());
     if from != [columns, rows] {
-        let (source_extent, target) = (from.to_vec(), vec![rows, columns]);
-        let label = "transpose".into();
-        return Err(Error::Mismatch { what: "command", label, source_extent, target });
+        let [wanted_columns, wanted_rows] = from;
+        return Err(Error::Mismatch {
+            what: "command",
+            label: "transpose".into(),
+            source_extent: from.to_vec(),
+            target: vec![rows, columns],
+            needed: Some(vec![wanted_rows, wanted_columns]),
+        });
     }
     let tiled = |n: usize| if size_of::<T>() * TILE * TILE > MOST { 0 } else { n / TILE * TILE };
     let (r, c) = (tiled(rows), tiled(columns));

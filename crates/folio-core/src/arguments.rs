@@ -7,7 +7,7 @@ macro_rules! kinds {
     ($($name:ident $label:literal $note:literal;)*) => {$(
         #[doc = concat!("What is passed for `", stringify!($name), "`.")]
         #[diagnostic::on_unimplemented(
-            message = "`{Self}` cannot be passed for a kernel's parameter of type `{P}`",
+            message = "expected an argument for `{P}` of a kernel, found `{Self}`",
             label = $label,
             note = $note
         )]
@@ -17,19 +17,19 @@ macro_rules! kinds {
     )*};
 }
 kinds! {
-    In "an `In` is read: pass `&x`, of these elements and dimensions"
+    In "this is read: pass `&x` with the elements and dimensions of `{P}`"
         "`x` is a buffer, a shared one, USM, or a slice of one, `x.slice(..)?`; a `Vec` or a slice goes into a buffer first: `rt.buffer_from(&v)?`";
-    Out "an `Out` is written: pass `&mut x`, of these elements and dimensions"
+    Out "this is written: pass `&mut x` with the elements and dimensions of `{P}`"
         "`x` is a buffer, USM, or a mutable slice of one, `x.slice_mut(..)?`; a shared one is passed by `&x`; a `Vec` or a slice is copied from a buffer: `x.to_vec()?`";
-    InOut "an `InOut` is read and written: pass `&mut x`, of these elements and dimensions"
+    InOut "this is read and written: pass `&mut x` with the elements and dimensions of `{P}`"
         "`x` is a buffer, USM, or a mutable slice of one, `x.slice_mut(..)?`; a shared one is passed by `&x`; a `Vec` or a slice goes into a buffer first: `rt.buffer_from(&v)?`";
     Row "each item has a row of this: pass `&mut x`, of these elements and two dimensions"
         "`x` is a buffer, or a mutable slice of one; a shared one is passed by `&x`";
     Chunk "each item has an array of this: pass `&mut x`, of such arrays"
         "`x` is a buffer of arrays, `rt.buffer::<[f32; 4]>(n)?`; one of single elements is one of arrays by `x.reinterpret()`";
-    OfGroup "each group has an element of this: pass `&mut x`, of these elements and dimensions"
+    OfGroup "each group has an element of this: pass `&mut x` with the elements and dimensions of `{P}`"
         "`x` is a buffer with an element for each group; a shared one is passed by `&x`";
-    Atomic "an `Atomic` is changed by all items: pass `&mut x`, of these elements and dimensions"
+    Atomic "this is changed by all items: pass `&mut x` with the elements and dimensions of `{P}`"
         "`x` is a buffer, USM, or a mutable slice of one; a shared one is passed by `&x`";
     Reduce "a `Reduce` is written once: pass `&mut x`, of one such element"
         "`x` is a buffer of one element, `rt.buffer::<f32>(1)?`, which is read when the command is done: `x.get(0)?`";

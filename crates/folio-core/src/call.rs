@@ -111,12 +111,35 @@ impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for
 /// A kernel and what it is called with: what a function with `#[kernel]` returns. Nothing has been
 /// computed then; [`Queue::run`](crate::Queue::run) and
 /// [`CommandGroup::run`](crate::CommandGroup::run) take it, and the items to compute.
-#[must_use = "a kernel call computes nothing until a queue runs it"]
+#[must_use = "a kernel call computes nothing until a queue runs it: `q.run(items, ..)?`"]
 pub struct KernelCall<K, const D: usize> {
     pub(crate) scalars: Scalars,
     pub(crate) given: SmallVec<[Passed; 4]>,
     params: usize,
     _kernel: PhantomData<fn() -> K>,
+}
+
+/// A call of a kernel with items, or groups, in `D` dimensions. It is for rustc, which tells of a
+/// launch in other dimensions what this kernel has.
+#[diagnostic::on_unimplemented(
+    message = "the kernel's item has another number of dimensions than the {D} of the launch",
+    label = "this is a `{Self}`, and the launch has {D} dimension(s)",
+    note = "a kernel with `i: Item` runs for `n` or `0..n`, one with `i: Item<2>` for `[rows, columns]`; `y.range()` has the \
+        dimensions of `y`"
+)]
+pub trait RunsIn<const D: usize> {
+    #[doc(hidden)]
+    type Kernel: Kernel;
+    #[doc(hidden)]
+    fn call(self) -> KernelCall<Self::Kernel, D>;
+}
+
+impl<K: Kernel, const D: usize> RunsIn<D> for KernelCall<K, D> {
+    type Kernel = K;
+    #[inline(always)]
+    fn call(self) -> KernelCall<K, D> {
+        self
+    }
 }
 
 impl<K: Kernel, const D: usize> KernelCall<K, D> {

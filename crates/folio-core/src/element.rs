@@ -11,7 +11,7 @@ use folio_kernel::{Type, Types};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be in a device's memory",
     label = "no device type",
-    note = "device types are numbers, arrays of them, and structs with #[derive(DeviceType)]"
+    note = "device types are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
 )]
 pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
     /// Fails to compile, once it is looked at, if the type has padding or a field without bytes;
@@ -70,11 +70,12 @@ unsafe impl<T: DeviceType + Shared> Field for T {
     }
 }
 
-/// Looks at a type's layout where it is a device type. Where it is none that has been told.
+/// Looks at a type's layout where it is a device type whose own fields fill it. Where it is none,
+/// or where they do not, that has been told.
 #[derive(Debug)]
-pub struct Checked<T>(std::marker::PhantomData<T>);
+pub struct Checked<T, const FILLED: bool>(std::marker::PhantomData<T>);
 
-impl<T: DeviceType> Checked<T> {
+impl<T: DeviceType> Checked<T, true> {
     /// Fails to compile if there is padding, or a field without bytes.
     pub const LAYOUT: () = T::CHECKED;
 }
@@ -85,7 +86,7 @@ pub trait Unchecked {
     const LAYOUT: () = ();
 }
 
-impl<T> Unchecked for Checked<T> {}
+impl<T, const FILLED: bool> Unchecked for Checked<T, FILLED> {}
 
 /// The bytes of a slice.
 pub(crate) fn bytes_of<T: DeviceType>(slice: &[T]) -> &[u8] {

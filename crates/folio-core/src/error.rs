@@ -95,7 +95,7 @@ impl fmt::Debug for Label {
 #[non_exhaustive]
 pub enum Error {
     /// A range reaches past the end of its buffer, or its end overflows.
-    #[error("buffer {buffer}: offset {offset:?} + extent {extent:?} is outside {range:?}")]
+    #[error("{}: offset {offset:?} + extent {extent:?} is outside {range:?}", buffer_name(.buffer))]
     OutOfRange {
         /// The buffer.
         buffer: Label,
@@ -188,8 +188,8 @@ pub enum Error {
     },
     /// A guard of the host holds the data; nothing queues behind user code.
     #[error(
-        "{}buffer {buffer} is held by a host guard (of `read`, `write` or the like): drop that first",
-        used(.by)
+        "{}{} is held by a host guard (of `read`, `write` or the like): drop that first",
+        used(.by), used_buffer(.buffer, .by)
     )]
     HostAccessHeld {
         /// The buffer.
@@ -223,7 +223,11 @@ pub enum Error {
     #[error("a kernel cannot wait for commands or for a buffer's data")]
     WaitInKernel,
     /// A part of several rows with gaps between them was asked for as one slice.
-    #[error("a part of {extent:?} of buffer {buffer} is not contiguous: take it as rows")]
+    #[error(
+        "a part of {extent:?} of {} is not contiguous in memory: take it by rows (`read_rows()`, \
+         `write_rows()`), or copy it (`to_vec()`)",
+        buffer_name(.buffer)
+    )]
     NotContiguous {
         /// The buffer.
         buffer: Label,
@@ -231,7 +235,7 @@ pub enum Error {
         extent: Vec<usize>,
     },
     /// A reinterpretation does not fit.
-    #[error("buffer {buffer} cannot be reinterpreted: {why}")]
+    #[error("{} cannot be reinterpreted: {why}", buffer_name(.buffer))]
     Reinterpret {
         /// The buffer.
         buffer: Label,
@@ -259,6 +263,22 @@ pub enum Error {
         /// What the access covers.
         extent: Box<[usize]>,
     },
+    /// A parameter for what the items give, combined ([`Reduce`](crate::Reduce)), has no element
+    /// to put it in.
+    #[error(
+        "command {command}: {} takes what all items give, combined, in its first element: it needs at \
+         least one element, and has none", access_to(*access, .parameter, .buffer)
+    )]
+    NoElement {
+        /// The command.
+        command: Label,
+        /// Which of the kernel's arguments that are memory.
+        access: usize,
+        /// The kernel's parameter.
+        parameter: Label,
+        /// Its buffer; without a name, that of the kernel's parameter.
+        buffer: Label,
+    },
     /// Groups that a kernel cannot be launched in.
     #[error("kernel `{}` over {launch:?}{}: {why}", Plain(.kernel), in_groups(.group))]
     GroupSize {
@@ -281,7 +301,7 @@ pub enum Error {
         cause: Arc<LowerError>,
     },
     /// Two things that must be of one size are not.
-    #[error("{what} {label}: extents {source_extent:?} and {target:?} do not match")]
+    #[error("{what} {label}: {}", mismatch(.source_extent, .target, .needed))]
     Mismatch {
         /// `command`, or what was to be made.
         what: &'static str,
@@ -291,6 +311,8 @@ pub enum Error {
         source_extent: Vec<usize>,
         /// Extent of the destination, or of what the other arguments are to be.
         target: Vec<usize>,
+        /// What the destination must be, where that is not the extent of the source.
+        needed: Option<Vec<usize>>,
     },
     /// A USM allocation cannot be reached from there.
     #[error("USM allocation {label} on {home} cannot be accessed by a kernel on {device}")]
@@ -384,7 +406,10 @@ pub enum Error {
     #[error("the runtime has been shut down")]
     ShutDown,
     /// A shutdown ran past its deadline.
-    #[error("{unfinished} operations were not finished in time: {}", listed(.left, *.unfinished))]
+    #[error(
+        "{} not finished in time: {}",
+        operations(*.unfinished, ["was", "were"]), listed(.left, *.unfinished)
+    )]
     Deadline {
         /// How many were left.
         unfinished: usize,
@@ -447,6 +472,33 @@ fn access_to(position: usize, parameter: &Label, buffer: &Label) -> String {
     if buffer == parameter { access } else { format!("{access} to buffer {buffer}") }
 }
 
+/// A buffer, with how to name it if it has no name.
+fn buffer_name(label: &Label) -> String {
+    match label.name() {
+        Some(_) => format!("buffer {label}"),
+        None => "a buffer without a name (`BufferOptions::label` gives one)".to_owned(),
+    }
+}
+
+/// The same; one without a name that a kernel's parameter tells is that parameter's.
+fn used_buffer(label: &Label, by: &Option<Use>) -> String {
+    match (label.name(), by) {
+        (None, Some(Use { parameter, .. })) if parameter.name().is_some() => {
+            "its buffer".to_owned()
+        }
+        _ => buffer_name(label),
+    }
+}
+
+fn mismatch(source: &[usize], target: &[usize], needed: &Option<Vec<usize>>) -> String {
+    match needed {
+        Some(needed) => {
+            format!("the source is {source:?}, so the target must be {needed:?}; it is {target:?}")
+        }
+        None => format!("extents {source:?} and {target:?} do not match"),
+    }
+}
+
 fn one_buffer(label: &Label) -> String {
     label.name().map_or_else(|| "one buffer".to_owned(), |_| format!("buffer {label}"))
 }
@@ -482,6 +534,14 @@ pub struct Unfinished {
 impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} on {}", self.what, self.label, self.device)
+    }
+}
+
+/// So many operations, and what is said of one and of several.
+pub(crate) fn operations(count: usize, [one, several]: [&str; 2]) -> String {
+    match count {
+        1 => format!("1 operation {one}"),
+        count => format!("{count} operations {several}"),
     }
 }
 
@@ -584,7 +644,14 @@ impl Drop for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} on {} failed: {}", self.what, self.label, self.device, self.cause)
+        write!(f, "{} {} on {} failed: ", self.what, self.label, self.device)?;
+        match &self.cause {
+            // Whose name has been said.
+            Cause::Kernel(violation) if violation.kernel == self.label.as_str() => {
+                violation.place().fmt(f)
+            }
+            cause => cause.fmt(f),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::engine::failures::EpochPin;
 use crate::engine::lanes::Lanes;
 use crate::engine::wait::Waited;
 use crate::error::{Error, Failure, Result};
+use crate::group::TaskTiming;
 use crate::hal::Timing;
 use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
 use crate::order::stamp::{LaneId, Stamp, When};
@@ -27,6 +28,8 @@ pub struct Event {
     device: Option<u16>,
     /// Its failure, should it have one, is not forgotten.
     pub(crate) pin: EpochPin,
+    /// Of a timed host task.
+    task: Option<TaskTiming>,
 }
 
 /// How a command stands.
@@ -44,12 +47,17 @@ pub enum Status {
 impl Event {
     /// The pin was taken when the stamp was.
     pub(crate) fn new(core: Arc<Core>, stamp: Stamp, pin: EpochPin) -> Event {
-        Event { core, stamp, device: None, pin }
+        Event { core, stamp, device: None, pin, task: None }
     }
 
     /// Of a command that runs on a device.
     pub(crate) fn on(self, device: Option<u16>) -> Event {
         Event { device, ..self }
+    }
+
+    /// Of a host task that tells when it ran.
+    pub(crate) fn of_task(self, task: Option<TaskTiming>) -> Event {
+        Event { task, ..self }
     }
 
     /// The device that the command was given to: the queue's, or the one that its scheduler chose.
@@ -169,9 +177,15 @@ impl Event {
         }
     }
 
-    /// When it ran on its device, if it was asked for (`CommandGroup::timed`), has ended, and
-    /// the device can tell.
+    /// When it ran on its device, if that was asked for (`CommandGroup::timed`, `Queue::timed`), it
+    /// has ended, and the device can tell. A host task is timed by the host's clock: it is queued
+    /// when it is submitted, starts when its data has come and it is called, and ends when it
+    /// returns. Times of different clocks (of two devices, of a device and the host) are not
+    /// comparable.
     pub fn timing(&self) -> Option<Timing> {
+        if let Some(task) = &self.task {
+            return task.get().copied();
+        }
         let engine = &self.core.engine;
         let placed = engine.enter(|ledger| ledger.placed_at(self.stamp));
         match placed.when() {

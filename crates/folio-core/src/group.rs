@@ -9,6 +9,7 @@ mod task;
 
 pub(crate) use run::{grouped, reduces_within};
 pub use task::TaskResult;
+pub(crate) use task::TaskTiming;
 
 use crate::buffer::{AsPart, AsPartMut, Part, StorageHandle};
 use crate::element::{DeviceType, bytes_of};
@@ -119,6 +120,8 @@ pub struct CommandGroup {
     /// Managed pointers that it accesses move with it.
     moves: bool,
     wrong: Option<Error>,
+    /// Of a timed host task.
+    pub(crate) task_timing: Option<TaskTiming>,
 }
 
 impl CommandGroup {
@@ -136,6 +139,7 @@ impl CommandGroup {
             actions: 0,
             moves: false,
             wrong: None,
+            task_timing: None,
         }
     }
 
@@ -159,7 +163,7 @@ impl CommandGroup {
         self
     }
 
-    /// Asks for [`Event::timing`].
+    /// Asks for [`Event::timing`]: of what runs on a device, by its clock; of a host task, by the host's.
     pub fn timed(&mut self) -> &mut Self {
         self.timed = true;
         self
@@ -351,6 +355,7 @@ impl CommandGroup {
                 label: self.label.clone(),
                 source_extent: vec![from.len()],
                 target: target.view.visible(target.part.extent()),
+                needed: None,
             });
         }
         match Staging::of(bytes_of(from)) {
@@ -372,7 +377,8 @@ impl CommandGroup {
             let source_extent = from.view.visible(from.part.extent());
             let target = to.view.visible(to.part.extent());
             let label = self.label.clone();
-            self.refuse(Error::Mismatch { what: "command", label, source_extent, target });
+            let what = "command";
+            self.refuse(Error::Mismatch { what, label, source_extent, target, needed: None });
         }
     }
 

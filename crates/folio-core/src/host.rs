@@ -219,6 +219,10 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
                 return Err(Error::Configuration { what: "slice", why });
             }
             let (accessed, _) = owned(code, *param, dims, &Places { offset, range, group });
+            if reduced && lent.len == 0 && !range.contains(&0) {
+                let (command, buffer) = (Label::from(name), label.clone());
+                return Err(Error::NoElement { command, access: nth, parameter: label, buffer });
+            }
             if !read && !range.contains(&0) && !Box3::whole(dims).contains(&accessed) {
                 return Err(Error::LaunchTooLarge {
                     command: Label::from(name),

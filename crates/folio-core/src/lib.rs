@@ -49,7 +49,7 @@ pub use buffer::{
     ReadFuture, ReadGuard, ReadRows, Reclaim, Reclaimed, Refused, Shared, Slice, SliceMut,
     ViewPolicy, WriteGuard, WriteRows,
 };
-pub use call::{Argument, Given, KernelCall, Shares};
+pub use call::{Argument, Given, KernelCall, RunsIn, Shares};
 pub use coords::{Coords, Place};
 pub use element::DeviceType;
 /// For what the derive of [`DeviceType`] writes.

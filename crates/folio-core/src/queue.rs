@@ -1,7 +1,7 @@
 //! Queues: where commands are submitted.
 
 use crate::buffer::{AsPart, AsPartMut};
-use crate::call::KernelCall;
+use crate::call::{KernelCall, RunsIn};
 use crate::element::DeviceType;
 use crate::engine::command::Command;
 use crate::engine::wait::Waited;
@@ -159,7 +159,8 @@ impl Queue {
         self.complete(&mut group, &mut command)?;
         // Until here the group keeps its storages alive, from here on the ledger.
         let stamp = inner.core.engine.submit(&mut command)?;
-        Ok(Event::new(group.core, stamp, command.pin).on(command.device))
+        let event = Event::new(group.core, stamp, command.pin).on(command.device);
+        Ok(event.of_task(group.task_timing))
     }
 
     /// The command that a group describes, for one of the devices.
@@ -175,12 +176,12 @@ impl Queue {
 
     /// Runs a kernel call for `items`, as a command of its own: see
     /// [`CommandGroup::run`](CommandGroup::run).
-    pub fn run<K: Kernel, const D: usize>(
+    pub fn run<const D: usize>(
         &self,
         items: impl Into<Items<D>>,
-        mut call: KernelCall<K, D>,
+        call: impl RunsIn<D>,
     ) -> Result<Event> {
-        let items = items.into();
+        let (items, mut call) = (items.into(), call.call());
         self.act(&mut |cg| cg.run_here(items, &mut call))
     }
 

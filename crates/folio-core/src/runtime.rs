@@ -483,6 +483,9 @@ impl Runtime {
             there.push_str("; ");
             there.push_str(why);
         }
+        if wanted.to_lowercase().starts_with("`cpu:") {
+            there.push_str("; `FOLIO_CPU_DOMAINS=2` makes the CPU two devices, cpu:0 and cpu:1");
+        }
         Error::DeviceNotFound { wanted, there }
     }
 

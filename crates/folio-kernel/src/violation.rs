@@ -34,11 +34,26 @@ pub struct Violation {
     pub site: Site,
 }
 
+impl Violation {
+    /// Where it was and what, without the kernel's name: for messages that have said it.
+    pub fn place(&self) -> impl fmt::Display {
+        Place(self)
+    }
+}
+
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Site { file, line, column, message } = &self.site;
-        write!(f, "kernel `{}`, {file}:{line}:{column}: ", self.kernel)?;
-        match &self.kind {
+        write!(f, "kernel `{}`, {}", self.kernel, Place(self))
+    }
+}
+
+struct Place<'v>(&'v Violation);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Violation { kind, site: Site { file, line, column, message }, .. } = self.0;
+        write!(f, "{file}:{line}:{column}: ")?;
+        match kind {
             ViolationKind::OutOfBounds { param, index, extent } => {
                 let what = param.as_deref().unwrap_or("an array");
                 write!(f, "index {index:?} is outside of `{what}`, which has extent {extent:?}")

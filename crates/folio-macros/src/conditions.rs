@@ -7,7 +7,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
     FnArg, GenericArgument, Generics, PathArguments, ReturnType, Signature, Type, TypeParam,
-    WherePredicate,
+    TypeParamBound, WherePredicate,
 };
 
 /// Types of which nothing has to be asked: the language's own, and what has no values in memory.
@@ -92,12 +92,61 @@ pub fn mentions(tokens: TokenStream, generics: &Generics) -> bool {
     })
 }
 
-/// Something is said of what this parameter can be.
+/// Traits of the standard library, which say nothing to a device: not even all of them together
+/// make a number.
+const OF_RUST: &[&str] = &[
+    "Copy",
+    "Clone",
+    "Sized",
+    "Send",
+    "Sync",
+    "Debug",
+    "Display",
+    "Default",
+    "PartialEq",
+    "Eq",
+    "PartialOrd",
+    "Ord",
+    "Hash",
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Rem",
+    "Neg",
+    "Not",
+    "AddAssign",
+    "SubAssign",
+    "MulAssign",
+    "DivAssign",
+    "RemAssign",
+    "BitAnd",
+    "BitOr",
+    "BitXor",
+    "Shl",
+    "Shr",
+    "Sum",
+    "Product",
+    "From",
+    "Into",
+];
+
+/// Something is said to devices of what this parameter can be: a trait that may be Folio's, or has
+/// one of its traits as a condition.
 pub fn is_bound(ty: &TypeParam, generics: &Generics) -> bool {
-    let named = |predicate: &WherePredicate| match predicate {
-        WherePredicate::Type(of) => ty.ident == of.bounded_ty.to_token_stream().to_string(),
+    let conditions = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let of_it = conditions.filter_map(|predicate| match predicate {
+        WherePredicate::Type(of) if ty.ident == of.bounded_ty.to_token_stream().to_string() => {
+            Some(&of.bounds)
+        }
+        _ => None,
+    });
+    let says = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(of) => {
+            let last = of.path.segments.last();
+            last.is_some_and(|last| !OF_RUST.iter().any(|name| last.ident == name))
+        }
         _ => false,
     };
-    let conditions = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
-    !ty.bounds.is_empty() || conditions.into_iter().any(named)
+    std::iter::once(&ty.bounds).chain(of_it).flatten().any(says)
 }

@@ -170,12 +170,18 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let empty =
         "a device type has no field without bytes: languages of devices know none; leave it out";
     let site = Span::mixed_site().located_at(name.span());
-    // What is generic is checked where it is used.
+    // What is generic is checked where it is used. What is wrong with the own fields is told first,
+    // and here: where `CHECKED` fails rustc also tells where that was asked for.
     let now = in_memory.params.is_empty().then(|| {
+        let filled = quote_spanned! {site=>
+            ::folio::ir::device::rust::mem::size_of::<#name>() == 0 #(+ #sizes)*
+        };
         quote_spanned! {site=>
             const _: () = {
                 use ::folio::fields::Unchecked as _;
-                ::folio::fields::Checked::<#name>::LAYOUT
+                ::folio::ir::device::rust::assert!(true #(&& #sizes > 0)*, #empty);
+                ::folio::ir::device::rust::assert!(#filled, #padding);
+                ::folio::fields::Checked::<#name, { true #(&& #sizes > 0)* && #filled }>::LAYOUT
             };
         }
     });

@@ -1,8 +1,8 @@
 //! A kernel's entry: its views, and the loop over a block's items or groups.
 
 use crate::body::Strips;
-use crate::function::Signature;
 use crate::parameter::{Role, is_atomic};
+use crate::signature::Signature;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 

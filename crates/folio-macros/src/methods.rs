@@ -3,7 +3,9 @@
 use crate::body::Walk;
 use crate::body::call::{hidden, is_taken};
 use crate::errors::Errors;
-use crate::function::{Asked, Kind, Signature, attributes};
+use crate::forms::attributes;
+use crate::function::Kind;
+use crate::signature::{Asked, Signature};
 use crate::stub;
 use crate::tree::Tree;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};

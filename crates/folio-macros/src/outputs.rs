@@ -2,6 +2,7 @@
 //! `folio_kernel::outputs` shows it of the IR, when a kernel is first used. What is surely refused
 //! there is told here, where it is compiled, at the path that does not write.
 
+use crate::body::is_assignment;
 use crate::errors::Errors;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -229,6 +230,14 @@ impl Flow {
             Expr::Unary(unary) => self.expr(&unary.expr, state),
             Expr::Cast(cast) => self.expr(&cast.expr, state),
             Expr::Field(field) => self.expr(&field.base, state),
+            // Refused where it is read, too.
+            Expr::Binary(binary) if is_assignment(&binary.op) => {
+                let state = self.expr(&binary.right, state);
+                self.write(&binary.left, state)
+            }
+            Expr::If(branch) if matches!(*branch.cond, Expr::Let(_)) => {
+                self.mentions(&branch.to_token_stream(), state)
+            }
             Expr::Binary(binary) => self.all([&*binary.left, &*binary.right], state),
             Expr::Tuple(tuple) => self.all(&tuple.elems, state),
             Expr::Array(array) => self.all(&array.elems, state),

@@ -29,6 +29,29 @@ pub fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
     }
 }
 
+/// Numbers that devices do not change atomically.
+const NOT_ATOMIC: &[&str] = &["i8", "u8", "i16", "u16", "f16", "bf16"];
+
+/// What is to be atomic and cannot be.
+pub fn refuse_atomic(ty: &Type, walk: &mut Walk) {
+    let Some((name, _)) = path_of(ty) else { return };
+    let Type::Path(path) = ty else { return };
+    let Some(PathArguments::AngleBracketed(list)) =
+        path.path.segments.last().map(|last| &last.arguments)
+    else {
+        return;
+    };
+    let Some(GenericArgument::Type(element)) = list.args.first() else { return };
+    let of = element.to_token_stream().to_string();
+    if ["Atomic", "LocalAtomic"].contains(&name.as_str()) && NOT_ATOMIC.contains(&of.as_str()) {
+        let text = format!(
+            "devices change integers and floats of 32 and 64 bits atomically, and no `{of}`; write `{name}<u32>`, and \
+             `as u32` for what is added"
+        );
+        walk.refuse(element.span(), text);
+    }
+}
+
 /// What has no such dimensions.
 pub fn refuse_rank(ty: &Type, walk: &mut Walk) {
     const OF_RANK: [&str; 9] =

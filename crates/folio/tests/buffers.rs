@@ -223,6 +223,35 @@ fn one_element_is_read_where_it_is() {
     drop(guard);
 }
 
+/// BUF-06: the elements of any shape in one dimension, borrowed: to read, to write, and of parts that
+/// have no gaps.
+#[test]
+fn any_shape_is_flat_without_a_copy() {
+    let rt = cpu(2);
+    let q = rt.queue_on("cpu:1").unwrap();
+    let mut grid = rt.buffer_from_shape([4, 6], (0..24).collect::<Vec<u64>>()).unwrap();
+    q.run(24, doubled(grid.flat_mut())).unwrap();
+    q.run(6, doubled(grid.slice_mut([2, 0], [1, 6]).unwrap().flat_mut().unwrap())).unwrap();
+    q.run(2, doubled(grid.slice_mut([1, 2], [1, 2]).unwrap().flat_mut().unwrap())).unwrap();
+    let factor = |at| if (12..18).contains(&at) || (8..10).contains(&at) { 4 } else { 2 };
+    let wanted: Vec<u64> = (0..24).map(|at| at * factor(at)).collect();
+    assert_eq!((grid.flat().to_vec().unwrap(), grid.to_vec().unwrap()), (wanted.clone(), wanted));
+    assert_eq!((grid.flat().len(), grid.flat().get(13).unwrap()), (24, 52));
+
+    let refused = grid.slice([0, 1], [2, 5]).unwrap().flat().map(drop).unwrap_err();
+    let Error::NotContiguous { extent, .. } = &refused else { panic!("{refused:?}") };
+    assert_eq!(extent, &[2, 5]);
+    let text = refused.to_string();
+    assert!(text.contains("`read_rows()`") && text.contains("`to_vec()`"), "{text}");
+
+    let shared = grid.share();
+    q.fill(shared.flat_mut(), 1).unwrap();
+    let same = q.copy(shared.flat(), shared.flat_mut());
+    assert!(matches!(same, Err(Error::Aliasing { .. })), "{same:?}");
+    let empty = rt.zeros::<f32, 2>([0, 3]).unwrap();
+    assert!(empty.flat().is_empty() && empty.flat().to_vec().unwrap().is_empty());
+}
+
 /// Reads and writes at a position, and beside it.
 fn at<P: Place<i32, D, Output = i32> + Copy, const D: usize>(
     guard: &mut WriteGuard<i32, D>,

@@ -160,5 +160,5 @@ fn launches_that_do_not_fit_are_refused() {
     let none: &mut [f32] = &mut [];
     let grouped = Items::from(4).groups([4]);
     let refused = group_sums::host(grouped, &x, &mut sums, none).unwrap_err();
-    assert!(matches!(refused, Error::LaunchTooLarge { .. }), "{refused}");
+    assert!(matches!(refused, Error::NoElement { access: 2, .. }), "{refused}");
 }

@@ -12,6 +12,29 @@ fn cpu(domains: usize) -> Runtime {
     Runtime::builder().backend(backend).build().unwrap()
 }
 
+/// OBS-01: a host task is timed as well, by the host's clock; one that is not asked is not.
+#[test]
+fn timed_host_tasks_tell_when_they_ran() {
+    let rt = cpu(1);
+    let q = rt.queue().unwrap();
+    let mut x = rt.buffer::<i32>(1).unwrap();
+    let mut task = |q: &Queue| {
+        let command = q.submit(|cg| {
+            let x = cg.write(&mut x);
+            cg.host_task(x, |mut x| x[0] += 1);
+            Ok(())
+        });
+        command.unwrap()
+    };
+    let (first, second, plain) = (task(&q.timed()), task(&q.timed()), task(&q));
+    plain.wait().unwrap();
+    let [first, second] = [first, second].map(|event| event.timing().unwrap());
+    assert!(first.queued <= first.started && first.started <= first.ended, "{first:?}");
+    assert!(first.queued <= second.queued && first.ended <= second.started, "{second:?}");
+    assert!(plain.timing().is_none());
+    assert_eq!(x.get(0).unwrap(), 3);
+}
+
 /// Whatever a command can write is filled, and nothing is brought for it. XFER-01
 #[test]
 fn fills_write_all_of_what_they_take() {

@@ -169,7 +169,7 @@ fn work_that_is_left_is_told() {
     };
     let failed = "folio: host task `late` on host failed: too late";
     let lines = said("work_that_is_left_is_told", false, scene);
-    let left = "folio: 1 operations had not ended when the last handle of their runtime was dropped \
+    let left = "folio: 1 operation had not ended when the last handle of their runtime was dropped \
                 (host task `late` on host): they run on only while the process lives; call `Runtime::wait` first";
     assert_eq!(lines, [left, failed]);
     let quiet = said("work_that_is_left_is_told", true, scene);

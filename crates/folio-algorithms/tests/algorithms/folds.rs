@@ -216,6 +216,40 @@ pub fn scans_of_parts(rig: &Rig) -> folio::Result<()> {
     Ok(())
 }
 
+/// Reductions and random numbers take any shape, row after row; `flat` gives one dimension to others.
+pub fn shapes_are_taken_row_after_row(rig: &Rig) -> folio::Result<()> {
+    let all: Vec<u32> = (0..210).map(|k| (k * 37 + 11) % 211).collect();
+    let mut x = rig.rt.buffer_from_shape([5, 6, 7], &all)?;
+    let sum = algorithms::reduce(&rig.q, Add, &x)?.get(0)?;
+    assert_eq!(sum, all.iter().sum::<u32>());
+    assert_eq!(algorithms::dot(&rig.q, &x, &x)?.get(0)?, all.iter().map(|x| x * x).sum::<u32>());
+    let least = all.iter().enumerate().min_by_key(|(_, x)| **x).map(|(at, _)| at as u64);
+    assert_eq!(Some(algorithms::arg_min(&rig.q, &x)?.get(0)?), least);
+    // Whole planes are contiguous, a box is not.
+    let planes = algorithms::reduce(&rig.q, Max, x.slice([1, 0, 0], [2, 6, 7])?)?.get(0)?;
+    assert_eq!(Some(planes), all[42..126].iter().max().copied());
+    let gaps = algorithms::reduce(&rig.q, Max, x.slice([1, 0, 0], [2, 6, 6])?).map(drop);
+    assert!(matches!(gaps, Err(Error::NotContiguous { .. })), "{gaps:?}");
+
+    let mut sums = rig.rt.zeros([5, 6, 7])?;
+    algorithms::inclusive_scan(&rig.q, Add, x.flat(), sums.flat_mut())?;
+    assert_eq!(sums.get([4, 5, 6])?, sum);
+    algorithms::sort(
+        &rig.q,
+        algorithms::Direction::Ascending,
+        x.slice_mut([1, 0, 0], [2, 6, 7])?.flat_mut()?,
+    )?;
+    let mut wanted = all;
+    wanted[42..126].sort();
+    assert_eq!(x.to_vec()?, wanted);
+
+    let (mut line, mut grid) = (rig.rt.buffer::<f32>(210)?, rig.rt.zeros::<f32, 2>([14, 15])?);
+    algorithms::fill_uniform(&rig.q, 7, &mut line)?;
+    algorithms::fill_uniform(&rig.q, 7, &mut grid)?;
+    assert_eq!(grid.to_vec()?, line.to_vec()?);
+    Ok(())
+}
+
 pub fn lengths_must_fit(rig: &Rig) -> folio::Result<()> {
     let x = rig.rt.buffer_from(&[1u32; 300])?;
     let mut y = rig.rt.buffer_from(&[7u32; 299])?;

@@ -58,6 +58,7 @@ const CHECKS: &[Check] = &[
     folds::scans,
     folds::scans_of_parts,
     folds::lengths_must_fit,
+    folds::shapes_are_taken_row_after_row,
     moves::keys_are_sorted,
     moves::keys_without_disorder,
     moves::parts_are_sorted,

@@ -151,6 +151,7 @@ pub fn rows_become_columns(rig: &Rig) -> folio::Result<()> {
     let x = rig.rt.buffer_with::<f32, 2>([3, 4], BufferOptions::new())?;
     let mut y = rig.rt.buffer_with([3, 4], BufferOptions::new())?;
     let refused = algorithms::transpose(&rig.q, &x, &mut y);
-    assert!(matches!(refused, Err(Error::Mismatch { .. })), "{refused:?}");
+    let Err(Error::Mismatch { needed: Some(needed), .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(needed, [4, 3]);
     Ok(())
 }

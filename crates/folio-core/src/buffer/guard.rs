@@ -58,7 +58,7 @@ impl Held {
 }
 
 /// First element and length of a part that is contiguous in memory.
-fn run_of(view: &View, part: &Box3) -> Option<(usize, usize)> {
+pub(super) fn run_of(view: &View, part: &Box3) -> Option<(usize, usize)> {
     if part.is_empty() {
         return Some((0, 0));
     }
@@ -108,8 +108,7 @@ fn contiguous(part: &Part) -> Result<()> {
     if run_of(&part.view, &part.part).is_some() {
         return Ok(());
     }
-    let extent = part.view.visible(part.part.extent());
-    Err(Error::NotContiguous { buffer: part.view.storage.label.clone(), extent })
+    Err(part.not_contiguous())
 }
 
 /// A write whose bytes are rounded up must keep what it does not cover.

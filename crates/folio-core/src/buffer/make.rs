@@ -29,10 +29,10 @@ use std::mem::ManuallyDrop;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a buffer of `{T}` cannot begin with `{Self}`",
-    label = "no elements of type `{T}`",
+    label = "no slice, array or vector of `{T}`",
     note = "a buffer begins with `&slice`, `&array` or `&vec`, which are copied, or with a `Vec` or `Box<[T]>` by value, which is not; of other containers write `&x[..]`"
 )]
-pub trait Contents<T: DeviceType> {
+pub trait Contents<T: Clone> {
     #[doc(hidden)]
     fn contents<'c>(self) -> Cow<'c, [T]>
     where
@@ -42,7 +42,7 @@ pub trait Contents<T: DeviceType> {
 macro_rules! contents {
     ($([$($g:tt)*] $of:ty, |$data:ident| $contents:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T: DeviceType, $($g)*> Contents<T> for $of {
+        impl<T: Clone, $($g)*> Contents<T> for $of {
             fn contents<'c>(self) -> Cow<'c, [T]>
             where
                 Self: 'c,
@@ -164,6 +164,7 @@ impl Runtime {
                 label: options.label,
                 source_extent: vec![data.len()],
                 target: shape.to_vec(),
+                needed: None,
             });
         }
         let buffer = self.buffer_with(shape, options)?;

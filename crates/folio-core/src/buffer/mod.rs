@@ -6,6 +6,7 @@ mod options;
 mod part;
 mod policy;
 mod reclaim;
+mod view;
 
 pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
 pub(crate) use guard::{vec_from_anywhere, vec_of, widened};
@@ -17,6 +18,7 @@ pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 pub(crate) use policy::{End, view_over};
 pub use policy::{HostStorage, Lend, Policy, ViewPolicy};
 pub use reclaim::{Reclaim, Reclaimed, Refused};
+pub(crate) use view::View;
 
 use crate::coords::Coords;
 use crate::element::DeviceType;
@@ -95,146 +97,6 @@ impl StorageHandle {
     }
 }
 
-/// A storage in the shape in which somebody sees it.
-#[derive(Clone)]
-pub(crate) struct View {
-    pub(crate) storage: Arc<StorageHandle>,
-    pub(crate) dims: Dims,
-    pub(crate) rank: u8,
-    pub(crate) element_bytes: usize,
-    /// It has the storage's own shape.
-    own: bool,
-}
-
-impl View {
-    pub(crate) fn new(
-        storage: Arc<StorageHandle>,
-        (dims, rank): (Dims, usize),
-        element_bytes: usize,
-    ) -> View {
-        let own = dims == storage.grid.dims && element_bytes == storage.element_bytes;
-        View { storage, dims, rank: rank as u8, element_bytes, own }
-    }
-
-    /// All of it.
-    #[inline]
-    pub(crate) fn whole(&self) -> Part {
-        let part = Box3::whole(self.dims);
-        Part { view: self.clone(), part, whole: self.own && !part.is_empty() }
-    }
-
-    /// The extents that the user sees.
-    pub(crate) fn visible(&self, dims: Dims) -> Vec<usize> {
-        dims[3 - usize::from(self.rank)..].to_vec()
-    }
-
-    /// Checks that a part lies inside.
-    pub(crate) fn part(&self, offset: Dims, extent: Dims) -> Result<Box3> {
-        match Box3::at(offset, extent) {
-            Some(part) if Box3::whole(self.dims).contains(&part) && fits(&part, self.dims) => {
-                Ok(part)
-            }
-            _ => Err(Error::OutOfRange {
-                buffer: self.storage.label.clone(),
-                offset: self.visible(offset),
-                extent: self.visible(extent),
-                range: self.visible(self.dims),
-            }),
-        }
-    }
-
-    /// A part of this view in the storage's own elements: exact where both have one shape,
-    /// otherwise rounded up, with `false`.
-    #[inline]
-    pub(crate) fn in_storage(&self, part: &Box3) -> (Box3, bool) {
-        if self.own {
-            return (if part.is_empty() { Box3::EMPTY } else { *part }, true);
-        }
-        self.rounded(part)
-    }
-
-    fn rounded(&self, part: &Box3) -> (Box3, bool) {
-        let own = &self.storage;
-        if part.is_empty() {
-            return (Box3::EMPTY, true);
-        }
-        let (start, end) = self.bytes(part);
-        let first = start / own.element_bytes;
-        let last = (end - 1) / own.element_bytes;
-        let [_, rows, columns] = own.grid.dims;
-        let at = |i: usize| [i / (rows * columns), i / columns % rows, i % columns];
-        let (a, b) = (at(first), at(last));
-        let mut out = Box3 { min: a, max: [b[0] + 1, b[1] + 1, b[2] + 1] };
-        // A run of elements over several rows or slices touches whole ones in between.
-        if a[0] != b[0] {
-            (out.min[1], out.max[1]) = (0, rows);
-        }
-        if a[0] != b[0] || a[1] != b[1] {
-            (out.min[2], out.max[2]) = (0, columns);
-        }
-        let covered = out.volume() * own.element_bytes;
-        let exact = part.volume() * self.element_bytes == covered && end - start == covered;
-        (out, exact)
-    }
-
-    /// First byte of a part, and one past its last.
-    fn bytes(&self, part: &Box3) -> (usize, usize) {
-        let last = [part.max[0] - 1, part.max[1] - 1, part.max[2] - 1];
-        let start = crate::geom::linear(self.dims, part.min) * self.element_bytes;
-        let end = (crate::geom::linear(self.dims, last) + 1) * self.element_bytes;
-        (start, end)
-    }
-
-    /// True when two parts of one storage share a byte.
-    pub(crate) fn shares(&self, part: &Box3, other: &View, theirs: &Box3) -> bool {
-        if part.is_empty() || theirs.is_empty() {
-            return false;
-        }
-        if self.dims == other.dims && self.element_bytes == other.element_bytes {
-            return part.overlaps(theirs);
-        }
-        self.shares_at(part, other, theirs, 0)
-    }
-
-    /// True when parts of two storages share a byte, where the memory of the other one begins so
-    /// many bytes after that of this one.
-    pub(crate) fn shares_at(&self, part: &Box3, other: &View, theirs: &Box3, after: i128) -> bool {
-        if part.is_empty() || theirs.is_empty() {
-            return false;
-        }
-        let ends =
-            |by: i128| move |(start, end): (usize, usize)| (start as i128 + by, end as i128 + by);
-        // Both in rising order, so each is passed once.
-        let mut mine = self.rows(part).map(ends(0)).peekable();
-        let mut others = other.rows(theirs).map(ends(after)).peekable();
-        while let (Some(a), Some(b)) = (mine.peek(), others.peek()) {
-            if a.0 < b.1 && b.0 < a.1 {
-                return true;
-            }
-            if a.1 < b.1 {
-                mine.next()
-            } else {
-                others.next()
-            };
-        }
-        false
-    }
-
-    /// The contiguous runs of bytes of a part, in rising order.
-    fn rows(&self, part: &Box3) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (part, dims, bytes) = (*part, self.dims, self.element_bytes);
-        let lines = Box3 { min: part.min, max: [part.max[0], part.max[1], part.min[2] + 1] };
-        lines.cells().map(move |first| {
-            let start = crate::geom::linear(dims, first) * bytes;
-            (start, start + (part.max[2] - part.min[2]) * bytes)
-        })
-    }
-}
-
-fn fits(part: &Box3, dims: Dims) -> bool {
-    (0..3).all(|d| part.min[d] <= dims[d] && part.max[d] <= dims[d])
-}
-
 /// Widens a shape of `D` dimensions to three.
 pub(crate) fn widen<const D: usize>(range: [usize; D]) -> Dims {
     const { assert!(D >= 1 && D <= 3, "buffers have one to three dimensions") };
@@ -265,26 +127,22 @@ pub(crate) fn widen_at<const D: usize>(at: [usize; D]) -> Dims {
 ///
 /// Dropping a buffer never blocks: its memory lives until the last operation that uses it has
 /// ended.
-pub struct Buffer<T: DeviceType, const D: usize = 1> {
+pub struct Buffer<T, const D: usize = 1> {
     pub(crate) view: View,
     _elements: PhantomData<fn() -> T>,
 }
 
 /// A buffer with many handles; made by [`Buffer::share`].
 #[derive(Clone)]
-pub struct Shared<T: DeviceType, const D: usize = 1> {
+pub struct Shared<T, const D: usize = 1> {
     pub(crate) view: View,
     _elements: PhantomData<fn() -> T>,
 }
 
 macro_rules! common {
     ($name:ident) => {
-        impl<T: DeviceType, const D: usize> $name<T, D> {
-            pub(crate) fn from_view(view: View) -> Self {
-                const { T::CHECKED };
-                $name { view, _elements: PhantomData }
-            }
-
+        // Of any type: of one that is none for devices it is told where a buffer of it is made.
+        impl<T, const D: usize> $name<T, D> {
             /// Its shape.
             pub fn shape(&self) -> [usize; D] {
                 std::array::from_fn(|dim| self.view.dims[3 - D + dim])
@@ -330,6 +188,13 @@ macro_rules! common {
                 let id = self.view.storage.id;
                 self.view.storage.core.engine.counters_of(id)
             }
+        }
+
+        impl<T: DeviceType, const D: usize> $name<T, D> {
+            pub(crate) fn from_view(view: View) -> Self {
+                const { T::CHECKED };
+                $name { view, _elements: PhantomData }
+            }
 
             /// A part of it, to read: `extent` elements from `offset` on, `x.slice(2, 3)`,
             /// `m.slice([1, 2], [2, 3])`.
@@ -339,6 +204,21 @@ macro_rules! common {
                 extent: impl Coords<D>,
             ) -> Result<Slice<'_, T, D>> {
                 Slice::new(&self.view, widen_at(offset.coords()), widen(extent.coords()))
+            }
+
+            /// All its elements in one dimension, row after row: borrowed, without a copy. For
+            /// kernels and algorithms that take one dimension, whatever the buffer's shape is.
+            ///
+            /// ```
+            /// # fn main() -> folio_core::Result<()> {
+            /// # let rt = folio_core::Runtime::builder().build()?;
+            /// let image = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
+            /// assert_eq!((image.flat().len(), image.flat().get(4)?), (6, 5));
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn flat(&self) -> Slice<'_, T> {
+                Slice::of(self.view.flat().whole())
             }
 
             /// Waits for its latest contents and keeps everybody from writing them while the guard
@@ -400,6 +280,11 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         SliceMut::new(&self.view, widen_at(offset.coords()), widen(extent.coords()))
     }
 
+    /// All its elements in one dimension, to write: see [`flat`](Self::flat).
+    pub fn flat_mut(&mut self) -> SliceMut<'_, T> {
+        SliceMut::of(self.view.flat().whole())
+    }
+
     /// Two parts, cut at `at` in the first dimension.
     pub fn split_at_mut(&mut self, at: usize) -> Result<(SliceMut<'_, T, D>, SliceMut<'_, T, D>)> {
         let range = self.range();
@@ -424,9 +309,25 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         WriteGuard::take(&self.slice_mut([0; D], all)?.part, Mode::Discard { whole: false })
     }
 
-    /// The same data as elements of another type or in another shape; shares storage and state.
+    /// The same data as elements of another type or in another shape, without a copy. The bytes
+    /// must be equally many.
     ///
-    /// The bytes must be equally many.
+    /// It takes the buffer, since a `Buffer` is the only one for its data: give it its old shape
+    /// back by another `reinterpret`. To look at it in one dimension meanwhile,
+    /// [`flat`](Self::flat) borrows it; for two shapes that stay, [`share`](Self::share) it first:
+    /// [`Shared::reinterpret`] takes a reference.
+    ///
+    /// ```
+    /// # use folio_core::Buffer;
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let image = rt.buffer_from_shape([2, 3], &[1u32, 2, 3, 4, 5, 6])?;
+    /// let bytes: Buffer<u8> = image.reinterpret(24)?; // `image` is gone
+    /// let image: Buffer<u32, 2> = bytes.reinterpret([2, 3])?;
+    /// assert_eq!(image.get([1, 2])?, 6);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn reinterpret<U: DeviceType, const E: usize>(
         self,
         shape: impl Coords<E>,
@@ -443,6 +344,11 @@ impl<T: DeviceType, const D: usize> Shared<T, D> {
         extent: impl Coords<D>,
     ) -> Result<SliceMut<'_, T, D>> {
         SliceMut::new(&self.view, widen_at(offset.coords()), widen(extent.coords()))
+    }
+
+    /// All its elements in one dimension, to write: see [`flat`](Self::flat).
+    pub fn flat_mut(&self) -> SliceMut<'_, T> {
+        SliceMut::of(self.view.flat().whole())
     }
 
     /// Waits for its latest contents and gives the host the only access while the guard lives.

@@ -1,6 +1,6 @@
 //! Parts of buffers: what accesses are made of.
 
-use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows, vec_of};
+use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows, run_of, vec_of};
 use super::{Buffer, Shared, View, widen_at};
 use crate::coords::Coords;
 use crate::element::DeviceType;
@@ -25,6 +25,19 @@ impl Part {
         Ok(Part { view: view.clone(), part: view.part(offset, extent)?, whole: false })
     }
 
+    /// The same elements in one dimension, if they are contiguous in memory.
+    fn flat(&self) -> Result<Part> {
+        let Part { view, part, .. } = self;
+        let (first, len) = run_of(view, part).ok_or_else(|| self.not_contiguous())?;
+        let part = Box3 { min: [0, 0, first], max: [1, 1, first + len] };
+        Ok(Part { view: view.flat(), part, whole: false })
+    }
+
+    pub(super) fn not_contiguous(&self) -> Error {
+        let extent = self.view.visible(self.part.extent());
+        Error::NotContiguous { buffer: self.view.storage.label.clone(), extent }
+    }
+
     fn shape<const D: usize>(&self) -> [usize; D] {
         let extent = self.part.extent();
         std::array::from_fn(|dim| extent[3 - D + dim])
@@ -43,9 +56,19 @@ pub struct SliceMut<'a, T: DeviceType, const D: usize = 1> {
     _borrow: PhantomData<&'a mut [T]>,
 }
 
-impl<T: DeviceType, const D: usize> Slice<'_, T, D> {
+impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
     pub(crate) fn new(view: &View, offset: Dims, extent: Dims) -> Result<Self> {
         Ok(Slice { part: Part::new(view, offset, extent)?, _borrow: PhantomData })
+    }
+
+    pub(crate) fn of(part: Part) -> Self {
+        Slice { part, _borrow: PhantomData }
+    }
+
+    /// Its elements in one dimension, row after row, without a copy: for kernels and algorithms
+    /// that take one. [`Error::NotContiguous`] if there are gaps between its rows.
+    pub fn flat(&self) -> Result<Slice<'a, T>> {
+        self.part.flat().map(Slice::of)
     }
 
     /// Its shape.
@@ -129,6 +152,15 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
         Ok(SliceMut { part: Part::new(view, offset, extent)?, _borrow: PhantomData })
     }
 
+    pub(crate) fn of(part: Part) -> Self {
+        SliceMut { part, _borrow: PhantomData }
+    }
+
+    /// Its elements in one dimension, to write: see [`Slice::flat`].
+    pub fn flat_mut(&mut self) -> Result<SliceMut<'_, T>> {
+        self.part.flat().map(SliceMut::of)
+    }
+
     /// Its shape.
     pub fn shape(&self) -> [usize; D] {
         self.part.shape()
@@ -184,8 +216,9 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
 /// What a command can read elements of type `T` from: a buffer, a shared one, a view, USM, a slice,
 /// by reference or, for slices, by value.
 #[diagnostic::on_unimplemented(
-    message = "a command cannot read elements of type `{T}` in {D} dimensions from `{Self}`",
-    note = "it can from `&buffer`, `&shared` and `slice`, whose elements and dimensions are these"
+    message = "a command cannot read elements of type `{T}` in {D} dimension(s) from `{Self}`",
+    label = "not of these elements and dimensions",
+    note = "it can from `&buffer`, `&shared` and `slice`, whose elements and dimensions are these; `x.flat()` gives the elements of any buffer in one dimension"
 )]
 pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
     #[doc(hidden)]
@@ -235,8 +268,9 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a command cannot write elements of type `{T}` in {D} dimensions to `{Self}`",
-    note = "it can to `&mut buffer`, `&shared` and `slice_mut`, whose elements and dimensions are these"
+    message = "a command cannot write elements of type `{T}` in {D} dimension(s) to `{Self}`",
+    label = "not of these elements and dimensions",
+    note = "it can to `&mut buffer`, `&shared` and `slice_mut`, whose elements and dimensions are these; `x.flat_mut()` gives the elements of any buffer in one dimension"
 )]
 pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::Sealed {
     #[doc(hidden)]

@@ -26,9 +26,22 @@ struct Jobs {
 }
 
 /// The threads that run host tasks.
-#[derive(Default)]
 pub(crate) struct HostThreads {
     shared: Arc<(Mutex<Jobs>, Condvar)>,
+    /// From when on the times of host tasks count.
+    epoch: Instant,
+}
+
+impl Default for HostThreads {
+    fn default() -> HostThreads {
+        HostThreads { shared: Arc::default(), epoch: Instant::now() }
+    }
+}
+
+impl HostThreads {
+    pub(crate) fn epoch(&self) -> Instant {
+        self.epoch
+    }
 }
 
 impl Drop for HostThreads {

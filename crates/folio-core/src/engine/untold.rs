@@ -8,7 +8,7 @@
 
 use super::wait::{in_kernel, in_task_of};
 use super::{Engine, contain};
-use crate::error::{Failure, Unfinished, listed};
+use crate::error::{Failure, Unfinished, listed, operations};
 use crate::notice;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -100,8 +100,9 @@ impl Engine {
     #[cold]
     fn say_unfinished(&self, (count, left): &(usize, Vec<Unfinished>)) {
         let text = format!(
-            "{count} operations had not ended when the last handle of their runtime was dropped ({}): \
+            "{} not ended when the last handle of their runtime was dropped ({}): \
              they run on only while the process lives; call `Runtime::wait` first",
+            operations(*count, ["had"; 2]),
             listed(&left[..left.len().min(MOST_NAMED)], *count)
         );
         notice::hint(&text);

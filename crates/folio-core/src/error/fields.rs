@@ -39,9 +39,10 @@ impl Debug for Error {
             NotContiguous { buffer extent }
             Reinterpret { buffer why }
             LaunchTooLarge { command launch offset access parameter buffer extent }
+            NoElement { command access parameter buffer }
             GroupSize { kernel launch group why }
             Kernel { kernel cause }
-            Mismatch { what label source_extent target }
+            Mismatch { what label source_extent target needed }
             NotAccessible { label home device }
             Inaccessible { pointer wanted place }
             MoveInTask { pointer }

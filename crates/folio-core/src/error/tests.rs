@@ -85,8 +85,8 @@ fn all() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::HostAccessHeld { buffer: Label::NONE, by: Some(used(Label::from("y"))) },
-            "command `k`, parameter `y`: buffer (unnamed) is held by a host guard (of `read`, `write` or the \
-             like): drop that first",
+            "command `k`, parameter `y`: its buffer is held by a host guard (of `read`, `write` or the like): \
+             drop that first",
         ),
         (Error::InUse { buffer: x.clone() }, "buffer `x` is in use"),
         (
@@ -104,7 +104,23 @@ fn all() -> Vec<(Error, &'static str)> {
         (Error::WaitInKernel, "a kernel cannot wait for commands or for a buffer's data"),
         (
             Error::NotContiguous { buffer: x.clone(), extent: vec![2, 2] },
-            "a part of [2, 2] of buffer `x` is not contiguous: take it as rows",
+            "a part of [2, 2] of buffer `x` is not contiguous in memory: take it by rows (`read_rows()`, \
+             `write_rows()`), or copy it (`to_vec()`)",
+        ),
+        (
+            Error::HostAccessHeld { buffer: Label::NONE, by: None },
+            "a buffer without a name (`BufferOptions::label` gives one) is held by a host guard (of `read`, \
+             `write` or the like): drop that first",
+        ),
+        (
+            Error::NoElement {
+                command: k.clone(),
+                access: 1,
+                parameter: x.clone(),
+                buffer: x.clone(),
+            },
+            "command `k`: parameter `x` takes what all items give, combined, in its first element: it needs \
+             at least one element, and has none",
         ),
         (
             Error::Reinterpret { buffer: x.clone(), why: "12 bytes there".to_owned() },
@@ -141,8 +157,19 @@ fn all() -> Vec<(Error, &'static str)> {
                 label: k.clone(),
                 source_extent: vec![2],
                 target: vec![3],
+                needed: None,
             },
             "command `k`: extents [2] and [3] do not match",
+        ),
+        (
+            Error::Mismatch {
+                what: "command",
+                label: k.clone(),
+                source_extent: vec![4, 5],
+                target: vec![4, 5],
+                needed: Some(vec![5, 4]),
+            },
+            "command `k`: the source is [4, 5], so the target must be [5, 4]; it is [4, 5]",
         ),
         (
             Error::NotAccessible {
@@ -200,7 +227,7 @@ fn all() -> Vec<(Error, &'static str)> {
         (Error::ShutDown, "the runtime has been shut down"),
         (
             Error::Deadline { unfinished: 1, left: left(1) },
-            "1 operations were not finished in time: kernel `k` on sim:0",
+            "1 operation was not finished in time: kernel `k` on sim:0",
         ),
         (
             Error::Deadline { unfinished: 3, left: left(2) },
@@ -242,6 +269,15 @@ fn all() -> Vec<(Error, &'static str)> {
             })))),
             "kernel `k` on sim:0 failed: kernel `saxpy`, a.rs:3:5: index [7, -1] is outside of `x`, which has \
              extent [9, 4]",
+        ),
+        (
+            // The command has the kernel's name, which is said once.
+            failed(Cause::Kernel(Arc::new(Violation {
+                kernel: "k".to_owned(),
+                kind: ViolationKind::DivisionByZero,
+                site: Site { file: "a.rs".to_owned(), line: 3, column: 5, message: None },
+            }))),
+            "kernel `k` on sim:0 failed: a.rs:3:5: an integer is divided by zero",
         ),
         (
             Error::Kernel { kernel: Arc::from("k"), cause: Arc::new(LowerError::Recursion("f")) },
@@ -314,6 +350,7 @@ fn number(error: &Error) -> usize {
         Error::Inaccessible { .. } => 34,
         Error::MoveInTask { .. } => 35,
         Error::Stream { .. } => 36,
+        Error::NoElement { .. } => 37,
     }
 }
 

@@ -311,6 +311,7 @@ impl CommandGroup {
                     let at = self.made_at(token, &args[..nth], &mut seen)?;
                     params.push((at, self.shape(at)));
                 }
+                let body = if self.timed { self.time_task(body) } else { body };
                 Action::Task { body, params }
             }
         };
@@ -337,6 +338,13 @@ impl CommandGroup {
             buffer,
             extent: part.view.visible(part.part.extent()).into(),
         }
+    }
+
+    #[cold]
+    pub(super) fn no_element(&self, access: usize, part: &Part, parameter: Label) -> Error {
+        let label = &part.view.storage.label;
+        let buffer = if label.as_str().is_empty() { &parameter } else { label }.clone();
+        Error::NoElement { command: self.label.clone(), access, parameter, buffer }
     }
 
     #[cold]

@@ -3,7 +3,7 @@
 use super::finish::param;
 use super::{CommandGroup, Doing};
 use crate::buffer::{Part, widen, widen_at};
-use crate::call::{KernelCall, Passed, Places, Plan, function_of};
+use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, function_of};
 use crate::engine::launch::{Function, Launch, Scalars};
 #[cfg(doc)]
 use crate::error::Cause;
@@ -12,7 +12,7 @@ use crate::geom::{Box3, Dims, checked_volume};
 use crate::hal::{Geometry, Param};
 use crate::items::Items;
 use folio_kernel::device::{Code, Kernel, MOST_REDUCED};
-use folio_kernel::{Kernel as Ir, source};
+use folio_kernel::{Kernel as Ir, ParamKind, source};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -66,12 +66,8 @@ impl CommandGroup {
     /// An index out of bounds, an integer divided by zero, a failed `assert!` or a `panic!` fail
     /// the command with [`Cause::Kernel`]. Without a [`label`](Self::label) the command has the
     /// kernel's name.
-    pub fn run<K: Kernel, const D: usize>(
-        &mut self,
-        items: impl Into<Items<D>>,
-        mut call: KernelCall<K, D>,
-    ) {
-        self.run_here(items.into(), &mut call);
+    pub fn run<const D: usize>(&mut self, items: impl Into<Items<D>>, call: impl RunsIn<D>) {
+        self.run_here(items.into(), &mut call.call());
     }
 
     /// The same where the call lies, since it is large; it is left without arguments.
@@ -126,7 +122,10 @@ impl CommandGroup {
             let Passed { part: part @ Part { view, part: whole, .. }, mode, .. } = passed;
             if !Box3::whole(whole.extent()).contains(&accessed) {
                 let parameter = function.parameter(nth);
-                let error = self.launch_too_large(&launch.geometry, nth, part, parameter);
+                let error = match code.ir.params.get(passed.param).map(|param| &param.kind) {
+                    Some(ParamKind::Reduce { .. }) => self.no_element(nth, part, parameter),
+                    _ => self.launch_too_large(&launch.geometry, nth, part, parameter),
+                };
                 launch.recycle();
                 return self.refuse(error);
             }

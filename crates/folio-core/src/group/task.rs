@@ -1,7 +1,11 @@
-//! What host tasks return.
+//! What host tasks return, and when they ran.
 
+use super::CommandGroup;
+use crate::engine::command::HostBody;
 use crate::error::Cause;
-use std::sync::Arc;
+use crate::hal::Timing;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// What a host task may return.
 pub trait TaskResult {
@@ -36,5 +40,25 @@ impl TaskResult for Never {
 impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> TaskResult for std::result::Result<(), E> {
     fn into_cause(self) -> std::result::Result<(), Cause> {
         self.map_err(|error| Cause::Task(Arc::from(error.into())))
+    }
+}
+
+/// When a timed host task ran: empty until it has ended.
+pub(crate) type TaskTiming = Arc<OnceLock<Timing>>;
+
+impl CommandGroup {
+    /// The same task, which tells its event when it ran. A task that panics tells nothing.
+    pub(super) fn time_task(&mut self, body: HostBody) -> HostBody {
+        let timing = TaskTiming::default();
+        self.task_timing = Some(timing.clone());
+        let epoch = self.core.engine.host.epoch();
+        let now = move || u64::try_from((Instant::now() - epoch).as_nanos()).unwrap_or(u64::MAX);
+        let queued = now();
+        Box::new(move |params| {
+            let started = now();
+            let result = body(params);
+            let _ = timing.set(Timing { queued, started, ended: now() });
+            result
+        })
     }
 }

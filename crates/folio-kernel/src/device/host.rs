@@ -3,7 +3,7 @@
 //! what is here: their types are imported by name and this by a glob, and functions of a type come
 //! before those of traits.
 
-use super::Called;
+use super::{Called, Callee, Mode, Slot};
 use crate::source::Entry;
 use std::marker::PhantomData;
 
@@ -11,7 +11,8 @@ use std::marker::PhantomData;
 #[diagnostic::on_unimplemented(
     message = "a kernel calls what is no `#[device_fn]`",
     label = "not for devices",
-    note = "write `#[device_fn]` above the function; for methods, above their `impl`; items have `index()` in one dimension and `pos()` in more; of the standard library kernels have numbers with their methods (`a.max(b)`), arrays, and nothing that allocates"
+    note = "a function of your own: write `#[device_fn]` above it; a method: above its `impl`",
+    note = "of the standard library kernels have numbers with their methods, `a.max(b)`, and nothing else"
 )]
 pub trait Callable {
     /// What is called.
@@ -62,4 +63,17 @@ macro_rules! host_function {
         impl<__T> __Host for __T {}
     };
 }
-host_function!(__at);
+
+/// [`host_function`] of the name by which functions are called.
+#[doc(hidden)]
+pub trait __Host: Sized {
+    #[doc(hidden)]
+    fn __at<M: Mode>(_: &Slot<Callee<Unknown>>) -> <OfTheHost<M> as Callable>::Function
+    where
+        OfTheHost<M>: Callable,
+    {
+        <OfTheHost<M> as Callable>::function()
+    }
+}
+
+impl<T> __Host for T {}

@@ -10,7 +10,7 @@ macro_rules! operators {
         #[doc = concat!("What `", $text, "` needs on the left.")]
         #[diagnostic::on_unimplemented(
             message = $message,
-            label = "not of one type",
+            label = "not of one type, or of one without this operator",
             note = "convert numbers with `as`; for own types, write #[device_fn] on the operator's `impl`"
         )]
         pub trait $name<B = Self>: Copy {
@@ -45,32 +45,45 @@ operators! {
     Modulo modulo rem "%", "`{Self}` and `{B}` cannot be divided in a kernel";
 }
 
-/// Operators that cannot fail, computed by slots.
-macro_rules! by_slots {
-    ($($name:ident $method:ident $text:literal;)*) => {$(
-        impl<T: $name<B>, B> Slot<(T, B)> {
-            #[doc = concat!("`a ", $text, " b`")]
-            #[inline(always)]
-            pub fn $method<M: Mode>(self, a: T, b: B) -> T {
-                a.$method::<M>(b)
-            }
-        }
-    )*};
+/// Operators that cannot fail, computed by slots. Written out, as what else states a bound of which
+/// rustc shows the source.
+impl<T: Plus<B>, B> Slot<(T, B)> {
+    /// `a + b`
+    #[inline(always)]
+    pub fn plus<M: Mode>(self, a: T, b: B) -> T {
+        a.plus::<M>(b)
+    }
 }
-by_slots! { Plus plus "+"; Minus minus "-"; Times times "*"; }
 
-/// Operators that can, at the place of the call.
-macro_rules! by_functions {
-    ($($name:ident $method:ident $function:ident $text:literal;)*) => {$(
-        #[doc = concat!("`a ", $text, " b`")]
-        #[inline(always)]
-        #[track_caller]
-        pub fn $function<M: Mode, T: $name<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
-            a.$method::<M>(b)
-        }
-    )*};
+impl<T: Minus<B>, B> Slot<(T, B)> {
+    /// `a - b`
+    #[inline(always)]
+    pub fn minus<M: Mode>(self, a: T, b: B) -> T {
+        a.minus::<M>(b)
+    }
 }
-by_functions! { Over over div "/"; Modulo modulo rem "%"; }
+
+impl<T: Times<B>, B> Slot<(T, B)> {
+    /// `a * b`
+    #[inline(always)]
+    pub fn times<M: Mode>(self, a: T, b: B) -> T {
+        a.times::<M>(b)
+    }
+}
+
+/// `a / b`, at the place of the call: it can fail.
+#[inline(always)]
+#[track_caller]
+pub fn div<M: Mode, T: Over<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
+    a.over::<M>(b)
+}
+
+/// `a % b`, at the place of the call: it can fail.
+#[inline(always)]
+#[track_caller]
+pub fn rem<M: Mode, T: Modulo<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
+    a.modulo::<M>(b)
+}
 
 /// What `-` before it needs.
 #[diagnostic::on_unimplemented(
@@ -127,16 +140,41 @@ macro_rules! compared {
 }
 compared! { bool i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64 half::f16 half::bf16 }
 
-macro_rules! comparisons {
-    ($($function:ident $op:tt $text:literal;)*) => {$(
-        #[doc = concat!("`a ", $text, " b`")]
-        #[inline(always)]
-        pub fn $function<T: Compared>(a: T, b: T) -> bool {
-            a $op b
-        }
-    )*};
+/// `a == b`
+#[inline(always)]
+pub fn eq<T: Compared>(a: T, b: T) -> bool {
+    a == b
 }
-comparisons! { eq == "=="; ne != "!="; lt < "<"; le <= "<="; gt > ">"; ge >= ">="; }
+
+/// `a != b`
+#[inline(always)]
+pub fn ne<T: Compared>(a: T, b: T) -> bool {
+    a != b
+}
+
+/// `a < b`
+#[inline(always)]
+pub fn lt<T: Compared>(a: T, b: T) -> bool {
+    a < b
+}
+
+/// `a <= b`
+#[inline(always)]
+pub fn le<T: Compared>(a: T, b: T) -> bool {
+    a <= b
+}
+
+/// `a > b`
+#[inline(always)]
+pub fn gt<T: Compared>(a: T, b: T) -> bool {
+    a > b
+}
+
+/// `a >= b`
+#[inline(always)]
+pub fn ge<T: Compared>(a: T, b: T) -> bool {
+    a >= b
+}
 
 /// What is the type `A`. The macro asks so where the source tells that two types meet, for a
 /// message of ours.

@@ -104,7 +104,7 @@ pub fn stepped<R: Iterator>(range: R, by: usize) -> impl Iterator<Item = R::Item
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used in a kernel",
     label = "no device type",
-    note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(DeviceType)]"
+    note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
 )]
 pub trait Slotted {
     /// Its entry in the table.

@@ -160,6 +160,9 @@ impl Walk {
     /// `x.f(..)`
     pub fn method(&mut self, call: &ExprMethodCall) -> Both {
         let name = call.method.to_string();
+        if let Some(text) = of_range(call, &name) {
+            return self.refuse(call.span(), text);
+        }
         let before = self.errors.count();
         let (receiver, receiver_tree) = self.as_whole(&call.receiver);
         if self.errors.count() > before {
@@ -214,12 +217,6 @@ impl Walk {
                 "there is no `{name}` here; a group has phases, `g.each(|i| ..)` and `g.once(|| ..)`, each of which \
                  begins when the one before has ended"
             ));
-        }
-        if name == "len"
-            && let Some(rank) = self.rank_of_view(of).filter(|rank| *rank > 1)
-        {
-            let of = of.to_token_stream();
-            return Some(format!("`{of}` has {rank} dimensions; write `{of}.shape()[0]`"));
         }
         let has = match (self.is_view(of), self.rank_of_item(of), name) {
             (true, _, "len" | "shape") | (_, Some(1), "index") | (_, Some(2 | 3), "pos") => {
@@ -302,6 +299,13 @@ impl Walk {
                 return None;
             }
             return Some("this is a variable; call a #[device_fn] by its name");
+        }
+        let first = path.segments.first().filter(|_| path.segments.len() > 1);
+        if first.is_some_and(|first| OF_RUST.iter().any(|of| first.ident == of)) {
+            return Some(
+                "functions of the standard library are not for devices; numbers have their methods, `a.max(b)`, and two \
+                 values change places by `let (a, b) = (b, a);`",
+            );
         }
         if FLOATS_AND_INTEGERS.contains(&owner) {
             return Some("functions of numbers are methods here: `x.max(y)` for `f32::max(x, y)`");
@@ -423,6 +427,36 @@ impl Walk {
             }
         }
     }
+}
+
+/// Crates of Rust, none of whose functions is for devices.
+const OF_RUST: &[&str] = &["std", "core", "alloc"];
+
+/// What to write instead of a method of a range.
+fn of_range(call: &ExprMethodCall, name: &str) -> Option<String> {
+    let range = match &*call.receiver {
+        Expr::Paren(inner) => &inner.expr,
+        other => other,
+    };
+    let Expr::Range(range) = range else { return None };
+    let text = super::place::range_text(range);
+    let end = |end: &Option<Box<Expr>>| end.as_ref().map(|end| end.to_token_stream().to_string());
+    let value = call.args.first().map(|arg| match arg {
+        Expr::Reference(of) => of.expr.to_token_stream().to_string(),
+        arg => arg.to_token_stream().to_string(),
+    });
+    let compare = match range.limits {
+        syn::RangeLimits::HalfOpen(_) => "<",
+        syn::RangeLimits::Closed(_) => "<=",
+    };
+    Some(match (name, end(&range.start), end(&range.end), value) {
+        ("contains", Some(from), Some(to), Some(value)) => {
+            format!(
+                "a range is only for `for`; compare: `{from} <= {value} && {value} {compare} {to}`"
+            )
+        }
+        _ => format!("devices have no iterators; write a loop: `for k in {text} {{ .. }}`"),
+    })
 }
 
 /// Arguments in parentheses of the user's, so that rustc's messages about them point there.

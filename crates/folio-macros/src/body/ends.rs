@@ -9,12 +9,13 @@
 
 use super::Walk;
 use super::known::Known;
+use super::parts::Position;
 use crate::names;
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{
-    BinOp, Block, Expr, ExprArray, ExprIf, ExprLit, ExprMethodCall, ExprTuple, Lit, Member, Pat,
-    PatSlice, PatTuple, Stmt, Type, UnOp, parse_quote,
+    BinOp, Block, Expr, ExprArray, ExprIf, ExprLit, ExprMethodCall, ExprTuple, Lit, Pat, PatSlice,
+    PatTuple, Stmt, Type, UnOp, parse_quote,
 };
 
 /// Tokens of what is known of a name. It is written wherever the name is, so that names made of
@@ -32,6 +33,99 @@ pub(super) fn length(tokens: &TokenStream) -> usize {
     tokens.clone().into_iter().map(of).sum()
 }
 
+/// Appends what tells these tokens from others: their text, and from which macro each name comes.
+/// One path of two macros may be two constants.
+fn key_of(tokens: &TokenStream, key: &mut String) -> Option<()> {
+    for token in tokens.clone() {
+        match token {
+            TokenTree::Group(group) => {
+                key.push_str(&format!("{:?}(", group.delimiter()));
+                key_of(&group.stream(), key)?;
+                key.push(')');
+            }
+            TokenTree::Ident(name) => {
+                let of = context(&name)?;
+                key.push_str(&format!("{name}#{of}"));
+            }
+            other => key.push_str(&other.to_string()),
+        }
+        key.push(' ');
+    }
+    Some(())
+}
+
+/// What is known of names, and the indices that are looked at.
+#[derive(Default)]
+pub struct Known {
+    /// By local: the ends of its value, an expression of those of positions and parameters.
+    ends: HashMap<u16, TokenStream>,
+    /// The item, and its rank: a kernel's, or a phase's.
+    item: Option<(u16, u8)>,
+    /// The group, and its rank.
+    group: Option<(u16, u8)>,
+    /// Views, and their ranks.
+    views: HashMap<u16, u8>,
+    /// Local arrays, and their types.
+    locals: HashMap<u16, TokenStream>,
+    /// In kernels of groups: not all items get here, nor has the walk come out of what only some
+    /// get to.
+    perhaps: bool,
+    /// Some may have left before: a loop, or the phase.
+    skipped: bool,
+    /// Counts what may be outside, for each view and index.
+    pub unproved: Vec<TokenStream>,
+    /// Counts guards that are undecided: each, if so.
+    pub undecided: Vec<TokenStream>,
+    /// What these are, as text.
+    looked_at: HashSet<String>,
+    /// Variables that are positions.
+    pub(super) positions: HashMap<u16, Position>,
+}
+
+impl Known {
+    /// A kernel's item.
+    pub fn item(&mut self, at: u16, rank: u8) {
+        self.item = Some((at, rank));
+    }
+
+    /// The number of the item.
+    pub(super) fn item_number(&self) -> Option<u16> {
+        self.item.map(|(at, _)| at)
+    }
+
+    /// A kernel's group.
+    pub fn group(&mut self, at: u16, rank: u8) {
+        self.group = Some((at, rank));
+    }
+
+    /// Whether it is a kernel of groups.
+    pub(super) fn is_grouped(&self) -> bool {
+        self.group.is_some()
+    }
+
+    /// A kernel's local array.
+    pub fn local(&mut self, at: u16, ty: &Type) {
+        self.locals.insert(at, quote!(<#ty as ::folio::ir::device::LocalParam>));
+    }
+
+    /// A kernel's view.
+    pub fn view(&mut self, at: u16, rank: u8) {
+        self.views.insert(at, rank);
+    }
+
+    /// Nothing that is looked at is the same as this. What cannot be told apart from others is
+    /// looked at once more.
+    pub(super) fn is_new(&mut self, count: &TokenStream) -> bool {
+        let mut key = String::new();
+        key_of(count, &mut key).is_none() || self.looked_at.insert(key)
+    }
+
+    /// A kernel's parameter that nobody assigns to.
+    pub fn value(&mut self, at: u16, name: &syn::Ident) {
+        self.ends.insert(at, quote!(__Ends::of(#name)));
+    }
+}
+
 /// What a phase began with, of which nothing is known after it.
 pub(super) struct Before {
     item: Option<(u16, u8)>,
@@ -39,7 +133,7 @@ pub(super) struct Before {
 }
 
 /// It gives a tuple, if it is a method that gives a part for each dimension; else an array.
-fn is_tuple(call: &ExprMethodCall) -> bool {
+pub(super) fn is_tuple(call: &ExprMethodCall) -> bool {
     call.method == "pos" || call.method == "local_pos"
 }
 
@@ -105,7 +199,7 @@ impl Walk {
     }
 
     /// The variable that an expression surely is.
-    fn local_of(&self, expr: &Expr) -> Option<u16> {
+    pub(super) fn local_of(&self, expr: &Expr) -> Option<u16> {
         match expr {
             Expr::Path(path) => {
                 let name = path.path.get_ident().filter(|name| self.scopes.is_plain(name))?;
@@ -129,7 +223,7 @@ impl Walk {
     }
 
     /// What a call gives that has a part for each dimension, and how many.
-    fn parts_of_call(&self, call: &ExprMethodCall) -> Option<(TokenStream, usize)> {
+    pub(super) fn parts_of_call(&self, call: &ExprMethodCall) -> Option<(TokenStream, usize)> {
         let of = &call.receiver;
         let (item, group) = (self.rank_of_item(of), self.rank_of_group(of));
         let (parts, rank) = match (call.method.to_string().as_str(), item, group) {
@@ -234,14 +328,7 @@ impl Walk {
                 }
             }
             Expr::MethodCall(call) => self.ends_of_call(call),
-            Expr::Field(field) => match (&*field.base, &field.member) {
-                (Expr::MethodCall(call), Member::Unnamed(dim)) if is_tuple(call) => {
-                    let (parts, rank) = self.parts_of_call(call)?;
-                    let dim = dim.index as usize;
-                    (dim < rank).then(|| quote!(#parts[#dim]))
-                }
-                _ => None,
-            },
+            Expr::Field(field) => self.ends_of_part(field),
             Expr::Index(index) => match (&*index.expr, &*index.index) {
                 (Expr::MethodCall(call), Expr::Lit(dim)) if call.method == "shape" => {
                     let view = &call.receiver;
@@ -255,7 +342,7 @@ impl Walk {
                     let dim = number_of(dim)?;
                     (dim < rank).then(|| quote!(#parts[#dim]))
                 }
-                _ => None,
+                _ => self.part_of_position(index).and_then(|part| self.ends(&part)),
             },
             Expr::Cast(cast) => match (&*cast.ty, &*cast.expr) {
                 (Type::Path(ty), value) if TYPES.iter().any(|of| ty.path.is_ident(of)) => {
@@ -306,6 +393,7 @@ impl Walk {
             ("len", None) if self.rank_of_view(view) == Some(1) => {
                 Some(quote!(__Ends::of(::folio::ir::device::asks::len(#view))))
             }
+            ("len", None) => self.ends(&self.product_of_extents(call)?),
             ("wrapping_add", Some(b)) => {
                 let (a, b) = (self.ends(view)?, self.ends(b)?);
                 Some(quote!(#a.plus(#b)))

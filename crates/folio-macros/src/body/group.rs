@@ -208,6 +208,14 @@ impl Walk {
         match self.special_of(&call.receiver) {
             Special::Group(_) => self.of_group(call, &name),
             Special::Atomic | Special::LocalAtomic if ATOMICS.contains(&name.as_str()) => {
+                let of_floats = ["load", "add", "exchange"].contains(&name.as_str());
+                if !of_floats && self.is_of_floats(&call.receiver) {
+                    let text = format!(
+                        "`{name}` is for integers; atomic floats have `load`, `add` and `exchange`, and a `Reduce` has \
+                         `Min` and `Max`"
+                    );
+                    return Some(self.refuse(call.method.span(), text));
+                }
                 Some(self.atomic(call, &name))
             }
             Special::Reduce => Some(self.give(call, &name)),

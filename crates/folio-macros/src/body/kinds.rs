@@ -3,7 +3,7 @@
 //! more, in words of Folio's.
 
 use super::{FLOATS_AND_INTEGERS, Walk};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashMap;
 use syn::spanned::Spanned;
@@ -74,6 +74,10 @@ const POSITIONS: &[&str] = &["index", "local_index", "len", "subgroup_size"];
 pub struct Kinds {
     locals: HashMap<u16, Kind>,
     elements: HashMap<u16, Kind>,
+    /// The names of the function's type parameters, and the variables and elements of these types.
+    pub parameters: Vec<String>,
+    generic_locals: HashMap<u16, String>,
+    generic_elements: HashMap<u16, String>,
 }
 
 impl Kinds {
@@ -83,16 +87,68 @@ impl Kinds {
             self.locals.insert(at, kind);
             return;
         }
+        self.generic_locals.extend(self.parameter_of(ty).map(|name| (at, name)));
         let Type::Path(path) = ty else { return };
         let Some(last) = path.path.segments.last() else { return };
         let PathArguments::AngleBracketed(list) = &last.arguments else { return };
         if let Some(GenericArgument::Type(element)) = list.args.first() {
             self.elements.extend(Kind::of(element).map(|kind| (at, kind)));
+            self.generic_elements.extend(self.parameter_of(element).map(|name| (at, name)));
         }
     }
 }
 
+impl Kinds {
+    /// The type parameter that this is.
+    fn parameter_of(&self, ty: &Type) -> Option<String> {
+        let Type::Path(path) = ty else { return None };
+        let name = path.path.get_ident()?;
+        self.parameters.iter().find(|own| name == *own).cloned()
+    }
+}
+
 impl Walk {
+    /// The type parameter that this is a value of, as far as the source tells.
+    fn generic(&self, expr: &Expr) -> Option<&String> {
+        match expr {
+            Expr::Paren(inner) => self.generic(&inner.expr),
+            Expr::Group(inner) => self.generic(&inner.expr),
+            Expr::Path(_) => self.kinds.generic_locals.get(&self.number(expr)?),
+            Expr::Index(index) => self.kinds.generic_elements.get(&self.number(&index.expr)?),
+            Expr::Unary(unary) => self.generic(&unary.expr),
+            Expr::Binary(binary) => {
+                self.generic(&binary.left).or_else(|| self.generic(&binary.right))
+            }
+            Expr::MethodCall(call) => {
+                let same = SAME.iter().any(|name| call.method == name);
+                same.then(|| self.generic(&call.receiver)).flatten()
+            }
+            _ => None,
+        }
+    }
+
+    /// Why a literal cannot be beside this: its type is a parameter, and literals have none.
+    pub(super) fn no_literal(&self, beside: &Expr, literal: &Expr) -> Option<(Span, String)> {
+        let (Expr::Lit(number), name) = (literal, self.generic(beside)?) else { return None };
+        let value = match &number.lit {
+            Lit::Int(number) if number.suffix().is_empty() => {
+                format!("{}.0", number.base10_digits())
+            }
+            Lit::Float(number) if number.suffix().is_empty() => number.base10_digits().to_owned(),
+            _ => return None,
+        };
+        let text = format!(
+            "this is to be a `{name}`, which has no literals; write `{name}::lit({value})`"
+        );
+        Some((literal.span(), text))
+    }
+
+    /// The elements of this parameter are floats.
+    pub(super) fn is_of_floats(&self, view: &Expr) -> bool {
+        let kind = self.number(view).and_then(|at| self.kinds.elements.get(&at));
+        kind.is_some_and(Kind::is_float)
+    }
+
     /// The variable is a number.
     pub(super) fn is_number(&self, local: u16) -> bool {
         self.kinds.locals.contains_key(&local)

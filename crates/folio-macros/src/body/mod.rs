@@ -14,6 +14,7 @@ mod kinds;
 mod known;
 mod lanes;
 mod number;
+mod parts;
 mod place;
 mod rights;
 mod strip;
@@ -23,6 +24,7 @@ pub use call::FLOATS_AND_INTEGERS;
 pub use group::{Special, Zone};
 pub use kinds::Kinds;
 pub use lanes::Strips;
+pub(crate) use number::is_assignment;
 pub use rights::Rights;
 
 use self::known::Known;
@@ -334,6 +336,7 @@ impl Walk {
             self.spoilt.extend(self.scopes.find(&name.ident));
         }
         self.learn(pat, &init.expr);
+        self.learn_position(pat, &init.expr);
         self.learn_kind(pat, &init.expr);
         if private.is_some() {
             self.keep(pat);
@@ -394,6 +397,9 @@ impl Walk {
                 (quote!(#native.#member), Tree::of("field").part(&tree).word(name))
             }
             Expr::Index(index) => {
+                if let Some(part) = self.part_of_position(index) {
+                    return self.expr(&part);
+                }
                 if let Some(refused) = self.refuse_element(index, Access::Read) {
                     return refused;
                 }
@@ -450,7 +456,10 @@ impl Walk {
                     self.acts += 1;
                     both
                 }
-                None => self.method(call),
+                None => match self.product_of_extents(call) {
+                    Some(product) => self.expr(&product),
+                    None => self.method(call),
+                },
             },
             Expr::Call(call) => self.call(call),
             Expr::Macro(mac) => self.macro_call(&mac.mac),
@@ -488,7 +497,7 @@ impl Walk {
                 "`?` is not supported, as kernels return no errors; compare with `if`, or write `assert!`"
             }
             Expr::Let(of) => choice::instead_of_let(&of.pat),
-            Expr::Range(_) => "a range is only for `for`; write its ends as two values",
+            Expr::Range(_) => RANGES,
             Expr::Await(_) | Expr::Async(_) => "kernels cannot be async",
             Expr::Unsafe(_) => "`unsafe` is not supported in kernels; use an opaque kernel",
             Expr::RawAddr(_) => "pointers are not supported; pass a view",
@@ -519,6 +528,10 @@ impl Walk {
         (native, names.iter().fold(tree, Tree::word))
     }
 }
+
+/// What ranges are for.
+pub(super) const RANGES: &str =
+    "a range is only for `for`, `for k in 0..n { .. }`; to keep one, keep its ends as two values";
 
 /// What a kernel does with its results.
 pub(crate) const NOTHING_RETURNED: &str =

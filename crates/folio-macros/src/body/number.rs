@@ -105,6 +105,9 @@ impl Walk {
         {
             return self.refuse(at, text);
         }
+        if let Some((at, text)) = self.no_literals(binary, &op) {
+            return self.refuse(at, text);
+        }
         let (a, tree_a) = self.expr(&binary.left);
         let (b, tree_b) = self.expr(&binary.right);
         let (a, b) = match op.as_str() {
@@ -147,8 +150,20 @@ impl Walk {
         Some((operand.span(), text))
     }
 
+    /// A literal beside a value of a type parameter.
+    fn no_literals(&self, binary: &ExprBinary, op: &str) -> Option<(Span, String)> {
+        if ["<<", ">>", "&&", "||"].contains(&op) {
+            return None;
+        }
+        let right = self.no_literal(&binary.left, &binary.right);
+        right.or_else(|| self.no_literal(&binary.right, &binary.left))
+    }
+
     fn assign_operation(&mut self, binary: &ExprBinary, op: &str) -> Both {
         self.acts += 1;
+        if let Some((at, text)) = self.no_literals(binary, op) {
+            return self.refuse(at, text);
+        }
         let (b, tree_b) = self.expr(&binary.right);
         let b = match op {
             "<<" | ">>" => b,
@@ -204,7 +219,7 @@ fn respanned(tokens: TokenStream, span: Span) -> TokenStream {
         .collect()
 }
 
-pub(super) fn is_assignment(op: &BinOp) -> bool {
+pub(crate) fn is_assignment(op: &BinOp) -> bool {
     matches!(
         op,
         BinOp::AddAssign(_)

@@ -7,7 +7,7 @@ use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, Lit, LitInt, Member};
+use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, ExprRange, Lit, LitInt, Member};
 
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
@@ -15,6 +15,9 @@ impl Walk {
         let (native, tree) = self.expr(from);
         if matches!(to, Expr::Infer(_)) {
             return (quote!(_ = #native), tree);
+        }
+        if let Some((at, text)) = self.no_literal(to, from) {
+            return self.refuse(at, text);
         }
         let native = self.fits(self.kind(to), from, native);
         let (target, place) = self.target(to, Access::Write);
@@ -107,6 +110,17 @@ impl Walk {
 
     /// What is no element, by how it is written.
     pub(super) fn refuse_element(&mut self, index: &ExprIndex, access: Access) -> Option<Both> {
+        if let Some((at, text)) = self.no_memory(index) {
+            return Some(self.refuse(at, text));
+        }
+        if let Expr::Range(range) = &*index.index {
+            let of = index.expr.to_token_stream();
+            let text = format!(
+                "devices have no slices; loop over it: `for k in {} {{ .. {of}[k] .. }}`",
+                range_text(range)
+            );
+            return Some(self.refuse(range.span(), text));
+        }
         let refused = self.refuse_atomic(index).or_else(|| self.refuse_rows(index));
         refused.or_else(|| self.refuse_access(index, access))
     }
@@ -259,6 +273,12 @@ pub(super) enum Target {
         /// The name of the variable that holds it.
         name: Ident,
     },
+}
+
+/// A range as its user would write it.
+pub(super) fn range_text(range: &ExprRange) -> String {
+    let text = range.to_token_stream().to_string();
+    text.replace(" ..= ", "..=").replace(" .. ", "..").replace(".. ", "..").replace(" ..", "..")
 }
 
 /// The index of what is written to.

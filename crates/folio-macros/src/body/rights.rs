@@ -204,8 +204,8 @@ impl Walk {
                  reads elsewhere as an `In` of another buffer"
             ),
             _ => format!(
-                "an item writes its own element of `{of}` alone; write the item, `{of}[{item}]`; what items write anywhere is \
-                 `Atomic`"
+                "an item writes its own element of `{of}` alone; write the item, `{of}[{item}]`, and gather, `x[from[{item}]]`; \
+                 what items write anywhere is `Atomic`, or `Racy` if the caller promises that no two write one element"
             ),
         };
         Some((place.span(), text))

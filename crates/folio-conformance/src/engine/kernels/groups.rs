@@ -356,7 +356,7 @@ pub(super) fn group_sizes_are_checked(rig: &Rig) -> Outcome {
     refused!(q.run(Items::from(8).groups([4]), call), Error::LaunchTooLarge { .. });
     let mut none = rig.rt.buffer::<f32>(0)?;
     let call = dot(&rig.rt.buffer(4)?, &rig.rt.buffer(4)?, &mut none);
-    refused!(q.run(4, call), Error::LaunchTooLarge { .. });
+    refused!(q.run(4, call), Error::NoElement { .. });
     let mut rows = rig.rt.buffer_with([2, 3], BufferOptions::new())?;
     refused!(q.run(3, prefix(&mut rows)), Error::LaunchTooLarge { .. });
     q.wait()?;

@@ -1,0 +1,362 @@
+//! What is made of a function: its Rust form, the constant that describes it, and what launches and
+//! calls of it need.
+
+use crate::body::Walk;
+use crate::entry;
+use crate::function::Kind;
+use crate::parameter::{Parameter, Role, argument_of};
+use crate::signature::Signature;
+use crate::tree::Tree;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{ItemFn, ReturnType};
+
+impl Signature {
+    /// The whole function.
+    pub fn emit(
+        &self,
+        function: &ItemFn,
+        kind: Kind,
+        walk: &Walk,
+        native: &TokenStream,
+        tree: Tree,
+    ) -> TokenStream {
+        let (name, vis, output) = (&function.sig.ident, &function.vis, &function.sig.output);
+        let generics = &function.sig.generics;
+        let (params, arguments, conditions) = generics.split_for_impl();
+        let markers = generics.type_params().map(|p| &p.ident);
+        let (mut names, mut types) = (self.names(), self.types());
+        let attributes = attributes();
+        let strips = if kind == Kind::Kernel { walk.strips() } else { None };
+        let [block, proof] =
+            ["__block", "__proof"].map(|name| Ident::new(name, Span::mixed_site()));
+        let (body, probe) = match &strips {
+            None if kind == Kind::Kernel => (self.body(walk, output, native), self.probe_kernel()),
+            None => (self.body(walk, output, native), self.probe(&quote!(Self::__body))),
+            // Of all items in place of one.
+            Some(strips) => {
+                (names[0], types[0]) = (&block, quote!(::folio::ir::device::Block<'_>));
+                let body = self.body(walk, output, &entry::strips(self, strips, &block));
+                (body, self.probe_strips())
+            }
+        };
+        if kind == Kind::Kernel {
+            // Kernels have indices that are not checked where they are proved.
+            names.insert(0, &proof);
+            types.insert(0, quote!(::folio::ir::device::Proof<__M>));
+        }
+        let described = self.described(name, tree, &probe);
+        // Once for all: what a macro gives may differ from place to place.
+        let sizes = &self.group;
+        let sizes = self
+            .grouped()
+            .then(|| quote!(const __GROUP: &'static [::core::primitive::usize] = &[#(#sizes),*];));
+        let made = match kind {
+            Kind::Kernel => self.kernel(function, walk, strips.is_some()),
+            Kind::Device | Kind::Method => self.plain(function),
+        };
+        // Kernels are launched: who calls one finds nothing.
+        let (at, what) = match kind {
+            Kind::Kernel => (quote!(), quote!()),
+            Kind::Device | Kind::Method => (
+                quote! {
+                    #[doc(hidden)]
+                    #[inline(always)]
+                    #[allow(missing_docs, reason = "hidden")]
+                    #vis fn __at<__M: ::folio::ir::device::Mode>(
+                        _: &::folio::ir::device::Slot<::folio::ir::device::Callee<Self>>,
+                    ) -> fn(#(#types),*) #output {
+                        Self::__body::<__M>
+                    }
+                },
+                quote! {
+                    impl #params ::folio::ir::device::Inlined for #name #arguments #conditions {
+                        const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
+                    }
+                },
+            ),
+        };
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_camel_case_types, missing_docs, missing_debug_implementations, private_bounds,
+                reason = "it has the function's name, and is hidden")]
+            #vis struct #name #params #conditions { __of: ::core::marker::PhantomData<(#(#markers,)*)> }
+            #attributes
+            impl #params #name #arguments #conditions {
+                #[inline(always)]
+                fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
+                #at
+                #sizes
+                const __FUNCTION: ::folio::ir::source::Function = #described;
+            }
+            #what
+            #made
+        }
+    }
+
+    /// The body of the Rust form: it runs, or tells its types. Those are asked for behind what they
+    /// follow from: asked for before, each waits, and rustc looks at all that wait again and again.
+    pub fn body(&self, walk: &Walk, output: &ReturnType, native: &TokenStream) -> TokenStream {
+        let entries = self.parameters.iter().map(Parameter::entry);
+        let result = match output {
+            ReturnType::Default => quote!(|| __s::Entry::Unit),
+            ReturnType::Type(_, ty) => quote_spanned! {ty.span()=>
+                <#ty as ::folio::ir::device::Slotted>::entry
+            },
+        };
+        let (slots, more) = (&walk.slots, &walk.entries);
+        let bindings = self.bindings();
+        quote! {{
+            use ::folio::ir::source as __s;
+            #(#slots)*
+            if !<__M as ::folio::ir::device::Mode>::PROBE {
+                #bindings
+                return #native;
+            }
+            ::folio::ir::device::probe(&[
+                #(#entries,)* #result, #((#more) as fn() -> __s::Entry),*
+            ]);
+            ::folio::ir::device::nothing()
+        }}
+    }
+
+    /// A Rust form, asked for its types.
+    pub fn probe(&self, body: &TokenStream) -> TokenStream {
+        let nothing = self.parameters.iter().map(|p| p.nothing(self.grouped()));
+        quote!(let _ = #body::<::folio::ir::device::Probe>(#(#nothing),*);)
+    }
+
+    /// A kernel's, asked for its types.
+    fn probe_kernel(&self) -> TokenStream {
+        let (proof, nothing) =
+            (probing(), self.parameters.iter().map(|p| p.nothing(self.grouped())));
+        quote!(Self::__body::<::folio::ir::device::Probe>(#proof #(, #nothing)*);)
+    }
+
+    /// The form for strips, asked for its types.
+    fn probe_strips(&self) -> TokenStream {
+        let mut nothing = self.parameters.iter().map(|p| p.nothing(false));
+        let (proof, item, rank) = (probing(), nothing.next(), self.rank());
+        let block = quote!(::folio::ir::device::Block::none::<#rank>(#item));
+        quote!(Self::__body::<::folio::ir::device::Probe>(#proof, #block #(, #nothing)*);)
+    }
+
+    /// What is said of the function, as a constant; `probe` asks a Rust form for its types.
+    pub fn described(&self, name: &Ident, tree: Tree, probe: &TokenStream) -> TokenStream {
+        let (text, tree) = (name.unraw().to_string(), tree.text());
+        let contract = self.contract;
+        let group = if self.grouped() { quote!(Self::__GROUP) } else { quote!(&[]) };
+        let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
+        quote! {{
+            use ::folio::ir::source as __s;
+            static __TREE: __s::Text = __s::Text(#tree);
+            __s::Function {
+                name: #text,
+                file: ::core::file!(),
+                group: #group,
+                contract: #contract,
+                params: &[#(#texts),*],
+                body: &__TREE,
+                table: || ::folio::ir::device::record(|| { #probe }),
+            }
+        }}
+    }
+
+    /// A kernel's entries.
+    fn kernel(&self, function: &ItemFn, walk: &Walk, strips: bool) -> TokenStream {
+        let name = &function.sig.ident;
+        let (params, arguments, conditions) = function.sig.generics.split_for_impl();
+        let rank = self.rank();
+        let unproved = &walk.known.unproved;
+        let guards = self.guards(&walk.known.undecided);
+        let in_groups =
+            self.grouped().then(|| quote!(let __in = __launch.in_groups::<#rank>(__block);));
+        let made = entry::made(self);
+        let each = entry::each(self, strips);
+        let code = match function.sig.generics.params.is_empty() {
+            true => quote! {
+                static CODE: ::std::sync::OnceLock<::folio::ir::device::Built> =
+                    ::std::sync::OnceLock::new();
+                ::folio::ir::device::built(&CODE, &Self::__FUNCTION)
+            },
+            false => quote!(::folio::ir::device::code_of::<Self>()),
+        };
+        let call = self.call(function);
+        quote! {
+            // SAFETY: the Rust form and the tree come from one walk over one body; views stay
+            // within their memory.
+            unsafe impl #params ::folio::ir::device::Kernel for #name #arguments #conditions {
+                const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
+                fn code() -> &'static ::folio::ir::device::Built {
+                    #code
+                }
+                #[allow(unused_variables, clippy::all, reason = "written by a macro")]
+                unsafe fn unproved(
+                    __scalars: &[::core::primitive::u64],
+                    __memory: &[::folio::ir::device::ParamPtr],
+                    __block: &::folio::ir::device::Positions,
+                    __launch: &::folio::ir::device::Launched,
+                ) -> ::core::primitive::usize {
+                    use ::folio::ir::device::Ends as __Ends;
+                    #(#made)*
+                    let __at = __Ends::positions::<#rank>(__block);
+                    #in_groups
+                    0 #(+ #unproved)*
+                }
+                #guards
+                #[allow(unused_variables, clippy::indexing_slicing, reason = "written by a macro")]
+                #[inline(always)]
+                unsafe fn items<__M: ::folio::ir::device::Mode>(
+                    __scalars: &[::core::primitive::u64],
+                    __memory: &[::folio::ir::device::ParamPtr],
+                    __block: &::folio::ir::device::Positions,
+                    __launch: &::folio::ir::device::Launched,
+                ) {
+                    #(#made)*
+                    #each
+                }
+            }
+            #call
+        }
+    }
+
+    /// What looks at a kernel's guards, and computes what is in the interior of all of them.
+    fn guards(&self, undecided: &[TokenStream]) -> TokenStream {
+        if undecided.is_empty() {
+            return quote!();
+        }
+        let (rank, made) = (self.rank(), entry::made(self));
+        quote! {
+            #[allow(unused_variables, clippy::all, reason = "written by a macro")]
+            unsafe fn undecided(
+                __scalars: &[::core::primitive::u64],
+                __memory: &[::folio::ir::device::ParamPtr],
+                __block: &::folio::ir::device::Positions,
+                __launch: &::folio::ir::device::Launched,
+            ) -> ::core::option::Option<::core::primitive::usize> {
+                use ::folio::ir::device::Ends as __Ends;
+                #(#made)*
+                let __at = __Ends::positions::<#rank>(__block);
+                ::core::option::Option::Some(0 #(+ #undecided)*)
+            }
+            unsafe fn interior(
+                __scalars: &[::core::primitive::u64],
+                __memory: &[::folio::ir::device::ParamPtr],
+                __block: &::folio::ir::device::Positions,
+                __launch: &::folio::ir::device::Launched,
+            ) {
+                // SAFETY: the caller's promise.
+                unsafe { ::folio::ir::device::best::<Self, true>(__scalars, __memory, __block, __launch) }
+            }
+        }
+    }
+
+    /// The function that users call: it makes a call of its arguments.
+    fn call(&self, function: &ItemFn) -> TokenStream {
+        let (attributes, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
+        let (params, arguments, conditions) = function.sig.generics.split_for_impl();
+        let rank = self.rank();
+        let is_given = |p: &&Parameter| matches!(p.role, Role::View | Role::Reduce | Role::Value);
+        let given: Vec<_> = self.parameters.iter().filter(is_given).collect();
+        let names: Vec<_> = given.iter().map(|p| &p.name).collect();
+        let types = |lent: bool| -> Vec<TokenStream> {
+            let ty_of = |Parameter { ty, role, .. }: &&Parameter| match (role, lent) {
+                (Role::Value, _) => quote!(#ty),
+                (_, true) => quote_spanned!(ty.span() => impl ::folio::HostArgument<#ty>),
+                (_, false) => {
+                    let kind = argument_of(ty);
+                    quote_spanned!(ty.span() => impl ::folio::arguments::#kind<#ty>)
+                }
+            };
+            given.iter().map(ty_of).collect()
+        };
+        let (lent, types) = (types(true), types(false));
+        // Not as methods: a trait of the user's may have others of these names.
+        let passed = |to: &TokenStream| -> TokenStream {
+            let each = self.parameters.iter().map(|Parameter { name, ty, role, .. }| match role {
+                Role::View | Role::Reduce => quote!(#to::memory::<#ty>(&mut __call, #name);),
+                Role::Value => quote!(#to::value(&mut __call, #name);),
+                // No argument, but a parameter.
+                Role::Local => quote!(#to::local(&mut __call);),
+                Role::Item(_) | Role::Group(_) => quote!(),
+            });
+            quote!(#(#each)*)
+        };
+        let (passed, lent_to) =
+            (passed(&quote!(::folio::KernelCall)), passed(&quote!(::folio::HostCall)));
+        // Where rustc has nowhere to put a type parameter it proposes none for an unknown type:
+        // then what it says here is what it says everywhere, once.
+        let own = match function.sig.generics.params.is_empty() {
+            true => quote!(<>),
+            false => quote!(#params),
+        };
+        quote! {
+            #(#attributes)*
+            #[allow(clippy::too_many_arguments, reason = "kernels take what they need")]
+            #vis fn #name #own (#(#names: #types),*)
+                -> ::folio::KernelCall<#name #arguments, #rank> #conditions
+            {
+                // SAFETY: the arguments follow in the order of the parameters, which they fit.
+                unsafe {
+                    let mut __call = ::folio::KernelCall::begin();
+                    #passed
+                    __call
+                }
+            }
+            impl #params #name #arguments #conditions {
+                /// Runs it on slices, here and now: for tests, and debuggers.
+                #[allow(dead_code, clippy::too_many_arguments, reason = "for who wants it")]
+                #vis fn host(
+                    __items: impl ::core::convert::Into<::folio::Items<#rank>> #(, #names: #lent)*
+                ) -> ::folio::Result<()> {
+                    // SAFETY: as for a call; what is lent is borrowed until this returns.
+                    let __call = unsafe {
+                        let mut __call = ::folio::HostCall::<#name #arguments, #rank>::begin();
+                        #lent_to
+                        __call
+                    };
+                    ::folio::HostCall::run(__call, __items)
+                }
+            }
+        }
+    }
+
+    /// A device function as an ordinary one, if it takes no views.
+    fn plain(&self, function: &ItemFn) -> TokenStream {
+        if self.has_views() {
+            return quote!();
+        }
+        let (attributes, vis, signature) = (&function.attrs, &function.vis, &function.sig);
+        let name = &signature.ident;
+        let (params, arguments, conditions) = signature.generics.split_for_impl();
+        let turbofish = arguments.as_turbofish();
+        let names: Vec<_> = self.parameters.iter().map(|p| &p.name).collect();
+        let types: Vec<_> = self.parameters.iter().map(|p| &p.ty).collect();
+        let output = &signature.output;
+        quote! {
+            #(#attributes)*
+            #vis fn #name #params (#(#names: #types),*) #output #conditions {
+                #name #turbofish::__body::<::folio::ir::device::Checked>(#(#names),*)
+            }
+        }
+    }
+}
+
+/// With this a body is only asked for its types.
+fn probing() -> TokenStream {
+    quote! {
+        // SAFETY: it computes nothing.
+        unsafe { ::folio::ir::device::Proof::new() }
+    }
+}
+
+/// What is allowed in what the macro writes.
+pub fn attributes() -> TokenStream {
+    quote! {
+        #[allow(unused_mut, unused_parens, unused_braces, unused_imports, unused_variables, non_snake_case, elided_lifetimes_in_paths,
+            non_upper_case_globals, unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
+            reason = "written by a macro")]
+    }
+}

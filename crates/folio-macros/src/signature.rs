@@ -1,0 +1,324 @@
+//! Signatures: what functions take and give, and what their attributes say.
+
+use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
+use crate::function::Kind;
+use crate::parameter::{Parameter, Role, grid_of, rank_of, role_is_plain, role_of};
+use crate::refused::{refuse_atomic, refuse_in_memory, refuse_rank, refuse_type};
+use crate::{combine, conditions, names};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashSet;
+use syn::ext::IdentExt;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, GenericParam, Meta, MetaNameValue, Pat, ReturnType, Token, Type};
+
+/// What the attribute says.
+#[derive(Default)]
+pub struct Asked {
+    /// The group's size: `group = 256`, `group = [16, 16]`.
+    group: Vec<Expr>,
+    /// `contract`.
+    contract: bool,
+}
+
+impl Asked {
+    pub fn read(arguments: TokenStream, kind: Kind, walk: &mut Walk) -> Asked {
+        let mut asked = Asked::default();
+        if arguments.is_empty() {
+            return asked;
+        }
+        let span = arguments.span();
+        let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
+        for argument in parser.parse2(arguments).into_iter().flatten() {
+            match argument {
+                Meta::NameValue(MetaNameValue { path, value, .. })
+                    if path.is_ident("group") && kind == Kind::Kernel && asked.group.is_empty() =>
+                {
+                    asked.group = match value {
+                        Expr::Array(sizes) => sizes.elems.into_iter().collect(),
+                        size => vec![size],
+                    };
+                }
+                Meta::Path(path) if path.is_ident("contract") && kind == Kind::Kernel => {
+                    asked.contract = true;
+                }
+                _ => {
+                    walk.refuse(span, Asked::what(kind));
+                    return Asked::default();
+                }
+            }
+        }
+        for size in &asked.group {
+            names::refuse(size.to_token_stream(), &mut HashSet::new(), &mut walk.errors);
+        }
+        if asked.group.is_empty() && !asked.contract {
+            walk.refuse(span, Asked::what(kind));
+        }
+        asked
+    }
+
+    fn what(kind: Kind) -> &'static str {
+        match kind {
+            Kind::Kernel => {
+                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, and `contract`"
+            }
+            Kind::Device | Kind::Method => "this attribute takes no arguments",
+        }
+    }
+}
+
+/// What a function takes.
+pub struct Signature {
+    pub parameters: Vec<Parameter>,
+    /// Items of a group, if the attribute says.
+    pub group: Vec<Expr>,
+    /// Whether it asks for contraction.
+    pub contract: bool,
+}
+
+impl Signature {
+    pub fn read(
+        signature: &syn::Signature,
+        kind: Kind,
+        Asked { group, contract }: Asked,
+        walk: &mut Walk,
+    ) -> Signature {
+        refuse_modifiers(signature, walk);
+        refuse_generics(signature, kind, walk);
+        refuse_result(signature, kind, walk);
+        walk.scopes.enter();
+        let arguments = signature.inputs.iter();
+        let parameters: Vec<_> =
+            arguments.filter_map(|argument| parameter(argument, kind, walk)).collect();
+        if place(signature, kind, &parameters, &group, walk) {
+            walk.begin_group();
+        }
+        let plain = parameters.iter().all(|p| match p.role {
+            Role::Item(_) => true,
+            Role::View => role_is_plain(&p.ty),
+            Role::Value => !p.mutable,
+            _ => false,
+        });
+        if let (Kind::Kernel, true, Some(item)) = (kind, plain, parameters.first()) {
+            walk.plan.begin(&item.name);
+        }
+        // The table has the parameters and the result first.
+        walk.first = parameters.len() + 1;
+        Signature { parameters, group, contract }
+    }
+
+    pub fn has_views(&self) -> bool {
+        self.parameters.iter().any(|p| p.role != Role::Value)
+    }
+
+    pub fn names(&self) -> Vec<&Ident> {
+        self.parameters.iter().map(|p| &p.name).collect()
+    }
+
+    /// The types that the Rust form takes.
+    pub fn types(&self) -> Vec<TokenStream> {
+        self.parameters.iter().map(|p| p.native(self.grouped())).collect()
+    }
+
+    /// Parameters that the body may change.
+    pub fn bindings(&self) -> TokenStream {
+        let mutable = self.parameters.iter().filter(|p| p.mutable).map(|p| &p.name);
+        quote!(#(let mut #mutable = #mutable;)*)
+    }
+
+    /// A kernel of groups.
+    pub fn grouped(&self) -> bool {
+        self.parameters.iter().any(|p| matches!(p.role, Role::Group(_)))
+    }
+
+    /// The rank of a kernel's item or group.
+    pub fn rank(&self) -> Option<usize> {
+        self.parameters.iter().find_map(|p| match p.role {
+            Role::Item(rank) | Role::Group(rank) => Some(usize::from(rank)),
+            _ => None,
+        })
+    }
+}
+
+/// What functions of devices are not.
+fn refuse_modifiers(signature: &syn::Signature, walk: &mut Walk) {
+    if let Some(token) = &signature.asyncness {
+        walk.refuse(token.span(), "kernels cannot be async");
+    }
+    if let Some(token) = &signature.unsafety {
+        walk.refuse(token.span(), "kernels are safe functions; use an opaque kernel");
+    }
+    if let Some(abi) = &signature.abi {
+        walk.refuse(abi.span(), "kernels have no ABI; remove `extern`");
+    }
+    if let Some(token) = &signature.variadic {
+        walk.refuse(token.span(), "kernels take a fixed number of parameters");
+    }
+}
+
+fn refuse_generics(signature: &syn::Signature, kind: Kind, walk: &mut Walk) {
+    for parameter in &signature.generics.params {
+        match parameter {
+            GenericParam::Lifetime(lifetime) => {
+                let text = "kernels cannot have lifetimes; values are copied";
+                walk.refuse(lifetime.span(), text);
+            }
+            GenericParam::Type(ty) if combine::is_one(&ty.ident) => {
+                let text = format!(
+                    "`{}` is what reductions combine with; give the type parameter another name",
+                    ty.ident
+                );
+                walk.refuse(ty.span(), text);
+            }
+            GenericParam::Type(ty)
+                if kind != Kind::Method && !conditions::is_bound(ty, &signature.generics) =>
+            {
+                let name = &ty.ident;
+                let text = match ty.bounds.is_empty() {
+                    true => format!("say what `{name}` can be: `{name}: Number`"),
+                    false => format!(
+                        "traits of the standard library say nothing of `{name}` to a device; write `{name}: Number`, which \
+                         has its operators, `{name}: folio::Float` or `{name}: folio::Int`"
+                    ),
+                };
+                walk.refuse(name.span(), text);
+            }
+            GenericParam::Type(_) | GenericParam::Const(_) => {}
+        }
+    }
+}
+
+fn refuse_result(signature: &syn::Signature, kind: Kind, walk: &mut Walk) {
+    let ReturnType::Type(_, ty) = &signature.output else { return };
+    if kind == Kind::Kernel {
+        walk.refuse(ty.span(), NOTHING_RETURNED);
+        return;
+    }
+    if role_of(ty).0 != Role::Value {
+        let text = "a device function gives a value: a number, an array, a tuple, a struct; index views, and give \
+            `i.index()` for an item";
+        walk.refuse(ty.span(), text);
+    }
+    refuse_type(ty, walk);
+}
+
+/// A parameter, if it can be one, which is bound.
+fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter> {
+    let typed = match argument {
+        FnArg::Typed(typed) => typed,
+        FnArg::Receiver(of)
+            if kind == Kind::Method && of.reference.is_none() && of.colon_token.is_none() =>
+        {
+            let name = Ident::from(of.self_token);
+            walk.parameter(&name, Special::None, of.mutability.is_some());
+            let ty = Type::Verbatim(quote_spanned!(of.self_token.span => Self));
+            // It cannot be bound again.
+            let (role, mutable) = (Role::Value, false);
+            return Some(Parameter { name, ty, role, mutable });
+        }
+        FnArg::Receiver(of) => {
+            let text = match kind {
+                Kind::Method => "take `self` by value; it is copied",
+                _ => "`self` is for functions in an `impl` with #[device_fn]",
+            };
+            walk.refuse(of.span(), text);
+            return None;
+        }
+    };
+    let name = match &*typed.pat {
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => name,
+        other => {
+            walk.refuse(other.span(), "give the parameter a name");
+            return None;
+        }
+    };
+    if name.ident.unraw().to_string().starts_with("__") {
+        let text = "names that begin with `__` are the macro's; give the parameter another";
+        walk.refuse(name.span(), text);
+    }
+    refuse_types(&typed.ty, kind, walk);
+    let (role, special) = role_of(&typed.ty);
+    // Writing through a view takes it as mutable.
+    let mutable = matches!(role, Role::View | Role::Local) || name.mutability.is_some();
+    let at = walk.parameter(&name.ident, special, role == Role::Value && mutable);
+    if role == Role::Item(1) {
+        walk.item = Some(at);
+    }
+    walk.grids.extend(grid_of(&typed.ty).map(|grid| (at, grid)));
+    walk.rights.extend(Rights::of(&typed.ty).map(|rights| (at, rights)));
+    walk.kinds.parameter(at, &typed.ty);
+    if kind == Kind::Kernel {
+        match role {
+            Role::Item(rank) => walk.known.item(at, rank),
+            Role::Group(rank) => walk.known.group(at, rank),
+            Role::Local if special == Special::Local => walk.known.local(at, &typed.ty),
+            Role::View if role_is_plain(&typed.ty) => {
+                walk.known.view(at, rank_of(&typed.ty));
+            }
+            Role::Value if !mutable => {
+                walk.known.value(at, &name.ident);
+                walk.plan.same(at);
+            }
+            _ => {}
+        }
+    }
+    let (name, ty) = (name.ident.clone(), (*typed.ty).clone());
+    Some(Parameter { name, ty, role, mutable })
+}
+
+/// Refuses what no parameter can be.
+fn refuse_types(ty: &Type, kind: Kind, walk: &mut Walk) {
+    refuse_type(ty, walk);
+    refuse_rank(ty, walk);
+    refuse_atomic(ty, walk);
+    if kind == Kind::Kernel {
+        refuse_in_memory(ty, walk);
+        if names::is_open(ty.to_token_stream()) {
+            let text =
+                "a parameter's type is written without macros; give it a name: `type T = ..`";
+            walk.refuse(ty.span(), text);
+        }
+    }
+}
+
+/// Looks at the item or group, and what goes with it; true for a kernel of groups.
+fn place(
+    signature: &syn::Signature,
+    kind: Kind,
+    parameters: &[Parameter],
+    group: &[Expr],
+    walk: &mut Walk,
+) -> bool {
+    let grid = |p: &Parameter| matches!(p.role, Role::Item(_) | Role::Group(_));
+    let first = parameters.first().filter(|p| grid(p)).map(|p| p.role);
+    let one = first.is_some() && parameters.iter().filter(|p| grid(p)).count() == 1;
+    if kind == Kind::Kernel && !one {
+        let text =
+            "a kernel's first parameter is its item or group, and no other: `i: Item`, `g: Group`";
+        walk.refuse(signature.ident.span(), text);
+    }
+    walk.placed = kind != Kind::Kernel || first.is_some();
+    let grouped = matches!(first, Some(Role::Group(_))) && kind == Kind::Kernel;
+    if let Some(Role::Group(rank)) = first
+        && !group.is_empty()
+        && group.len() != usize::from(rank)
+    {
+        let text = format!("the group has {rank} dimension(s), but its size {}", group.len());
+        walk.refuse(group[0].span(), text);
+    } else if let (false, Some(size)) = (grouped, group.first()) {
+        walk.refuse(size.span(), "only kernels of groups have a group's size: `g: Group`");
+    }
+    for parameter in parameters {
+        let text = match (parameter.role, kind) {
+            (Role::Local, _) if !grouped => "local memory is of kernels of groups: `g: Group`",
+            (Role::Group(_), Kind::Device | Kind::Method) => {
+                "device functions have no phases; write them in the kernel"
+            }
+            _ => continue,
+        };
+        walk.refuse(parameter.ty.span(), text);
+    }
+    grouped
+}

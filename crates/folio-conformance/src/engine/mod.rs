@@ -11,6 +11,7 @@
 mod bounds;
 mod choice;
 mod events;
+mod graphs;
 mod guards;
 mod input;
 mod kernels;
@@ -67,6 +68,7 @@ const TESTS: &[&[Test]] = &[
     links::TESTS,
     trackers::TESTS,
     usm::TESTS,
+    graphs::TESTS,
 ];
 
 fn all() -> impl Iterator<Item = Test> {

@@ -67,11 +67,11 @@ fn a_graph_runs_as_often_as_asked(rig: &Rig) -> Outcome {
         let graph = rig.rt.graph(&q.device())?;
         let (mut x, mut y) = (rig.rt.buffer_from(&[1; 8])?, rig.rt.buffer::<i32>(8)?);
         let mut z = rig.rt.buffer::<i32>(8)?;
-        let first = graph.add(|cg| Ok(cg.run(8, adds(2, &mut x))))?;
-        let copy = graph.add(|cg| Ok(cg.copy(&x, &mut y)))?;
-        let fill = graph.add(|cg| Ok(cg.fill(&mut z, 7)))?;
-        let meet = graph.add_last(|_| Ok(()))?;
-        let last = graph.add_after(&[meet], |cg| Ok(cg.run(8, adds(1, &mut y))))?;
+        let first = graph.add(|cg| cg.run(8, adds(2, &mut x)))?;
+        let copy = graph.add(|cg| cg.copy(&x, &mut y))?;
+        let fill = graph.add(|cg| cg.fill(&mut z, 7))?;
+        let meet = graph.add_last(|_| ())?;
+        let last = graph.add_after(&[meet], |cg| cg.run(8, adds(1, &mut y)))?;
         ensure_eq!(graph.nodes(), [first, copy, fill, meet, last]);
         ensure_eq!((graph.roots(), graph.leaves()), (vec![first, fill], vec![last]));
         ensure_eq!(graph.predecessors(meet)?, [copy, fill]);
@@ -82,7 +82,7 @@ fn a_graph_runs_as_often_as_asked(rig: &Rig) -> Outcome {
         ensure_eq!(kinds?, [kernel, NodeKind::Copy, NodeKind::Fill, NodeKind::Empty, kernel]);
         let run = graph.finalize()?;
         // The graph goes on without what has been made of it.
-        graph.add(|cg| Ok(cg.fill(&mut z, 8)))?;
+        graph.add(|cg| cg.fill(&mut z, 8))?;
         let again = graph.finalize()?;
         let mut want = 1;
         for n in 0..6 {
@@ -139,8 +139,8 @@ fn graphs_by_hand_and_by_recording_are_equal(rig: &Rig) -> Outcome {
     let recorded = rig.rt.graph(&q.device())?;
     let (x, y) = (numbers(rig, 2)?, numbers(rig, 2)?);
     adding(&by_hand, &x[0], 1)?;
-    by_hand.add(|cg| Ok(cg.copy(&x[0], &x[1])))?;
-    by_hand.add(|cg| Ok(cg.fill(&x[0], 5)))?;
+    by_hand.add(|cg| cg.copy(&x[0], &x[1]))?;
+    by_hand.add(|cg| cg.fill(&x[0], 5))?;
     let recording = recorded.record([&q])?;
     let events = [q.run(8, adds(1, &y[0]))?, q.copy(&y[0], &y[1])?, q.fill(&y[0], 5)?];
     drop(recording);
@@ -157,8 +157,8 @@ fn graphs_by_hand_and_by_recording_are_equal(rig: &Rig) -> Outcome {
     ensure!(!by_hand.has_shape_of(&recorded), "a node more makes no difference");
     let other = rig.rt.graph(&q.device())?;
     adding(&other, &x[0], 1)?;
-    other.add(|cg| Ok(cg.copy(&x[0], &x[1])))?;
-    other.add(|cg| Ok(cg.fill(&y[0], 5)))?;
+    other.add(|cg| cg.copy(&x[0], &x[1]))?;
+    other.add(|cg| cg.fill(&y[0], 5))?;
     ensure!(!by_hand.has_shape_of(&other), "an edge less makes no difference");
     Ok(())
 }
@@ -253,8 +253,7 @@ fn barriers_are_recorded_in_linear_space(rig: &Rig) -> Outcome {
 fn cycles_are_refused_and_change_nothing(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let x = numbers(rig, 4)?;
-    let nodes: Vec<Node> =
-        (0..4).map(|at| adding(&graph, &x[at], 1)).collect::<Result<_, _>>()?;
+    let nodes: Vec<Node> = (0..4).map(|at| adding(&graph, &x[at], 1)).collect::<Result<_, _>>()?;
     // Against the order in which they were added.
     graph.make_edge(nodes[3], nodes[1])?;
     graph.make_edge(nodes[1], nodes[0])?;
@@ -265,7 +264,7 @@ fn cycles_are_refused_and_change_nothing(rig: &Rig) -> Outcome {
     }
     ensure_eq!(graph.dot(), before);
     // An edge of data closes one, too.
-    let user = graph.add(|cg| Ok(cg.copy(&x[0], &x[2])))?;
+    let user = graph.add(|cg| cg.copy(&x[0], &x[2]))?;
     ensure!(graph.make_edge(user, nodes[0]).is_err(), "a cycle by way of data");
     ensure_eq!(graph.roots(), [nodes[2], nodes[3]]);
     q.run_graph(&graph.finalize()?)?;
@@ -286,9 +285,9 @@ fn wrong_uses_of_graphs_are_refused(rig: &Rig) -> Outcome {
 
     let foreign = GraphError::ForeignNode { node: 0 };
     ensure_eq!(why(graph.make_edge(node, theirs))?, foreign);
-    ensure_eq!(why(graph.add_after(&[theirs], |_| Ok(())))?, foreign);
+    ensure_eq!(why(graph.add_after(&[theirs], |_| ()))?, foreign);
     ensure_eq!(why(graph.predecessors(theirs))?, foreign);
-    ensure_eq!(why(run.update(theirs, |cg| Ok(cg.fill(&x[0], 1))))?, foreign);
+    ensure_eq!(why(run.update(theirs, |cg| cg.fill(&x[0], 1)))?, foreign);
 
     let done = q.fill(&x[1], 0)?;
     let outside = why(graph.add(|cg| {
@@ -296,29 +295,32 @@ fn wrong_uses_of_graphs_are_refused(rig: &Rig) -> Outcome {
         Ok(())
     }))?;
     ensure!(matches!(outside, GraphError::OutsideEvent { .. }), "{outside}");
-    let once = why(graph.add(|cg| Ok(cg.label("once").host_task((), |()| ()))))?;
-    ensure!(once.to_string().contains("`once`") && once.to_string().contains("repeatable_task"), "{once}");
+    let once = why(graph.add(|cg| cg.label("once").host_task((), |()| ())))?;
+    ensure!(
+        once.to_string().contains("`once`") && once.to_string().contains("repeatable_task"),
+        "{once}"
+    );
     let parameter = Parameter::new(1);
     let fixed = why(graph.add(|cg| {
         let value = cg.parameter(&parameter);
-        Ok(cg.fill(&x[0], value))
+        cg.fill(&x[0], value);
     }))?;
     ensure!(matches!(fixed, GraphError::NotUpdatable { .. }), "{fixed}");
     let lent = rig.rt.view([8], vec![1; 8], ViewPolicy::SyncWriteback);
     let mut lent = lent.map_err(|refused| refused.error)?;
-    let back = why(graph.add(|cg| Ok(cg.fill(&mut lent.0, 1))))?;
+    let back = why(graph.add(|cg| cg.fill(&mut lent.0, 1)))?;
     ensure!(matches!(back, GraphError::WrittenBack { .. }), "{back}");
 
-    let shape = why(run.update(node, |cg| Ok(cg.fill(&x[0], 1))))?;
+    let shape = why(run.update(node, |cg| cg.fill(&x[0], 1)))?;
     ensure!(matches!(shape, GraphError::OtherShape { node: 0, .. }), "{shape}");
-    ensure!(why(run.update(node, |cg| Ok(cg.run(8, puts(1, &x[0])))))? != shape, "{shape}");
+    ensure!(why(run.update(node, |cg| cg.run(8, puts(1, &x[0]))))? != shape, "{shape}");
     let all = why(run.update_from(&other))?;
     ensure!(matches!(all, GraphError::OtherShape { node: 1, .. }), "{all}");
 
     let recording = graph.record([&q])?;
     ensure_eq!(why(graph.record([&q]))?, GraphError::AlreadyRecording);
     ensure_eq!(why(other.record([&q]))?, GraphError::AlreadyRecording);
-    ensure_eq!(why(q.batch(|_| Ok(())))?, GraphError::AlreadyRecording);
+    ensure_eq!(why(q.batch(|_| ()))?, GraphError::AlreadyRecording);
     ensure_eq!(why(adding(&graph, &x[0], 1))?, GraphError::BeingRecorded);
     ensure_eq!(why(graph.make_edge(node, node))?, GraphError::BeingRecorded);
     ensure_eq!(why(q.wait())?, GraphError::WaitWhileRecording);
@@ -444,7 +446,11 @@ fn parameters_are_exchanged_between_runs(rig: &Rig) -> Outcome {
         let (value, to) = (cg.parameter(&all.0), cg.parameter(&all.1));
         let ((at, n), puts_it) = (cg.parameter(&all.2), cg.parameter(&all.3));
         let to = to.slice_mut([at], [n])?;
-        if puts_it { cg.run(n, puts(value, to)) } else { cg.run(n, adds(value, to)) }
+        if puts_it {
+            cg.run(n, puts(value, to))
+        } else {
+            cg.run(n, adds(value, to))
+        }
         Ok(())
     })?;
     // Another node of the same parameter.
@@ -489,15 +495,15 @@ fn nodes_are_exchanged_between_runs(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let x = numbers(rig, 3)?;
     let node = adding(&graph, &x[0], 1)?;
-    graph.add(|cg| Ok(cg.copy(&x[0], &x[1])))?;
+    graph.add(|cg| cg.copy(&x[0], &x[1]))?;
     let run = graph.finalize()?;
     q.run_graph(&run)?; // 2, 2
-    run.update(node, |cg| Ok(cg.run(8, adds(5, &x[2]))))?;
+    run.update(node, |cg| cg.run(8, adds(5, &x[2])))?;
     q.run_graph(&run)?; // 2, 2, 6
     ensure_eq!((x[0].to_vec()?, x[2].to_vec()?), (vec![2; 8], vec![6; 8]));
     let other = rig.rt.graph(&q.device())?;
     adding(&other, &x[1], 100)?;
-    other.add(|cg| Ok(cg.copy(&x[1], &x[0])))?;
+    other.add(|cg| cg.copy(&x[1], &x[0]))?;
     run.update_from(&other)?;
     q.run_graph(&run)?; // 102, 102, 6
     let got = [0, 1, 2].map(|at| x[at].get([0]));
@@ -521,15 +527,15 @@ fn a_graph_within_a_graph_runs_in_its_place(rig: &Rig) -> Outcome {
         }
     };
     for _ in 0..3 {
-        inner.add(|cg| Ok(cg.repeatable_task((), note(1))))?;
+        inner.add(|cg| cg.repeatable_task((), note(1)))?;
     }
     let inner = inner.finalize()?;
     let outer = rig.rt.graph(&q.device())?;
-    let before = outer.add(|cg| Ok(cg.repeatable_task((), note(0))))?;
+    let before = outer.add(|cg| cg.repeatable_task((), note(0)))?;
     let middle = outer.add_graph(&[before], &inner)?;
     let nothing = rig.rt.graph(&q.device())?.finalize()?;
     let middle = outer.add_graph(&[middle], &nothing)?;
-    outer.add_after(&[middle], |cg| Ok(cg.repeatable_task((), note(2))))?;
+    outer.add_after(&[middle], |cg| cg.repeatable_task((), note(2)))?;
     let run = outer.finalize()?;
     for _ in 0..2 {
         q.run_graph(&run)?.wait()?;
@@ -541,9 +547,9 @@ fn a_graph_within_a_graph_runs_in_its_place(rig: &Rig) -> Outcome {
     // By data, too.
     let x = numbers(rig, 1)?;
     let inner = rig.rt.graph(&q.device())?;
-    inner.add(|cg| Ok(cg.run(8, adds(10, &x[0]))))?;
+    inner.add(|cg| cg.run(8, adds(10, &x[0])))?;
     let outer = rig.rt.graph(&q.device())?;
-    let fill = outer.add(|cg| Ok(cg.fill(&x[0], 1)))?;
+    let fill = outer.add(|cg| cg.fill(&x[0], 1))?;
     let node = outer.add_graph(&[], &inner.finalize()?)?;
     ensure_eq!(outer.predecessors(node)?, [fill]);
     q.run_graph(&outer.finalize()?)?;
@@ -562,7 +568,7 @@ fn a_failed_node_fails_its_run_only(rig: &Rig) -> Outcome {
         cg.label("the bad one").run(8, fails(at, &bad));
         Ok(())
     })?;
-    graph.add(|cg| Ok(cg.run(8, adds_up(&x[0], &x[1]))))?;
+    graph.add(|cg| cg.run(8, adds_up(&x[0], &x[1])))?;
     adding(&graph, &x[2], 1)?;
     let run = graph.finalize()?;
     let failed = failure(q.run_graph(&run)?.wait())?;
@@ -583,8 +589,8 @@ fn a_graph_keeps_its_buffers(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let mut out = rig.rt.buffer::<i32>(8)?;
     let mut x = rig.rt.buffer_from(&[1; 8])?;
-    graph.add(|cg| Ok(cg.run(8, adds(1, &mut x))))?;
-    graph.add(|cg| Ok(cg.copy(&x, &mut out)))?;
+    graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
+    graph.add(|cg| cg.copy(&x, &mut out))?;
     drop(x);
     let run = graph.finalize()?;
     drop(graph);
@@ -603,8 +609,8 @@ fn a_run_moves_what_is_elsewhere_and_no_more(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let graph = rig.rt.graph(&q.device())?;
     let mut x = rig.rt.buffer_from(&[1; 8])?;
-    graph.add(|cg| Ok(cg.run(8, adds(1, &mut x))))?;
-    graph.add(|cg| Ok(cg.run(8, adds(1, &mut x))))?;
+    graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
+    graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
     let run = graph.finalize()?;
     for n in 0..5 {
         q.run_graph(&run)?.wait()?;
@@ -648,9 +654,10 @@ fn a_batch_is_found_again(rig: &Rig) -> Outcome {
         let BatchReport { batches, found, made, evicted, commands, .. } = q.batch_report();
         ensure_eq!((batches, found, made, evicted, commands), (6, 4, 2, 0, 3));
         for n in 1..20 {
-            q.batch(|q| q.fill(x.slice_mut([0], [n.min(8)])?, 0).and_then(|_| {
-                (8..n).try_for_each(|_| q.barrier().map(drop))
-            }))?;
+            q.batch(|q| {
+                q.fill(x.slice_mut([0], [n.min(8)])?, 0)
+                    .and_then(|_| (8..n).try_for_each(|_| q.barrier().map(drop)))
+            })?;
         }
         ensure_eq!(q.batch_report().evicted, 5);
         q.wait()?;
@@ -696,8 +703,8 @@ fn one_graph_runs_from_many_threads(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let x = numbers(rig, 2)?;
     adding(&graph, &x[0], 1)?;
-    graph.add(|cg| Ok(cg.run(8, adds_up(&x[0], &x[1]))))?;
-    graph.add(|cg| Ok(cg.run(8, puts(0, &x[1]))))?;
+    graph.add(|cg| cg.run(8, adds_up(&x[0], &x[1])))?;
+    graph.add(|cg| cg.run(8, puts(0, &x[1])))?;
     let run = graph.finalize()?;
     let queues = [q.clone(), rig.queue()?, rig.rt.in_order_queue_on(&q.device())?];
     std::thread::scope(|scope| {
@@ -722,9 +729,9 @@ fn pictures_show_nodes_and_edges(rig: &Rig) -> Outcome {
     let (_q, graph) = graph(rig)?;
     let x = numbers(rig, 1)?;
     graph.label("say \"hi\"\n");
-    let first = graph.add(|cg| Ok(cg.label("clear \\ it").fill(&x[0], 0)))?;
+    let first = graph.add(|cg| cg.label("clear \\ it").fill(&x[0], 0))?;
     adding(&graph, &x[0], 1)?;
-    graph.add_after(&[first], |_| Ok(()))?;
+    graph.add_after(&[first], |_| ())?;
     let text = r#"digraph "say \"hi\"\\n" {
   node [shape=box];
   n0 [label="0: fill `clear \\\\ it`"];

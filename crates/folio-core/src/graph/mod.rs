@@ -50,14 +50,8 @@ use template::{Template, Update};
 /// fn squares(rt: &Runtime) -> Result<()> {
 ///     let (mut x, mut y) = (rt.buffer::<i32>(4)?, rt.buffer::<i32>(4)?);
 ///     let graph = rt.graph("cpu")?;
-///     let fill = graph.add(|cg| {
-///         cg.fill(&mut x, 3);
-///         Ok(())
-///     })?;
-///     let copy = graph.add(|cg| {
-///         cg.copy(&x, &mut y);
-///         Ok(())
-///     })?;
+///     let fill = graph.add(|cg| cg.fill(&mut x, 3))?;
+///     let copy = graph.add(|cg| cg.copy(&x, &mut y))?;
 ///     assert_eq!(graph.predecessors(copy)?, [fill]); // they use `x`
 ///     let executable = graph.finalize()?;
 ///     let q = rt.queue_on("cpu")?;
@@ -71,6 +65,24 @@ use template::{Template, Update};
 #[derive(Clone)]
 pub struct Graph {
     pub(crate) inner: Arc<Inner>,
+}
+
+/// What may be returned by what describes a node: `()`, or a `Result`.
+pub trait Described {
+    #[doc(hidden)]
+    fn into_result(self) -> Result<()>;
+}
+
+impl Described for () {
+    fn into_result(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<R> Described for Result<R, Error> {
+    fn into_result(self) -> Result<()> {
+        self.map(drop)
+    }
 }
 
 /// A node of a [`Graph`], and of what is made of it.
@@ -295,25 +307,20 @@ impl Graph {
     }
 
     /// Adds a node that does what `build` describes, as for
-    /// [`Queue::submit`](crate::Queue::submit). Host tasks and interop tasks are the repeatable
+    /// [`Queue::submit`](crate::Queue::submit); it may return `()`, too. Host tasks and interop tasks are the repeatable
     /// ones: [`CommandGroup::repeatable_task`], [`CommandGroup::repeatable_interop`]. A group that
     /// does nothing is an empty node.
-    pub fn add<R>(&self, build: impl FnOnce(&mut CommandGroup) -> Result<R>) -> Result<Node> {
+    pub fn add<R: Described>(&self, build: impl FnOnce(&mut CommandGroup) -> R) -> Result<Node> {
         self.add_after(&[], build)
     }
 
     /// As [`add`](Self::add), with edges from other nodes: it fails if one of them does.
-    pub fn add_after<R>(
+    pub fn add_after<R: Described>(
         &self,
         after: &[Node],
-        build: impl FnOnce(&mut CommandGroup) -> Result<R>,
+        build: impl FnOnce(&mut CommandGroup) -> R,
     ) -> Result<Node> {
-        let build = std::cell::Cell::new(Some(build));
-        let describe = |cg: &mut CommandGroup| match build.take() {
-            Some(build) => build(cg).map(drop),
-            None => Ok(()),
-        };
-        let (made, told) = Template::described(&self.inner, &describe)?;
+        let (made, told) = Template::described(&self.inner, |cg| build(cg).into_result())?;
         if !told.parameters.is_empty() {
             let command = made.label.clone();
             return Err(self.inner.error(GraphError::NotUpdatable { command }));
@@ -322,7 +329,10 @@ impl Graph {
     }
 
     /// As [`add`](Self::add), behind all nodes that have no successors.
-    pub fn add_last<R>(&self, build: impl FnOnce(&mut CommandGroup) -> Result<R>) -> Result<Node> {
+    pub fn add_last<R: Described>(
+        &self,
+        build: impl FnOnce(&mut CommandGroup) -> R,
+    ) -> Result<Node> {
         let leaves = self.leaves();
         self.add_after(&leaves, build)
     }
@@ -336,7 +346,7 @@ impl Graph {
         after: &[Node],
         build: impl Fn(&mut CommandGroup) -> Result<()> + Send + Sync + 'static,
     ) -> Result<Node> {
-        let (made, told) = Template::described(&self.inner, &build)?;
+        let (made, told) = Template::described(&self.inner, |cg| build(cg))?;
         let update = Update { describe: Arc::new(build), read: told.parameters };
         self.push(What::One(Arc::new(made), Some(update)), after, &told.follows)
     }
@@ -442,6 +452,7 @@ impl Graph {
 
     fn sorted(&self, mut all: Vec<u32>) -> Vec<Node> {
         all.sort_unstable();
+        all.dedup();
         all.into_iter().map(|at| self.inner.node(at)).collect()
     }
 
@@ -480,6 +491,7 @@ impl Graph {
             };
             let mut before: Vec<u32> = node.before.iter().map(|edge| edge.from).collect();
             before.sort_unstable();
+            before.dedup();
             (what, before)
         };
         state.nodes.iter().map(of).collect()

@@ -13,7 +13,7 @@ impl Graph {
     /// fn example(rt: &Runtime) -> Result<()> {
     ///     let graph = rt.graph("cpu")?;
     ///     let mut x = rt.buffer::<i32>(4)?;
-    ///     graph.label("small").add(|cg| Ok(cg.label("clear").fill(&mut x, 0)))?;
+    ///     graph.label("small").add(|cg| cg.label("clear").fill(&mut x, 0))?;
     ///     let dot = graph.dot();
     ///     assert!(dot.starts_with("digraph \"small\" {") && dot.contains("0: fill `clear`"));
     ///     Ok(())

@@ -200,9 +200,6 @@ impl Queue {
             None => Ok(None),
             Some(recorded) => {
                 let graph = &recorded.graph;
-                if graph.state.lock().recordings == 0 {
-                    return Err(recorded.no_event());
-                }
                 graph.join(self, None)?;
                 Ok(Some(graph.clone()))
             }
@@ -236,17 +233,17 @@ impl Inner {
 
     fn join(self: &Arc<Self>, queue: &Queue, recording: Option<u64>) -> Result<()> {
         self.check_queue(queue)?;
-        // First the list, so that the recorder is ended with the recording.
-        self.state.lock().queues.push(Joined::new(queue, recording));
-        let begun = queue.inner.recorder.begin(self);
-        if begun.is_err() {
+        let joined = {
+            // Held until both know it, so that the end of the recording finds the queue.
             let mut state = self.state.lock();
-            let id = queue.inner.id;
-            if let Some(last) = state.queues.iter().rposition(|joined| joined.id == id) {
-                state.queues.remove(last);
+            if recording.is_none() && state.recordings == 0 {
+                Err(GraphError::OnlyRecorded)
+            } else {
+                let begun = queue.inner.recorder.begin(self);
+                begun.map(|()| state.queues.push(Joined::new(queue, recording)))
             }
-        }
-        begun.map_err(|why| self.error(why))
+        };
+        joined.map_err(|why| self.error(why))
     }
 
     /// Makes nodes of groups; of none, if one is refused.

@@ -2,7 +2,7 @@
 
 use super::steps::Steps;
 use super::template::{Template, Update};
-use super::{Graph, Inner, Node, Sub, What};
+use super::{Described, Graph, Inner, Node, Sub, What};
 use crate::engine::command::Command;
 use crate::engine::replay::{Order, Run};
 use crate::error::{Error, GraphError, Label, Result};
@@ -72,17 +72,12 @@ impl Executable {
     /// Exchanges what a node does for what `build` describes: other scalars, buffers, parts and
     /// items. It stays a command of its kind with its kernel, and with as many accesses of the same
     /// modes. After an error it does what it did.
-    pub fn update<R>(
+    pub fn update<R: Described>(
         &self,
         node: Node,
-        build: impl FnOnce(&mut CommandGroup) -> Result<R>,
+        build: impl FnOnce(&mut CommandGroup) -> R,
     ) -> Result<()> {
-        let build = std::cell::Cell::new(Some(build));
-        let describe = |cg: &mut CommandGroup| match build.take() {
-            Some(build) => build(cg).map(drop),
-            None => Ok(()),
-        };
-        let (made, _) = Template::described(&self.inner.graph, &describe)?;
+        let (made, _) = Template::described(&self.inner.graph, |cg| build(cg).into_result())?;
         let mut state = self.inner.state.lock();
         let steps = &state.steps.all;
         let at = steps.iter().position(|step| step.node == Some(node));
@@ -150,7 +145,7 @@ impl Executable {
         // Without the lock: it is the user's code.
         let mut new = Vec::with_capacity(due.len());
         for Due { at, template, update: Update { describe, .. } } in due {
-            let (made, told) = Template::described(&self.inner.graph, &*describe)?;
+            let (made, told) = Template::described(&self.inner.graph, |cg| describe(cg))?;
             if let Some(why) = made.differs(&template, false) {
                 let command = template.label.clone();
                 return Err(self.error(GraphError::OtherShape { node: at, command, why }));

@@ -88,7 +88,7 @@ impl Template {
     /// What `describe` says for a graph; and what else it told of graphs.
     pub(super) fn described(
         graph: &Inner,
-        describe: &dyn Fn(&mut CommandGroup) -> Result<()>,
+        describe: impl FnOnce(&mut CommandGroup) -> Result<()>,
     ) -> Result<(Template, ForGraph)> {
         let id = GroupId::next();
         let mut group = CommandGroup::new(&graph.core, graph.device, id);

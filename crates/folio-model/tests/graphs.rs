@@ -61,7 +61,8 @@ struct Step {
 
 impl Step {
     fn random(rng: &mut Rng, nth: usize) -> Step {
-        let what = [What::Turns(7), What::Turns(2), What::Joins, What::Puts, What::Fill, What::Copy];
+        let what =
+            [What::Turns(7), What::Turns(2), What::Joins, What::Puts, What::Fill, What::Copy];
         let what = if rng.chance(12) { What::Task } else { rng.pick(&what) };
         let to = rng.below(BUFFERS);
         let from = (to + rng.within(1, BUFFERS - 1)) % BUFFERS;
@@ -292,7 +293,8 @@ fn case(seed: u64) -> Result<(), String> {
         let queue = queue.map_err(told)?;
         let made = world.make(on, way, &steps, &mut rng).map_err(told)?;
         for run in 0..rng.within(1, 6) {
-            let doing = |why: String| format!("block {block}, {way:?}, run {run}: {why}\n{steps:#?}");
+            let doing =
+                |why: String| format!("block {block}, {way:?}, run {run}: {why}\n{steps:#?}");
             world.run(&queue, &made, &steps).map_err(told).map_err(doing)?;
             steps.iter().for_each(|step| step.run(&mut world.data));
             if rng.chance(30) {
@@ -353,19 +355,4 @@ fn suite_graphs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     let least = budget.cases.unwrap_or(budget.least);
     assert!(done >= least, "{done} cases, at least {least} asked");
-}
-
-#[test]
-fn tmp_engine() {
-    use folio_conformance::engine::{Factory, run_engine_where};
-    let wanted = |name: &str| {
-        ["graph", "runs_of", "a_run", "batch", "record", "cycles", "parameters", "nodes_", "joins", "barriers", "closures_and"].iter().any(|part| name.contains(part))
-    };
-    let sim: Factory = Arc::new(|| Box::new(SimBackend::builder().devices(2, DeviceSpec::default()).build()));
-    let cpu: Factory = Arc::new(|| Box::new(CpuBackend::builder().domains(2).threads(2).build().unwrap()));
-    let opencl: Factory = Arc::new(|| Box::new(folio_opencl::OpenClBackend::new()));
-    for factory in [sim, cpu, opencl] {
-        let summary = run_engine_where(factory, &[], &wanted);
-        println!("{summary}");
-    }
 }

@@ -77,6 +77,15 @@ pub const SUITES: &[Suite] = &[
         soak: 20_000,
         soak_step: 200,
     },
+    // Programs of which parts are graphs.
+    Suite {
+        name: "GRAPHS",
+        quick: share(2, 1),
+        normal: share(10, 100),
+        ci: share(60, 2_000),
+        soak: 200_000,
+        soak_step: 10_000,
+    },
     // Programs and faults on OpenCL's devices, of which each process compiles a few kernels.
     Suite {
         name: "PROGRAMS_OPENCL",

@@ -426,6 +426,14 @@ pub enum Error {
         /// What the backend said.
         cause: HalError,
     },
+    /// Something is wrong with a command graph.
+    #[error("graph {graph}: {why}")]
+    Graph {
+        /// The graph.
+        graph: Label,
+        /// What is wrong.
+        why: Box<GraphError>,
+    },
     /// Work that had been submitted failed.
     #[error("{0}")]
     Failed(Arc<Failure>),
@@ -681,5 +689,7 @@ impl From<HalError> for Cause {
 }
 
 mod fields;
+mod graph;
+pub use graph::GraphError;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use crate::engine::failures::EpochPin;
 use crate::engine::lanes::Lanes;
 use crate::engine::wait::Waited;
 use crate::error::{Error, Failure, Result};
+use crate::graph::Recorded;
 use crate::group::TaskTiming;
 use crate::hal::Timing;
 use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
@@ -30,6 +31,8 @@ pub struct Event {
     pub(crate) pin: EpochPin,
     /// Of a timed host task.
     task: Option<TaskTiming>,
+    /// Its command was not submitted.
+    pub(crate) recorded: Option<Arc<Recorded>>,
 }
 
 /// How a command stands.
@@ -47,7 +50,7 @@ pub enum Status {
 impl Event {
     /// The pin was taken when the stamp was.
     pub(crate) fn new(core: Arc<Core>, stamp: Stamp, pin: EpochPin) -> Event {
-        Event { core, stamp, device: None, pin, task: None }
+        Event { core, stamp, device: None, pin, task: None, recorded: None }
     }
 
     /// Of a command that runs on a device.
@@ -58,6 +61,16 @@ impl Event {
     /// Of a host task that tells when it ran.
     pub(crate) fn of_task(self, task: Option<TaskTiming>) -> Event {
         Event { task, ..self }
+    }
+
+    /// Of a command that is in a graph.
+    pub(crate) fn recorded(core: Arc<Core>, recorded: Recorded) -> Event {
+        Event { recorded: Some(Arc::new(recorded)), ..Event::new(core, Stamp::DONE, None) }
+    }
+
+    /// That the command was submitted: else nothing can be waited for.
+    pub(crate) fn submitted(&self) -> Result<()> {
+        self.recorded.as_ref().map_or(Ok(()), |recorded| Err(recorded.no_event()))
     }
 
     /// The device that the command was given to: the queue's, or the one that its scheduler chose.
@@ -95,6 +108,9 @@ impl Event {
 
     /// How it stands. Does not wait.
     pub fn status(&self) -> Status {
+        if let Err(error) = self.submitted() {
+            return Status::Failed(error);
+        }
         match self.end() {
             None => Status::Pending,
             Some(None) => Status::Done,
@@ -146,11 +162,12 @@ impl Event {
     /// True when it is done, well or not. That a command has failed counts as told only by
     /// [`status`](Self::status), [`wait`](Self::wait) and the like.
     pub fn is_done(&self) -> bool {
-        self.end().is_some()
+        self.recorded.is_none() && self.end().is_some()
     }
 
     /// Waits until it is done.
     pub fn wait(&self) -> Result<()> {
+        self.submitted()?;
         match self.core.engine.wait(self.stamp, None)? {
             Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
@@ -159,7 +176,7 @@ impl Event {
 
     /// Waits, and leaves a failure untold. `false` where it cannot wait.
     pub(crate) fn wait_untold(&self) -> bool {
-        self.core.engine.wait(self.stamp, None).is_ok()
+        self.recorded.is_none() && self.core.engine.wait(self.stamp, None).is_ok()
     }
 
     /// One that is done.
@@ -169,6 +186,7 @@ impl Event {
 
     /// Waits until it is done (`true`) or the time is over (`false`).
     pub fn wait_for(&self, time: Duration) -> Result<bool> {
+        self.submitted()?;
         let until = Instant::now().checked_add(time);
         match self.core.engine.wait(self.stamp, until)? {
             Waited::Done => Ok(true),
@@ -198,6 +216,9 @@ impl Event {
 impl Future for Event {
     type Output = Result<()>;
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if let Err(error) = self.submitted() {
+            return Poll::Ready(Err(error));
+        }
         let mut waker = Some(cx.waker().clone());
         let failure = self.core.engine.enter(|ledger| {
             if let Some((lane, _)) = ledger.waits_for_tick(self.stamp) {

@@ -1,12 +1,14 @@
 //! Command groups: what a command accesses, and what it does.
 
 mod finish;
+mod graphs;
 mod interop;
 mod opaque;
 mod raw;
 mod run;
 mod task;
 
+pub(crate) use graphs::{ForGraph, Leases};
 pub(crate) use run::{grouped, reduces_within};
 pub use task::TaskResult;
 pub(crate) use task::TaskTiming;
@@ -122,6 +124,8 @@ pub struct CommandGroup {
     wrong: Option<Error>,
     /// Of a timed host task.
     pub(crate) task_timing: Option<TaskTiming>,
+    /// What only graphs need.
+    pub(crate) for_graph: Option<Box<ForGraph>>,
 }
 
 impl CommandGroup {
@@ -140,6 +144,7 @@ impl CommandGroup {
             moves: false,
             wrong: None,
             task_timing: None,
+            for_graph: None,
         }
     }
 
@@ -171,7 +176,9 @@ impl CommandGroup {
 
     /// The command starts after `event`, and fails if that failed.
     pub fn after(&mut self, event: &Event) -> &mut Self {
-        if event.core.same(&self.core) {
+        if let Some(recorded) = &event.recorded {
+            self.graph().follows.push(recorded.clone());
+        } else if event.core.same(&self.core) {
             self.after.push(event.stamp);
             self.pins.extend(event.pin.clone());
         } else {
@@ -326,7 +333,25 @@ impl CommandGroup {
             let views = unsafe { A::views(params) };
             task(views).into_cause()
         };
-        self.act(Doing::Task { body: Box::new(body), args: tokens });
+        self.act(Doing::Task { body: HostBody::once(body), args: tokens });
+    }
+
+    /// As [`host_task`](Self::host_task), with a task that a [graph](crate::Graph) calls at each
+    /// run.
+    pub fn repeatable_task<A, F, R>(&mut self, args: A, task: F)
+    where
+        A: HostArgs,
+        F: for<'v> Fn(A::Views<'v>) -> R + Send + Sync + 'static,
+        R: TaskResult,
+    {
+        let mut tokens = SmallVec::new();
+        args.tokens(&mut tokens);
+        let body = move |params: &[ParamPtr]| {
+            // SAFETY: as in `host_task`, at each call.
+            let views = unsafe { A::views(params) };
+            task(views).into_cause()
+        };
+        self.act(Doing::Task { body: HostBody::Again(Arc::new(body)), args: tokens });
     }
 
     /// Copies a part to another one of the same extent.

@@ -17,6 +17,7 @@ mod element;
 mod engine;
 mod error;
 mod event;
+mod graph;
 mod group;
 mod host;
 mod items;
@@ -59,7 +60,7 @@ pub mod fields {
 }
 pub use engine::evict::Evict;
 pub use engine::link::{Apart, Linkage, Links};
-pub use error::{Cause, Error, Failure, Label, Result, Unfinished, Use};
+pub use error::{Cause, Error, Failure, GraphError, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
 pub use folio_kernel as ir;
 pub use folio_kernel::device::{
@@ -72,6 +73,7 @@ pub mod combine {
 }
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
+pub use graph::{BatchReport, Described, Executable, Graph, Node, NodeKind, Parameter, Recording};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Image, RawMemory, Source, Timing};
 pub use half::{bf16, f16};

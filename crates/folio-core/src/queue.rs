@@ -7,6 +7,7 @@ use crate::engine::command::Command;
 use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::graph::{Batches, Recorder};
 use crate::group::CommandGroup;
 use crate::items::Items;
 use crate::order::stamp::Stamp;
@@ -33,12 +34,15 @@ pub(crate) struct Inner {
     pub(crate) core: Arc<Core>,
     pub(crate) id: u32,
     /// One, or several for the scheduler to choose from.
-    devices: SmallVec<[u16; 2]>,
-    in_order: bool,
+    pub(crate) devices: SmallVec<[u16; 2]>,
+    pub(crate) in_order: bool,
     scheduler: Option<Arc<dyn Scheduler>>,
     sequence: AtomicU64,
     /// How many commands the scheduler has given to each device.
     placed: SmallVec<[AtomicU64; 2]>,
+    /// The graph that its commands are recorded into.
+    pub(crate) recorder: Recorder,
+    pub(crate) batches: Batches,
 }
 
 impl Drop for Inner {
@@ -60,7 +64,17 @@ impl Queue {
         let (sequence, placed) = (AtomicU64::new(0), devices.iter().map(|_| AtomicU64::new(0)));
         let placed = placed.collect();
         Queue {
-            inner: Arc::new(Inner { core, id, devices, in_order, scheduler, sequence, placed }),
+            inner: Arc::new(Inner {
+                core,
+                id,
+                devices,
+                in_order,
+                scheduler,
+                sequence,
+                placed,
+                recorder: Recorder::default(),
+                batches: Batches::default(),
+            }),
             timed: false,
         }
     }
@@ -155,6 +169,9 @@ impl Queue {
         let mut group = self.group(id);
         build(&mut group)?;
         group.expect(id)?;
+        if let Some(graph) = self.recorder_of(&group)? {
+            return graph.record(self, &mut [group]);
+        }
         let mut command = Command::new(Some(inner.id), inner.in_order);
         self.complete(&mut group, &mut command)?;
         // Until here the group keeps its storages alive, from here on the ledger.
@@ -265,10 +282,18 @@ impl Queue {
         call: KernelCall<K, D>,
     ) -> Result<Event> {
         let inner = &self.inner;
-        let ready = |items: Items<D>| {
+        let described = |items: Items<D>| {
             let mut group = self.group(GroupId::next());
-            let mut command = Command::new(Some(inner.id), inner.in_order);
             group.run_here(items, &mut call.again());
+            group
+        };
+        if let Some(graph) = inner.recorder.graph() {
+            let mut groups: Vec<_> = boxes.into_iter().map(described).collect();
+            return graph.record(self, &mut groups);
+        }
+        let ready = |items: Items<D>| {
+            let mut group = described(items);
+            let mut command = Command::new(Some(inner.id), inner.in_order);
             self.complete(&mut group, &mut command).map(|()| (group, command))
         };
         // The groups keep the storages alive until the ledger does.
@@ -286,6 +311,9 @@ impl Queue {
     /// it.
     pub fn barrier(&self) -> Result<Event> {
         let inner = &self.inner;
+        if let Some(graph) = inner.recorder.graph() {
+            return Ok(graph.record_barrier(self));
+        }
         let after: SmallVec<[Stamp; 4]> =
             inner.core.engine.enter(|ledger| ledger.queue_stamps(inner.id));
         let mut command = Command::new(Some(inner.id), true);
@@ -308,6 +336,7 @@ impl Queue {
 
     fn wait_until(&self, until: Option<Instant>) -> Result<bool> {
         let inner = &self.inner;
+        self.refuse_wait()?;
         let engine = &inner.core.engine;
         let stamps: SmallVec<[Stamp; 4]> = engine.enter(|ledger| ledger.queue_stamps(inner.id));
         for stamp in stamps {

@@ -114,3 +114,19 @@ impl Condvar {
         }
     }
 }
+
+/// A value that is only ever moved, so that threads may share what it is in.
+pub(crate) struct OnlyMoved<T>(T);
+
+// SAFETY: no method takes `&self`, so threads that share it do not reach the value.
+unsafe impl<T> Sync for OnlyMoved<T> {}
+
+impl<T> OnlyMoved<T> {
+    pub(crate) fn new(value: T) -> OnlyMoved<T> {
+        OnlyMoved(value)
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0
+    }
+}

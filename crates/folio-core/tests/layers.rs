@@ -22,8 +22,8 @@ const BELOW: &[&str] = &[
 
 /// Modules of the API.
 const API: &[&str] = &[
-    "buffer", "call", "event", "group", "host", "items", "managed", "opaque", "queue", "runtime",
-    "scope", "select", "usm", "views",
+    "buffer", "call", "event", "graph", "group", "host", "items", "managed", "opaque", "queue",
+    "runtime", "scope", "select", "usm", "views",
 ];
 
 fn sources(at: &Path, out: &mut Vec<PathBuf>) {

@@ -44,6 +44,7 @@
 //! | sort, scan, draw numbers | `algorithms`, with the feature of that name |
 //! | write kernels as closures | [`CommandGroup::host_kernel`], [`ClosureItem`], [`ClosureIn`] |
 //! | launch kernels in OpenCL C, CUDA C, PTX | [`DeviceRef::load`], [`Source`], [`OpaqueKernel`], [`OpaqueArg`], [`CommandGroup::run_opaque`] |
+//! | run the same commands again and again | [`Runtime::graph`], [`Graph`], [`Executable`], [`Parameter`], [`Queue::run_graph`], [`Queue::batch`] |
 //! | call libraries over a driver | [`CommandGroup::interop`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
 //! | wait for it | [`Event`], [`Buffer::get`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`]; [`Place`] indexes guards |
@@ -206,6 +207,8 @@ mod documents {
     mod opaque {}
     #[doc = include_str!("../../../docs/guide/managed.md")]
     mod managed {}
+    #[doc = include_str!("../../../docs/guide/graphs.md")]
+    mod graphs {}
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
 }

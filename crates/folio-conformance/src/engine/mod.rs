@@ -11,6 +11,7 @@
 mod bounds;
 mod choice;
 mod events;
+mod graphs;
 mod guards;
 mod input;
 mod kernels;
@@ -70,6 +71,7 @@ const TESTS: &[&[Test]] = &[
     pressure::TESTS,
     trackers::TESTS,
     usm::TESTS,
+    graphs::TESTS,
 ];
 
 fn all() -> impl Iterator<Item = Test> {

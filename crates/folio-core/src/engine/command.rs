@@ -21,6 +21,7 @@ use crate::hal::{
 use crate::order::hazards::{Dep, Deps, Flow, Outcome, add_dep, tidy};
 use crate::order::stamp::{LaneId, Stamp, When};
 use crate::pages::DomainId;
+use crate::sync::OnlyMoved;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -33,7 +34,10 @@ pub(crate) struct Command {
     pub(crate) label: Label,
     pub(crate) timed: bool,
     pub(crate) accesses: SmallVec<[Access; 4]>,
+    /// What it comes after, and fails with.
     pub(crate) after: SmallVec<[Stamp; 4]>,
+    /// What it comes after, whether that fails or not.
+    pub(crate) behind: SmallVec<[Stamp; 2]>,
     /// For whoever keeps the stamp, once it is submitted.
     pub(crate) pin: EpochPin,
     pub(crate) action: Action,
@@ -50,9 +54,26 @@ impl Command {
             timed: false,
             accesses: SmallVec::new(),
             after: SmallVec::new(),
+            behind: SmallVec::new(),
             pin: None,
             action: Action::Nothing,
         }
+    }
+
+    /// The same command once more, if what it does can be done more than once.
+    pub(crate) fn again(&self) -> Option<Command> {
+        Some(Command {
+            queue: self.queue,
+            in_order: self.in_order,
+            device: self.device,
+            label: self.label.clone(),
+            timed: self.timed,
+            accesses: self.accesses.clone(),
+            after: self.after.clone(),
+            behind: self.behind.clone(),
+            pin: None,
+            action: self.action.again()?,
+        })
     }
 
     /// Where it uses something, for errors.
@@ -93,6 +114,7 @@ impl Shape {
 }
 
 /// Memory that a command names.
+#[derive(Clone)]
 pub(crate) enum End {
     /// An access, by its position.
     Access(usize),
@@ -103,6 +125,7 @@ pub(crate) enum End {
 }
 
 /// A rectangle of memory, in bytes: what copies, fills and hints work on.
+#[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) end: End,
     /// From the start of `end`.
@@ -126,7 +149,28 @@ impl Place {
 }
 
 /// A host task, before it knows its memory.
-pub(crate) type HostBody = Box<dyn FnOnce(&[ParamPtr]) -> Result<(), Cause> + Send>;
+pub(crate) enum HostBody {
+    /// A closure that is called once.
+    Once(OnlyMoved<Box<dyn FnOnce(&[ParamPtr]) -> Result<(), Cause> + Send>>),
+    /// A closure that a graph calls at each run.
+    Again(Arc<dyn Fn(&[ParamPtr]) -> Result<(), Cause> + Send + Sync>),
+}
+
+impl HostBody {
+    /// A closure that is called once.
+    pub(crate) fn once(
+        body: impl FnOnce(&[ParamPtr]) -> Result<(), Cause> + Send + 'static,
+    ) -> HostBody {
+        HostBody::Once(OnlyMoved::new(Box::new(body)))
+    }
+
+    fn call(self, params: &[ParamPtr]) -> Result<(), Cause> {
+        match self {
+            HostBody::Once(body) => body.into_inner()(params),
+            HostBody::Again(body) => body(params),
+        }
+    }
+}
 
 /// What a command does.
 pub(crate) enum Action {
@@ -145,6 +189,24 @@ pub(crate) enum Action {
 }
 
 impl Action {
+    /// The same once more. `None` for what calls a closure that can be called only once.
+    fn again(&self) -> Option<Action> {
+        Some(match self {
+            Action::Launch(None) => Action::Launch(None),
+            Action::Launch(Some(launch)) => Action::Launch(Some(launch.again()?)),
+            Action::Copy { from, to } => Action::Copy { from: from.clone(), to: to.clone() },
+            Action::Fill { to, pattern } => {
+                Action::Fill { to: to.clone(), pattern: pattern.clone() }
+            }
+            Action::Hint { at, hint } => Action::Hint { at: at.clone(), hint: *hint },
+            Action::Task { body: HostBody::Again(body), params } => {
+                Action::Task { body: HostBody::Again(body.clone()), params: params.clone() }
+            }
+            Action::Task { body: HostBody::Once(_), .. } => return None,
+            Action::Nothing => Action::Nothing,
+        })
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Action::Launch { .. } => "kernel",
@@ -226,6 +288,7 @@ impl Ledger {
         let last = if in_order { last } else { Stamp::DONE };
         add_dep(&mut deps, last, false);
         command.after.iter().for_each(|s| add_dep(&mut deps, *s, true));
+        command.behind.iter().for_each(|s| add_dep(&mut deps, *s, false));
         let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
         let moved = self.traced.then(|| self.counters.transfers());
         let who = For { queue, label: &command.label, lane };
@@ -468,7 +531,7 @@ impl Ledger {
                     self.count(None, op.queue, |c| c.host_tasks += 1);
                     let params: SmallVec<[ParamPtr; 4]> =
                         params.iter().map(|(at, s)| self.host_param(&accesses[*at], s)).collect();
-                    op.body = Body::Host(Box::new(move || body(&params)));
+                    op.body = Body::Host(Box::new(move || body.call(&params)));
                 }
                 Action::Launch(_) | Action::Nothing => {}
             },

@@ -5,9 +5,11 @@
 
 use super::wait::InKernel;
 use crate::hal::HalError;
+use crate::sync::OnlyMoved;
 use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// An interop task.
 pub(crate) struct Task {
@@ -17,7 +19,22 @@ pub(crate) struct Task {
     pub(crate) body: Body,
 }
 
-type Body = Box<dyn FnOnce(&dyn Any) -> Result<(), HalError> + Send>;
+/// What a task calls.
+pub(crate) enum Body {
+    /// A closure that is called once.
+    Once(OnlyMoved<Box<dyn FnOnce(&dyn Any) -> Result<(), HalError> + Send>>),
+    /// A closure that a graph calls at each run.
+    Again(Arc<dyn Fn(&dyn Any) -> Result<(), HalError> + Send + Sync>),
+}
+
+impl Body {
+    /// A closure that is called once.
+    pub(crate) fn once(
+        body: impl FnOnce(&dyn Any) -> Result<(), HalError> + Send + 'static,
+    ) -> Body {
+        Body::Once(OnlyMoved::new(Box::new(body)))
+    }
+}
 
 #[cfg(not(loom))]
 thread_local! {
@@ -43,10 +60,21 @@ pub(super) fn within<R>(call: impl FnOnce() -> R) -> R {
 }
 
 impl Task {
+    /// The same task once more, if its closure can be called more than once.
+    pub(crate) fn again(&self) -> Option<Task> {
+        let Body::Again(body) = &self.body else { return None };
+        Some(Task { native: self.native, name: self.name, body: Body::Again(body.clone()) })
+    }
+
     /// Calls it. What it has captured is gone then.
     pub(crate) fn call(self, native: &dyn Any) -> Result<(), HalError> {
         let _in_kernel = InKernel::new();
-        let result = within(|| catch_unwind(AssertUnwindSafe(|| (self.body)(native))));
+        let result = within(|| {
+            catch_unwind(AssertUnwindSafe(|| match self.body {
+                Body::Once(body) => body.into_inner()(native),
+                Body::Again(body) => body(native),
+            }))
+        });
         result.unwrap_or_else(|payload| Err(HalError::panic(payload)))
     }
 }

@@ -37,6 +37,7 @@ impl Function {
 
 /// What an opaque kernel is called with. Its parameters are first those of accesses, then those of
 /// pointers.
+#[derive(Clone)]
 pub(crate) struct Opaque {
     /// The device that has it, and its name there.
     pub(crate) device: u16,
@@ -141,6 +142,30 @@ impl Launch {
                 params: SmallVec::new(),
             }),
         }
+    }
+
+    /// The same launch once more. `None` if what it calls can be called only once: a kernel that is
+    /// not [shared](NativeKernel::shared), or such an interop task.
+    pub(crate) fn again(&self) -> Option<Box<Launch>> {
+        let kernel = match &self.kernel {
+            Some(kernel) => Some(kernel.again()?),
+            None => None,
+        };
+        let foreign = match &self.foreign {
+            Some(task) => Some(Box::new(task.again()?)),
+            None => None,
+        };
+        let mut launch = Launch::new(self.geometry);
+        (launch.kernel, launch.foreign) = (kernel, foreign);
+        (launch.loaded, launch.function, launch.proved) = (self.loaded, self.function, self.proved);
+        launch.opaque.clone_from(&self.opaque);
+        launch.scalars.extend_from_slice(&self.scalars);
+        launch.params.extend_from_slice(&self.params);
+        launch.tokens.extend_from_slice(&self.tokens);
+        if let (Some(function), None, None) = (self.function, &self.loaded, &self.kernel) {
+            (function.native)(function.code, &mut launch);
+        }
+        Some(launch)
     }
 
     /// The parameters, and the positions of their accesses.

@@ -38,6 +38,7 @@ pub(crate) mod plan;
 pub(crate) mod port;
 pub(crate) mod queues;
 pub(crate) mod reaper;
+pub(crate) mod replay;
 pub(crate) mod residency;
 pub(crate) mod retire;
 pub(crate) mod slab;

@@ -56,6 +56,7 @@ impl Debug for Error {
             ShutDown {}
             Deadline { unfinished left }
             Device { device doing cause }
+            Graph { graph why }
         }
     }
 }

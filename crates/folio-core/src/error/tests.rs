@@ -302,6 +302,13 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k` over [10]: say how large",
         ),
         (
+            Error::Graph {
+                graph: Label::from("step"),
+                why: Box::new(GraphError::Cycle { from: 3, to: 1 }),
+            },
+            "graph `step`: an edge from node 3 to node 1 closes a cycle",
+        ),
+        (
             failed(Cause::DataLost),
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",
         ),
@@ -351,6 +358,7 @@ fn number(error: &Error) -> usize {
         Error::MoveInTask { .. } => 35,
         Error::Stream { .. } => 36,
         Error::NoElement { .. } => 37,
+        Error::Graph { .. } => 38,
     }
 }
 
@@ -383,14 +391,14 @@ fn names_do_not_act_on_messages() {
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 37];
+    let mut seen = [false; 39];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         // As `main` shows it.
         assert_eq!(format!("{error:?}"), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 37], "a variant without a message here");
+    assert_eq!(seen, [true; 39], "a variant without a message here");
 }
 
 /// ERR-01: by `{:#?}` an error shows its fields, and a failure its cause.

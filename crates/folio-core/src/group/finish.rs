@@ -9,7 +9,7 @@ use crate::engine::launch::{Function, Launch};
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
-use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Param};
+use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, MemBase, MemRef, NativeKernel, Param};
 use crate::pages::DomainId;
 use crate::planted::Planted;
 use crate::token::Token;
@@ -25,6 +25,7 @@ impl CommandGroup {
         if self.actions > 1 {
             return Err(Error::Actions { command: self.label.clone(), actions: self.actions });
         }
+        self.check_lease()?;
         let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
         let place = self.domain();
         let (mut homes, mut imports, mut managed) = (false, false, false);
@@ -88,7 +89,7 @@ impl CommandGroup {
                 if (a.mode.writes() || b.mode.writes())
                     && a.part.view.shares(&a.part.part, &b.part.view, &b.part.part)
                 {
-                    let names = [before, at].map(|at| self.parameter(at));
+                    let names = [before, at].map(|at| self.parameter_name(at));
                     return Err(self.aliasing(at, [before, at], names));
                 }
             }
@@ -111,7 +112,7 @@ impl CommandGroup {
                 let mut far = engine.enter(|ledger| ledger.distances(one.id, other.id)).into_iter();
                 let (a, b) = (&a.part, &b.part);
                 if far.any(|bytes| a.view.shares_at(&a.part, &b.view, &b.part, bytes)) {
-                    let names = [before, at].map(|at| self.parameter(at));
+                    let names = [before, at].map(|at| self.parameter_name(at));
                     return Err(self.aliasing(at, [before, at], names));
                 }
             }
@@ -190,7 +191,7 @@ impl CommandGroup {
     }
 
     /// The name of the parameter that an access is for, if the command calls a `#[kernel]`.
-    fn parameter(&self, at: usize) -> Label {
+    fn parameter_name(&self, at: usize) -> Label {
         match &self.doing {
             Doing::Kernel(Some(launch)) => launch.parameter(at),
             _ => Label::NONE,
@@ -225,6 +226,9 @@ impl CommandGroup {
         let items = self.check_launch(&launch)?;
         self.check_opaque(&launch)?;
         self.check_foreign(&launch)?;
+        if self.is_repeated() {
+            launch.kernel = launch.kernel.take().map(NativeKernel::shared);
+        }
         let Launch { tokens, params, geometry, .. } = &mut *launch;
         let mut seen = Seen::default();
         for (nth, token) in tokens.iter().enumerate() {
@@ -262,7 +266,9 @@ impl CommandGroup {
                 let cause = HalError::new(HalErrorKind::Unsupported, why);
                 return Err(self.refused(self.device, &code.name, cause));
             }
-            native(code, launch);
+            if !self.is_repeated() {
+                native(code, launch);
+            }
         } else {
             let handle = engine.load(self.device, code)?;
             if launch.geometry.group.is_some() {

@@ -1,7 +1,7 @@
 //! Interop tasks in command groups: commands of a driver's own, in Folio's order.
 
 use super::{CommandGroup, Doing, TaskResult};
-use crate::engine::foreign::Task;
+use crate::engine::foreign::{Body, Task};
 use crate::engine::launch::Launch;
 use crate::error::{Cause, Error, Result};
 use crate::hal::{Geometry, HalError, HalErrorKind};
@@ -9,6 +9,7 @@ use crate::token::Token;
 use crate::views::HostArgs;
 use smallvec::SmallVec;
 use std::any::{Any, TypeId};
+use std::sync::Arc;
 
 impl CommandGroup {
     /// Calls `task` with the driver's own handles, to enqueue commands: by functions of the driver
@@ -35,6 +36,25 @@ impl CommandGroup {
         args: A,
         task: impl FnOnce(&N) -> R + Send + 'static,
     ) {
+        let body = Body::once(move |native| task(called_with(native)?).into_cause().map_err(told));
+        self.call_with::<N>(args, body);
+    }
+
+    /// As [`interop`](Self::interop), with a task that a [graph](crate::Graph) calls at each run.
+    ///
+    /// # Safety
+    /// As for [`interop`](Self::interop), for each call.
+    pub unsafe fn repeatable_interop<N: 'static, A: HostArgs, R: TaskResult>(
+        &mut self,
+        args: A,
+        task: impl Fn(&N) -> R + Send + Sync + 'static,
+    ) {
+        let call = move |native: &dyn Any| task(called_with(native)?).into_cause().map_err(told);
+        self.call_with::<N>(args, Body::Again(Arc::new(call)));
+    }
+
+    /// Calls `body` with the driver's handles `N`.
+    fn call_with<N: 'static>(&mut self, args: impl HostArgs, body: Body) {
         let mut tokens = SmallVec::new();
         args.tokens(&mut tokens);
         let mut launch = Launch::new(Geometry::new(1, [1; 3]));
@@ -42,12 +62,8 @@ impl CommandGroup {
             launch.recycle();
             return self.refuse(error);
         }
-        let call = move |native: &dyn Any| match native.downcast_ref::<N>() {
-            Some(native) => task(native).into_cause().map_err(told),
-            None => Err(HalError::unsupported(std::any::type_name::<N>())),
-        };
         let (native, name) = (TypeId::of::<N>(), std::any::type_name::<N>());
-        launch.foreign = Some(Box::new(Task { native, name, body: Box::new(call) }));
+        launch.foreign = Some(Box::new(Task { native, name, body }));
         self.act(Doing::Kernel(Some(launch)));
     }
 
@@ -70,6 +86,11 @@ impl CommandGroup {
         }
         Err(self.unsupported(format!("interop tasks with {}", foreign.name)))
     }
+}
+
+/// What the backend calls a task with.
+fn called_with<N: 'static>(native: &dyn Any) -> std::result::Result<&N, HalError> {
+    native.downcast_ref().ok_or_else(|| HalError::unsupported(std::any::type_name::<N>()))
 }
 
 /// What a task returned, for its lane to tell.

@@ -7,7 +7,8 @@ pub use folio_kernel::device::{ParamPtr, Verdict};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::hint::black_box;
-use std::mem::{MaybeUninit, align_of, size_of};
+use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The items that one call of a native kernel computes: a box of the launch range.
@@ -179,6 +180,10 @@ struct VTable {
     grain: unsafe fn(*const u8) -> usize,
     unoptimised: fn() -> bool,
     drop: unsafe fn(*mut u8),
+    /// Moves what the store holds into one that can be shared.
+    share: unsafe fn(*const u8) -> NativeKernel,
+    /// Another owner of the same, if it is shared.
+    again: unsafe fn(*const u8) -> Option<NativeKernel>,
 }
 
 /// An owned [`BlockKernel`] of any type; small ones are kept in place.
@@ -206,6 +211,9 @@ impl<K: BlockKernel> Make<K> {
         unoptimised: unoptimised::<K>,
         // SAFETY: the store holds a `K`, dropped once, by `NativeKernel::drop`.
         drop: |store| unsafe { store.cast::<K>().drop_in_place() },
+        // SAFETY: the store holds a `K`, which `NativeKernel::shared` does not use again.
+        share: |store| Make::of(Arc::new(unsafe { store.cast::<K>().read() })),
+        again: |_| None,
     };
 
     const BOXED_VTABLE: VTable = VTable {
@@ -217,7 +225,33 @@ impl<K: BlockKernel> Make<K> {
         unoptimised: unoptimised::<K>,
         // SAFETY: the store holds a `Box<K>`, dropped once, by `NativeKernel::drop`.
         drop: |store| unsafe { store.cast::<Box<K>>().drop_in_place() },
+        // SAFETY: the store holds a `Box<K>`, which `NativeKernel::shared` does not use again.
+        share: |store| Make::of(Arc::new(*unsafe { store.cast::<Box<K>>().read() })),
+        again: |_| None,
     };
+
+    const SHARED_VTABLE: VTable = VTable {
+        id: TypeId::of::<K>,
+        // SAFETY: the store holds an `Arc<K>`; the rest is `run`'s contract.
+        run: |store, params, block| unsafe { (**store.cast::<Arc<K>>()).run(params, block) },
+        // SAFETY: the store holds an `Arc<K>`.
+        grain: |store| unsafe { (**store.cast::<Arc<K>>()).grain() },
+        unoptimised: unoptimised::<K>,
+        // SAFETY: the store holds an `Arc<K>`, dropped once, by `NativeKernel::drop`.
+        drop: |store| unsafe { store.cast::<Arc<K>>().drop_in_place() },
+        // SAFETY: the store holds an `Arc<K>`, which `NativeKernel::shared` does not use again.
+        share: |store| Make::of(unsafe { store.cast::<Arc<K>>().read() }),
+        // SAFETY: the store holds an `Arc<K>`.
+        again: |store| Some(Make::of(unsafe { (*store.cast::<Arc<K>>()).clone() })),
+    };
+
+    /// A kernel that other owners may have, too.
+    fn of(kernel: Arc<K>) -> NativeKernel {
+        let mut store: Store = MaybeUninit::uninit();
+        // SAFETY: a thin `Arc` fits in the store and is aligned.
+        unsafe { store.as_mut_ptr().cast::<Arc<K>>().write(kernel) };
+        NativeKernel { store, vtable: const { &Make::<K>::SHARED_VTABLE } }
+    }
 }
 
 impl NativeKernel {
@@ -234,6 +268,21 @@ impl NativeKernel {
             const { &Make::<K>::BOXED_VTABLE }
         };
         NativeKernel { store, vtable }
+    }
+
+    /// The same kernel, of which there may be several owners; see [`again`](Self::again).
+    #[must_use]
+    pub fn shared(self) -> NativeKernel {
+        let moved = ManuallyDrop::new(self);
+        // SAFETY: the vtable was made for what the store holds, which is not used again.
+        unsafe { (moved.vtable.share)(moved.store.as_ptr().cast()) }
+    }
+
+    /// Another owner of a [shared](Self::shared) kernel; none of another one. Launches of the two
+    /// may run at once.
+    pub fn again(&self) -> Option<NativeKernel> {
+        // SAFETY: the vtable was made for what the store holds.
+        unsafe { (self.vtable.again)(self.store.as_ptr().cast()) }
     }
 
     /// Which code this is.
@@ -320,7 +369,6 @@ impl std::fmt::Debug for NativeKernel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     struct Counts<const N: usize>(Arc<AtomicUsize>, [u8; N]);
@@ -358,6 +406,24 @@ mod tests {
             super::unoptimised::<K>()
         }
         assert_eq!((of(&closure), of(&[1u64; 40]), of(&())), (!optimised, !optimised, !optimised));
+    }
+
+    #[test]
+    fn a_shared_kernel_is_dropped_with_its_last_owner() {
+        let hits = Arc::new(AtomicUsize::new(0));
+        for kernel in [
+            NativeKernel::new(Counts(hits.clone(), [1; 8])),
+            NativeKernel::new(Counts(hits.clone(), [1; 200])),
+        ] {
+            assert!(kernel.again().is_none());
+            let (id, kernel) = (kernel.id(), kernel.shared().shared());
+            let again = kernel.again().unwrap();
+            drop(kernel);
+            assert_eq!(again.id(), id);
+            // SAFETY: this kernel touches no memory.
+            unsafe { again.again().unwrap().run(&[], &Block::whole([1, 1, 5])).unwrap() };
+        }
+        assert_eq!((hits.load(Ordering::Relaxed), Arc::strong_count(&hits)), (10, 1));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Those who do not wait are told: futures, and lanes that an interop task has put something on.
 
 use super::*;
-use crate::engine::foreign::Task;
+use crate::engine::foreign::{Body, Task};
 use std::any::{Any, TypeId};
 use std::task::{Wake, Waker};
 
@@ -91,7 +91,7 @@ fn loom_what_an_interop_task_submits_is_not_left() {
                 own.engine.enter(|ledger| ledger.submit(on_lane(0, &[])));
                 Ok(())
             };
-            let task = Task { native: TypeId::of::<()>(), name: "()", body: Box::new(body) };
+            let task = Task { native: TypeId::of::<()>(), name: "()", body: Body::once(body) };
             assert!(task.call(&()).is_ok());
         });
         task.join().unwrap();

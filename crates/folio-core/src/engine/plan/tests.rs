@@ -15,7 +15,7 @@
 
 use super::{Planning, What};
 use crate::engine::access::{Access, Mode};
-use crate::engine::command::{Action, Command, End, Place};
+use crate::engine::command::{Action, Command, End, HostBody, Place};
 use crate::engine::lanes::WaitKey;
 use crate::engine::launch::Launch;
 use crate::engine::ledger::{DeviceFacts, Ledger, QueueState};
@@ -184,7 +184,7 @@ impl Rig {
 
     /// The plan of a task on the host.
     fn task(&mut self, name: &str, uses: &[Use]) -> String {
-        let body = Box::new(|_: &[_]| Ok(()));
+        let body = HostBody::once(|_| Ok(()));
         self.run(name, 0, uses, Action::Task { body, params: Default::default() })
     }
 

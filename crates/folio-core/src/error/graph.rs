@@ -1,0 +1,89 @@
+//! What can be wrong with a command graph.
+
+use super::Label;
+
+/// Why a graph, or a part of it, cannot be made, changed or run. Nodes are numbered in the order in
+/// which they were added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// An edge would close a cycle. The graph is as it was.
+    #[error("an edge from node {from} to node {to} closes a cycle")]
+    Cycle {
+        /// Where the edge begins.
+        from: usize,
+        /// Where it ends.
+        to: usize,
+    },
+    /// A node, or the event of a recorded command, is of another graph.
+    #[error("node {node} is of another graph")]
+    ForeignNode {
+        /// Its number in that graph.
+        node: usize,
+    },
+    /// A queue, or a graph, is not of the graph's device, or has several devices.
+    #[error("it is of {device}, and the {what} of {other}")]
+    OtherDevice {
+        /// The graph's device.
+        device: String,
+        /// `queue` or `graph`.
+        what: &'static str,
+        /// Its device, or devices.
+        other: String,
+    },
+    /// The queue is being recorded already.
+    #[error("the queue is being recorded already")]
+    AlreadyRecording,
+    /// Nodes and edges were to be added by hand while queues are recorded.
+    #[error("a queue is being recorded: nodes are added by hand before or after that")]
+    BeingRecorded,
+    /// An event of a recorded command was to be waited for, or asked. It has not been submitted.
+    #[error("the command of this event was only recorded: wait for the event of a run")]
+    OnlyRecorded,
+    /// A queue was to be waited for while it is recorded.
+    #[error("the queue is being recorded, and runs nothing that could be waited for")]
+    WaitWhileRecording,
+    /// A node was to come after the event of a command that is not in the graph.
+    #[error("node {command} cannot come after the event of a command outside of the graph")]
+    OutsideEvent {
+        /// The node's command.
+        command: Label,
+    },
+    /// A command can be done only once, since its closure is called only once.
+    #[error("{what} {command} can run only once: use `{instead}`, whose closure is `Fn`")]
+    NotRepeatable {
+        /// `host task` or `interop task`.
+        what: &'static str,
+        /// The command.
+        command: Label,
+        /// What can be repeated.
+        instead: &'static str,
+    },
+    /// A graph holds its buffers, so a view that is to be written back when it is dropped cannot be
+    /// one of them.
+    #[error(
+        "node {command}: view {buffer} is written back when it is dropped, so no graph keeps it"
+    )]
+    WrittenBack {
+        /// The node's command.
+        command: Label,
+        /// The view.
+        buffer: Label,
+    },
+    /// A node reads parameters, but cannot be described again.
+    #[error("node {command} reads a parameter: add it with `add_updatable`")]
+    NotUpdatable {
+        /// The node's command.
+        command: Label,
+    },
+    /// What a node does was to be exchanged for something of another kind.
+    #[error("node {node} {command} cannot be exchanged: {why}")]
+    OtherShape {
+        /// Its number.
+        node: usize,
+        /// Its command.
+        command: Label,
+        /// What differs.
+        why: String,
+    },
+}

@@ -1,0 +1,187 @@
+//! Batches: a block of ordinary submissions that becomes one run.
+
+use super::conflicts::{After, number_of, order_of};
+use super::steps::Steps;
+use super::template::Work;
+use super::{Inner, Recording};
+use crate::engine::command::Command;
+use crate::engine::replay::Order;
+use crate::engine::storage::StorageId;
+use crate::error::{GraphError, Result};
+use crate::event::Event;
+use crate::group::Leases;
+use crate::queue::Queue;
+use crate::sync::Mutex;
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// How many shapes of blocks a queue keeps.
+const SHAPES: usize = 16;
+
+/// What the batches of a queue have in common.
+#[derive(Default)]
+pub(crate) struct Batches(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    /// The latest used first.
+    shapes: Vec<(Vec<u64>, Arc<Order>)>,
+    report: BatchReport,
+}
+
+/// What the [batches](Queue::batch) of a queue have done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BatchReport {
+    /// Blocks that were submitted.
+    pub batches: u64,
+    /// Blocks whose order was that of an earlier one: the same commands that use buffers in the
+    /// same way, whichever buffers these are.
+    pub found: u64,
+    /// Blocks whose order was found anew.
+    pub made: u64,
+    /// Orders that were given up because 16 others were used later.
+    pub evicted: u64,
+    /// Commands of the latest block.
+    pub commands: usize,
+}
+
+impl Queue {
+    /// Submits what `block` submits as one run: planned and placed in one go, and as one command of
+    /// this queue. The block gets a queue to submit to, of the same device and in order if this one
+    /// is. Returns what the block returns, and the event of the run.
+    ///
+    /// An error of the block submits nothing. Within the block, events can only be passed to
+    /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it.
+    ///
+    /// ```
+    /// # use folio_core::{Queue, Result, Runtime};
+    /// fn steps(q: &Queue, rt: &Runtime) -> Result<()> {
+    ///     let (mut x, mut y) = (rt.buffer::<i32>(4)?, rt.buffer::<i32>(4)?);
+    ///     for step in 0..10 {
+    ///         q.batch(|q| {
+    ///             q.fill(&mut x, step)?;
+    ///             q.copy(&x, &mut y)
+    ///         })?;
+    ///         std::mem::swap(&mut x, &mut y);
+    ///     }
+    ///     assert_eq!((x.to_vec()?, q.batch_report().found), (vec![9; 4], 9));
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn batch<R>(&self, block: impl FnOnce(&Queue) -> Result<R>) -> Result<(R, Event)> {
+        let inner = &self.inner;
+        let device = inner.devices[0];
+        let graph = Inner::new(inner.core.clone(), device, true);
+        graph.check_queue(self)?;
+        if inner.recorder.graph().is_some() {
+            return Err(graph.error(GraphError::AlreadyRecording));
+        }
+        let queue = Queue::new(inner.core.clone(), inner.devices.clone(), inner.in_order, None);
+        let recording = Recording::of(&graph, &mut std::iter::once(&queue))?;
+        let result = block(&queue);
+        drop(recording);
+        let result = result?;
+        let Taken { mut commands, after, _leases, works } = graph.take();
+        let order = inner.batches.order(&commands, &works, after);
+        let event = graph.run(self, &mut commands, &order, (&[], None))?;
+        Ok((result, event))
+    }
+
+    /// What [`batch`](Self::batch) has done on this queue.
+    pub fn batch_report(&self) -> BatchReport {
+        self.inner.batches.0.lock().report
+    }
+}
+
+/// What a block has described.
+struct Taken {
+    commands: Vec<Command>,
+    works: Vec<Work>,
+    after: After,
+    /// Until the ledger keeps the buffers.
+    _leases: Vec<Leases>,
+}
+
+impl Inner {
+    /// Takes all commands out of the graph. Graphs that the block runs are taken apart.
+    fn take(&self) -> Taken {
+        let mut state = self.state.lock();
+        let steps = Steps::of(&state, self.id);
+        let nodes = std::mem::take(&mut state.nodes);
+        drop(state);
+        // The steps are the only owners now, but of what other graphs have, which can be repeated.
+        drop(nodes);
+        let Steps { all, order } = steps;
+        let mut taken = Taken {
+            commands: Vec::with_capacity(all.len()),
+            works: Vec::with_capacity(all.len()),
+            after: Arc::unwrap_or_clone(order).after,
+            _leases: Vec::with_capacity(all.len()),
+        };
+        for step in all {
+            taken.works.push(step.template.work);
+            match Arc::try_unwrap(step.template) {
+                Ok(template) => {
+                    let (command, leases) = template.into_parts();
+                    taken.commands.push(command);
+                    taken._leases.push(leases);
+                }
+                Err(shared) => {
+                    let nothing = || Command::new(None, false);
+                    taken.commands.push(shared.command.again().unwrap_or_else(nothing));
+                    taken._leases.push(shared.leases.clone());
+                }
+            }
+        }
+        taken
+    }
+}
+
+impl Batches {
+    /// The order of commands: that of an earlier block, if it was the same but for its buffers and
+    /// values.
+    fn order(&self, commands: &[Command], works: &[Work], after: After) -> Arc<Order> {
+        let key = key_of(commands, works, &after);
+        let mut kept = self.0.lock();
+        let Kept { shapes, report } = &mut *kept;
+        report.batches += 1;
+        report.commands = commands.len();
+        if let Some(at) = shapes.iter().position(|(other, _)| *other == key) {
+            report.found += 1;
+            shapes[..=at].rotate_right(1);
+            return shapes[0].1.clone();
+        }
+        report.made += 1;
+        let accesses = commands.iter().map(|command| &command.accesses[..]);
+        let order = Arc::new(order_of(after, accesses));
+        if shapes.len() == SHAPES {
+            shapes.pop();
+            report.evicted += 1;
+        }
+        shapes.insert(0, (key, order.clone()));
+        order
+    }
+}
+
+/// All that the order of commands follows from. Storages are named by where they come first.
+fn key_of(commands: &[Command], works: &[Work], after: &After) -> Vec<u64> {
+    let mut names: HashMap<StorageId, u64> = HashMap::new();
+    let mut key = Vec::with_capacity(8 * commands.len());
+    for ((command, work), after) in commands.iter().zip(works).zip(after) {
+        let mut hasher = DefaultHasher::new();
+        (command.action.name(), work).hash(&mut hasher);
+        key.extend([hasher.finish(), after.len() as u64, command.accesses.len() as u64]);
+        key.extend(after.iter().map(|(at, uses)| u64::from(*at) << 1 | u64::from(*uses)));
+        for access in &command.accesses {
+            let next = names.len() as u64;
+            let name = *names.entry(access.storage).or_insert(next);
+            key.push(name << 2 | number_of(access.mode));
+            let corners = access.elements.min.iter().chain(&access.elements.max);
+            key.extend(corners.map(|n| *n as u64));
+        }
+    }
+    key
+}

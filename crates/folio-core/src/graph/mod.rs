@@ -1,0 +1,516 @@
+//! Command graphs: commands that are described once and run as often as asked.
+//!
+//! A [`Graph`] is added to, by hand or by recording queues, and knows its edges. Finalizing makes
+//! an [`Executable`] of it: its commands as one list in an order that fits the edges. A run submits
+//! the list to the engine in one go (`engine::replay`), which plans what has to be moved, as for
+//! any command. So a run is right wherever the data are and beside any other work, and what it
+//! costs is the engine's work for each command without that of describing and checking it.
+
+mod batch;
+mod conflicts;
+mod parameter;
+mod picture;
+mod record;
+mod run;
+mod steps;
+mod template;
+
+pub use batch::BatchReport;
+pub(crate) use batch::Batches;
+pub(crate) use parameter::Changes;
+pub use parameter::Parameter;
+pub use record::Recording;
+pub(crate) use record::{Recorded, Recorder};
+pub use run::Executable;
+
+use crate::engine::access::Access;
+use crate::error::{Error, GraphError, Label, Result};
+use crate::event::Event;
+use crate::group::CommandGroup;
+use crate::runtime::{Core, DeviceRef, Runtime};
+use crate::select::Selector;
+use crate::sync::Mutex;
+use conflicts::Conflicts;
+use record::Joined;
+use smallvec::SmallVec;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use steps::Steps;
+use template::{Template, Update};
+
+/// A graph of commands of one device, which can be changed. [`finalize`](Self::finalize) makes of
+/// it what can run. Handles are cheap to clone, and may be used from many threads at once.
+///
+/// Nodes that use the same elements are in the order in which they were added, if one of them
+/// writes; everything else runs as soon as its edges allow. A graph keeps its buffers alive.
+///
+/// ```
+/// # use folio_core::{Result, Runtime};
+/// fn squares(rt: &Runtime) -> Result<()> {
+///     let (mut x, mut y) = (rt.buffer::<i32>(4)?, rt.buffer::<i32>(4)?);
+///     let graph = rt.graph("cpu")?;
+///     let fill = graph.add(|cg| cg.fill(&mut x, 3))?;
+///     let copy = graph.add(|cg| cg.copy(&x, &mut y))?;
+///     assert_eq!(graph.predecessors(copy)?, [fill]); // they use `x`
+///     let executable = graph.finalize()?;
+///     let q = rt.queue_on("cpu")?;
+///     for _ in 0..10 {
+///         q.run_graph(&executable)?;
+///     }
+///     assert_eq!(y.to_vec()?, [3; 4]);
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Graph {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What may be returned by what describes a node: `()`, or a `Result`.
+pub trait Described {
+    #[doc(hidden)]
+    fn into_result(self) -> Result<()>;
+}
+
+impl Described for () {
+    fn into_result(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<R> Described for Result<R, Error> {
+    fn into_result(self) -> Result<()> {
+        self.map(drop)
+    }
+}
+
+/// A node of a [`Graph`], and of what is made of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Node {
+    graph: u64,
+    at: u32,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// Only a point in the order.
+    Empty,
+    /// A barrier of a recorded queue.
+    Barrier,
+    /// A kernel.
+    Kernel,
+    /// A copy.
+    Copy,
+    /// A fill.
+    Fill,
+    /// A prefetch, or advice.
+    Hint,
+    /// Brings data somewhere.
+    Update,
+    /// A host task.
+    HostTask,
+    /// A task that calls a driver, or a library over it.
+    Interop,
+    /// All of another graph.
+    Graph,
+}
+
+impl fmt::Display for NodeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NodeKind::Empty => "empty node",
+            NodeKind::Barrier => "barrier",
+            NodeKind::Kernel => "kernel",
+            NodeKind::Copy => "copy",
+            NodeKind::Fill => "fill",
+            NodeKind::Hint => "hint",
+            NodeKind::Update => "update",
+            NodeKind::HostTask => "host task",
+            NodeKind::Interop => "interop task",
+            NodeKind::Graph => "graph",
+        })
+    }
+}
+
+/// A graph, as its handles and the queues that are recorded into it hold it.
+pub(crate) struct Inner {
+    pub(crate) core: Arc<Core>,
+    pub(crate) device: u16,
+    id: u64,
+    /// Its commands run only once: what is called needs not be `Fn`.
+    once: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    label: Label,
+    nodes: Vec<NodeState>,
+    conflicts: Conflicts,
+    /// An edge leads to a node that was added before the one where it begins.
+    backward: bool,
+    queues: Vec<Joined>,
+    /// Of recordings: the number of the next, and how many there are.
+    next: u64,
+    recordings: usize,
+}
+
+struct NodeState {
+    what: What,
+    before: SmallVec<[Edge; 2]>,
+    successors: SmallVec<[u32; 2]>,
+}
+
+/// An edge, at the node where it ends.
+#[derive(Clone, Copy)]
+struct Edge {
+    from: u32,
+    /// It was asked for, and whether the later node fails with the earlier. Others are of data.
+    asked: Option<bool>,
+}
+
+enum What {
+    One(Arc<Template>, Option<Update>),
+    Graph(Arc<Sub>),
+}
+
+/// A graph as a node.
+struct Sub {
+    steps: Steps,
+    label: Label,
+    accesses: Vec<Access>,
+}
+
+impl What {
+    fn accesses(&self) -> &[Access] {
+        match self {
+            What::One(template, _) => &template.command.accesses,
+            What::Graph(sub) => &sub.accesses,
+        }
+    }
+
+    fn kind(&self) -> NodeKind {
+        match self {
+            What::One(template, _) => template.kind,
+            What::Graph(_) => NodeKind::Graph,
+        }
+    }
+
+    fn label(&self) -> &Label {
+        match self {
+            What::One(template, _) => &template.label,
+            What::Graph(sub) => &sub.label,
+        }
+    }
+}
+
+impl State {
+    /// Adds a node behind others.
+    fn push(&mut self, what: What, after: &[(u32, bool)], once: bool) -> u32 {
+        let at = self.nodes.len() as u32;
+        let mut before: SmallVec<[Edge; 2]> = SmallVec::new();
+        for &(from, uses) in after {
+            // A barrier's are all different, and many.
+            let known = before.iter_mut().take(8).find(|edge| edge.from == from);
+            match known {
+                Some(edge) => edge.asked = Some(uses || edge.asked == Some(true)),
+                None => before.push(Edge { from, asked: Some(uses) }),
+            }
+        }
+        if !once {
+            let asked = before.len().min(64);
+            self.conflicts.add(at, what.accesses(), &mut |from, _| {
+                let known = |edges: &[Edge]| edges.iter().any(|edge| edge.from == from);
+                if !known(&before[..asked]) && !known(&before[asked..]) {
+                    before.push(Edge { from, asked: None });
+                }
+            });
+            for edge in &before {
+                self.nodes[edge.from as usize].successors.push(at);
+            }
+        }
+        self.nodes.push(NodeState { what, before, successors: SmallVec::new() });
+        at
+    }
+
+    /// True if there is a way from one node to another.
+    fn leads(&self, from: u32, to: u32) -> bool {
+        let mut seen = vec![false; self.nodes.len()];
+        let mut left = vec![from];
+        while let Some(at) = left.pop() {
+            if at == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[at as usize], true) {
+                left.extend(&self.nodes[at as usize].successors);
+            }
+        }
+        false
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = u32> {
+        let all = self.nodes.iter().enumerate();
+        all.filter(|(_, node)| node.successors.is_empty()).map(|(at, _)| at as u32)
+    }
+}
+
+impl Inner {
+    fn new(core: Arc<Core>, device: u16, once: bool) -> Arc<Inner> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Inner { core, device, id, once, state: Mutex::default() })
+    }
+
+    fn error(&self, why: GraphError) -> Error {
+        let graph = self.state.lock().label.clone();
+        Error::Graph { graph, why: Box::new(why) }
+    }
+
+    /// The position of a node of this graph.
+    fn place(&self, state: &State, node: Node) -> Result<u32, GraphError> {
+        if node.graph == self.id && (node.at as usize) < state.nodes.len() {
+            return Ok(node.at);
+        }
+        Err(GraphError::ForeignNode { node: node.at as usize })
+    }
+
+    fn node(&self, at: u32) -> Node {
+        Node { graph: self.id, at }
+    }
+
+    fn device_name(&self) -> String {
+        self.core.engine.devices[usize::from(self.device)].name.clone()
+    }
+}
+
+impl Runtime {
+    /// An empty graph of commands of a device.
+    pub fn graph(&self, on: impl Into<Selector>) -> Result<Graph> {
+        let device = self.device(on)?;
+        Ok(Graph { inner: Inner::new(device.core, device.at, false) })
+    }
+}
+
+impl Graph {
+    /// Names it, for errors and pictures.
+    pub fn label(&self, label: impl Into<Arc<str>>) -> &Graph {
+        self.inner.state.lock().label = Label::from(label);
+        self
+    }
+
+    /// Its device.
+    pub fn device(&self) -> DeviceRef {
+        DeviceRef { core: self.inner.core.clone(), at: self.inner.device }
+    }
+
+    /// Adds a node that does what `build` describes, as for
+    /// [`Queue::submit`](crate::Queue::submit); it may return `()`, too. Host tasks and interop tasks are the repeatable
+    /// ones: [`CommandGroup::repeatable_task`], [`CommandGroup::repeatable_interop`]. A group that
+    /// does nothing is an empty node.
+    pub fn add<R: Described>(&self, build: impl FnOnce(&mut CommandGroup) -> R) -> Result<Node> {
+        self.add_after(&[], build)
+    }
+
+    /// As [`add`](Self::add), with edges from other nodes: it fails if one of them does.
+    pub fn add_after<R: Described>(
+        &self,
+        after: &[Node],
+        build: impl FnOnce(&mut CommandGroup) -> R,
+    ) -> Result<Node> {
+        let (made, told) = Template::described(&self.inner, |cg| build(cg).into_result())?;
+        if !told.parameters.is_empty() {
+            let command = made.label.clone();
+            return Err(self.inner.error(GraphError::NotUpdatable { command }));
+        }
+        self.push(What::One(Arc::new(made), None), after, &told.follows)
+    }
+
+    /// As [`add`](Self::add), behind all nodes that have no successors.
+    pub fn add_last<R: Described>(
+        &self,
+        build: impl FnOnce(&mut CommandGroup) -> R,
+    ) -> Result<Node> {
+        let leaves = self.leaves();
+        self.add_after(&leaves, build)
+    }
+
+    /// As [`add_after`](Self::add_after), of a node that is described again when a
+    /// [`Parameter`] has changed that `build` has read by [`CommandGroup::parameter`]. It may then
+    /// use other scalars, buffers, parts and items, and run another kernel, but stays a node of its
+    /// kind.
+    pub fn add_updatable(
+        &self,
+        after: &[Node],
+        build: impl Fn(&mut CommandGroup) -> Result<()> + Send + Sync + 'static,
+    ) -> Result<Node> {
+        let (made, told) = Template::described(&self.inner, |cg| build(cg))?;
+        let update = Update { describe: Arc::new(build), read: told.parameters };
+        self.push(What::One(Arc::new(made), Some(update)), after, &told.follows)
+    }
+
+    /// Adds a node that is all of another graph, as that is now. Its first nodes come after what
+    /// this comes after, and what comes after this comes after its last.
+    pub fn add_graph(&self, after: &[Node], graph: &Executable) -> Result<Node> {
+        let what = self.inner.as_node(graph)?;
+        self.push(what, after, &[])
+    }
+
+    fn push(&self, what: What, after: &[Node], follows: &[Arc<Recorded>]) -> Result<Node> {
+        let inner = &self.inner;
+        let mut state = inner.state.lock();
+        let pushed = (|| {
+            if !state.queues.is_empty() {
+                return Err(GraphError::BeingRecorded);
+            }
+            let after = after.iter().copied();
+            let after = after.chain(follows.iter().flat_map(|recorded| recorded.nodes()));
+            let after: SmallVec<[(u32, bool); 8]> = after
+                .map(|node| Ok((inner.place(&state, node)?, true)))
+                .collect::<Result<_, _>>()?;
+            Ok(state.push(what, &after, false))
+        })();
+        drop(state);
+        pushed.map(|at| inner.node(at)).map_err(|why| inner.error(why))
+    }
+
+    /// Adds an edge: `to` starts after `from`, and fails if that does. An edge that would close a
+    /// cycle is an error, and leaves the graph as it was.
+    pub fn make_edge(&self, from: Node, to: Node) -> Result<()> {
+        let inner = &self.inner;
+        let mut state = inner.state.lock();
+        let made = (|| {
+            if !state.queues.is_empty() {
+                return Err(GraphError::BeingRecorded);
+            }
+            let (from, to) = (inner.place(&state, from)?, inner.place(&state, to)?);
+            if (from >= to || state.backward) && state.leads(to, from) {
+                return Err(GraphError::Cycle { from: from as usize, to: to as usize });
+            }
+            state.backward |= from > to;
+            let before = &mut state.nodes[to as usize].before;
+            match before.iter_mut().find(|edge| edge.from == from) {
+                Some(edge) => edge.asked = Some(true),
+                None => {
+                    before.push(Edge { from, asked: Some(true) });
+                    state.nodes[from as usize].successors.push(to);
+                }
+            }
+            Ok(())
+        })();
+        drop(state);
+        made.map_err(|why| inner.error(why))
+    }
+
+    /// How many nodes it has.
+    pub fn len(&self) -> usize {
+        self.inner.state.lock().nodes.len()
+    }
+
+    /// True without nodes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its nodes, in the order in which they were added.
+    pub fn nodes(&self) -> Vec<Node> {
+        (0..self.len() as u32).map(|at| self.inner.node(at)).collect()
+    }
+
+    /// The nodes without predecessors.
+    pub fn roots(&self) -> Vec<Node> {
+        let state = self.inner.state.lock();
+        let all = state.nodes.iter().enumerate().filter(|(_, node)| node.before.is_empty());
+        all.map(|(at, _)| self.inner.node(at as u32)).collect()
+    }
+
+    /// The nodes without successors.
+    pub fn leaves(&self) -> Vec<Node> {
+        let state = self.inner.state.lock();
+        state.leaves().map(|at| self.inner.node(at)).collect()
+    }
+
+    fn of_node<R>(&self, node: Node, f: impl FnOnce(&NodeState) -> R) -> Result<R> {
+        let state = self.inner.state.lock();
+        let found = self.inner.place(&state, node).map(|at| f(&state.nodes[at as usize]));
+        drop(state);
+        found.map_err(|why| self.inner.error(why))
+    }
+
+    /// The nodes from which edges lead to this one: those asked for, and those of data.
+    pub fn predecessors(&self, node: Node) -> Result<Vec<Node>> {
+        let from = |state: &NodeState| state.before.iter().map(|edge| edge.from).collect();
+        self.of_node(node, from).map(|all| self.sorted(all))
+    }
+
+    /// The nodes to which edges lead from this one.
+    pub fn successors(&self, node: Node) -> Result<Vec<Node>> {
+        self.of_node(node, |state| state.successors.to_vec()).map(|all| self.sorted(all))
+    }
+
+    fn sorted(&self, mut all: Vec<u32>) -> Vec<Node> {
+        all.sort_unstable();
+        all.dedup();
+        all.into_iter().map(|at| self.inner.node(at)).collect()
+    }
+
+    /// What a node is.
+    pub fn kind(&self, node: Node) -> Result<NodeKind> {
+        self.of_node(node, |state| state.what.kind())
+    }
+
+    /// The name of a node's command.
+    pub fn label_of(&self, node: Node) -> Result<Label> {
+        self.of_node(node, |state| state.what.label().clone())
+    }
+
+    /// The node of a command that was recorded, by its event. None for other events, and for one of
+    /// several commands.
+    pub fn node_of(&self, event: &Event) -> Option<Node> {
+        event.recorded.as_ref()?.node_in(&self.inner)
+    }
+
+    /// Whether both have the same nodes, of the same kinds and kernels and with the same accesses,
+    /// and the same edges between them; however they were made. Buffers, ranges and scalars may be
+    /// others.
+    pub fn has_shape_of(&self, other: &Graph) -> bool {
+        if Arc::ptr_eq(&self.inner, &other.inner) {
+            return true;
+        }
+        self.shape() == other.shape()
+    }
+
+    fn shape(&self) -> Vec<(Vec<String>, Vec<u32>)> {
+        let state = self.inner.state.lock();
+        let of = |node: &NodeState| {
+            let what = match &node.what {
+                What::One(template, _) => vec![template.shape()],
+                What::Graph(sub) => sub.steps.shape(),
+            };
+            let mut before: Vec<u32> = node.before.iter().map(|edge| edge.from).collect();
+            before.sort_unstable();
+            before.dedup();
+            (what, before)
+        };
+        state.nodes.iter().map(of).collect()
+    }
+
+    /// What can run: the graph as it is now. The graph stays as it is, and can be changed and
+    /// finalized again.
+    pub fn finalize(&self) -> Result<Executable> {
+        let state = self.inner.state.lock();
+        let (label, steps) = (state.label.clone(), Steps::of(&state, self.inner.id));
+        drop(state);
+        Ok(Executable::new(&self.inner, label, steps))
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.inner.state.lock();
+        let device = self.inner.device_name();
+        write!(f, "Graph {} on {device} with {} nodes", state.label, state.nodes.len())
+    }
+}

@@ -1,0 +1,356 @@
+//! Recording: what is submitted to a queue becomes nodes of a graph, and does not run.
+
+use super::template::Template;
+use super::{Executable, Graph, Inner, Node, NodeKind, State, What};
+use crate::error::{Error, GraphError, Label, Result};
+use crate::event::Event;
+use crate::group::CommandGroup;
+use crate::queue::{self, Queue};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering};
+use smallvec::{SmallVec, smallvec};
+use std::sync::{Arc, Weak};
+
+/// The graph that a queue's commands are recorded into, if there is one.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    active: AtomicBool,
+    graph: Mutex<Option<Arc<Inner>>>,
+}
+
+impl Recorder {
+    /// The graph.
+    #[inline]
+    pub(crate) fn graph(&self) -> Option<Arc<Inner>> {
+        if self.active.load(Ordering::Acquire) { self.graph.lock().clone() } else { None }
+    }
+
+    fn begin(&self, graph: &Arc<Inner>) -> Result<(), GraphError> {
+        let mut recorded = self.graph.lock();
+        if recorded.is_some() {
+            return Err(GraphError::AlreadyRecording);
+        }
+        *recorded = Some(graph.clone());
+        self.active.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn end(&self) {
+        let graph = {
+            let mut recorded = self.graph.lock();
+            self.active.store(false, Ordering::Release);
+            recorded.take()
+        };
+        // Without the lock: its nodes' closures are the user's.
+        drop(graph);
+    }
+}
+
+/// A queue that is recorded into a graph.
+pub(super) struct Joined {
+    queue: Weak<queue::Inner>,
+    id: u32,
+    /// The recording that names it. Other queues have joined by what they depend on.
+    recording: Option<u64>,
+    /// Its latest command, if it is in order; its latest barrier; its commands since that.
+    last: Option<u32>,
+    fence: Option<u32>,
+    since: Vec<u32>,
+}
+
+impl Joined {
+    fn new(queue: &Queue, recording: Option<u64>) -> Joined {
+        Joined {
+            queue: Arc::downgrade(&queue.inner),
+            id: queue.inner.id,
+            recording,
+            last: None,
+            fence: None,
+            since: Vec::new(),
+        }
+    }
+
+    /// Commands that the next one comes after, and does not fail with.
+    fn before(&self) -> impl Iterator<Item = (u32, bool)> {
+        self.last.into_iter().chain(self.fence).map(|at| (at, false))
+    }
+
+    fn note(&mut self, at: u32, in_order: bool) {
+        self.since.push(at);
+        if in_order {
+            self.last = Some(at);
+        }
+    }
+}
+
+/// Nodes that an event stands for.
+pub(crate) struct Recorded {
+    graph: Arc<Inner>,
+    nodes: SmallVec<[u32; 1]>,
+}
+
+impl Recorded {
+    /// Why its event cannot be waited for.
+    pub(crate) fn no_event(&self) -> Error {
+        self.graph.error(GraphError::OnlyRecorded)
+    }
+
+    pub(super) fn nodes(&self) -> impl Iterator<Item = Node> {
+        self.nodes.iter().map(|at| self.graph.node(*at))
+    }
+
+    /// The only node, if it is of this graph.
+    pub(super) fn node_in(&self, graph: &Inner) -> Option<Node> {
+        match &self.nodes[..] {
+            [one] if self.graph.id == graph.id => Some(graph.node(*one)),
+            _ => None,
+        }
+    }
+}
+
+/// Records queues while it exists: what is submitted to them becomes nodes of a graph and does not
+/// run. So does what is submitted to another queue and comes after the event of a recorded command.
+/// Made by [`Graph::record`].
+#[must_use = "queues are recorded as long as this exists"]
+pub struct Recording {
+    graph: Arc<Inner>,
+    number: u64,
+}
+
+impl Graph {
+    /// Records queues of the graph's device until the result is dropped.
+    ///
+    /// Commands of an in-order queue are in order in the graph, too, and barriers come between
+    /// commands of their queue. Events of recorded commands can be used by
+    /// [`CommandGroup::after`], also in other queues of the device, which are recorded from then on
+    /// to the end. They cannot be waited for.
+    ///
+    /// ```
+    /// # use folio_core::{Result, Runtime};
+    /// fn example(rt: &Runtime) -> Result<()> {
+    ///     let (q, mut x) = (rt.queue_on("cpu")?, rt.buffer::<i32>(4)?);
+    ///     let graph = rt.graph("cpu")?;
+    ///     let recording = graph.record([&q])?;
+    ///     q.fill(&mut x, 5)?;
+    ///     drop(recording);
+    ///     assert_eq!((graph.len(), x.to_vec()?), (1, vec![0; 4]));
+    ///     q.run_graph(&graph.finalize()?)?;
+    ///     assert_eq!(x.to_vec()?, [5; 4]);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn record<'q>(&self, queues: impl IntoIterator<Item = &'q Queue>) -> Result<Recording> {
+        Recording::of(&self.inner, &mut queues.into_iter())
+    }
+}
+
+impl Recording {
+    pub(super) fn of<'q>(
+        graph: &Arc<Inner>,
+        queues: &mut dyn Iterator<Item = &'q Queue>,
+    ) -> Result<Recording> {
+        let number = {
+            let mut state = graph.state.lock();
+            state.recordings += 1;
+            state.next += 1;
+            state.next
+        };
+        // Its drop ends what has begun.
+        let recording = Recording { graph: graph.clone(), number };
+        for queue in queues {
+            graph.join(queue, Some(number))?;
+        }
+        Ok(recording)
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        let ended: Vec<Joined> = {
+            let mut state = self.graph.state.lock();
+            state.recordings -= 1;
+            let (all, own) = (state.recordings == 0, Some(self.number));
+            let queues = std::mem::take(&mut state.queues);
+            let ends = |joined: &Joined| all || joined.recording == own;
+            let (ended, left) = queues.into_iter().partition(ends);
+            state.queues = left;
+            ended
+        };
+        for queue in ended.iter().filter_map(|joined| joined.queue.upgrade()) {
+            queue.recorder.end();
+        }
+    }
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Recording into graph {}", self.graph.state.lock().label)
+    }
+}
+
+impl Queue {
+    /// The graph that a group becomes a node of, if it does. A queue that depends on a recorded
+    /// command is recorded from then on.
+    #[inline]
+    pub(crate) fn recorder_of(&self, group: &CommandGroup) -> Result<Option<Arc<Inner>>> {
+        if let Some(graph) = self.inner.recorder.graph() {
+            return Ok(Some(graph));
+        }
+        match group.follows_recorded() {
+            None => Ok(None),
+            Some(recorded) => {
+                let graph = &recorded.graph;
+                graph.join(self, None)?;
+                Ok(Some(graph.clone()))
+            }
+        }
+    }
+
+    /// That there is something to wait for.
+    pub(crate) fn refuse_wait(&self) -> Result<()> {
+        match self.inner.recorder.graph() {
+            None => Ok(()),
+            Some(graph) => Err(graph.error(GraphError::WaitWhileRecording)),
+        }
+    }
+}
+
+impl Inner {
+    /// That a queue is of the graph's device only.
+    pub(super) fn check_queue(&self, queue: &Queue) -> Result<()> {
+        if !queue.inner.core.same(&self.core) {
+            let label = Label::from(format!("of {}", queue.device().name()));
+            return Err(Error::WrongRuntime { what: "queue", label, by: None });
+        }
+        if queue.inner.devices[..] == [self.device] {
+            return Ok(());
+        }
+        let names: Vec<String> =
+            queue.devices().iter().map(|device| device.name().to_owned()).collect();
+        let (device, other) = (self.device_name(), names.join(", "));
+        Err(self.error(GraphError::OtherDevice { device, what: "queue", other }))
+    }
+
+    fn join(self: &Arc<Self>, queue: &Queue, recording: Option<u64>) -> Result<()> {
+        self.check_queue(queue)?;
+        let joined = {
+            // Held until both know it, so that the end of the recording finds the queue.
+            let mut state = self.state.lock();
+            if recording.is_none() && state.recordings == 0 {
+                Err(GraphError::OnlyRecorded)
+            } else {
+                let begun = queue.inner.recorder.begin(self);
+                begun.map(|()| state.queues.push(Joined::new(queue, recording)))
+            }
+        };
+        joined.map_err(|why| self.error(why))
+    }
+
+    /// Makes nodes of groups; of none, if one is refused.
+    pub(crate) fn record(
+        self: &Arc<Self>,
+        queue: &Queue,
+        groups: &mut [CommandGroup],
+    ) -> Result<Event> {
+        let mut made: Vec<(Template, Vec<Arc<Recorded>>)> = Vec::with_capacity(groups.len());
+        for group in groups {
+            let template = Template::of(group, !self.once)?;
+            let told = std::mem::take(group.graph());
+            if !self.once {
+                template.check(self)?;
+                if !told.parameters.is_empty() {
+                    let command = template.label.clone();
+                    return Err(self.error(GraphError::NotUpdatable { command }));
+                }
+            }
+            made.push((template, told.follows));
+        }
+        let mut nodes = SmallVec::new();
+        let mut state = self.state.lock();
+        let pushed = (|| {
+            for (_, follows) in &made {
+                for node in follows.iter().flat_map(|recorded| recorded.nodes()) {
+                    self.place(&state, node)?;
+                }
+            }
+            for (template, follows) in made {
+                let after = follows.iter().flat_map(|recorded| recorded.nodes.iter().copied());
+                let after: SmallVec<[(u32, bool); 4]> = after.map(|at| (at, true)).collect();
+                nodes.push(self.push_of(
+                    &mut state,
+                    queue,
+                    What::One(Arc::new(template), None),
+                    after,
+                ));
+            }
+            Ok(())
+        })();
+        drop(state);
+        pushed.map_err(|why| self.error(why))?;
+        Ok(Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+    }
+
+    /// Adds a node of a recorded queue.
+    fn push_of(
+        &self,
+        state: &mut State,
+        queue: &Queue,
+        what: What,
+        mut after: SmallVec<[(u32, bool); 4]>,
+    ) -> u32 {
+        let id = queue.inner.id;
+        let joined = state.queues.iter().position(|joined| joined.id == id);
+        after.extend(joined.iter().flat_map(|at| state.queues[*at].before()));
+        let at = state.push(what, &after, self.once);
+        if let Some(joined) = joined {
+            state.queues[joined].note(at, queue.inner.in_order);
+        }
+        at
+    }
+
+    /// A node behind all commands of a queue since its last barrier, which later ones come after.
+    pub(crate) fn record_barrier(self: &Arc<Self>, queue: &Queue) -> Event {
+        let mut state = self.state.lock();
+        let id = queue.inner.id;
+        let template = Arc::new(Template::nothing(NodeKind::Barrier));
+        let joined = state.queues.iter().position(|joined| joined.id == id);
+        let since = joined.map(|at| std::mem::take(&mut state.queues[at].since));
+        let after: SmallVec<[(u32, bool); 4]> =
+            since.into_iter().flatten().map(|at| (at, true)).collect();
+        let at = self.push_of(&mut state, queue, What::One(template, None), after);
+        if let Some(joined) = joined {
+            let joined = &mut state.queues[joined];
+            (joined.fence, joined.since) = (Some(at), Vec::new());
+        }
+        drop(state);
+        Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes: smallvec![at] })
+    }
+
+    /// Makes a node of all of a graph.
+    pub(super) fn record_graph(
+        self: &Arc<Self>,
+        queue: &Queue,
+        graph: &Executable,
+        after: &[&Event],
+    ) -> Result<Event> {
+        let what = self.as_node(graph)?;
+        let mut state = self.state.lock();
+        let placed = (|| {
+            let mut places = SmallVec::new();
+            for event in after {
+                let Some(recorded) = &event.recorded else {
+                    let command = what.label().clone();
+                    return Err(GraphError::OutsideEvent { command });
+                };
+                for node in recorded.nodes() {
+                    places.push((self.place(&state, node)?, true));
+                }
+            }
+            Ok(places)
+        })();
+        let nodes = placed.map(|after| smallvec![self.push_of(&mut state, queue, what, after)]);
+        drop(state);
+        let nodes = nodes.map_err(|why| self.error(why))?;
+        Ok(Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+    }
+}

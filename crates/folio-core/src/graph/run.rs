@@ -1,0 +1,287 @@
+//! Executables: graphs that run, and what can be exchanged between their runs.
+
+use super::steps::Steps;
+use super::template::{Template, Update};
+use super::{Described, Graph, Inner, Node, Sub, What};
+use crate::engine::command::Command;
+use crate::engine::replay::{Order, Run};
+use crate::error::{Error, GraphError, Label, Result};
+use crate::event::Event;
+use crate::group::CommandGroup;
+use crate::order::stamp::Stamp;
+use crate::queue::Queue;
+use crate::runtime::DeviceRef;
+use crate::sync::Mutex;
+use smallvec::SmallVec;
+use std::fmt;
+use std::sync::Arc;
+
+/// A graph that runs, as often as asked: [`Queue::run_graph`]. Its nodes and edges are those that
+/// the [`Graph`] had; what nodes do can be exchanged. Runs do not overlap each other. Handles are
+/// cheap to clone, and may be used from many threads at once.
+///
+/// What is exchanged is used by the runs that are submitted after that.
+#[derive(Clone)]
+pub struct Executable {
+    inner: Arc<Runnable>,
+}
+
+struct Runnable {
+    /// Only for errors and names: the graph may have changed.
+    graph: Arc<Inner>,
+    label: Label,
+    state: Mutex<Runs>,
+    /// When the latest run ends.
+    latest: Mutex<Stamp>,
+}
+
+struct Runs {
+    steps: Arc<Steps>,
+    count: u64,
+}
+
+/// A node that is to be described again.
+struct Due {
+    at: usize,
+    template: Arc<Template>,
+    update: Update,
+}
+
+impl Executable {
+    pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Executable {
+        let (state, latest) =
+            (Mutex::new(Runs { steps: Arc::new(steps), count: 0 }), Mutex::new(Stamp::DONE));
+        Executable { inner: Arc::new(Runnable { graph: graph.clone(), label, state, latest }) }
+    }
+
+    fn error(&self, why: GraphError) -> Error {
+        Error::Graph { graph: self.inner.label.clone(), why: Box::new(why) }
+    }
+
+    /// Its device.
+    pub fn device(&self) -> DeviceRef {
+        let graph = &self.inner.graph;
+        DeviceRef { core: graph.core.clone(), at: graph.device }
+    }
+
+    /// How many runs have been submitted.
+    pub fn runs(&self) -> u64 {
+        self.inner.state.lock().count
+    }
+
+    /// Exchanges what a node does for what `build` describes: other scalars, buffers, parts and
+    /// items. It stays a command of its kind with its kernel, and with as many accesses of the same
+    /// modes. After an error it does what it did.
+    pub fn update<R: Described>(
+        &self,
+        node: Node,
+        build: impl FnOnce(&mut CommandGroup) -> R,
+    ) -> Result<()> {
+        let (made, _) = Template::described(&self.inner.graph, |cg| build(cg).into_result())?;
+        let mut state = self.inner.state.lock();
+        let steps = &state.steps.all;
+        let at = steps.iter().position(|step| step.node == Some(node));
+        let why = match at {
+            None => GraphError::ForeignNode { node: node.at as usize },
+            Some(at) => match made.differs(&steps[at].template, true) {
+                None => {
+                    let old = state.exchange(&[(at, Arc::new(made), None)]);
+                    drop(state);
+                    drop(old);
+                    return Ok(());
+                }
+                Some(why) => {
+                    let command = steps[at].template.label.clone();
+                    GraphError::OtherShape { node: node.at as usize, command, why }
+                }
+            },
+        };
+        drop(state);
+        Err(self.error(why))
+    }
+
+    /// Exchanges what all nodes do for what those of another graph do, which has the same shape
+    /// ([`Graph::has_shape_of`]).
+    pub fn update_from(&self, graph: &Graph) -> Result<()> {
+        if graph.inner.device != self.inner.graph.device
+            || !graph.inner.core.same(&self.inner.graph.core)
+        {
+            let device = self.inner.graph.device_name();
+            let other = graph.inner.device_name();
+            return Err(self.error(GraphError::OtherDevice { device, what: "graph", other }));
+        }
+        let new = Steps::of(&graph.inner.state.lock(), graph.inner.id);
+        let mut state = self.inner.state.lock();
+        let (own, others) = (state.steps.shape(), new.shape());
+        if own != others {
+            let same = own.iter().zip(&others).take_while(|(a, b)| a == b).count();
+            let command = state.steps.all.get(same).map(|step| step.template.label.clone());
+            let shape = |shapes: &[String]| shapes.get(same).cloned().unwrap_or("nothing".into());
+            let why = format!("it is {}, and not {}", shape(&own), shape(&others));
+            drop(state);
+            let command = command.unwrap_or_default();
+            return Err(self.error(GraphError::OtherShape { node: same, command, why }));
+        }
+        let all = new.all.into_iter().enumerate();
+        let all: Vec<_> = all.map(|(at, step)| (at, step.template, step.update)).collect();
+        let old = state.exchange(&all);
+        drop(state);
+        drop(old);
+        Ok(())
+    }
+
+    /// Describes the nodes again that have read parameters which have changed.
+    fn refresh(&self) -> Result<()> {
+        let due: Vec<Due> = {
+            let state = self.inner.state.lock();
+            let steps = state.steps.all.iter().enumerate();
+            steps
+                .filter_map(|(at, step)| {
+                    let update = step.update.clone().filter(Update::is_due)?;
+                    Some(Due { at, template: step.template.clone(), update })
+                })
+                .collect()
+        };
+        // Without the lock: it is the user's code.
+        let mut new = Vec::with_capacity(due.len());
+        for Due { at, template, update: Update { describe, .. } } in due {
+            let (made, told) = Template::described(&self.inner.graph, |cg| describe(cg))?;
+            if let Some(why) = made.differs(&template, false) {
+                let command = template.label.clone();
+                return Err(self.error(GraphError::OtherShape { node: at, command, why }));
+            }
+            new.push((at, Arc::new(made), Some(Update { describe, read: told.parameters })));
+        }
+        if !new.is_empty() {
+            let old = self.inner.state.lock().exchange(&new);
+            drop(old);
+        }
+        Ok(())
+    }
+
+    /// What a run does.
+    fn steps(&self) -> Arc<Steps> {
+        let mut state = self.inner.state.lock();
+        state.count += 1;
+        state.steps.clone()
+    }
+}
+
+impl Runs {
+    /// Exchanges what steps do. Returns what they did, to be dropped without a lock.
+    fn exchange(
+        &mut self,
+        new: &[(usize, Arc<Template>, Option<Update>)],
+    ) -> Vec<(Arc<Template>, Option<Update>)> {
+        let mut old = Vec::with_capacity(new.len());
+        let mut moved = false;
+        let steps = Arc::make_mut(&mut self.steps);
+        for (at, template, update) in new {
+            let Some(step) = steps.all.get_mut(*at) else { continue };
+            moved |= !template.uses_as(&step.template);
+            let template = std::mem::replace(&mut step.template, template.clone());
+            old.push((template, std::mem::replace(&mut step.update, update.clone())));
+        }
+        if moved {
+            steps.sort_again();
+        }
+        old
+    }
+}
+
+impl Template {
+    /// True if it uses the same elements in the same way.
+    fn uses_as(&self, other: &Template) -> bool {
+        let (own, others) = (&self.command.accesses, &other.command.accesses);
+        own.len() == others.len()
+            && own
+                .iter()
+                .zip(others)
+                .all(|(a, b)| (a.storage, a.elements, a.mode) == (b.storage, b.elements, b.mode))
+    }
+}
+
+impl Inner {
+    /// An executable as a node.
+    pub(super) fn as_node(&self, graph: &Executable) -> Result<What> {
+        graph.refresh()?;
+        let other = &graph.inner.graph;
+        if !other.core.same(&self.core) {
+            let label = graph.inner.label.clone();
+            return Err(Error::WrongRuntime { what: "graph", label, by: None });
+        }
+        if other.device != self.device {
+            let (device, other) = (self.device_name(), other.device_name());
+            return Err(self.error(GraphError::OtherDevice { device, what: "graph", other }));
+        }
+        let steps = Steps::clone(&graph.inner.state.lock().steps);
+        let all = steps.all.iter().flat_map(|step| &step.template.command.accesses);
+        let accesses = all.copied().collect();
+        Ok(What::Graph(Arc::new(Sub { steps, label: graph.inner.label.clone(), accesses })))
+    }
+
+    /// Submits commands as a run on a queue.
+    pub(super) fn run(
+        &self,
+        queue: &Queue,
+        commands: &mut [Command],
+        order: &Order,
+        (after, latest): (&[Stamp], Option<&Mutex<Stamp>>),
+    ) -> Result<Event> {
+        let engine = &self.core.engine;
+        engine.open(self.device)?;
+        let (id, in_order) = (queue.inner.id, queue.inner.in_order);
+        for command in &mut *commands {
+            command.queue = Some(id);
+        }
+        let run = Run { queue: id, in_order, device: self.device, after, latest };
+        let (stamp, pin) = engine.replay(&run, commands, order)?;
+        Ok(Event::new(queue.inner.core.clone(), stamp, pin))
+    }
+}
+
+impl Queue {
+    /// Runs a graph of this queue's device: all of its commands, as one command of the queue. The
+    /// event is that of all of them.
+    ///
+    /// A run comes after earlier runs of the same graph, and for data after whatever was submitted
+    /// before it. An error means that nothing has been submitted. If the queue is being recorded,
+    /// the graph becomes a node.
+    pub fn run_graph(&self, graph: &Executable) -> Result<Event> {
+        self.run_graph_after(graph, &[])
+    }
+
+    /// As [`run_graph`](Self::run_graph), after events: the run fails if one of them does.
+    pub fn run_graph_after(&self, graph: &Executable, after: &[&Event]) -> Result<Event> {
+        let of = &graph.inner.graph;
+        of.check_queue(self)?;
+        if let Some(recorder) = self.inner.recorder.graph() {
+            return recorder.record_graph(self, graph, after);
+        }
+        let mut stamps: SmallVec<[Stamp; 2]> = SmallVec::new();
+        for event in after {
+            if !event.core.same(&of.core) {
+                let label = Label::NONE;
+                return Err(Error::WrongRuntime { what: "event", label, by: None });
+            }
+            event.submitted()?;
+            stamps.push(event.stamp);
+        }
+        graph.refresh()?;
+        // It keeps the buffers until the ledger does.
+        let steps = graph.steps();
+        let all = steps.all.iter().map(|step| step.template.command.again());
+        // All have been checked for this.
+        let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };
+        let mut commands = all.collect::<Option<Vec<Command>>>().ok_or_else(once)?;
+        of.run(self, &mut commands, &steps.order, (&stamps, Some(&graph.inner.latest)))
+    }
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.inner.state.lock();
+        let (count, runs) = (state.steps.all.len(), state.count);
+        write!(f, "Executable of graph {} with {count} commands, {runs} runs", self.inner.label)
+    }
+}

@@ -1,0 +1,145 @@
+//! The commands of a graph as one list: graphs within graphs are taken apart, and each command
+//! comes after those to which its edges lead.
+
+use super::conflicts::{After, order_of};
+use super::template::{Template, Update};
+use super::{Node, NodeKind, NodeState, State, What};
+use crate::engine::replay::Order;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+/// One command.
+#[derive(Clone)]
+pub(super) struct Step {
+    /// The node, of the graph or of one within it; none for a point where several meet.
+    pub(super) node: Option<Node>,
+    pub(super) template: Arc<Template>,
+    pub(super) update: Option<Update>,
+}
+
+/// All commands, in an order that fits their edges.
+#[derive(Clone)]
+pub(super) struct Steps {
+    pub(super) all: Vec<Step>,
+    pub(super) order: Arc<Order>,
+}
+
+impl Steps {
+    /// The commands of a graph as it is.
+    pub(super) fn of(state: &State, graph: u64) -> Steps {
+        let mut list = List { all: Vec::new(), after: After::new() };
+        // Where the nodes so far end in the list.
+        let mut ends = vec![0; state.nodes.len()];
+        for at in sorted(state) {
+            let node = &state.nodes[at as usize];
+            let asked = node.before.iter().filter_map(|edge| Some((edge.from, edge.asked?)));
+            let after = asked.map(|(from, uses)| (ends[from as usize], uses)).collect();
+            let name = Node { graph, at };
+            ends[at as usize] = match &node.what {
+                What::One(template, update) => list.push(
+                    Step { node: Some(name), template: template.clone(), update: update.clone() },
+                    after,
+                ),
+                What::Graph(sub) => list.push_graph(&sub.steps, after, name),
+            };
+        }
+        let List { all, after } = list;
+        let order = Arc::new(order_by(&all, after));
+        Steps { all, order }
+    }
+
+    /// The order again, after accesses have changed.
+    pub(super) fn sort_again(&mut self) {
+        self.order = Arc::new(order_by(&self.all, self.order.after.clone()));
+    }
+
+    /// What makes two equal: what is run, and in which order.
+    pub(super) fn shape(&self) -> Vec<String> {
+        let steps = self.all.iter().zip(&self.order.after);
+        steps.map(|(step, after)| format!("{} {after:?}", step.template.shape())).collect()
+    }
+}
+
+fn order_by(all: &[Step], after: After) -> Order {
+    order_of(after, all.iter().map(|step| &step.template.command.accesses[..]))
+}
+
+/// Nodes, each after its predecessors; otherwise in the order in which they were added.
+fn sorted(state: &State) -> Vec<u32> {
+    let count = state.nodes.len() as u32;
+    if !state.backward {
+        return (0..count).collect();
+    }
+    let mut left: Vec<usize> = state.nodes.iter().map(|node| node.before.len()).collect();
+    let is_ready = |node: &NodeState| node.before.is_empty();
+    let ready = (0..count).filter(|at| is_ready(&state.nodes[*at as usize])).map(Reverse);
+    let mut ready: BinaryHeap<Reverse<u32>> = ready.collect();
+    let mut sorted = Vec::with_capacity(state.nodes.len());
+    while let Some(Reverse(at)) = ready.pop() {
+        sorted.push(at);
+        for next in &state.nodes[at as usize].successors {
+            let left = &mut left[*next as usize];
+            *left -= 1;
+            if *left == 0 {
+                ready.push(Reverse(*next));
+            }
+        }
+    }
+    sorted
+}
+
+/// A list in the making.
+struct List {
+    all: Vec<Step>,
+    after: After,
+}
+
+impl List {
+    fn push(&mut self, step: Step, after: SmallVec<[(u32, bool); 2]>) -> u32 {
+        self.all.push(step);
+        self.after.push(after);
+        self.all.len() as u32 - 1
+    }
+
+    /// A point where several meet.
+    fn meet(&mut self, node: Option<Node>, after: SmallVec<[(u32, bool); 2]>) -> u32 {
+        let template = Arc::new(Template::nothing(NodeKind::Empty));
+        self.push(Step { node, template, update: None }, after)
+    }
+
+    /// All commands of another list, between two points. Returns where they end.
+    fn push_graph(&mut self, steps: &Steps, after: SmallVec<[(u32, bool); 2]>, name: Node) -> u32 {
+        let entry = (!after.is_empty()).then(|| self.meet(None, after));
+        let base = self.all.len() as u32;
+        for (step, after) in steps.all.iter().zip(&steps.order.after) {
+            let mut after: SmallVec<[(u32, bool); 2]> =
+                after.iter().map(|(from, uses)| (base + from, *uses)).collect();
+            let at = self.all.len() as u32 - base;
+            if steps.order.first.binary_search(&at).is_ok() {
+                after.extend(entry.map(|entry| (entry, true)));
+            }
+            self.push(step.clone(), after);
+        }
+        let mut ends: SmallVec<[(u32, bool); 2]> =
+            steps.order.last.iter().map(|at| (base + at, true)).collect();
+        if steps.all.is_empty() {
+            ends.extend(entry.map(|entry| (entry, true)));
+        }
+        self.meet(Some(name), ends)
+    }
+}
+
+impl Template {
+    /// What makes two equal but for buffers, ranges and scalars.
+    pub(super) fn shape(&self) -> String {
+        use std::fmt::Write;
+        let mut text = format!("{} {:?}", self.kind, self.work);
+        for access in &self.command.accesses {
+            // Writing to a string does not fail.
+            let _ = write!(text, " {:?}", access.mode);
+        }
+        text
+    }
+}

@@ -1,0 +1,167 @@
+//! What a node does: a command that is checked, and can be submitted again and again.
+
+use super::{Inner, NodeKind};
+use crate::engine::command::{Action, Command, HostBody};
+use crate::engine::foreign::Body;
+use crate::engine::launch::Launch;
+use crate::error::{GraphError, Label, Result};
+use crate::graph::Changes;
+use crate::group::{CommandGroup, ForGraph, Leases};
+use crate::hal::{KernelHandle, KernelId};
+use crate::token::GroupId;
+use smallvec::SmallVec;
+use std::any::TypeId;
+use std::sync::Arc;
+
+/// A command of a graph. It keeps its buffers alive.
+pub(crate) struct Template {
+    pub(super) kind: NodeKind,
+    pub(super) label: Label,
+    pub(super) command: Command,
+    pub(super) work: Work,
+    pub(super) leases: Leases,
+}
+
+/// Which code a command runs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Work {
+    Closure(KernelId),
+    /// By the address of its code.
+    Function(usize),
+    Loaded(KernelHandle),
+    Foreign(TypeId),
+    /// None.
+    None,
+}
+
+impl Work {
+    fn of(launch: &Launch) -> Work {
+        if let Some(function) = &launch.function {
+            return Work::Function(std::ptr::from_ref(function.code).addr());
+        }
+        if let Some(foreign) = &launch.foreign {
+            return Work::Foreign(foreign.native);
+        }
+        match (&launch.loaded, &launch.kernel) {
+            (Some(handle), _) => Work::Loaded(*handle),
+            (None, Some(kernel)) => Work::Closure(kernel.id()),
+            (None, None) => Work::None,
+        }
+    }
+}
+
+/// How a node is described again.
+pub(super) type Describe = Arc<dyn Fn(&mut CommandGroup) -> Result<()> + Send + Sync>;
+
+/// A node that reads parameters.
+#[derive(Clone)]
+pub(super) struct Update {
+    pub(super) describe: Describe,
+    /// What it has read, and which values.
+    pub(super) read: Vec<(Arc<dyn Changes>, u64)>,
+}
+
+impl Update {
+    /// A value that it has read has been exchanged.
+    pub(super) fn is_due(&self) -> bool {
+        self.read.iter().any(|(parameter, version)| parameter.version() != *version)
+    }
+}
+
+impl Template {
+    /// What a group describes. In a `repeated` one, all that is called can be called again.
+    pub(super) fn of(group: &mut CommandGroup, repeated: bool) -> Result<Template> {
+        group.graph().repeated = repeated;
+        let mut command = Command::new(None, false);
+        group.finish(&mut command)?;
+        if let Some(device) = command.device {
+            group.core.engine.open(device)?;
+        }
+        let work = match &command.action {
+            Action::Launch(Some(launch)) => Work::of(launch),
+            _ => Work::None,
+        };
+        let (kind, label) = (kind_of(&command), command.label.clone());
+        Ok(Template { kind, label, command, work, leases: group.leases() })
+    }
+
+    /// What `describe` says for a graph; and what else it told of graphs.
+    pub(super) fn described(
+        graph: &Inner,
+        describe: impl FnOnce(&mut CommandGroup) -> Result<()>,
+    ) -> Result<(Template, ForGraph)> {
+        let id = GroupId::next();
+        let mut group = CommandGroup::new(&graph.core, graph.device, id);
+        describe(&mut group)?;
+        group.expect(id)?;
+        let made = Template::of(&mut group, true)?;
+        made.check(graph)?;
+        Ok((made, std::mem::take(group.graph())))
+    }
+
+    /// A command that does nothing.
+    pub(super) fn nothing(kind: NodeKind) -> Template {
+        Template {
+            kind,
+            label: Label::NONE,
+            command: Command::new(None, false),
+            work: Work::None,
+            leases: Leases::default(),
+        }
+    }
+
+    /// The command, and what keeps its buffers.
+    pub(super) fn into_parts(self) -> (Command, Leases) {
+        (self.command, self.leases)
+    }
+
+    /// That it can be done again and again.
+    pub(super) fn check(&self, graph: &Inner) -> Result<()> {
+        if !self.command.after.is_empty() {
+            let command = self.label.clone();
+            return Err(graph.error(GraphError::OutsideEvent { command }));
+        }
+        let (what, instead) = match &self.command.action {
+            Action::Task { body: HostBody::Once(_), .. } => ("host task", "repeatable_task"),
+            Action::Launch(Some(launch))
+                if launch
+                    .foreign
+                    .as_ref()
+                    .is_some_and(|task| matches!(task.body, Body::Once(_))) =>
+            {
+                ("interop task", "repeatable_interop")
+            }
+            _ => return Ok(()),
+        };
+        Err(graph.error(GraphError::NotRepeatable { what, command: self.label.clone(), instead }))
+    }
+
+    /// Why one cannot take the place of another one, if it cannot.
+    pub(super) fn differs(&self, from: &Template, kernel: bool) -> Option<String> {
+        if self.kind != from.kind {
+            return Some(format!("it is a {}, and not a {}", from.kind, self.kind));
+        }
+        if !kernel {
+            return None;
+        }
+        let modes = |template: &Template| -> SmallVec<[_; 8]> {
+            template.command.accesses.iter().map(|access| access.mode).collect()
+        };
+        let code = self.work != from.work;
+        let why = if code { "it runs another kernel" } else { "its accesses are others" };
+        (code || modes(self) != modes(from)).then(|| why.to_owned())
+    }
+}
+
+fn kind_of(command: &Command) -> NodeKind {
+    match &command.action {
+        Action::Launch(Some(launch)) if launch.foreign.is_some() => NodeKind::Interop,
+        Action::Launch(_) => NodeKind::Kernel,
+        Action::Copy { .. } => NodeKind::Copy,
+        Action::Fill { .. } => NodeKind::Fill,
+        Action::Hint { .. } => NodeKind::Hint,
+        Action::Task { .. } => NodeKind::HostTask,
+        Action::Nothing if command.accesses.is_empty() => NodeKind::Empty,
+        Action::Nothing => NodeKind::Update,
+    }
+}

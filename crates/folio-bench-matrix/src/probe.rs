@@ -57,9 +57,10 @@ fn best(mut run: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(least.as_secs_f64().max(1e-9))
 }
 
-/// Floats of an array that no cache holds: four times the last one, within reason.
+/// Floats of an array that no cache holds: four times the last one, within reason, in whole groups
+/// of a launch.
 fn beyond(cache: u64) -> usize {
-    (cache * 4).clamp(64 << 20, 1 << 30) as usize / 4
+    ((cache * 4).clamp(64 << 20, 1 << 30) as usize / 4).next_multiple_of(1024)
 }
 
 /// Probes a device.

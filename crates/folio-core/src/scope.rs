@@ -96,6 +96,7 @@ impl<'env> Scope<'env> {
                 label: Label::NONE,
                 source_extent: vec![slice.len()],
                 target: shape.to_vec(),
+                needed: None,
             });
         }
         let end = Some(End::of(policy));

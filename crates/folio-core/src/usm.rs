@@ -569,6 +569,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
                 label: storage.label.clone(),
                 source_extent: vec![usm.len()],
                 target: self.shape().to_vec(),
+                needed: None,
             })
         } else {
             let engine = &storage.core.engine;

@@ -392,6 +392,7 @@ impl Runtime {
                 label: options.label,
                 source_extent: vec![storage.len()],
                 target: shape.to_vec(),
+                needed: None,
             };
             return Err(Refused { error, storage });
         }

@@ -164,7 +164,7 @@ impl HostBody {
         HostBody::Once(OnlyMoved::new(Box::new(body)))
     }
 
-    fn call(self, params: &[ParamPtr]) -> Result<(), Cause> {
+    pub(crate) fn call(self, params: &[ParamPtr]) -> Result<(), Cause> {
         match self {
             HostBody::Once(body) => body.into_inner()(params),
             HostBody::Again(body) => body(params),

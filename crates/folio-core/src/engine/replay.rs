@@ -3,6 +3,7 @@
 //! moved for it is found as for any command, so a run is right wherever the data are.
 
 use super::command::Command;
+use super::storage::StorageId;
 use super::{Engine, Missing, trace};
 use crate::error::Error;
 use crate::metrics::Hold;
@@ -47,7 +48,9 @@ impl Engine {
         let mut ledger = self.lock();
         let hold = Hold::begin();
         ledger.look_at(run.device);
-        let reserved = self.reserve(ledger, |ledger| {
+        let accesses = commands.iter().flat_map(|command| &command.accesses);
+        let keep: Vec<StorageId> = accesses.map(|access| access.storage).collect();
+        let reserved = self.reserve(ledger, &keep, |ledger| {
             let mut missing = Missing::new();
             for command in &*commands {
                 ledger.check(command)?;

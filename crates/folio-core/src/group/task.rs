@@ -54,11 +54,24 @@ impl CommandGroup {
         let epoch = self.core.engine.host.epoch();
         let now = move || u64::try_from((Instant::now() - epoch).as_nanos()).unwrap_or(u64::MAX);
         let queued = now();
-        Box::new(move |params| {
-            let started = now();
-            let result = body(params);
+        let started = now;
+        let told = move |started| {
             let _ = timing.set(Timing { queued, started, ended: now() });
-            result
-        })
+        };
+        match body {
+            // Of a graph's, the first run.
+            HostBody::Again(body) => HostBody::Again(Arc::new(move |params| {
+                let at = started();
+                let result = body(params);
+                told(at);
+                result
+            })),
+            once => HostBody::once(move |params| {
+                let at = started();
+                let result = once.call(params);
+                told(at);
+                result
+            }),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What the walk knows of a kernel's names, and which indices and guards are looked at for a whole
 //! block.
 
+use super::parts::Position;
 use crate::pattern::context;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
@@ -31,6 +32,8 @@ pub struct Known {
     pub undecided: Vec<TokenStream>,
     /// What these are, as text.
     looked_at: HashSet<String>,
+    /// Variables that are positions.
+    pub(super) positions: HashMap<u16, Position>,
 }
 
 impl Known {

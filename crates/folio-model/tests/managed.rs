@@ -20,7 +20,7 @@ fn cpu(domains: usize) -> CpuBackend {
 /// Devices with and without direct paths, in the host's memory and in one of their own.
 fn devices(seed: u64) -> RuntimeBuilder {
     let builder = Runtime::builder();
-    let script = Script::new().seed(seed).jitter(seed / 6 % 5).overlap(seed % 2 == 0);
+    let script = Script::new().seed(seed).jitter(seed / 6 % 5).overlap(seed.is_multiple_of(2));
     let sim = SimBackend::builder().script(script);
     let at_home = DeviceSpec::new().home(MemoryHome::Host);
     match seed % 6 {
@@ -63,7 +63,7 @@ fn on(name: &str, backend: Arc<dyn Backend>) {
     }
     suite(name, |seed| {
         let builder = Runtime::builder().shared_backend(backend.clone());
-        case(seed, if seed % 2 == 0 { builder } else { builder.backend(cpu(2)) })
+        case(seed, if seed.is_multiple_of(2) { builder } else { builder.backend(cpu(2)) })
     });
 }
 

@@ -184,7 +184,7 @@ fn threads_share_a_pointer() {
                     let host = rt.host_executor().unwrap();
                     for n in 0..EACH {
                         // Another thread's guard may hold it.
-                        let mut added = || match n % 3 {
+                        let added = || match n % 3 {
                             0 => host.run(&x, |mut x| x.iter_mut().for_each(|v| *v += 1)),
                             _ => add(&gpu, &x, 1),
                         };

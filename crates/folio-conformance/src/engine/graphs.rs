@@ -320,7 +320,7 @@ fn wrong_uses_of_graphs_are_refused(rig: &Rig) -> Outcome {
     let recording = graph.record([&q])?;
     ensure_eq!(why(graph.record([&q]))?, GraphError::AlreadyRecording);
     ensure_eq!(why(other.record([&q]))?, GraphError::AlreadyRecording);
-    ensure_eq!(why(q.batch(|_| ()))?, GraphError::AlreadyRecording);
+    ensure_eq!(why(q.batch(|_| Ok(())))?, GraphError::AlreadyRecording);
     ensure_eq!(why(adding(&graph, &x[0], 1))?, GraphError::BeingRecorded);
     ensure_eq!(why(graph.make_edge(node, node))?, GraphError::BeingRecorded);
     ensure_eq!(why(q.wait())?, GraphError::WaitWhileRecording);

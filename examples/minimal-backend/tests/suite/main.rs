@@ -24,6 +24,7 @@ impl Validated {
     }
 }
 
+/// BACK-02
 #[test]
 fn hal() {
     let validated = Validated::default();
@@ -35,6 +36,7 @@ fn hal() {
     validated.check();
 }
 
+/// BACK-02
 #[test]
 fn engine() {
     let validated = Arc::new(Validated::default());

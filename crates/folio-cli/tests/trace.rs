@@ -3,7 +3,7 @@
 
 use folio::prelude::*;
 use serde_json::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -71,13 +71,18 @@ fn a_program_is_traced_and_explained() {
     let events: Vec<Value> = serde_json::from_str(&text).unwrap();
     let slices = slices(&events);
     assert_eq!(slices["kernel"].len(), 3, "{slices:#?}");
-    let tracks =
-        |kind: &str| slices[kind].iter().map(|s| s["tid"].to_string()).collect::<HashSet<_>>();
-    assert!(tracks("kernel").len() >= 2, "a track for each lane");
-    // To each of the two devices, and from the second to the first; and to the host to be read.
+    let names = events.iter().filter(|e| e["name"] == "thread_name");
+    let names: HashMap<_, _> = names.map(|e| (e["tid"].to_string(), &e["args"]["name"])).collect();
+    for kernel in &slices["kernel"] {
+        let args = &kernel["args"];
+        let lane = format!("{} lane {}", args["device"].as_str().unwrap(), args["lane"]);
+        assert_eq!(names[&kernel["tid"].to_string()], &Value::from(lane));
+    }
+    assert!(names.len() > 2, "{names:?}");
+    // To the second device, and back: the first one has the host's memory.
     let bytes = slices["transfer"].iter().map(|s| s["args"]["bytes"].as_u64().unwrap());
     assert!(
-        slices["transfer"].len() >= 4 && bytes.clone().all(|b| b == 4 * N as u64),
+        slices["transfer"].len() == 2 && bytes.clone().all(|b| b == 4 * N as u64),
         "{slices:#?}"
     );
 
@@ -97,6 +102,7 @@ fn a_program_is_traced_and_explained() {
             })
         };
         assert!(within(from) && within(&to[id]), "{from} {}", to[id]);
+        assert!(number(&from["ts"]) <= number(&to[id]["ts"]), "{from} {}", to[id]);
     }
 
     let explained = folio(&["explain", out, "add", "--json"]);

@@ -16,6 +16,13 @@ impl Fields {
         self.0.get(name).and_then(Value::as_str).unwrap_or("")
     }
 
+    /// Labels are told as messages show them.
+    pub(crate) fn unquote(&mut self, name: &str) {
+        if let Some(Value::String(text)) = self.0.get_mut(name) {
+            *text = text.trim_matches('`').to_owned();
+        }
+    }
+
     pub(crate) fn take(&mut self, name: &str) -> String {
         match self.0.remove(name) {
             Some(Value::String(text)) => text,

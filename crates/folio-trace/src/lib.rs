@@ -9,8 +9,8 @@
 //! that crashes has told is there. [`Trace::finish`] closes the array; the format does not ask for
 //! that, but readers of plain JSON do.
 //!
-//! The times are the host's. An operation begins when it was handed over and what was before it on
-//! its lane has ended, and ends when the engine knows that it has.
+//! The times are the host's. An operation begins when it was handed over, and what was before it on
+//! its lane and what it waited for have ended. It ends when the engine knows that it has.
 //!
 //! [Perfetto]: https://ui.perfetto.dev
 
@@ -124,6 +124,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Writer {
         let Some(span) = context.span(id) else { return };
         let mut fields = fields::Fields::default();
         attributes.record(&mut fields);
+        fields.unquote("label");
         // The number by which a command is found again.
         fields.put("submission", id.into_u64());
         span.extensions_mut().insert(Call { fields, entered: None });
@@ -148,6 +149,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Writer {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = fields::Fields::default();
         event.record(&mut fields);
+        fields.unquote("label");
         if let Some(span) = context.event_span(event) {
             fields.put("submission", span.id().into_u64());
         }

@@ -169,11 +169,17 @@ impl Recorder {
         let after = operation.after.clone();
         let fields = operation.fields;
         let Some(begun) = operation.begun else {
-            return self.moment("never began:", fields);
+            // Some of the host's have no length: a wait for data that is there.
+            let failed = fields.0.get("failed") == Some(&Value::Bool(true));
+            let what = fields.text("what").to_owned();
+            return self.moment(if failed { "never began:" } else { &what }, fields);
         };
         let name = self.row(&fields, begun);
         let (track, free) = self.track(&name);
-        let (from, to) = (begun.max(free), now);
+        let before = after.iter().filter_map(|stamp| self.ended.get(stamp).copied());
+        let before: Vec<_> = before.collect();
+        let ready = before.iter().map(|(_, end)| *end).max();
+        let (from, to) = (begun.max(free).max(ready.unwrap_or(begun)), now);
         let kind = match fields.text("kind") {
             "" | "plan" => fields.text("what").to_owned(),
             kind => kind.to_owned(),
@@ -185,10 +191,8 @@ impl Recorder {
         if let Some(track) = self.tracks.get_mut(&name) {
             track.free = to;
         }
-        for before in &after {
-            if let Some((track_before, end)) = self.ended.get(before).copied() {
-                self.arrow((track_before, end), (track, from));
-            }
+        for end in before {
+            self.arrow(end, (track, from));
         }
         self.ended.insert(stamp.to_owned(), (track, to));
         self.order.push_back(stamp.to_owned());

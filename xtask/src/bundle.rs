@@ -14,8 +14,8 @@ cargo xtask bundle FILE -- PROGRAM [WORD]..
 Runs PROGRAM with an empty cache of compiled kernels (FOLIO_CACHE_DIR), and packs what it has compiled
 into FILE, which the same program can load on a machine that has a driver and no compiler:
 CudaBackend::new().bundle(..). The run must launch every kernel that will be needed, on the kind of
-device that will be there. Outside of this workspace: FOLIO_CACHE_DIR, and the program folio-bundle of
-folio-cache, which also packs several directories into one file.";
+device that will be there. Outside of this workspace: FOLIO_CACHE_DIR, and `folio bundle` (folio-cli),
+which also packs several directories into one file.";
 
 /// Runs the program, then the packer.
 pub fn run(mut args: Args) -> Result<bool> {
@@ -30,7 +30,8 @@ pub fn run(mut args: Args) -> Result<bool> {
         return Ok(false);
     }
     let file = std::path::absolute(file).map_err(|e| format!("{file}: {e}"))?;
-    let words = ["run", "--quiet", "--package", "folio-cache", "--bin", "folio-bundle", "--"];
+    let run = ["run", "--quiet", "--package", "folio-cli", "--no-default-features"];
+    let words = [&run[..], &["--", "bundle"]].concat();
     process::show(cargo(&root, &words).arg(file).arg(folder))
 }
 

@@ -16,7 +16,8 @@ pub const HELP: &str = "\
 cargo xtask ci [OPTIONS]
 
 Formatting, lints, every test with the budgets of continuous integration, the tests of the matrix
-of benchmarks, documentation, loom models, feature builds, examples, spec and tidy. A failed step does not stop the others.
+of benchmarks, documentation, loom models, feature builds, examples, packages outside of the
+workspace, spec and tidy. A failed step does not stop the others.
 Closes with the minutes of each step and a line `N passed, N failed, N skipped`, in which a step
 other than a test run counts as one.
 
@@ -56,6 +57,7 @@ const STEPS: &[(&str, Step)] = &[
     ("features", features),
     ("rustdoc", rustdoc),
     ("examples", |run| examples::run(&run.root).map(|report| report.counts())),
+    ("outside", outside),
 ];
 
 /// Runs the steps and prints the table.
@@ -158,6 +160,24 @@ fn features(run: &Run) -> Result<Counts> {
         }
     }
     Ok(one(true))
+}
+
+/// Packages under `examples`, which are outside of the workspace: formatting, lints, tests.
+fn outside(run: &Run) -> Result<Counts> {
+    let mut counts = Counts::default();
+    for manifest in examples::outside(&run.root)? {
+        println!("{}", manifest.display());
+        let step = |words: &[&str], more: &[&str]| {
+            let mut command = cargo(&run.root, words);
+            command.arg("--manifest-path").arg(&manifest);
+            process::show(command.args(more))
+        };
+        let ok = step(&["fmt"], &["--check"])?
+            && step(&["clippy", "--all-targets"], &["--", "-D", "warnings"])?
+            && step(&["test"], &[])?;
+        counts += one(ok);
+    }
+    Ok(counts)
 }
 
 fn rustdoc(run: &Run) -> Result<Counts> {

@@ -1,6 +1,6 @@
 //! Builds the examples as users do, and runs each of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -50,4 +50,17 @@ pub fn run(root: &Path) -> Result<Report> {
         report.outcomes.push(outcome);
     }
     Ok(report)
+}
+
+/// The manifests of the packages under `examples`, which are no members of the workspace: as what
+/// users write is none.
+pub fn outside(root: &Path) -> Result<Vec<PathBuf>> {
+    let folder = root.join("examples");
+    let list = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let manifest = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.ok().map(|entry| entry.path().join("Cargo.toml")).filter(|path| path.exists())
+    };
+    let mut found: Vec<_> = list.filter_map(manifest).collect();
+    found.sort();
+    Ok(found)
 }

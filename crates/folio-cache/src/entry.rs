@@ -45,3 +45,14 @@ pub(super) fn parse(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (len, rest) = covered.split_first_chunk::<LEN>()?;
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)
 }
+
+/// The first parts of a key: Folio's version, and the kind.
+pub(super) fn head(key: &[u8]) -> Option<(String, String)> {
+    let part = |key: &[u8]| {
+        let (len, rest) = key.split_first_chunk::<LEN>()?;
+        let (part, rest) = rest.split_at_checked(u64::from_le_bytes(*len).try_into().ok()?)?;
+        Some((String::from_utf8_lossy(part).into_owned(), rest.to_vec()))
+    };
+    let (version, rest) = part(key)?;
+    part(&rest).map(|(kind, _)| (version, kind))
+}

@@ -40,9 +40,11 @@ mod store;
 pub use bundle::{Bundle, NoBundle};
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 use store::Store;
 
 /// Bytes of all entries, unless more or less is asked for.
@@ -66,6 +68,19 @@ pub struct Counts {
     pub found: u64,
     /// Programs that were not, or not in order: they had to be compiled.
     pub made: u64,
+}
+
+/// A program that is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// For whom: a backend's name, or what else [`Key::new`] was given.
+    pub kind: String,
+    /// Folio's version.
+    pub version: String,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// When it was used last.
+    pub used: SystemTime,
 }
 
 /// What a program is known by. Two keys are equal if they are of the same kind and have the same
@@ -135,6 +150,36 @@ impl Cache {
             let _ = store.put(&key.0, &bytes);
         }
         Ok(program)
+    }
+
+    /// Where the programs are, if there is a cache.
+    pub fn directory(&self) -> Option<&Path> {
+        self.0.store.as_ref().map(Store::directory)
+    }
+
+    /// The undamaged programs of our own, the last used first. A directory that is not there yet
+    /// has none.
+    pub fn entries(&self) -> io::Result<Vec<Entry>> {
+        self.0.store.as_ref().map_or_else(|| Ok(Vec::new()), Store::entries)
+    }
+
+    /// Removes all programs, and tells how many there were.
+    pub fn clear(&self) -> io::Result<usize> {
+        self.0.store.as_ref().map_or(Ok(0), Store::clear)
+    }
+
+    /// Whether a program could be stored and found again: [`get_or_make`](Cache::get_or_make)
+    /// compiles in silence where not.
+    pub fn check(&self) -> io::Result<()> {
+        let Some(store) = &self.0.store else { return Ok(()) };
+        let key = Key::new("check");
+        store.put(&key.0, b"check")?;
+        let found = store.get(&key.0);
+        store.remove(&key.0)?;
+        match found.as_deref() {
+            Some(b"check") => Ok(()),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
     }
 
     /// How often it helped.

@@ -1,6 +1,6 @@
 //! The directory: whose it is, how entries come and go.
 
-use super::entry;
+use super::{Entry, entry};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -45,6 +45,46 @@ impl Store {
             }
         }
         Ok(all)
+    }
+
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The files that may be entries.
+    fn files(&self) -> io::Result<Vec<PathBuf>> {
+        match fs::symlink_metadata(&self.directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            _ => self.check()?,
+        }
+        let all = fs::read_dir(&self.directory)?.collect::<io::Result<Vec<_>>>()?;
+        let is_entry = |file: &fs::DirEntry| file.file_name().to_str().is_some_and(entry::is_name);
+        Ok(all.into_iter().filter(is_entry).map(|file| file.path()).collect())
+    }
+
+    pub(super) fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut all = Vec::new();
+        for path in self.files()? {
+            let Some((file, bytes)) = self.read(&path) else { continue };
+            let Some((version, kind)) = entry::parse(&bytes).and_then(|(key, _)| entry::head(key))
+            else {
+                continue;
+            };
+            let (used, bytes) = (file.metadata()?.modified()?, bytes.len() as u64);
+            all.push(Entry { kind, version, bytes, used });
+        }
+        all.sort_by_key(|entry| std::cmp::Reverse(entry.used));
+        Ok(all)
+    }
+
+    pub(super) fn clear(&self) -> io::Result<usize> {
+        let files = self.files()?;
+        files.iter().try_for_each(fs::remove_file)?;
+        Ok(files.len())
+    }
+
+    pub(super) fn remove(&self, key: &[u8]) -> io::Result<()> {
+        fs::remove_file(self.directory.join(entry::name(key)))
     }
 
     /// A file that may be an entry, if it is ours.

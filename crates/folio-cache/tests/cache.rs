@@ -352,21 +352,3 @@ fn bundles_have_what_was_recorded() {
     assert!(read(b"").is_err() && read(b"folio").is_err());
     assert!(Cache::off().bundle().unwrap().is_empty());
 }
-
-/// The program packs directories, and says what is wrong with its words.
-#[test]
-fn a_program_packs_directories() {
-    let folder = Folder::new("packer");
-    ask(&Cache::at(&folder.0), "a");
-    let file = folder.0.join("bundle");
-    let pack =
-        |words: &[&Path]| Command::new(env!("CARGO_BIN_EXE_folio-bundle")).args(words).output();
-    assert!(pack(&[&file, &folder.0]).unwrap().status.success());
-    // SAFETY: nothing runs what is in it.
-    let bundle = unsafe { Bundle::from_bytes(&fs::read(&file).unwrap()) }.unwrap();
-    assert_eq!(bundle.matching(&key("a")).next(), Some(&*compiled("a")));
-    for wrong in [&[][..], &[&*file], &[&*file, Path::new("/no such directory")]] {
-        let output = pack(wrong).unwrap();
-        assert!(!output.status.success() && !output.stderr.is_empty(), "{wrong:?}");
-    }
-}

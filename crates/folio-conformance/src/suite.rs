@@ -1,5 +1,6 @@
 //! What both suites share: how a test ends, and what is said of all of them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Why a test ended early.
@@ -64,6 +65,21 @@ impl Summary {
     /// Nothing failed and nothing passed that should not.
     pub fn is_ok(&self) -> bool {
         self.failed.is_empty() && self.surprises.is_empty()
+    }
+
+    /// Holds what was left out against `reasons`: what the suite says is missing, and why that is
+    /// so. Everything that is missing has a reason, and each reason is needed. So a backend that
+    /// learns something loses a line of its list.
+    pub fn check_left_out(&self, reasons: &[(&str, &str)]) -> Result<(), String> {
+        let told = || self.unsupported.iter().map(|(_, what)| what.as_str());
+        let given = |what: &str| reasons.iter().any(|(of, _)| *of == what);
+        let unexplained = told().filter(|what| !given(what)).collect::<BTreeSet<_>>();
+        let stale = reasons.iter().filter(|(of, _)| !told().any(|what| what == *of));
+        let unexplained =
+            unexplained.iter().map(|what| format!("left out without a reason: {what}"));
+        let stale = stale.map(|(of, why)| format!("no longer left out: {of} ({why})"));
+        let complaints: Vec<_> = unexplained.chain(stale).collect();
+        if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
     }
 
     pub(crate) fn add(&mut self, name: &'static str, outcome: Outcome, expected: &[(&str, &str)]) {

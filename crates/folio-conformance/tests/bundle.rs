@@ -173,7 +173,7 @@ fn cuda_runs_what_is_bundled() {
     let ends_well =
         |run, libraries| ends_well("cuda_runs_what_is_bundled", run, &folder, libraries);
     assert!(ends_well("recorded", None));
-    // What `folio-bundle` does, and so `cargo xtask bundle`.
+    // What `folio bundle` does, and so `cargo xtask bundle`.
     let bundle = Cache::at(folder.join("recorded")).bundle().unwrap();
     assert!(bundle.len() >= 3, "{} programs", bundle.len());
     std::fs::write(folder.join("bundle"), bundle.to_bytes()).unwrap();

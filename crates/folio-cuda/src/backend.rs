@@ -64,7 +64,7 @@ impl CudaBackend {
     /// ```no_run
     /// use folio_cuda::{Bundle, CudaBackend};
     ///
-    /// // From `cargo xtask bundle`, or `folio-bundle`; `include_bytes!` has it in the program.
+    /// // From `cargo xtask bundle`, or `folio bundle`; `include_bytes!` has it in the program.
     /// let file = std::fs::read("kernels.bundle")?;
     /// // SAFETY: the file came with the program.
     /// let bundle = unsafe { Bundle::from_bytes(&file) }?;

@@ -19,14 +19,12 @@
 pub mod blame;
 pub mod compilers;
 pub mod compute;
-pub mod exact;
 pub mod faulty;
 pub mod features;
 pub mod functions;
 pub mod fusion;
 pub mod generate;
 pub mod handle;
-pub mod interp;
 pub mod kernels;
 pub mod live;
 pub mod machine;
@@ -37,10 +35,11 @@ pub mod place;
 pub mod planted;
 pub mod program;
 pub mod residency;
-pub mod rng;
 pub mod run;
 pub mod shrink;
 pub mod source;
 pub mod suite;
 pub mod typed;
 pub mod world;
+
+pub use folio_interp::{exact, interp, rng};

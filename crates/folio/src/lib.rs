@@ -70,6 +70,8 @@ pub use folio_cpu as cpu;
 pub use folio_cuda as cuda;
 #[cfg(feature = "opencl")]
 pub use folio_opencl as opencl;
+#[cfg(feature = "trace")]
+pub use folio_trace as trace;
 
 /// What most programs need.
 ///
@@ -125,7 +127,7 @@ pub mod prelude {
 }
 
 /// A builder with every backend that is compiled in, set up from the environment
-/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`). Of the others it tells which Cargo feature has them.
+/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`, and with the feature `trace` `FOLIO_TRACE`). Of the others it tells which Cargo feature has them.
 ///
 /// ```
 /// let rt = folio::builder()?.budget("host", 1 << 20).build()?;
@@ -133,6 +135,8 @@ pub mod prelude {
 /// # Ok::<(), folio::Error>(())
 /// ```
 pub fn builder() -> Result<RuntimeBuilder> {
+    #[cfg(feature = "trace")]
+    trace_from_env()?;
     let builder = Runtime::builder();
     #[cfg(feature = "cpu")]
     let builder = builder.backend(cpu_from_env()?);
@@ -169,6 +173,16 @@ fn cpu_from_env() -> Result<cpu::CpuBackend> {
         variable: error.setting,
         value: error.value,
         allowed: error.allowed,
+    })
+}
+
+#[cfg(feature = "trace")]
+fn trace_from_env() -> Result<()> {
+    let begun = trace::from_environment();
+    begun.map(drop).map_err(|why| Error::Environment {
+        variable: trace::VARIABLE.to_owned(),
+        value: why.file.display().to_string(),
+        allowed: format!("a file that can be written ({})", why.error),
     })
 }
 

@@ -263,7 +263,7 @@ const CASES: &[Case] = table![
     "a device that is not there", |w| w.rt.device("toaster").map(drop) => Error::DeviceNotFound { .. },
     "a device without a name", |w| w.rt.queue_on("").map(drop) => Error::DeviceNotFound { .. },
     "a number that is not there", |w| w.rt.in_order_queue_on(format!("{}9", w.device.name())).map(drop) => Error::DeviceNotFound { .. },
-    "a kind that is not there", |w| w.rt.queue_on(DeviceKind::Accelerator).map(drop) => Error::DeviceNotFound { .. },
+    "a kind that is not there", |w| w.rt.queue_on(absent_kind(&w.rt)).map(drop) => Error::DeviceNotFound { .. },
     "a capability that nobody has", |w| w.rt.device(Selector::any().that(|_| false)).map(drop) => Error::DeviceNotFound { .. },
     "a budget of nobody", |w| Runtime::builder().budget(w.device.name(), 1).build().map(drop) => Error::Configuration { what: "budget", .. },
     "no device at all", |_w| Runtime::builder().build()?.queue_over(&[], Locality).map(drop) => Error::DeviceNotFound { .. },
@@ -394,6 +394,13 @@ const OUT_OF_REACH: &[Case] = table![
         Ok(())
     }) => Error::NotAccessible { .. },
 ];
+
+/// A kind of which the backend has no device.
+fn absent_kind(rt: &Runtime) -> DeviceKind {
+    let there = |kind| rt.devices().iter().any(|device| device.info().kind == kind);
+    let all = [DeviceKind::Accelerator, DeviceKind::Simulated, DeviceKind::Gpu, DeviceKind::Cpu];
+    all.into_iter().find(|kind| !there(*kind)).unwrap_or(DeviceKind::Accelerator)
+}
 
 fn refuses(w: &World, &(name, call, kind): &Case) -> Outcome {
     // The host's copies are brought once; what follows looks at them and moves nothing.

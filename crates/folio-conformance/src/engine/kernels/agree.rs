@@ -8,7 +8,7 @@ use folio_core::hal::ParamPtr;
 use folio_core::ir::device::{Code, Kernel, Launched, Positions, run as compute, watch};
 use folio_core::ir::launch::Launch;
 use folio_core::{Violation, ViolationKind, bf16, f16};
-use folio_model::interp::{Arg, Order, run, same};
+use folio_interp::interp::{Arg, Order, run, same};
 
 /// A view's elements.
 pub(super) struct Data<T, const D: usize> {

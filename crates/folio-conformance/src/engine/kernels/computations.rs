@@ -9,8 +9,8 @@ use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::ir::device::Float;
 use folio_core::ir::{Binary, Scalar, Unary};
-use folio_model::exact;
-use folio_model::rng::Rng;
+use folio_interp::exact;
+use folio_interp::rng::Rng;
 
 #[kernel]
 fn triad(i: Item, s: f64, b: In<f64>, c: In<f64>, a: Out<f64>) {

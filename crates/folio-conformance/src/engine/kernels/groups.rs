@@ -5,7 +5,7 @@ use super::agree::*;
 use super::group_code::*;
 use crate::engine::rig::*;
 use folio::prelude::*;
-use folio_model::interp::Arg;
+use folio_interp::interp::Arg;
 
 fn number(k: usize) -> u32 {
     (k as u32).wrapping_mul(0x9e37_79b1) >> 7

@@ -7,7 +7,7 @@ use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::ir::device::Kernel;
 use folio_core::{KernelCall, Violation, ViolationKind, bf16, f16};
-use folio_model::interp::Arg;
+use folio_interp::interp::Arg;
 use std::ops::{Add, Mul, Neg, Sub};
 
 /// Agreement on a kernel that makes one output of one input.

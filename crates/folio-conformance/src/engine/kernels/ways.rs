@@ -5,7 +5,7 @@
 use super::agree::*;
 use crate::engine::rig::*;
 use folio::prelude::*;
-use folio_model::interp::Arg;
+use folio_interp::interp::Arg;
 
 #[kernel]
 fn one_of_two(g: Group, x: In<u32>, t: Local<u32, 8>, o: OutGroup<u32>) {

@@ -22,7 +22,7 @@ const MOST_ITEMS: usize = 1 << 20;
 ///
 /// ```
 /// use folio_core::Runtime;
-/// use folio_model::interp::Interpreter;
+/// use folio_interp::interp::Interpreter;
 /// use folio_sim::{DeviceSpec, SimBackend};
 /// use std::sync::Arc;
 ///

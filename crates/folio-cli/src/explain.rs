@@ -1,0 +1,104 @@
+//! `folio explain`: what a command in a trace moved, and what it waited for.
+
+use crate::{Error, say, trace};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The record of each command, in the order in which they ended.
+fn records(events: &[Value]) -> Vec<Value> {
+    let operations = || {
+        let is_operation = |e: &&Value| e["ph"] == "X" && e["cat"] != "call";
+        events.iter().filter(is_operation)
+    };
+    let names: HashMap<_, _> = operations()
+        .filter_map(|e| e["args"]["stamp"].as_str().map(|of| (of, &e["name"])))
+        .collect();
+    let record = |command: &Value| {
+        let args = &command["args"];
+        let submission = &args["submission"];
+        let moves = operations().filter(|e| {
+            e["args"]["kind"] != "plan"
+                && !submission.is_null()
+                && e["args"]["submission"] == *submission
+        });
+        let moves = moves.map(|e| {
+            let args = &e["args"];
+            json!({
+                "what": args["kind"], "buffer": args["label"], "from": args["from"], "to": args["to"],
+                "bytes": args["bytes"], "pages": args["pages"], "rectangles": args["rects"],
+                "microseconds": e["dur"],
+            })
+        });
+        let moves: Vec<_> = moves.collect();
+        let after = args["after"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let after: Vec<_> = after
+            .map(|stamp| names.get(stamp).map_or_else(|| json!(stamp), |name| (*name).clone()))
+            .collect();
+        json!({
+            "command": args["what"], "label": args["label"], "device": args["device"], "lane": args["lane"],
+            "accesses": args["accesses"], "begin_microseconds": command["ts"], "microseconds": command["dur"],
+            "failed": args["failed"], "waited_for": after, "moves": moves,
+        })
+    };
+    operations().filter(|e| e["args"]["kind"] == "plan").map(record).collect()
+}
+
+pub fn run(file: &Path, label: Option<&str>, json: bool) -> Result<(), Error> {
+    let mut all = records(&trace::read(file)?);
+    if let Some(label) = label {
+        let mut known: Vec<_> =
+            all.iter().filter_map(|of| of["label"].as_str()).map(str::to_owned).collect();
+        known.sort();
+        known.dedup();
+        all.retain(|record| record["label"] == label);
+        if all.is_empty() {
+            return Err(format!(
+                "no command has the label '{label}'; there are {}",
+                known.join(", ")
+            )
+            .into());
+        }
+    }
+    if json {
+        say(format_args!("{:#}", Value::from(all)));
+    } else {
+        all.iter().for_each(show);
+    }
+    Ok(())
+}
+
+fn show(record: &Value) {
+    let text = |name: &str| match &record[name] {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let (us, failed) = (record["microseconds"].as_f64().unwrap_or(0.0), record["failed"] == true);
+    let ended = if failed { "failed after" } else { "took" };
+    say(format_args!(
+        "{} `{}` on {}: {ended} {us:.1} us",
+        text("command"),
+        text("label"),
+        text("device")
+    ));
+    let list = |name: &str| record[name].as_array().cloned().unwrap_or_default();
+    for before in list("waited_for") {
+        say(format_args!("  waited for {}", before.as_str().unwrap_or("?")));
+    }
+    for moved in list("moves") {
+        let text = |name: &str| moved[name].as_str().unwrap_or("").to_owned();
+        let (bytes, pages) = (&moved["bytes"], &moved["pages"]);
+        match text("what").as_str() {
+            "transfer" => say(format_args!(
+                "  moved {bytes} bytes, {pages} pages, of `{}` from {} to {}",
+                text("buffer"),
+                text("from"),
+                text("to")
+            )),
+            what => say(format_args!("  {what} of `{}`", text("buffer"))),
+        }
+    }
+    if list("moves").is_empty() {
+        say("  moved nothing");
+    }
+}

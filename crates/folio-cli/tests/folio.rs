@@ -1,0 +1,224 @@
+//! The program, as users call it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio_cache::{Bundle, Cache, Key};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder that goes.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("folio-cli-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn folio(words: &[&str], environment: &[(&str, &Path)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_folio"));
+    command.args(words).env_remove("FOLIO_CACHE").env("FOLIO_CPU_DOMAINS", "2");
+    command.envs(environment.iter().copied()).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(words: &[&str], environment: &[(&str, &Path)]) -> Value {
+    let output = folio(words, environment);
+    serde_json::from_str(&out(&output)).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+/// OBS-01: the devices and what they can do, for people and for programs.
+#[test]
+fn devices_are_listed() {
+    let found = json(&["devices", "--json"], &[]);
+    let cpu = found["devices"].as_array().unwrap().iter().find(|d| d["name"] == "cpu:1").unwrap();
+    assert_eq!(cpu["kind"], "cpu");
+    assert!(cpu["memory_bytes"].as_u64().unwrap() > 0);
+    assert!(cpu["features"].as_array().unwrap().contains(&"closures".into()), "{cpu}");
+    let table = out(&folio(&["devices"], &[]));
+    assert!(table.lines().any(|line| line.starts_with("cpu:1 ")), "{table}");
+}
+
+/// What the doctor says of one backend.
+fn backend(found: &Value, name: &str) -> Value {
+    let all = found["backends"].as_array().unwrap();
+    all.iter().find(|of| of["backend"] == name).unwrap().clone()
+}
+
+/// A machine without a loader has no OpenCL, and is told which package has one.
+#[cfg(target_os = "linux")]
+#[test]
+fn doctor_without_a_loader_names_its_package() {
+    let folder = Folder::new("loader");
+    fs::write(folder.0.join("libOpenCL.so.1"), "no library").unwrap();
+    let environment = [("LD_LIBRARY_PATH", &*folder.0), ("FOLIO_CACHE_DIR", &*folder.0)];
+    let found = json(&["doctor", "--json"], &environment);
+    let opencl = backend(&found, "opencl");
+    assert_eq!(opencl["devices"], Value::Array(vec![]));
+    assert!(opencl["reasons"][0].as_str().unwrap().contains("no OpenCL loader"), "{opencl}");
+    assert!(opencl["advice"][0].as_str().unwrap().contains("ocl-icd"), "{opencl}");
+    // The others are none the worse.
+    assert!(backend(&found, "cpu")["devices"][1]["self_test_ms"].as_f64().is_some(), "{found}");
+    assert_eq!(found["cache"]["error"], Value::Null);
+    let text = out(&folio(&["doctor"], &environment));
+    assert!(text.contains("opencl: no devices") && text.contains("self-test passed"), "{text}");
+}
+
+/// Whether this machine has an OpenCL loader.
+#[cfg(target_os = "linux")]
+fn has_loader() -> bool {
+    let found = json(&["doctor", "--json"], &[("OCL_ICD_VENDORS", Path::new("/nowhere"))]);
+    !backend(&found, "opencl")["reasons"].to_string().contains("no OpenCL loader")
+}
+
+/// A loader that finds no driver is told from no loader.
+#[cfg(target_os = "linux")]
+#[test]
+fn doctor_without_a_driver_names_the_folder_and_a_package_opencl() {
+    if !has_loader() {
+        return;
+    }
+    let environment = [("OCL_ICD_VENDORS", Path::new("/nowhere"))];
+    let opencl = backend(&json(&["doctor", "--json"], &environment), "opencl");
+    assert!(opencl["reasons"][0].as_str().unwrap().contains("no OpenCL platform"), "{opencl}");
+    let advice = opencl["advice"][0].as_str().unwrap();
+    assert!(advice.contains("OCL_ICD_VENDORS=/nowhere") && advice.to_lowercase().contains("pocl"));
+}
+
+/// PoCL alone works, and is told to be the processor.
+#[cfg(target_os = "linux")]
+#[test]
+fn doctor_with_pocl_only_says_that_it_is_the_processor_opencl() {
+    let folder = Folder::new("pocl");
+    let found = json(&["doctor", "--json"], &[("FOLIO_CACHE_DIR", &folder.0)]);
+    let opencl = backend(&found, "opencl");
+    let devices = opencl["devices"].as_array().unwrap();
+    let pocl = |d: &Value| d["product"].as_str().unwrap_or("").to_lowercase().contains("cpu");
+    if devices.is_empty() || !devices.iter().all(pocl) {
+        return;
+    }
+    assert!(devices.iter().all(|device| device["self_test_ms"].is_number()), "{opencl}");
+    assert!(opencl["advice"][0].as_str().unwrap().contains("the processor only"), "{opencl}");
+}
+
+/// A cache that others can read is not used, and the doctor says what it has to be.
+#[cfg(unix)]
+#[test]
+fn doctor_with_an_unusable_cache_fails_with_the_reason() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("cache");
+    let programs = folder.0.join("programs");
+    fs::create_dir(&programs).unwrap();
+    fs::set_permissions(&programs, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = folio(&["doctor"], &[("FOLIO_CACHE_DIR", &folder.0)]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = out(&output);
+    assert!(text.contains("cache: FAILED") && text.contains("mode 700"), "{text}");
+    let listed = folio(&["cache", "list"], &[("FOLIO_CACHE_DIR", &folder.0)]);
+    assert_eq!(listed.status.code(), Some(2));
+    assert!(errors(&listed).contains("permission denied"), "{listed:?}");
+    // A file where the directory should be.
+    let file = folder.0.join("file");
+    fs::write(&file, "").unwrap();
+    let found = json(&["doctor", "--json"], &[("FOLIO_CACHE_DIR", &file)]);
+    assert!(found["cache"]["error"].is_string(), "{found}");
+}
+
+fn fill(folder: &Path) -> Key {
+    let key = Key::new("test").with("source");
+    let program = || Ok::<_, ()>(((), Some(b"compiled".to_vec())));
+    Cache::at(folder).get_or_make(&key, |_| Some(()), program).unwrap();
+    key
+}
+
+/// CACHE-01: the cache is listed, measured, cleared.
+#[test]
+fn the_cache_is_listed_and_cleared() {
+    let folder = Folder::new("list");
+    let here: &[(&str, &Path)] = &[("FOLIO_CACHE_DIR", &folder.0)];
+    assert!(out(&folio(&["cache", "size"], here)).starts_with("0 programs, 0 bytes"));
+    fill(&folder.0);
+    let found = json(&["cache", "list", "--json"], here);
+    assert_eq!(found["programs"].as_array().unwrap().len(), 1);
+    assert_eq!(found["programs"][0]["kind"], "test");
+    assert!(out(&folio(&["cache", "size"], here)).starts_with("1 programs, "));
+    assert!(out(&folio(&["cache", "clear"], here)).starts_with("1 programs removed"));
+    assert!(out(&folio(&["cache", "list"], here)).contains("0 programs in"));
+    let off = folio(&["cache", "size"], &[("FOLIO_CACHE", Path::new("off"))]);
+    assert_eq!(off.status.code(), Some(2));
+}
+
+/// It packs directories, and says what is wrong with its words.
+#[test]
+fn directories_are_packed() {
+    let folder = Folder::new("pack");
+    let key = fill(&folder.0);
+    let (file, at) = (folder.0.join("bundle"), folder.0.to_str().unwrap());
+    let file = file.to_str().unwrap();
+    assert!(folio(&["bundle", file, at], &[]).status.success());
+    // SAFETY: nothing runs what is in it.
+    let bundle = unsafe { Bundle::from_bytes(&fs::read(file).unwrap()) }.unwrap();
+    assert_eq!(bundle.matching(&key).next(), Some(&b"compiled"[..]));
+    for wrong in [&[][..], &[file], &[file, "/no such directory"], &["/nowhere/file", at]] {
+        let output = folio(&[&["bundle"], wrong].concat(), &[]);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(!output.stderr.is_empty(), "{wrong:?}");
+    }
+}
+
+/// Bad input is an error that names it, and nothing is lost.
+#[test]
+fn bad_input_is_told() {
+    let folder = Folder::new("bad");
+    let (text, trace) = (folder.0.join("text"), folder.0.join("trace.json"));
+    fs::write(&text, "no trace").unwrap();
+    let (text, trace) = (text.to_str().unwrap(), trace.to_str().unwrap());
+    let cases: &[(&[&str], &str)] = &[
+        (&["fly"], "fly"),
+        (&["explain", "/nowhere/trace.json"], "/nowhere/trace.json"),
+        (&["explain", text], "no trace of Folio's"),
+        (&["trace", "-o", "/nowhere/trace.json", "true"], "/nowhere/trace.json"),
+        (&["trace", "-o", trace, "/nowhere/program"], "/nowhere/program"),
+        (&["trace", "-o", trace], "PROGRAM"),
+    ];
+    for (words, what) in cases {
+        let output = folio(words, &[]);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(errors(&output).contains(what), "{words:?}: {}", errors(&output));
+    }
+    assert_eq!(fs::read_to_string(text).unwrap(), "no trace");
+    let wrong = folio(&["devices"], &[("FOLIO_CPU_DOMAINS", Path::new("many"))]);
+    assert!(errors(&wrong).contains("FOLIO_CPU_DOMAINS"), "{wrong:?}");
+}
+
+/// A program without the feature is told of.
+#[cfg(unix)]
+#[test]
+fn a_program_that_traces_nothing_is_told() {
+    let folder = Folder::new("nothing");
+    let file = folder.0.join("trace.json");
+    let output = folio(&["trace", "-o", file.to_str().unwrap(), "true"], &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(errors(&output).contains("feature `trace`"), "{output:?}");
+    assert!(!file.exists());
+}

@@ -1,0 +1,129 @@
+//! Traces: of a program, which is this test again, by `folio trace`.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio::prelude::*;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// Set where this is the program.
+const PROGRAM: &str = "FOLIO_TEST_TRACED";
+const N: usize = 1000;
+
+#[kernel]
+fn add(i: Item, n: u32, x: InOut<u32>) {
+    x[i] += n;
+}
+
+/// Three commands on two devices, each after the one before.
+fn program() -> folio::Result<()> {
+    let rt = folio::runtime()?;
+    let mut x = rt.buffer_from_with(&[1; N], [N], BufferOptions::new().label("data"))?;
+    for device in ["cpu:0", "cpu:1", "cpu:0"] {
+        rt.queue_on(device)?.run(N, add(1, &mut x))?;
+    }
+    assert_eq!(x.to_vec()?, [4; N]);
+    rt.wait()
+}
+
+fn folio(words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_folio"));
+    command.args(words).env("FOLIO_CPU_DOMAINS", "2").env(PROGRAM, "1").output().unwrap()
+}
+
+fn number(of: &Value) -> f64 {
+    of.as_f64().unwrap_or(f64::NAN)
+}
+
+/// The slices by kind, and that those of a track do not overlap but by nesting.
+fn slices(events: &[Value]) -> HashMap<String, Vec<Value>> {
+    let mut all: HashMap<_, Vec<_>> = HashMap::new();
+    let mut ends: HashMap<String, f64> = HashMap::new();
+    for slice in events.iter().filter(|e| e["ph"] == "X") {
+        let (from, length) = (number(&slice["ts"]), number(&slice["dur"]));
+        assert!(from >= 0.0 && length >= 0.0, "{slice}");
+        if slice["cat"] != "call" {
+            let end = ends.entry(slice["tid"].to_string()).or_default();
+            assert!(from >= *end - 0.01, "{slice} begins before {end}");
+            *end = from + length;
+        }
+        all.entry(slice["cat"].as_str().unwrap().to_owned()).or_default().push(slice.clone());
+    }
+    all
+}
+
+/// OBS-01: a program's trace has a track for each lane, its copies with their bytes, and arrows
+/// from what a command waited for. OBS-02: its commands can be explained.
+#[test]
+fn a_program_is_traced_and_explained() {
+    if std::env::var_os(PROGRAM).is_some() {
+        return program().unwrap();
+    }
+    let file = std::env::temp_dir().join(format!("folio-traced-{}.json", std::process::id()));
+    let file = Gone(file);
+    let (out, this) = (file.0.to_str().unwrap(), std::env::current_exe().unwrap());
+    let again = ["a_program_is_traced_and_explained", "--exact"];
+    let traced = folio(&[&["trace", "-o", out, this.to_str().unwrap()], &again[..]].concat());
+    assert!(traced.status.success(), "{traced:?}");
+
+    let text = std::fs::read_to_string(&file.0).unwrap();
+    let events: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let slices = slices(&events);
+    assert_eq!(slices["kernel"].len(), 3, "{slices:#?}");
+    let names = events.iter().filter(|e| e["name"] == "thread_name");
+    let names: HashMap<_, _> = names.map(|e| (e["tid"].to_string(), &e["args"]["name"])).collect();
+    for kernel in &slices["kernel"] {
+        let args = &kernel["args"];
+        let lane = format!("{} lane {}", args["device"].as_str().unwrap(), args["lane"]);
+        assert_eq!(names[&kernel["tid"].to_string()], &Value::from(lane));
+    }
+    assert!(names.len() > 2, "{names:?}");
+    // To the second device, and back: the first one has the host's memory.
+    let bytes = slices["transfer"].iter().map(|s| s["args"]["bytes"].as_u64().unwrap());
+    assert!(
+        slices["transfer"].len() == 2 && bytes.clone().all(|b| b == 4 * N as u64),
+        "{slices:#?}"
+    );
+
+    // Each arrow leads from the end of one slice to the beginning of another.
+    let arrows = |ph: &str| {
+        let all = events.iter().filter(|e| e["ph"] == ph);
+        all.map(|e| (e["id"].to_string(), e.clone())).collect::<HashMap<_, _>>()
+    };
+    let (from, to) = (arrows("s"), arrows("f"));
+    assert!(!from.is_empty() && from.len() == to.len(), "{events:#?}");
+    for (id, from) in &from {
+        let within = |arrow: &Value| {
+            slices.values().flatten().any(|slice| {
+                let (at, begin) = (number(&arrow["ts"]), number(&slice["ts"]));
+                let end = begin + number(&slice["dur"]);
+                slice["tid"] == arrow["tid"] && begin <= at + 0.01 && at <= end + 0.01
+            })
+        };
+        assert!(within(from) && within(&to[id]), "{from} {}", to[id]);
+        assert!(number(&from["ts"]) <= number(&to[id]["ts"]), "{from} {}", to[id]);
+    }
+
+    let explained = folio(&["explain", out, "add", "--json"]);
+    let records: Value = serde_json::from_slice(&explained.stdout).unwrap();
+    let records = records.as_array().unwrap();
+    assert_eq!(records.len(), 3, "{records:#?}");
+    assert_eq!(records[1]["device"], "cpu:1");
+    assert_eq!(records[1]["moves"][0]["bytes"], 4 * N, "{records:#?}");
+    assert_eq!(records[1]["moves"][0]["buffer"], "data");
+    assert!(!records[1]["waited_for"].as_array().unwrap().is_empty(), "{records:#?}");
+    let text = String::from_utf8(folio(&["explain", out]).stdout).unwrap();
+    assert!(text.contains("moved 4000 bytes"), "{text}");
+    let none = folio(&["explain", out, "nothing"]);
+    assert!(String::from_utf8_lossy(&none.stderr).contains("there are add"), "{none:?}");
+}
+
+/// A file that goes.
+struct Gone(PathBuf);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,9 @@
+//! What kernels in IR mean, for tests of what compiles and runs them.
+//!
+//! [`interp`] runs them as `docs/semantics.md` says, [`exact`] is what functions are measured by,
+//! and [`rng`] is where random tests have their numbers from. The conformance suite needs no more
+//! than this of the model: who tests a backend compiles no other.
+
+pub mod exact;
+pub mod interp;
+pub mod rng;

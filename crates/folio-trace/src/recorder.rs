@@ -1,0 +1,228 @@
+//! Puts together what the engine tells of an operation, and writes it once that has ended.
+//!
+//! Several threads tell: what belongs together is found by its stamp, in whatever order it comes.
+
+use crate::fields::Fields;
+use serde_json::{Value, json};
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Write};
+use std::time::Instant;
+
+/// So many ended operations are remembered, for arrows from them.
+const REMEMBERED: usize = 1 << 16;
+
+/// An operation that has not ended, as far as it has been told of.
+#[derive(Default)]
+struct Operation {
+    /// Of its plan: what it is, what it moves.
+    fields: Fields,
+    after: Vec<String>,
+    /// When it was handed over.
+    begun: Option<Instant>,
+}
+
+/// A row of the picture.
+struct Track {
+    number: usize,
+    /// When the last operation on it ended.
+    free: Instant,
+}
+
+pub(crate) struct Recorder {
+    file: Option<File>,
+    error: Option<io::Error>,
+    start: Instant,
+    tracks: HashMap<String, Track>,
+    operations: HashMap<String, Operation>,
+    /// By stamp: track and end of operations that have ended.
+    ended: HashMap<String, (usize, Instant)>,
+    order: VecDeque<String>,
+    arrows: u64,
+}
+
+impl Recorder {
+    pub(crate) fn new(mut file: File) -> io::Result<Recorder> {
+        let name = json!({"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Folio"}});
+        write!(file, "[{name}")?;
+        Ok(Recorder {
+            file: Some(file),
+            error: None,
+            start: Instant::now(),
+            tracks: HashMap::new(),
+            operations: HashMap::new(),
+            ended: HashMap::new(),
+            order: VecDeque::new(),
+            arrows: 0,
+        })
+    }
+
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        if let Some(mut file) = self.file.take() {
+            self.keep(file.write_all(b"\n]\n"));
+        }
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    fn keep(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn write(&mut self, event: &Value) {
+        if let Some(file) = &mut self.file {
+            // In one call, so that no line is ever there in part.
+            let written = file.write_all(format!(",\n{event}").as_bytes());
+            self.keep(written);
+        }
+    }
+
+    /// Microseconds since the start.
+    fn at(&self, time: Instant) -> f64 {
+        time.saturating_duration_since(self.start).as_nanos() as f64 / 1e3
+    }
+
+    /// The number of the track of this name, and when it is free.
+    fn track(&mut self, name: &str) -> (usize, Instant) {
+        if let Some(track) = self.tracks.get(name) {
+            return (track.number, track.free);
+        }
+        let (number, free) = (self.tracks.len() + 1, self.start);
+        self.tracks.insert(name.to_owned(), Track { number, free });
+        let args = json!({"name": name});
+        self.write(
+            &json!({"name": "thread_name", "ph": "M", "pid": 1, "tid": number, "args": args}),
+        );
+        (number, free)
+    }
+
+    /// A call of the program's that submitted something.
+    pub(crate) fn call(&mut self, name: &str, fields: &Fields, entered: Instant) {
+        let thread = std::thread::current();
+        let thread = match thread.name() {
+            Some(name) => format!("thread {name}"),
+            None => format!("{:?}", thread.id()),
+        };
+        let (track, _) = self.track(&thread);
+        let name = format!("{name} {}", fields.text("label"));
+        self.slice(&name, "call", track, (entered, Instant::now()), &fields.0.clone().into());
+    }
+
+    fn slice(
+        &mut self,
+        name: &str,
+        kind: &str,
+        track: usize,
+        (from, to): (Instant, Instant),
+        args: &Value,
+    ) {
+        let (at, length) = (self.at(from), self.at(to) - self.at(from));
+        self.write(&json!({
+            "name": name.trim(), "cat": kind, "ph": "X", "pid": 1, "tid": track, "ts": at,
+            "dur": length, "args": args,
+        }));
+    }
+
+    pub(crate) fn event(&mut self, mut fields: Fields) {
+        let what = fields.take("message");
+        let stamp = fields.text("stamp").to_owned();
+        match what.as_str() {
+            "plan" | "transfer" | "zero fill" | "switch" => {
+                let after = fields.take("after");
+                let list = after.trim_matches(['[', ']']).split(", ").filter(|a| !a.is_empty());
+                let operation = self.operations.entry(stamp).or_default();
+                operation.after = list.map(str::to_owned).collect();
+                fields.put("kind", what);
+                operation.fields.0.extend(fields.0);
+            }
+            "launch" => {
+                let operation = self.operations.entry(stamp).or_default();
+                operation.begun = Some(Instant::now());
+                for (name, value) in fields.0 {
+                    operation.fields.0.entry(name).or_insert(value);
+                }
+            }
+            "complete" => self.complete(&stamp, fields),
+            _ => self.moment(&what, fields),
+        }
+    }
+
+    /// What has no length: an allocation, a failure.
+    fn moment(&mut self, what: &str, fields: Fields) {
+        let (track, _) = self.track("memory and messages");
+        let name = format!("{what} {}", fields.text("label"));
+        let at = self.at(Instant::now());
+        self.write(&json!({
+            "name": name.trim(), "cat": "moment", "ph": "i", "s": "t", "pid": 1, "tid": track,
+            "ts": at, "args": Value::from(fields.0),
+        }));
+    }
+
+    fn complete(&mut self, stamp: &str, fields: Fields) {
+        let now = Instant::now();
+        let mut operation = self.operations.remove(stamp).unwrap_or_default();
+        for (name, value) in fields.0 {
+            // Where this is told is another call than where it was planned.
+            operation.fields.0.entry(name).or_insert(value);
+        }
+        let after = operation.after.clone();
+        let fields = operation.fields;
+        let Some(begun) = operation.begun else {
+            // Some of the host's have no length: a wait for data that is there.
+            let failed = fields.0.get("failed") == Some(&Value::Bool(true));
+            let what = fields.text("what").to_owned();
+            return self.moment(if failed { "never began:" } else { &what }, fields);
+        };
+        let name = self.row(&fields, begun);
+        let (track, free) = self.track(&name);
+        let before = after.iter().filter_map(|stamp| self.ended.get(stamp).copied());
+        let before: Vec<_> = before.collect();
+        let ready = before.iter().map(|(_, end)| *end).max();
+        let (from, to) = (begun.max(free).max(ready.unwrap_or(begun)), now);
+        let kind = match fields.text("kind") {
+            "" | "plan" => fields.text("what").to_owned(),
+            kind => kind.to_owned(),
+        };
+        let mut args = fields.0.clone();
+        args.insert("after".to_owned(), after.clone().into());
+        let name_of = format!("{kind} {}", fields.text("label"));
+        self.slice(&name_of, &kind, track, (from, to), &args.into());
+        if let Some(track) = self.tracks.get_mut(&name) {
+            track.free = to;
+        }
+        for end in before {
+            self.arrow(end, (track, from));
+        }
+        self.ended.insert(stamp.to_owned(), (track, to));
+        self.order.push_back(stamp.to_owned());
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.ended.remove(&oldest);
+        }
+    }
+
+    /// The row of an operation: its lane, or the first of the host's that was free when it began.
+    fn row(&self, fields: &Fields, begun: Instant) -> String {
+        if let Some(lane) = fields.0.get("lane").and_then(Value::as_u64) {
+            return format!("{} lane {lane}", fields.text("device"));
+        }
+        let name = |n: usize| format!("host {n}");
+        let taken = |n: &usize| self.tracks.get(&name(*n)).is_some_and(|track| track.free > begun);
+        name((0..).find(|n| !taken(n)).unwrap_or(0))
+    }
+
+    fn arrow(&mut self, (from, end): (usize, Instant), (to, begin): (usize, Instant)) {
+        self.arrows += 1;
+        let id = self.arrows;
+        // Within the slice: one that ends there, and one that begins there.
+        let (end, begin) = (self.at(end) - 0.001, self.at(begin));
+        let (name, cat) = ("after", "dependency");
+        self.write(&json!({"name": name, "cat": cat, "ph": "s", "id": id, "pid": 1, "tid": from, "ts": end}));
+        self.write(&json!({
+            "name": name, "cat": cat, "ph": "f", "bp": "e", "id": id, "pid": 1, "tid": to,
+            "ts": begin.max(end),
+        }));
+    }
+}

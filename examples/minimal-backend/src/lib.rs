@@ -1,0 +1,227 @@
+//! The least that a backend of Folio is: one device with memory of its own, and no thread. Copy
+//! this folder; `docs/guide/backends.md` says what to put where.
+
+use folio_core::hal::*;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::with_exposed_provenance_mut;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The backend. [`folio_core::RuntimeBuilder::backend`] takes it.
+pub struct MinimalBackend;
+
+const MEMORY: u64 = 1 << 30;
+
+fn info() -> DeviceInfo {
+    // Only what is true. What is not named here is off.
+    let mut caps = Caps::default();
+    (caps.closures, caps.denormals, caps.exact_div_sqrt) = (true, true, true);
+    DeviceInfo {
+        name: "the least".into(),
+        vendor: "an example".into(),
+        driver: env!("CARGO_PKG_VERSION").into(),
+        kind: DeviceKind::Accelerator,
+        uuid: None,
+        home: MemoryHome::Own(0),
+        memory: MEMORY,
+        compute_units: 1,
+        caps,
+    }
+}
+
+// SAFETY: what it opens keeps the contract of `folio_core::hal`, as said below.
+unsafe impl Backend for MinimalBackend {
+    fn name(&self) -> &str {
+        "minimal"
+    }
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
+        Ok(vec![info()])
+    }
+    unsafe fn open(&self, _: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
+        Ok(Arc::new(MinimalDevice { info: info(), live: Mutex::default() }))
+    }
+}
+
+struct MinimalDevice {
+    info: DeviceInfo,
+    /// What is allocated, by handle: its address, so that operations look nothing up.
+    live: Mutex<HashMap<u64, Layout>>,
+}
+
+// SAFETY: see its memory and its lanes.
+unsafe impl Device for MinimalDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+    fn usm(&self) -> &dyn UsmAllocator {
+        self
+    }
+    fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
+        Ok(Arc::new(MinimalLane::default()))
+    }
+}
+
+// SAFETY: memory of the global allocator is live and apart from other memory until `free`.
+unsafe impl UsmAllocator for MinimalDevice {
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        if req.import.is_some() || req.linked {
+            return Err(HalError::unsupported("memory of others"));
+        }
+        let in_use = self.memory().in_use;
+        let layout = Layout::from_size_align(req.size as usize, req.align as usize).ok();
+        let layout = layout.filter(|of| (1..=MEMORY - in_use).contains(&(of.size() as u64)));
+        // SAFETY: `filter` leaves no size of 0.
+        let at = layout.map_or(std::ptr::null_mut(), |layout| unsafe { alloc_zeroed(layout) });
+        let (Some(layout), false) = (layout, at.is_null()) else {
+            return Err(HalError::out_of_memory(req.size, in_use, MEMORY));
+        };
+        let handle = at.expose_provenance() as u64;
+        lock(&self.live).insert(handle, layout);
+        // The host reaches memory of the other kinds, and a device's by copies only.
+        let host = (req.kind != AllocKind::Device).then_some(HostPtr(at));
+        Ok(Allocation { handle, address: None, host, zeroed: true })
+    }
+    fn free(&self, handle: u64) {
+        if let Some(layout) = lock(&self.live).remove(&handle) {
+            // SAFETY: from `alloc_zeroed` with this layout, and taken off the table just now.
+            unsafe { dealloc(with_exposed_provenance_mut(handle as usize), layout) };
+        }
+    }
+    fn memory(&self) -> MemoryInfo {
+        let in_use = lock(&self.live).values().map(|layout| layout.size() as u64).sum();
+        MemoryInfo { total: MEMORY, in_use }
+    }
+}
+
+/// An operation, with all that it needs. It is dropped apart from its call, as both may panic.
+type Work = Box<dyn Fn() -> Result<(), HalError> + Send>;
+
+#[derive(Default)]
+struct MinimalLane(Mutex<State>, Condvar);
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<(Tick, Work)>,
+    /// A thread runs what comes before the queue.
+    busy: bool,
+    ended: Tick,
+    failures: Vec<(Tick, HalError)>,
+}
+
+// SAFETY: operations end in the lane's order, and each tick is reached. See `run`.
+unsafe impl Lane for MinimalLane {
+    fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError> {
+        let work: Work = match op {
+            Op::Copy(rects) => {
+                let rects = rects.to_vec();
+                Box::new(move || rects.iter().try_for_each(copy))
+            }
+            Op::Fill(rects, pattern) => {
+                let (rects, pattern) = (rects.to_vec(), pattern.to_vec());
+                Box::new(move || rects.iter().try_for_each(|rect| fill(rect, &pattern)))
+            }
+            Op::Launch(KernelRef::Native(kernel), geometry, args) => {
+                let (kernel, params) = (kernel.take(), args.params.to_vec());
+                let block = Block::whole(geometry.range);
+                Box::new(move || launch(kernel.as_ref(), &params, &block))
+            }
+            Op::Join => Box::new(|| Ok(())),
+            other => return self.refuse(head, HalError::unsupported(other.name())),
+        };
+        lock(&self.0).queue.push_back((head.tick, work));
+        self.1.notify_all(); // A thread in `wait` may have to run it.
+        Ok(())
+    }
+    fn drive(&self) {
+        drop(self.run());
+    }
+    fn completed(&self) -> Result<Tick, Lost> {
+        Ok(lock(&self.0).ended)
+    }
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        loop {
+            let state = self.run();
+            let left = until.map_or(Duration::MAX, |until| until.duration_since(Instant::now()));
+            if state.ended >= tick || left.is_zero() {
+                return Ok(state.ended >= tick);
+            }
+            drop(self.1.wait_timeout(state, left)); // Another thread is at it.
+        }
+    }
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        let told = std::mem::take(&mut lock(&self.0).failures);
+        told.into_iter().for_each(|(tick, error)| sink(tick, error));
+    }
+}
+
+impl MinimalLane {
+    /// Runs what is queued, in order and without a lock, unless another thread does. Not called by
+    /// `enqueue`: there the engine holds a lock, and what a kernel drops may submit to this lane.
+    fn run(&self) -> MutexGuard<'_, State> {
+        let mut state = lock(&self.0);
+        while !state.busy
+            && let Some((tick, work)) = state.queue.pop_front()
+        {
+            state.busy = true;
+            drop(state);
+            let ran = catch_unwind(AssertUnwindSafe(&work)).unwrap_or_else(panicked);
+            let gone = catch_unwind(AssertUnwindSafe(|| drop(work))).or_else(panicked);
+            let failure = ran.and(gone).err();
+            state = lock(&self.0);
+            state.failures.extend(failure.map(|error| (tick, error)));
+            (state.busy, state.ended) = (false, tick);
+            self.1.notify_all();
+        }
+        state
+    }
+}
+
+fn panicked(payload: Box<dyn std::any::Any + Send>) -> Result<(), HalError> {
+    Err(HalError::panic(payload))
+}
+
+fn copy(r: &CopyRect) -> Result<(), HalError> {
+    let to = rows(r.dst, r.dst_pitch, r.extent);
+    for (from, to) in rows(r.src, r.src_pitch, r.extent).zip(to) {
+        // SAFETY: the engine gives rectangles in live memory that do not overlap.
+        unsafe { to.copy_from_nonoverlapping(from, r.extent[2] as usize) };
+    }
+    Ok(())
+}
+
+fn fill(r: &FillRect, pattern: &[u8]) -> Result<(), HalError> {
+    for row in rows(r.dst, r.pitch, r.extent) {
+        // SAFETY: as for `copy`: a row is live, and only this operation uses it.
+        let row = unsafe { std::slice::from_raw_parts_mut(row, r.extent[2] as usize) };
+        row.chunks_exact_mut(pattern.len()).for_each(|part| part.copy_from_slice(pattern));
+    }
+    Ok(())
+}
+
+fn launch(kernel: Option<&NativeKernel>, params: &[Param], block: &Block) -> Result<(), HalError> {
+    let kernel = kernel.ok_or_else(|| HalError::unsupported("no kernel"))?;
+    let params: Vec<_> = params.iter().map(|p| p.at(address(p.mem))).collect();
+    // SAFETY: the engine gives live memory, and what uses it meanwhile does so as declared.
+    unsafe { kernel.run(&params, block) }.map_err(HalError::violation)
+}
+
+/// The first bytes of the rows of a rectangle.
+fn rows(at: MemRef, pitch: [u64; 2], n: [u64; 3]) -> impl Iterator<Item = *mut u8> {
+    let row = move |z, y| address(at).wrapping_add((z * pitch[0] + y * pitch[1]) as usize);
+    (0..n[0]).flat_map(move |z| (0..n[1]).map(move |y| row(z, y)))
+}
+
+fn address(at: MemRef) -> *mut u8 {
+    let base = match at.base {
+        MemBase::Host(HostPtr(base)) => base,
+        MemBase::Device { handle, .. } => with_exposed_provenance_mut(handle as usize),
+    };
+    base.wrapping_add(at.offset as usize)
+}
+
+/// No code panics under a lock of this crate, so none is left half-way.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

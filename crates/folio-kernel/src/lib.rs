@@ -71,10 +71,12 @@ pub mod infer;
 pub mod interval;
 pub mod launch;
 pub mod linear;
+#[macro_use]
 pub mod math;
 pub mod outputs;
 pub mod parse;
 pub mod print;
+pub mod soft;
 pub mod source;
 pub mod tile;
 pub mod verify;

@@ -1,0 +1,1 @@
+//! Vulkan devices for Folio.

@@ -64,6 +64,16 @@ impl Texts<Module> {
 }
 
 impl<T> Texts<T> {
+    #[cfg(feature = "spirv")]
+    pub(super) fn new(
+        block: [u64; 3],
+        checked: T,
+        proved: Option<T>,
+        tiled: Option<(u8, T)>,
+    ) -> Texts<T> {
+        Texts { block, checked, proved, tiled }
+    }
+
     /// Makes something of each of them.
     pub fn load<U, E>(self, mut load: impl FnMut(T) -> Result<U, E>) -> Result<Texts<U>, E> {
         let checked = load(self.checked)?;
@@ -101,7 +111,7 @@ impl Threads {
     }
 }
 
-fn by_rank(rank: u8) -> [u64; 3] {
+pub(super) fn by_rank(rank: u8) -> [u64; 3] {
     BLOCKS[usize::from(rank.clamp(1, 3)) - 1]
 }
 

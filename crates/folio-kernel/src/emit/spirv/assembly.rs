@@ -213,14 +213,17 @@ impl Assembly {
         self.another(Op::Variable, Some(pointer), vec![class])
     }
 
-    /// A variable that tells where the thread is: three `u32`.
+    /// A variable that tells where the thread is: three `u32`, or one that counts.
     pub fn builtin(&mut self, builtin: BuiltIn) -> Word {
         if let Some(known) = self.builtins.get(&(builtin as u32)) {
             return *known;
         }
         let word = self.int(32);
-        let three = self.global(Op::TypeVector, None, vec![id(word), literal(3)]);
-        let pointer = self.pointer(StorageClass::Input, three);
+        let ty = match builtin {
+            BuiltIn::LocalInvocationIndex => word,
+            _ => self.global(Op::TypeVector, None, vec![id(word), literal(3)]),
+        };
+        let pointer = self.pointer(StorageClass::Input, ty);
         let class = Operand::StorageClass(StorageClass::Input);
         let own = self.another(Op::Variable, Some(pointer), vec![class]);
         self.decorate(own, Decoration::BuiltIn, vec![Operand::BuiltIn(builtin)]);
@@ -266,7 +269,12 @@ impl Assembly {
     }
 
     /// A function of GLSL.
-    pub fn glsl(&mut self, function: rspirv::spirv::GLOp, ty: Word, values: &[Word]) -> Word {
+    pub fn glsl(
+        &mut self,
+        function: rspirv::spirv::GlslStd450Op,
+        ty: Word,
+        values: &[Word],
+    ) -> Word {
         let set = match self.glsl {
             Some(set) => set,
             None => {
@@ -352,7 +360,11 @@ impl Assembly {
                 continue;
             }
             let all = [
-                (of.zeros, Capability::SignedZeroInfNanPreserve, ExecutionMode::SignedZeroInfNanPreserve),
+                (
+                    of.zeros,
+                    Capability::SignedZeroInfNanPreserve,
+                    ExecutionMode::SignedZeroInfNanPreserve,
+                ),
                 (of.nearest, Capability::RoundingModeRTE, ExecutionMode::RoundingModeRTE),
                 (of.denormals, Capability::DenormPreserve, ExecutionMode::DenormPreserve),
             ];

@@ -82,6 +82,13 @@ impl<T> Texts<T> {
         Ok(Texts { block: self.block, checked, proved, tiled })
     }
 
+    /// Shows each of them.
+    pub fn each(&self, see: &mut dyn FnMut(&T)) {
+        see(&self.checked);
+        self.proved.iter().for_each(&mut *see);
+        self.tiled.iter().for_each(|(_, text)| see(text));
+    }
+
     /// That of a launch of which all accesses are proved, or are not.
     pub fn text(&self, proved: bool) -> &T {
         self.proved.as_ref().filter(|_| proved).unwrap_or(&self.checked)

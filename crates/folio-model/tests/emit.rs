@@ -32,6 +32,7 @@ use folio_model::interp::{self, BLOCK, Failure, Order};
 use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
 use folio_opencl::{Cache, OpenClBackend};
+use folio_vulkan::VulkanBackend;
 use launch::{How, Ran};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -175,6 +176,38 @@ fn suite_kernels_opencl() {
             .map_err(|why| seeded(seed, "suite_kernels_opencl", why))
     };
     suite("kernels_opencl", &case);
+}
+
+/// KRN-01: by Vulkan, with what the device rounds correctly, and as if it did nothing so. The
+/// validation layer has nothing to say.
+#[test]
+fn suite_kernels_vulkan() {
+    use folio_kernel::emit::spirv;
+    let exact = folio_kernel::soft::Exact { f32: false, f64: false, doubles: false };
+    let limit = spirv::Capabilities { exact, ..spirv::Capabilities::ALL };
+    let backends = [VulkanBackend::new(), VulkanBackend::new().limited_to(limit)];
+    let backends = backends.map(VulkanBackend::validated);
+    let machines: Vec<_> = match backends.iter().map(|b| Machine::open(b, 0)).collect() {
+        Ok(machines) => machines,
+        Err(why) => return println!("skipped: vulkan: {why}"),
+    };
+    let case = |seed| {
+        agrees_with(&machines[seed as usize % machines.len()], seed)
+            .map_err(|why| seeded(seed, "suite_kernels_vulkan", why))
+    };
+    suite("kernels_vulkan", &case);
+    let said: Vec<_> = backends.iter().flat_map(|backend| backend.messages().all()).collect();
+    assert!(said.is_empty(), "{}", said[0]);
+}
+
+/// Operations of constants, at the edges of types. Of functions that is a test of its own (`soft`):
+/// some thousand in one kernel take lavapipe minutes.
+#[test]
+fn compile_constants_vulkan() {
+    match Machine::open(&VulkanBackend::new(), 0) {
+        Ok(machine) => constants::agree_in(&machine, &constants::is_exact),
+        Err(why) => println!("skipped: vulkan: {why}"),
+    }
 }
 
 /// KRN-01: on all GPUs.

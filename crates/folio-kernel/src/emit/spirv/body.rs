@@ -354,10 +354,15 @@ impl Writer<'_> {
                 self.compare(*op, of, a, b)
             }
             IrOp::Select(cond, a, b) => {
-                let ty = self.ty(value);
-                let ty = self.type_of(ty);
                 let all = [self.value(*cond), self.value(*a), self.value(*b)];
-                self.asm.of(Op::Select, ty, &all)
+                match self.ty(value).scalar() {
+                    Some(of) => self.pick(of, all),
+                    None => {
+                        let ty = self.ty(value);
+                        let ty = self.type_of(ty);
+                        self.asm.of(Op::Select, ty, &all)
+                    }
+                }
             }
             IrOp::Cast(a, to) => {
                 let (from, a) = (self.scalar(*a), self.value(*a));

@@ -17,8 +17,17 @@ impl Writer<'_> {
         self.same(op, Scalar::Bool, &[a, b])
     }
 
-    fn pick(&mut self, of: Scalar, cond: Word, yes: Word, no: Word) -> Word {
-        self.same(Op::Select, of, &[cond, yes, no])
+    /// The second if the first is true, else the third. Floats are chosen by their bits: drivers
+    /// make minima of comparisons and choices, which need not keep the signs of zeros.
+    pub fn pick(&mut self, of: Scalar, [cond, yes, no]: [Word; 3]) -> Word {
+        let raw = match of {
+            Scalar::F32 => Scalar::U32,
+            Scalar::F64 => Scalar::U64,
+            _ => return self.same(Op::Select, of, &[cond, yes, no]),
+        };
+        let (yes, no) = (self.bits(of, yes, raw), self.bits(of, no, raw));
+        let chosen = self.same(Op::Select, raw, &[cond, yes, no]);
+        self.bits(raw, chosen, of)
     }
 
     /// An integer's low bits in another width, extended by zeros.
@@ -41,7 +50,7 @@ impl Writer<'_> {
                 let zero = self.asm.constant(of, 0);
                 let (less, turned) =
                     (self.test(Op::SLessThan, a, zero), self.unary(Unary::Neg, of, a));
-                self.pick(of, less, turned, a)
+                self.pick(of, [less, turned, a])
             }
             Unary::CountOnes if wide => self.of_halves(a, |w, high, low| {
                 let (high, low) = (w.ones(high), w.ones(low));
@@ -57,7 +66,7 @@ impl Writer<'_> {
                 let (first, second) = (w.leading(high), w.leading(low));
                 let more = w.asm.u32(32);
                 let second = w.same(Op::IAdd, Scalar::U32, &[second, more]);
-                w.pick(Scalar::U32, none, second, first)
+                w.pick(Scalar::U32, [none, second, first])
             }),
             Unary::LeadingZeros => {
                 let word = self.resized(of, a, Scalar::U32);
@@ -70,7 +79,7 @@ impl Writer<'_> {
                 let (first, second) = (w.trailing(low, 32), w.trailing(high, 32));
                 let more = w.asm.u32(32);
                 let second = w.same(Op::IAdd, Scalar::U32, &[second, more]);
-                w.pick(Scalar::U32, none, second, first)
+                w.pick(Scalar::U32, [none, second, first])
             }),
             Unary::TrailingZeros => {
                 let word = self.resized(of, a, Scalar::U32);
@@ -137,7 +146,7 @@ impl Writer<'_> {
         let at = self.asm.glsl(GlslStd450Op::FindILsb, ty, &[word]);
         let (zero, none) = (self.asm.u32(0), self.asm.u32(none));
         let is_zero = self.test(Op::IEqual, word, zero);
-        self.pick(Scalar::U32, is_zero, none, at)
+        self.pick(Scalar::U32, [is_zero, none, at])
     }
 
     fn swapped(&mut self, word: Word) -> Word {
@@ -195,7 +204,7 @@ impl Writer<'_> {
                 let less = if signed { Op::SLessThan } else { Op::ULessThan };
                 let first = self.test(less, a, b);
                 let (yes, no) = if op == Binary::Min { (a, b) } else { (b, a) };
-                return self.pick(of, first, yes, no);
+                return self.pick(of, [first, yes, no]);
             }
             Binary::RotateLeft | Binary::RotateRight => {
                 let by = self.amount(of, b, amount);
@@ -232,7 +241,7 @@ impl Writer<'_> {
                 true => self.test(Op::ULessThan, result, a),
                 false => self.test(Op::ULessThan, a, b),
             };
-            return self.pick(of, beyond, end, result);
+            return self.pick(of, [beyond, end, result]);
         }
         let (most, least) = (of.mask() >> 1, of.mask() ^ of.mask() >> 1);
         let (most, least) = (self.asm.constant(of, most), self.asm.constant(of, least));
@@ -241,8 +250,8 @@ impl Writer<'_> {
         let both = self.same(Op::BitwiseAnd, of, &[changed, other]);
         let beyond = self.test(Op::SLessThan, both, zero);
         let negative = self.test(Op::SLessThan, a, zero);
-        let end = self.pick(of, negative, least, most);
-        self.pick(of, beyond, end, result)
+        let end = self.pick(of, [negative, least, most]);
+        self.pick(of, [beyond, end, result])
     }
 
     /// The upper half of a product.
@@ -260,7 +269,7 @@ impl Writer<'_> {
             let zero = self.asm.constant(of, 0);
             let mut less = |high, by, of_whom| {
                 let negative = self.test(Op::SLessThan, of_whom, zero);
-                let by = self.pick(of, negative, by, zero);
+                let by = self.pick(of, [negative, by, zero]);
                 self.same(Op::ISub, of, &[high, by])
             };
             let high = less(high, b, a);
@@ -326,7 +335,7 @@ impl Writer<'_> {
                     _ => 1,
                 };
                 let (one, zero) = (self.asm.constant(to, one), self.asm.constant(to, 0));
-                self.pick(to, a, one, zero)
+                self.pick(to, [a, one, zero])
             }
             (_, Scalar::Bool) => {
                 let zero = self.asm.constant(from, 0);
@@ -359,7 +368,7 @@ impl Writer<'_> {
         let (fits_below, fits_above) =
             (self.test(Op::FOrdGreaterThanEqual, a, below), self.test(Op::FOrdLessThan, a, above));
         let fits = self.test(Op::LogicalAnd, fits_below, fits_above);
-        let safe = self.pick(from, fits, a, zero);
+        let safe = self.pick(from, [fits, a, zero]);
         // Converted to 32 or 64 bits, of which narrower types keep what counts.
         let (wide, own) = match (to.is_signed(), to.bits() == 64) {
             (true, true) => (Scalar::I64, Op::ConvertFToS),
@@ -372,9 +381,9 @@ impl Writer<'_> {
         let (least, most) =
             (self.asm.constant(to, least as u64), self.asm.constant(to, most as u64));
         let beyond = self.test(Op::FOrdGreaterThanEqual, a, above);
-        let result = self.pick(to, beyond, most, converted);
+        let result = self.pick(to, [beyond, most, converted]);
         let beyond = self.test(Op::FOrdLessThan, a, below);
-        self.pick(to, beyond, least, result)
+        self.pick(to, [beyond, least, result])
     }
 
     /// The same bits as another type.

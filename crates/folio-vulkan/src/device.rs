@@ -19,7 +19,6 @@ pub(crate) struct Core {
     /// The instance goes after its devices.
     _shared: Arc<Shared>,
     pub(crate) device: ash::Device,
-    pub(crate) index: u32,
     pub(crate) info: DeviceInfo,
     pub(crate) target: Target,
     pub(crate) memory: Memory,
@@ -46,7 +45,7 @@ impl std::fmt::Debug for Core {
 }
 
 impl Core {
-    pub(crate) fn new(found: &Found, index: u32) -> Result<Core, HalError> {
+    pub(crate) fn new(found: &Found) -> Result<Core, HalError> {
         let device = create(found)?;
         let memory = Memory::new(found, &device).inspect_err(|_| {
             // SAFETY: nothing of it is there.
@@ -61,7 +60,6 @@ impl Core {
         let mut core = Core {
             _shared: found.shared.clone(),
             device,
-            index,
             info: found.info.clone(),
             target: found.target,
             memory,
@@ -178,7 +176,7 @@ impl Core {
     }
 
     /// Has the device do something, and waits for that.
-    fn at_once(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), HalError> {
+    pub(crate) fn at_once(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), HalError> {
         let create = vk::CommandPoolCreateInfo::default().queue_family_index(self.target.family);
         let device = &self.device;
         let run = |pool| -> Result<(), vk::Result> {

@@ -41,6 +41,9 @@ mod reduce;
 mod threads;
 mod work;
 
+#[cfg(test)]
+mod tests;
+
 pub use folio_kernel::emit::spirv::Capabilities;
 pub use messages::Messages;
 
@@ -112,6 +115,6 @@ unsafe impl Backend for VulkanBackend {
         let found = self.found().ok().and_then(|all| all.get(index)).ok_or_else(|| {
             HalError::new(HalErrorKind::Driver, format!("there is no device {index}"))
         })?;
-        Ok(Arc::new(VulkanDevice(Arc::new(Core::new(found, index as u32)?))))
+        Ok(Arc::new(VulkanDevice(Arc::new(Core::new(found)?))))
     }
 }

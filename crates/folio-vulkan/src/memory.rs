@@ -180,6 +180,10 @@ impl Memory {
         let of = vk::BufferDeviceAddressInfo::default().buffer(buffer);
         // SAFETY: the buffer has memory, and was made to have an address.
         let address = unsafe { device.get_buffer_device_address(&of) };
+        if !address.is_multiple_of(align.max(1)) {
+            self.release(device, block);
+            return Err(HalError::unsupported(&format!("memory aligned to {align} bytes")));
+        }
         Ok(Block { address, ..block })
     }
 
@@ -209,7 +213,8 @@ impl Memory {
         Allocation { handle, address, host, zeroed: false }
     }
 
-    /// Pieces and allocations that are there, for tests: none when all has been given back.
+    /// How many allocations there are, and their bytes: none when all has been given back.
+    #[cfg(test)]
     pub(crate) fn report(&self) -> (usize, u64) {
         let report = self.allocator().generate_report();
         (report.allocations.len(), report.total_allocated_bytes)

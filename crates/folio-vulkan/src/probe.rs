@@ -166,7 +166,7 @@ fn wanted(of: Scalar, x: u64, y: u64) -> [u64; 5] {
 
 /// Runs a kernel of views of so many elements over these bytes.
 fn run(found: &Found, kernel: &Kernel, columns: &mut [Vec<u8>]) -> Result<(), HalError> {
-    let device = VulkanDevice(Arc::new(Core::new(found, 0)?));
+    let device = VulkanDevice(Arc::new(Core::new(found)?));
     let lane = device.lane(LaneKind::Compute, 0)?;
     let handle = device.load(&KernelSource::Ir(kernel))?;
     let (mut params, mut hosts) = (vec![], vec![]);

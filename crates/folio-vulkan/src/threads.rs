@@ -6,10 +6,11 @@ use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
 use crate::module::{Built, sizes};
 use ash::vk;
-use folio_core::hal::{HalError, Param, ParamPtr, Tick};
+use folio_core::hal::{HalError, HostPtr, MemBase, Param, ParamPtr, Tick};
 use folio_kernel::emit::{COMBINED, Grid, Record, Threads};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A launch's blocks, the slowest dimension first.
 struct Blocks {
@@ -104,9 +105,13 @@ impl VulkanLane {
                 passed.addresses.push(address);
                 continue;
             }
-            let block = self.param_block(param)?;
-            passed.addresses.push(block.address + param.mem.offset);
-            accesses.push((block.buffer, param.write));
+            match self.param_block(param)? {
+                Some(block) => {
+                    passed.addresses.push(block.address + param.mem.offset);
+                    accesses.push((block.buffer, param.write));
+                }
+                None => passed.addresses.push(0),
+            }
         }
         self.open_now(state)?.accesses(core, &accesses);
         let chosen = launch.function.chosen(core, &launch.geometry, launch.proved);
@@ -121,12 +126,12 @@ impl VulkanLane {
             .map_or(Ok(()), |rest| self.part(state, tick, (launch, rest), columns, &mut passed))
     }
 
-    fn param_block(&self, param: &Param) -> Result<std::sync::Arc<Block>, HalError> {
+    /// Where a parameter is; nowhere if nothing of it is accessed.
+    fn param_block(&self, param: &Param) -> Result<Option<Arc<Block>>, HalError> {
         match param.mem.base {
-            folio_core::hal::MemBase::Device { device, handle } if device == self.core.index => {
-                self.core.memory.find(handle)
-            }
-            _ => Err(HalError::unsupported("a parameter in memory of another device")),
+            MemBase::Device { handle, .. } => self.core.memory.find(handle).map(Some),
+            MemBase::Host(HostPtr(at)) if at.is_null() => Ok(None),
+            MemBase::Host(_) => Err(HalError::unsupported("a parameter in memory of the host")),
         }
     }
 
@@ -166,7 +171,8 @@ impl VulkanLane {
         self.open_now(state)?.barrier(&self.core);
         self.dispatches(state, tick, built, &blocks, passed)?;
         for (at, (mut from, mut into, (end, place))) in rooms.into_iter().enumerate() {
-            let mut left = count;
+            // A result that nobody wants has no place.
+            let mut left = if end == 0 { 1 } else { count };
             while left > 1 {
                 let next = left.div_ceil(COMBINED);
                 let (target, first) = if next == 1 { (end, place) } else { (into.address, 0) };

@@ -82,10 +82,8 @@ impl VulkanLane {
 
     fn block(&self, at: &MemRef) -> Result<Arc<Block>, HalError> {
         match at.base {
-            MemBase::Device { device, handle } if device == self.core.index => {
-                self.core.memory.find(handle)
-            }
-            _ => Err(HalError::unsupported("memory of another device")),
+            MemBase::Device { handle, .. } => self.core.memory.find(handle),
+            MemBase::Host(_) => Err(HalError::unsupported("memory of the host")),
         }
     }
 

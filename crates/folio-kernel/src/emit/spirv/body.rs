@@ -329,7 +329,7 @@ impl Writer<'_> {
             let whole = self.asm.of(Op::IMul, ty, &[quotient, divisor]);
             return self.asm.of(Op::ISub, ty, &[a, whole]);
         }
-        let negated = self.asm.of(Op::SNegate, ty, &[a]);
+        let negated = self.negated(of, a);
         self.asm.of(Op::Select, ty, &[turns, negated, quotient])
     }
 

@@ -5,6 +5,7 @@ use super::super::group::reductions;
 use super::super::lacks::{Lacks, Needs};
 use super::super::names;
 use super::body::returns;
+use super::flat::flattened;
 use super::writer::Writer;
 use super::{Capabilities, Form, Module, reduce};
 use crate::ir::Kernel;
@@ -17,7 +18,7 @@ const BLOCK: u32 = 256;
 pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, Lacks> {
     let needs = Needs::of(kernel);
     caps.check(kernel, &needs)?;
-    let soft = softened(kernel, caps.exact);
+    let soft = flattened(softened(kernel, caps.exact));
     let mut w = Writer::new(&soft, form, caps.exact);
     let reduces = !reductions(kernel).is_empty();
     let threads = match kernel.shape {

@@ -25,7 +25,7 @@
 //! | --- | --- |
 //! | 2.2, 4.4 | `f16` and `bf16` are their bits |
 //! | 3.3 | the divisor is looked at first; remainders are made of quotients |
-//! | 6.1 | blocks are loops of one turn; a way out of several says in a variable where it leads |
+//! | 6.1 | blocks are loops of one turn; a way out of several says in a variable where it leads; long chains of branches are cut |
 //! | 6.2 | loops other than `for` count to 2^63 |
 //! | 7 | memory of devices by address, of which each scalar is an access of its own |
 //! | 7.5, 10 | as in C |
@@ -37,6 +37,7 @@ mod assembly;
 mod atomic;
 mod body;
 mod entry;
+mod flat;
 mod group;
 mod lacks;
 mod memory;

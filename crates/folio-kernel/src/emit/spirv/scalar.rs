@@ -30,6 +30,11 @@ impl Writer<'_> {
         self.bits(raw, chosen, of)
     }
 
+    /// An integer's negative.
+    pub fn negated(&mut self, of: Scalar, a: Word) -> Word {
+        self.same(Op::SNegate, of, &[a])
+    }
+
     /// An integer's low bits in another width, extended by zeros.
     fn resized(&mut self, from: Scalar, a: Word, to: Scalar) -> Word {
         if from.bits() == to.bits() { a } else { self.same(Op::UConvert, to, &[a]) }
@@ -45,7 +50,7 @@ impl Writer<'_> {
             }
             Unary::Not if of == Scalar::Bool => self.same(Op::LogicalNot, of, &[a]),
             Unary::Not => self.same(Op::Not, of, &[a]),
-            Unary::Neg => self.same(Op::SNegate, of, &[a]),
+            Unary::Neg => self.negated(of, a),
             Unary::Abs if of.is_signed() => {
                 let zero = self.asm.constant(of, 0);
                 let (less, turned) =
@@ -349,9 +354,21 @@ impl Writer<'_> {
                 self.same(own, to, &[a])
             }
             _ if from.bits() == to.bits() => a,
+            _ if from.is_signed() && to.bits() == 64 => {
+                let low = self.cast(from, a, Scalar::I32);
+                self.extended(low)
+            }
             _ if from.is_signed() && to.bits() > from.bits() => self.same(Op::SConvert, to, &[a]),
             _ => self.same(Op::UConvert, to, &[a]),
         }
+    }
+
+    /// 32 bits extended by their sign to 64, by halves: of what compares such a number with a
+    /// constant, Mesa (22.3) makes another comparison, which lavapipe computes wrong.
+    fn extended(&mut self, low: Word) -> Word {
+        let last = self.asm.u32(31);
+        let high = self.same(Op::ShiftRightArithmetic, Scalar::U32, &[low, last]);
+        self.joined(high, low)
     }
 
     /// A float to an integer, saturating, NaN to 0 (semantics 4.3).

@@ -3,11 +3,13 @@
 use crate::lane::VulkanLane;
 use crate::memory::Memory;
 use crate::module::{Function, Target};
+use crate::opaque::Opaque;
 use crate::platform::{Found, Shared, create, driver};
 use ash::vk;
 use folio_core::hal::{
     AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, HalError, HalErrorKind,
-    KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, PointerInfo, UsmAllocator,
+    KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, PointerInfo, Source,
+    UsmAllocator,
 };
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -29,13 +31,35 @@ pub(crate) struct Core {
     /// How every kernel is given its arguments: one address.
     pub(crate) layout: vk::PipelineLayout,
     names: Option<ash::ext::debug_utils::Device>,
-    kernels: RwLock<(u64, HashMap<u64, Arc<Function>>)>,
+    kernels: RwLock<(u64, HashMap<u64, Loaded>)>,
     /// The kernel that fills memory.
     pub(crate) fill: OnceLock<Result<Arc<Function>, HalError>>,
     lost: OnceLock<Lost>,
     /// When it was opened, and what the device's clock said less the host's from then on.
     opened: Instant,
     ahead: OnceLock<u64>,
+}
+
+/// What a handle stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Loaded {
+    Function(Arc<Function>),
+    /// A kernel of the user's.
+    Opaque(Arc<Opaque>),
+}
+
+impl Loaded {
+    /// # Safety
+    /// As [`Function::destroy`].
+    unsafe fn destroy(&self, device: &ash::Device) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Loaded::Function(function) => function.destroy(device),
+                Loaded::Opaque(opaque) => opaque.destroy(device),
+            }
+        }
+    }
 }
 
 impl std::fmt::Debug for Core {
@@ -102,7 +126,7 @@ impl Core {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<Arc<Function>, HalError> {
+    pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<Loaded, HalError> {
         let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
         let unknown = || HalError::new(HalErrorKind::Driver, "a kernel that is not loaded");
         kernels.1.get(&handle.0).cloned().ok_or_else(unknown)
@@ -223,7 +247,7 @@ impl Drop for Core {
         // nothing of the device is used after that.
         unsafe {
             let _ = self.device.device_wait_idle();
-            for function in kernels.into_values().chain(fill) {
+            for function in kernels.into_values().chain(fill.map(Loaded::Function)) {
                 function.destroy(&self.device);
             }
             self.memory.destroy(&self.device);
@@ -256,11 +280,16 @@ unsafe impl Device for VulkanDevice {
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         self.0.lost()?;
         let made = match source {
-            KernelSource::Ir(kernel) => Function::new(&self.0, kernel),
+            KernelSource::Ir(kernel) => {
+                Function::new(&self.0, kernel).map(Arc::new).map(Loaded::Function)
+            }
+            KernelSource::Opaque { name, source: Source::SpirV(image), .. } => {
+                Opaque::new(&self.0, name, image.bytes()).map(Arc::new).map(Loaded::Opaque)
+            }
             KernelSource::Opaque { source, .. } => Err(HalError::unsupported(source.language())),
             _ => Err(HalError::unsupported("code of this kind")),
         };
-        let made = Arc::new(self.0.told(made)?);
+        let made = self.0.told(made)?;
         let mut kernels = self.0.kernels.write().unwrap_or_else(PoisonError::into_inner);
         let number = kernels.0;
         kernels.0 += 1;
@@ -282,9 +311,12 @@ unsafe impl Device for VulkanDevice {
         &self,
         handle: KernelHandle,
         geometry: &Geometry,
-        _: &[Argument],
+        arguments: &[Argument],
     ) -> Result<(), HalError> {
-        self.0.loaded(handle)?.check(&self.0, geometry)
+        match self.0.loaded(handle)? {
+            Loaded::Function(function) => function.check(&self.0, geometry),
+            Loaded::Opaque(opaque) => opaque.check(&self.0, geometry, arguments),
+        }
     }
 }
 

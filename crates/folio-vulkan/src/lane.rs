@@ -183,7 +183,7 @@ unsafe impl Lane for VulkanLane {
             Op::Join => Work::Join,
             Op::Launch(KernelRef::Loaded(handle), geometry, args) => {
                 match self.core.loaded(handle) {
-                    Ok(function) => Work::launch(function, geometry, args),
+                    Ok(loaded) => Work::launch(loaded, geometry, args),
                     Err(error) => Work::Refused(error),
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
 //! (copies and fills), `module` (kernels; `threads`, how launches are cut; `reduce`, where
-//! reductions end), and `platform` (the loader, and what devices say of themselves). Apart from
+//! reductions end; `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what devices say of themselves). Apart from
 //! those: `arena` (words of launches), `probe` (what is measured of floats), `messages` (what the
 //! validation layer says). The loader is looked for when devices are; without one, without a driver
 //! or a device of Vulkan 1.3 there are no devices, and a reason.
@@ -35,6 +35,7 @@ mod lane;
 mod memory;
 mod messages;
 mod module;
+mod opaque;
 mod platform;
 mod probe;
 mod reduce;

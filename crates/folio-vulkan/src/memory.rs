@@ -182,7 +182,9 @@ impl Memory {
         let address = unsafe { device.get_buffer_device_address(&of) };
         if !address.is_multiple_of(align.max(1)) {
             self.release(device, block);
-            return Err(HalError::unsupported(&format!("memory aligned to {align} bytes")));
+            // There is none that begins at such a multiple.
+            let in_use = self.in_use.load(Ordering::Relaxed);
+            return Err(HalError::out_of_memory(size, in_use, self.total));
         }
         Ok(Block { address, ..block })
     }

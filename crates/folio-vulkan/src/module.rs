@@ -44,9 +44,15 @@ pub(crate) struct Built {
     pub(crate) module: Arc<Module>,
     /// Threads of a block, where they are items and no groups.
     pub(crate) block: [u64; 3],
+    pipelines: Pipelines,
+}
+
+/// A module of the driver's, and its pipelines.
+#[derive(Debug)]
+pub(crate) struct Pipelines {
     shader: vk::ShaderModule,
     /// By entry (0 is the kernel's, others finish a reduction) and threads of a block.
-    pipelines: Mutex<HashMap<(usize, [u32; 3]), vk::Pipeline>>,
+    made: Mutex<HashMap<(usize, [u32; 3]), vk::Pipeline>>,
 }
 
 /// The parts of a launch: up to a column the module for several items, then the one for each.
@@ -65,7 +71,7 @@ impl Function {
         let mut made = vec![];
         let built = all.load(|module| {
             let built = Built::new(core, module, block, &kernel.name)?;
-            made.push(built.shader);
+            made.push(built.pipelines.shader);
             Ok::<_, HalError>(built)
         });
         let texts = built.inspect_err(|_| {
@@ -109,19 +115,8 @@ impl Function {
     }
 
     pub(crate) fn check_group(&self, core: &Core, group: Dims) -> Result<(), HalError> {
-        let most = core.target.capabilities.base.block as usize;
-        let items = group.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
-        let Some(items) = items.filter(|items| *items <= most) else {
-            let what =
-                format!("a group of {group:?} (the device has groups of {most} items at most)");
-            return Err(HalError::unsupported(&what));
-        };
-        let [x, y, z] = core.target.most_threads.map(|n| n as usize);
-        let widest = [z, y, x];
-        if group.iter().zip(widest).any(|(n, most)| *n > most) {
-            let what = format!("a group of {group:?} (the device has {widest:?} at most)");
-            return Err(HalError::unsupported(&what));
-        }
+        check_threads(core, group)?;
+        let items: usize = group.iter().product();
         let available = core.target.capabilities.base.local_memory;
         let needed = self.local + if self.combines { 8 * items as u64 } else { 0 };
         if needed > available {
@@ -137,16 +132,27 @@ impl Function {
     /// No command that names it is pending, and nobody launches it any more.
     pub(crate) unsafe fn destroy(&self, device: &ash::Device) {
         self.texts.each(&mut |built| {
-            let mut pipelines = built.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
             // SAFETY: the caller's promise.
-            unsafe {
-                for (_, pipeline) in pipelines.drain() {
-                    device.destroy_pipeline(pipeline, None);
-                }
-                device.destroy_shader_module(built.shader, None);
-            }
+            unsafe { built.pipelines.destroy(device) };
         });
     }
+}
+
+/// Whether the device has groups of so many threads.
+pub(crate) fn check_threads(core: &Core, group: Dims) -> Result<(), HalError> {
+    let most = core.target.capabilities.base.block as usize;
+    let items = group.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
+    if items.is_none_or(|items| items > most) {
+        let what = format!("a group of {group:?} (the device has groups of {most} items at most)");
+        return Err(HalError::unsupported(&what));
+    }
+    let [x, y, z] = core.target.most_threads.map(|n| n as usize);
+    let widest = [z, y, x];
+    if group.iter().zip(widest).any(|(n, most)| *n > most) {
+        let what = format!("a group of {group:?} (the device has {widest:?} at most)");
+        return Err(HalError::unsupported(&what));
+    }
+    Ok(())
 }
 
 /// Bytes of local arrays, and whether groups combine.
@@ -174,12 +180,8 @@ pub(crate) fn sizes([z, y, x]: [u64; 3]) -> [u32; 3] {
 
 impl Built {
     fn new(core: &Core, module: Module, block: [u64; 3], name: &str) -> Result<Built, HalError> {
-        let create = vk::ShaderModuleCreateInfo::default().code(&module.words);
-        // SAFETY: the words are a valid module that uses what the device has (the emitter).
-        let shader = unsafe { core.device.create_shader_module(&create, None) }
-            .map_err(|result| driver("vkCreateShaderModule", result))?;
-        core.name(shader, name);
-        Ok(Built { module: Arc::new(module), block, shader, pipelines: Mutex::default() })
+        let pipelines = Pipelines::new(core, &module.words, name)?;
+        Ok(Built { module: Arc::new(module), block, pipelines })
     }
 
     /// Threads of a block that combines.
@@ -194,15 +196,51 @@ impl Built {
         entry: usize,
         threads: [u32; 3],
     ) -> Result<vk::Pipeline, HalError> {
-        let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = pipelines.get(&(entry, threads)) {
-            return Ok(*known);
-        }
         let name = match entry.checked_sub(1).and_then(|at| self.module.reductions.get(at)) {
             Some(reduction) => &reduction.entry,
             None => &self.module.entry,
         };
-        let name = CString::new(name.as_str())
+        self.pipelines.get(core, entry, name, threads)
+    }
+}
+
+impl Pipelines {
+    pub(crate) fn new(core: &Core, words: &[u32], name: &str) -> Result<Pipelines, HalError> {
+        let create = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: the words are a valid module that uses what the device has: the emitter's, or,
+        // says whoever made an `Image` of them, a compiler's.
+        let shader = unsafe { core.device.create_shader_module(&create, None) }
+            .map_err(|result| driver("vkCreateShaderModule", result))?;
+        core.name(shader, name);
+        Ok(Pipelines { shader, made: Mutex::default() })
+    }
+
+    /// # Safety
+    /// No command that names one of them is pending, and nobody uses them any more.
+    pub(crate) unsafe fn destroy(&self, device: &ash::Device) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for (_, pipeline) in made.drain() {
+                device.destroy_pipeline(pipeline, None);
+            }
+            device.destroy_shader_module(self.shader, None);
+        }
+    }
+
+    /// That of an entry, by its number and name, for blocks of so many threads.
+    pub(crate) fn get(
+        &self,
+        core: &Core,
+        entry: usize,
+        name: &str,
+        threads: [u32; 3],
+    ) -> Result<vk::Pipeline, HalError> {
+        let mut pipelines = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = pipelines.get(&(entry, threads)) {
+            return Ok(*known);
+        }
+        let name = CString::new(name)
             .map_err(|_| HalError::new(HalErrorKind::Build, "a name with a zero in it"))?;
         let entries: [vk::SpecializationMapEntry; 3] =
             std::array::from_fn(|axis| vk::SpecializationMapEntry {

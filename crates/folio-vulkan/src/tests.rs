@@ -5,11 +5,12 @@ use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
 use crate::{Capabilities, Messages, VulkanBackend, probe};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, Args, Device, FillRect, Geometry, HalErrorKind, Head,
-    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Op, Order, Param, UsmAllocator,
+    AllocKind, AllocReq, Allocation, Args, Argument, Device, FillRect, Geometry, HalErrorKind,
+    Head, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Op, Order, Param,
+    Source, UsmAllocator,
 };
 use folio_kernel::emit::spirv::Controls;
-use folio_kernel::{Access, Binary, Builder, Combine, Kernel, Owner, ParamKind, Scalar, Unary};
+use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar, Unary};
 use std::sync::Arc;
 
 /// The first device, with the validation layer; none where there is none, which is told.
@@ -213,14 +214,10 @@ fn launches_of_vulkan_are_cut_into_dispatches() {
         assert!((0..).zip(found).all(|(at, number)| *number == 2 * at));
     }
     drop(lane);
-    let mut b = Builder::items("sum", 1);
-    let x_of = b.view("x", Scalar::U32, 1, Access::In, Owner::Item);
-    let element = Scalar::U32.into();
-    let sum = b.param("sum", ParamKind::Reduce { element, combine: Combine::Add });
-    let i = b.position(0);
-    let value = b.load_at(x_of, [i]);
-    b.contribute(sum, value);
-    let kernel = b.finish().unwrap();
+    let text = "kernel \"sum\" items 1 tile 1\nparam p0 = \"x\" view u32 1 in item\n\
+        param p1 = \"sum\" reduce u32 add\nbody {\n%0 u64 = query position 0 0\n\
+        %1 u32 = load p0[%0]\ncontribute p1 = %1\n}";
+    let kernel = folio_kernel::parse::parse(text).unwrap();
     let handle = device.load(&KernelSource::Ir(&kernel)).unwrap();
     let lane = device.lane(LaneKind::Compute, 0).unwrap();
     let params = [param(&x, COUNT, 4, false), param(&y, 1, 4, true)];
@@ -230,6 +227,61 @@ fn launches_of_vulkan_are_cut_into_dispatches() {
     // SAFETY: as above.
     let found = unsafe { y.host.unwrap().0.cast::<u32>().read() };
     assert_eq!(found, (0..COUNT as u32).fold(0, u32::wrapping_add));
+    assert!(messages.all().is_empty(), "{:?}", messages.all());
+}
+
+/// A kernel in SPIR-V finds its arguments by the words that its push constant leads to (KRN-05).
+#[test]
+fn opaque_kernels_of_vulkan_are_given_words() {
+    let Some((found, messages)) = found() else { return };
+    let device = open(&found);
+    // An emitted one: two addresses, that of its record, and the words that it reads.
+    let module = folio_kernel::emit::spirv::emit(
+        &twice(),
+        folio_kernel::emit::spirv::Form { checked: false },
+        &found.target.capabilities,
+    )
+    .unwrap();
+    let bytes: Vec<u8> = module.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let load = |name: &str, bytes: &[u8]| {
+        // SAFETY: the emitter's module, or what is refused at its first word.
+        let source = Source::SpirV(unsafe { Image::new(bytes) });
+        device.load(&KernelSource::Opaque { name, source, options: &[] })
+    };
+    let error = load("nothing", &bytes).unwrap_err();
+    assert!(matches!(error.kind, HalErrorKind::Build), "{error:?}");
+    assert!(error.message.contains(&module.entry), "{error}");
+    assert!(matches!(load("x", b"no code.").unwrap_err().kind, HalErrorKind::Build));
+    let handle = load(&module.entry, &bytes).unwrap();
+    const COUNT: usize = 1000;
+    let [x, y] = [(); 2].map(|()| alloc(&device, AllocKind::Host, 4 * COUNT as u64));
+    // SAFETY: the allocation has so many numbers, and nobody uses them.
+    let numbers = unsafe { std::slice::from_raw_parts_mut(x.host.unwrap().0.cast::<u32>(), COUNT) };
+    (0..).zip(&mut *numbers).for_each(|(at, number)| *number = at);
+    let params = [param(&x, COUNT, 4, false), param(&y, COUNT, 4, true)];
+    let grid = folio_kernel::emit::Grid {
+        first: [0; 3],
+        range: [1, 1, COUNT as u64],
+        offset: [0; 3],
+        groups: [0; 3],
+    };
+    let mut words = vec![0u64];
+    let pointers: Vec<_> = params.iter().map(|param| param.at(std::ptr::null_mut())).collect();
+    module.layout.fill(&grid, &pointers, &[], &mut words);
+    let scalars: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut arguments = vec![Argument::Memory(0), Argument::Memory(1)];
+    arguments.extend(words.iter().map(|_| Argument::Value(8)));
+    let geometry = Geometry { group: Some([1, 1, 8]), ..Geometry::new(1, [1, 1, COUNT]) };
+    let args = Args { blob: &scalars, arguments: &arguments, ..Args::new(&params) };
+    device.check(handle, &geometry, &arguments).unwrap();
+    let local = [Argument::Local(8)];
+    let error = device.check(handle, &geometry, &local).unwrap_err();
+    assert!(matches!(error.kind, HalErrorKind::Arguments), "{error:?}");
+    let lane = device.lane(LaneKind::Compute, 0).unwrap();
+    assert!(run(&lane, &[Op::Launch(KernelRef::Loaded(handle), &geometry, &args)]).is_empty());
+    // SAFETY: as above; the lane has ended.
+    let found = unsafe { std::slice::from_raw_parts(y.host.unwrap().0.cast::<u32>(), COUNT) };
+    assert!((0..).zip(found).all(|(at, number)| *number == 2 * at));
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 

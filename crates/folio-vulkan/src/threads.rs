@@ -4,7 +4,7 @@ use crate::device::Core;
 use crate::lane::jobs::Launch;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
-use crate::module::{Built, sizes};
+use crate::module::{Built, Function, sizes};
 use ash::vk;
 use folio_core::hal::{HalError, HostPtr, MemBase, Param, ParamPtr, Tick};
 use folio_kernel::emit::{COMBINED, Grid, Record, Threads};
@@ -73,26 +73,17 @@ struct Passed<'p> {
 }
 
 impl VulkanLane {
+    /// A launch, of which some parameters are at these addresses and not where they say.
     pub(crate) fn launch(
         &self,
         state: &mut State,
         tick: Tick,
-        launch: &Launch,
-    ) -> Result<(), HalError> {
-        self.launch_with(state, tick, launch, &[])
-    }
-
-    /// A launch, of which some parameters are at these addresses and not where they say.
-    pub(crate) fn launch_with(
-        &self,
-        state: &mut State,
-        tick: Tick,
-        launch: &Launch,
+        (function, launch): (&Function, &Launch),
         others: &[Option<u64>],
     ) -> Result<(), HalError> {
         let core = &*self.core;
         if let Some(group) = launch.geometry.group {
-            launch.function.check_group(core, group)?;
+            function.check_group(core, group)?;
         }
         let mut passed = Passed {
             params: launch.params.iter().map(placed).collect(),
@@ -114,7 +105,7 @@ impl VulkanLane {
             }
         }
         self.open_now(state)?.accesses(core, &accesses);
-        let chosen = launch.function.chosen(core, &launch.geometry, launch.proved);
+        let chosen = function.chosen(core, &launch.geometry, launch.proved);
         let mut from = 0;
         if let Some((tiled, columns)) = chosen.tiled {
             self.part(state, tick, (launch, tiled), 0..columns, &mut passed)?;
@@ -266,7 +257,7 @@ fn placed(param: &Param) -> ParamPtr {
     param.at(std::ptr::null_mut())
 }
 
-fn dispatch(
+pub(crate) fn dispatch(
     core: &Core,
     commands: vk::CommandBuffer,
     pipeline: vk::Pipeline,

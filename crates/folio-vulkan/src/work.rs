@@ -173,13 +173,14 @@ impl VulkanLane {
             };
             let geometry = Geometry::new(2, [1, rows, bytes]);
             let launch = crate::lane::jobs::Launch {
-                function: function.clone(),
+                code: crate::device::Loaded::Function(function.clone()),
                 geometry,
                 params: vec![param, of_pattern],
                 scalars: vec![],
                 proved: true,
+                arguments: vec![],
             };
-            self.launch_with(state, tick, &launch, &[None, Some(source.address)])?;
+            self.launch(state, tick, (&function, &launch), &[None, Some(source.address)])?;
         }
         Ok(())
     }

@@ -2,10 +2,12 @@
 
 use super::batch::Timed;
 use super::{Awaited, Known, LONGEST, State, VulkanLane};
-use crate::module::Function;
+use crate::device::Loaded;
 use crate::work::HostCopy;
-use folio_core::hal::{Args, CopyRect, FillRect, Geometry, HalError, MemBase, Param, Tick, Timing};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use folio_core::hal::{
+    Args, Argument, CopyRect, FillRect, Geometry, HalError, MemBase, Param, Tick, Timing,
+};
+use std::sync::{MutexGuard, PoisonError};
 
 /// An operation.
 pub(crate) struct Job {
@@ -31,11 +33,13 @@ pub(crate) enum Work {
 
 /// A launch, as it was asked for.
 pub(crate) struct Launch {
-    pub(crate) function: Arc<Function>,
+    pub(crate) code: Loaded,
     pub(crate) geometry: Geometry,
     pub(crate) params: Vec<Param>,
     pub(crate) scalars: Vec<u8>,
     pub(crate) proved: bool,
+    /// Of an opaque kernel.
+    pub(crate) arguments: Vec<Argument>,
 }
 
 impl Work {
@@ -50,13 +54,14 @@ impl Work {
         }
     }
 
-    pub(crate) fn launch(function: Arc<Function>, geometry: &Geometry, args: &Args<'_>) -> Work {
+    pub(crate) fn launch(code: Loaded, geometry: &Geometry, args: &Args<'_>) -> Work {
         Work::Launch(Box::new(Launch {
-            function,
+            code,
             geometry: *geometry,
             params: args.params.to_vec(),
             scalars: args.blob.to_vec(),
             proved: args.proved,
+            arguments: args.arguments.to_vec(),
         }))
     }
 }
@@ -149,7 +154,10 @@ impl VulkanLane {
         let done = match &job.work {
             Work::Copy(rects) => rects.iter().try_for_each(|rect| self.copy(state, rect)),
             Work::Fill(rects, pattern) => self.fill(state, job.tick, rects, pattern),
-            Work::Launch(launch) => self.launch(state, job.tick, launch),
+            Work::Launch(launch) => match &launch.code {
+                Loaded::Function(function) => self.launch(state, job.tick, (function, launch), &[]),
+                Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
+            },
             Work::HostCopy(_) | Work::Join | Work::Refused(_) => Ok(()),
         };
         if let Some(own) = time {

@@ -134,6 +134,55 @@ loops! {
             }
         }
     }
+    /// The same, in tiles of a side that is known when it runs.
+    fn tiles_of(side: usize, a: &[f32], b: &[f32], y: &mut [f32], n: usize) {
+        let (mut ta, mut tb) = ([0.0f32; 1024], [0.0f32; 1024]);
+        for c in (0..n).step_by(side) {
+            let mut acc = [0.0f32; 1024];
+            for t in (0..n).step_by(side) {
+                for r in 0..side {
+                    ta[r * side..][..side].copy_from_slice(&a[r * n + t..][..side]);
+                    tb[r * side..][..side].copy_from_slice(&b[(t + r) * n + c..][..side]);
+                }
+                for r in 0..side {
+                    let acc = &mut acc[r * side..][..side];
+                    for j in 0..side {
+                        let (a, row) = (ta[r * side + j], &tb[j * side..][..side]);
+                        for (acc, b) in acc.iter_mut().zip(row) {
+                            *acc += a * b;
+                        }
+                    }
+                }
+            }
+            for r in 0..side {
+                y[r * n + c..][..side].copy_from_slice(&acc[r * side..][..side]);
+            }
+        }
+    }
+    /// In parts of so many.
+    fn scan_loop(size: usize, x: &[f32], y: &mut [f32]) {
+        for (y, x) in y.chunks_mut(size).zip(x.chunks(size)) {
+            let mut sum = 0.0;
+            for (y, x) in y.iter_mut().zip(x) {
+                sum += x;
+                *y = sum;
+            }
+        }
+    }
+    fn scan_integers_loop(size: usize, x: &[u32], y: &mut [u32]) {
+        for (y, x) in y.chunks_mut(size).zip(x.chunks(size)) {
+            let mut sum = 0u32;
+            for (y, x) in y.iter_mut().zip(x) {
+                sum = sum.wrapping_add(*x);
+                *y = sum;
+            }
+        }
+    }
+    fn group_sums_loop(size: usize, x: &[u32], y: &mut [u32]) {
+        for (y, x) in y.iter_mut().zip(x.chunks(size)) {
+            *y = x.iter().fold(0, |sum, x| sum.wrapping_add(*x));
+        }
+    }
     /// 256 sums beside each other, and then theirs.
     fn sum_loop(x: &[f32], sum: &mut f32) {
         let mut all = [0.0f32; 256];
@@ -287,6 +336,29 @@ pub fn displaced_unchecked(by: &[u32], x: &[f32], y: &mut [f32]) {
 /// The product of two squares of `n`, which 16 divides, tile by tile.
 pub fn tiled(n: usize, a: &[f32], b: &[f32], y: &mut [f32]) {
     y.par_chunks_mut(16 * n).zip(a.par_chunks(16 * n)).for_each(|(y, a)| tiles(a, b, y, n));
+}
+
+/// The same in tiles of a side which divides `n`, and is at most 32.
+pub fn tiled_by(side: usize, n: usize, a: &[f32], b: &[f32], y: &mut [f32]) {
+    let bands = y.par_chunks_mut(side * n).zip(a.par_chunks(side * n));
+    bands.for_each(|(y, a)| tiles_of(side, a, b, y, n));
+}
+
+/// The sum of each part of so many, which divide 16,384.
+pub fn group_sums(size: usize, x: &[u32], y: &mut [u32]) {
+    let chunks = y.par_chunks_mut(CHUNK / size).zip(x.par_chunks(CHUNK));
+    chunks.for_each(|(y, x)| group_sums_loop(size, x, y));
+}
+
+/// The scan of each part of so many, which divide 16,384.
+pub fn scan(size: usize, x: &[f32], y: &mut [f32]) {
+    y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK)).for_each(|(y, x)| scan_loop(size, x, y));
+}
+
+/// The same of integers.
+pub fn scan_integers(size: usize, x: &[u32], y: &mut [u32]) {
+    let chunks = y.par_chunks_mut(CHUNK).zip(x.par_chunks(CHUNK));
+    chunks.for_each(|(y, x)| scan_integers_loop(size, x, y));
 }
 
 /// The sum of all.

@@ -158,6 +158,124 @@ pub fn tiled(
     g.each(|i| y[i] = acc[i]);
 }
 
+/// The same, in tiles of other sides that rustc knows.
+macro_rules! tiled {
+    ($($name:ident $side:literal)*) => {$(
+        #[kernel(group = [$side, $side])]
+        pub fn $name(
+            g: Group<2>,
+            a: In<f32, 2>,
+            b: In<f32, 2>,
+            ta: Local<f32, 1024>,
+            tb: Local<f32, 1024>,
+            y: Out<f32, 2>,
+        ) {
+            let acc = g.private(0.0);
+            for t in 0..a.shape()[1] / $side {
+                g.each(|i| {
+                    let ((r, k), (row, column)) = (i.local_pos(), i.pos());
+                    ta[i] = a[(row, t * $side + k)];
+                    tb[i] = b[(t * $side + r, column)];
+                });
+                g.each(|i| {
+                    let (r, k) = i.local_pos();
+                    let mut sum = acc[i];
+                    for j in 0..$side {
+                        sum += ta[r * $side + j] * tb[j * $side + k];
+                    }
+                    acc[i] = sum;
+                });
+            }
+            g.each(|i| y[i] = acc[i]);
+        }
+    )*};
+}
+tiled! { tiled_8 8 tiled_32 32 }
+
+/// The same, in tiles as large as the launch's groups.
+#[kernel]
+pub fn tiled_by_group(
+    g: Group<2>,
+    a: In<f32, 2>,
+    b: In<f32, 2>,
+    ta: Local<f32, 1024>,
+    tb: Local<f32, 1024>,
+    y: Out<f32, 2>,
+) {
+    let acc = g.private(0.0);
+    let side = g.size()[0];
+    for t in 0..a.shape()[1] / side {
+        g.each(|i| {
+            let ((r, k), (row, column)) = (i.local_pos(), i.pos());
+            ta[i] = a[(row, t * side + k)];
+            tb[i] = b[(t * side + r, column)];
+        });
+        g.each(|i| {
+            let (r, k) = i.local_pos();
+            let mut sum = acc[i];
+            for j in 0..side {
+                sum += ta[r * side + j] * tb[j * side + k];
+            }
+            acc[i] = sum;
+        });
+    }
+    g.each(|i| y[i] = acc[i]);
+}
+
+/// The scan of each group.
+#[kernel]
+pub fn scan(g: Group, x: In<f32>, y: Out<f32>) {
+    let up = g.inclusive_scan::<Add>(|i| x[i]);
+    g.each(|i| y[i] = up[i]);
+}
+
+/// The same of integers.
+#[kernel]
+pub fn scan_integers(g: Group, x: In<u32>, y: Out<u32>) {
+    let up = g.inclusive_scan::<Add>(|i| x[i]);
+    g.each(|i| y[i] = up[i]);
+}
+
+/// The same in local memory, step by step (Hillis and Steele), as it is written for GPUs.
+#[kernel]
+pub fn scan_by_steps(g: Group, x: In<u32>, tile: Local<u32, 1024>, y: Out<u32>) {
+    let before = g.private(0);
+    g.each(|i| tile[i] = x[i]);
+    let mut by = 1;
+    while by < g.size()[0] {
+        g.each(|i| {
+            let k = i.local_index();
+            before[i] = if k >= by { tile[k - by] } else { 0 };
+        });
+        g.each(|i| tile[i] = tile[i] + before[i]);
+        by *= 2;
+    }
+    g.each(|i| y[i] = tile[i]);
+}
+
+/// The sum of each group.
+#[kernel]
+pub fn group_sums(g: Group, x: In<u32>, y: OutGroup<u32>) {
+    y[g] = g.reduce::<Add>(|i| x[i]);
+}
+
+/// The same by a tree in local memory.
+#[kernel]
+pub fn group_sums_by_tree(g: Group, x: In<u32>, tile: Local<u32, 1024>, y: OutGroup<u32>) {
+    let other = g.private(0);
+    g.each(|i| tile[i] = x[i]);
+    let mut by = g.size()[0] / 2;
+    while by > 0 {
+        g.each(|i| {
+            let k = i.local_index();
+            other[i] = if k < by { tile[k + by] } else { 0 };
+        });
+        g.each(|i| tile[i] = tile[i] + other[i]);
+        by /= 2;
+    }
+    y[g] = tile[0];
+}
+
 /// The sum of all.
 #[kernel]
 pub fn sum(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {

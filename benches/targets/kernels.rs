@@ -158,9 +158,79 @@ impl Bench {
         let theirs = |y: &mut [f32]| hand::tiled(n, &a, &b, y);
         let what = format!("matmul {n}, tiles");
         self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), HAND);
+        let rows = |y: &mut [f32]| hand::matmul_by_rows(n, &a, &b, y);
+        self.line((&what, n * n), (&mut out, ours), (&mut y, rows), "rayon, loops interchanged");
         self.raw((&what, n * n), (&mut out, ours), |cl, y| {
             vec![cl.call("tiled", &args(cl, y), &[0, 0], &[n, n], Some(&[16, 16]))]
         });
+    }
+
+    /// Against the same tiles by hand, of which rustc does not know the side.
+    fn tiles(&self) {
+        let n = 512;
+        let (a, b, mut y) = (values(n * n), values(n * n), vec![0.0; n * n]);
+        let (mine, other, mut out) =
+            (self.of(&a, [n, n]), self.of(&b, [n, n]), self.of(&y, [n, n]));
+        let rows = |y: &mut [f32]| hand::matmul_by_rows(n, &a, &b, y);
+        let against = "rayon, loops interchanged";
+        for side in [8, 32] {
+            let ours = |q: &Queue, y: &mut _| match side {
+                8 => q.run([n, n], kernels::tiled_8(&mine, &other, y)),
+                _ => q.run([n, n], kernels::tiled_32(&mine, &other, y)),
+            };
+            let theirs = |y: &mut [f32]| hand::tiled_by(side, n, &a, &b, y);
+            let what = format!("matmul {n}, tiles of {side}");
+            self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), HAND);
+            self.line((&what, n * n), (&mut out, ours), (&mut y, rows), against);
+        }
+        for side in [8, 16, 32] {
+            let items = || Items::from([n, n]).groups([side, side]);
+            let ours =
+                |q: &Queue, y: &mut _| q.run(items(), kernels::tiled_by_group(&mine, &other, y));
+            let what = format!("matmul {n}, tiles of the launch's {side}");
+            let theirs = |y: &mut [f32]| hand::tiled_by(side, n, &a, &b, y);
+            self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), HAND);
+            self.line((&what, n * n), (&mut out, ours), (&mut y, rows), against);
+        }
+    }
+
+    /// Of floats each side adds in another order.
+    fn scans(&self) {
+        for (shift, size) in [16, 22].into_iter().flat_map(|n| [64, 256, 1024].map(|s| (n, s))) {
+            let n = 1 << shift;
+            let (x, mut y) = (values(n), vec![0.0; n]);
+            let (mine, mut out) = (self.of(&x, [n]), self.of(&y, [n]));
+            let items = || Items::from(n).groups([size]);
+            let what = format!("scans of {size}, 2^{shift}");
+            let ours = |q: &Queue, y: &mut _| q.run(items(), kernels::scan(&mine, y));
+            let run = || timed(|| ok(ours(&self.q, &mut out).and_then(|e| e.wait())));
+            let theirs = || timed(|| hand::scan(size, &x, &mut y));
+            line(&what, compare(ROUNDS, n / 1000, run, theirs), HAND);
+            assert_close(&what, &ok(out.to_vec()), &y);
+            let integers: Vec<u32> = (0..n as u32).map(|k| k.wrapping_mul(7919)).collect();
+            let (mine, mut out) = (ok(self.rt.buffer_from(&integers)), ok(self.rt.buffer(n)));
+            let ours = |q: &Queue, y: &mut _| q.run(items(), kernels::scan_integers(&mine, y));
+            let theirs = |y: &mut [u32]| hand::scan_integers(size, &integers, y);
+            let integer = format!("{what}, integers");
+            self.line((&integer, n), (&mut out, ours), (&mut vec![0; n], theirs), HAND);
+            let ours = |q: &Queue, y: &mut _| q.run(items(), kernels::scan_by_steps(&mine, y));
+            let what = format!("{what}, by steps in local memory");
+            self.line((&what, n), (&mut out, ours), (&mut vec![0; n], theirs), HAND);
+            self.group_sums(size, &integers, &mine);
+        }
+    }
+
+    fn group_sums(&self, size: usize, x: &[u32], mine: &Buffer<u32>) {
+        let (n, groups) = (x.len(), x.len() / size);
+        let mut out = ok(self.rt.buffer(groups));
+        let items = || Items::from(n).groups([size]);
+        let theirs = |y: &mut [u32]| hand::group_sums(size, x, y);
+        let what = format!("sums of {size}, {n}");
+        let ours = |q: &Queue, y: &mut _| q.run(items(), kernels::group_sums(mine, y));
+        self.line((&what, n), (&mut out, ours), (&mut vec![0; groups], theirs), HAND);
+        let what = format!("{what}, by a tree in local memory");
+        let ours = |q: &Queue, y: &mut _| q.run(items(), kernels::group_sums_by_tree(mine, y));
+        self.line((&what, n), (&mut out, ours), (&mut vec![0; groups], theirs), HAND);
     }
 
     fn gathers(&self) {
@@ -304,10 +374,12 @@ fn main() {
         println!("raw OpenCL: {}", cl.name);
     }
     heading();
-    let groups: [Group; 8] = [
+    let groups: [Group; 10] = [
         ("streams", Bench::streams),
         ("stencils", Bench::stencils),
         ("products", Bench::products),
+        ("tiles", Bench::tiles),
+        ("scans", Bench::scans),
         ("gathers", Bench::gathers),
         ("histograms", Bench::histograms),
         ("functions", Bench::functions),

@@ -1,16 +1,18 @@
-//! The C that is made of each kernel of the suite: kept in `emitted.cl`, so that a change of it is
-//! seen and reviewed, and compiled without a warning by the compilers that are there.
+//! The C that is made of each kernel of the suite. A change of it is seen and reviewed: the folder
+//! `emitted` has the text of a dozen kernels, and hashes of all others. And the compilers that are
+//! there compile it without a warning.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_conformance::engine::{Factory, kernel_names, run_engine_where};
 use folio_core::hal::{HalError, KernelHandle, KernelSource};
-use folio_core::ir::Kernel;
 use folio_core::ir::emit::{Capabilities, Cut, Dialect, Form, Texts, emit};
+use folio_core::ir::{ContentHash, Kernel};
 use folio_layers::{DeviceRef, Hooks, Layer};
 use folio_model::compilers::{nvrtc, opencl};
 use folio_model::interp::Interpreter;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// By their text, which begins with their name.
@@ -90,32 +92,142 @@ fn own(text: &str) -> String {
     text.lines().skip_while(head).map(place).collect()
 }
 
+/// Kernels whose text is kept, to be read in a review: one for each part of the language.
+const READ: [&str; 12] = [
+    "asserts",
+    "bitonic",
+    "group_dot",
+    "guarded",
+    "local_histogram",
+    "loops",
+    "matches",
+    "matmul",
+    "nbody",
+    "reduced",
+    "saxpy",
+    "stencil",
+];
+
+/// The file with a line for each other kernel: its name, and the hash of its text.
+const HASHES: &str = "others.txt";
+
+/// Kernels' names and texts, in this order: several kernels may have one name.
+type Emitted = BTreeSet<(String, String)>;
+
+/// Files of the folder, and what is in them.
+type Files = BTreeMap<String, String>;
+
+/// What the folder has for these texts.
+fn files_of(emitted: &Emitted) -> Files {
+    let mut files = Files::new();
+    for (name, text) in emitted {
+        if READ.contains(&name.as_str()) {
+            *files.entry(format!("{name}.cl")).or_default() += text;
+        } else {
+            let hash = ContentHash::of(text.as_bytes());
+            *files.entry(HASHES.to_owned()).or_default() += &format!("{name} {hash}\n");
+        }
+    }
+    files
+}
+
+/// What is in a folder.
+fn files_in(folder: &Path) -> Files {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    entries
+        .map(|entry| {
+            let text = std::fs::read_to_string(entry.path()).unwrap().replace("\r\n", "\n");
+            (entry.file_name().into_string().unwrap(), text)
+        })
+        .collect()
+}
+
+/// A line for each kernel of which something else is kept than is found.
+fn differences(kept: &Files, found: &Files) -> Vec<String> {
+    let mut all = vec![];
+    let files: BTreeSet<_> = kept.keys().chain(found.keys()).collect();
+    for file in files {
+        let [kept, found] = [kept, found].map(|of| of.get(file).map_or("", String::as_str));
+        let [mut gone, mut new] = [(kept, found), (found, kept)].map(|(of, other)| {
+            let other: BTreeSet<_> = other.lines().collect();
+            of.lines().filter(move |line| !other.contains(line)).peekable()
+        });
+        if file == HASHES {
+            let names = gone.chain(new).filter_map(|line| line.split(' ').next());
+            let names: BTreeSet<_> = names.collect();
+            all.extend(names.iter().map(|name| format!("{name}: its hash in {HASHES} is another")));
+        } else if kept != found {
+            let name = file.trim_end_matches(".cl");
+            let [gone, new] = [gone.peek(), new.peek()].map(|line| line.copied().unwrap_or(""));
+            all.push(format!("{name}: {file} has `{gone}`, and emitted is `{new}`"));
+        }
+    }
+    all
+}
+
+/// FOLIO_BLESS=1 writes the folder anew. FOLIO_EMITTED names a folder for the texts of all kernels.
 #[test]
 fn compile_suite_kernels_are_as_reviewed() {
-    let (mut found, mut without) = (BTreeSet::new(), Vec::new());
+    let (mut emitted, mut without) = (Emitted::new(), Vec::new());
     for kernel in kernels() {
         match text(&kernel, Dialect::OpenCl, true) {
-            Some(text) => drop(found.insert(format!("// {}\n{}", kernel.name, own(&text)))),
+            Some(text) => drop(emitted.insert((kernel.name.to_string(), own(&text)))),
             None => without.push(kernel.name),
         }
     }
     // It takes more local memory than the devices that these texts are for.
     assert_eq!(without, ["combines"]);
-    let found: String = found.into_iter().collect();
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/emitted.cl");
-    if std::env::var_os("FOLIO_BLESS").is_some() {
-        std::fs::write(path, &found).unwrap();
+    if let Some(folder) = std::env::var_os("FOLIO_EMITTED") {
+        std::fs::create_dir_all(&folder).unwrap();
+        for (at, (name, text)) in emitted.iter().enumerate() {
+            std::fs::write(Path::new(&folder).join(format!("{name}.{at}.cl")), text).unwrap();
+        }
     }
-    let kept = std::fs::read_to_string(path).unwrap_or_default();
-    let differs = kept.lines().zip(found.lines()).position(|(kept, found)| kept != found);
-    let place = differs.unwrap_or(kept.lines().count().min(found.lines().count()));
-    let line = |text: &str| text.lines().nth(place).unwrap_or("(its end)").to_owned();
+    let (folder, found) =
+        (Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/emitted"), files_of(&emitted));
+    if std::env::var_os("FOLIO_BLESS").is_some() {
+        files_in(&folder).keys().for_each(|old| std::fs::remove_file(folder.join(old)).unwrap());
+        found.iter().for_each(|(file, text)| std::fs::write(folder.join(file), text).unwrap());
+    }
+    let differs = differences(&files_in(&folder), &found);
     assert!(
-        kept == found,
-        "line {} of {path} is\n{}\nand what is emitted is\n{}\nReview it, and FOLIO_BLESS=1 writes the file anew.",
-        place + 1,
-        line(&kept),
-        line(&found),
+        differs.is_empty(),
+        "{} kernels have another text than {} says:\n{}\n\
+        FOLIO_BLESS=1 writes the folder anew, and `git diff` shows what has changed of the kernels in it. To see what \
+        has changed of the others, run this test with FOLIO_EMITTED=/tmp/new, the same with /tmp/old on the commit \
+        before, and then `diff -r /tmp/old /tmp/new`.",
+        differs.len(),
+        folder.display(),
+        differs.join("\n"),
+    );
+}
+
+/// The test above names each kernel whose text has changed, and those that are gone or new.
+#[test]
+fn changed_texts_are_told_by_name() {
+    let emitted = |texts: &[(&str, &str)]| {
+        files_of(&texts.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect())
+    };
+    let kept = emitted(&[("saxpy", "a\nb\n"), ("zoo", "x\n"), ("zoo", "y\n"), ("dot", "z\n")]);
+    assert_eq!(kept.keys().collect::<Vec<_>>(), [HASHES, "saxpy.cl"]);
+    assert!(differences(&kept, &kept).is_empty());
+    let found = emitted(&[("saxpy", "a\nc\n"), ("zoo", "x\n"), ("zoo", "w\n"), ("new", "z\n")]);
+    let told = differences(&kept, &found);
+    let names: Vec<_> = told.iter().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(names, ["dot", "new", "zoo", "saxpy"], "{told:?}");
+    assert_eq!(told[3], "saxpy: saxpy.cl has `b`, and emitted is `c`");
+    // Gone as a whole, and its order alone.
+    assert_eq!(
+        differences(&kept, &emitted(&[("zoo", "y\n"), ("zoo", "x\n"), ("dot", "z\n")])).len(),
+        1
+    );
+    assert_eq!(
+        differences(
+            &kept,
+            &emitted(&[("saxpy", "b\na\n"), ("zoo", "x\n"), ("zoo", "y\n"), ("dot", "z\n")])
+        )
+        .len(),
+        1
     );
 }
 

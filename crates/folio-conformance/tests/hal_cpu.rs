@@ -10,11 +10,9 @@ mod hal;
 #[track_caller]
 fn passes(build: fn() -> CpuBackend, unsupported: &[&str]) {
     hal::passes(build, &[], |summary| {
-        // Its memory is the host's already.
-        let lacks =
-            |(_, why): &&(&str, String)| ["graphs", "linked memory"].contains(&why.as_str());
+        let lacks = |(_, why): &&(&str, String)| why == "graphs";
         let (lacking, skipped): (Vec<_>, Vec<_>) = summary.unsupported.iter().partition(lacks);
-        assert_eq!(lacking.len(), 6, "{summary}");
+        assert_eq!(lacking.len(), 4, "{summary}");
         let skipped: Vec<_> = skipped.into_iter().map(|(name, _)| *name).collect();
         assert_eq!(skipped, unsupported, "{summary}");
     });

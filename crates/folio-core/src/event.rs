@@ -136,6 +136,16 @@ impl Event {
         }
     }
 
+    /// Waits, and leaves a failure untold. `false` where it cannot wait.
+    pub(crate) fn wait_untold(&self) -> bool {
+        self.core.engine.wait(self.stamp, None).is_ok()
+    }
+
+    /// One that is done.
+    pub(crate) fn done(core: Arc<Core>) -> Event {
+        Event::new(core, Stamp::DONE, None)
+    }
+
     /// Waits until it is done (`true`) or the time is over (`false`).
     pub fn wait_for(&self, time: Duration) -> Result<bool> {
         let until = Instant::now().checked_add(time);

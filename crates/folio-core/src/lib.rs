@@ -44,8 +44,9 @@ mod usm;
 mod views;
 
 pub use buffer::{
-    AsPart, AsPartMut, Buffer, BufferOptions, Contents, Part, ReadFuture, ReadGuard, ReadRows,
-    Shared, Slice, SliceMut, WriteGuard, WriteRows,
+    AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Lend, Part, Policy,
+    ReadFuture, ReadGuard, ReadRows, Reclaim, Reclaimed, Refused, Shared, Slice, SliceMut,
+    ViewPolicy, WriteGuard, WriteRows,
 };
 pub use call::{Argument, Given, KernelCall, Shares};
 pub use coords::{Coords, Place};
@@ -55,6 +56,7 @@ pub use element::DeviceType;
 pub mod fields {
     pub use crate::element::{Checked, Field, Unchecked};
 }
+pub use engine::link::{Apart, Linkage, Links};
 pub use error::{Cause, Error, Failure, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
 pub use folio_kernel as ir;

@@ -43,6 +43,10 @@ pub struct Counters {
     pub device_to_device: Moves,
     /// Pieces of copies between devices, the user's included, that went by way of the host.
     pub chunks: u64,
+    /// Linked memory was mapped for the host.
+    pub maps: u64,
+    /// Linked memory was unmapped for its device.
+    pub unmaps: u64,
     /// Regions that were zeroed because nothing had written them.
     pub zero_fills: u64,
     /// Copy commands of the user.

@@ -1,14 +1,16 @@
 //! The runtime: backends, devices, and what is made from them.
 
-use crate::buffer::{BufferOptions, StorageHandle, View, default_page};
+use crate::buffer::{BufferOptions, End, StorageHandle, View, default_page};
 use crate::element::DeviceType;
 use crate::engine::Engine;
 use crate::engine::courier;
 use crate::engine::devices::{Budget, DeviceEntry};
 use crate::engine::kernels::Kernels;
-use crate::engine::ledger::{DeviceFacts, LaneTable, Ledger};
+use crate::engine::ledger::{DeviceFacts, Ledger};
+use crate::engine::link::Links;
+use crate::engine::port::LaneTable;
 use crate::engine::reaper::Reaper;
-use crate::engine::storage::{StorageId, StorageState};
+use crate::engine::storage::StorageState;
 use crate::engine::tracker::{Foreign, Tracker};
 use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
@@ -131,6 +133,7 @@ pub struct RuntimeBuilder {
     backends: Vec<Arc<dyn Backend>>,
     handler: Option<crate::engine::Handler>,
     tracker: Option<Arc<dyn PageTrackerFactory>>,
+    links: Option<Links>,
     budgets: Vec<(String, u64)>,
     keep_twins: bool,
     absent: Vec<String>,
@@ -186,6 +189,14 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Whether buffers on the host and on devices that share its memory are one allocation.
+    /// Without this `FOLIO_LINKS` says it: `auto`, `on` or `off`.
+    #[must_use]
+    pub fn links(mut self, links: Links) -> RuntimeBuilder {
+        self.links = Some(links);
+        self
+    }
+
     /// How many bytes may be allocated in the memory of a device (by name, such as `cpu:1`) or of
     /// the `host`, which is also that of devices such as `cpu:0`.
     #[must_use]
@@ -226,6 +237,9 @@ impl RuntimeBuilder {
             let why = "more than 60 of them".to_owned();
             return Err(Error::Configuration { what: "backends", why });
         }
+        if self.links.is_none() {
+            self.links = Some(links_of_environment()?);
+        }
         let host_budget = Arc::new(Budget::new(u64::MAX));
         let (devices, mut absent) = find_devices(&self.backends, self.keep_twins, &host_budget)?;
         absent.append(&mut self.absent);
@@ -247,6 +261,21 @@ impl RuntimeBuilder {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Runtime { core: Core::new(engine, id) })
+    }
+}
+
+/// The variable that says whether allocations are linked.
+const LINKS_VARIABLE: &str = "FOLIO_LINKS";
+
+fn links_of_environment() -> Result<Links> {
+    match std::env::var(LINKS_VARIABLE).as_deref() {
+        Err(std::env::VarError::NotPresent) | Ok("" | "auto") => Ok(Links::Auto),
+        Ok("on") => Ok(Links::On),
+        Ok("off") => Ok(Links::Off),
+        _ => {
+            let why = "`auto`, `on` or `off` is possible".to_owned();
+            Err(Error::Configuration { what: LINKS_VARIABLE, why })
+        }
     }
 }
 
@@ -325,7 +354,7 @@ fn new_engine(
     host_budget: Arc<Budget>,
     absent: Vec<String>,
 ) -> Arc<Engine> {
-    let RuntimeBuilder { backends, handler, tracker, plant, .. } = builder;
+    let RuntimeBuilder { backends, handler, tracker, plant, links, .. } = builder;
     let facts = devices.iter().map(|d| DeviceFacts {
         domain: d.domain,
         key: crate::engine::lanes::WaitKey {
@@ -361,6 +390,7 @@ fn new_engine(
         reapers,
         host: crate::engine::host::HostThreads::default(),
         handler,
+        links: links.unwrap_or_default(),
         tracker,
         host_budget,
         absent,
@@ -488,8 +518,9 @@ impl Runtime {
         };
         let state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
         let core = self.core.clone();
-        let id = StorageId(core.engine.enter(|ledger| ledger.storages.insert(state)));
-        let storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);
+        let id = core.engine.new_storage(state);
+        let mut storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);
+        storage.end = options.sync.then(|| Box::new(End::that_waits()));
         let storage = Arc::new(storage);
         Ok(View::new(storage, (dims, rank), element_bytes))
     }

@@ -4,18 +4,13 @@
 //! A scope can: when it ends, also by a panic, every operation on its views has ended and every
 //! handle to them that is left gives [`Error::ScopeEnded`](crate::Error::ScopeEnded).
 
-use crate::buffer::{AsPart, Buffer, Part, View};
+use crate::buffer::{AsPart, Buffer, End, Part, Policy, View, ViewPolicy, view_over, widen};
+use crate::coords::Coords;
 use crate::element::DeviceType;
-use crate::engine::access::{Access, Mode};
-use crate::engine::storage::{Alloc, Owner, StorageId};
-use crate::engine::transfer::For;
+use crate::engine::storage::StorageId;
 use crate::engine::wait::{Waited, in_kernel};
-use crate::error::{Error, Result};
-use crate::geom::Box3;
-use crate::hal::{HostPtr, MemBase, MemRef};
-use crate::order::hazards::{Deps, Writing, tidy};
-use crate::order::stamp::Stamp;
-use crate::pages::DomainId;
+use crate::error::{Error, Label, Result};
+use crate::geom::{Box3, checked_volume};
 use crate::planted::Planted;
 use crate::runtime::Runtime;
 use crate::sync::Mutex;
@@ -24,8 +19,8 @@ use std::marker::PhantomData;
 /// Where views of borrowed memory are made; see [`Runtime::scope`].
 pub struct Scope<'env> {
     runtime: Runtime,
-    /// The views' storages, and whether they are written back.
-    views: Mutex<Vec<(View, bool)>>,
+    /// The views' storages, which the scope holds, and whether they are written back.
+    views: Mutex<Vec<(StorageId, bool)>>,
     _env: PhantomData<&'env mut &'env ()>,
 }
 
@@ -60,66 +55,91 @@ impl<'env> Scope<'env> {
     /// A slice to read. The host's memory is used in place by devices that compute there, and
     /// copied from for others.
     pub fn view<T: DeviceType>(&self, slice: &'env [T]) -> Result<ReadView<T>> {
-        let view = self.over::<T>(slice.as_ptr().cast_mut(), slice.len(), false)?;
+        let view = self.over::<T>(slice.as_ptr().cast_mut(), [1, 1, slice.len()], 1, None)?;
         Ok(ReadView { view, _elements: PhantomData })
     }
 
-    /// A slice to read and write. What is written elsewhere is copied back when the scope ends.
+    /// A slice to read and write. What is written elsewhere is copied back when the buffer is
+    /// dropped or the scope ends; the drop does not wait.
     pub fn view_mut<T: DeviceType>(&self, slice: &'env mut [T]) -> Result<Buffer<T>> {
-        Ok(Buffer::from_view(self.over::<T>(slice.as_mut_ptr(), slice.len(), true)?))
+        let end = End::new(Policy::AsyncWritebackView, None, None);
+        let len = slice.len();
+        Ok(Buffer::from_view(self.over::<T>(slice.as_mut_ptr(), [1, 1, len], 1, Some(end))?))
     }
 
-    fn over<T: DeviceType>(&self, ptr: *mut T, len: usize, writes: bool) -> Result<View> {
+    /// As [`view_mut`](Self::view_mut), in any shape and by a policy. The end of the scope waits
+    /// whatever the policy; it writes back only if the policy does.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// use folio_core::ViewPolicy;
+    ///
+    /// let mut data = vec![0.0f32; 12];
+    /// rt.scope(|scope| {
+    ///     let x = scope.view_mut_with([3, 4], &mut data, ViewPolicy::SyncWriteback)?;
+    ///     // .. commands that use `x` ..
+    ///     x.close() // waits, and returns the error that a drop cannot return
+    /// })?
+    /// # }
+    /// ```
+    pub fn view_mut_with<T: DeviceType, const D: usize>(
+        &self,
+        shape: impl Coords<D>,
+        slice: &'env mut [T],
+        policy: ViewPolicy<'_>,
+    ) -> Result<Buffer<T, D>> {
+        let shape = shape.coords();
+        if checked_volume(widen(shape)) != Some(slice.len()) {
+            return Err(Error::Mismatch {
+                what: "storage of view",
+                label: Label::NONE,
+                source_extent: vec![slice.len()],
+                target: shape.to_vec(),
+            });
+        }
+        let end = Some(End::of(policy));
+        Ok(Buffer::from_view(self.over::<T>(slice.as_mut_ptr(), widen(shape), D, end)?))
+    }
+
+    fn over<T: DeviceType>(
+        &self,
+        ptr: *mut T,
+        dims: [usize; 3],
+        rank: usize,
+        end: Option<End>,
+    ) -> Result<View> {
         let mut options = crate::BufferOptions::new().label("view");
         // A user's could have data copied into a slice that is only to be read.
         options.own_tracker = true;
-        let view = self.runtime.storage::<T>([1, 1, len], 1, options, None)?;
-        let id = view.storage.id;
+        let lent_to_write = end.is_some();
+        let writes = end.as_ref().is_some_and(|end| end.policy.writes_back());
+        // SAFETY: the slice's elements. It is borrowed for as long as the scope lasts, whose end
+        // waits until nothing uses the view.
+        let view = unsafe { view_over(&self.runtime, (dims, rank), ptr, options, end)? };
         view.storage.borrowed.store(true, std::sync::atomic::Ordering::Relaxed);
-        let host = HostPtr(ptr.cast());
-        let alloc = Alloc {
-            mem: MemRef { base: MemBase::Host(host), offset: 0 },
-            address: Some(ptr as u64),
-            host: Some(host),
-            owner: Owner::User,
-            clean: true,
-        };
-        self.runtime.core.engine.enter(|ledger| ledger.adopt(id, DomainId::HOST, alloc));
-        self.views.lock().push((view.clone(), writes));
+        self.runtime.core.engine.hold(view.storage.id, !lent_to_write);
+        self.views.lock().push((view.storage.id, writes));
         Ok(view)
     }
 
-    /// Ends the views: nobody can use them from now on; waits for those who do.
+    /// Ends the views: nothing can use them from now on; waits for what does.
     fn end(&self) -> Result<()> {
         let views = std::mem::take(&mut *self.views.lock());
         let mut result = Ok(());
-        for (view, writes) in &views {
-            let ended = self.end_view(view.storage.id, *writes);
-            result = result.and(ended);
+        for &(view, writes) in &views {
+            result = result.and(self.end_view(view, writes));
         }
-        for (view, _) in &views {
-            self.await_idle(view.storage.id);
+        for (view, _) in views {
+            self.await_idle(view);
+            self.runtime.core.engine.let_go(view);
         }
         result
     }
 
     fn end_view(&self, id: StorageId, writes: bool) -> Result<()> {
         let engine = &self.runtime.core.engine;
-        let (stamp, _pin) = engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            storage.closed = true;
-            if !writes {
-                return (Stamp::DONE, None);
-            }
-            let elements = Box3::whole(storage.grid.dims);
-            let access = Access::new((id, &storage.grid), elements, Mode::Read, DomainId::HOST);
-            let label = ledger.storages[id.0].label.clone();
-            let mut deps = Deps::new();
-            ledger.bring(&access, For { queue: None, label: &label, lane: None }, &mut deps);
-            ledger.hazard_deps(&[access], &mut deps);
-            tidy(&mut deps);
-            (ledger.meet(deps), ledger.timeline.failures.pin())
-        });
+        let (stamp, _pin) = engine.close_storage(id, writes);
         if engine.plant.is(Planted::ScopeWait) {
             return Ok(());
         }
@@ -135,23 +155,7 @@ impl<'env> Scope<'env> {
         if engine.plant.is(Planted::ScopeWait) {
             return;
         }
-        loop {
-            let deps = engine.enter(|ledger| {
-                ledger.poll_all();
-                let storage = &ledger.storages[id.0];
-                let mut deps = Deps::new();
-                if storage.in_use > 0 {
-                    let all = storage.grid.all();
-                    storage.hazards.write_deps(&all, DomainId::HOST, Writing::Update, &mut deps);
-                }
-                (storage.in_use > 0).then_some(deps)
-            });
-            let Some(deps) = deps else { return };
-            for dep in deps {
-                engine.wait_anywhere(dep.stamp);
-            }
-            std::thread::yield_now();
-        }
+        engine.await_idle(id);
     }
 }
 

@@ -10,14 +10,13 @@ use crate::buffer::{
 };
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
+use crate::engine::link::Linkage;
 use crate::engine::memory::RawMem;
 use crate::engine::storage::{Alloc, Owner};
 use crate::engine::trace::Note;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
-use crate::hal::{
-    AllocReq, HalError, HalErrorKind, HostPtr, MemBase, MemRef, PointerInfo, RawMemory,
-};
+use crate::hal::{AllocReq, HostPtr, MemBase, MemRef, PointerInfo, RawMemory};
 use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use std::marker::PhantomData;
@@ -400,7 +399,7 @@ impl<T: DeviceType> Usm<T> {
     pub fn into_buffer(self) -> Buffer<T> {
         let (storage, id) = (&self.view.storage, self.view.storage.id);
         storage.unbind();
-        storage.core.engine.enter(|ledger| ledger.storages[id.0].home = None);
+        storage.core.engine.unbind(id);
         Buffer::from_view(self.view)
     }
 
@@ -445,15 +444,9 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let domain = engine.devices[usize::from(device.at)].domain;
         engine.open(device.at)?;
         loop {
-            let found = engine.enter(|ledger| {
-                let storage = &ledger.storages[id.0];
-                if storage.closed {
-                    return Err(Error::ScopeEnded { label: storage.label.clone() });
-                }
-                let alloc = storage.alloc(domain);
-                Ok(alloc.map(|a| UsmPtr::new(&self.view, a, domain, storage.bytes())))
-            });
-            match found? {
+            let found = engine.allocation(id, domain)?;
+            let pointer = |(alloc, bytes)| UsmPtr::new(&self.view, &alloc, domain, bytes);
+            match found.map(pointer) {
                 Some(pointer) if pointer.address.is_some() => return Ok(pointer),
                 Some(_) => {
                     let label = &self.view.storage.label;
@@ -463,6 +456,25 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
                 None => engine.allocate(&[(id, domain)])?,
             }
         }
+    }
+
+    /// Whether the buffer's memory on the host and on `device` is one: then changing between the two
+    /// is a map or an unmap, and no copy. Decided when the device's memory is made, on first use.
+    ///
+    /// A linked allocation has no address to take: [`pointer`](Self::pointer) is unsupported.
+    pub fn linkage(&self, device: &DeviceRef) -> Result<Linkage> {
+        let storage = &self.view.storage;
+        if !device.core.same(&storage.core) {
+            let label = Label::from(device.name());
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
+        }
+        let engine = &storage.core.engine;
+        let domain = engine.devices[usize::from(device.at)].domain;
+        if domain.is_host() {
+            // Its memory is the host's.
+            return Ok(Linkage::Linked);
+        }
+        Ok(engine.linkage(storage.id, domain))
     }
 
     /// Says that something outside of Folio's sight has written a part of the buffer on `device`.
@@ -486,23 +498,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let mode = Mode::Discard { whole: true };
         let grid = &self.view.storage.grid;
         let access = Access::new((storage, grid), elements, mode, raw.domain);
-        engine.enter(|ledger| {
-            ledger.poll_all();
-            if ledger.topology.lost.contains(raw.domain) {
-                let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
-                let label = &ledger.storages[storage.0].label;
-                let doing = format!("write buffer {label} by address");
-                return Err(Error::Device { device: device.name().to_owned(), doing, cause });
-            }
-            let state = &ledger.storages[storage.0];
-            if state.held(&access.pages, true) {
-                return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
-            }
-            // Without zeros beside it nobody can see what was written: then that has failed.
-            let done = ledger.surround(&access);
-            ledger.mark(&[access], done);
-            Ok(())
-        })
+        engine.assume_written(&access)
     }
 
     /// Frees the buffer's allocation on a device. Refused while an operation uses the buffer, and
@@ -515,8 +511,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             return Err(Error::WrongRuntime { what: "device", label, by: None });
         }
         let domain = engine.devices[usize::from(device.at)].domain;
-        if domain.is_host() && storage.borrowed.load(std::sync::atomic::Ordering::Relaxed) {
-            // A scope's own: what is written elsewhere must come back to it.
+        if domain.is_host() && storage.policy().is_view() {
+            // The program's: what is written elsewhere must come back to it.
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
         engine.enter(|ledger| ledger.release_alloc(id, domain))

@@ -67,6 +67,8 @@ fn caps(unified: bool, memory: u64) -> Caps {
     let mut caps = Caps::default();
     caps.wait_group = Some(WaitGroup(0));
     caps.unified = unified;
+    // The host's memory is any other memory, and mapping it is nothing.
+    caps.links = unified.then_some(1);
     caps.closures = true;
     caps.notifies = true;
     caps.copy_lanes = true;

@@ -321,8 +321,9 @@ unsafe impl Lane for CpuLane {
             }
             hal::Op::Fill(rects, pattern) => self.rects(head, rects, pattern, Rect::fill),
             hal::Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
-            hal::Op::Join => self.core.push(head, |_| Work::Nothing),
-            hal::Op::Hint(..) | hal::Op::Switch(..) | hal::Op::Replay(_) => {
+            // Both sides of linked memory are one.
+            hal::Op::Join | hal::Op::Switch(..) => self.core.push(head, |_| Work::Nothing),
+            hal::Op::Hint(..) | hal::Op::Replay(_) => {
                 self.refuse(head, HalError::unsupported(op.name()))
             }
         }

@@ -94,6 +94,9 @@ impl Memory {
 // of the size and alignment asked for until `free`; `reserve` keeps the limit.
 unsafe impl UsmAllocator for Memory {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        if req.linked && !self.host_visible {
+            return Err(HalError::unsupported("linked memory of a separate domain"));
+        }
         match req.import {
             Some(RawMemory::Host(at)) => return self.import(req, at),
             Some(_) => return Err(HalError::unsupported("memory that is not the host's")),

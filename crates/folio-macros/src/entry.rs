@@ -95,7 +95,14 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     }
     let body = quote!(Self::__body::<__M>(__proof, __grid #(, #given)*));
     let each = if signature.grouped() {
-        quote!(__launch.groups(__block, Self::__GROUP, |__grid| { #(#open)* #body; #(#close)* }))
+        let rank = signature.rank();
+        quote! {
+            for __grid in __launch.groups::<#rank>(__block, Self::__GROUP) {
+                #(#open)*
+                #body;
+                #(#close)*
+            }
+        }
     } else if strips {
         let block = quote!(::folio::ir::device::Block::new(*__block));
         quote!(Self::__body::<__M>(__proof, #block #(, #given)*))

@@ -245,18 +245,20 @@ fn attributes_within_are_refused() {
     }
 }
 
+/// Whether a kernel of this body, which has an `a`, has a form for strips.
+fn strips(body: &str) -> bool {
+    let text =
+        format!("fn k(i: Item, n: usize, x: In<f32>, y: Out<f32>) {{ {body} y[i] = a[1]; }}");
+    let tokens = TokenStream::from_str(&text).unwrap();
+    let shown = expand(TokenStream::new(), tokens, Kind::Kernel).to_string();
+    assert!(!shown.contains("compile_error"), "{shown}");
+    shown.contains("__strip")
+}
+
 /// Lanes copy all of a variable that they keep. An array is left to the items, unless it is in
 /// registers.
 #[test]
 fn arrays_in_memory_have_no_strips() {
-    let strips = |body: &str| {
-        let text =
-            format!("fn k(i: Item, n: usize, x: In<f32>, y: Out<f32>) {{ {body} y[i] = a[1]; }}");
-        let tokens = TokenStream::from_str(&text).unwrap();
-        let shown = expand(TokenStream::new(), tokens, Kind::Kernel).to_string();
-        assert!(!shown.contains("compile_error"), "{shown}");
-        shown.contains("__strip")
-    };
     for body in [
         "let mut a = [0.0; 4]; for k in 0..n { a[1] += x[k]; }",
         "let mut a = [0.0; 4]; for k in 0..n { for j in 0..4 { a[3 - (j)] += x[k]; } }",
@@ -271,5 +273,21 @@ fn arrays_in_memory_have_no_strips() {
         "let a = f(n); let mut s = 0.0; for k in 0..n { let j = 1; s += (a)[0][j]; } y[i] = s;",
     ] {
         assert!(!strips(body), "{body}");
+    }
+}
+
+/// A short loop is a part of what a lane does, also in a branch. A long one there has no strips.
+#[test]
+fn short_loops_beside_long_ones_leave_strips() {
+    let strips_with = |range: &str| {
+        strips(&format!(
+            "let mut a = [0.0; 4]; for k in 0..n {{ if k > 2 {{ for d in {range} {{ a[1] += d as f32; }} }} }}"
+        ))
+    };
+    for short in ["0..3", "-1..=1", "(-1)..2", "-8..8", "-20..=-5", "-1i32..=1", "(-3..3).rev()"] {
+        assert!(strips_with(short), "{short}");
+    }
+    for long in ["0..17", "-8..=8", "-1..n", "-n..3", "-20..-3"] {
+        assert!(!strips_with(long), "{long}");
     }
 }

@@ -58,6 +58,7 @@ pub const ALL: &[Feature] = &[
     "a runtime dropped at once",
     "a kernel function",
     "a kernel that a device loaded",
+    "linked memory that changed sides",
 ];
 
 /// What the suite of faults must have seen.
@@ -117,6 +118,9 @@ pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
     let seen = record.steps.iter().map(|s| (s.id, s)).collect::<BTreeMap<_, _>>();
     if record.made.iter().any(|made| *made != Outcome::Fine) {
         looker.found.insert("memory that was not made");
+    }
+    if record.sums.as_ref().is_some_and(|(all, _)| all.maps > 0 && all.unmaps > 0) {
+        looker.found.insert("linked memory that changed sides");
     }
     if program.config.abrupt {
         looker.found.insert("a runtime dropped at once");

@@ -157,6 +157,8 @@ pub struct Config {
     pub budget: Option<(usize, u64)>,
     /// At the end everything is dropped, the runtime too, while commands may be under way.
     pub abrupt: bool,
+    /// Allocations are linked wherever that can be. What is moved then is not foretold.
+    pub links: bool,
     /// Queues.
     pub queues: Vec<QueueSpec>,
 }

@@ -6,7 +6,7 @@ use crate::program::{Action, Choice, Config, Groups, QueueSpec, Sim};
 use crate::run::Record;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
 use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
-use folio_core::{Cause, Event, Failure, Queue, Runtime, RuntimeBuilder};
+use folio_core::{Cause, Event, Failure, Links, Queue, Runtime, RuntimeBuilder};
 use folio_cpu::CpuBackend;
 use folio_layers::{Layer, Report, Validate};
 use folio_sim::{DeviceSpec, OpKind, Script, SimBackend, SimHandle};
@@ -194,6 +194,7 @@ impl World {
             }
             builder = builder.shared_backend(backend);
         }
+        builder = builder.links(if config.links { Links::On } else { Links::Off });
         if let Some((device, bytes)) = config.budget {
             builder = builder.budget(config.device_name(device), bytes);
         }

@@ -202,6 +202,8 @@ mod documents {
     mod errors {}
     #[doc = include_str!("../../../docs/guide/cookbook.md")]
     mod cookbook {}
+    #[doc = include_str!("../../../docs/guide/policies.md")]
+    mod policies {}
     #[doc = include_str!("../../../docs/guide/opaque.md")]
     mod opaque {}
     #[doc = include_str!("../../../docs/sycl.md")]

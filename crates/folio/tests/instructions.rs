@@ -38,6 +38,25 @@ fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
     y[i] = x[at[i]] / x[i];
 }
 
+/// Local memory, a phase with a loop, and both scans.
+#[kernel]
+fn grouped(g: Group, x: In<f32>, tile: Local<f32, 300>, y: Out<f32>) {
+    let turns = g.size()[0];
+    g.each(|i| tile[i] = x[i]);
+    let sums = g.private(0.0);
+    g.each(|i| {
+        let own = tile[i];
+        let mut sum = own;
+        for k in 0..turns {
+            sum = sum * 0.75 + tile[k] * own;
+        }
+        sums[i] = sum;
+    });
+    let up = g.inclusive_scan::<Add>(|i| sums[i]);
+    let ranks = g.exclusive_scan::<Add>(|i| i.local_index() as u32);
+    g.each(|i| y[i] = up[i] + ranks[i] as f32);
+}
+
 fn values(n: usize, from: f32) -> Vec<f32> {
     (0..n).map(|k| from + ((k * 7919) % 1009) as f32 * 0.0137).collect()
 }
@@ -71,6 +90,13 @@ fn all(rt: &Runtime) -> Vec<u64> {
     let at = rt.buffer_from(&at).unwrap();
     q.run(n, gather(&at, &x, &mut y)).unwrap();
     bits.extend(y.to_vec().unwrap().iter().map(|y| u64::from(y.to_bits())));
+
+    for size in [7, 64, 300] {
+        let items = n / size * size;
+        let mut y = rt.buffer::<f32>(items).unwrap();
+        q.run(Items::from(items).groups([size]), grouped(&x, &mut y)).unwrap();
+        bits.extend(y.to_vec().unwrap().iter().map(|y| u64::from(y.to_bits())));
+    }
     bits
 }
 

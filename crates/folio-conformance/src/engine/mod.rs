@@ -15,7 +15,9 @@ mod guards;
 mod input;
 mod kernels;
 mod lifetime;
+mod links;
 mod order;
+mod policies;
 mod refused;
 mod rig;
 mod scopes;
@@ -61,6 +63,8 @@ const TESTS: &[&[Test]] = &[
     kernels::TESTS,
     refused::TESTS,
     scopes::TESTS,
+    policies::TESTS,
+    links::TESTS,
     trackers::TESTS,
     usm::TESTS,
 ];

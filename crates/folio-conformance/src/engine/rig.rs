@@ -6,8 +6,8 @@ pub(super) use super::steps::*;
 pub(super) use crate::suite::{Outcome, Stop, ensure, ensure_eq, unsupported};
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Buffer, BufferOptions, Cause, DeviceRef, DeviceType, Error, Event, Failure, Queue, Runtime,
-    RuntimeBuilder, Status,
+    Buffer, BufferOptions, Cause, DeviceRef, DeviceType, Error, Event, Failure, Links, Queue,
+    Runtime, RuntimeBuilder, Status,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,8 @@ pub(super) struct Rig {
 
 impl Rig {
     pub(super) fn open(factory: Factory) -> Result<Rig, Stop> {
-        let rt = Runtime::builder().shared_backend(Arc::from(factory())).build()?;
+        let builder = Runtime::builder().shared_backend(Arc::from(factory()));
+        let rt = builder.links(Links::Off).build()?;
         let able = |d: &DeviceRef| d.info().caps.closures || d.info().caps.ir;
         if rt.devices().is_empty() || !rt.devices().iter().all(able) {
             return unsupported("devices that run kernels");
@@ -48,9 +49,10 @@ impl Rig {
         }
     }
 
-    /// For another runtime, over a backend of its own.
+    /// For another runtime, over a backend of its own. Without links, as this one, so that what is
+    /// moved is known.
     pub(super) fn builder(&self) -> RuntimeBuilder {
-        Runtime::builder().shared_backend(self.backend())
+        Runtime::builder().shared_backend(self.backend()).links(Links::Off)
     }
 
     /// A fresh backend.

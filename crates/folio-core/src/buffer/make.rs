@@ -6,7 +6,7 @@ use crate::element::{DeviceType, bytes_of};
 use crate::error::{Error, Result};
 use crate::geom::checked_volume;
 use crate::hal::HostPtr;
-use crate::pages::{DomainId, DomainSet};
+use crate::pages::DomainId;
 use crate::runtime::Runtime;
 use std::alloc::Layout;
 use std::borrow::Cow;
@@ -183,17 +183,8 @@ impl Runtime {
     ) -> Result<()> {
         let id = buffer.view.storage.id;
         self.core.engine.allocate(&[(id, DomainId::HOST)])?;
-        self.core.engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            if let Some(host) = storage.alloc(DomainId::HOST).and_then(|a| a.host) {
-                let bytes = bytes_of(data);
-                // SAFETY: the allocation has the buffer's size, which is that of `data`; nothing
-                // else uses the buffer yet.
-                unsafe { host.0.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-                let all = storage.grid.all();
-                storage.tracker.set(&all, DomainSet::of(DomainId::HOST));
-            }
-        });
+        // SAFETY: nothing else uses the buffer yet.
+        unsafe { self.core.engine.copy_in(id, bytes_of(data)) };
         Ok(())
     }
 

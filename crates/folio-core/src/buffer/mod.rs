@@ -4,6 +4,8 @@ mod guard;
 mod make;
 mod options;
 mod part;
+mod policy;
+mod reclaim;
 
 pub(crate) use guard::widened;
 pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
@@ -12,11 +14,14 @@ pub use options::BufferOptions;
 pub(crate) use options::default_page;
 pub(crate) use part::sealed::Sealed;
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
+pub(crate) use policy::{End, view_over};
+pub use policy::{HostStorage, Lend, Policy, ViewPolicy};
+pub use reclaim::{Reclaim, Reclaimed, Refused};
 
 use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
-use crate::engine::storage::{Alloc, StorageId};
+use crate::engine::storage::StorageId;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
@@ -43,6 +48,8 @@ pub(crate) struct StorageHandle {
     pub(crate) borrowed: AtomicBool,
     /// Its memory may be another storage's, too.
     pub(crate) imported: AtomicBool,
+    /// What its last handle does; nothing for a plain buffer.
+    pub(crate) end: Option<Box<End>>,
 }
 
 /// No domain: a buffer.
@@ -69,6 +76,7 @@ impl StorageHandle {
             host_reachable,
             borrowed,
             imported,
+            end: None,
         }
     }
 
@@ -80,19 +88,6 @@ impl StorageHandle {
     /// From now on it is a buffer's.
     pub(crate) fn unbind(&self) {
         self.home.store(UNBOUND, Ordering::Relaxed);
-    }
-}
-
-impl Drop for StorageHandle {
-    fn drop(&mut self) {
-        let id = self.id;
-        self.core.engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            storage.dropped = true;
-            if storage.over() {
-                ledger.discard_storage(id);
-            }
-        });
     }
 }
 
@@ -329,7 +324,7 @@ macro_rules! common {
             /// What has been moved, filled and allocated for it.
             pub fn counters(&self) -> Counters {
                 let id = self.view.storage.id;
-                self.view.storage.core.engine.enter(|ledger| ledger.storages[id.0].counters)
+                self.view.storage.core.engine.counters_of(id)
             }
 
             /// A part of it, to read: `extent` elements from `offset` on, `x.slice(2, 3)`,
@@ -489,13 +484,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     }
     // What the engine allocates is aligned for any element; memory of the program may not be.
     let (id, align) = (view.storage.id, align_of::<U>() as u64);
-    let lent = |alloc: &Alloc| alloc.address.is_some_and(|address| address % align != 0);
-    let misaligned = view
-        .storage
-        .core
-        .engine
-        .enter(|ledger| ledger.storages[id.0].allocs.iter().flatten().any(lent));
-    if misaligned {
+    if !view.storage.core.engine.is_aligned(id, align) {
         return Err(refused(format!("its memory is not aligned to {align} bytes")));
     }
     Ok(View::new(view.storage.clone(), (dims, E), element_bytes))

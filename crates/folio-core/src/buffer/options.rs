@@ -10,6 +10,8 @@ pub struct BufferOptions {
     pub(crate) label: Label,
     pub(crate) page: Option<Vec<usize>>,
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
+    /// The drop waits.
+    pub(crate) sync: bool,
     /// No tracker of a user's, whatever the runtime has.
     pub(crate) own_tracker: bool,
 }
@@ -35,6 +37,14 @@ impl BufferOptions {
     #[must_use]
     pub fn page(mut self, page: impl AsRef<[usize]>) -> BufferOptions {
         self.page = Some(page.as_ref().to_vec());
+        self
+    }
+
+    /// The drop of the buffer waits until all commands that use it have ended: see
+    /// [`Policy::SyncBuffer`](crate::Policy::SyncBuffer).
+    #[must_use]
+    pub fn sync(mut self) -> BufferOptions {
+        self.sync = true;
         self
     }
 

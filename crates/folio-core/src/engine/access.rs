@@ -45,6 +45,8 @@ pub(crate) struct Access {
     pub(crate) mode: Mode,
     /// Where it is accessed.
     pub(crate) domain: DomainId,
+    /// Where that is kept track of: the same, but for one side of a [link](super::link).
+    pub(crate) place: DomainId,
 }
 
 impl Access {
@@ -57,7 +59,7 @@ impl Access {
         domain: DomainId,
     ) -> Access {
         let pages = grid.pages_of(&elements);
-        Access { storage, elements, pages, all: pages == grid.all(), mode, domain }
+        Access { storage, elements, pages, all: pages == grid.all(), mode, domain, place: domain }
     }
 
     /// An access to all of a storage that is not empty.
@@ -68,6 +70,6 @@ impl Access {
         domain: DomainId,
     ) -> Access {
         let (elements, pages) = (Box3::whole(grid.dims), grid.all());
-        Access { storage, elements, pages, all: true, mode, domain }
+        Access { storage, elements, pages, all: true, mode, domain, place: domain }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::Missing;
 use super::access::{Access, Mode};
+use super::apply::For;
 use super::copies::CopyJob;
 use super::failures::EpochPin;
 use super::lanes::{Filling, Hinting, Payload};
@@ -10,17 +11,16 @@ use super::launch::Launch;
 use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp};
 use super::memory::RawMem;
 use super::staging::Staging;
-use super::storage::StorageId;
+use super::storage::{Life, StorageId};
 use super::trace::Note;
-use super::transfer::For;
 use crate::error::{Cause, Error, Label, Use};
 use crate::geom::{Box3, Dims, linear};
 use crate::hal::{
     CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr, Tick,
 };
-use crate::order::hazards::{Dep, Deps, Flow, Outcome, Writing, add_dep, tidy};
+use crate::order::hazards::{Dep, Deps, Flow, Outcome, add_dep, tidy};
 use crate::order::stamp::{LaneId, Stamp, When};
-use crate::pages::{DomainId, DomainSet};
+use crate::pages::DomainId;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -180,7 +180,7 @@ impl Ledger {
         }
         for (at, access) in command.accesses.iter().enumerate() {
             let storage = &self.storages[access.storage.0];
-            if storage.closed {
+            if storage.life != Life::Open {
                 return Err(Error::ScopeEnded { label: storage.label.clone() });
             }
             if storage.held(&access.pages, access.mode.writes()) {
@@ -211,6 +211,9 @@ impl Ledger {
 
     /// Takes a command that [`Ledger::check`] has passed and whose memory is there.
     pub(crate) fn run(&mut self, command: &mut Command) -> Stamp {
+        for a in &mut command.accesses {
+            a.place = self.storages[a.storage.0].place(a.domain);
+        }
         let queue = command.queue;
         let in_order = command.in_order;
         let state = queue.and_then(|q| self.queues.get_mut(q));
@@ -223,44 +226,42 @@ impl Ledger {
         let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
         let moved = self.traced.then(|| self.counters.transfers());
         let who = For { queue, label: &command.label, lane };
-        self.prepare(&command.accesses, who, &mut deps);
-        let mut raw: SmallVec<[StorageId; 2]> = SmallVec::new();
-        if !matches!(command.action, Action::Hint { .. }) {
-            for at in command.action.raw() {
-                if let Some(id) = at.storage {
-                    self.define((id, at.domain), who, &mut deps);
-                    raw.push(id);
-                }
-            }
-        }
+        let hints = matches!(command.action, Action::Hint { .. });
+        let used = command.action.raw().filter(|_| !hints);
+        let raw: SmallVec<[(StorageId, DomainId); 2]> =
+            used.filter_map(|at| self.usm_of(at)).collect();
+        self.prepare(&command.accesses, &raw, who, &mut deps);
         self.tracker_panics(&command.accesses, &command.label, &mut deps);
         tidy(&mut deps);
         let plan = moved.map(|moved| {
             let moves = self.counters.transfers().since(moved);
-            (command.action.name(), command.label.clone(), deps.len(), moves)
+            (command.action.name(), command.label.clone(), deps.clone(), moves)
         });
         let before = self.outbox.notes.len();
         let stamp = self.act(command, lane, deps);
-        if let Some((what, label, waits, moves)) = plan {
+        if let Some((what, label, after, moves)) = plan {
             let accesses = command.accesses.len();
-            let plan = Note::Plan { what, label, stamp, accesses, waits, moves };
+            let plan = Note::Plan { what, label, stamp, accesses, after, moves };
             self.outbox.notes.insert(before, plan);
         }
         self.mark(&command.accesses, stamp);
-        for id in raw {
+        for (id, _) in raw {
             self.note_raw(id, stamp);
         }
         self.note_in_queue(queue, stamp, in_order);
         stamp
     }
 
+    /// The storage behind raw memory, if that is USM.
+    fn usm_of(&self, raw: &RawMem) -> Option<(StorageId, DomainId)> {
+        let id = raw.storage?;
+        (self.storages[id.0].home == Some(raw.domain)).then_some((id, raw.domain))
+    }
+
     /// A raw command uses a storage.
     fn note_raw(&mut self, id: StorageId, stamp: Stamp) {
         let timeline = &self.timeline;
         let Some(storage) = self.storages.get_mut(id.0) else { return };
-        if storage.home.is_none() {
-            return;
-        }
         // Looked through at 4, 8, 16, ..: constant cost per command.
         if storage.raw.len() >= 4 && storage.raw.len().is_power_of_two() {
             let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
@@ -269,37 +270,10 @@ impl Ledger {
         storage.raw.push(stamp);
     }
 
-    /// Gathers what the accesses wait for, and brings what they need. A command that is known to
-    /// fail needs nothing.
-    pub(crate) fn prepare(&mut self, accesses: &[Access], who: For<'_>, deps: &mut Deps) {
-        if !self.timeline.failures.is_empty() {
-            accesses.iter().for_each(|a| self.heal(a.storage, &a.pages));
-            let mut before = deps.clone();
-            self.hazard_deps(accesses, &mut before);
-            let failed = |d: &Dep| self.timeline.failures.along(d.stamp, d.flow).is_some();
-            if before.iter().any(failed) {
-                *deps = before;
-                return;
-            }
-        }
-        if accesses.iter().any(|a| self.storages[a.storage.0].home.is_some()) {
-            // What zero fills come after.
-            self.hazard_deps(accesses, deps);
-        }
-        // Those that need what is there first: then a discard of a part of the same page finds it.
-        for access in accesses.iter().filter(|a| !a.mode.discards()) {
-            self.bring(access, who, deps);
-        }
-        for access in accesses.iter().filter(|a| a.mode.discards()) {
-            self.bring(access, who, deps);
-        }
-        self.hazard_deps(accesses, deps);
-    }
-
     /// A panic of a user's page tracker is a failure of the command.
     pub(crate) fn tracker_panics(&mut self, accesses: &[Access], label: &Label, deps: &mut Deps) {
         for a in accesses {
-            if let Some(payload) = self.storages[a.storage.0].tracker.take_panic() {
+            if let Some(payload) = self.storages[a.storage.0].residency.tracker_mut().take_panic() {
                 let cause = Cause::Panic(payload);
                 let failure = self.fail("page tracker", label, "host", cause);
                 let stamp = self.stamp_of(failure);
@@ -334,98 +308,26 @@ impl Ledger {
     }
 
     /// What the accesses wait for.
-    pub(crate) fn hazard_deps(&mut self, accesses: &[Access], deps: &mut Deps) {
-        for a in accesses {
-            let storage = &self.storages[a.storage.0];
-            if a.pages.is_empty() {
-                continue;
-            }
-            match a.mode {
-                Mode::Read => storage.hazards.read_deps(&a.pages, a.domain, deps),
-                Mode::Update | Mode::Discard { .. } => {
-                    storage.hazards.write_deps(&a.pages, a.domain, self.writing(a), deps)
-                }
-            }
-        }
-    }
-
-    fn writing(&self, a: &Access) -> Writing {
-        if a.mode == Mode::Update {
-            return Writing::Update;
-        }
-        let storage = &self.storages[a.storage.0];
-        let inside = storage.grid.pages_inside(&a.elements);
-        match a.mode.writing() {
-            _ if inside != a.pages && storage.hazards.crowded(&a.pages) => Writing::Update,
-            Writing::Replace if inside != a.pages => Writing::Discard,
-            how => how,
-        }
+    pub(crate) fn hazard_deps(&self, accesses: &[Access], deps: &mut Deps) {
+        accesses.iter().for_each(|a| self.storages[a.storage.0].residency.deps(a, deps));
     }
 
     /// What the pages are from now on.
     pub(crate) fn mark(&mut self, accesses: &[Access], stamp: Stamp) {
         let timeline = &self.timeline;
+        let known = &|s| timeline.outcome(s);
         for a in accesses.iter().filter(|a| !a.mode.writes()) {
-            let storage = &mut self.storages[a.storage.0];
-            let known = &mut |s| timeline.outcome(s);
-            storage.hazards.mark_read(&a.pages, stamp, known);
+            self.storages[a.storage.0].residency.mark_read(a, stamp, known);
         }
         for a in accesses.iter().filter(|a| a.mode.writes()) {
-            self.mark_written(a, stamp);
-        }
-    }
-
-    fn mark_written(&mut self, a: &Access, stamp: Stamp) {
-        let pages = a.pages;
-        if pages.is_empty() {
-            return;
-        }
-        let how = self.writing(a);
-        let grid = &self.storages[a.storage.0].grid;
-        let inside = if a.mode.discards() { grid.pages_inside(&a.elements) } else { pages };
-        if inside != pages {
-            let mut borders: SmallVec<[Box3; 6]> = SmallVec::new();
-            pages.subtract(&inside, |b| borders.push(b));
-            for border in &borders {
-                if !self.storages[a.storage.0].is_only_on(border, a.domain) {
-                    self.discard_parts(a, border);
-                }
-            }
-        }
-        let timeline = &self.timeline;
-        let storage = &mut self.storages[a.storage.0];
-        storage.pieces.clear(&inside);
-        let known = &mut |s| timeline.outcome(s);
-        if !inside.is_empty() {
-            storage.tracker.set(&inside, DomainSet::of(a.domain));
-        }
-        // One that comes after everything before it in all of its pages stands for all of that,
-        // whatever it leaves as it was.
-        let alone = if how == Writing::Update { pages } else { inside };
-        let whole = a.mode == (Mode::Discard { whole: true }) && !inside.is_empty();
-        let defined = |s: DomainSet| s.contains(a.domain);
-        let first = whole && !storage.defined.uniform(&inside).is_some_and(defined);
-        if first {
-            storage.defined.update(&inside, &mut |_, set| set.with(a.domain));
-        }
-        let mut mark = |part: &Box3, keep, first| {
-            storage.hazards.mark_written(part, a.domain, stamp, (how, keep, first), known);
-        };
-        if !alone.is_empty() {
-            mark(&alone, false, first);
-        }
-        if alone != pages {
-            pages.subtract(&alone, |border| mark(&border, true, false));
+            self.storages[a.storage.0].residency.mark_written(a, stamp, known);
         }
     }
 
     /// The lane for a kernel: where its latest dependency is the last operation; else as
     /// [`free_lane`](Self::free_lane) says.
-    fn choose_lane(&mut self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
-        let latest = |a: &Access| {
-            let hazards = &self.storages[a.storage.0].hazards;
-            hazards.latest(&a.pages, a.mode.writes())
-        };
+    fn choose_lane(&self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
+        let latest = |a: &Access| self.storages[a.storage.0].residency.latest(a);
         let mut near = None;
         let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
         for stamp in stamps.map(|stamp| self.timeline.resolve(stamp)) {
@@ -434,7 +336,7 @@ impl Ledger {
                 continue;
             }
             if self.timeline.lanes[usize::from(lane.0)].issued == tick {
-                return self.tail_of(lane);
+                return lane;
             }
             if near.is_none() && self.timeline.outcome(stamp) == Outcome::Pending {
                 near = Some((lane, tick));
@@ -449,36 +351,33 @@ impl Ledger {
         (first..first + COMPUTE_LANES).contains(&lane.0)
     }
 
-    /// A lane that gets one more operation after its last: asked now and then how far it is, so
-    /// that what is known of it stays short.
-    pub(crate) fn tail_of(&mut self, lane: LaneId) -> LaneId {
-        let state = &self.timeline.lanes[usize::from(lane.0)];
-        if state.records.len() >= 16 && state.issued.is_multiple_of(16) {
-            self.poll(lane);
+    /// Asks a device's lanes for kernels how far they are, before something is submitted there:
+    /// short ones each time, since they may be idle by now; long ones now and then, so that what is
+    /// known of them stays short.
+    #[inline]
+    pub(crate) fn look_at(&mut self, device: u16) {
+        let first = device * LANES_PER_DEVICE;
+        for lane in first..first + COMPUTE_LANES {
+            let length = self.timeline.lanes[usize::from(lane)].records.len();
+            if length > 0 && (length < 16 || length.is_multiple_of(16)) {
+                self.poll(LaneId(lane));
+            }
         }
-        lane
     }
 
     /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait
     /// for, unless much is queued behind that: a wait between lanes costs a driver two calls. Else
     /// the shortest.
-    pub(crate) fn free_lane(&mut self, device: u16, near: Option<(LaneId, Tick)>) -> LaneId {
+    pub(crate) fn free_lane(&self, device: u16, near: Option<(LaneId, Tick)>) -> LaneId {
         const MUCH: usize = 64;
         let first = device * LANES_PER_DEVICE;
-        let mut best = (usize::MAX, LaneId(first));
-        for lane in first..first + COMPUTE_LANES {
+        let lanes = (first..first + COMPUTE_LANES).map(|lane| {
             let lane = self.topology.lane_alias[usize::from(lane)];
-            let at = usize::from(lane.0);
-            // Short lanes are asked each time, since they may be idle by now; long ones seldom.
-            let length = self.timeline.lanes[at].records.len();
-            if length > 0 && (length < 16 || length.is_multiple_of(16)) {
-                self.poll(lane);
-            }
-            let length = self.timeline.lanes[at].records.len();
-            if length == 0 {
-                return lane;
-            }
-            best = best.min((length, lane));
+            (self.timeline.lanes[usize::from(lane.0)].records.len(), lane)
+        });
+        let best = lanes.min_by_key(|(length, _)| *length).unwrap_or((0, LaneId(first)));
+        if best.0 == 0 {
+            return best.1;
         }
         let behind = |lane: LaneId, tick| self.timeline.lanes[usize::from(lane.0)].issued - tick;
         let near = near.filter(|&(lane, tick)| behind(lane, tick) < (best.0 + MUCH) as u64);
@@ -493,9 +392,8 @@ impl Ledger {
         };
         let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
         whole.any(|a| {
-            let here = |set: DomainSet| set.contains(a.domain);
-            let defined = self.storages[a.storage.0].defined.uniform(&a.pages);
-            !defined.is_some_and(here) || deps.iter().any(over)
+            let residency = &self.storages[a.storage.0].residency;
+            !residency.is_defined(&a.pages, a.place) || deps.iter().any(over)
         })
     }
 

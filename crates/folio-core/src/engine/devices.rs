@@ -5,6 +5,7 @@ use super::courier::Engaged;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
+use super::link::Prospect;
 use super::staging::{host_alloc, host_free};
 use super::storage::{Alloc, Garbage, Owner, StorageId};
 use super::trace::Note;
@@ -14,7 +15,7 @@ use crate::hal::{
     MemRef,
 };
 use crate::order::stamp::LaneId;
-use crate::pages::{DomainId, DomainSet};
+use crate::pages::DomainId;
 use crate::panics::contain;
 use smallvec::SmallVec;
 use std::alloc::Layout;
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Alignment of device allocations, for any element type and vector access.
-const DEVICE_ALIGN: u64 = 256;
+pub(super) const DEVICE_ALIGN: u64 = 256;
 
 /// How much may be allocated somewhere, and how much is.
 #[derive(Debug)]
@@ -188,7 +189,7 @@ impl Engine {
         // Two threads that need the same must not both take it from the budget.
         let traced = super::trace::listening();
         let one_at_a_time = self.allocating.lock();
-        let mut made: SmallVec<[(StorageId, Garbage); 4]> = SmallVec::new();
+        let mut made: SmallVec<[(StorageId, Garbage, Option<Prospect>); 4]> = SmallVec::new();
         let mut result = Ok(());
         for &(id, domain) in missing {
             let (bytes, label) = {
@@ -199,8 +200,14 @@ impl Engine {
                 }
                 (storage.bytes(), storage.label.clone())
             };
+            if !domain.is_host()
+                && let Some((alloc, prospect)) = self.allocate_linked(id, domain)
+            {
+                made.push((id, Garbage { alloc, bytes, domain }, Some(prospect)));
+                continue;
+            }
             match self.allocate_one(domain, bytes, "buffer", &label) {
-                Ok(alloc) => made.push((id, Garbage { alloc, bytes, domain })),
+                Ok(alloc) => made.push((id, Garbage { alloc, bytes, domain }, None)),
                 Err(error) => {
                     result = Err(error);
                     break;
@@ -211,17 +218,25 @@ impl Engine {
         let outbox = {
             let mut ledger = self.lock();
             ledger.traced = traced;
-            for (id, new) in made {
+            for (id, new, prospect) in made {
                 if failed {
                     ledger.outbox.garbage.push(new);
                     continue;
                 }
-                let storage = &mut ledger.storages[id.0];
-                storage.set_alloc(new.domain, new.alloc);
-                if new.alloc.clean {
-                    let all = storage.grid.all();
-                    storage.defined.update(&all, &mut |_, s: DomainSet| s.with(new.domain));
+                if let Some(prospect) = prospect {
+                    if !ledger.commit_link(id, new.domain, new.alloc, &prospect) {
+                        // It is still missing: the caller asks again.
+                        ledger.outbox.garbage.push(new);
+                        continue;
+                    }
+                } else {
+                    let storage = &mut ledger.storages[id.0];
+                    storage.set_alloc(new.domain, new.alloc);
+                    if new.alloc.clean {
+                        storage.residency.holds(new.domain);
+                    }
                 }
+                let storage = &ledger.storages[id.0];
                 let label = storage.label.clone();
                 let (on, bytes) = (new.domain, new.bytes as u64);
                 ledger.trace(|| Note::Allocate { what: "buffer", label, on, bytes });
@@ -238,7 +253,7 @@ impl Engine {
     }
 
     /// The device that allocates in a domain.
-    fn first_on(&self, domain: DomainId) -> u16 {
+    pub(super) fn first_on(&self, domain: DomainId) -> u16 {
         self.devices.iter().position(|d| d.domain == domain).unwrap_or_default() as u16
     }
 

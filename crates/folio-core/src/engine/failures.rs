@@ -52,10 +52,6 @@ impl Failures {
         self.known.is_empty()
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.known.len()
-    }
-
     pub(crate) fn contains_key(&self, stamp: &Stamp) -> bool {
         self.known.contains_key(stamp)
     }
@@ -133,7 +129,7 @@ impl Ledger {
                 used.insert(stamp);
             }
         };
-        self.storages.iter().for_each(|storage| storage.hazards.each_source(&mut look));
+        self.storages.iter().for_each(|storage| storage.residency.each_source(&mut look));
         self.timeline
             .lanes
             .iter()
@@ -141,8 +137,6 @@ impl Ledger {
             .flat_map(|r| r.sources.iter())
             .for_each(&mut look);
         self.timeline.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut look);
-        let pieces = self.storages.iter().flat_map(|storage| storage.pieces.all());
-        pieces.flat_map(|f| &f.arriving).for_each(|(_, stamp)| look(*stamp));
         for queue in self.queues.iter() {
             [queue.last, queue.fence].into_iter().for_each(&mut look);
             queue.unplaced.iter().for_each(|stamp| look(*stamp));

@@ -5,11 +5,9 @@
 //! since those who had a piece before have it still.
 
 use super::access::Access;
-use super::ledger::Ledger;
 use super::pieces::Fragment;
-use super::storage::{StorageId, StorageState};
+use super::residency::{Known, Residency};
 use crate::geom::Box3;
-use crate::order::hazards::Outcome;
 use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet};
 use smallvec::SmallVec;
@@ -61,16 +59,16 @@ fn join_last(kept: &mut Vec<Fragment>, mut last: Fragment) {
     kept.push(last);
 }
 
-impl StorageState {
+impl Residency {
     /// What is known of the pieces of `pages` now.
-    fn settle_pieces(&mut self, pages: &Box3, known: &mut dyn FnMut(Stamp) -> Outcome) {
-        self.pieces.update(pages, &mut |fragment| fragment.settle(known));
+    pub(super) fn settle_pieces(&mut self, pages: &Box3, known: Known<'_>) {
+        self.pieces.update(pages, &mut |fragment| fragment.settle(&mut |s| known(s)));
         self.tell_pieces(pages);
     }
 
     /// Tells the tracker where pages in pieces are whole.
     fn tell_pieces(&mut self, pages: &Box3) {
-        let StorageState { pieces, tracker, .. } = self;
+        let Residency { pieces, tracker, .. } = self;
         pieces.visit(pages, &mut |run, fragments| {
             if !fragments.is_empty() {
                 tracker.set(&run, common(fragments, Fragment::on));
@@ -80,7 +78,7 @@ impl StorageState {
 
     /// All of these pages is on `domain` and nowhere else, no copy brings any of it, and none is in
     /// pieces: a discard of parts of them there splits nothing.
-    pub(crate) fn is_only_on(&self, pages: &Box3, domain: DomainId) -> bool {
+    pub(super) fn is_only_on(&self, pages: &Box3, domain: DomainId) -> bool {
         let here = Some(DomainSet::of(domain));
         self.tracker.uniform(pages) == here
             && self.defined.uniform(pages).is_some_and(|set| set.contains(domain))
@@ -94,7 +92,7 @@ impl StorageState {
         &self,
         part: &Box3,
         (covered, here): (&Box3, DomainSet),
-        known: &mut dyn FnMut(Stamp) -> Outcome,
+        known: Known<'_>,
     ) -> Vec<(Box3, Vec<Fragment>)> {
         let elements = Box3::whole(self.grid.elements_of(&Box3::cell(part.min)).extent());
         let only_here = |f: &Fragment| {
@@ -123,7 +121,7 @@ impl StorageState {
                                 whole.domains.remove(domain);
                                 whole.arriving.push((domain, stamp));
                             }
-                            whole.settle(known);
+                            whole.settle(&mut |s| known(s));
                             runs.push((run, vec![whole]));
                         });
                     });
@@ -132,75 +130,38 @@ impl StorageState {
         });
         runs
     }
-}
-
-impl Ledger {
-    /// What copies and fills that are known to have failed should have brought to `pages` is not
-    /// there, and what commands did to them that have run on such memory is to be seen by nobody.
-    /// Whoever looks at the state of pages looks here first; so failure needs nobody to act
-    /// upon it when it happens.
-    pub(crate) fn heal(&mut self, id: StorageId, pages: &Box3) {
-        if self.timeline.failures.is_empty() || pages.is_empty() {
-            return;
-        }
-        let timeline = &self.timeline;
-        let known = &mut |s| timeline.outcome(s);
-        let storage = &mut self.storages[id.0];
-        let failed = |s| timeline.outcome(s) == Outcome::Failed;
-        let StorageState { hazards, tracker, defined, broken, .. } = storage;
-        hazards.take_failed(pages, &failed, |run, domain| {
-            *broken = true;
-            defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
-            tracker.remove(&run, domain);
-        });
-        hazards.take_spoilt(pages, &failed, &|s| timeline.failures.spoilt(s), |run, domain| {
-            *broken = true;
-            defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
-        });
-        storage.settle_pieces(pages, known);
-    }
 
     /// The fragments of `pages` come to `domain` by the copies `stamps`.
-    pub(crate) fn gather(
-        &mut self,
-        id: StorageId,
-        pages: &Box3,
-        domain: DomainId,
-        stamps: &[Stamp],
-    ) {
-        let storage = &mut self.storages[id.0];
-        storage.pieces.update(pages, &mut |fragment| {
+    pub(super) fn gather(&mut self, pages: &Box3, domain: DomainId, stamps: &[Stamp]) {
+        self.pieces.update(pages, &mut |fragment| {
             if !fragment.on().contains(domain) {
                 fragment.arriving.extend(stamps.iter().map(|stamp| (domain, *stamp)));
             }
         });
-        storage.tell_pieces(pages);
+        self.tell_pieces(pages);
     }
 
     /// An access that discards parts of pages that are current elsewhere splits those pages.
-    pub(crate) fn discard_parts(&mut self, a: &Access, border: &Box3) {
-        let timeline = &self.timeline;
-        let known = &mut |s| timeline.outcome(s);
-        let here = DomainSet::of(a.domain);
-        let storage = &mut self.storages[a.storage.0];
+    pub(super) fn discard_parts(&mut self, a: &Access, border: &Box3, known: Known<'_>) {
+        let here = DomainSet::of(a.place);
         let mut parts: SmallVec<[Box3; 3]> = SmallVec::new();
-        storage.grid.alike(border, &a.elements, &mut |part| parts.push(part));
+        self.grid.alike(border, &a.elements, &mut |part| parts.push(part));
         for part in &parts {
-            storage.settle_pieces(part, known);
-            let page = storage.grid.elements_of(&Box3::cell(part.min));
+            self.settle_pieces(part, known);
+            let page = self.grid.elements_of(&Box3::cell(part.min));
             let covered = page.intersect(&a.elements).counted_from(page.min);
-            for (run, old) in storage.to_split(part, (&covered, here), known) {
+            for (run, old) in self.to_split(part, (&covered, here), known) {
                 if old.is_empty() {
-                    storage.tracker.set(&run, here);
+                    self.tracker.set(&run, here);
                     continue;
                 }
                 let new = cut(&old, Fragment::new(covered, here));
-                storage.tracker.set(&run, here.intersect(common(&new, Fragment::on)));
+                self.tracker.set(&run, here.intersect(common(&new, Fragment::on)));
                 if new.iter().any(|f| f.domains != here || !f.arriving.is_empty()) {
-                    storage.pieces.set(&run, new);
+                    self.pieces.set(&run, new);
                 } else {
-                    storage.pieces.clear(&run);
-                    storage.hazards.bury(&run);
+                    self.pieces.clear(&run);
+                    self.hazards.bury(&run);
                 }
             }
         }
@@ -272,7 +233,10 @@ mod tests {
 
     fn fragments(x: &Buffer<u32, 2>) -> usize {
         let storage = &x.view.storage;
-        storage.core.engine.enter(|ledger| ledger.storages[storage.id.0].pieces.all().count())
+        storage
+            .core
+            .engine
+            .enter(|ledger| ledger.storages[storage.id.0].residency.pieces.all().count())
     }
 
     /// PAGE-06: a page that is written element by element is in as many pieces as its parts have

@@ -6,11 +6,12 @@
 
 use super::Engine;
 use super::access::{Access, Mode};
+use super::apply::For;
 use super::failures::EpochPin;
 use super::ledger::{Body, NewOp};
 use super::staging::ALIGN;
-use super::storage::{Guard, StorageId};
-use super::transfer::For;
+use super::storage::{Guard, Life, StorageId};
+
 use super::wait::Waited;
 use crate::error::Error;
 use crate::geom::Box3;
@@ -90,7 +91,7 @@ impl Engine {
                 return Err(Error::ShutDown);
             }
             let state = &ledger.storages[storage.0];
-            if state.closed {
+            if state.life != Life::Open {
                 return Err(Error::ScopeEnded { label: state.label.clone() });
             }
             let domain = state.home.unwrap_or(DomainId::HOST);
@@ -101,7 +102,7 @@ impl Engine {
                     device: "the host".to_owned(),
                 });
             }
-            let access = Access::new((storage, &state.grid), elements, mode, domain);
+            let access = Access::new((storage, &state.residency.grid), elements, mode, domain);
             if state.held(&access.pages, mode.writes()) {
                 return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
             }
@@ -132,7 +133,7 @@ impl Engine {
         let label = ledger.storages[storage.0].label.clone();
         let mut deps: Deps = SmallVec::new();
         let who = For { queue: None, label: &label, lane: None };
-        ledger.prepare(&accesses, who, &mut deps);
+        ledger.prepare(&accesses, &[], who, &mut deps);
         ledger.tracker_panics(&accesses, &label, &mut deps);
         tidy(&mut deps);
         ledger.next_guard += 1;

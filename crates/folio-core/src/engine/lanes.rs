@@ -16,7 +16,7 @@ use crate::element::bytes_of;
 use crate::error::Label;
 use crate::hal::{
     Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
-    Op, Order, Tick, Wait,
+    Op, Order, Side, Tick, Wait,
 };
 use crate::order::hazards::Flow;
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits};
@@ -39,6 +39,8 @@ pub(crate) enum Payload {
     Copy(Vec<CopyRect>),
     Fill(Box<Filling>),
     Hint(Box<Hinting>),
+    /// All of linked memory, its bytes, and who is to use it.
+    Switch(Box<(MemRef, u64, Side)>),
 }
 
 /// A fill. Apart, like hints, so that operations on their way stay small: they pass through memory
@@ -503,6 +505,10 @@ impl LaneShared {
             Payload::Copy(rects) => self.native.enqueue(&head, Op::Copy(rects)),
             Payload::Fill(fill) => self.native.enqueue(&head, Op::Fill(&fill.rects, &fill.pattern)),
             Payload::Hint(h) => self.native.enqueue(&head, Op::Hint(h.mem, h.bytes, h.hint)),
+            Payload::Switch(switch) => {
+                let (mem, bytes, to) = **switch;
+                self.native.enqueue(&head, Op::Switch(mem, bytes, to))
+            }
         }
     }
 

@@ -6,24 +6,26 @@
 
 use super::devices::Budget;
 use super::failures::Failed;
-use super::lanes::{LaneOp, LaneShared, Lanes, Payload, Record, Sources, WaitKey};
+use super::lanes::{Payload, Record, Sources, WaitKey};
+use super::plan::Planning;
+use super::port::LaneTable;
+use super::residency::Residency;
 use super::slab::Slab;
 use super::staging::Staging;
 use super::storage::{Garbage, StorageId, StorageState};
 use super::timeline::Timeline;
 use super::topology::Topology;
 use super::trace::Note;
-use super::tracker::Tracker;
 use super::untold::Untold;
 use crate::error::{Cause, Failure, Label};
-use crate::hal::{HalError, Link, Order, Tick};
+use crate::hal::{HalError, Link, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
-use crate::pages::{DomainId, Planner, Transfer};
+use crate::pages::DomainId;
 use crate::report::Counters;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::task::Waker;
 
 /// What a host task gets to know and has to give back.
@@ -83,8 +85,10 @@ pub(crate) struct QueueState {
 pub(crate) enum Leftover {
     /// Of an operation that will not run.
     Body(Body),
-    /// Of a storage that is gone.
-    Tracker(Box<Tracker>),
+    /// Of a storage that is gone: it may have a user's page tracker.
+    Residency(Box<Residency>),
+    /// Of a view that is gone: its drop gives the storage back.
+    Keeper(Box<dyn Send>),
     /// A panic's payload or a task's error may be in it.
     Failure(Arc<Failure>),
     /// Of an operation that had failed before.
@@ -142,8 +146,7 @@ pub(crate) struct Ledger {
     pub(crate) outbox: Outbox,
     /// What the engine's own memory on the host is counted against.
     pub(crate) host_budget: Arc<Budget>,
-    pub(crate) planner: Planner,
-    pub(crate) plan: Vec<Transfer>,
+    pub(crate) planning: Planning,
     /// A reaper that may sleep until it is called, by backend.
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
@@ -180,8 +183,7 @@ impl Ledger {
             counters: Counters::default(),
             outbox: Outbox::default(),
             host_budget: Arc::new(Budget::new(u64::MAX)),
-            planner: Planner::default(),
-            plan: Vec::new(),
+            planning: Planning::default(),
             reaper_idle: vec![true; backends],
             waiters: 0,
             waiting: Vec::new(),
@@ -233,14 +235,16 @@ impl Ledger {
     pub(crate) fn discard_storage(&mut self, id: StorageId) {
         let Some(storage) = self.storages.remove(id.0) else { return };
         let bytes = storage.bytes();
-        for (domain, alloc) in storage.allocs.iter().enumerate() {
+        // A device's before that of the host, which it may be made over.
+        for (domain, alloc) in storage.allocs.iter().enumerate().rev() {
             if let Some(alloc) = alloc {
                 let domain = DomainId(domain as u8);
                 self.outbox.garbage.push(Garbage { alloc: *alloc, bytes, domain });
             }
         }
-        if storage.tracker.is_foreign() {
-            self.outbox.leftovers.push(Leftover::Tracker(Box::new(storage.tracker)));
+        self.outbox.leftovers.extend(storage.keeper.map(Leftover::Keeper));
+        if storage.residency.tracker().is_foreign() {
+            self.outbox.leftovers.push(Leftover::Residency(Box::new(storage.residency)));
         }
     }
 
@@ -342,7 +346,7 @@ impl Ledger {
         &mut self,
         lane: LaneId,
         record: Record,
-        mut waits: Waits,
+        waits: Waits,
         timed: bool,
         payload: Payload,
     ) -> Stamp {
@@ -362,17 +366,8 @@ impl Ledger {
             *reaper_idle = false;
             self.outbox.reapers |= 1 << backend;
         }
-        if let Some(shared) = self.table.shared(lane) {
-            let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
-            for (other, tick) in waits.iter() {
-                if let Some(other) = self.table.shared(other) {
-                    other.expect_wait_for(tick);
-                }
-            }
-            let make = || LaneOp { tick, order, waits, label, timed, payload };
-            // SAFETY: `&mut self` is the ledger under its lock: there is one producer at a time.
-            unsafe { shared.mailbox.push_with(make) };
-        }
+        // SAFETY: `&mut self` is the ledger under its lock.
+        unsafe { self.table.hand_over((lane, tick), waits, (label, timed), payload) };
         Stamp::placed(lane, tick)
     }
 }
@@ -438,31 +433,4 @@ pub(crate) enum Sorted {
     Go { waits: Waits, sources: Sources },
     /// These must be done first.
     Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
-}
-
-/// All native lanes, by id; filled as devices are opened.
-pub(crate) struct LaneTable(Box<[OnceLock<LaneShared>]>);
-
-impl LaneTable {
-    pub(crate) fn new(devices: usize) -> LaneTable {
-        let count = devices * usize::from(LANES_PER_DEVICE);
-        LaneTable((0..count).map(|_| OnceLock::new()).collect())
-    }
-
-    /// The lanes of the devices that are open.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &LaneShared> {
-        self.0.iter().filter_map(OnceLock::get)
-    }
-
-    pub(crate) fn set(&self, lane: LaneShared) {
-        if let Some(place) = self.0.get(usize::from(lane.id.0)) {
-            let _ = place.set(lane);
-        }
-    }
-}
-
-impl Lanes for LaneTable {
-    fn shared(&self, id: LaneId) -> Option<&LaneShared> {
-        self.0.get(usize::from(id.0))?.get()
-    }
 }

@@ -2,11 +2,10 @@
 //! name.
 
 use super::ledger::Ledger;
-use super::storage::{Alloc, Garbage, Owner, StorageId, distance};
+use super::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState, distance};
 use crate::error::Error;
-use crate::geom::Box3;
-use crate::hal::MemRef;
-use crate::pages::{DomainId, DomainSet};
+use crate::hal::{MemRef, Side};
+use crate::pages::DomainId;
 use smallvec::SmallVec;
 
 /// What a raw pointer names.
@@ -24,7 +23,7 @@ impl Ledger {
         raw.storage.is_none_or(|id| {
             self.storages.get(id.0).is_some_and(|storage| {
                 let alloc = storage.alloc(raw.domain).map(|alloc| alloc.mem.base);
-                !storage.dropped && !storage.closed && alloc == Some(raw.mem.base)
+                storage.life == Life::Open && alloc == Some(raw.mem.base)
             })
         })
     }
@@ -51,46 +50,51 @@ impl Ledger {
         let storage = &mut self.storages[id.0];
         storage.set_alloc(domain, alloc);
         if alloc.clean {
-            let all = storage.grid.all();
-            storage.defined.update(&all, &mut |_, set: DomainSet| set.with(domain));
-            storage.tracker.set(&all, DomainSet::of(domain));
+            storage.residency.adopt(domain);
         }
     }
 
     /// Frees an allocation that is not in use and not the only one to hold a page.
     pub(crate) fn release_alloc(&mut self, id: StorageId, domain: DomainId) -> Result<(), Error> {
         self.poll_all();
-        let all = self.storages[id.0].grid.all();
+        let all = self.storages[id.0].residency.grid.all();
         self.heal(id, &all);
         let storage = &mut self.storages[id.0];
         let Some(alloc) = storage.alloc(domain).copied() else { return Ok(()) };
         if storage.in_use > 0 || storage.held(&all, true) {
             return Err(Error::InUse { buffer: storage.label.clone() });
         }
+        let only = |storage: &StorageState| Error::OnlyCopy { buffer: storage.label.clone() };
         let lost = self.topology.lost;
-        // Of a lost domain, too: without it the data would not be lost but never have been.
-        let alone =
-            |set: DomainSet| set.contains(domain) && set.minus(lost).without(domain).is_empty();
-        let mut only = storage.pieces.all().any(|fragment| alone(fragment.on()));
-        // What a page in pieces is as a whole does not count: each piece may have others.
-        let whole = |pages: &Box3| {
-            let mut any = false;
-            storage.pieces.visit(pages, &mut |_, fragments| any |= fragments.is_empty());
-            any
-        };
-        storage.tracker.visit(&all, &mut |pages, set| only |= alone(set) && whole(&pages));
-        if only {
-            return Err(Error::OnlyCopy { buffer: storage.label.clone() });
+        match storage.link {
+            // The device's memory: the host has none to give back.
+            Some(link) if domain.is_host() && !link.over_host => return Ok(()),
+            // The device uses it, too.
+            Some(_) if domain.is_host() => {
+                return Err(Error::InUse { buffer: storage.label.clone() });
+            }
+            Some(link) if domain == link.device => {
+                let stays = link.over_host && link.active != Side::Device;
+                if !stays {
+                    if storage.residency.rests_on(DomainId::HOST, lost) {
+                        return Err(only(storage));
+                    }
+                    storage.residency.leave(DomainId::HOST);
+                }
+                if !link.over_host {
+                    storage.remove_alloc(DomainId::HOST);
+                }
+                storage.link = None;
+            }
+            _ => {
+                if storage.residency.rests_on(domain, lost) {
+                    return Err(only(storage));
+                }
+                storage.residency.leave(domain);
+            }
         }
-        storage.tracker.remove(&all, domain);
-        storage.pieces.update(&all, &mut |fragment| {
-            fragment.domains = fragment.domains.without(domain);
-            fragment.arriving.retain(|(to, _)| *to != domain);
-        });
-        storage.defined.update(&all, &mut |_, set: DomainSet| set.without(domain));
-        if let Some(place) = storage.allocs.get_mut(usize::from(domain.0)) {
-            *place = None;
-        }
+        storage.remove_alloc(domain);
+        storage.apart.retain(|(at, _)| *at != domain);
         let bytes = storage.bytes();
         self.outbox.garbage.push(Garbage { alloc, bytes, domain });
         Ok(())

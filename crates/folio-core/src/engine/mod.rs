@@ -9,6 +9,7 @@
 //!   nobody waits for, and run host tasks.
 
 pub(crate) mod access;
+pub(crate) mod apply;
 pub(crate) mod command;
 pub(crate) mod copies;
 pub(crate) mod courier;
@@ -24,6 +25,7 @@ pub(crate) mod kernels;
 pub(crate) mod lanes;
 pub(crate) mod launch;
 pub(crate) mod ledger;
+pub(crate) mod link;
 pub(crate) mod mailbox;
 pub(crate) mod memory;
 #[cfg(all(test, loom))]
@@ -31,20 +33,23 @@ pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
 mod null;
 pub(crate) mod pieces;
+pub(crate) mod plan;
+pub(crate) mod port;
 pub(crate) mod queues;
 pub(crate) mod reaper;
+pub(crate) mod residency;
 pub(crate) mod retire;
 pub(crate) mod slab;
 pub(crate) mod slots;
 pub(crate) mod staged;
 pub(crate) mod staging;
 pub(crate) mod storage;
+pub(crate) mod storages;
 pub(crate) mod straight;
 pub(crate) mod timeline;
 pub(crate) mod topology;
 pub(crate) mod trace;
 pub(crate) mod tracker;
-pub(crate) mod transfer;
 pub(crate) mod untold;
 pub(crate) mod wait;
 
@@ -61,7 +66,9 @@ use command::Command;
 use devices::DeviceEntry;
 use host::HostThreads;
 use lanes::{LaneShared, Lanes};
-use ledger::{LaneTable, Ledger, Outbox};
+use ledger::{Ledger, Outbox};
+use link::Links;
+use port::LaneTable;
 use reaper::Reaper;
 use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
@@ -86,6 +93,7 @@ pub(crate) struct Engine {
     pub(crate) host: HostThreads,
     pub(crate) handler: Option<Handler>,
     /// A user's page trackers, for all buffers that do not choose.
+    pub(crate) links: Links,
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
     pub(crate) host_budget: Arc<devices::Budget>,
     /// Why backends have no devices, or fewer.
@@ -215,6 +223,9 @@ impl Engine {
         if ledger.traced != traced {
             ledger.traced = traced;
         }
+        if let Some(device) = command.device {
+            ledger.look_at(device);
+        }
         if let Some((stamp, lane)) = ledger.straight(command) {
             command.pin = ledger.timeline.failures.pin();
             hold.end();
@@ -258,10 +269,18 @@ impl Engine {
         command: &mut Command,
     ) -> Result<Stamp, Error> {
         let traced = ledger.traced;
-        let mut ledger = self.reserve(ledger, |ledger| {
+        let ledger = self.reserve(ledger, |ledger| {
             ledger.check(command)?;
             Ok(ledger.missing(&command.accesses))
-        })?;
+        });
+        let mut ledger = match ledger {
+            Ok(ledger) => ledger,
+            Err(error) => {
+                // Looking at the lanes may have left something to do.
+                self.enter(|_| ());
+                return Err(error);
+            }
+        };
         ledger.traced = traced;
         let stamp = ledger.run(command);
         command.pin = ledger.timeline.failures.pin();

@@ -201,6 +201,7 @@ impl Rig {
             handler: Some(Box::new(move |_| {
                 told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             })),
+            links: Default::default(),
             tracker: None,
             host_budget: Arc::new(Budget::new(u64::MAX)),
             absent: Vec::new(),
@@ -292,7 +293,7 @@ impl Model {
     fn drop_handle(&self, id: StorageId) {
         self.engine.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
-            storage.dropped = true;
+            storage.life = Life::Dropped;
             if storage.over() {
                 ledger.discard_storage(id);
             }

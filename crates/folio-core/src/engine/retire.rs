@@ -1,7 +1,7 @@
 //! The end of operations: what completed lanes tell, how failure travels, what is given back.
 
 use super::failures::Failed;
-use super::lanes::{Lanes, Record, Sources};
+use super::lanes::{Record, Sources};
 use super::ledger::{Ledger, Leftover};
 use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
@@ -30,29 +30,24 @@ impl Ledger {
         if self.timeline.lanes[at].idle() {
             return false;
         }
-        let Some(shared) = self.table.shared(lane) else { return false };
-        let completed = match shared.native.completed() {
-            Ok(tick) => tick,
+        let end = match self.table.ended(lane) {
+            Ok(tick) => tick.min(most),
             Err(lost) => {
                 self.lose(self.topology.device_of(lane), &lost);
                 return true;
             }
         };
-        let before = self.timeline.lanes[at].retired;
-        // An operation whose call has not returned may have ended; but whether the call failed is
-        // not known before.
-        let end = completed.min(shared.enqueued()).min(most);
-        if end <= before {
+        if end <= self.timeline.lanes[at].retired {
             return false;
         }
-        shared.tell_failures(&mut self.timeline.lanes[at].told);
+        self.table.failures(lane, &mut self.timeline.lanes[at].told);
         self.retire(lane, end);
         self.settle();
         true
     }
 
     /// Accounts for the operations of a lane up to `end`, which have all completed.
-    fn retire(&mut self, lane: LaneId, end: Tick) {
+    pub(super) fn retire(&mut self, lane: LaneId, end: Tick) {
         let at = usize::from(lane.0);
         while self.timeline.lanes[at].retired < end {
             let tick = self.timeline.lanes[at].retired + 1;
@@ -226,6 +221,7 @@ impl Ledger {
             self.topology.lost.insert(domain);
         }
         self.topology.device_lost[device] = Some(failure.clone());
+        self.lose_links(domain);
         failure
     }
 

@@ -32,6 +32,11 @@ impl<T> Slab<T> {
         self.items.get(id as usize)?.as_ref()
     }
 
+    /// The ids of the items.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.items).filter_map(|(id, item)| item.as_ref().map(|_| id))
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter().flatten()
     }

@@ -389,7 +389,7 @@ impl Ledger {
 #[cfg(not(loom))]
 mod tests {
     use super::*;
-    use crate::engine::ledger::LaneTable;
+    use crate::engine::port::LaneTable;
 
     #[test]
     fn generations_do_not_come_again() {

@@ -6,13 +6,17 @@ use crate::hal::HostPtr;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::Arc;
 
-/// Alignment of the engine's host memory: a cache line, and the widest vector.
+/// The least alignment of a buffer's memory on the host: a cache line, and the widest vector.
 pub(crate) const ALIGN: usize = 64;
+
+/// What is allocated is aligned to more, so that devices that share the host's memory can use it:
+/// PoCL asks for this much.
+const ALLOCATED: usize = 128;
 
 /// Zeroed host memory, and the layout to free it by; `None` when there is not enough. Large
 /// requests cost nothing until touched.
 pub(crate) fn host_alloc(bytes: usize) -> Option<(HostPtr, Layout)> {
-    let layout = Layout::from_size_align(bytes.max(1), ALIGN).ok()?;
+    let layout = Layout::from_size_align(bytes.max(1), ALLOCATED).ok()?;
     // SAFETY: the layout's size is not 0.
     let ptr = unsafe { alloc_zeroed(layout) };
     (!ptr.is_null()).then_some((HostPtr(ptr), layout))

@@ -1,13 +1,13 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
-use super::pieces::Pieces;
+use super::link::{Apart, Link};
+use super::residency::Residency;
 use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Grid};
 use crate::hal::{CopyRect, HostPtr, MemRef};
-use crate::order::hazards::Hazards;
 use crate::order::stamp::Stamp;
-use crate::pages::{DomainId, DomainSet, PageMap};
+use crate::pages::DomainId;
 use crate::report::Counters;
 use smallvec::SmallVec;
 use std::alloc::Layout;
@@ -85,34 +85,40 @@ pub(crate) struct Guard {
     pub(crate) writes: bool,
 }
 
+/// Who may use a storage. It only goes on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Life {
+    /// Any command that names it.
+    Open,
+    /// What was submitted: the scope of a view is over.
+    Closed,
+    /// What was submitted: the user's last handle is gone.
+    Dropped,
+}
+
 /// One storage.
 #[repr(align(128))]
 pub(crate) struct StorageState {
     pub(crate) label: Label,
-    pub(crate) grid: Grid,
     pub(crate) element_bytes: usize,
-    /// Which pages are current where. May be a user's.
-    pub(crate) tracker: Tracker,
-    /// Where each page holds zeros or some value that this storage had: the engine's own
-    /// knowledge, on which memory safety rests whatever the tracker says.
-    pub(crate) defined: PageMap<DomainSet>,
-    pub(crate) hazards: Hazards,
-    /// A copy or fill has failed: who failed for it may be at work still, on memory that holds
-    /// nothing any more.
-    pub(crate) broken: bool,
-    /// Pages that discards of parts have split between domains; also those that copies make whole
-    /// again, as long as they are not written.
-    pub(crate) pieces: Pieces,
+    pub(crate) residency: Residency,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
+    /// The program has lent its memory on the host only to be read.
+    pub(crate) only_read: bool,
+    /// Two of them that are one memory.
+    pub(crate) link: Option<Link>,
+    /// Why others are not.
+    pub(crate) apart: SmallVec<[(DomainId, Apart); 1]>,
     /// The only domain on which it exists: USM.
     pub(crate) home: Option<DomainId>,
     pub(crate) guards: SmallVec<[Guard; 1]>,
     /// Operations in flight that use the memory.
     pub(crate) in_use: u32,
-    /// The user's last handle is gone.
-    pub(crate) dropped: bool,
-    /// The scope of a view is over: nothing may use it any more.
-    pub(crate) closed: bool,
+    pub(crate) life: Life,
+    /// Scopes and drops that wait: the storage stays until they let go.
+    pub(crate) holds: u32,
+    /// Keeps memory of the program; dropped with the storage.
+    pub(crate) keeper: Option<Box<dyn Send>>,
     pub(crate) counters: Counters,
     /// USM: raw commands that may be under way.
     pub(crate) raw: SmallVec<[Stamp; 2]>,
@@ -128,19 +134,18 @@ impl StorageState {
     ) -> StorageState {
         StorageState {
             label,
-            grid,
             element_bytes,
-            tracker,
-            defined: PageMap::new(grid.pages, DomainSet::EMPTY),
-            hazards: Hazards::new(grid.pages),
-            broken: false,
-            pieces: Pieces::new(grid.pages),
+            residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),
+            only_read: false,
+            link: None,
+            apart: SmallVec::new(),
             home,
             guards: SmallVec::new(),
             in_use: 0,
-            dropped: false,
-            closed: false,
+            life: Life::Open,
+            holds: 0,
+            keeper: None,
             counters: Counters::default(),
             raw: SmallVec::new(),
         }
@@ -167,22 +172,28 @@ impl StorageState {
         self.allocs[at] = Some(alloc);
     }
 
+    pub(crate) fn remove_alloc(&mut self, domain: DomainId) {
+        if let Some(place) = self.allocs.get_mut(usize::from(domain.0)) {
+            *place = None;
+        }
+    }
+
     /// Bytes of the whole storage.
     pub(crate) fn bytes(&self) -> usize {
-        let d = self.grid.dims;
+        let d = self.residency.grid.dims;
         d[0] * d[1] * d[2] * self.element_bytes
     }
 
     /// Bytes from one slice, and from one row, to the next.
     pub(crate) fn pitch(&self) -> [u64; 2] {
-        let d = self.grid.dims;
+        let d = self.residency.grid.dims;
         [(d[1] * d[2] * self.element_bytes) as u64, (d[2] * self.element_bytes) as u64]
     }
 
     /// The memory of `elements` on `domain`: its first byte, and slices, rows and bytes.
     pub(crate) fn rect(&self, domain: DomainId, elements: &Box3) -> Option<(MemRef, [u64; 3])> {
         let alloc = self.alloc(domain)?;
-        let at = crate::geom::linear(self.grid.dims, elements.min) * self.element_bytes;
+        let at = crate::geom::linear(self.residency.grid.dims, elements.min) * self.element_bytes;
         let e = elements.extent();
         let extent = [e[0] as u64, e[1] as u64, (e[2] * self.element_bytes) as u64];
         Some((alloc.at(at as u64), extent))
@@ -223,6 +234,6 @@ impl StorageState {
 
     /// True when nothing refers to it any more.
     pub(crate) fn over(&self) -> bool {
-        self.dropped && self.in_use == 0
+        self.life == Life::Dropped && self.in_use == 0 && self.holds == 0
     }
 }

@@ -6,7 +6,7 @@ use super::access::{Access, Mode};
 use super::command::{Action, Command};
 use super::lanes::{Payload, Record, Sources};
 use super::ledger::Ledger;
-use super::storage::StorageState;
+use super::storage::{Life, StorageState};
 use crate::geom::Box3;
 use crate::hal::Tick;
 use crate::order::hazards::{Flow, Outcome, Settled};
@@ -29,18 +29,21 @@ impl StorageState {
     /// wait: they are alike, current and defined where it runs, and nobody holds them.
     #[inline]
     fn settled(&self, a: &Access) -> Option<Settled<'_>> {
-        let here = |set: crate::pages::DomainSet| set.contains(a.domain);
         let all = match a.mode {
             Mode::Read | Mode::Update => a.all,
-            Mode::Discard { whole } => !whole && a.elements == Box3::whole(self.grid.dims),
+            Mode::Discard { whole } => {
+                !whole && a.elements == Box3::whole(self.residency.grid.dims)
+            }
         };
-        let fine = all
-            && !self.closed
-            && self.guards.is_empty()
-            && self.pieces.is_empty()
-            && self.tracker.flat().is_some_and(here)
-            && self.defined.flat().is_some_and(here);
-        if fine { self.hazards.settled() } else { None }
+        let fine = all && self.life == Life::Open && self.guards.is_empty();
+        if !fine {
+            return None;
+        }
+        if self.link.is_some_and(|link| self.side(a.domain).is_some_and(|side| side != link.active))
+        {
+            return None;
+        }
+        self.residency.settled(self.place(a.domain))
     }
 }
 
@@ -73,6 +76,9 @@ impl Ledger {
             let storage = &self.storages[a.storage.0];
             let settled = storage.settled(a)?;
             storage.alloc(a.domain)?;
+            let switch = storage.residency.switch();
+            (self.timeline.outcome(switch) == Outcome::Fine).then_some(())?;
+            let place = storage.place(a.domain);
             for arrival in settled.arrivals {
                 (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?;
             }
@@ -81,8 +87,7 @@ impl Ledger {
             }
             let flow = if a.mode.discards() { Flow::KEEPS } else { Flow::USES };
             for writer in settled.writers {
-                if writer.domain != a.domain && self.timeline.outcome(writer.stamp) != Outcome::Fine
-                {
+                if writer.domain != place && self.timeline.outcome(writer.stamp) != Outcome::Fine {
                     return None;
                 }
                 self.comes_after(writer.stamp, flow, &mut before)?;
@@ -93,21 +98,18 @@ impl Ledger {
                 }
             }
         }
-        let failures = self.timeline.failures.len();
         let is_tail = |&(lane, tick): &(LaneId, Tick)| {
             self.computes(device, lane) && self.timeline.lanes[usize::from(lane.0)].issued == tick
         };
         let lane = match before.ticks.iter().find(|at| is_tail(at)) {
-            Some((lane, _)) => self.tail_of(lane),
+            Some((lane, _)) => lane,
             None => {
                 let near = before.ticks.iter().find(|(lane, _)| self.computes(device, *lane));
                 self.free_lane(device, near)
             }
         };
         let key = self.topology.key(lane);
-        // Looking for a lane may tell of a failure.
-        if self.timeline.failures.len() != failures
-            || self.topology.device_lost[usize::from(device)].is_some()
+        if self.topology.device_lost[usize::from(device)].is_some()
             || (before.ticks.iter())
                 .any(|(other, _)| other != lane && !key.can_wait_for(self.topology.key(other)))
         {
@@ -121,16 +123,14 @@ impl Ledger {
         self.count_launch(command.queue);
         let stamp = self.timeline.next_stamp(lane);
         let timeline = &self.timeline;
-        let known = &mut |s| timeline.outcome(s);
+        let known = &|s| timeline.outcome(s);
         let mut storages = SmallVec::new();
         for a in &command.accesses {
             storages.push(a.storage);
             let storage = &mut self.storages[a.storage.0];
             storage.in_use += 1;
-            storage.hazards.mark_settled(stamp, a.mode.writes().then_some(a.domain), known);
-            if a.mode.writes() {
-                storage.tracker.settle(a.domain);
-            }
+            let writes = a.mode.writes().then_some(storage.place(a.domain));
+            storage.residency.mark_settled(stamp, writes, known);
         }
         let record = Record {
             what: "kernel",

@@ -130,9 +130,10 @@ impl Side {
         }
         for buffer in &self.buffers {
             let storage = &ledger.storages[buffer.view.storage.id.0];
-            let (current, defined) = (storage.tracker.flat(), storage.defined.flat());
+            let (current, defined) =
+                (storage.residency.tracker.flat(), storage.residency.defined.flat());
             all.push(format!("{} used, {current:?} {defined:?}", storage.in_use));
-            all.extend(storage.hazards.settled().map(told));
+            all.extend(storage.residency.hazards.settled().map(told));
         }
         for queue in &self.queues {
             let queue = &ledger.queues[queue.inner.id];
@@ -141,7 +142,7 @@ impl Side {
             all.push(format!("{:?} {last:?} {fence:?} {noted:?} {failures:?}", queue.placed));
             all.push(format!("{:?}", queue.counters));
         }
-        all.push(format!("{:?} {}", ledger.counters, ledger.timeline.failures.len()));
+        all.push(format!("{:?} {}", ledger.counters, ledger.timeline.next_failure));
         all
     }
 }

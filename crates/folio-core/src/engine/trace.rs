@@ -8,10 +8,13 @@
 use super::Engine;
 use super::ledger::Ledger;
 use crate::error::Label;
+use crate::geom::Box3;
+use crate::order::hazards::Deps;
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
 use crate::panics::contain;
 use crate::report::Moves;
+use smallvec::SmallVec;
 use tracing::span::EnteredSpan;
 
 /// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
@@ -25,15 +28,27 @@ pub(crate) enum Note {
         label: Label,
         stamp: Stamp,
         accesses: usize,
-        waits: usize,
+        after: Deps,
         moves: Moves,
     },
     /// Memory was allocated.
     Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64 },
     /// A transfer was planned.
-    Transfer { label: Label, from: DomainId, to: DomainId, rects: u64, bytes: u64, pages: u64 },
-    /// Memory that nobody had written was zeroed.
-    Zero { label: Label, on: DomainId, rects: u64 },
+    Transfer {
+        label: Label,
+        stamp: Stamp,
+        after: Deps,
+        from: DomainId,
+        to: DomainId,
+        /// Elements.
+        boxes: SmallVec<[Box3; 2]>,
+        bytes: u64,
+        pages: u64,
+    },
+    /// Memory that nobody had written is zeroed.
+    Zero { label: Label, stamp: Stamp, after: Deps, on: DomainId, boxes: SmallVec<[Box3; 2]> },
+    /// Linked memory is mapped for the host, or unmapped for its device.
+    Switch { label: Label, stamp: Stamp, after: Deps, on: DomainId, maps: bool },
     /// An operation got its place.
     Launch { what: &'static str, label: Label, stamp: Stamp, place: Place },
     /// An operation ended, or will not run.
@@ -66,6 +81,10 @@ impl Drop for Submitting {
     }
 }
 
+fn stamps(deps: &Deps) -> Vec<Stamp> {
+    deps.iter().map(|dep| dep.stamp).collect()
+}
+
 impl Ledger {
     pub(crate) fn trace(&mut self, note: impl FnOnce() -> Note) {
         if self.traced {
@@ -82,24 +101,33 @@ impl Engine {
             (device.unwrap_or("host"), lane.map(|lane| lane.0), tick)
         };
         match note {
-            Note::Plan { what, label, stamp, accesses, waits, moves } => {
+            Note::Plan { what, label, stamp, accesses, after, moves } => {
                 let Moves { operations, bytes, pages } = moves;
+                let (waits, after) = (after.len(), stamps(after));
                 tracing::trace!(
-                    target: "folio", what, %label, ?stamp, accesses, waits, operations, bytes,
-                    pages, "plan"
+                    target: "folio", what, %label, ?stamp, accesses, waits, ?after, operations,
+                    bytes, pages, "plan"
                 );
             }
             Note::Allocate { what, label, on, bytes } => {
                 let device = self.domain_name(*on);
                 tracing::trace!(target: "folio", what, %label, device, bytes, "allocate");
             }
-            Note::Transfer { label, from, to, rects, bytes, pages } => {
+            Note::Transfer { label, stamp, after, from, to, boxes, bytes, pages } => {
                 let (from, to) = (self.domain_name(*from), self.domain_name(*to));
-                tracing::trace!(target: "folio", %label, from, to, rects, bytes, pages, "transfer");
+                let (rects, after) = (boxes.len(), stamps(after));
+                tracing::trace!(
+                    target: "folio", %label, ?stamp, ?after, from, to, rects, bytes, pages,
+                    "transfer"
+                );
             }
-            Note::Zero { label, on, rects } => {
-                let on = self.domain_name(*on);
-                tracing::trace!(target: "folio", %label, on, rects, "zero fill");
+            Note::Zero { label, stamp, after, on, boxes } => {
+                let (on, rects, after) = (self.domain_name(*on), boxes.len(), stamps(after));
+                tracing::trace!(target: "folio", %label, ?stamp, ?after, on, rects, "zero fill");
+            }
+            Note::Switch { label, stamp, after, on, maps } => {
+                let (on, after) = (self.domain_name(*on), stamps(after));
+                tracing::trace!(target: "folio", %label, ?stamp, ?after, on, maps, "switch");
             }
             Note::Launch { what, label, stamp, place } => {
                 let (device, lane, tick) = parts(place);

@@ -7,12 +7,12 @@ use std::mem::MaybeUninit;
 /// Whole vectors, and a cache line.
 const ALIGN: usize = 64;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Unit(#[expect(dead_code, reason = "memory for others")] MaybeUninit<[u8; ALIGN]>);
 
 /// Memory that is given out piece by piece and taken back as a whole.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Arena {
     /// Boxes, held by their pointers. All but the last are full.
     chunks: RefCell<Vec<*mut [Unit]>>,
@@ -77,12 +77,30 @@ thread_local! {
     static ARENA: Cell<Option<Box<Arena>>> = const { Cell::new(None) };
 }
 
-/// Lends the thread's arena; another one within a kernel that is run within a kernel.
-pub(super) fn with_arena(f: impl FnOnce(&Arena)) {
-    let arena = ARENA.try_with(Cell::take).ok().flatten().unwrap_or_default();
-    f(&arena);
-    // A thread that is ending keeps nothing.
-    let _ = ARENA.try_with(|kept| kept.set(Some(arena)));
+/// The thread's arena, lent; another one within a kernel that is run within a kernel. Who has it
+/// gives it back by dropping it.
+#[derive(Debug)]
+pub(super) struct Lent(Box<Arena>);
+
+impl Lent {
+    pub(super) fn new() -> Lent {
+        Lent(ARENA.try_with(Cell::take).ok().flatten().unwrap_or_default())
+    }
+}
+
+impl std::ops::Deref for Lent {
+    type Target = Arena;
+    #[inline(always)]
+    fn deref(&self) -> &Arena {
+        &self.0
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // A thread that is ending keeps nothing.
+        let _ = ARENA.try_with(|kept| kept.set(Some(std::mem::take(&mut self.0))));
+    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,21 @@
 //! What kernels ask of items, groups and views. Each question is a function, and not a method: one
-//! that a trait of the user's adds under the same name would answer in the Rust form alone.
+//! that a trait of the user's adds under the same name would answer in the Rust form alone. For the
+//! same reason the traits are `unsafe`: an answer of a type of the user's would be another one than
+//! the ends say by which indices are proved.
 
 use super::{Array, Group, GroupItem, Item, Shared, View};
 
 macro_rules! questions {
     ($($trait:ident $name:ident, $text:literal, $message:literal;)*) => {$(
         #[doc = concat!("What has ", $text, ".")]
+        ///
+        /// # Safety
+        /// The answer is that of the type's own method of this name.
         #[diagnostic::on_unimplemented(
             message = $message,
             label = "cannot be asked for this"
         )]
-        pub trait $trait<A> {
+        pub unsafe trait $trait<A> {
             #[doc = concat!("Gives ", $text, ".")]
             fn $name(self) -> A;
         }
@@ -40,7 +45,8 @@ questions! {
 macro_rules! answers {
     ($([$($g:tt)*] $of:ty, $trait:ident $name:ident -> $answer:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<$($g)*> $trait<$answer> for $of {
+        // SAFETY: it is the type's own method.
+        unsafe impl<$($g)*> $trait<$answer> for $of {
             #[inline(always)]
             fn $name(self) -> $answer {
                 <$of>::$name(self)

@@ -1,4 +1,5 @@
-//! What reductions and scans combine with (semantics 8), and the tree that fixes their order.
+//! What reductions and scans combine with (semantics 8), and the tree that fixes their
+//! order; [`scan`](super::scan) has that of scans.
 
 use super::ops::Arith;
 use super::shared::Shared;
@@ -30,6 +31,14 @@ pub trait Combine<T>: Combining {
     const IDENTITY: T;
     /// Both in one. Kernels call it, too: `O::combine(a, b)`.
     fn combine(a: T, b: T) -> T;
+
+    /// What changes no value on its right, NaN included. [`IDENTITY`](Combine::IDENTITY) does: the
+    /// lesser of infinity and NaN is infinity.
+    #[doc(hidden)]
+    const NEUTRAL: T = Self::IDENTITY;
+    /// Every order of combining gives the same value.
+    #[doc(hidden)]
+    const ANY_ORDER: bool = false;
 
     /// What the macro makes of such a call.
     #[doc(hidden)]
@@ -80,15 +89,17 @@ operations! {
 }
 
 macro_rules! combine {
-    ($($ty:ident)*: $($name:ident = $identity:expr, |$a:ident, $b:ident| $both:expr;)*) => {
-        combine! { @each [$($ty)*] $(($name, $identity, $a, $b, $both))* }
+    ($($ty:ident)*: $($name:ident = $identity:expr, $neutral:expr, $any_order:literal,
+        |$a:ident, $b:ident| $both:expr;)*) => {
+        combine! { @each [$($ty)*] $(($name, $identity, $neutral, $any_order, $a, $b, $both))* }
     };
     (@each [$($ty:ident)*] $one:tt $($rest:tt)*) => {
         $(combine! { @one $ty $one })*
         combine! { @each [$($ty)*] $($rest)* }
     };
     (@each [$($ty:ident)*]) => {};
-    (@one $ty:ident ($name:ident, $identity:expr, $a:ident, $b:ident, $both:expr)) => {
+    (@one $ty:ident ($name:ident, $identity:expr, $neutral:expr, $any_order:literal,
+        $a:ident, $b:ident, $both:expr)) => {
         #[diagnostic::do_not_recommend]
         impl Combine<$ty> for $name {
             const IDENTITY: $ty = {
@@ -96,6 +107,12 @@ macro_rules! combine {
                 type T = $ty;
                 $identity as $ty
             };
+            const NEUTRAL: $ty = {
+                #[allow(dead_code, reason = "some need the type")]
+                type T = $ty;
+                $neutral as $ty
+            };
+            const ANY_ORDER: bool = $any_order;
             #[inline(always)]
             fn combine($a: $ty, $b: $ty) -> $ty {
                 $both
@@ -104,19 +121,19 @@ macro_rules! combine {
     };
 }
 combine! { i8 u8 i16 u16 i32 u32 i64 u64 isize usize:
-    Add = 0, |a, b| a.wrapping_add(b);
-    Mul = 1, |a, b| a.wrapping_mul(b);
-    Min = T::MAX, |a, b| Ord::min(a, b);
-    Max = T::MIN, |a, b| Ord::max(a, b);
-    And = (0 as T).wrapping_sub(1), |a, b| a & b;
-    Or = 0, |a, b| a | b;
-    Xor = 0, |a, b| a ^ b;
+    Add = 0, 0, true, |a, b| a.wrapping_add(b);
+    Mul = 1, 1, true, |a, b| a.wrapping_mul(b);
+    Min = T::MAX, T::MAX, true, |a, b| Ord::min(a, b);
+    Max = T::MIN, T::MIN, true, |a, b| Ord::max(a, b);
+    And = (0 as T).wrapping_sub(1), (0 as T).wrapping_sub(1), true, |a, b| a & b;
+    Or = 0, 0, true, |a, b| a | b;
+    Xor = 0, 0, true, |a, b| a ^ b;
 }
 combine! { f32 f64:
-    Add = -0.0, |a, b| a + b;
-    Mul = 1.0, |a, b| a * b;
-    Min = T::INFINITY, |a, b| a.lesser(b);
-    Max = T::NEG_INFINITY, |a, b| a.greater(b);
+    Add = -0.0, -0.0, false, |a, b| a + b;
+    Mul = 1.0, 1.0, false, |a, b| a * b;
+    Min = T::INFINITY, T::NAN, true, |a, b| a.lesser(b);
+    Max = T::NEG_INFINITY, T::NAN, true, |a, b| a.greater(b);
 }
 
 /// The tree over the values (semantics 8.1), which it overwrites.
@@ -133,25 +150,4 @@ pub(super) fn tree<O: Combine<T>, T: Shared>(values: &mut [T]) -> T {
         len = len.min(half);
     }
     values.first().copied().unwrap_or(O::IDENTITY)
-}
-
-/// The inclusive scan of Hillis and Steele (semantics 8.3), from one row into the other and back:
-/// so a step becomes vectors, which in place it does not. Gives the row with the result, and the
-/// other one.
-#[inline(always)]
-pub(super) fn scan<'v, O: Combine<T>, T: Shared>(
-    mut from: &'v mut [T],
-    mut to: &'v mut [T],
-) -> (&'v mut [T], &'v mut [T]) {
-    let mut by = 1;
-    while by < from.len() {
-        let (low, high) = to.split_at_mut(by);
-        low.copy_from_slice(&from[..by]);
-        for (to, (a, b)) in high.iter_mut().zip(from.iter().zip(&from[by..])) {
-            *to = O::combine(*a, *b);
-        }
-        (from, to) = (to, from);
-        by *= 2;
-    }
-    (from, to)
 }

@@ -350,6 +350,19 @@ mod tests {
         assert!(!Ends::of(true).within(0, 10) && !Ends::of(1.0f32).within(0, 10));
     }
 
+    /// `interior::cast` rests on this.
+    #[test]
+    fn positions_are_small_where_all_of_a_block_are() {
+        let block = |first: usize, end: usize| {
+            let block = Positions { min: [0, 0, first], max: [1, 1, end] };
+            let [at] = Ends::positions::<1>(&block);
+            at.unless_small()
+        };
+        assert_eq!((block(0, 1), block(SMALL - 9, SMALL)), (0, 0));
+        assert_eq!((block(SMALL - 9, SMALL + 1), block(SMALL, SMALL + 1)), (1, 1));
+        assert_eq!(block(0, usize::MAX), 1);
+    }
+
     #[test]
     fn narrow_types_wrap_earlier() {
         let (top, one) = (Ends::of(u32::MAX), Ends::literal(1));

@@ -1,21 +1,17 @@
 //! Work-groups: what their uniform code and their phases are made of. A phase is a loop over the
 //! group's items, one after the other; so a group needs no threads and no barriers here.
 
-use super::arena::{Arena, with_arena};
-use super::combine::{Combine, scan, tree};
+use super::arena::{Arena, Lent};
+use super::combine::{Combine, tree};
 use super::launched::Launched;
-use super::param::last;
+use super::param::{by_dim, last};
 use super::reduce::{Folding, Gives};
-use super::strip::most;
-use super::{At, Block, Elements, Item, Lane, Positions, Put, Shared, Strip};
+use super::scan::{CHUNK, Chunk, Fours, scan};
+use super::{At, Elements, Item, Positions, Put, Shared};
 use std::cell::Cell;
 use std::marker::PhantomData;
-
-/// A loop of so many turns at most is unrolled by rustc, if their number is known: it is left to
-/// the items.
-const UNROLLED: usize = 16;
-/// Rows of fewer items are no vectors.
-const LEAST: usize = 8;
+use std::mem::MaybeUninit;
+use std::slice::from_raw_parts_mut;
 
 /// A work-group that a kernel computes. It lives as long as the group runs, and so do its items and
 /// memory. Parameters are written without its lifetime: `g: Group`, `g: Group<2>`.
@@ -23,20 +19,19 @@ const LEAST: usize = 8;
 pub struct Group<'g, const D: usize = 1> {
     index: [usize; D],
     count: [usize; D],
-    size: [usize; D],
+    pub(super) size: [usize; D],
     /// Position of its first item.
-    first: [usize; D],
+    pub(super) first: [usize; D],
     /// Live as long as the group runs. A pointer, so that zero bytes are a group: bodies that are
     /// probed are given one.
     arena: *const Arena,
     _run: PhantomData<&'g Arena>,
 }
 
-/// With ones for the dimensions that are not there; element by element, so that constants stay
-/// known.
+/// With ones for the dimensions that are not there.
 #[inline(always)]
-fn three<const D: usize>(of: [usize; D]) -> [usize; 3] {
-    std::array::from_fn(|dim| if dim + D < 3 { 1 } else { of[dim + D - 3] })
+pub(super) fn three<const D: usize>(of: [usize; D]) -> [usize; 3] {
+    by_dim(|dim| if dim + D < 3 { 1 } else { of[dim + D - 3] })
 }
 
 impl<'g, const D: usize> Group<'g, D> {
@@ -64,29 +59,6 @@ impl<'g, const D: usize> Group<'g, D> {
         self.items(body);
     }
 
-    /// The items of a phase in strips, if that is worth it: for loops of so many turns, and with
-    /// such room for variables.
-    ///
-    /// # Safety
-    /// A lane's item is asked of its own strip.
-    #[inline(always)]
-    pub unsafe fn strips(
-        self,
-        turns: usize,
-        variables: &[usize],
-    ) -> Option<impl Iterator<Item = GroupStrip<'g, D>>> {
-        most(variables)?;
-        let size = three(self.size);
-        if turns <= UNROLLED || size[2] < LEAST {
-            return None;
-        }
-        let items = Positions { min: [0; 3], max: size };
-        // SAFETY: what runs the launch has made this group, which goes on for `'g`; each item is
-        // computed once in a phase.
-        let strips = unsafe { Block::<'g>::new(items) }.strips::<D>(variables);
-        Some(strips.map(move |strip| GroupStrip { group: self, strip }))
-    }
-
     /// A phase of one item, the first.
     #[inline(always)]
     pub fn once(self, body: impl Fn()) {
@@ -102,7 +74,7 @@ impl<'g, const D: usize> Group<'g, D> {
             for y in 0..size[1] {
                 for x in 0..size[2] {
                     let local = last([z, y, x]);
-                    let at = std::array::from_fn(|dim| self.first[dim].wrapping_add(local[dim]));
+                    let at = by_dim(|dim| self.first[dim].wrapping_add(local[dim]));
                     body(GroupItem { item: Item::new(at), local, number: row.wrapping_add(x) });
                 }
                 row = row.wrapping_add(size[2]);
@@ -189,10 +161,10 @@ impl Group<'_, 3> {
 /// An item of a work-group, in a phase.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupItem<'g, const D: usize = 1> {
-    item: Item<'g, D>,
-    local: [usize; D],
+    pub(super) item: Item<'g, D>,
+    pub(super) local: [usize; D],
     /// Its number in the group, in row-major order.
-    number: usize,
+    pub(super) number: usize,
 }
 
 impl<'g, const D: usize> GroupItem<'g, D> {
@@ -233,31 +205,6 @@ impl GroupItem<'_, 1> {
     #[inline(always)]
     pub fn index(self) -> usize {
         self.item.index()
-    }
-}
-
-/// Neighbours of a group in the last dimension.
-#[derive(Clone, Copy, Debug)]
-pub struct GroupStrip<'g, const D: usize> {
-    group: Group<'g, D>,
-    strip: Strip<'g, D>,
-}
-
-impl<'g, const D: usize> GroupStrip<'g, D> {
-    /// Its items.
-    #[inline(always)]
-    pub fn lanes(self) -> impl Iterator<Item = Lane> {
-        self.strip.lanes()
-    }
-
-    /// An item.
-    #[inline(always)]
-    pub fn item(self, lane: Lane) -> GroupItem<'g, D> {
-        let Group { size, first, .. } = self.group;
-        let local = self.strip.item(lane).at;
-        let at = std::array::from_fn(|dim| first[dim].wrapping_add(local[dim]));
-        let row = |row: usize, dim: usize| row.wrapping_mul(size[dim]).wrapping_add(local[dim]);
-        GroupItem { item: Item::new(at), local, number: (0..D).fold(0, row) }
     }
 }
 
@@ -320,20 +267,12 @@ impl<T: Shared> Room<T> {
     }
 }
 
-/// Values of a group's items, in its memory.
-type Values<'v, T> = &'v mut [T];
-
 /// What the macro makes of the group's methods that need memory.
 impl<'g, const D: usize> Group<'g, D> {
     #[inline(always)]
-    fn values<T: Shared>(
-        self,
-        room: &Room<T>,
-        rows: usize,
-        of: impl Fn(GroupItem<'g, D>) -> T,
-    ) -> *mut T {
+    fn values<T: Shared>(self, room: &Room<T>, of: impl Fn(GroupItem<'g, D>) -> T) -> *mut T {
         if room.0.get().is_null() {
-            room.0.set(self.room(rows * self.len()));
+            room.0.set(self.room(self.len()));
         }
         let first = room.0.get();
         // SAFETY: room for a value of each item.
@@ -341,30 +280,40 @@ impl<'g, const D: usize> Group<'g, D> {
         first
     }
 
-    /// The inclusive scan of what items give, and as many further values.
+    /// The inclusive scan of what items give. There is room for a value before the first.
     #[inline(always)]
-    fn scanned<'v, O: Combine<T>, T: Shared>(
+    fn scanned<O: Combine<T>, T: Shared>(
         self,
         room: &Room<T>,
         of: impl Fn(GroupItem<'g, D>) -> T,
-    ) -> (Values<'v, T>, Values<'v, T>) {
-        let (first, len) = (self.values(room, 2, of), self.len());
-        let second = first.wrapping_add(len);
-        // SAFETY: room for two rows, of which the first was written above, and so is the second
-        // here: zero bytes are a value (`Shared`). A room is of one place in the source; who still
-        // has what was there before has a `Private`, which is not used while these are.
-        let (from, to) = unsafe {
-            second.write_bytes(0, len);
-            let row = |first| std::slice::from_raw_parts_mut(first, len);
-            (row(first), row(second))
+    ) -> *mut T {
+        // Two rows of whole chunks, each with one before it.
+        let len = self.len();
+        let row = len.div_ceil(CHUNK) + 1;
+        if room.0.get().is_null() {
+            room.0.set(self.room::<Chunk<T>>(2 * row).cast());
+        }
+        let first = room.0.get().wrapping_add(CHUNK);
+        let other = first.wrapping_add(row * CHUNK);
+        let mut fours = Fours::<O, T>::new();
+        // SAFETY: room for a value of each item.
+        self.items(|item| unsafe { first.add(item.number).write(fours.next(of(item))) });
+        // SAFETY: what is left of the last chunk.
+        (len..(row - 1) * CHUNK).for_each(|at| unsafe { first.add(at).write(O::NEUTRAL) });
+        // SAFETY: two rows, of which the first was written above. A room is of one place in the
+        // source; who still has what was there before has a `Private`, which is not used while
+        // these are.
+        let (fours, free) = unsafe {
+            let free = from_raw_parts_mut(other.cast::<MaybeUninit<Chunk<T>>>(), row - 1);
+            (from_raw_parts_mut(first.cast::<Chunk<T>>(), row - 1), free)
         };
-        scan::<O, T>(from, to)
+        if scan::<O, T>(fours, free) { other } else { first }
     }
 
     /// A value for each item.
     #[inline(always)]
     pub fn private<T: Shared>(self, room: &Room<T>, value: T) -> Private<'g, T> {
-        Private::new(self.values(room, 1, |_| value))
+        Private::new(self.values(room, |_| value))
     }
 
     /// The items' values as one (semantics 8.2).
@@ -374,10 +323,10 @@ impl<'g, const D: usize> Group<'g, D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> T {
-        let first = self.values(room, 1, of);
+        let first = self.values(room, of);
         // SAFETY: written above, as many. A room is of one place in the source, which has no values
         // now.
-        tree::<O, T>(unsafe { std::slice::from_raw_parts_mut(first, self.len()) })
+        tree::<O, T>(unsafe { from_raw_parts_mut(first, self.len()) })
     }
 
     /// For each item the values up to and with its own as one (semantics 8.3).
@@ -387,8 +336,7 @@ impl<'g, const D: usize> Group<'g, D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> Private<'g, T> {
-        let (values, _) = self.scanned::<O, T>(room, of);
-        Private::new(values.as_mut_ptr())
+        Private::new(self.scanned::<O, T>(room, of))
     }
 
     /// For each item the values before its own as one (semantics 8.3).
@@ -398,29 +346,60 @@ impl<'g, const D: usize> Group<'g, D> {
         room: &Room<T>,
         of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> Private<'g, T> {
-        let (values, before) = self.scanned::<O, T>(room, of);
-        if let ([first, rest @ ..], [values @ .., _]) = (&mut *before, values) {
-            *first = O::IDENTITY;
-            rest.copy_from_slice(values);
+        let first = self.scanned::<O, T>(room, of).wrapping_sub(1);
+        // SAFETY: the room before the first value. So each item has what is before its own.
+        unsafe { first.write(O::IDENTITY) };
+        Private::new(first)
+    }
+}
+
+/// The groups of a block, one after the other. An iterator, since a closure with a body as large as
+/// a kernel's may not be inlined, and would then be compiled for any processor.
+#[derive(Debug)]
+pub struct Groups<'l, const D: usize> {
+    launch: &'l Launched,
+    places: Positions,
+    /// The next one.
+    next: [usize; 3],
+    count: [usize; D],
+    size: [usize; D],
+    arena: Lent,
+}
+
+impl<'l, const D: usize> Iterator for Groups<'l, D> {
+    type Item = Group<'l, D>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Group<'l, D>> {
+        let (Positions { min, max }, at @ [z, y, x]) = (self.places, self.next);
+        if z >= max[0] {
+            return None;
         }
-        Private::new(before.as_mut_ptr())
+        self.next = if x + 1 < max[2] {
+            [z, y, x + 1]
+        } else if y + 1 < max[1] {
+            [z, y + 1, min[2]]
+        } else {
+            [z + 1, min[1], min[2]]
+        };
+        // SAFETY: the groups before have ended.
+        unsafe { self.arena.reset() };
+        let Launched { offset, group, .. } = self.launch;
+        let first = last(by_dim(|dim| offset[dim] + at[dim] * group[dim]));
+        let (index, arena, _run) = (last(at), &raw const *self.arena, PhantomData);
+        Some(Group { index, count: self.count, size: self.size, first, arena, _run })
     }
 }
 
 impl Launched {
-    /// Calls `body` for each group of a block: the loop around a group kernel's body. `own` is the
-    /// kernel's size of groups, if it has one: loops over so many items are compiled for that
-    /// number.
+    /// The groups of a block, for the loop around a group kernel's body. `own` is the kernel's size
+    /// of groups, if it has one: loops over so many items are compiled for that number.
     ///
     /// # Safety
-    /// Only what runs a launch makes groups, and each once.
+    /// Only what runs a launch makes groups, and each once. A group, and all that is made of it, is
+    /// used no more when the next one is made, or the iterator is dropped.
     #[inline(always)]
-    pub unsafe fn groups<const D: usize>(
-        &self,
-        block: &Positions,
-        own: &[usize],
-        mut body: impl FnMut(Group<'_, D>),
-    ) {
+    pub unsafe fn groups<const D: usize>(&self, block: &Positions, own: &[usize]) -> Groups<'_, D> {
         let places = self.places(block);
         let (count, size) = (last(self.grid()), last(self.group));
         let size = match <[usize; D]>::try_from(own) {
@@ -430,20 +409,8 @@ impl Launched {
             }
             Err(_) => size,
         };
-        with_arena(|arena| {
-            for z in places.min[0]..places.max[0] {
-                for y in places.min[1]..places.max[1] {
-                    for x in places.min[2]..places.max[2] {
-                        // SAFETY: the groups before have ended.
-                        unsafe { arena.reset() };
-                        let at = [z, y, x];
-                        let first = |dim| self.offset[dim] + at[dim] * self.group[dim];
-                        let first = last(std::array::from_fn(first));
-                        let (index, _run) = (last(at), PhantomData);
-                        body(Group { index, count, size, first, arena, _run });
-                    }
-                }
-            }
-        });
+        let empty = places.min.iter().zip(&places.max).any(|(first, end)| first >= end);
+        let next = if empty { places.max } else { places.min };
+        Groups { launch: self, places, next, count, size, arena: Lent::new() }
     }
 }

@@ -54,10 +54,21 @@ pub fn saturating_sub<M: Mode, T: IntFunctions>(a: T, b: T) -> T {
 ///
 /// # Safety
 /// In the interior, the position is below `SMALL`.
+///
+/// The macro is the only caller, and safe code cannot make it break this:
+/// - It calls this only for an expression whose ends are those of one position of the launch:
+///   `i.index()`, a part of `i.pos()`, or a name that cannot be assigned to. What such a question
+///   gives is the type's own answer, as the traits of [`asks`](super::asks) are `unsafe`.
+/// - With the call it writes `unless_small` of that position into
+///   [`Kernel::undecided`](super::Kernel::undecided), which looks at all items of a block.
+/// - [`run`](super::run) computes a block in the interior only where that count is 0. Anyone else
+///   who runs a body in that mode needs `unsafe` for it: `Kernel` and its functions, and
+///   [`Proof::new`](super::Proof::new), without which there is no body. That a user may implement
+///   [`Mode`](super::Mode) gives no such proof; device functions have no positions.
 #[inline(always)]
 pub unsafe fn cast<M: Mode, B: CastFrom<usize>>(at: usize) -> B {
     if M::INTERIOR {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise: nothing is undecided for this item's block.
         unsafe { std::hint::assert_unchecked(at < SMALL) };
     }
     casted(at)

@@ -25,6 +25,7 @@ mod combine;
 mod ends;
 mod functions;
 mod group;
+mod group_strip;
 mod half;
 pub mod host;
 pub mod interior;
@@ -36,6 +37,7 @@ mod owned;
 mod param;
 mod proofs;
 mod reduce;
+mod scan;
 mod shared;
 mod slot;
 mod spot;
@@ -126,7 +128,7 @@ impl<M: Mode> Proof<M> {
     ///
     /// # Safety
     /// In the mode [`Proved`], nothing is unproved ([`Kernel::unproved`]) for the items or groups
-    /// that the body is given.
+    /// that the body is given, and in its interior nothing undecided ([`Kernel::undecided`]).
     #[inline(always)]
     pub unsafe fn new() -> Proof<M> {
         Proof(PhantomData)

@@ -64,7 +64,20 @@ impl Positions {
 /// The dimensions that something of rank `D` has.
 #[inline(always)]
 pub(super) fn last<const D: usize>(all: [usize; 3]) -> [usize; D] {
-    std::array::from_fn(|dim| all[3 - D + dim])
+    by_dim(|dim| all[3 - D + dim])
+}
+
+/// A value for each dimension, one after the other, so that constants stay known. In place of
+/// `std::array::from_fn`, whose own functions rustc may not inline: without optimisation across the
+/// units of a crate they are calls for each item, and there are no vectors.
+#[inline(always)]
+pub(super) fn by_dim<const D: usize>(of: impl Fn(usize) -> usize) -> [usize; D] {
+    let (mut all, mut dim) = ([0; D], 0);
+    while dim < D {
+        all[dim] = of(dim);
+        dim += 1;
+    }
+    all
 }
 
 /// How many words a scalar takes.

@@ -29,6 +29,20 @@ pub struct Strip<'b, const D: usize> {
 #[derive(Clone, Copy, Debug)]
 pub struct Lane(usize);
 
+impl Lane {
+    /// So many, from this number on.
+    #[inline(always)]
+    pub(super) fn each(first: usize, count: usize) -> impl Iterator<Item = Lane> {
+        (0..count).map(move |lane| Lane(first.wrapping_add(lane)))
+    }
+
+    /// Its number in the strip.
+    #[inline(always)]
+    pub(super) fn number(self) -> usize {
+        self.0
+    }
+}
+
 impl<'b, const D: usize> Strip<'b, D> {
     /// Its items.
     #[inline(always)]

@@ -8,11 +8,10 @@
 //! mode ([`names`]); and only operations with which ends compute.
 
 use super::Walk;
+use super::known::Known;
 use crate::names;
-use crate::pattern::context;
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use std::collections::{HashMap, HashSet};
 use syn::{
     BinOp, Block, Expr, ExprArray, ExprIf, ExprLit, ExprMethodCall, ExprTuple, Lit, Member, Pat,
     PatSlice, PatTuple, Stmt, Type, UnOp, parse_quote,
@@ -31,97 +30,6 @@ pub(super) fn length(tokens: &TokenStream) -> usize {
         _ => 1,
     };
     tokens.clone().into_iter().map(of).sum()
-}
-
-/// Appends what tells these tokens from others: their text, and from which macro each name comes.
-/// One path of two macros may be two constants.
-fn key_of(tokens: &TokenStream, key: &mut String) -> Option<()> {
-    for token in tokens.clone() {
-        match token {
-            TokenTree::Group(group) => {
-                key.push_str(&format!("{:?}(", group.delimiter()));
-                key_of(&group.stream(), key)?;
-                key.push(')');
-            }
-            TokenTree::Ident(name) => {
-                let of = context(&name)?;
-                key.push_str(&format!("{name}#{of}"));
-            }
-            other => key.push_str(&other.to_string()),
-        }
-        key.push(' ');
-    }
-    Some(())
-}
-
-/// What is known of names, and the indices that are looked at.
-#[derive(Default)]
-pub struct Known {
-    /// By local: the ends of its value, an expression of those of positions and parameters.
-    ends: HashMap<u16, TokenStream>,
-    /// The item, and its rank: a kernel's, or a phase's.
-    item: Option<(u16, u8)>,
-    /// The group, and its rank.
-    group: Option<(u16, u8)>,
-    /// Views, and their ranks.
-    views: HashMap<u16, u8>,
-    /// Local arrays, and their types.
-    locals: HashMap<u16, TokenStream>,
-    /// In kernels of groups: not all items get here, nor has the walk come out of what only some
-    /// get to.
-    perhaps: bool,
-    /// Some may have left before: a loop, or the phase.
-    skipped: bool,
-    /// Counts what may be outside, for each view and index.
-    pub unproved: Vec<TokenStream>,
-    /// Counts guards that are undecided: each, if so.
-    pub undecided: Vec<TokenStream>,
-    /// What these are, as text.
-    looked_at: HashSet<String>,
-}
-
-impl Known {
-    /// A kernel's item.
-    pub fn item(&mut self, at: u16, rank: u8) {
-        self.item = Some((at, rank));
-    }
-
-    /// The number of the item.
-    pub(super) fn item_number(&self) -> Option<u16> {
-        self.item.map(|(at, _)| at)
-    }
-
-    /// A kernel's group.
-    pub fn group(&mut self, at: u16, rank: u8) {
-        self.group = Some((at, rank));
-    }
-
-    /// Whether it is a kernel of groups.
-    pub(super) fn is_grouped(&self) -> bool {
-        self.group.is_some()
-    }
-
-    /// A kernel's local array.
-    pub fn local(&mut self, at: u16, ty: &Type) {
-        self.locals.insert(at, quote!(<#ty as ::folio::ir::device::LocalParam>));
-    }
-
-    /// A kernel's view.
-    pub fn view(&mut self, at: u16, rank: u8) {
-        self.views.insert(at, rank);
-    }
-
-    /// Nothing that is looked at is the same as this. What cannot be told apart from others is
-    /// looked at once more.
-    pub(super) fn is_new(&mut self, count: &TokenStream) -> bool {
-        let mut key = String::new();
-        key_of(count, &mut key).is_none() || self.looked_at.insert(key)
-    }
-
-    /// A kernel's parameter that nobody assigns to.
-    pub fn value(&mut self, at: u16, name: &syn::Ident) {
-        self.ends.insert(at, quote!(__Ends::of(#name)));
-    }
 }
 
 /// What a phase began with, of which nothing is known after it.

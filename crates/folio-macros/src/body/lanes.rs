@@ -35,6 +35,8 @@ pub struct Strips {
     pub(super) lane: Ident,
     /// The name of the strip.
     pub strip: Ident,
+    /// In a phase: the name of a row of the strip. Kernels of items have strips of one row.
+    pub(super) row: Option<Ident>,
     /// Where lanes keep their variables.
     pub kept: Vec<Ident>,
     /// Names of those variables.
@@ -43,6 +45,8 @@ pub struct Strips {
     pub each: TokenStream,
     /// How many turns the first loop has.
     pub turns: TokenStream,
+    /// Whether rustc knows how many.
+    pub fixed: bool,
 }
 
 impl Strips {
@@ -134,21 +138,23 @@ impl Strips {
                 Step::Same(_) | Step::Loop(..) => {}
             }
         }
-        let strip = &self.strip;
         let set = set.iter().map(|(name, lanes)| {
             quote! {
                 // SAFETY: a strip has no more lanes than there is memory for in each variable.
                 unsafe { ::folio::ir::device::Lanes::set(&mut #lanes, #lane, #name) };
             }
         });
-        quote! {
-            for #lane in #strip.lanes() {
+        let (strip, row) = (&self.strip, self.row.iter());
+        let of = self.row.as_ref().unwrap_or(strip);
+        let lanes = quote! {
+            for #lane in #of.lanes() {
                 #item
                 #(#before)*
                 #(#natives)*
                 #(#set)*
             }
-        }
+        };
+        quote!(#(for #row in #strip.rows())* { #lanes })
     }
 }
 

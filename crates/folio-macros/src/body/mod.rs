@@ -11,6 +11,7 @@ mod flow;
 mod group;
 mod guards;
 mod kinds;
+mod known;
 mod lanes;
 mod number;
 mod place;
@@ -24,7 +25,7 @@ pub use kinds::Kinds;
 pub use lanes::Strips;
 pub use rights::Rights;
 
-use self::ends::Known;
+use self::known::Known;
 use self::rights::Access;
 use self::strip::Plan;
 use crate::deep;

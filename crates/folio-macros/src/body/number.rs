@@ -85,7 +85,7 @@ impl Walk {
             let at = Ident::new("__at", Span::mixed_site().located_at(cast.as_token.span));
             let native = quote_spanned! {at.span()=> {
                 let #at = #native;
-                // SAFETY: `Kernel::undecided` looks at this position.
+                // SAFETY: `Kernel::undecided` counts this position where it is not small.
                 unsafe { ::folio::ir::device::interior::cast::<__M, #ty>(#at) }
             }};
             return (native, tree);

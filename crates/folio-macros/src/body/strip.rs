@@ -19,11 +19,11 @@ use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::{
     BinOp, Expr, ExprArray, ExprForLoop, ExprMethodCall, ExprTuple, Lit, Local, Pat, PatSlice,
-    PatTuple, RangeLimits,
+    PatTuple, RangeLimits, UnOp,
 };
 
 /// Loops with so many turns at most, which rustc unrolls, are left to the items.
-const SHORT: u64 = 16;
+const SHORT: i128 = 16;
 
 /// What is made of the body.
 #[derive(Default)]
@@ -34,6 +34,8 @@ pub struct Plan {
     unfit: bool,
     /// There is a loop.
     loops: bool,
+    /// Rustc knows how many turns the first one has.
+    fixed: bool,
     /// The next block is of the spine.
     next: bool,
     /// The loop that is walked next is a statement of the spine.
@@ -190,9 +192,10 @@ impl Walk {
             && (is_name(&repeat.pat) || names.is_empty())
             && names.iter().all(|(name, mutable)| !mutable && self.plan.sees(name).is_none());
         let taken = statement && plain && self.is_same_range(&repeat.expr);
-        match taken {
-            true => self.plan.loops = true,
-            false => self.plan.give_up(),
+        if !taken {
+            self.plan.give_up();
+        } else if !std::mem::replace(&mut self.plan.loops, true) {
+            self.plan.fixed = self.is_fixed(&repeat.expr);
         }
         taken
     }
@@ -266,10 +269,32 @@ impl Walk {
         }
     }
 
+    /// A range between numbers and constants, or such an end.
+    fn is_fixed(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Lit(_) => true,
+            Expr::Unary(unary) => self.is_fixed(&unary.expr),
+            Expr::Paren(inner) => self.is_fixed(&inner.expr),
+            Expr::Group(inner) => self.is_fixed(&inner.expr),
+            Expr::Cast(cast) => self.is_fixed(&cast.expr),
+            Expr::Path(path) => {
+                path.path.get_ident().is_none_or(|name| self.scopes.find(name).is_none())
+            }
+            Expr::Binary(binary) => self.is_fixed(&binary.left) && self.is_fixed(&binary.right),
+            // Of a range: `rev`, `step_by`.
+            Expr::MethodCall(call) => self.is_fixed(&call.receiver),
+            Expr::Range(range) => {
+                [&range.start, &range.end].into_iter().flatten().all(|end| self.is_fixed(end))
+            }
+            _ => false,
+        }
+    }
+
     /// An expression is the same for all items, and does nothing.
     fn is_same(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Lit(_) => true,
+            Expr::Unary(_) => literal(expr).is_some(),
             Expr::Paren(inner) => self.is_same(&inner.expr),
             Expr::Group(inner) => self.is_same(&inner.expr),
             Expr::Cast(cast) => self.is_same(&cast.expr),
@@ -318,7 +343,10 @@ impl Walk {
     pub fn strips(&self) -> Option<Strips> {
         let plan = &self.plan;
         let item = plan.item.as_ref().filter(|_| plan.loops && !plan.unfit)?;
-        let [strip, lane] = ["__strip", "__lane"].map(|name| Ident::new(name, Span::mixed_site()));
+        let [strip, lane, row] =
+            ["__strip", "__lane", "__row"].map(|name| Ident::new(name, Span::mixed_site()));
+        let row = plan.phase.map(|_| row);
+        let of = row.as_ref().unwrap_or(&strip);
         let is_loop = |step: &&Step| !matches!(step, Step::Loop(..));
         let before = plan.left.iter().take_while(is_loop).filter_map(|step| match step {
             Step::Same(native) => Some(native),
@@ -330,7 +358,9 @@ impl Walk {
         })?;
         let mut strips = Strips {
             turns: quote!({ #(#before)* ::core::iter::Iterator::size_hint(&#over).0 }),
-            item: quote!(let #item = #strip.item(#lane);),
+            fixed: plan.fixed,
+            item: quote!(let #item = #of.item(#lane);),
+            row,
             strip,
             lane,
             kept: vec![],
@@ -414,6 +444,23 @@ fn bound(pattern: &Pat, into: &mut Vec<(Ident, bool)>) {
     }
 }
 
+/// A literal, perhaps with a minus.
+fn literal(expr: &Expr) -> Option<i128> {
+    match expr {
+        Expr::Paren(inner) => literal(&inner.expr),
+        Expr::Group(inner) => literal(&inner.expr),
+        Expr::Unary(unary) => match unary.op {
+            UnOp::Neg(_) => Some(-literal(&unary.expr)?),
+            _ => None,
+        },
+        Expr::Lit(lit) => match &lit.lit {
+            Lit::Int(number) => number.base10_parse::<u64>().ok().map(i128::from),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// A loop with literal ends and few turns.
 fn is_short(range: &Expr) -> bool {
     match range {
@@ -421,16 +468,10 @@ fn is_short(range: &Expr) -> bool {
         Expr::Group(inner) => is_short(&inner.expr),
         Expr::MethodCall(call) => is_short(&call.receiver),
         Expr::Range(range) => {
-            let number = |end: &Option<Box<Expr>>| match end.as_deref() {
-                Some(Expr::Lit(lit)) => match &lit.lit {
-                    Lit::Int(number) => number.base10_parse::<u64>().ok(),
-                    _ => None,
-                },
-                _ => None,
-            };
-            let more = u64::from(matches!(range.limits, RangeLimits::Closed(_)));
-            match (number(&range.start), number(&range.end)) {
-                (Some(start), Some(end)) => end.saturating_sub(start).saturating_add(more) <= SHORT,
+            let end = |end: &Option<Box<Expr>>| literal(end.as_deref()?);
+            let more = i128::from(matches!(range.limits, RangeLimits::Closed(_)));
+            match (end(&range.start), end(&range.end)) {
+                (Some(start), Some(end)) => end - start + more <= SHORT,
                 _ => false,
             }
         }

@@ -94,7 +94,10 @@ pub fn program(seed: u64, menu: Menu) -> Program {
             made.push(thread, What::Leave { buffer });
         }
     }
-    let Maker { config, buffers, steps, .. } = made;
+    let Maker { mut rng, mut config, buffers, steps, .. } = made;
+    let given = |what: &What| matches!(what, What::Release { .. } | What::Assume { .. });
+    let named = steps.iter().any(|step| given(&step.what));
+    config.links = config.budget.is_none() && !named && rng.chance(30);
     Program { seed, config, buffers, steps }
 }
 
@@ -111,8 +114,8 @@ fn config(rng: &mut Rng, menu: Menu) -> Config {
     };
     let validate = rng.chance(40);
     let functions = rng.chance(menu.functions);
-    let (budget, abrupt, queues) = (None, false, Vec::new());
-    let made = Config { cpu, sim, machines, functions, validate, budget, abrupt, queues };
+    let (budget, abrupt, links, queues) = (None, false, false, Vec::new());
+    let made = Config { cpu, sim, machines, functions, validate, budget, abrupt, links, queues };
     Config { functions: functions || made.runs_no_closures(), ..made }
 }
 

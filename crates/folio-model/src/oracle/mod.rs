@@ -323,6 +323,7 @@ impl<'a> Oracle<'a> {
             let (elements, discards) = self.resolve(access);
             let domain = self.domain_of(access.view.buffer, place);
             let tally = tallies.entry(access.view.buffer).or_default();
+            tally.uncertain |= self.program.config.links;
             let pages = &mut self.storages[access.view.buffer].pages;
             if discards {
                 // After a copy that failed it may count as an update.
@@ -337,7 +338,8 @@ impl<'a> Oracle<'a> {
             let right = tally.fits(moved);
             // What other threads have moved meanwhile is among it; the sum is right.
             let alone = !self.program.buffers[*buffer].shared || self.program.threads() == 1;
-            if alone && !right && !tally.uncertain && self.leeway != Leeway::Loss {
+            let links = self.program.config.links;
+            if alone && !right && !tally.uncertain && !links && self.leeway != Leeway::Loss {
                 return Err(format!("buffer {buffer}: {moved:?}, expected {tally:?}"));
             }
         }

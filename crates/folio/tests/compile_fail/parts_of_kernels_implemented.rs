@@ -1,8 +1,9 @@
 //! KRN-02: on what these say memory rests, so they are implemented by unsafe code alone.
 #![forbid(unsafe_code)]
-use folio::ir::device::{Kernel, LocalParam, ReduceParam, Shared, ViewParam};
+use folio::ir::device::asks::{Index, LocalPos};
+use folio::ir::device::{GroupItem, Kernel, LocalParam, ReduceParam, Shared, ViewParam};
 use folio::ir::source::Entry;
-use folio::prelude::{DeviceType, Group};
+use folio::prelude::{DeviceType, Group, Item};
 
 /// An array of fewer slots than it says.
 struct Local;
@@ -33,5 +34,18 @@ impl DeviceType for Element {}
 
 struct Launched;
 impl Kernel for Launched {}
+
+/// Another position than the one that is looked at: `i.index()`, and `i.local_pos().0`.
+struct Position(usize);
+impl Index<Position> for Item<'_, 1> {
+    fn index(self) -> Position {
+        Position(1 << 40)
+    }
+}
+impl LocalPos<Position> for GroupItem<'_, 1> {
+    fn local_pos(self) -> Position {
+        Position(1 << 40)
+    }
+}
 
 fn main() {}

@@ -24,7 +24,7 @@ fn pointers(g: Group) {
     folio::ir::device::at(&<Local<f32, 16> as LocalParam>::none(), 3usize);
     let room = Room::<u32>::new();
     g.private(&room, 1);
-    g.strips(100, &[]);
+    g.strips(100, true, &[]);
 }
 
 fn takes(takes: Takes<u32, combine::Add>) {

@@ -1,0 +1,282 @@
+//! Linked allocations: one memory for the host and a device that shares it.
+
+use super::rig::*;
+use super::tests;
+use folio_core::hal::MemoryHome;
+use folio_core::{Apart, DeviceRef, Error, HostStorage, Linkage, Links, Queue, Runtime};
+
+tests![
+    sides_change_without_a_copy,
+    fresh_memory_is_one,
+    links_are_over_the_programs_memory,
+    a_discard_as_first_access_links_too,
+    misaligned_memory_stays_apart,
+    links_can_be_switched_off,
+    one_of_two_devices_is_linked,
+    reading_all_along_copies_nothing,
+    linked_memory_has_no_address,
+    linked_memory_is_released,
+    linked_views_come_back,
+    failed_kernels_on_linked_memory,
+];
+
+/// A runtime that links, and queues of those of its devices that can.
+fn linking(rig: &Rig) -> Result<(Runtime, Vec<Queue>), Stop> {
+    let rt = rig.builder().links(Links::On).build()?;
+    let can = |d: &DeviceRef| d.info().caps.links.is_some() && d.info().home != MemoryHome::Host;
+    let queues = rt.devices().into_iter().filter(can).map(|d| rt.queue_on(&d));
+    let queues = queues.collect::<Result<Vec<_>, _>>()?;
+    if queues.is_empty() {
+        return unsupported("devices that link");
+    }
+    Ok((rt, queues))
+}
+
+/// Maps, unmaps and copies.
+fn counts(rt: &Runtime) -> [u64; 3] {
+    let counters = rt.counters();
+    [counters.maps, counters.unmaps, counters.transfers().operations]
+}
+
+/// LINK-04, LINK-05: a device writes and the host reads: one map. Back again: one unmap.
+fn sides_change_without_a_copy(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let before = counts(&rt);
+        let mut x = rt.buffer_from(&[1; 1000])?;
+        add(q, &mut x, 1)?;
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
+        ensure_eq!(x.to_vec()?, [2; 1000]);
+        let after = counts(&rt);
+        ensure_eq!([after[0] - before[0], after[1] - before[1], after[2] - before[2]], [1, 0, 0]);
+        add(q, &mut x, 1)?;
+        add(q, &mut x, 1)?;
+        ensure_eq!(x.to_vec()?, [4; 1000]);
+        ensure_eq!(x.get(3)?, 4);
+        let after = counts(&rt);
+        ensure_eq!([after[0] - before[0], after[1] - before[1], after[2] - before[2]], [2, 1, 0]);
+    }
+    Ok(())
+}
+
+/// LINK-03: without memory on the host, the host's side is the device's memory, mapped.
+fn fresh_memory_is_one(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let before = rt.counters().allocations;
+        let mut x = rt.buffer::<i32>(500)?;
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Undecided);
+        add(q, &mut x, 7)?;
+        ensure_eq!(x.to_vec()?, [7; 500]);
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
+        ensure_eq!(rt.counters().allocations - before, 1, "one for both sides");
+        x.write()?.fill(1);
+        add(q, &mut x, 1)?;
+        ensure_eq!(x.to_vec()?, [2; 500]);
+    }
+    ensure_eq!(rt.counters().transfers().operations, 0);
+    Ok(())
+}
+
+/// Elements that begin at any alignment that a device may need.
+struct Pages(Vec<Page>);
+
+#[derive(Clone)]
+#[repr(align(4096))]
+struct Page([i32; 1024]);
+
+/// How many elements there are.
+const N: usize = 2048;
+
+impl Pages {
+    fn new() -> Pages {
+        Pages(vec![Page([1; 1024]); N / 1024])
+    }
+
+    fn elements(&self) -> Vec<i32> {
+        self.0.iter().flat_map(|page| page.0).collect()
+    }
+}
+
+// SAFETY: the vector's memory, which is its alone and stays where it is.
+unsafe impl HostStorage for Pages {
+    type Element = i32;
+
+    fn as_mut_ptr(&mut self) -> *mut i32 {
+        self.0.as_mut_ptr().cast()
+    }
+
+    fn len(&self) -> usize {
+        N
+    }
+}
+
+/// LINK-01, LINK-03, POL-03
+fn links_are_over_the_programs_memory(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let data = Pages::new();
+        let address = data.0.as_ptr() as usize;
+        let before = counts(&rt)[2];
+        let (mut x, mut back) = rt.sync_writeback_view(N, data).map_err(Error::from)?;
+        add(q, &mut x, 1)?;
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
+        drop(x);
+        let data = back.take()?.storage;
+        ensure_eq!((data.0.as_ptr() as usize, data.elements()), (address, vec![2; N]));
+        ensure_eq!(counts(&rt)[2], before, "copies");
+    }
+    Ok(())
+}
+
+/// LINK-03
+fn a_discard_as_first_access_links_too(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let (mut x, mut back) = rt.sync_writeback_view(N, Pages::new()).map_err(Error::from)?;
+        q.run(N, puts(5, &mut x))?;
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
+        drop(x);
+        ensure_eq!(back.take()?.storage.elements(), vec![5; N]);
+    }
+    ensure_eq!(counts(&rt)[2], 0);
+    Ok(())
+}
+
+/// LINK-02: it is apart, right, and says why.
+fn misaligned_memory_stays_apart(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let align = q.device().info().caps.links.unwrap_or(1);
+        if align <= 4 {
+            return unsupported("a device that needs aligned memory");
+        }
+        let mut data = vec![1; 1000];
+        let at = usize::from((data.as_ptr() as u64).is_multiple_of(align));
+        rt.scope(|scope| -> Outcome {
+            let mut x = scope.view_mut(&mut data[at..])?;
+            add(q, &mut x, 1)?;
+            ensure_eq!(x.linkage(&q.device())?, Linkage::Apart(Apart::Misaligned(align)));
+            Ok(())
+        })??;
+        ensure_eq!(data[at..], vec![2; 1000 - at]);
+    }
+    Ok(())
+}
+
+/// LINK-02
+fn links_can_be_switched_off(rig: &Rig) -> Outcome {
+    let (_, queues) = linking(rig)?;
+    let names: Vec<String> = queues.iter().map(|q| q.device().name().to_owned()).collect();
+    let rt = rig.builder().links(Links::Off).build()?;
+    for name in &names {
+        let q = rt.queue_on(name.as_str())?;
+        let mut x = rt.buffer_from(&[1; 100])?;
+        add(&q, &mut x, 1)?;
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Apart(Apart::SwitchedOff));
+        ensure_eq!(x.to_vec()?, [2; 100]);
+    }
+    let all = rt.counters();
+    ensure_eq!((all.maps, all.transfers().operations), (0, 2 * names.len() as u64));
+    Ok(())
+}
+
+/// LINK-02, LINK-04: of two devices that share the host's memory one is linked; data go to the
+/// other one by way of the host's side.
+fn one_of_two_devices_is_linked(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    let [a, b, ..] = &queues[..] else { return unsupported("2 devices that link") };
+    let mut x = rt.buffer_from(&[1; 256])?;
+    for turn in 0..4 {
+        add(if turn % 2 == 0 { a } else { b }, &mut x, 1)?;
+    }
+    ensure_eq!(x.linkage(&a.device())?, Linkage::Linked);
+    ensure_eq!(x.linkage(&b.device())?, Linkage::Apart(Apart::LinkedToAnother));
+    ensure_eq!(x.to_vec()?, [5; 256]);
+    // To b and back, twice; the last time only to the host's side.
+    let [maps, unmaps, copies] = counts(&rt);
+    ensure_eq!((maps, unmaps, copies), (2, 1, 4));
+    Ok(())
+}
+
+/// LINK-05: a view that is only read is never copied.
+fn reading_all_along_copies_nothing(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let data = Page([1; 1024]);
+        let mut sum = rt.buffer::<i32>(1024)?;
+        rt.scope(|scope| -> Outcome {
+            let x = scope.view(&data.0)?;
+            for _ in 0..3 {
+                q.run(1024, copies(&x, &mut sum))?;
+            }
+            Ok(())
+        })??;
+        ensure_eq!(data.0, [1; 1024]);
+        ensure_eq!(counts(&rt)[2], 0);
+        ensure_eq!(sum.to_vec()?, data.0);
+    }
+    Ok(())
+}
+
+/// BUF-03: whose turn it is could not be known.
+fn linked_memory_has_no_address(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let mut x = rt.buffer_from(&[1; 100])?;
+        add(q, &mut x, 1)?;
+        refused!(x.pointer(&q.device()), Error::Unsupported { .. });
+        ensure_eq!(x.to_vec()?, [2; 100]);
+    }
+    Ok(())
+}
+
+/// BUF-01: of two sides that are one, the one that holds the only current copy stays.
+fn linked_memory_is_released(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let mut x = rt.buffer_from(&[1; 100])?;
+        add(q, &mut x, 1)?;
+        q.wait()?;
+        refused!(x.release(&q.device()), Error::OnlyCopy { .. });
+        ensure_eq!(x.to_vec()?, [2; 100]);
+        x.release(&q.device())?;
+        ensure_eq!(x.to_vec()?, [2; 100]);
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Undecided);
+        add(q, &mut x, 1)?;
+        ensure_eq!(x.to_vec()?, [3; 100]);
+    }
+    Ok(())
+}
+
+/// POL-04, LINK-03
+fn linked_views_come_back(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        for round in 0..20 {
+            let made = rt.async_writeback_view(N, Pages::new(), q);
+            let (mut x, mut back) = made.map_err(Error::from)?;
+            for _ in 0..round % 4 {
+                add(q, &mut x, 1)?;
+            }
+            drop(x);
+            ensure_eq!(back.take()?.storage.elements(), vec![1 + round % 4; N]);
+        }
+    }
+    Ok(())
+}
+
+/// ERR-02, POL-05
+fn failed_kernels_on_linked_memory(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let (mut x, mut back) = rt.sync_writeback_view(100, vec![1; 100]).map_err(Error::from)?;
+        q.run(100, fails(3, &mut x))?;
+        drop(x);
+        let back = back.take()?;
+        failure(back.result)?;
+        ensure!(back.storage.iter().all(|v| (1..=2).contains(v)), "{:?}", back.storage);
+        let _ = q.wait();
+    }
+    Ok(())
+}

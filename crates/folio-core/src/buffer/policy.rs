@@ -1,0 +1,441 @@
+//! What a buffer does with the program's memory, and what happens when it is dropped.
+
+use super::make::Contents;
+use super::reclaim::{Reclaim, Refused, Told};
+use super::{Buffer, BufferOptions, StorageHandle, View, widen};
+use crate::coords::Coords;
+use crate::element::DeviceType;
+use crate::engine::storage::{Alloc, Owner};
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::geom::checked_volume;
+use crate::hal::{HostPtr, MemBase, MemRef};
+use crate::pages::DomainId;
+use crate::queue::Queue;
+use crate::runtime::Runtime;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How a buffer stands to the program's memory.
+///
+/// A *buffer* has memory of its own. A *view* works in memory of the program, in place on devices
+/// that compute in the host's memory. A *writeback* view leaves the latest contents there when it
+/// is dropped, and copies only the pages that the host does not have. The drop of a *sync* one
+/// waits until all commands that use it have ended; that of an *async* one returns at once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum Policy {
+    /// Memory of its own; the drop returns at once. What the plain constructors make.
+    #[default]
+    AsyncBuffer,
+    /// Memory of its own; the drop waits.
+    SyncBuffer,
+    /// Memory of the program; the drop returns at once, and writes nothing back.
+    AsyncView,
+    /// Memory of the program; the drop waits, and writes nothing back.
+    SyncView,
+    /// Memory of the program, written back; the drop returns at once, and a queue's `wait` covers
+    /// the writeback.
+    AsyncWritebackView,
+    /// Memory of the program, written back; the drop waits for that.
+    SyncWritebackView,
+}
+
+impl Policy {
+    /// Its drop waits until all commands that use the buffer have ended.
+    pub fn drop_blocks(self) -> bool {
+        matches!(self, Policy::SyncBuffer | Policy::SyncView | Policy::SyncWritebackView)
+    }
+
+    /// Its drop leaves the latest contents in the program's memory.
+    pub fn writes_back(self) -> bool {
+        matches!(self, Policy::AsyncWritebackView | Policy::SyncWritebackView)
+    }
+
+    /// It works in the program's memory.
+    pub fn is_view(self) -> bool {
+        !matches!(self, Policy::AsyncBuffer | Policy::SyncBuffer)
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sync = if self.drop_blocks() { "sync" } else { "async" };
+        let writeback = if self.writes_back() { " writeback" } else { "" };
+        write!(f, "{sync}{writeback} {}", if self.is_view() { "view" } else { "buffer" })
+    }
+}
+
+/// A policy of a view.
+#[derive(Clone, Copy, Debug)]
+pub enum ViewPolicy<'q> {
+    /// See [`Policy::AsyncView`].
+    Async,
+    /// See [`Policy::SyncView`].
+    Sync,
+    /// See [`Policy::AsyncWritebackView`]. The queue's `wait` covers the writeback, and returns its
+    /// failure.
+    AsyncWriteback(&'q Queue),
+    /// See [`Policy::SyncWritebackView`].
+    SyncWriteback,
+}
+
+impl ViewPolicy<'_> {
+    /// Without the queue.
+    pub fn policy(&self) -> Policy {
+        match self {
+            ViewPolicy::Async => Policy::AsyncView,
+            ViewPolicy::Sync => Policy::SyncView,
+            ViewPolicy::AsyncWriteback(_) => Policy::AsyncWritebackView,
+            ViewPolicy::SyncWriteback => Policy::SyncWritebackView,
+        }
+    }
+
+    fn queue(&self) -> Option<Queue> {
+        match self {
+            ViewPolicy::AsyncWriteback(queue) => Some((*queue).clone()),
+            _ => None,
+        }
+    }
+}
+
+/// Memory of the program that a view can own until it gives it back.
+///
+/// # Safety
+/// `as_mut_ptr` gives the start of `len` initialised elements. They stay where they are when the
+/// owner is moved, and nothing reads, writes or frees them but by way of the owner, for as long as
+/// that exists.
+pub unsafe trait HostStorage: Send + 'static {
+    /// What it holds.
+    type Element: DeviceType;
+
+    /// Its first element.
+    fn as_mut_ptr(&mut self) -> *mut Self::Element;
+
+    /// How many it holds.
+    fn len(&self) -> usize;
+
+    /// True if that is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+// SAFETY: a vector's elements are on the heap, and are the vector's alone.
+unsafe impl<T: DeviceType> HostStorage for Vec<T> {
+    type Element = T;
+
+    fn as_mut_ptr(&mut self) -> *mut T {
+        Vec::as_mut_ptr(self)
+    }
+
+    fn len(&self) -> usize {
+        Vec::len(self)
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: DeviceType> HostStorage for Box<[T]> {
+    type Element = T;
+
+    fn as_mut_ptr(&mut self) -> *mut T {
+        <[T]>::as_mut_ptr(self)
+    }
+
+    fn len(&self) -> usize {
+        <[T]>::len(self)
+    }
+}
+
+/// What the last handle of a storage has to do when it goes.
+pub(crate) struct End {
+    pub(crate) policy: Policy,
+    queue: Option<Queue>,
+    told: Option<Arc<dyn Told>>,
+    /// That is done.
+    ended: AtomicBool,
+}
+
+impl StorageHandle {
+    pub(crate) fn policy(&self) -> Policy {
+        self.end.as_ref().map_or(Policy::AsyncBuffer, |end| end.policy)
+    }
+
+    /// Writes back what is to be, and says when that is done and nothing uses the storage any more;
+    /// the first time that it is called.
+    fn finish(&self, end: &End) -> Option<Event> {
+        if end.ended.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let queue = end.queue.as_ref().map(|queue| queue.inner.id);
+        let writes = end.policy.writes_back();
+        let (stamp, pin) = self.core.engine.finish_storage(self.id, writes, queue);
+        let event = Event::new(self.core.clone(), stamp, pin);
+        if let Some(told) = &end.told {
+            told.ends_with(event.clone());
+        }
+        Some(event)
+    }
+}
+
+impl Drop for StorageHandle {
+    fn drop(&mut self) {
+        let event = self.end.as_ref().and_then(|end| self.finish(end));
+        let blocks = self.policy().drop_blocks();
+        self.core.engine.drop_storage(self.id, blocks);
+        if let Some(event) = event.filter(|_| blocks) {
+            // In a kernel, or in a task that the buffer's commands depend on, nobody can wait.
+            if event.wait_untold() {
+                self.core.engine.await_idle(self.id);
+            }
+        }
+        if blocks {
+            self.core.engine.let_go(self.id);
+        }
+    }
+}
+
+impl<T: DeviceType, const D: usize> Buffer<T, D> {
+    /// How it stands to the program's memory.
+    pub fn policy(&self) -> Policy {
+        self.view.storage.policy()
+    }
+
+    /// Ends the buffer, and says when that is done: when a writeback view has left its contents in
+    /// the program's memory, and no command uses the buffer any more. Does not wait, whatever the
+    /// policy.
+    ///
+    /// The event has the error that a drop cannot return.
+    pub fn finish(self) -> Event {
+        let storage = &self.view.storage;
+        let plain = || End::new(Policy::AsyncBuffer, None, None);
+        let event = match &storage.end {
+            Some(end) => storage.finish(end),
+            None => storage.finish(&plain()),
+        };
+        event.unwrap_or_else(|| Event::done(storage.core.clone()))
+    }
+
+    /// Ends the buffer, and waits until that is done, as [`finish`](Self::finish) says. Afterwards
+    /// nothing uses the program's memory that it was a view of.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let data = vec![1.0f32; 100];
+    /// let (x, mut back) = rt.sync_writeback_view(100, data)?;
+    /// x.close()?;
+    /// assert_eq!(back.take()?.storage.len(), 100);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn close(self) -> Result<()> {
+        self.finish().wait()
+    }
+}
+
+impl End {
+    pub(crate) fn of(policy: ViewPolicy<'_>) -> End {
+        End::new(policy.policy(), policy.queue(), None)
+    }
+
+    /// Of a buffer with memory of its own whose drop waits.
+    pub(crate) fn that_waits() -> End {
+        End::new(Policy::SyncBuffer, None, None)
+    }
+
+    pub(crate) fn new(policy: Policy, queue: Option<Queue>, told: Option<Arc<dyn Told>>) -> End {
+        End { policy, queue, told, ended: AtomicBool::new(false) }
+    }
+}
+
+/// A view of `ptr`, of this shape, that ends as `end` says.
+///
+/// # Safety
+/// The memory has as many initialised elements. Nothing else uses it until the storage is gone, or
+/// what keeps it from that has been told.
+pub(crate) unsafe fn view_over<T: DeviceType>(
+    rt: &Runtime,
+    (dims, rank): ([usize; 3], usize),
+    ptr: *mut T,
+    options: BufferOptions,
+    end: Option<End>,
+) -> Result<View> {
+    let mut view = rt.storage::<T>(dims, rank, options, None)?;
+    if let Some(storage) = Arc::get_mut(&mut view.storage) {
+        storage.end = end.map(Box::new);
+    }
+    let host = HostPtr(ptr.cast());
+    let alloc = Alloc {
+        mem: MemRef { base: MemBase::Host(host), offset: 0 },
+        address: Some(ptr as u64),
+        host: Some(host),
+        owner: Owner::User,
+        clean: true,
+    };
+    rt.core.engine.enter(|ledger| ledger.adopt(view.storage.id, DomainId::HOST, alloc));
+    Ok(view)
+}
+
+/// An owned view, and what gives the storage back.
+pub type Lend<O, const D: usize> = (Buffer<<O as HostStorage>::Element, D>, Reclaim<O>);
+
+macro_rules! named {
+    ($($(#[$doc:meta])* $name:ident $policy:expr, ($($queue:ident)?);)*) => {$(
+        $(#[$doc])*
+        pub fn $name<O: HostStorage, const D: usize>(
+            &self,
+            shape: impl Coords<D>,
+            storage: O,
+            $($queue: &Queue,)?
+        ) -> Result<Lend<O, D>, Refused<O>> {
+            self.view(shape, storage, $policy)
+        }
+    )*};
+}
+
+impl Runtime {
+    /// A buffer of any shape with memory of its own, whose drop waits until all commands that use
+    /// it have ended. It reads as zero.
+    pub fn sync_buffer<T: DeviceType, const D: usize>(
+        &self,
+        shape: impl Coords<D>,
+    ) -> Result<Buffer<T, D>> {
+        self.buffer_with(shape, BufferOptions::new().sync())
+    }
+
+    /// As [`sync_buffer`](Self::sync_buffer), beginning with `data`, which is copied and free at
+    /// once (a `Vec` by value gives its memory: see [`Contents`]).
+    pub fn sync_buffer_from<T: DeviceType, const D: usize>(
+        &self,
+        shape: impl Coords<D>,
+        data: impl Contents<T>,
+    ) -> Result<Buffer<T, D>> {
+        self.buffer_from_with(data, shape, BufferOptions::new().sync())
+    }
+
+    /// A buffer of any shape with memory of its own, whose drop returns at once: the same as
+    /// [`zeros`](Self::zeros).
+    pub fn async_buffer<T: DeviceType, const D: usize>(
+        &self,
+        shape: impl Coords<D>,
+    ) -> Result<Buffer<T, D>> {
+        self.zeros(shape)
+    }
+
+    /// The same as [`buffer_from_shape`](Self::buffer_from_shape).
+    pub fn async_buffer_from<T: DeviceType, const D: usize>(
+        &self,
+        shape: impl Coords<D>,
+        data: impl Contents<T>,
+    ) -> Result<Buffer<T, D>> {
+        self.buffer_from_shape(shape, data)
+    }
+
+    named! {
+        /// A buffer that works in `storage`, which it owns until the [`Reclaim`] gives it back. Its
+        /// drop waits, and writes nothing back: what was written on a device whose memory is not
+        /// the host's is lost.
+        sync_view ViewPolicy::Sync, ();
+        /// As [`sync_view`](Self::sync_view), with a drop that returns at once. The storage comes
+        /// back when all commands that use it have ended.
+        async_view ViewPolicy::Async, ();
+        /// A buffer that works in `storage`, which it owns until the [`Reclaim`] gives it back. Its
+        /// drop copies what the host does not have into the storage, and waits for that.
+        sync_writeback_view ViewPolicy::SyncWriteback, ();
+        /// As [`sync_writeback_view`](Self::sync_writeback_view), with a drop that returns at once.
+        /// [`queue.wait()`](Queue::wait) covers the writeback, and returns its failure. So several
+        /// such views are written back at the same time:
+        ///
+        /// ```
+        /// # fn main() -> folio_core::Result<()> {
+        /// # let rt = folio_core::Runtime::builder().build()?;
+        /// # let Ok(q) = rt.queue() else { return Ok(()) };
+        /// let (x, mut x_back) = rt.async_writeback_view(8, vec![0.0f32; 8], &q)?;
+        /// let (mut y, mut y_back) = rt.async_writeback_view(8, vec![0.0f32; 8], &q)?;
+        /// q.fill(&mut y, 1.0)?;
+        /// drop((x, y)); // does not wait
+        /// q.wait()?;
+        /// assert_eq!(x_back.take()?.storage, [0.0; 8]);
+        /// assert_eq!(y_back.take()?.storage, [1.0; 8]);
+        /// # Ok(())
+        /// # }
+        /// ```
+        async_writeback_view ViewPolicy::AsyncWriteback(queue), (queue);
+    }
+
+    /// A buffer that works in `storage`, by a policy that the program chooses while it runs.
+    ///
+    /// After an error, [`Refused`] has the storage.
+    pub fn view<O: HostStorage, const D: usize>(
+        &self,
+        shape: impl Coords<D>,
+        storage: O,
+        policy: ViewPolicy<'_>,
+    ) -> Result<Lend<O, D>, Refused<O>> {
+        self.view_with(shape, storage, policy, BufferOptions::new())
+    }
+
+    /// As [`view`](Self::view), with options: a label, pages.
+    pub fn view_with<O: HostStorage, const D: usize>(
+        &self,
+        shape: impl Coords<D>,
+        mut storage: O,
+        policy: ViewPolicy<'_>,
+        options: BufferOptions,
+    ) -> Result<Lend<O, D>, Refused<O>> {
+        let shape = shape.coords();
+        if checked_volume(widen(shape)) != Some(storage.len()) {
+            let error = Error::Mismatch {
+                what: "storage of view",
+                label: options.label,
+                source_extent: vec![storage.len()],
+                target: shape.to_vec(),
+            };
+            return Err(Refused { error, storage });
+        }
+        let ptr = storage.as_mut_ptr();
+        let reclaim = Reclaim::new(options.label.clone());
+        let end = End::new(policy.policy(), policy.queue(), Some(reclaim.told()));
+        // SAFETY: the storage's own promise: its elements are there and its alone until it is given
+        // back, which the keeper does when the engine drops it, after all uses.
+        let view = unsafe { view_over(self, (widen(shape), D), ptr, options, Some(end)) };
+        match view {
+            Ok(view) => {
+                let keeper = Box::new(reclaim.keeper(storage));
+                self.core.engine.keep(view.storage.id, keeper);
+                Ok((Buffer::from_view(view), reclaim))
+            }
+            Err(error) => Err(Refused { error, storage }),
+        }
+    }
+
+    /// A buffer that works in memory for which the caller answers.
+    ///
+    /// # Safety
+    /// `ptr` is the start of as many initialised, aligned elements as the shape has. Nothing else
+    /// uses them until the buffer and everything that was made of it are gone and all commands that
+    /// use it have ended: until the drop returns, if the policy is a sync one and the drop is not
+    /// in a kernel or host task; or until the event of [`finish`](Buffer::finish) is done.
+    pub unsafe fn view_raw<T: DeviceType, const D: usize>(
+        &self,
+        shape: impl Coords<D>,
+        ptr: *mut T,
+        policy: ViewPolicy<'_>,
+    ) -> Result<Buffer<T, D>> {
+        let shape = shape.coords();
+        if checked_volume(widen(shape)) != Some(0) && (ptr.is_null() || !ptr.is_aligned()) {
+            return Err(Error::Misaligned {
+                what: "view",
+                label: crate::error::Label::NONE,
+                at: ptr as u64,
+                align: align_of::<T>(),
+            });
+        }
+        let (options, end) = (BufferOptions::new(), End::of(policy));
+        // SAFETY: the caller's promise.
+        let view = unsafe { view_over(self, (widen(shape), D), ptr, options, Some(end)) };
+        Ok(Buffer::from_view(view?))
+    }
+}

@@ -1,0 +1,355 @@
+//! Linked allocations: one memory for the host and for a device that shares it.
+//!
+//! The pair is one *place*, the host's, whose pages are current or not whoever used them last. One
+//! side of it is active; changing that is a map or an unmap, for all of the memory, and no copy. It
+//! comes after everything that uses the storage, and everything that uses the place later comes
+//! after it.
+
+use super::Engine;
+use super::ledger::Ledger;
+use super::storage::{Owner, StorageId, StorageState};
+use crate::hal::{AllocKind, AllocReq, HostPtr, MemBase, RawMemory, Side};
+use crate::order::hazards::Outcome;
+use crate::pages::DomainId;
+use std::fmt;
+
+/// Whether the host and devices that share its memory use one allocation of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Links {
+    /// With devices that say that they share the host's memory.
+    #[default]
+    Auto,
+    /// With all devices that can.
+    On,
+    /// With none.
+    Off,
+}
+
+/// How the allocations of a buffer on the host and on a device stand to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Linkage {
+    /// They are one memory.
+    Linked,
+    /// The device has none yet.
+    Undecided,
+    /// They are not one memory.
+    Apart(Apart),
+}
+
+/// Why two allocations are not one memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Apart {
+    /// The runtime was told not to link.
+    SwitchedOff,
+    /// The device does not share the host's memory, or cannot map.
+    NotShared,
+    /// The buffer's memory on the host is linked to another device's.
+    LinkedToAnother,
+    /// The buffer was made of USM.
+    Usm,
+    /// The host's memory was in use when the device's was made: by a command or a guard.
+    InUse,
+    /// The host's memory is not aligned to so many bytes, which the device needs.
+    Misaligned(u64),
+    /// The backend refused.
+    Refused,
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Apart::SwitchedOff => f.write_str("links are switched off"),
+            Apart::NotShared => f.write_str("the device does not share the host's memory"),
+            Apart::LinkedToAnother => {
+                f.write_str("the host's memory is linked to another device's")
+            }
+            Apart::Usm => f.write_str("the buffer was made of USM"),
+            Apart::InUse => f.write_str("the host's memory was in use"),
+            Apart::Misaligned(align) => {
+                write!(f, "the host's memory is not aligned to {align} bytes")
+            }
+            Apart::Refused => f.write_str("the backend refused"),
+        }
+    }
+}
+
+/// A linked pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// The other side; one is the host.
+    pub(crate) device: DomainId,
+    /// Who uses the memory now, as far as that was submitted.
+    pub(crate) active: Side,
+    /// Who used it before, for a switch that fails.
+    before: Side,
+    /// The memory is the host's, and not the device's.
+    pub(crate) over_host: bool,
+}
+
+/// What decides whether a device's new allocation is linked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkFacts {
+    pub(crate) wanted: Links,
+    /// The device shares the host's memory.
+    pub(crate) unified: bool,
+    /// What it needs of the host's memory, if it can map.
+    pub(crate) align: Option<u64>,
+    /// The storage has a link.
+    pub(crate) linked: bool,
+    pub(crate) usm: bool,
+    /// The address of the memory on the host, if there is any, and whether it is in use.
+    pub(crate) host: Option<(u64, bool)>,
+}
+
+/// The decision. Pure: equal facts give equal links.
+pub(crate) fn decide(facts: &LinkFacts) -> Result<(), Apart> {
+    let Some(align) = facts.align else { return Err(Apart::NotShared) };
+    match facts.wanted {
+        Links::Off => return Err(Apart::SwitchedOff),
+        Links::Auto if !facts.unified => return Err(Apart::NotShared),
+        Links::Auto | Links::On => {}
+    }
+    match facts.host {
+        _ if facts.usm => Err(Apart::Usm),
+        _ if facts.linked => Err(Apart::LinkedToAnother),
+        Some((_, true)) => Err(Apart::InUse),
+        Some((address, _)) if address % align != 0 => Err(Apart::Misaligned(align)),
+        _ => Ok(()),
+    }
+}
+
+/// What is known of a storage before memory for a device is made.
+pub(super) struct Prospect {
+    host: Option<HostPtr>,
+    changes: u64,
+}
+
+impl StorageState {
+    /// Where a domain's pages are kept track of: the host, for the other side of a link.
+    #[inline]
+    pub(crate) fn place(&self, domain: DomainId) -> DomainId {
+        match &self.link {
+            Some(link) if link.device == domain => DomainId::HOST,
+            _ => domain,
+        }
+    }
+
+    /// The side of a link that uses `domain`'s memory; `None` if that is not linked. What the
+    /// program has lent only to read is not mapped to be written.
+    pub(crate) fn side(&self, domain: DomainId) -> Option<Side> {
+        let link = self.link.as_ref()?;
+        match (domain == link.device, domain.is_host()) {
+            (true, _) => Some(Side::Device),
+            (_, true) if self.only_read => Some(Side::HostReads),
+            (_, true) => Some(Side::HostWrites),
+            _ => None,
+        }
+    }
+
+    fn stay_apart(&mut self, domain: DomainId, why: Apart) {
+        self.apart.retain(|(at, _)| *at != domain);
+        self.apart.push((domain, why));
+    }
+
+    /// No command and no guard uses it.
+    fn is_idle(&self) -> bool {
+        self.in_use == 0 && self.guards.is_empty()
+    }
+
+    fn facts(&self, wanted: Links, (unified, align): (bool, Option<u64>)) -> LinkFacts {
+        let host = self.alloc(DomainId::HOST).and_then(|alloc| alloc.host);
+        LinkFacts {
+            wanted,
+            unified,
+            align,
+            linked: self.link.is_some(),
+            usm: self.home.is_some(),
+            host: host.map(|host| (host.0 as u64, !self.is_idle())),
+        }
+    }
+}
+
+impl Link {
+    /// The device has the memory first.
+    pub(super) fn new(device: DomainId, over_host: bool) -> Link {
+        Link { device, active: Side::Device, before: Side::Device, over_host }
+    }
+
+    pub(crate) fn switched(&mut self, to: Side) {
+        (self.before, self.active) = (self.active, to);
+    }
+}
+
+impl Ledger {
+    /// A switch that has failed has changed nothing.
+    pub(super) fn heal_link(&mut self, id: StorageId) {
+        let storage = &mut self.storages[id.0];
+        if let Some(link) = &mut storage.link
+            && self.timeline.outcome(storage.residency.switch()) == Outcome::Failed
+        {
+            link.active = link.before;
+            storage.residency.set_switch(Default::default());
+        }
+    }
+
+    /// What the device's side of links held is gone with the device; what the host has mapped of
+    /// its own memory is not.
+    pub(super) fn lose_links(&mut self, device: DomainId) {
+        let linked = |storage: &StorageState| storage.link.is_some_and(|l| l.device == device);
+        let ids: Vec<u32> = self.storages.ids().filter(|id| linked(&self.storages[*id])).collect();
+        for id in ids.into_iter().map(StorageId) {
+            let storage = &mut self.storages[id.0];
+            let Some(link) = storage.link.take() else { continue };
+            storage.residency.set_switch(Default::default());
+            let kept = link.over_host && link.active != Side::Device;
+            if kept {
+                continue;
+            }
+            let mut gone = Vec::new();
+            let all = storage.residency.grid.all();
+            storage.residency.tracker().visit(&all, &mut |pages, set| {
+                if set.contains(DomainId::HOST)
+                    && set.minus(self.topology.lost).without(DomainId::HOST).is_empty()
+                {
+                    gone.push(pages);
+                }
+            });
+            storage.residency.leave(DomainId::HOST);
+            if !link.over_host {
+                storage.remove_alloc(DomainId::HOST);
+            }
+            if !gone.is_empty() {
+                self.lose_data(id, &gone, crate::pages::DomainSet::of(device));
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Asks for memory on a device that is one with the host's; `None` where that is not to be, and
+    /// then the storage knows why. The memory is to be given to [`commit_link`](Self::commit_link).
+    pub(super) fn allocate_linked(
+        &self,
+        id: StorageId,
+        domain: DomainId,
+    ) -> Option<(super::storage::Alloc, Prospect)> {
+        let at = self.first_on(domain);
+        let caps = &self.devices[usize::from(at)].info.caps;
+        let (prospect, bytes, label) = {
+            let mut ledger = self.lock();
+            let storage = &mut ledger.storages[id.0];
+            let known = storage.apart.iter().any(|(at, _)| *at == domain);
+            let facts = storage.facts(self.links, (caps.unified, caps.links));
+            match decide(&facts) {
+                Ok(()) if !known => {}
+                // It was tried, and has failed.
+                Ok(()) => return None,
+                Err(why) => {
+                    storage.stay_apart(domain, why);
+                    return None;
+                }
+            }
+            let host = storage.alloc(DomainId::HOST).and_then(|alloc| alloc.host);
+            let prospect = Prospect { host, changes: storage.residency.changes() };
+            (prospect, storage.bytes(), storage.label.clone())
+        };
+        let request = AllocReq {
+            kind: AllocKind::Device,
+            size: bytes as u64,
+            align: super::devices::DEVICE_ALIGN,
+            import: prospect.host.map(RawMemory::Host),
+            zeroed: false,
+            linked: true,
+            label: label.as_str(),
+        };
+        match self.device_alloc(at, request, "buffer", &label) {
+            Ok(alloc) if alloc.host.is_some() => Some((alloc, prospect)),
+            Ok(alloc) => {
+                self.free(super::storage::Garbage { alloc, bytes, domain });
+                self.stay_apart(id, domain, Apart::Refused);
+                None
+            }
+            Err(_) => {
+                self.stay_apart(id, domain, Apart::Refused);
+                None
+            }
+        }
+    }
+
+    fn stay_apart(&self, id: StorageId, domain: DomainId, why: Apart) {
+        self.enter(|ledger| ledger.storages[id.0].stay_apart(domain, why));
+    }
+}
+
+impl Ledger {
+    /// Links a storage to a device by its new allocation there. `false`, and nothing has changed,
+    /// if the host's memory has been used meanwhile.
+    pub(super) fn commit_link(
+        &mut self,
+        id: StorageId,
+        domain: DomainId,
+        alloc: super::storage::Alloc,
+        prospect: &Prospect,
+    ) -> bool {
+        let storage = &mut self.storages[id.0];
+        let host = storage.alloc(DomainId::HOST).and_then(|alloc| alloc.host);
+        let same = host == prospect.host
+            && storage.residency.changes() == prospect.changes
+            && (host.is_none() || storage.is_idle())
+            && storage.link.is_none();
+        if !same {
+            storage.stay_apart(domain, Apart::InUse);
+            return false;
+        }
+        storage.set_alloc(domain, alloc);
+        storage.link = Some(Link::new(domain, host.is_some()));
+        if host.is_none()
+            && let Some(mapped) = alloc.host
+        {
+            let mem = crate::hal::MemRef { base: MemBase::Host(mapped), offset: 0 };
+            let alias = super::storage::Alloc { mem, address: None, owner: Owner::User, ..alloc };
+            storage.set_alloc(DomainId::HOST, alias);
+            if alloc.clean {
+                storage.residency.holds(DomainId::HOST);
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FITS: LinkFacts = LinkFacts {
+        wanted: Links::Auto,
+        unified: true,
+        align: Some(64),
+        linked: false,
+        usm: false,
+        host: None,
+    };
+
+    /// LINK-02: each condition, and its reason.
+    #[test]
+    fn links_are_decided_by_facts() {
+        let cases = [
+            (FITS, Ok(())),
+            (LinkFacts { host: Some((128, false)), ..FITS }, Ok(())),
+            (LinkFacts { wanted: Links::Off, ..FITS }, Err(Apart::SwitchedOff)),
+            (LinkFacts { unified: false, ..FITS }, Err(Apart::NotShared)),
+            (LinkFacts { unified: false, wanted: Links::On, ..FITS }, Ok(())),
+            (LinkFacts { align: None, wanted: Links::On, ..FITS }, Err(Apart::NotShared)),
+            (LinkFacts { linked: true, ..FITS }, Err(Apart::LinkedToAnother)),
+            (LinkFacts { usm: true, ..FITS }, Err(Apart::Usm)),
+            (LinkFacts { host: Some((128, true)), ..FITS }, Err(Apart::InUse)),
+            (LinkFacts { host: Some((96, false)), ..FITS }, Err(Apart::Misaligned(64))),
+        ];
+        for (facts, decision) in cases {
+            assert_eq!(decide(&facts), decision, "{facts:?}");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What programs do with storages beside submitting commands: they make, close and drop them, ask
+//! what is where, and say what they have written themselves.
+
+use super::Engine;
+use super::access::{Access, Mode};
+use super::apply::For;
+use super::failures::EpochPin;
+use super::ledger::{Ledger, NewOp};
+use super::link::Linkage;
+use super::storage::{Alloc, Life, StorageId, StorageState};
+use crate::error::Error;
+use crate::geom::Box3;
+use crate::hal::{HalError, HalErrorKind};
+use crate::order::hazards::{Deps, tidy};
+use crate::order::stamp::Stamp;
+use crate::pages::DomainId;
+use crate::report::Counters;
+use smallvec::smallvec;
+
+impl Engine {
+    /// Takes a new storage.
+    pub(crate) fn new_storage(&self, state: StorageState) -> StorageId {
+        StorageId(self.enter(|ledger| ledger.storages.insert(state)))
+    }
+
+    /// The last handle is gone. The later of this and the last operation frees the memory, unless
+    /// the caller still holds it.
+    pub(crate) fn drop_storage(&self, id: StorageId, hold: bool) {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            storage.life = Life::Dropped;
+            storage.holds += u32::from(hold);
+            if storage.over() {
+                ledger.discard_storage(id);
+            }
+        });
+    }
+
+    /// The storage, which may be lent only to be read, stays until [`let_go`](Self::let_go).
+    pub(crate) fn hold(&self, id: StorageId, only_read: bool) {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            (storage.holds, storage.only_read) = (storage.holds + 1, only_read);
+        });
+    }
+
+    pub(crate) fn let_go(&self, id: StorageId) {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            storage.holds -= 1;
+            if storage.over() {
+                ledger.discard_storage(id);
+            }
+        });
+    }
+
+    /// `keeper` is dropped when the storage is gone.
+    pub(crate) fn keep(&self, id: StorageId, keeper: Box<dyn Send>) {
+        self.enter(|ledger| ledger.storages[id.0].keeper = Some(keeper));
+    }
+
+    /// From now on it may be on any domain.
+    pub(crate) fn unbind(&self, id: StorageId) {
+        self.enter(|ledger| ledger.storages[id.0].home = None);
+    }
+
+    /// What has been moved, filled and allocated for it.
+    pub(crate) fn counters_of(&self, id: StorageId) -> Counters {
+        self.enter(|ledger| ledger.storages[id.0].counters)
+    }
+
+    /// Its allocation on `domain`, if there is one, and how many bytes that has.
+    pub(crate) fn allocation(
+        &self,
+        id: StorageId,
+        domain: DomainId,
+    ) -> Result<Option<(Alloc, usize)>, Error> {
+        self.enter(|ledger| {
+            let storage = &ledger.storages[id.0];
+            if storage.life != Life::Open {
+                return Err(Error::ScopeEnded { label: storage.label.clone() });
+            }
+            let mut alloc = storage.alloc(domain).copied();
+            if storage.side(domain).is_some() {
+                // A program that used it by its address would have to know whose turn it is.
+                alloc = alloc.map(|alloc| Alloc { address: None, ..alloc });
+            }
+            Ok(alloc.map(|alloc| (alloc, storage.bytes())))
+        })
+    }
+
+    /// How its memory on the host stands to that on `domain`.
+    pub(crate) fn linkage(&self, id: StorageId, domain: DomainId) -> Linkage {
+        self.enter(|ledger| {
+            let storage = &ledger.storages[id.0];
+            let why = storage.apart.iter().find(|(at, _)| *at == domain);
+            match (storage.link, why) {
+                (Some(link), _) if link.device == domain => Linkage::Linked,
+                (_, Some((_, why))) => Linkage::Apart(*why),
+                _ => Linkage::Undecided,
+            }
+        })
+    }
+
+    /// True if no allocation of it has an address that is not aligned so.
+    pub(crate) fn is_aligned(&self, id: StorageId, align: u64) -> bool {
+        let fits = |alloc: &Alloc| alloc.address.is_none_or(|address| address % align == 0);
+        self.enter(|ledger| ledger.storages[id.0].allocs().all(|(_, alloc)| fits(alloc)))
+    }
+
+    /// Copies `data` to a new storage's memory on the host, which is there.
+    ///
+    /// # Safety
+    /// The storage has as many bytes, and nothing uses it yet.
+    pub(crate) unsafe fn copy_in(&self, id: StorageId, data: &[u8]) {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            if let Some(host) = storage.alloc(DomainId::HOST).and_then(|a| a.host) {
+                // SAFETY: the caller's promise.
+                unsafe { host.0.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
+                storage.residency.adopt(DomainId::HOST);
+            }
+        });
+    }
+
+    /// Nothing may use it any more. If it `writes`, what is current is brought to the host. Says
+    /// when that is done.
+    pub(crate) fn close_storage(&self, id: StorageId, writes: bool) -> (Stamp, EpochPin) {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            storage.life = storage.life.max(Life::Closed);
+            if !writes {
+                return (Stamp::DONE, None);
+            }
+            let (_, deps) = ledger.write_back(id, None);
+            (ledger.meet(deps), ledger.timeline.failures.pin())
+        })
+    }
+
+    /// The program is done with it. If it `writes`, what is current is brought to the host, for
+    /// this queue. Says when that is done and nothing that was submitted uses it any more.
+    pub(crate) fn finish_storage(
+        &self,
+        id: StorageId,
+        writes: bool,
+        queue: Option<u32>,
+    ) -> (Stamp, EpochPin) {
+        self.enter(|ledger| {
+            let storage = &ledger.storages[id.0];
+            if storage.life != Life::Open {
+                return (Stamp::DONE, None);
+            }
+            let label = storage.label.clone();
+            let (access, mut deps) = match writes {
+                true => ledger.write_back(id, queue),
+                false => (None, Deps::new()),
+            };
+            ledger.storages[id.0].residency.users(&mut deps);
+            tidy(&mut deps);
+            let (what, storages) = ("end of buffer", smallvec![id]);
+            let op = NewOp { what, label, queue, deps, storages, ..NewOp::default() };
+            let stamp = ledger.submit(op);
+            ledger.mark(access.as_slice(), stamp);
+            ledger.note_in_queue(queue, stamp, false);
+            (stamp, ledger.timeline.failures.pin())
+        })
+    }
+
+    /// Waits until no operation uses a storage, which somebody holds.
+    pub(crate) fn await_idle(&self, id: StorageId) {
+        while let Some(deps) = self.users(id) {
+            for dep in deps {
+                self.wait_anywhere(dep.stamp);
+            }
+            crate::sync::yield_now();
+        }
+    }
+
+    /// The operations that use it; `None` if there are none.
+    pub(crate) fn users(&self, id: StorageId) -> Option<Deps> {
+        self.enter(|ledger| {
+            ledger.poll_all();
+            let storage = &ledger.storages[id.0];
+            let mut deps = Deps::new();
+            if storage.in_use > 0 {
+                storage.residency.users(&mut deps);
+            }
+            (storage.in_use > 0).then_some(deps)
+        })
+    }
+
+    /// The program has written all of an access, which nothing else uses.
+    pub(crate) fn assume_written(&self, access: &Access) -> Result<(), Error> {
+        let device = self.domain_name(access.domain);
+        self.enter(|ledger| {
+            ledger.poll_all();
+            let storage = &ledger.storages[access.storage.0];
+            let label = &storage.label;
+            if ledger.topology.lost.contains(access.domain) {
+                let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
+                let doing = format!("write buffer {label} by address");
+                return Err(Error::Device { device, doing, cause });
+            }
+            if storage.held(&access.pages, true) {
+                return Err(Error::HostAccessHeld { buffer: label.clone(), by: None });
+            }
+            // Should the zeros beside it fail, the pages cannot be used: what was written fails
+            // with them.
+            let done = ledger.surround(access);
+            ledger.mark(std::slice::from_ref(access), done);
+            Ok(())
+        })
+    }
+}
+
+impl Ledger {
+    /// Brings what is current to the host, and says what must be done for that.
+    fn write_back(&mut self, id: StorageId, queue: Option<u32>) -> (Option<Access>, Deps) {
+        let storage = &self.storages[id.0];
+        let (grid, label) = (storage.residency.grid, storage.label.clone());
+        let elements = Box3::whole(grid.dims);
+        let access = Access::new((id, &grid), elements, Mode::Read, DomainId::HOST);
+        let mut deps = Deps::new();
+        let who = For { queue, label: &label, lane: None };
+        self.prepare(&[access], &[], who, &mut deps);
+        tidy(&mut deps);
+        (Some(access), deps)
+    }
+}

@@ -31,6 +31,8 @@ pub(crate) struct Core {
     /// How every kernel is given its arguments: one address.
     pub(crate) layout: vk::PipelineLayout,
     names: Option<ash::ext::debug_utils::Device>,
+    /// How memory of the host is imported, if it can be.
+    pub(crate) imports: Option<ash::ext::external_memory_host::Device>,
     kernels: RwLock<(u64, HashMap<u64, Loaded>)>,
     /// The kernel that fills memory.
     pub(crate) fill: OnceLock<Result<Arc<Function>, HalError>>,
@@ -79,6 +81,10 @@ impl Core {
             .shared
             .names
             .then(|| ash::ext::debug_utils::Device::new(&found.shared.instance, &device));
+        let imports =
+            found.target.import.is_some().then(|| {
+                ash::ext::external_memory_host::Device::new(&found.shared.instance, &device)
+            });
         // SAFETY: the device was created with one queue of this family.
         let queue = unsafe { device.get_device_queue(found.target.family, 0) };
         let mut core = Core {
@@ -91,6 +97,7 @@ impl Core {
             pipelines: vk::PipelineCache::null(),
             layout: vk::PipelineLayout::null(),
             names,
+            imports,
             kernels: RwLock::default(),
             fill: OnceLock::new(),
             lost: OnceLock::new(),

@@ -187,7 +187,9 @@ unsafe impl Lane for VulkanLane {
                     Err(error) => Work::Refused(error),
                 }
             }
-            Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Replay(_) => {
+            // It is mapped always, and what the device has written is seen when the tick is reached.
+            Op::Switch(..) => Work::Join,
+            Op::Launch(..) | Op::Hint(..) | Op::Replay(_) => {
                 Work::Refused(HalError::unsupported(op.name()))
             }
         };

@@ -8,10 +8,11 @@
 //! Addresses of the device are those of buffers, so kernels need no descriptors.
 
 use crate::device::Core;
-use crate::platform::{Found, driver};
+use crate::platform::{Found, PAGE, driver};
 use ash::vk;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemoryInfo, PointerInfo,
+    RawMemory,
 };
 use gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -35,8 +36,24 @@ pub(crate) struct Block {
     pub(crate) size: u64,
     pub(crate) host: Option<HostPtr>,
     kind: AllocKind,
-    memory: gpu_allocator::vulkan::Allocation,
+    backing: Backing,
 }
+
+/// Where a buffer's memory is from.
+#[derive(Debug)]
+enum Backing {
+    Managed(gpu_allocator::vulkan::Allocation),
+    /// Somebody else's, which stays when this goes.
+    Imported(vk::DeviceMemory),
+}
+
+/// What all buffers are used for.
+const USES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
+);
 
 /// All memory of a device.
 pub(crate) struct Memory {
@@ -56,6 +73,16 @@ pub(crate) struct Memory {
 impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Memory").field("in_use", &self.in_use).finish_non_exhaustive()
+    }
+}
+
+/// A driver need not take every memory of the host: then others do without.
+fn refused(what: &str, result: vk::Result) -> HalError {
+    match result {
+        vk::Result::ERROR_INVALID_EXTERNAL_HANDLE => {
+            HalError::new(HalErrorKind::Unsupported, format!("{what}: {result}"))
+        }
+        _ => driver(what, result),
     }
 }
 
@@ -127,11 +154,7 @@ impl Memory {
         label: &str,
     ) -> Result<Block, HalError> {
         use vk::MemoryPropertyFlags as Has;
-        let usage = vk::BufferUsageFlags::STORAGE_BUFFER
-            | vk::BufferUsageFlags::TRANSFER_SRC
-            | vk::BufferUsageFlags::TRANSFER_DST
-            | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS;
-        let create = vk::BufferCreateInfo::default().size(size).usage(usage);
+        let create = vk::BufferCreateInfo::default().size(size).usage(USES);
         // SAFETY: the device is there; the description is complete.
         let buffer = unsafe { device.create_buffer(&create, None) }
             .map_err(|result| driver("vkCreateBuffer", result))?;
@@ -172,7 +195,8 @@ impl Memory {
         // SAFETY: the memory is for this buffer, and bound to it once.
         let bound = unsafe { device.bind_buffer_memory(buffer, memory.memory(), memory.offset()) };
         let host = memory.mapped_ptr().map(|at| HostPtr(at.as_ptr().cast()));
-        let block = Block { buffer, address: 0, size, host, kind, memory };
+        let backing = Backing::Managed(memory);
+        let block = Block { buffer, address: 0, size, host, kind, backing };
         if let Err(result) = bound {
             self.release(device, block);
             return Err(driver("vkBindBufferMemory", result));
@@ -193,8 +217,12 @@ impl Memory {
     pub(crate) fn release(&self, device: &ash::Device, block: Block) {
         // SAFETY: the caller's promise.
         unsafe { device.destroy_buffer(block.buffer, None) };
-        // It fails for memory of another allocator only.
-        let _ = self.allocator().free(block.memory);
+        match block.backing {
+            // It fails for memory of another allocator only.
+            Backing::Managed(memory) => drop(self.allocator().free(memory)),
+            // SAFETY: as above; the host's memory stays.
+            Backing::Imported(memory) => unsafe { device.free_memory(memory, None) },
+        }
     }
 
     pub(crate) fn find(&self, handle: u64) -> Result<Arc<Block>, HalError> {
@@ -206,7 +234,7 @@ impl Memory {
     fn add(&self, block: Block) -> Allocation {
         let handle = self.next.fetch_add(1, Ordering::Relaxed);
         let (address, host) = (Some(block.address), block.host);
-        self.in_use.fetch_add(block.size, Ordering::Relaxed);
+        self.in_use.fetch_add(block.counted(), Ordering::Relaxed);
         let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.insert(block.address, handle);
         drop(addresses);
@@ -239,13 +267,103 @@ impl Memory {
     }
 }
 
+impl Block {
+    /// Bytes of the device's memory that it has.
+    fn counted(&self) -> u64 {
+        if matches!(self.backing, Backing::Managed(_)) { self.size } else { 0 }
+    }
+}
+
 impl Core {
-    pub(crate) fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
-        if req.import.is_some() {
-            return Err(HalError::unsupported("memory of others"));
+    /// A buffer over memory of the host, which is aligned as the device wants it.
+    fn import(&self, req: &AllocReq<'_>, host: HostPtr) -> Result<Allocation, HalError> {
+        let Some(align) = self.target.import else {
+            return Err(HalError::unsupported("memory of the host as the device's own"));
+        };
+        let whole = req.size.next_multiple_of(align);
+        // Within a page there is more than was asked for; beyond it may be nothing.
+        let fits = (host.0.addr() as u64).is_multiple_of(align);
+        if !fits || (whole != req.size && align > PAGE) {
+            let what = format!("memory of the host that is not aligned to {align} bytes");
+            return Err(HalError::unsupported(&what));
         }
-        if req.linked {
+        let block = self.import_whole(req, host, whole)?;
+        self.name(block.buffer, req.label);
+        Ok(self.memory.add(block))
+    }
+
+    fn import_whole(
+        &self,
+        req: &AllocReq<'_>,
+        host: HostPtr,
+        whole: u64,
+    ) -> Result<Block, HalError> {
+        let device = &self.device;
+        let of_host = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
+        let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(of_host);
+        let create =
+            vk::BufferCreateInfo::default().size(whole).usage(USES).push_next(&mut external);
+        let mut found = vk::MemoryHostPointerPropertiesEXT::default();
+        let Some(imports) = &self.imports else {
+            return Err(HalError::unsupported("memory of the host as the device's own"));
+        };
+        // SAFETY: the extension is enabled; the memory is there for as long as the allocation (the
+        // HAL's contract). All that is made here is given back when something fails.
+        unsafe {
+            let ask = imports.fp().get_memory_host_pointer_properties_ext;
+            ask(device.handle(), of_host, host.0.cast(), &mut found)
+                .result()
+                .map_err(|result| refused("vkGetMemoryHostPointerPropertiesEXT", result))?;
+            let buffer = device
+                .create_buffer(&create, None)
+                .map_err(|result| driver("vkCreateBuffer", result))?;
+            let needs = device.get_buffer_memory_requirements(buffer);
+            let types = self.memory.types(
+                needs.memory_type_bits & found.memory_type_bits,
+                [
+                    vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
+                    vk::MemoryPropertyFlags::HOST_CACHED,
+                ],
+            );
+            let mut import = vk::ImportMemoryHostPointerInfoEXT::default()
+                .handle_type(of_host)
+                .host_pointer(host.0.cast());
+            let mut flags = vk::MemoryAllocateFlagsInfo::default()
+                .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let wanted = vk::MemoryAllocateInfo::default()
+                .allocation_size(whole)
+                .memory_type_index(types.trailing_zeros().min(31))
+                .push_next(&mut import)
+                .push_next(&mut flags);
+            let made = match types {
+                0 => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
+                _ => device.allocate_memory(&wanted, None),
+            };
+            let memory = made.map_err(|result| {
+                device.destroy_buffer(buffer, None);
+                refused("vkAllocateMemory", result)
+            })?;
+            let backing = Backing::Imported(memory);
+            let (kind, size) = (req.kind, req.size);
+            let block = Block { buffer, address: 0, size, host: Some(host), kind, backing };
+            if let Err(result) = device.bind_buffer_memory(buffer, memory, 0) {
+                self.memory.release(device, block);
+                return Err(driver("vkBindBufferMemory", result));
+            }
+            let of = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+            let address = device.get_buffer_device_address(&of);
+            Ok(Block { address, ..block })
+        }
+    }
+
+    pub(crate) fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        if req.linked && self.info.caps.links.is_none() {
             return Err(HalError::unsupported("linked memory"));
+        }
+        match req.import {
+            None => {}
+            Some(RawMemory::Host(host)) => return self.import(req, host),
+            Some(_) => return Err(HalError::unsupported("memory of others")),
         }
         if req.size > self.info.caps.max_alloc {
             let in_use = self.memory.in_use.load(Ordering::Relaxed);
@@ -278,7 +396,7 @@ impl Core {
         let mut addresses = self.memory.addresses.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.remove(&block.address);
         drop(addresses);
-        self.memory.in_use.fetch_sub(block.size, Ordering::Relaxed);
+        self.memory.in_use.fetch_sub(block.counted(), Ordering::Relaxed);
         // Who looks at a block right now lets go of it soon.
         let mut leaving = self.memory.leaving.lock().unwrap_or_else(PoisonError::into_inner);
         leaving.push(block);

@@ -24,6 +24,8 @@ pub(crate) struct Target {
     pub(crate) most_blocks: [u64; 3],
     /// Threads of a block along each axis of the device.
     pub(crate) most_threads: [u32; 3],
+    /// Bytes to which memory of the host is aligned that the device takes as its own, if it does.
+    pub(crate) import: Option<u64>,
     /// Nanoseconds of a tick of its clock.
     pub(crate) period: f32,
 }

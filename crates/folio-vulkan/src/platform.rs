@@ -244,7 +244,7 @@ fn describe(
     caps.unified = kind == DeviceKind::Cpu || integrated;
     caps.max_alloc = v11.max_memory_allocation_size.min(v13.max_buffer_size);
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let info = DeviceInfo {
+    let mut info = DeviceInfo {
         name,
         vendor: vendor(plain.vendor_id),
         driver: format!("{} {}", text(&v12.driver_name), text(&v12.driver_info)),
@@ -256,7 +256,11 @@ fn describe(
         compute_units: if kind == DeviceKind::Cpu { processors } else { 32 },
         caps,
     };
+    let import = host_import(instance, physical);
+    // Pages of the host: beyond the end of what is linked, nothing of the page is touched.
+    info.caps.links = import.filter(|align| info.caps.unified && *align <= PAGE);
     let target = Target {
+        import,
         capabilities: capabilities(&features, &v12, &limits),
         // Until a probe has measured them.
         denormals: false,
@@ -266,6 +270,28 @@ fn describe(
         period: limits.timestamp_period,
     };
     Ok(Found { shared: shared.clone(), physical, info, target })
+}
+
+/// A page of the host's memory, at least.
+pub(crate) const PAGE: u64 = 4096;
+
+fn has_extension(instance: &ash::Instance, physical: vk::PhysicalDevice, name: &CStr) -> bool {
+    // SAFETY: the device is of this instance.
+    let all = unsafe { instance.enumerate_device_extension_properties(physical) };
+    let named = |e: &vk::ExtensionProperties| e.extension_name_as_c_str() == Ok(name);
+    all.is_ok_and(|all| all.iter().any(named))
+}
+
+/// To how many bytes memory of the host is aligned that the device takes as its own.
+fn host_import(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Option<u64> {
+    if !has_extension(instance, physical, ash::ext::external_memory_host::NAME) {
+        return None;
+    }
+    let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut host);
+    // SAFETY: as above; the extension is there, so the structure is known.
+    unsafe { instance.get_physical_device_properties2(physical, &mut all) };
+    Some(host.min_imported_host_pointer_alignment.max(1))
 }
 
 fn vendor(id: u32) -> String {
@@ -351,7 +377,10 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .shader_shared_int64_atomics(there.v12.shader_shared_int64_atomics == vk::TRUE);
     let mut v13 =
         vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).maintenance4(true);
+    let host = [ash::ext::external_memory_host::NAME.as_ptr()];
+    let extensions = if target.import.is_some() { &host[..] } else { &[] };
     let create = vk::DeviceCreateInfo::default()
+        .enabled_extension_names(extensions)
         .queue_create_infos(&queues)
         .enabled_features(&core)
         .push_next(&mut v11)

@@ -21,6 +21,7 @@ pub(crate) struct Core {
     /// The instance goes after its devices.
     _shared: Arc<Shared>,
     pub(crate) device: ash::Device,
+    pub(crate) physical: vk::PhysicalDevice,
     pub(crate) info: DeviceInfo,
     pub(crate) target: Target,
     pub(crate) memory: Memory,
@@ -90,6 +91,7 @@ impl Core {
         let mut core = Core {
             _shared: found.shared.clone(),
             device,
+            physical: found.physical,
             info: found.info.clone(),
             target: found.target,
             memory,

@@ -26,6 +26,7 @@
 //! A wait leads to an earlier operation always, so those questions come to an end.
 
 mod batch;
+mod foreign;
 pub(crate) mod jobs;
 mod progress;
 
@@ -177,6 +178,15 @@ impl VulkanLane {
 // ended what was recorded for it, and failures are known.
 unsafe impl Lane for VulkanLane {
     fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError> {
+        let mut waits = vec![];
+        for wait in head.waits {
+            let lane: Option<&VulkanLane> = wait.lane.downcast_ref();
+            if let Some(lane) = lane.and_then(|lane| lane.own.upgrade())
+                && lane.done() < wait.tick
+            {
+                waits.push((lane, wait.tick));
+            }
+        }
         let work = match op {
             Op::Copy(rects) => Work::copy(rects),
             Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
@@ -186,6 +196,9 @@ unsafe impl Lane for VulkanLane {
                     Ok(loaded) => Work::launch(loaded, geometry, args),
                     Err(error) => Work::Refused(error),
                 }
+            }
+            Op::Launch(KernelRef::Foreign(task), _, args) => {
+                return self.foreign(head, waits, args.params, task);
             }
             // It is mapped always, and what the device has written is seen when the tick is reached.
             Op::Switch(..) => Work::Join,
@@ -197,15 +210,6 @@ unsafe impl Lane for VulkanLane {
             Work::Refused(error) => Some(error.clone()),
             _ => None,
         };
-        let mut waits = vec![];
-        for wait in head.waits {
-            let lane: Option<&VulkanLane> = wait.lane.downcast_ref();
-            if let Some(lane) = lane.and_then(|lane| lane.own.upgrade())
-                && lane.done() < wait.tick
-            {
-                waits.push((lane, wait.tick));
-            }
-        }
         let queued = if head.timed { self.core.now() } else { 0 };
         let job = Job { tick: head.tick, waits, timed: head.timed, queued, work };
         {

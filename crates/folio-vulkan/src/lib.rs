@@ -15,6 +15,7 @@
 //!   writes what the other accesses.
 //! * Memory is a buffer with an address. Where host and device share one memory, the host copies to
 //!   and from it directly; elsewhere by way of memory that both reach.
+//! * Kernels that the user has in SPIR-V are in `opaque`. An interop task gets a [`Native`].
 //! * What devices do not tell of their floats is measured once, when they are looked for.
 //!
 //! ```
@@ -35,6 +36,7 @@ mod lane;
 mod memory;
 mod messages;
 mod module;
+mod native;
 mod opaque;
 mod platform;
 mod probe;
@@ -45,8 +47,10 @@ mod work;
 #[cfg(test)]
 mod tests;
 
+pub use ash;
 pub use folio_kernel::emit::spirv::Capabilities;
 pub use messages::Messages;
+pub use native::{Native, Place};
 
 use device::{Core, VulkanDevice};
 use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};

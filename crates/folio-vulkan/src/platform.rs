@@ -2,6 +2,7 @@
 
 use crate::messages::Messages;
 use crate::module::Target;
+use crate::native::Native;
 use ash::vk;
 use folio_core::hal::{
     Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
@@ -9,6 +10,7 @@ use folio_core::hal::{
 use folio_kernel::emit;
 use folio_kernel::emit::spirv::{Capabilities, Control, Controls};
 use folio_kernel::soft::Exact;
+use std::any::TypeId;
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
@@ -237,6 +239,7 @@ fn describe(
     let integrated = plain.device_type == vk::PhysicalDeviceType::INTEGRATED_GPU;
     let mut caps = Caps::default();
     caps.ir = true;
+    caps.native = Some(TypeId::of::<Native>());
     caps.wait_group = Some(WaitGroup(index));
     caps.copy_lanes = true;
     caps.batches = true;

@@ -5,9 +5,9 @@ use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
 use crate::{Capabilities, Messages, VulkanBackend, probe};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, Args, Argument, Device, FillRect, Geometry, HalErrorKind,
-    Head, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Op, Order, Param,
-    Source, UsmAllocator,
+    AllocKind, AllocReq, Allocation, Args, Argument, Device, FillRect, Foreign, Geometry,
+    HalErrorKind, Head, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Op, Order,
+    Param, Source, UsmAllocator,
 };
 use folio_kernel::emit::spirv::Controls;
 use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar, Unary};
@@ -282,6 +282,46 @@ fn opaque_kernels_of_vulkan_are_given_words() {
     // SAFETY: as above; the lane has ended.
     let found = unsafe { std::slice::from_raw_parts(y.host.unwrap().0.cast::<u32>(), COUNT) };
     assert!((0..).zip(found).all(|(at, number)| *number == 2 * at));
+    assert!(messages.all().is_empty(), "{:?}", messages.all());
+}
+
+/// A closure records commands between those of the lane (USM-01).
+#[test]
+fn tasks_record_commands_of_vulkan() {
+    let Some((found, messages)) = found() else { return };
+    let device = open(&found);
+    let [x, y] = [(); 2].map(|()| alloc(&device, AllocKind::Host, 400));
+    let params = [param(&x, 100, 4, false), param(&y, 100, 4, true)];
+    let copies = |any: &dyn std::any::Any| {
+        let native: &crate::Native = any.downcast_ref().unwrap();
+        let [from, to] = &native.memory[..] else { unreachable!() };
+        let region =
+            ash::vk::BufferCopy { src_offset: from.offset, dst_offset: to.offset, size: 400 };
+        // SAFETY: so many bytes of both; the command buffer is being recorded.
+        unsafe {
+            let commands = native.commands;
+            native.device.cmd_copy_buffer(commands, from.buffer, to.buffer, &[region]);
+        }
+        Ok(())
+    };
+    let fails = |_: &dyn std::any::Any| Err(folio_core::hal::HalError::unsupported("it"));
+    let (geometry, args) = (Geometry::new(1, [1, 1, 1]), Args::new(&params));
+    let fill = FillRect { dst: place(&x, 0), pitch: [400; 2], extent: [1, 1, 400] };
+    let rects = [fill];
+    let lane = device.lane(LaneKind::Compute, 0).unwrap();
+    let failures = run(
+        &lane,
+        &[
+            Op::Fill(&rects, &[7, 1, 2, 3]),
+            Op::Launch(KernelRef::Foreign(Foreign::new(&copies)), &geometry, &args),
+            Op::Launch(KernelRef::Foreign(Foreign::new(&fails)), &geometry, &args),
+            Op::Fill(&rects, &[0; 4]),
+        ],
+    );
+    assert!(matches!(&failures[..], [(3, _)]), "{failures:?}");
+    // SAFETY: the allocation has so many bytes, and the lane has ended.
+    let found = unsafe { std::slice::from_raw_parts(y.host.unwrap().0, 400) };
+    assert!(found.chunks(4).all(|word| word == [7, 1, 2, 3]));
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 

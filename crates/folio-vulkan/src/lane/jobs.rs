@@ -219,7 +219,7 @@ impl VulkanLane {
 
 impl State {
     /// A tick ends with what was submitted last.
-    fn end_with_last(&mut self, tick: Tick) {
+    pub(super) fn end_with_last(&mut self, tick: Tick) {
         match self.flying.back_mut() {
             Some(batch) => batch.last = tick,
             None => self.finished.push_back((tick, vec![])),

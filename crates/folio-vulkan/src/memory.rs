@@ -11,8 +11,8 @@ use crate::device::Core;
 use crate::platform::{Found, PAGE, driver};
 use ash::vk;
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemoryInfo, PointerInfo,
-    RawMemory,
+    AllocKind, AllocReq, Allocation, DeviceKind, HalError, HalErrorKind, HostPtr, MemoryInfo,
+    PointerInfo, RawMemory,
 };
 use gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -33,6 +33,8 @@ const LARGE: u64 = 16 << 20;
 pub(crate) struct Block {
     pub(crate) buffer: vk::Buffer,
     pub(crate) address: u64,
+    /// Bytes of the buffer before it.
+    pub(crate) ahead: u64,
     pub(crate) size: u64,
     pub(crate) host: Option<HostPtr>,
     kind: AllocKind,
@@ -196,7 +198,7 @@ impl Memory {
         let bound = unsafe { device.bind_buffer_memory(buffer, memory.memory(), memory.offset()) };
         let host = memory.mapped_ptr().map(|at| HostPtr(at.as_ptr().cast()));
         let backing = Backing::Managed(memory);
-        let block = Block { buffer, address: 0, size, host, kind, backing };
+        let block = Block { buffer, address: 0, ahead: 0, size, host, kind, backing };
         if let Err(result) = bound {
             self.release(device, block);
             return Err(driver("vkBindBufferMemory", result));
@@ -268,6 +270,14 @@ impl Memory {
 }
 
 impl Block {
+    /// What tells apart memory that does not overlap: of what is imported, nobody knows.
+    pub(crate) fn key(&self) -> vk::Buffer {
+        match self.backing {
+            Backing::Managed(_) => self.buffer,
+            Backing::Imported(_) => vk::Buffer::null(),
+        }
+    }
+
     /// Bytes of the device's memory that it has.
     fn counted(&self) -> u64 {
         if matches!(self.backing, Backing::Managed(_)) { self.size } else { 0 }
@@ -280,24 +290,29 @@ impl Core {
         let Some(align) = self.target.import else {
             return Err(HalError::unsupported("memory of the host as the device's own"));
         };
-        let whole = req.size.next_multiple_of(align);
+        // Where the host's memory is the device's, pages around it do as well.
+        let start = host.0.addr() as u64;
+        let ahead = start % align;
+        let whole = (ahead + req.size).next_multiple_of(align);
         // Within a page there is more than was asked for; beyond it may be nothing.
-        let fits = (host.0.addr() as u64).is_multiple_of(align);
+        let fits = self.info.kind == DeviceKind::Cpu || ahead == 0;
         if !fits || (whole != req.size && align > PAGE) {
             let what = format!("memory of the host that is not aligned to {align} bytes");
             return Err(HalError::unsupported(&what));
         }
-        let block = self.import_whole(req, host, whole)?;
+        let block = self.import_whole(req, host, (ahead, whole))?;
         self.name(block.buffer, req.label);
-        Ok(self.memory.add(block))
+        let made = self.memory.add(block);
+        Ok(Allocation { address: made.address.filter(|_| !req.linked), ..made })
     }
 
     fn import_whole(
         &self,
         req: &AllocReq<'_>,
         host: HostPtr,
-        whole: u64,
+        (ahead, whole): (u64, u64),
     ) -> Result<Block, HalError> {
+        let pages = host.0.wrapping_sub(ahead as usize).cast();
         let device = &self.device;
         let of_host = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(of_host);
@@ -311,7 +326,7 @@ impl Core {
         // HAL's contract). All that is made here is given back when something fails.
         unsafe {
             let ask = imports.fp().get_memory_host_pointer_properties_ext;
-            ask(device.handle(), of_host, host.0.cast(), &mut found)
+            ask(device.handle(), of_host, pages, &mut found)
                 .result()
                 .map_err(|result| refused("vkGetMemoryHostPointerPropertiesEXT", result))?;
             let buffer = device
@@ -327,7 +342,7 @@ impl Core {
             );
             let mut import = vk::ImportMemoryHostPointerInfoEXT::default()
                 .handle_type(of_host)
-                .host_pointer(host.0.cast());
+                .host_pointer(pages);
             let mut flags = vk::MemoryAllocateFlagsInfo::default()
                 .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
             let wanted = vk::MemoryAllocateInfo::default()
@@ -345,14 +360,14 @@ impl Core {
             })?;
             let backing = Backing::Imported(memory);
             let (kind, size) = (req.kind, req.size);
-            let block = Block { buffer, address: 0, size, host: Some(host), kind, backing };
+            let block = Block { buffer, address: 0, ahead, size, host: Some(host), kind, backing };
             if let Err(result) = device.bind_buffer_memory(buffer, memory, 0) {
                 self.memory.release(device, block);
                 return Err(driver("vkBindBufferMemory", result));
             }
             let of = vk::BufferDeviceAddressInfo::default().buffer(buffer);
             let address = device.get_buffer_device_address(&of);
-            Ok(Block { address, ..block })
+            Ok(Block { address: address + ahead, ..block })
         }
     }
 
@@ -373,6 +388,8 @@ impl Core {
         self.name(block.buffer, req.label);
         let host = block.host;
         let mut made = self.memory.add(block);
+        // Whose turn it is with what is linked, the host knows by its address only.
+        made.address = made.address.filter(|_| !req.linked);
         if req.zeroed {
             match host {
                 // SAFETY: so many bytes are mapped, and nobody knows of them yet.

@@ -67,5 +67,6 @@ fn place(core: &Core, param: &Param) -> Result<Place, HalError> {
     };
     let block = core.memory.find(handle)?;
     let offset = param.mem.offset.wrapping_add_signed(param.ahead());
-    Ok(Place { buffer: block.buffer, offset, address: block.address + offset, pitch, extent })
+    let address = block.address + offset;
+    Ok(Place { buffer: block.buffer, offset: block.ahead + offset, address, pitch, extent })
 }

@@ -108,7 +108,7 @@ impl VulkanLane {
                     words.push(match param.mem.base {
                         MemBase::Device { handle, .. } => {
                             let block = core.memory.find(handle)?;
-                            accesses.push((block.buffer, param.write));
+                            accesses.push((block.key(), param.write));
                             let start = block.address + param.mem.offset;
                             start.wrapping_add_signed(param.ahead())
                         }

@@ -261,7 +261,8 @@ fn describe(
     };
     let import = host_import(instance, physical);
     // Pages of the host: beyond the end of what is linked, nothing of the page is touched.
-    info.caps.links = import.filter(|align| info.caps.unified && *align <= PAGE);
+    let links = import.filter(|align| info.caps.unified && *align <= PAGE);
+    info.caps.links = links.map(|align| if kind == DeviceKind::Cpu { LINE } else { align });
     let target = Target {
         import,
         capabilities: capabilities(&features, &v12, &limits),
@@ -275,6 +276,8 @@ fn describe(
     Ok(Found { shared: shared.clone(), physical, info, target })
 }
 
+/// To how many bytes the host's own memory is aligned that a device which is a CPU takes.
+const LINE: u64 = 64;
 /// A page of the host's memory, at least.
 pub(crate) const PAGE: u64 = 4096;
 

@@ -99,7 +99,7 @@ impl VulkanLane {
             match self.param_block(param)? {
                 Some(block) => {
                     passed.addresses.push(block.address + param.mem.offset);
-                    accesses.push((block.buffer, param.write));
+                    accesses.push((block.key(), param.write));
                 }
                 None => passed.addresses.push(0),
             }

@@ -53,14 +53,14 @@ impl VulkanLane {
     pub(crate) fn copy(&self, state: &mut State, rect: &CopyRect) -> Result<(), HalError> {
         let (from, to) = (self.block(&rect.src)?, self.block(&rect.dst)?);
         let batch = self.open_now(state)?;
-        batch.accesses(&self.core, &[(from.buffer, false), (to.buffer, true)]);
+        batch.accesses(&self.core, &[(from.key(), false), (to.key(), true)]);
         let mut regions = Vec::with_capacity(lines(rect).min(REGIONS as u64) as usize);
         for at in 0..lines(rect) {
             let line = line(rect, at);
             regions.push(
                 vk::BufferCopy::default()
-                    .src_offset(line.from)
-                    .dst_offset(line.to)
+                    .src_offset(from.ahead + line.from)
+                    .dst_offset(to.ahead + line.to)
                     .size(line.bytes),
             );
             if regions.len() == REGIONS || at + 1 == lines(rect) {
@@ -98,9 +98,9 @@ impl VulkanLane {
         for rect in rects {
             let to = self.block(&rect.dst)?;
             match word_of(pattern) {
-                Some(word) if is_aligned(rect) => {
+                Some(word) if is_aligned(rect) && to.ahead.is_multiple_of(WORD) => {
                     let batch = self.open_now(state)?;
-                    batch.accesses(&self.core, &[(to.buffer, true)]);
+                    batch.accesses(&self.core, &[(to.key(), true)]);
                     let same = CopyRect {
                         src: rect.dst,
                         src_pitch: rect.pitch,
@@ -116,7 +116,7 @@ impl VulkanLane {
                             self.core.device.cmd_fill_buffer(
                                 batch.commands,
                                 to.buffer,
-                                line.to,
+                                to.ahead + line.to,
                                 line.bytes,
                                 word,
                             );

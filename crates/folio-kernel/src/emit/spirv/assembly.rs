@@ -34,6 +34,8 @@ pub struct Assembly {
     functions: Vec<Instruction>,
     known: HashMap<(Op, Word, Vec<Operand>), Word>,
     builtins: HashMap<u32, Word>,
+    /// Literals of floats that are the negative zero.
+    negative_zeros: BTreeSet<Word>,
     /// The code that is being written.
     pub code: Vec<Instruction>,
     /// The label of its last block.
@@ -166,7 +168,16 @@ impl Assembly {
             64 => Operand::LiteralBit64(bits),
             _ => literal(bits as u32 & scalar.mask() as u32),
         };
-        self.global(Op::Constant, Some(ty), vec![operand])
+        let own = self.global(Op::Constant, Some(ty), vec![operand]);
+        if scalar.is_float() && bits == 1 << (scalar.bits() - 1) {
+            self.negative_zeros.insert(own);
+        }
+        own
+    }
+
+    /// A literal that is the negative zero.
+    pub fn is_negative_zero(&self, word: Word) -> bool {
+        self.negative_zeros.contains(&word)
     }
 
     pub fn u32(&mut self, number: u32) -> Word {

@@ -25,8 +25,19 @@ impl Writer<'_> {
             Scalar::F64 => Scalar::U64,
             _ => return self.same(Op::Select, of, &[cond, yes, no]),
         };
+        // Mesa (22.3) takes a negative zero for a zero where it makes a number of a condition.
+        let hides = self.asm.is_negative_zero(yes) || self.asm.is_negative_zero(no);
         let (yes, no) = (self.bits(of, yes, raw), self.bits(of, no, raw));
-        let chosen = self.same(Op::Select, raw, &[cond, yes, no]);
+        let chosen = match hides {
+            false => self.same(Op::Select, raw, &[cond, yes, no]),
+            true => {
+                let (all, none) = (self.asm.constant(raw, u64::MAX), self.asm.constant(raw, 0));
+                let mask = self.same(Op::Select, raw, &[cond, all, none]);
+                let differs = self.same(Op::BitwiseXor, raw, &[yes, no]);
+                let change = self.same(Op::BitwiseAnd, raw, &[mask, differs]);
+                self.same(Op::BitwiseXor, raw, &[no, change])
+            }
+        };
         self.bits(raw, chosen, of)
     }
 

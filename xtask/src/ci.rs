@@ -151,7 +151,7 @@ fn tests(run: &Run) -> Result<Counts> {
 
 /// The facade must build with any choice of backends: none, each by itself, and all.
 fn features(run: &Run) -> Result<Counts> {
-    for chosen in ["", "cpu", "opencl", "cuda", "cpu,opencl,cuda"] {
+    for chosen in ["", "cpu", "opencl", "cuda", "vulkan", "cpu,opencl,cuda,vulkan"] {
         let words =
             ["clippy", "--package", "folio", "--lib", "--no-default-features", "--features"];
         let mut command = cargo(&run.root, &words);
@@ -210,7 +210,11 @@ mod tests {
         for crate_of_cpu in ["folio-cpu ", "rayon-core "] {
             assert!(!bare.contains(crate_of_cpu) && cpu.contains(crate_of_cpu), "{crate_of_cpu}");
         }
-        let gpus = [("opencl", ["folio-opencl ", "cl3 "]), ("cuda", ["folio-cuda ", "cudarc "])];
+        let gpus = [
+            ("opencl", ["folio-opencl ", "cl3 "]),
+            ("cuda", ["folio-cuda ", "cudarc "]),
+            ("vulkan", ["folio-vulkan ", "ash "]),
+        ];
         for (feature, crates) in gpus {
             let with = tree(&["--features", feature]);
             for of_feature in crates {

@@ -73,6 +73,12 @@ const TOOLS: &[Tool] = &[
         from: From::System(&["chromium"]),
     },
     Tool {
+        name: "spirv-val (validator of SPIR-V)",
+        needed_by: "folio-vulkan",
+        signs: &["/usr/bin/spirv-val", "/usr/local/bin/spirv-val"],
+        from: From::System(&["spirv-tools"]),
+    },
+    Tool {
         name: "NVRTC (CUDA's compiler)",
         needed_by: "folio-model",
         signs: &["target:nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so*"],
@@ -262,8 +268,9 @@ mod tests {
         let root = crate::tree::root().unwrap();
         let lines = plan(&missing(&root, |_| false), false, Path::new("target"));
         let of = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
-        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [4, 1, 1], "{lines:?}");
-        let packages = "ocl-icd-libopencl1 pocl-opencl-icd chromium python3-pip";
+        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [8, 1, 1], "{lines:?}");
+        let packages = "ocl-icd-libopencl1 pocl-opencl-icd libvulkan1 mesa-vulkan-drivers \
+                        vulkan-validationlayers chromium spirv-tools python3-pip";
         assert!(lines.iter().any(|line| line.ends_with(packages)), "{lines:?}");
         assert_eq!(plan(&[], true, Path::new("")), ["setup: nothing is missing"]);
     }

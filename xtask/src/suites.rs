@@ -155,6 +155,47 @@ pub const SUITES: &[Suite] = &[
         soak: 5_000,
         soak_step: 50,
     },
+    // The same on Vulkan's devices, whose driver in software compiles for as long.
+    Suite {
+        name: "PROGRAMS_VULKAN",
+        quick: share(10, 1),
+        normal: share(20, 10),
+        ci: share(30, 50),
+        soak: 200_000,
+        soak_step: 2_000,
+    },
+    Suite {
+        name: "FAULTS_VULKAN",
+        quick: share(10, 1),
+        normal: share(15, 5),
+        ci: share(30, 20),
+        soak: 4_000,
+        soak_step: 50,
+    },
+    Suite {
+        name: "CYCLES_VULKAN",
+        quick: share(10, 1_000),
+        normal: share(10, 1_000),
+        ci: share(10, 1_000),
+        soak: 10_000,
+        soak_step: 10_000,
+    },
+    Suite {
+        name: "SPIRV",
+        quick: share(2, 1),
+        normal: share(10, 10),
+        ci: share(30, 50),
+        soak: 20_000,
+        soak_step: 500,
+    },
+    Suite {
+        name: "KERNELS_VULKAN",
+        quick: share(5, 1),
+        normal: share(10, 3),
+        ci: share(60, 12),
+        soak: 5_000,
+        soak_step: 50,
+    },
     // A case is a kernel that rustc compiles, with and without optimisation; as many as asked.
     Suite {
         name: "SOURCE",

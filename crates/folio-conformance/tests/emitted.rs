@@ -270,6 +270,38 @@ fn compiles(
     assert!(done >= 200 && several >= 20 && unrolled > 0, "{done}, {several}, {unrolled}");
 }
 
+/// KRN-04: each kernel of the suite is a valid module of Vulkan in all forms, in which nothing may be
+/// contracted; also where the device rounds nothing correctly but sums and products.
+#[test]
+fn suite_kernels_are_valid_vulkan() {
+    use folio_core::ir::emit::spirv::{Capabilities, texts};
+    use folio_core::ir::soft::Exact;
+    use folio_model::compilers::spirv::{contractible, validate, validator};
+    if let Err(why) = validator() {
+        return println!("skipped: vulkan: {why}");
+    }
+    let exact = Exact { f32: false, f64: false, doubles: false };
+    let all = [Capabilities::ALL, Capabilities { exact, ..Capabilities::ALL }];
+    let (mut modules, mut floats, mut without) = (0, 0, BTreeSet::new());
+    for kernel in kernels() {
+        for capabilities in &all {
+            let Ok(texts) = texts(&kernel, capabilities) else {
+                without.insert(kernel.name.clone());
+                continue;
+            };
+            texts.each(&mut |module| {
+                validate(&module.words).unwrap_or_else(|why| panic!("{why}\n{kernel}"));
+                let (count, free) = contractible(&module.words);
+                assert_eq!(free, 0, "{kernel}");
+                (modules, floats) = (modules + 1, floats + count);
+            });
+        }
+    }
+    println!("{modules} modules, {floats} operations of floats; without one: {without:?}");
+    assert!(modules >= 400 && floats >= 1000, "{modules}, {floats}");
+    assert!(without.is_empty(), "{without:?}");
+}
+
 #[test]
 fn compile_suite_kernels_opencl() {
     let device = match opencl::OpenCl::first() {

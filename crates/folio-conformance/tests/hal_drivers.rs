@@ -11,6 +11,8 @@ use folio_opencl::OpenClBackend;
 mod gpus;
 #[path = "support/hal.rs"]
 mod hal;
+#[path = "support/vulkan.rs"]
+mod vulkan;
 
 /// What one device alone cannot show.
 const PAIRS: [&str; 2] = ["devices_wait_for_each_other", "copies_between_devices"];
@@ -99,4 +101,17 @@ fn opencl_keeps_the_contract_without_fine_svm() {
 fn opencl_keeps_the_contract_without_svm() {
     assert_ne!(all_share(&OpenClBackend::without_svm()), Some(true));
     opencl_passes(OpenClBackend::without_svm);
+}
+
+/// Its devices run no code of the host, are asked instead of telling, take no hints, have no graphs
+/// and no links; the validation layer has nothing to say.
+#[test]
+fn vulkan_keeps_the_contract() {
+    let mut lacks = vec!["closures", "notifications", "hints", "graphs", "links between devices"];
+    let is_cpu = |device: &DeviceInfo| device.kind == DeviceKind::Cpu;
+    if !vulkan::validated().devices().is_ok_and(|all| all.iter().all(is_cpu)) {
+        lacks.push("linked memory");
+    }
+    passes(vulkan::validated, &[], &lacks);
+    vulkan::is_silent();
 }

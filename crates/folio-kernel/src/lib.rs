@@ -73,11 +73,13 @@ pub mod infer;
 pub mod interval;
 pub mod launch;
 pub mod linear;
+#[macro_use]
 pub mod math;
 pub mod outputs;
 pub mod parse;
 pub mod print;
 pub mod rename;
+pub mod soft;
 pub mod source;
 pub mod tile;
 pub mod verify;

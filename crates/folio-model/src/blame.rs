@@ -151,6 +151,7 @@ impl Blame<'_> {
             Site::Fill => ("zero fill", "fill"),
             Site::Launch => ("", "kernel"),
             Site::Hint => ("", "hint"),
+            // Of a buffer that is linked, whose label it has.
             Site::Switch => return matches!(what, "map" | "unmap"),
             _ => return false,
         };

@@ -22,8 +22,8 @@ use folio_kernel::emit::{Capabilities, Cut, Dialect, Form, Texts, emit_abreast};
 use folio_kernel::launch::Launch;
 use folio_kernel::tile::tile;
 use folio_kernel::{
-    Access, Builder, Combine, Kernel, Op, Owner, ParamKind, Scalar, Stmt, Unary, Violation,
-    ViolationKind, walk,
+    Access, Binary, Builder, Combine, Compare, Kernel, Op, Owner, ParamKind, Scalar, Stmt, Unary,
+    Violation, ViolationKind, walk,
 };
 use folio_model::compilers::nvrtc::Nvrtc;
 use folio_model::compilers::opencl::OpenCl;
@@ -32,6 +32,7 @@ use folio_model::interp::{self, BLOCK, Failure, Order};
 use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
 use folio_opencl::{Cache, OpenClBackend};
+use folio_vulkan::VulkanBackend;
 use launch::{How, Ran};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -175,6 +176,38 @@ fn suite_kernels_opencl() {
             .map_err(|why| seeded(seed, "suite_kernels_opencl", why))
     };
     suite("kernels_opencl", &case);
+}
+
+/// KRN-01: by Vulkan, with what the device rounds correctly, and as if it did nothing so. The
+/// validation layer has nothing to say.
+#[test]
+fn suite_kernels_vulkan() {
+    use folio_kernel::emit::spirv;
+    let exact = folio_kernel::soft::Exact { f32: false, f64: false, doubles: false };
+    let limit = spirv::Capabilities { exact, ..spirv::Capabilities::ALL };
+    let backends = [VulkanBackend::new(), VulkanBackend::new().limited_to(limit)];
+    let backends = backends.map(VulkanBackend::validated);
+    let machines: Vec<_> = match backends.iter().map(|b| Machine::open(b, 0)).collect() {
+        Ok(machines) => machines,
+        Err(why) => return println!("skipped: vulkan: {why}"),
+    };
+    let case = |seed| {
+        agrees_with(&machines[seed as usize % machines.len()], seed)
+            .map_err(|why| seeded(seed, "suite_kernels_vulkan", why))
+    };
+    suite("kernels_vulkan", &case);
+    let said: Vec<_> = backends.iter().flat_map(|backend| backend.messages().all()).collect();
+    assert!(said.is_empty(), "{}", said[0]);
+}
+
+/// Operations of constants, at the edges of types. Of functions that is a test of its own (`soft`):
+/// some thousand in one kernel take lavapipe minutes.
+#[test]
+fn compile_constants_vulkan() {
+    match Machine::open(&VulkanBackend::new(), 0) {
+        Ok(machine) => constants::agree_in(&machine, &constants::is_exact),
+        Err(why) => println!("skipped: vulkan: {why}"),
+    }
 }
 
 /// KRN-01: on all GPUs.
@@ -438,4 +471,56 @@ fn loops_of_several_items_occur() {
     let (shared, all) = kernels.fold((0, 0), |(n, all), k| (n + usize::from(shared(&k)), all + 1));
     println!("{shared} of {all}");
     assert!(shared >= 40, "{shared} of {all}");
+}
+
+/// Numbers that are loaded, widened, negated, and compared with constants: of such, compilers make
+/// other comparisons.
+#[test]
+fn vulkan_compares_widened_numbers() {
+    let machine = match Machine::open(&VulkanBackend::new(), 0) {
+        Ok(machine) => machine,
+        Err(why) => return println!("skipped: vulkan: {why}"),
+    };
+    const COUNT: u64 = 64;
+    let numbers = (0..COUNT).flat_map(|k| (k as i32 - 32).to_le_bytes()).collect();
+    let view = |bytes: Vec<u8>| interp::Arg::View { extent: vec![COUNT], bytes };
+    let mut b = Builder::items("compares", 1);
+    let x = b.view("x", Scalar::I32, 1, Access::In, Owner::Item);
+    let i = b.position(0);
+    let own = b.load_at(x, [i]);
+    let (mut args, mut outs) = (vec![view(numbers)], vec![]);
+    let ints: Vec<_> = Scalar::ALL.iter().copied().filter(|of| of.is_int()).collect();
+    for (from, to) in ints.iter().flat_map(|from| ints.iter().map(move |to| (*from, *to))) {
+        let narrow = if from == Scalar::I32 { own } else { b.cast(own, from) };
+        let wide = if to == from { narrow } else { b.cast(narrow, to) };
+        let mut sum = b.bits(Scalar::U64, 0);
+        for (bit, limit) in [0, 1, 5].into_iter().enumerate() {
+            let limit = b.bits(to, limit);
+            for (op, compare) in [Compare::Lt, Compare::Ge, Compare::Eq].into_iter().enumerate() {
+                let holds = b.op(Op::Compare(compare, wide, limit));
+                let word = b.cast(holds, Scalar::U64);
+                let by = b.bits(Scalar::U64, 3 * bit as u64 + op as u64);
+                let shifted = b.binary(Binary::Shl, word, by);
+                sum = b.binary(Binary::Or, sum, shifted);
+            }
+        }
+        if to.is_signed() {
+            let size = b.op(Op::Unary(Unary::Abs, wide));
+            let size = if to == Scalar::U64 { size } else { b.cast(size, Scalar::U64) };
+            let by = b.bits(Scalar::U64, 16);
+            let shifted = b.binary(Binary::Shl, size, by);
+            sum = b.binary(Binary::Or, sum, shifted);
+        }
+        outs.push((b.view("y", Scalar::U64, 1, Access::Out, Owner::Item), sum));
+        args.push(view(vec![0; 8 * COUNT as usize]));
+    }
+    for (out, sum) in outs {
+        b.store_at(out, [i], sum);
+    }
+    let case = launch_over(b.finish().unwrap(), COUNT, 1, args);
+    let mut wanted = case.args.clone();
+    let ran = interp::run(&case.kernel, &case.launch, &mut wanted, Order::Forward, 1 << 30);
+    assert!(ran.ok().unwrap().failure.is_none());
+    let found = machine.run(&case, 0, true).unwrap().args;
+    same(&case.kernel, &wanted, &found).unwrap();
 }

@@ -14,6 +14,7 @@ use folio_model::machine::Machine;
 use folio_model::suite::{Budget, cases, line, program_case};
 use folio_model::world::{Plain, Wrap};
 use folio_opencl::OpenClBackend;
+use folio_vulkan::{Messages, VulkanBackend};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,6 +34,40 @@ fn opencl() -> Result<Vec<Target>, String> {
     let without = find(vec![Arc::new(OpenClBackend::without_svm())])?;
     let both_ways = |machines| [false, true].map(|cpu| Target::Machines { machines, cpu });
     Ok([with, without].into_iter().flat_map(both_ways).collect())
+}
+
+/// Vulkan with its validation layer, alone, beside a CPU, and beside OpenCL; what the layer says.
+fn vulkan() -> Result<(Vec<Target>, Messages), String> {
+    let backend = VulkanBackend::new().validated();
+    let messages = backend.messages();
+    let backend: Arc<dyn Backend> = Arc::new(backend);
+    let alone = find(vec![backend.clone()])?;
+    let mut targets = [false, true].map(|cpu| Target::Machines { machines: alone, cpu }).to_vec();
+    if let Ok(both) = find(vec![backend, Arc::new(OpenClBackend::new())]) {
+        targets.push(Target::Machines { machines: both, cpu: true });
+    }
+    Ok((targets, messages))
+}
+
+/// The same where there are such devices; the layer has nothing to say.
+fn on_vulkan(suite: impl FnOnce(&[Target])) {
+    let (targets, messages) = match vulkan() {
+        Ok((targets, messages)) => (Ok(targets), messages),
+        Err(why) => (Err(why), Messages::default()),
+    };
+    on(targets, suite);
+    let said = messages.all();
+    assert!(said.is_empty(), "{} messages: {}", said.len(), said[0]);
+}
+
+#[test]
+fn suite_programs_vulkan() {
+    on_vulkan(|targets| programs("programs_vulkan", "PROGRAMS_VULKAN", targets));
+}
+
+#[test]
+fn suite_faults_vulkan() {
+    on_vulkan(|targets| faults("faults_vulkan", "FAULTS_VULKAN", targets));
 }
 
 /// CUDA alone, and beside a CPU.

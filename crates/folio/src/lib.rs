@@ -22,7 +22,7 @@
 //! }
 //! ```
 //!
-//! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`. Others, yours too,
+//! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`, `vulkan`. Others, yours too,
 //! are added with [`RuntimeBuilder::backend`]. The feature `algorithms` has reductions, scans,
 //! sorts, random numbers.
 //!
@@ -72,6 +72,8 @@ pub use folio_cuda as cuda;
 pub use folio_opencl as opencl;
 #[cfg(feature = "trace")]
 pub use folio_trace as trace;
+#[cfg(feature = "vulkan")]
+pub use folio_vulkan as vulkan;
 
 /// What most programs need.
 ///
@@ -144,10 +146,13 @@ pub fn builder() -> Result<RuntimeBuilder> {
     let builder = builder.backend(opencl::OpenClBackend::new());
     #[cfg(feature = "cuda")]
     let builder = builder.backend(cuda::CudaBackend::new());
+    #[cfg(feature = "vulkan")]
+    let builder = builder.backend(vulkan::VulkanBackend::new());
     let compiled = [
         ("cpu", cfg!(feature = "cpu")),
         ("opencl", cfg!(feature = "opencl")),
         ("cuda", cfg!(feature = "cuda")),
+        ("vulkan", cfg!(feature = "vulkan")),
     ];
     let absent = compiled.iter().filter(|(_, there)| !there);
     Ok(absent.fold(builder, |builder, (name, _)| {

@@ -4,6 +4,9 @@
 mod cuda;
 mod opencl;
 mod twins;
+mod vulkan;
 
+#[path = "../support/vulkan.rs"]
+mod layer;
 #[path = "../support/mod.rs"]
 mod support;

@@ -18,6 +18,11 @@ pub enum Source<'a> {
     Ptx(&'a str),
     /// A cubin or a fat binary, for devices of the backend `cuda` that it was made for.
     CudaBinary(Image<'a>),
+    /// SPIR-V for devices of the backend `vulkan`, as modules of its versions up to 1.6. The push
+    /// constant is a `u64`: the address of the arguments, which are words of 64 bits: an address
+    /// for what is memory, and for a value its bytes in as many words as they begin. Threads of a
+    /// group along x, y and z are the specialization constants 0, 1 and 2.
+    SpirV(Image<'a>),
 }
 
 /// The bytes of a compiled program.
@@ -48,6 +53,7 @@ impl<'a> Source<'a> {
             Source::CudaC(_) => "CUDA C",
             Source::Ptx(_) => "PTX",
             Source::CudaBinary(_) => "binaries of CUDA",
+            Source::SpirV(_) => "SPIR-V",
         }
     }
 
@@ -55,7 +61,7 @@ impl<'a> Source<'a> {
     pub fn code(&self) -> &'a [u8] {
         match self {
             Source::OpenClC(text) | Source::CudaC(text) | Source::Ptx(text) => text.as_bytes(),
-            Source::CudaBinary(image) => image.bytes(),
+            Source::CudaBinary(image) | Source::SpirV(image) => image.bytes(),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::types::Scalar;
 const NONE: Label = Label(u32::MAX);
 
 /// Uniform code sees memory that phases write.
-fn looks(kernel: &Kernel, stmt: &Stmt) -> bool {
+pub(super) fn looks(kernel: &Kernel, stmt: &Stmt) -> bool {
     let Stmt::Let(define) = stmt else { return false };
     let Op::Load(Place { root: Root::Element(param, _), .. }) = define.op else { return false };
     match kernel.params.get(param.index()).map(|param| &param.kind) {
@@ -25,7 +25,7 @@ fn looks(kernel: &Kernel, stmt: &Stmt) -> bool {
 }
 
 /// A phase in which items touch nothing that others may: it needs no barriers.
-fn is_private(kernel: &Kernel, body: &Body) -> bool {
+pub(super) fn is_private(kernel: &Kernel, body: &Body) -> bool {
     let mut private = true;
     walk(body, &mut |stmt| {
         private &= match stmt {
@@ -39,7 +39,7 @@ fn is_private(kernel: &Kernel, body: &Body) -> bool {
 }
 
 /// Uniform code in a body does so.
-fn looks_within(kernel: &Kernel, body: &Body) -> bool {
+pub(super) fn looks_within(kernel: &Kernel, body: &Body) -> bool {
     body.iter().any(|stmt| looks_in(kernel, stmt))
 }
 

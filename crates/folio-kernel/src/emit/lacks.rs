@@ -59,6 +59,18 @@ pub enum Feature {
         /// Bytes that there are.
         available: u64,
     },
+    /// Integers of 8 bits.
+    #[error("integers of 8 bits")]
+    Int8,
+    /// Integers, or floats, of 16 bits.
+    #[error("numbers of 16 bits")]
+    Int16,
+    /// Atomic operations on 64 bits of local memory.
+    #[error("atomic operations on 64 bits of local memory")]
+    LocalAtomics64,
+    /// `f64`, in which a function of `f32` is computed.
+    #[error("`f64`, in which `{0}` is computed")]
+    Widened(&'static str),
     /// Elements or arguments without bytes.
     #[error("elements of no bytes")]
     Empty,
@@ -192,7 +204,17 @@ impl Needs {
     }
 }
 
-fn place(kernel: &Kernel, define: &Let) -> String {
+/// 64 bits of local memory are changed atomically.
+#[cfg(feature = "spirv")]
+pub(super) fn is_local_atomic64(kernel: &Kernel, define: &Let) -> bool {
+    let Op::Atomic(_, place, _) = &define.op else { return false };
+    let Root::Element(param, _) = place.root else { return false };
+    let local = kernel.params.get(param.index()).map(|param| &param.kind);
+    let wide = kernel.type_of(define.value).and_then(Type::scalar);
+    matches!(local, Some(ParamKind::Local { .. })) && wide.is_some_and(|wide| wide.bits() == 64)
+}
+
+pub(super) fn place(kernel: &Kernel, define: &Let) -> String {
     let site = define.site.and_then(|site| kernel.sites.get(site.index()));
     if let Some(site) = site {
         return format!("{}:{}:{}", site.file, site.line, site.column);

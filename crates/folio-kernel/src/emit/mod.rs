@@ -62,6 +62,8 @@
 //! ```
 
 pub mod abi;
+#[cfg(feature = "spirv")]
+pub mod spirv;
 
 mod atomic;
 mod body;

@@ -64,12 +64,29 @@ impl Texts<Module> {
 }
 
 impl<T> Texts<T> {
+    #[cfg(feature = "spirv")]
+    pub(super) fn new(
+        block: [u64; 3],
+        checked: T,
+        proved: Option<T>,
+        tiled: Option<(u8, T)>,
+    ) -> Texts<T> {
+        Texts { block, checked, proved, tiled }
+    }
+
     /// Makes something of each of them.
     pub fn load<U, E>(self, mut load: impl FnMut(T) -> Result<U, E>) -> Result<Texts<U>, E> {
         let checked = load(self.checked)?;
         let proved = self.proved.map(&mut load).transpose()?;
         let tiled = self.tiled.map(|(items, text)| Ok((items, load(text)?))).transpose()?;
         Ok(Texts { block: self.block, checked, proved, tiled })
+    }
+
+    /// Shows each of them.
+    pub fn each(&self, see: &mut dyn FnMut(&T)) {
+        see(&self.checked);
+        self.proved.iter().for_each(&mut *see);
+        self.tiled.iter().for_each(|(_, text)| see(text));
     }
 
     /// That of a launch of which all accesses are proved, or are not.
@@ -101,7 +118,7 @@ impl Threads {
     }
 }
 
-fn by_rank(rank: u8) -> [u64; 3] {
+pub(super) fn by_rank(rank: u8) -> [u64; 3] {
     BLOCKS[usize::from(rank.clamp(1, 3)) - 1]
 }
 

@@ -2,3 +2,4 @@
 
 pub mod nvrtc;
 pub mod opencl;
+pub mod spirv;

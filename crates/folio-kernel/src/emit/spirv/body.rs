@@ -1,0 +1,410 @@
+//! Statements.
+
+use super::super::abi::Fails;
+use super::assembly::{id, literal};
+use super::writer::{Open, Writer};
+use crate::ir::{Body, Label, Let, Place, SiteId, Stmt, Value, walk};
+use crate::op::{Binary, Fold, Op as IrOp};
+use crate::types::Scalar;
+use rspirv::spirv::{Op, Word};
+use std::collections::BTreeSet;
+
+/// Something in a body leaves its item, phase or group.
+pub fn returns(body: &Body) -> bool {
+    let mut returns = false;
+    walk(body, &mut |stmt| returns |= matches!(stmt, Stmt::Return | Stmt::Assert { .. }));
+    returns
+}
+
+impl Writer<'_> {
+    /// True if the end of a body can be reached.
+    pub fn body(&mut self, body: &Body) -> bool {
+        body.iter().all(|stmt| self.stmt(stmt))
+    }
+
+    /// True if what follows can be reached.
+    pub fn stmt(&mut self, stmt: &Stmt) -> bool {
+        match stmt {
+            Stmt::Let(define) => self.define(define),
+            Stmt::Store { place, value, site } => self.store(place, *value, *site),
+            Stmt::If { cond, then, otherwise } => {
+                let cond = self.value(*cond);
+                return self.branches(cond, |w| w.body(then), |w| w.body(otherwise));
+            }
+            Stmt::For { .. } | Stmt::Loop { .. } => {
+                return self.loops(stmt, &mut |w, body| w.body(body));
+            }
+            Stmt::Block { label, body } => return self.blocked(Some(*label), |w| w.body(body)),
+            Stmt::Break(label) => return self.leave(Some(*label), false),
+            Stmt::Continue(label) => return self.leave(Some(*label), true),
+            Stmt::Return => return self.exit(),
+            Stmt::Assert { cond, site } => self.assert(*cond, *site),
+            Stmt::Contribute { param, value } => self.contribute(*param, *value),
+            // In uniform code only, which is written elsewhere.
+            Stmt::Phase { .. } | Stmt::Collect { .. } => {}
+        }
+        true
+    }
+
+    fn assert(&mut self, cond: Value, site: SiteId) {
+        let point = self.point(Fails::Assertion, Some(site));
+        let cond = self.value(cond);
+        let otherwise = |w: &mut Self| {
+            w.fail(point);
+            w.exit()
+        };
+        self.branches(cond, |_| true, otherwise);
+    }
+
+    // Loops and blocks.
+
+    /// A loop, of whose body `write` says whether its end can be reached.
+    pub fn loops(&mut self, stmt: &Stmt, write: &mut dyn FnMut(&mut Self, &Body) -> bool) -> bool {
+        match stmt {
+            Stmt::For { label, index, start, end, body } => {
+                let of = self.scalar(*index);
+                let (from, to) = (self.value(*start), self.value(*end));
+                let step = self.asm.constant(of, 1);
+                let less = if of.is_signed() { Op::SLessThan } else { Op::ULessThan };
+                let index = *index;
+                self.counted(Some(*label), of, (from, to, step), less, |w, at| {
+                    w.is(index, at);
+                    write(w, body)
+                });
+                true
+            }
+            Stmt::Loop { label, body } => {
+                // Whether it ends is not known: semantics 6.2.
+                let bounds = [0, 1 << 63, 1].map(|number| self.asm.u64(number));
+                let [from, to, step] = bounds;
+                let less = Op::ULessThan;
+                self.counted(Some(*label), Scalar::U64, (from, to, step), less, |w, _| {
+                    write(w, body)
+                });
+                true
+            }
+            _ => true,
+        }
+    }
+
+    /// A loop that counts, of whose body `write` says whether its end can be reached.
+    pub fn counted(
+        &mut self,
+        label: Option<Label>,
+        of: Scalar,
+        (from, to, step): (Word, Word, Word),
+        less: Op,
+        write: impl FnOnce(&mut Self, Word) -> bool,
+    ) {
+        let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
+        let counter = self.local(ty);
+        self.set(counter, from);
+        let [head, test, body, next, merge] = [(); 5].map(|()| self.asm.id());
+        self.asm.branch(head);
+        self.asm.label(head);
+        self.asm.repetition(merge, next);
+        self.asm.branch(test);
+        self.asm.label(test);
+        let at = self.get(ty, counter);
+        let goes_on = self.asm.of(less, bool, &[at, to]);
+        self.asm.branch_if(goes_on, body, merge);
+        self.asm.label(body);
+        self.open(label, merge, Some(next));
+        if write(self, at) {
+            self.asm.branch(next);
+        }
+        self.asm.label(next);
+        let at = self.get(ty, counter);
+        let after = self.asm.of(Op::IAdd, ty, &[at, step]);
+        self.set(counter, after);
+        self.asm.branch(head);
+        self.close(true);
+    }
+
+    /// A block that ways out leave: a loop of one turn.
+    pub fn blocked(&mut self, label: Option<Label>, write: impl FnOnce(&mut Self) -> bool) -> bool {
+        let [head, body, next, merge] = [(); 4].map(|()| self.asm.id());
+        self.asm.branch(head);
+        self.asm.label(head);
+        self.asm.repetition(merge, next);
+        self.asm.branch(body);
+        self.asm.label(body);
+        self.open(label, merge, None);
+        let falls = write(self);
+        if falls {
+            self.asm.branch(merge);
+        }
+        self.asm.label(next);
+        self.asm.branch(head);
+        self.close(falls)
+    }
+
+    fn open(&mut self, label: Option<Label>, merge: Word, next: Option<Word>) {
+        let open = Open { label, merge, next, left: false, passes: BTreeSet::new() };
+        self.open.push(open);
+    }
+
+    /// Ends the innermost loop or block, whose own end `falls`; true if what follows can be reached.
+    fn close(&mut self, falls: bool) -> bool {
+        let Some(open) = self.open.pop() else { return falls };
+        self.asm.label(open.merge);
+        let falls = falls || open.left;
+        if !open.passes.is_empty() {
+            self.pass(&open.passes);
+        }
+        if !falls {
+            self.asm.act(Op::Unreachable, vec![]);
+        }
+        falls
+    }
+
+    /// Behind a loop or block: those that lead further do so.
+    fn pass(&mut self, passes: &BTreeSet<(usize, bool)>) {
+        let [onwards, rest] = [(); 2].map(|()| self.asm.id());
+        let (ty, bool, zero) = (self.asm.int(32), self.asm.bool(), self.asm.u32(0));
+        let leave = self.leaving();
+        let way = self.get(ty, leave);
+        let stays = self.asm.of(Op::IEqual, bool, &[way, zero]);
+        self.asm.selection(rest);
+        self.asm.branch_if(stays, rest, onwards);
+        self.asm.label(onwards);
+        let depth = self.open.len().saturating_sub(1);
+        let own = |repeats| passes.contains(&(depth, repeats));
+        let merge = self.open.last().map_or(0, |open| open.merge);
+        let next = self.open.last().and_then(|open| open.next);
+        if let (true, Some(next)) = (own(true), next) {
+            let [repeats, other] = [(); 2].map(|()| self.asm.id());
+            let code = self.way(depth, true);
+            let matches = self.asm.of(Op::IEqual, bool, &[way, code]);
+            self.asm.selection(other);
+            self.asm.branch_if(matches, repeats, other);
+            self.asm.label(repeats);
+            self.set(leave, zero);
+            self.asm.branch(next);
+            self.asm.label(other);
+        }
+        if own(false) {
+            let code = self.way(depth, false);
+            let matches = self.asm.of(Op::IEqual, bool, &[way, code]);
+            let after = self.asm.of(Op::Select, ty, &[matches, zero, way]);
+            self.set(leave, after);
+        }
+        self.asm.branch(merge);
+        self.asm.label(rest);
+    }
+
+    fn way(&mut self, depth: usize, repeats: bool) -> Word {
+        self.asm.u32(2 * depth as u32 + u32::from(repeats) + 1)
+    }
+
+    /// The variable that says what is being left: zero where nothing is.
+    fn leaving(&mut self) -> Word {
+        if let Some(leave) = self.leave {
+            return leave;
+        }
+        let ty = self.asm.int(32);
+        let own = self.local(ty);
+        let zero = self.asm.u32(0);
+        self.first(|w| w.set(own, zero));
+        self.leave = Some(own);
+        own
+    }
+
+    /// `break` and `continue`.
+    fn leave(&mut self, label: Option<Label>, repeats: bool) -> bool {
+        let Some(depth) = self.open.iter().rposition(|open| open.label == label) else {
+            self.asm.act(Op::Unreachable, vec![]);
+            return false;
+        };
+        let last = self.open.len() - 1;
+        self.open[depth].left |= !repeats;
+        if depth == last {
+            let open = &self.open[depth];
+            let to = if repeats { open.next.unwrap_or(open.merge) } else { open.merge };
+            self.asm.branch(to);
+            return false;
+        }
+        for open in &mut self.open[depth + 1..] {
+            open.passes.insert((depth, repeats));
+        }
+        let (leave, way) = (self.leaving(), self.way(depth, repeats));
+        self.set(leave, way);
+        let merge = self.open[last].merge;
+        self.asm.branch(merge);
+        false
+    }
+
+    /// Ends the item, the phase or the group (semantics 1.5).
+    pub fn exit(&mut self) -> bool {
+        if self.open.iter().any(|open| open.label.is_none()) {
+            return self.leave(None, false);
+        }
+        self.asm.act(Op::Return, vec![]);
+        false
+    }
+
+    // Definitions.
+
+    fn define(&mut self, define: &Let) {
+        let value = define.value;
+        match &define.op {
+            IrOp::Const(scalar, bits) => {
+                if let Some(known) = self.literals.get_mut(value.index()) {
+                    *known = Some(*bits);
+                }
+                let own = self.asm.constant(*scalar, *bits);
+                self.is(value, own);
+            }
+            IrOp::Zero(ty) => {
+                if let Some(known) = self.literals.get_mut(value.index()) {
+                    *known = Some(0);
+                }
+                let own = self.zero(*ty);
+                self.is(value, own);
+            }
+            IrOp::Load(place) => self.load(define, place),
+            IrOp::Atomic(_, place, _) => self.atomic(define, place),
+            IrOp::Binary(op @ (Binary::Div | Binary::Rem), a, b) if self.scalar(*a).is_int() => {
+                self.divide(define, *op, *a, *b);
+            }
+            IrOp::Subgroup(_, args) => {
+                if let Some(own) = args.first() {
+                    let own = self.value(*own);
+                    self.is(value, own);
+                }
+            }
+            IrOp::SubgroupFold(fold, combine, a) => {
+                let own = match fold {
+                    Fold::Exclusive => {
+                        let of = self.scalar(*a);
+                        self.asm.constant(of, combine.identity(of).unwrap_or_default())
+                    }
+                    _ => self.value(*a),
+                };
+                self.is(value, own);
+            }
+            op if self.is_live(value) => {
+                let own = self.expression(op, value);
+                self.is(value, own);
+            }
+            _ => {}
+        }
+    }
+
+    /// An integer division (semantics 3.3).
+    fn divide(&mut self, define: &Let, op: Binary, a: Value, b: Value) {
+        let of = self.scalar(a);
+        let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
+        let zero = self.asm.constant(of, 0);
+        let literal = self.literals.get(b.index()).copied().flatten();
+        let (x, y) = (self.value(a), self.value(b));
+        if literal.is_some_and(|bits| bits & of.mask() != 0) {
+            let own = self.quotient(op, of, x, y);
+            return self.is(define.value, own);
+        }
+        let point = self.point(Fails::DivisionByZero, define.site);
+        let fails = self.asm.of(Op::IEqual, bool, &[y, zero]);
+        self.when(fails, |w| w.fail(point));
+        let one = self.asm.constant(of, 1);
+        let divisor = self.asm.of(Op::Select, ty, &[fails, one, y]);
+        let quotient = self.quotient(op, of, x, divisor);
+        let own = self.asm.of(Op::Select, ty, &[fails, zero, quotient]);
+        self.is(define.value, own);
+    }
+
+    /// By what is not zero; the least integer by -1 is itself.
+    fn quotient(&mut self, op: Binary, of: Scalar, a: Word, b: Word) -> Word {
+        let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
+        let rest = op == Binary::Rem;
+        if !of.is_signed() {
+            let op = if rest { Op::UMod } else { Op::UDiv };
+            return self.asm.of(op, ty, &[a, b]);
+        }
+        let (minus_one, one) = (self.asm.constant(of, of.mask()), self.asm.constant(of, 1));
+        let turns = self.asm.of(Op::IEqual, bool, &[b, minus_one]);
+        let divisor = self.asm.of(Op::Select, ty, &[turns, one, b]);
+        let quotient = self.asm.of(Op::SDiv, ty, &[a, divisor]);
+        if rest {
+            // A remainder of negative operands is not defined everywhere; by 1 it is 0.
+            let whole = self.asm.of(Op::IMul, ty, &[quotient, divisor]);
+            return self.asm.of(Op::ISub, ty, &[a, whole]);
+        }
+        let negated = self.negated(of, a);
+        self.asm.of(Op::Select, ty, &[turns, negated, quotient])
+    }
+
+    /// What has no effect.
+    fn expression(&mut self, op: &IrOp, value: Value) -> Word {
+        match op {
+            IrOp::Arg(param) => self.argument(*param),
+            IrOp::Extent(param, dim) => self.extent(*param, *dim),
+            IrOp::Query { query, dim, copy } => self.query(*query, *dim, *copy),
+            IrOp::Unary(op, a) => {
+                let (of, a) = (self.scalar(*a), self.value(*a));
+                self.unary(*op, of, a)
+            }
+            IrOp::Binary(op, a, b) => {
+                let (of, amount) = (self.scalar(*a), self.scalar(*b));
+                let (a, b) = (self.value(*a), self.value(*b));
+                self.binary(*op, of, a, b, amount)
+            }
+            IrOp::Compare(op, a, b) => {
+                let of = self.scalar(*a);
+                let (a, b) = (self.value(*a), self.value(*b));
+                self.compare(*op, of, a, b)
+            }
+            IrOp::Select(cond, a, b) => {
+                let all = [self.value(*cond), self.value(*a), self.value(*b)];
+                match self.ty(value).scalar() {
+                    Some(of) => self.pick(of, all),
+                    None => {
+                        let ty = self.ty(value);
+                        let ty = self.type_of(ty);
+                        self.asm.of(Op::Select, ty, &all)
+                    }
+                }
+            }
+            IrOp::Cast(a, to) => {
+                let (from, a) = (self.scalar(*a), self.value(*a));
+                self.cast(from, a, *to)
+            }
+            IrOp::Bits(a, to) => {
+                let (from, a) = (self.scalar(*a), self.value(*a));
+                self.bits(from, a, *to)
+            }
+            IrOp::Make(ty, parts) => {
+                let ty = self.type_of(*ty);
+                let parts: Vec<_> = parts.iter().map(|part| self.value(*part)).collect();
+                self.asm.of(Op::CompositeConstruct, ty, &parts)
+            }
+            IrOp::Part(a, part) => {
+                let ty = self.ty(value);
+                let (ty, a) = (self.type_of(ty), self.value(*a));
+                self.asm.op(Op::CompositeExtract, ty, vec![id(a), literal(*part)])
+            }
+            // The others have been dealt with, or softened.
+            _ => {
+                let ty = self.ty(value);
+                self.zero(ty)
+            }
+        }
+    }
+
+    /// Variables of the kernel that are named become zero (semantics 7.4).
+    pub fn clear_variables(&mut self) {
+        let named = super::super::live::variables(self.kernel);
+        for (at, var) in self.kernel.vars.iter().enumerate() {
+            if named.get(at).copied().unwrap_or_default() {
+                let zero = self.zero(var.ty);
+                let pointer = self.var(at);
+                self.set(pointer, zero);
+            }
+        }
+    }
+
+    /// The whole of a variable of the kernel.
+    pub fn set_variable(&mut self, var: crate::ir::VarId, value: Word) {
+        let spot = self.spot(&Place::var(var), None);
+        self.store_at(&spot.at, spot.ty, value);
+    }
+}

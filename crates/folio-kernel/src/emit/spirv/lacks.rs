@@ -1,0 +1,114 @@
+//! What a Vulkan device can do, and what a kernel needs that a device lacks.
+
+use super::super::lacks::{self, Feature, Lacks, Needs};
+use crate::ir::{Kernel, Stmt, walk};
+use crate::soft::{self, Exact};
+use crate::types::{Scalar, Type};
+
+/// What a Vulkan device can do, as far as emitted code depends on it. All have 64-bit integers,
+/// addresses of memory and Vulkan's memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Capabilities {
+    /// What there is a word for in every dialect.
+    pub base: lacks::Capabilities,
+    /// Integers of 8 bits: computed with, and in memory.
+    pub int8: bool,
+    /// Integers and floats of 16 bits: computed with, and in memory.
+    pub int16: bool,
+    /// Atomic operations on 64 bits of local memory.
+    pub local_atomics64: bool,
+    /// Which operations the device rounds correctly.
+    pub exact: Exact,
+    /// What is to be asked of its floats.
+    pub controls: Controls,
+}
+
+/// What a device can promise of its floats when a kernel asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Controls {
+    /// Of `f32`.
+    pub f32: Control,
+    /// Of `f64`.
+    pub f64: Control,
+}
+
+/// What a device can promise of floats of a width.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Control {
+    /// Signs of zeros, infinities and NaN are kept.
+    pub zeros: bool,
+    /// Results are rounded to nearest, ties to even.
+    pub nearest: bool,
+    /// Denormals are kept.
+    pub denormals: bool,
+}
+
+impl Capabilities {
+    /// A device with everything, for tests.
+    pub const ALL: Capabilities = Capabilities {
+        base: lacks::Capabilities::CUDA,
+        int8: true,
+        int16: true,
+        local_atomics64: true,
+        exact: Exact { f32: true, f64: true, doubles: true },
+        controls: Controls {
+            f32: Control { zeros: true, nearest: true, denormals: true },
+            f64: Control { zeros: true, nearest: true, denormals: true },
+        },
+    };
+
+    /// What is missing of what a kernel needs, as its source has it.
+    pub(super) fn check(&self, kernel: &Kernel, needs: &Needs) -> Result<(), Lacks> {
+        needs.check(kernel, &self.base)?;
+        let lacks =
+            |feature, place: String| Err(Lacks { kernel: kernel.name.clone(), feature, place });
+        let wanted = [
+            (self.int8, &[Scalar::I8, Scalar::U8][..], Feature::Int8),
+            (self.int16, &[Scalar::I16, Scalar::U16, Scalar::F16, Scalar::Bf16], Feature::Int16),
+        ];
+        for (_, scalars, feature) in wanted.into_iter().filter(|(there, ..)| !there) {
+            if let Some(place) = first_of(kernel, scalars) {
+                return lacks(feature, place);
+            }
+        }
+        let (mut widened, mut local) = (None, None);
+        walk(&kernel.body, &mut |stmt| {
+            let Stmt::Let(define) = stmt else { return };
+            if let Some(function) = soft::widens(kernel, &define.op) {
+                widened.get_or_insert_with(|| (function, lacks::place(kernel, define)));
+            }
+            if lacks::is_local_atomic64(kernel, define) {
+                local.get_or_insert_with(|| lacks::place(kernel, define));
+            }
+        });
+        match (widened, local) {
+            (Some((function, place)), _) if !self.base.f64 => {
+                lacks(Feature::Widened(function), place)
+            }
+            (_, Some(place)) if !self.local_atomics64 => lacks(Feature::LocalAtomics64, place),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Where one of these is first.
+fn first_of(kernel: &Kernel, scalars: &[Scalar]) -> Option<String> {
+    let has = |ty: Type| scalars.iter().any(|scalar| lacks::has(&kernel.types, ty, *scalar));
+    let params = kernel.params.iter().find(|param| {
+        let ty = match param.kind {
+            crate::ir::ParamKind::Scalar(ty) => ty,
+            crate::ir::ParamKind::View { element, .. }
+            | crate::ir::ParamKind::Reduce { element, .. }
+            | crate::ir::ParamKind::Local { element, .. } => element,
+        };
+        has(ty)
+    });
+    if let Some(param) = params {
+        return Some(format!("parameter `{}`", param.name));
+    }
+    if let Some(var) = kernel.vars.iter().find(|var| has(var.ty)) {
+        return Some(format!("variable `{}`", var.name));
+    }
+    let value = kernel.values.iter().position(|ty| has(*ty));
+    value.map(|value| format!("value %{value}"))
+}

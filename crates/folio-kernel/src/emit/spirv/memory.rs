@@ -1,0 +1,545 @@
+//! Places: where they are, and what must hold for them to be there (semantics 7.5).
+
+use super::super::abi::{Fails, Word as ArgumentWord};
+use super::assembly::{id, literal};
+use super::writer::Writer;
+use crate::ir::{Let, ParamId, ParamKind, Place, Root, SiteId, Step, Value};
+use crate::op::Op as IrOp;
+use crate::types::{Composite, Scalar, Type};
+use rspirv::dr::Operand;
+use rspirv::spirv::{MemoryAccess, Op, Scope, StorageClass, Word};
+
+/// The functions of a module that note failures, if they are there.
+#[derive(Default)]
+pub struct Functions {
+    fail: Option<Word>,
+    outside: Option<Word>,
+}
+
+/// A place in the module.
+pub struct Spot {
+    pub at: At,
+    pub ty: Type,
+    checks: Vec<Check>,
+}
+
+/// Where a place is.
+#[derive(Clone)]
+pub enum At {
+    /// A part of a variable of the function or of memory of the group, by indices.
+    Variable(StorageClass, Word, Vec<Word>),
+    /// An address in memory of the device, and bytes from there.
+    Address(Word, u64),
+}
+
+/// What must hold, and what is noted if it does not.
+#[derive(Clone)]
+struct Check {
+    holds: Word,
+    point: Word,
+    index: Vec<Word>,
+    extent: Vec<Word>,
+}
+
+impl Writer<'_> {
+    fn add(&mut self, a: Word, b: Word) -> Word {
+        let ty = self.asm.int(64);
+        self.asm.of(Op::IAdd, ty, &[a, b])
+    }
+
+    fn less(&mut self, a: Word, b: Word) -> Word {
+        let ty = self.asm.bool();
+        self.asm.of(Op::ULessThan, ty, &[a, b])
+    }
+
+    fn times(&mut self, a: Word, bytes: u64) -> Word {
+        if bytes == 1 {
+            return a;
+        }
+        let (ty, by) = (self.asm.int(64), self.asm.u64(bytes));
+        self.asm.of(Op::IMul, ty, &[a, by])
+    }
+
+    /// A word of a view in one of its dimensions.
+    fn view_word(
+        &mut self,
+        param: ParamId,
+        word: fn(u32, u8) -> ArgumentWord,
+        rank: u8,
+        dim: u8,
+    ) -> Word {
+        let at = self.number(param);
+        self.word(word(at, 3 - rank.min(3) + dim))
+    }
+
+    /// The extent of a view, as the kernel sees it.
+    pub fn extent(&mut self, param: ParamId, dim: u8) -> Word {
+        let rank = self.kernel.elements(param).map_or(1, |(_, rank)| rank);
+        self.view_word(param, ArgumentWord::Shape, rank, dim)
+    }
+
+    /// The address of the first element of a view that is accessed; of a reduction, its values'.
+    pub fn base(&mut self, param: ParamId) -> Word {
+        if let Some(known) = self.bases.get(param.index()).copied().flatten() {
+            return known;
+        }
+        let ty = match self.kernel.params.get(param.index()).map(|param| &param.kind) {
+            Some(ParamKind::View { element, .. } | ParamKind::Reduce { element, .. }) => *element,
+            _ => Scalar::U8.into(),
+        };
+        let size = self.kernel.types.layout(ty).0;
+        let start = self.word(ArgumentWord::Start(self.number(param)));
+        let allocation = self.allocation(param);
+        let own = self.first(|w| {
+            let bytes = w.times(start, size);
+            w.add(allocation, bytes)
+        });
+        if let Some(base) = self.bases.get_mut(param.index()) {
+            *base = Some(own);
+        }
+        own
+    }
+
+    pub fn spot(&mut self, place: &Place, site: Option<SiteId>) -> Spot {
+        let (mut spot, param) = match &place.root {
+            Root::Var(var) => {
+                let pointer = self.var(var.index());
+                let ty = self.kernel.vars.get(var.index()).map_or(Scalar::U64.into(), |v| v.ty);
+                let at = At::Variable(StorageClass::Function, pointer, vec![]);
+                (Spot { at, ty, checks: vec![] }, None)
+            }
+            Root::Element(param, at) => (self.element(*param, at, site), Some(*param)),
+        };
+        for step in &place.path {
+            match step {
+                Step::Part(part) => spot = self.part(spot, *part),
+                Step::At(index) => {
+                    let len = u64::from(self.kernel.types.parts(spot.ty));
+                    let literal = self.literals.get(index.index()).copied().flatten();
+                    let at = self.value(*index);
+                    self.check_slot(&mut spot, param, (at, literal), len, site);
+                    let element = self.kernel.types.part(spot.ty, 0).unwrap_or(spot.ty);
+                    spot.at = self.slot(spot.at, element, at);
+                    spot.ty = element;
+                }
+            }
+        }
+        spot
+    }
+
+    /// A part that is known.
+    fn part(&mut self, spot: Spot, part: u32) -> Spot {
+        let ty = self.kernel.types.part(spot.ty, part).unwrap_or(spot.ty);
+        let at = match spot.at {
+            At::Variable(class, base, mut indices) => {
+                indices.push(self.asm.u32(part));
+                At::Variable(class, base, indices)
+            }
+            At::Address(base, bytes) => At::Address(base, bytes + self.offset(spot.ty, part)),
+        };
+        Spot { at, ty, checks: spot.checks }
+    }
+
+    /// Bytes from the start of a composite to a part.
+    fn offset(&self, ty: Type, part: u32) -> u64 {
+        match self.kernel.types.get(ty) {
+            Some(Composite::Struct(s)) => s.fields.get(part as usize).map_or(0, |f| f.offset),
+            Some(Composite::Array { element, .. }) => {
+                self.kernel.types.layout(*element).0 * u64::from(part)
+            }
+            None => 0,
+        }
+    }
+
+    /// An element of an array.
+    fn slot(&mut self, at: At, element: Type, index: Word) -> At {
+        match at {
+            At::Variable(class, base, mut indices) => {
+                indices.push(index);
+                At::Variable(class, base, indices)
+            }
+            At::Address(base, bytes) => {
+                let ahead = self.times(index, self.kernel.types.layout(element).0);
+                At::Address(self.add(base, ahead), bytes)
+            }
+        }
+    }
+
+    fn element(&mut self, param: ParamId, values: &[Value], site: Option<SiteId>) -> Spot {
+        let ty = self.kernel.elements(param).map_or(Scalar::U64.into(), |(ty, _)| ty);
+        let at: Vec<_> = values.iter().map(|value| self.value(*value)).collect();
+        let kind = self.kernel.params.get(param.index()).map(|param| &param.kind);
+        if let (Some(ParamKind::Local { len, .. }), Some(index)) = (kind, at.first()) {
+            let base = self.bases.get(param.index()).copied().flatten().unwrap_or(0);
+            let place = At::Variable(StorageClass::Workgroup, base, vec![*index]);
+            let mut spot = Spot { at: place, ty, checks: vec![] };
+            let known = values.first().and_then(|at| self.literals.get(at.index()).copied());
+            let index = (*index, known.flatten());
+            self.check_slot(&mut spot, Some(param), index, u64::from(*len), site);
+            return spot;
+        }
+        let (rank, word, bool) = (at.len() as u8, self.asm.int(64), self.asm.bool());
+        let mut number: Option<Word> = None;
+        let mut inside: Option<Word> = None;
+        for (dim, index) in (0..rank).zip(&at) {
+            let low = self.view_word(param, ArgumentWord::Low, rank, dim);
+            let from = self.asm.of(Op::ISub, word, &[*index, low]);
+            if self.form.checked {
+                let size = self.view_word(param, ArgumentWord::Size, rank, dim);
+                let holds = self.less(from, size);
+                inside = Some(match inside {
+                    None => holds,
+                    Some(before) => self.asm.of(Op::LogicalAnd, bool, &[before, holds]),
+                });
+            }
+            let term = if dim + 1 == rank {
+                from
+            } else {
+                let pitch = self.view_word(param, ArgumentWord::Pitch, rank, dim);
+                self.asm.of(Op::IMul, word, &[from, pitch])
+            };
+            number = Some(number.map_or(term, |before| self.add(before, term)));
+        }
+        let mut checks = vec![];
+        if let Some(holds) = inside {
+            let extent = (0..rank).map(|dim| self.extent(param, dim)).collect();
+            let point = self.point(Fails::Bounds(Some(param), rank), site);
+            checks.push(Check { holds, point, index: at, extent });
+        }
+        let base = self.base(param);
+        let size = self.kernel.types.layout(ty).0;
+        let ahead = number.map(|number| self.times(number, size));
+        let at = ahead.map_or(base, |ahead| self.add(base, ahead));
+        Spot { at: At::Address(at, 0), ty, checks }
+    }
+
+    /// An index into an array whose length is known.
+    fn check_slot(
+        &mut self,
+        spot: &mut Spot,
+        param: Option<ParamId>,
+        (index, known): (Word, Option<u64>),
+        len: u64,
+        site: Option<SiteId>,
+    ) {
+        if !self.form.checked || known.is_some_and(|index| index < len) {
+            return;
+        }
+        let len = self.asm.u64(len);
+        let holds = self.less(index, len);
+        let point = self.point(Fails::Bounds(param, 1), site);
+        spot.checks.push(Check { holds, point, index: vec![index], extent: vec![len] });
+    }
+
+    // Failures.
+
+    /// A function that says whether this failure is the first.
+    fn fail_function(&mut self) -> Word {
+        if let Some(known) = self.functions.fail {
+            return known;
+        }
+        let own = self.asm.id();
+        self.functions.fail = Some(own);
+        let (word, narrow) = (self.asm.int(64), self.asm.int(32));
+        let outer = std::mem::take(&mut self.asm.code);
+        let block = self.asm.block;
+        let parameters = self.asm.function(own, &[word, narrow]);
+        let label = self.asm.id();
+        self.asm.label(label);
+        self.note(parameters[0], parameters[1]);
+        self.asm.act(Op::Return, vec![]);
+        let code = std::mem::replace(&mut self.asm.code, outer);
+        self.asm.end_function(code);
+        self.asm.block = block;
+        own
+    }
+
+    /// Notes a point, if none is noted: what was there.
+    fn note(&mut self, record: Word, point: Word) -> Word {
+        let (narrow, zero) = (self.asm.int(32), self.asm.u32(0));
+        let pointer_type = self.asm.device_pointer(32);
+        let pointer = self.asm.of(Op::ConvertUToPtr, pointer_type, &[record]);
+        let scope = self.asm.u32(Scope::QueueFamily as u32);
+        let operands = [pointer, scope, zero, zero, point, zero];
+        self.asm.of(Op::AtomicCompareExchange, narrow, &operands)
+    }
+
+    /// A function that notes an index out of bounds.
+    fn outside_function(&mut self) -> Word {
+        if let Some(known) = self.functions.outside {
+            return known;
+        }
+        let own = self.asm.id();
+        self.functions.outside = Some(own);
+        let (word, narrow, bool) = (self.asm.int(64), self.asm.int(32), self.asm.bool());
+        let outer = std::mem::take(&mut self.asm.code);
+        let block = self.asm.block;
+        let types = [word, narrow, word, word, word, word, word, word];
+        let parameters = self.asm.function(own, &types);
+        let label = self.asm.id();
+        self.asm.label(label);
+        let (record, point) = (parameters[0], parameters[1]);
+        let before = self.note(record, point);
+        let zero = self.asm.u32(0);
+        let first = self.asm.of(Op::IEqual, bool, &[before, zero]);
+        self.when(first, |w| {
+            for (at, value) in parameters[2..].iter().enumerate() {
+                w.store_scalar(&At::Address(record, 8 * (at as u64 + 1)), Scalar::U64, *value);
+            }
+        });
+        self.asm.act(Op::Return, vec![]);
+        let code = std::mem::replace(&mut self.asm.code, outer);
+        self.asm.end_function(code);
+        self.asm.block = block;
+        own
+    }
+
+    /// Notes a failure that has no index.
+    pub fn fail(&mut self, point: Word) {
+        let (record, function, void) = (self.record(), self.fail_function(), self.asm.void());
+        self.asm.of(Op::FunctionCall, void, &[function, record, point]);
+    }
+
+    fn outside(&mut self, check: &Check) {
+        let (record, function, void) = (self.record(), self.outside_function(), self.asm.void());
+        let zero = self.asm.u64(0);
+        let three = |of: &[Word]| [0, 1, 2].map(|dim| of.get(dim).copied().unwrap_or(zero));
+        let operands =
+            [&[function, record, check.point][..], &three(&check.index), &three(&check.extent)];
+        self.asm.of(Op::FunctionCall, void, &operands.concat());
+    }
+
+    /// Notes the first check that does not hold.
+    fn first_failure(&mut self, checks: &[Check]) {
+        match checks {
+            [] => {}
+            [last] => self.outside(last),
+            [check, rest @ ..] => {
+                let otherwise = |w: &mut Self| {
+                    w.outside(check);
+                    true
+                };
+                let then = |w: &mut Self| {
+                    w.first_failure(rest);
+                    true
+                };
+                self.branches(check.holds, then, otherwise);
+            }
+        }
+    }
+
+    fn all_hold(&mut self, checks: &[Check]) -> Option<Word> {
+        let ty = self.asm.bool();
+        let all = checks.iter().map(|check| check.holds);
+        all.reduce(|a, b| self.asm.of(Op::LogicalAnd, ty, &[a, b]))
+    }
+
+    /// Does something if all checks hold, and else says which does not.
+    fn guarded(&mut self, checks: &[Check], action: impl FnOnce(&mut Self)) {
+        match self.all_hold(checks) {
+            None => action(self),
+            Some(hold) => {
+                let then = |w: &mut Self| {
+                    action(w);
+                    true
+                };
+                let otherwise = |w: &mut Self| {
+                    w.first_failure(checks);
+                    true
+                };
+                self.branches(hold, then, otherwise);
+            }
+        }
+    }
+
+    /// A value that is zero if a check does not hold.
+    fn guarded_value(
+        &mut self,
+        spot: &Spot,
+        ty: Type,
+        action: impl FnOnce(&mut Self) -> Word,
+    ) -> Word {
+        match self.all_hold(&spot.checks) {
+            None => action(self),
+            Some(hold) => {
+                let (zero, word) = (self.zero(ty), self.type_of(ty));
+                let otherwise = |w: &mut Self| {
+                    w.first_failure(&spot.checks);
+                    zero
+                };
+                self.chosen(hold, word, action, otherwise)
+            }
+        }
+    }
+
+    // Accesses.
+
+    /// The pointer to a scalar.
+    pub fn pointer(&mut self, at: &At, scalar: Scalar) -> Word {
+        match at {
+            At::Variable(_, base, indices) if indices.is_empty() => *base,
+            At::Variable(class, base, indices) => {
+                let ty = match class {
+                    StorageClass::Function => self.asm.scalar(scalar),
+                    _ => self.asm.stored(scalar),
+                };
+                let pointer = self.asm.pointer(*class, ty);
+                let mut operands = vec![*base];
+                operands.extend(indices);
+                self.asm.of(Op::AccessChain, pointer, &operands)
+            }
+            At::Address(base, bytes) => {
+                let address = match bytes {
+                    0 => *base,
+                    bytes => {
+                        let bytes = self.asm.u64(*bytes);
+                        self.add(*base, bytes)
+                    }
+                };
+                let bits = scalar.bits().max(8);
+                let pointer = self.asm.device_pointer(bits);
+                self.asm.of(Op::ConvertUToPtr, pointer, &[address])
+            }
+        }
+    }
+
+    /// How a scalar is accessed: others in the group may do so, too.
+    fn access(at: &At, scalar: Scalar) -> Vec<Operand> {
+        match at {
+            At::Variable(StorageClass::Function, ..) => vec![],
+            At::Variable(..) => vec![Operand::MemoryAccess(MemoryAccess::NON_PRIVATE_POINTER)],
+            At::Address(..) => {
+                let how = MemoryAccess::ALIGNED | MemoryAccess::NON_PRIVATE_POINTER;
+                vec![Operand::MemoryAccess(how), literal(scalar.size() as u32)]
+            }
+        }
+    }
+
+    /// What is stored in memory of groups and devices as what is computed with, and back.
+    pub fn from_stored(&mut self, scalar: Scalar, word: Word) -> Word {
+        let ty = self.asm.scalar(scalar);
+        match scalar {
+            Scalar::Bool => {
+                let zero = self.asm.u32(0);
+                self.asm.of(Op::INotEqual, ty, &[word, zero])
+            }
+            Scalar::F32 | Scalar::F64 => self.asm.of(Op::Bitcast, ty, &[word]),
+            _ => word,
+        }
+    }
+
+    pub fn to_stored(&mut self, scalar: Scalar, value: Word) -> Word {
+        let ty = self.asm.stored(scalar);
+        match scalar {
+            Scalar::Bool => {
+                let (one, zero) = (self.asm.u32(1), self.asm.u32(0));
+                self.asm.of(Op::Select, ty, &[value, one, zero])
+            }
+            Scalar::F32 | Scalar::F64 => self.asm.of(Op::Bitcast, ty, &[value]),
+            _ => value,
+        }
+    }
+
+    fn load_scalar(&mut self, at: &At, scalar: Scalar) -> Word {
+        let pointer = self.pointer(at, scalar);
+        let mut operands = vec![id(pointer)];
+        operands.extend(Self::access(at, scalar));
+        let in_function = matches!(at, At::Variable(StorageClass::Function, ..));
+        let ty = match in_function {
+            true => self.asm.scalar(scalar),
+            false => self.asm.stored(scalar),
+        };
+        let word = self.asm.op(Op::Load, ty, operands);
+        if in_function { word } else { self.from_stored(scalar, word) }
+    }
+
+    pub fn store_scalar(&mut self, at: &At, scalar: Scalar, value: Word) {
+        let in_function = matches!(at, At::Variable(StorageClass::Function, ..));
+        let word = if in_function { value } else { self.to_stored(scalar, value) };
+        let pointer = self.pointer(at, scalar);
+        let mut operands = vec![id(pointer), id(word)];
+        operands.extend(Self::access(at, scalar));
+        self.asm.act(Op::Store, operands);
+    }
+
+    /// A part of a composite, where it is.
+    fn part_at(&mut self, at: &At, ty: Type, part: u32) -> At {
+        let spot = Spot { at: at.clone(), ty, checks: vec![] };
+        self.part(spot, part).at
+    }
+
+    /// What is at a place, part by part.
+    pub fn load_at(&mut self, at: &At, ty: Type) -> Word {
+        if let Some(scalar) = ty.scalar() {
+            return self.load_scalar(at, scalar);
+        }
+        let whole = self.type_of(ty);
+        if let At::Variable(StorageClass::Function, base, indices) = at {
+            let pointer = self.whole(StorageClass::Function, *base, indices, whole);
+            return self.get(whole, pointer);
+        }
+        let parts: Vec<_> = (0..self.kernel.types.parts(ty))
+            .map(|part| {
+                let own = self.part_at(at, ty, part);
+                let of = self.kernel.types.part(ty, part).unwrap_or(ty);
+                self.load_at(&own, of)
+            })
+            .collect();
+        self.asm.of(Op::CompositeConstruct, whole, &parts)
+    }
+
+    pub fn store_at(&mut self, at: &At, ty: Type, value: Word) {
+        if let Some(scalar) = ty.scalar() {
+            return self.store_scalar(at, scalar, value);
+        }
+        if let At::Variable(StorageClass::Function, base, indices) = at {
+            let whole = self.type_of(ty);
+            let pointer = self.whole(StorageClass::Function, *base, indices, whole);
+            return self.set(pointer, value);
+        }
+        for part in 0..self.kernel.types.parts(ty) {
+            let own = self.part_at(at, ty, part);
+            let of = self.kernel.types.part(ty, part).unwrap_or(ty);
+            let word = self.type_of(of);
+            let value = self.asm.op(Op::CompositeExtract, word, vec![id(value), literal(part)]);
+            self.store_at(&own, of, value);
+        }
+    }
+
+    fn whole(&mut self, class: StorageClass, base: Word, indices: &[Word], ty: Word) -> Word {
+        if indices.is_empty() {
+            return base;
+        }
+        let pointer = self.asm.pointer(class, ty);
+        let mut operands = vec![base];
+        operands.extend(indices);
+        self.asm.of(Op::AccessChain, pointer, &operands)
+    }
+
+    pub fn load(&mut self, define: &Let, place: &Place) {
+        let spot = self.spot(place, define.site);
+        if !self.is_live(define.value) {
+            return self.guarded(&spot.checks, |_| ());
+        }
+        let ty = spot.ty;
+        let value = self.guarded_value(&spot, ty, |w| w.load_at(&spot.at, ty));
+        self.is(define.value, value);
+    }
+
+    pub fn store(&mut self, place: &Place, value: Value, site: Option<SiteId>) {
+        let spot = self.spot(place, site);
+        let value = self.value(value);
+        let checks = spot.checks.clone();
+        self.guarded(&checks, |w| w.store_at(&spot.at, spot.ty, value));
+    }
+
+    pub fn atomic(&mut self, define: &Let, place: &Place) {
+        let IrOp::Atomic(op, _, args) = &define.op else { return };
+        let spot = self.spot(place, define.site);
+        let args: Vec<_> = args.iter().map(|arg| self.value(*arg)).collect();
+        let scalar = self.scalar(define.value);
+        let value = self
+            .guarded_value(&spot, scalar.into(), |w| w.atomically(*op, scalar, &spot.at, &args));
+        self.is(define.value, value);
+    }
+}

@@ -1,0 +1,81 @@
+//! The SPIR-V emitter: kernels as modules of Vulkan 1.3. Pure: IR in, words out; equal kernels give
+//! equal words. With the feature `spirv`.
+//!
+//! [`emit`] makes a [`Module`] as [`emit`](super::emit) does for C: how its entry is called is told
+//! by a [`Layout`], what a record of a failed launch means by [`Points`], and what the device lacks
+//! is the same typed error.
+//!
+//! # How an entry is called
+//!
+//! - The push constant is one `u64`: the device address of the *block*, which consists of `u64`
+//!   words: for each of [`Layout::pointers`] the address at which its allocation begins; the address
+//!   of a [`Record`](super::Record), of no meaning without a [`verdict`](Layout::verdict); and those
+//!   of [`Layout::words`]. A block can so be changed without recording anything again. For an entry
+//!   that finishes a reduction ([`Reduction`]), the words are the addresses of values and results,
+//!   how many values, and at which place of the results the first one goes.
+//! - Threads of a block are the specialization constants 0 to 2, for the axes x to z.
+//! - There are no descriptor sets, and no memory of groups to pass.
+//!
+//! # The code
+//!
+//! The kernel is [softened](crate::soft) first, so what is emitted are operations on which all
+//! devices agree; each operation of floats is decorated against contraction.
+//!
+//! | semantics | in SPIR-V |
+//! | --- | --- |
+//! | 2.2, 4.4 | `f16` and `bf16` are their bits |
+//! | 3.3 | the divisor is looked at first; remainders are made of quotients |
+//! | 6.1 | blocks are loops of one turn; a way out of several says in a variable where it leads; long chains of branches are cut |
+//! | 6.2 | loops other than `for` count to 2^63 |
+//! | 7 | memory of devices by address, of which each scalar is an access of its own |
+//! | 7.5, 10 | as in C |
+//! | 8.2 to 8.4 | as in C; memory of groups holds unsigned integers |
+//! | 9 | atomic operations of the memory model's queue family; `add` of floats by compare-and-exchange |
+//! | 11 | sub-groups of one item |
+
+mod assembly;
+mod atomic;
+mod body;
+mod entry;
+mod flat;
+mod group;
+mod lacks;
+mod memory;
+mod query;
+mod reduce;
+mod scalar;
+mod texts;
+mod writer;
+
+pub use lacks::{Capabilities, Control, Controls};
+pub use texts::texts;
+
+use super::{Lacks, Layout, Points, Reduction};
+use crate::ir::Kernel;
+
+/// Which module of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// With tests of indices; without, for launches of which all accesses are proved.
+    pub checked: bool,
+}
+
+/// A kernel's words, and all that is needed to run it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The module.
+    pub words: Vec<u32>,
+    /// The name of the entry.
+    pub entry: String,
+    /// How it is called.
+    pub layout: Layout,
+    /// What a failed launch's record means.
+    pub points: Points,
+    /// What follows the entry, for each launch-wide reduction.
+    pub reductions: Vec<Reduction>,
+}
+
+/// The module of a verified kernel for devices with these capabilities.
+pub fn emit(kernel: &Kernel, form: Form, capabilities: &Capabilities) -> Result<Module, Lacks> {
+    entry::emit(kernel, form, capabilities)
+}

@@ -1,0 +1,334 @@
+//! Division, square root, fused multiplication and remainders of floats by integers alone: right to
+//! the last bit on every device, whatever its floats do.
+
+use super::code::N;
+use crate::types::Scalar;
+
+/// A format of floats.
+#[derive(Clone, Copy)]
+struct Format {
+    float: Scalar,
+    /// Bits of the fraction.
+    fraction: u64,
+    bias: u64,
+    width: u64,
+}
+
+impl Format {
+    fn of(scalar: Scalar) -> Format {
+        match scalar {
+            Scalar::F64 => Format { float: Scalar::F64, fraction: 52, bias: 1023, width: 64 },
+            _ => Format { float: Scalar::F32, fraction: 23, bias: 127, width: 32 },
+        }
+    }
+
+    /// The greatest exponent field: that of infinities.
+    fn top(self) -> u64 {
+        2 * self.bias + 1
+    }
+
+    fn infinity(self) -> u64 {
+        self.top() << self.fraction
+    }
+}
+
+/// A float's parts, as `u64`. The significand's leading bit is that of normal numbers, and the
+/// exponent of a denormal is 0 or, in two's complement, less. Of zero nothing is right.
+#[derive(Clone, Copy)]
+struct Parts<'c> {
+    /// 0 or 1.
+    sign: N<'c>,
+    exponent: N<'c>,
+    significand: N<'c>,
+}
+
+fn word<'c>(x: N<'c>) -> N<'c> {
+    x.raw().cast(Scalar::U64)
+}
+
+fn parts<'c>(x: N<'c>) -> Parts<'c> {
+    let format = Format::of(x.ty);
+    let bits = word(x);
+    let field = (bits >> format.fraction) & format.top();
+    let rest = bits & ((1 << format.fraction) - 1);
+    let up = rest.leading_zeros() - (63 - format.fraction);
+    let denormal = field.eq(0u64);
+    let significand = denormal.pick(rest << up, rest | (1 << format.fraction));
+    let exponent = denormal.pick(up.of_bits(1) - up, field);
+    Parts { sign: bits >> (format.width - 1), exponent, significand }
+}
+
+/// Signed: the first is less.
+fn less<'c>(a: N<'c>, b: u64) -> N<'c> {
+    a.as_bits(Scalar::I64).lt(a.of_bits(b).as_bits(Scalar::I64))
+}
+
+fn bit<'c>(condition: N<'c>) -> N<'c> {
+    condition.cast(Scalar::U64)
+}
+
+/// The float of a sign, an exponent and a significand that has three bits more, of which the last
+/// says that there are others: rounded to nearest, ties to even.
+fn rounded<'c>(format: Format, sign: N<'c>, exponent: N<'c>, significand: N<'c>) -> N<'c> {
+    let great = !less(exponent, format.top());
+    let small = less(exponent, 1);
+    let one = exponent.of_bits(1);
+    let down = one - exponent;
+    let down = small.pick(down.gt(63u64).pick(down.of_bits(63), down), down.of_bits(0));
+    let lost = (significand & ((one << down) - 1u64)).ne(0u64);
+    let significand = (significand >> down) | bit(lost);
+    let exponent = small.pick(one, exponent);
+    let (rest, kept) = (significand & 7u64, significand >> 3u64);
+    let up = rest.gt(4u64) | (rest.eq(4u64) & (kept & 1u64).ne(0u64));
+    let size = ((exponent - 1u64) << format.fraction) + kept + bit(up);
+    let infinite = size.of_bits(format.infinity());
+    let size = (great | size.gt(infinite)).pick(infinite, size);
+    packed(format, sign, size)
+}
+
+fn packed<'c>(format: Format, sign: N<'c>, size: N<'c>) -> N<'c> {
+    let bits = size | (sign << (format.width - 1));
+    match format.float {
+        Scalar::F64 => bits.as_bits(Scalar::F64),
+        _ => bits.cast(Scalar::U32).as_bits(Scalar::F32),
+    }
+}
+
+/// The quotient.
+pub fn divide<'c>(a: N<'c>, b: N<'c>) -> N<'c> {
+    let format = Format::of(a.ty);
+    let (x, y) = (parts(a), parts(b));
+    let less = x.significand.lt(y.significand);
+    let code = a.code;
+    let rest = code.var(x.significand << bit(less));
+    let quotient = code.var(code.word(0));
+    code.repeat(code.word(format.fraction + 3), |_| {
+        let before = rest.get();
+        let fits = before.ge(y.significand);
+        quotient.set((quotient.get() << 1u64) | bit(fits));
+        rest.set(fits.pick(before - y.significand, before) << 1u64);
+    });
+    let exponent = x.exponent - y.exponent + format.bias - bit(less);
+    let sign = x.sign ^ y.sign;
+    let significand = (quotient.get() << 1u64) | bit(rest.get().ne(0u64));
+    let result = rounded(format, sign, exponent, significand);
+    let zero = packed(format, sign, code.word(0));
+    let infinite = packed(format, sign, code.word(format.infinity()));
+    let (size_a, size_b) = (word(a.abs()), word(b.abs()));
+    let end = size_a.of_bits(format.infinity());
+    let result = (size_a.eq(0u64) | size_b.eq(end)).pick(zero, result);
+    let result = (size_b.eq(0u64) | size_a.eq(end)).pick(infinite, result);
+    let none = (size_a.eq(0u64) & size_b.eq(0u64)) | (size_a.eq(end) & size_b.eq(end));
+    (none | size_a.gt(end) | size_b.gt(end)).pick(a.nan(), result)
+}
+
+/// The square root.
+pub fn root<'c>(a: N<'c>) -> N<'c> {
+    let format = Format::of(a.ty);
+    let x = parts(a);
+    let code = a.code;
+    // The exponent without the bias, and even.
+    let exponent = x.exponent - format.bias;
+    let odd = exponent & 1u64;
+    let half = (exponent.as_bits(Scalar::I64) >> 1u64).as_bits(Scalar::U64);
+    let rest = code.var(x.significand << (odd + 1u64));
+    let (sum, root) = (code.var(code.word(0)), code.var(code.word(0)));
+    let first = code.word(1 << (format.fraction + 1));
+    code.repeat(code.word(format.fraction + 2), |turn| {
+        let bit = first >> turn;
+        let (before, left) = (sum.get(), rest.get());
+        let tried = before + bit;
+        let fits = left.ge(tried);
+        sum.set(fits.pick(tried + bit, before));
+        root.set(fits.pick(root.get() + bit, root.get()));
+        rest.set(fits.pick(left - tried, left) << 1u64);
+    });
+    // One bit more than a significand; a root is never in the middle of two floats.
+    let root = (root.get() + (root.get() & 1u64)) >> 1u64;
+    let size = root + ((half + (format.bias - 1)) << format.fraction);
+    let result = packed(format, code.word(0), size);
+    let size = word(a.abs());
+    let end = size.of_bits(format.infinity());
+    let result = (size.eq(0u64) | word(a).eq(end)).pick(a, result);
+    ((a.is_negative() & size.ne(0u64)) | size.gt(end)).pick(a.nan(), result)
+}
+
+/// 128 bits.
+#[derive(Clone, Copy)]
+struct Wide<'c> {
+    high: N<'c>,
+    low: N<'c>,
+}
+
+impl<'c> Wide<'c> {
+    /// Shifted right by up to 127, or more; the last bit says that others were lost.
+    fn down(self, by: N<'c>) -> Wide<'c> {
+        let by = by.gt(127u64).pick(by.of_bits(127), by);
+        let far = by.ge(64u64);
+        let near = by & 63u64;
+        // Two steps, since one of 64 would be none.
+        let spill = |x: N<'c>| (x << 1u64) << (near.of_bits(63) - near);
+        let zero = by.of_bits(0);
+        let lost_near = spill(self.low);
+        let lost = far.pick(self.low | spill(self.high), lost_near).ne(0u64);
+        let low = far.pick(self.high >> near, (self.low >> near) | spill(self.high));
+        Wide { high: far.pick(zero, self.high >> near), low: low | bit(lost) }
+    }
+
+    /// Shifted left by up to 127.
+    fn up(self, by: N<'c>) -> Wide<'c> {
+        let far = by.ge(64u64);
+        let near = by & 63u64;
+        let spill = (self.low >> 1u64) >> (near.of_bits(63) - near);
+        let high = far.pick(self.low << near, (self.high << near) | spill);
+        Wide { high, low: far.pick(by.of_bits(0), self.low << near) }
+    }
+
+    fn less(self, other: Wide<'c>) -> N<'c> {
+        self.high.lt(other.high) | (self.high.eq(other.high) & self.low.lt(other.low))
+    }
+
+    fn plus(self, other: Wide<'c>) -> Wide<'c> {
+        let low = self.low + other.low;
+        Wide { high: self.high + other.high + bit(low.lt(self.low)), low }
+    }
+
+    fn minus(self, other: Wide<'c>) -> Wide<'c> {
+        let borrow = bit(self.low.lt(other.low));
+        Wide { high: self.high - other.high - borrow, low: self.low - other.low }
+    }
+
+    fn or(yes: N<'c>, a: Wide<'c>, b: Wide<'c>) -> Wide<'c> {
+        Wide { high: yes.pick(a.high, b.high), low: yes.pick(a.low, b.low) }
+    }
+}
+
+/// `a * b + c`, rounded once.
+pub fn fused<'c>(a: N<'c>, b: N<'c>, c: N<'c>) -> N<'c> {
+    let format = Format::of(a.ty);
+    let (x, y, z) = (parts(a), parts(b), parts(c));
+    let to_top = 63 - format.fraction;
+    let (p, q) = (x.significand << to_top, y.significand << to_top);
+    // Products and sums with the leading bit at 125 or, of a product, 126.
+    let (high, low) = (p.mul_hi(q), p * q);
+    let product = Wide { high: high >> 1u64, low: (low >> 1u64) | (high << 63u64) };
+    let r = z.significand << to_top;
+    let none = word(c.abs()).eq(0u64);
+    let r = none.pick(r.of_bits(0), r);
+    let addend = Wide { high: r >> 2u64, low: r << 62u64 };
+    let exponent = x.exponent + y.exponent - format.bias;
+    let (sign, other) = (x.sign ^ y.sign, z.sign);
+    // Without an addend, the product stays where it is.
+    let ahead = none.pick(exponent.of_bits(0), exponent - z.exponent);
+    let behind = less(ahead, 0);
+    let zero = ahead.of_bits(0);
+    let product = product.down(behind.pick(zero - ahead, zero));
+    let addend = addend.down(behind.pick(zero, ahead));
+    let exponent = behind.pick(z.exponent, exponent);
+    let smaller = product.less(addend);
+    let same = sign.eq(other);
+    let difference = Wide::or(smaller, addend.minus(product), product.minus(addend));
+    let sum = Wide::or(same, product.plus(addend), difference);
+    let sign = (!same & smaller).pick(other, sign);
+    let exact_zero = (sum.high | sum.low).eq(0u64);
+    let leading = sum.high.eq(0u64).pick(sum.low.leading_zeros() + 64u64, sum.high.leading_zeros());
+    let leading = exact_zero.pick(zero, leading);
+    let sum = sum.up(leading);
+    let drop = 63 - (format.fraction + 3);
+    let lost = ((sum.high & ((1u64 << drop) - 1)) | sum.low).ne(0u64);
+    let significand = (sum.high >> drop) | bit(lost);
+    let result = rounded(format, sign, exponent + 2u64 - leading, significand);
+    let result = exact_zero.pick(packed(format, zero, zero), result);
+    // A zero or what is not finite: the product has no error. But it must not overflow alone.
+    let size = |x: N<'c>| word(x.abs());
+    let end = zero.of_bits(format.infinity());
+    let plain = a * b + c;
+    let (size_a, size_b) = (size(a), size(b));
+    let finite = size_a.lt(end) & size_b.lt(end);
+    let special = size_a.eq(0u64) | size_b.eq(0u64) | !finite;
+    let result = special.pick(plain, result);
+    (finite & size(c).ge(end)).pick(c, result)
+}
+
+/// `a * b + c` of `f32`, rounded once, by `f64`: the product is exact there, and the sum is rounded
+/// to odd, so that rounding it once more is as if once.
+pub fn fused_by_double<'c>(a: N<'c>, b: N<'c>, c: N<'c>) -> N<'c> {
+    let double = |x: N<'c>| x.cast(Scalar::F64);
+    let (product, addend) = (double(a) * double(b), double(c));
+    let sum = product + addend;
+    let part = sum - product;
+    let error = (product - (sum - part)) + (addend - part);
+    let bits = sum.raw();
+    let inexact = error.ne(0.0) & (bits & 1u64).eq(0u64) & sum.abs().lt(f64::INFINITY);
+    let outwards = error.gt(0.0).eq(sum.gt(0.0));
+    let odd = outwards.pick(bits + 1u64, bits - 1u64);
+    inexact.pick(odd, bits).as_bits(Scalar::F64).cast(Scalar::F32)
+}
+
+/// The exact remainder of the truncated quotient.
+pub fn remainder<'c>(a: N<'c>, b: N<'c>) -> N<'c> {
+    let format = Format::of(a.ty);
+    let (x, y) = (parts(a), parts(b));
+    let code = a.code;
+    let (size_a, size_b) = (word(a.abs()), word(b.abs()));
+    let far = x.exponent - y.exponent;
+    let smaller = size_a.lt(size_b);
+    let end = far.of_bits(format.infinity());
+    let none = size_a.ge(end) | size_b.gt(end) | size_b.eq(0u64);
+    let nothing = smaller | none | size_a.eq(0u64);
+    // The first turn subtracts without a shift.
+    let turns = nothing.pick(far.of_bits(0), far + 1u64);
+    let rest = code.var(x.significand);
+    code.repeat(turns, |turn| {
+        let shifted = rest.get() << bit(turn.ne(0u64));
+        rest.set(shifted.ge(y.significand).pick(shifted - y.significand, shifted));
+    });
+    let left = rest.get();
+    // Normal again: in front of the three bits that rounding takes, of which none is set.
+    let leading = left.leading_zeros();
+    let up = leading - (63 - format.fraction);
+    let exponent = y.exponent - up;
+    let result = rounded(format, x.sign, exponent, (left << up) << 3u64);
+    let zero = packed(format, x.sign, code.word(0));
+    let result = left.eq(0u64).pick(zero, result);
+    let result = smaller.pick(a, result);
+    let result = size_a.eq(0u64).pick(a, result);
+    none.pick(a.nan(), result)
+}
+
+/// To nearest, ties to even (semantics 5.7).
+pub fn nearest_even<'c>(x: N<'c>) -> N<'c> {
+    let whole = x.lit(if x.ty == Scalar::F64 { 4_503_599_627_370_496.0 } else { 8_388_608.0 });
+    let size = x.abs();
+    let near = (size + whole) - whole;
+    size.lt(whole).pick(near, x).copysign(x)
+}
+
+pub fn floor<'c>(x: N<'c>) -> N<'c> {
+    let near = nearest_even(x);
+    near.gt(x).pick(near - 1.0, near).copysign(x)
+}
+
+pub fn ceil<'c>(x: N<'c>) -> N<'c> {
+    let near = nearest_even(x);
+    near.lt(x).pick(near + 1.0, near).copysign(x)
+}
+
+pub fn trunc<'c>(x: N<'c>) -> N<'c> {
+    floor(x.abs()).copysign(x)
+}
+
+pub fn round<'c>(x: N<'c>) -> N<'c> {
+    let size = x.abs();
+    let below = floor(size);
+    (size - below).ge(0.5).pick(below + 1.0, below).copysign(x)
+}
+
+/// The lesser or greater (semantics 5.5).
+pub fn extreme<'c>(a: N<'c>, b: N<'c>, least: bool) -> N<'c> {
+    let (beyond, own) = match least {
+        true => (a.lt(b), a.is_negative()),
+        false => (a.gt(b), !a.is_negative()),
+    };
+    (b.is_nan() | beyond | (a.eq(b) & own)).pick(a, b)
+}

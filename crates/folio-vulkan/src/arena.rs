@@ -1,0 +1,117 @@
+//! Small pieces of memory that host and device reach: the words of launches, and the records of
+//! what they did wrong. A lane has some chunks, which it uses again when what used them has ended.
+
+use crate::device::Core;
+use crate::memory::Block;
+use folio_core::hal::{AllocKind, HalError};
+
+/// Bytes of a chunk.
+const CHUNK: u64 = 64 << 10;
+/// Chunks that a lane keeps for later.
+const KEPT: usize = 8;
+
+/// A lane's chunks that nothing uses, and the one that pieces are taken from.
+#[derive(Debug, Default)]
+pub(crate) struct Arena {
+    free: Vec<Block>,
+    current: Option<Chunk>,
+}
+
+#[derive(Debug)]
+struct Chunk {
+    block: Block,
+    used: u64,
+}
+
+/// A piece: words that the host writes, at an address of the device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) address: u64,
+    at: *mut u64,
+    words: usize,
+}
+
+// SAFETY: a piece is one lane's, which uses it under its lock.
+unsafe impl Send for Piece {}
+
+impl Piece {
+    /// Writes words; those beyond the piece are left out.
+    pub(crate) fn write(&self, words: &[u64]) {
+        for (at, word) in words.iter().take(self.words).enumerate() {
+            // SAFETY: within the piece, which is mapped for as long as its chunk is there, and
+            // which the device does not use yet (`Arena::take`).
+            unsafe { self.at.add(at).write_volatile(*word) };
+        }
+    }
+
+    /// What is there, once the device has ended.
+    pub(crate) fn read<const N: usize>(&self) -> [u64; N] {
+        std::array::from_fn(|at| match at < self.words {
+            // SAFETY: within the piece, whose chunk is there (`Arena::recycle` comes later).
+            true => unsafe { self.at.add(at).read_volatile() },
+            false => 0,
+        })
+    }
+}
+
+impl Arena {
+    /// A piece of so many words. A chunk that is full goes to `full`, to be kept until what uses it
+    /// has ended.
+    pub(crate) fn take(
+        &mut self,
+        core: &Core,
+        words: usize,
+        full: &mut Vec<Block>,
+    ) -> Result<Piece, HalError> {
+        let bytes = (8 * words as u64).next_multiple_of(16).max(16);
+        let fits = self.current.as_ref().is_some_and(|c| c.used + bytes <= c.block.size);
+        if !fits {
+            let own = match self.free.iter().position(|block| block.size >= bytes) {
+                Some(at) => self.free.swap_remove(at),
+                None => self.fresh(core, bytes.max(CHUNK))?,
+            };
+            let before = self.current.replace(Chunk { block: own, used: 0 });
+            full.extend(before.map(|chunk| chunk.block));
+        }
+        let none = || HalError::unsupported("memory without an address of the host");
+        let chunk = self.current.as_mut().ok_or_else(none)?;
+        let host = chunk.block.host.ok_or_else(none)?;
+        let from = chunk.used;
+        chunk.used += bytes;
+        let at = host.0.wrapping_add(from as usize).cast();
+        Ok(Piece { address: chunk.block.address + from, at, words })
+    }
+
+    fn fresh(&self, core: &Core, bytes: u64) -> Result<Block, HalError> {
+        let block =
+            core.memory.block(&core.device, AllocKind::Host, (bytes, 256), "folio arguments")?;
+        core.name(block.buffer, "folio arguments");
+        Ok(block)
+    }
+
+    /// The chunk that is used now goes with what uses it, so that all of it comes back.
+    pub(crate) fn seal(&mut self, full: &mut Vec<Block>) {
+        // A chunk that is nearly empty goes on; its batch ends before it is used up.
+        if self.current.as_ref().is_some_and(|chunk| chunk.used > CHUNK / 2) {
+            full.extend(self.current.take().map(|chunk| chunk.block));
+        }
+    }
+
+    /// What used them has ended.
+    pub(crate) fn recycle(&mut self, core: &Core, full: Vec<Block>) {
+        for block in full {
+            match self.free.len() < KEPT {
+                true => self.free.push(block),
+                false => core.memory.release(&core.device, block),
+            }
+        }
+    }
+
+    /// Gives all back. Nothing uses any of it.
+    pub(crate) fn destroy(&mut self, core: &Core) {
+        let current = self.current.take().map(|chunk| chunk.block);
+        for block in self.free.drain(..).chain(current) {
+            core.memory.release(&core.device, block);
+        }
+    }
+}

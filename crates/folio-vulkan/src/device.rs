@@ -1,0 +1,351 @@
+//! A device: its queue, its lanes and its allocator.
+
+use crate::lane::VulkanLane;
+use crate::memory::Memory;
+use crate::module::{Function, Target};
+use crate::opaque::Opaque;
+use crate::platform::{Found, Shared, create, driver};
+use ash::vk;
+use folio_core::hal::{
+    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, HalError, HalErrorKind,
+    KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, PointerInfo, Source,
+    UsmAllocator,
+};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::Instant;
+
+/// What a device and its lanes share.
+pub(crate) struct Core {
+    /// The instance goes after its devices.
+    _shared: Arc<Shared>,
+    pub(crate) device: ash::Device,
+    pub(crate) physical: vk::PhysicalDevice,
+    pub(crate) info: DeviceInfo,
+    pub(crate) target: Target,
+    pub(crate) memory: Memory,
+    /// All lanes submit to it, one at a time.
+    queue: Mutex<vk::Queue>,
+    /// What the driver has compiled.
+    pub(crate) pipelines: vk::PipelineCache,
+    /// How every kernel is given its arguments: one address.
+    pub(crate) layout: vk::PipelineLayout,
+    names: Option<ash::ext::debug_utils::Device>,
+    /// How memory of the host is imported, if it can be.
+    pub(crate) imports: Option<ash::ext::external_memory_host::Device>,
+    kernels: RwLock<(u64, HashMap<u64, Loaded>)>,
+    /// The kernel that fills memory.
+    pub(crate) fill: OnceLock<Result<Arc<Function>, HalError>>,
+    lost: OnceLock<Lost>,
+    /// When it was opened, and what the device's clock said less the host's from then on.
+    opened: Instant,
+    ahead: OnceLock<u64>,
+}
+
+/// What a handle stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Loaded {
+    Function(Arc<Function>),
+    /// A kernel of the user's.
+    Opaque(Arc<Opaque>),
+}
+
+impl Loaded {
+    /// # Safety
+    /// As [`Function::destroy`].
+    unsafe fn destroy(&self, device: &ash::Device) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Loaded::Function(function) => function.destroy(device),
+                Loaded::Opaque(opaque) => opaque.destroy(device),
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+impl Core {
+    pub(crate) fn new(found: &Found) -> Result<Core, HalError> {
+        let device = create(found)?;
+        let memory = Memory::new(found, &device).inspect_err(|_| {
+            // SAFETY: nothing of it is there.
+            unsafe { device.destroy_device(None) };
+        })?;
+        let names = found
+            .shared
+            .names
+            .then(|| ash::ext::debug_utils::Device::new(&found.shared.instance, &device));
+        let imports =
+            found.target.import.is_some().then(|| {
+                ash::ext::external_memory_host::Device::new(&found.shared.instance, &device)
+            });
+        // SAFETY: the device was created with one queue of this family.
+        let queue = unsafe { device.get_device_queue(found.target.family, 0) };
+        let mut core = Core {
+            _shared: found.shared.clone(),
+            device,
+            physical: found.physical,
+            info: found.info.clone(),
+            target: found.target,
+            memory,
+            queue: Mutex::new(queue),
+            pipelines: vk::PipelineCache::null(),
+            layout: vk::PipelineLayout::null(),
+            names,
+            imports,
+            kernels: RwLock::default(),
+            fill: OnceLock::new(),
+            lost: OnceLock::new(),
+            opened: Instant::now(),
+            ahead: OnceLock::new(),
+        };
+        let pushed =
+            [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(8)];
+        let layout = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&pushed);
+        // SAFETY: the device is there, and the description complete.
+        core.layout = unsafe { core.device.create_pipeline_layout(&layout, None) }
+            .map_err(|result| driver("vkCreatePipelineLayout", result))?;
+        let cache = vk::PipelineCacheCreateInfo::default();
+        // SAFETY: as above.
+        core.pipelines = unsafe { core.device.create_pipeline_cache(&cache, None) }
+            .map_err(|result| driver("vkCreatePipelineCache", result))?;
+        Ok(core)
+    }
+
+    /// Names an object for people who look at the driver's.
+    pub(crate) fn name<T: vk::Handle>(&self, object: T, name: &str) {
+        let (Some(names), Ok(name)) = (&self.names, CString::new(name)) else { return };
+        if name.is_empty() {
+            return;
+        }
+        let info =
+            vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
+        // SAFETY: the object is this device's, and nobody else names it now.
+        let _ = unsafe { names.set_debug_utils_object_name(&info) };
+    }
+
+    pub(crate) fn queue(&self) -> MutexGuard<'_, vk::Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<Loaded, HalError> {
+        let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
+        let unknown = || HalError::new(HalErrorKind::Driver, "a kernel that is not loaded");
+        kernels.1.get(&handle.0).cloned().ok_or_else(unknown)
+    }
+
+    /// Remembers a loss. What the driver has been given ends then, says Vulkan, so nothing of it
+    /// touches memory when it is told.
+    pub(crate) fn told<T>(&self, answer: Result<T, HalError>) -> Result<T, HalError> {
+        answer.inspect_err(|error| {
+            if matches!(error.kind, HalErrorKind::Lost) && self.lost.get().is_none() {
+                // SAFETY: nobody submits while the queue is held.
+                let queue = self.queue();
+                let _ = unsafe { self.device.device_wait_idle() };
+                drop(queue);
+                let _ = self.lost.set(Lost::new(error.message.clone()));
+            }
+        })
+    }
+
+    pub(crate) fn lost(&self) -> Result<(), Lost> {
+        self.lost.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// Ticks of the device's clock in nanoseconds.
+    pub(crate) fn nanoseconds(&self, ticks: u64) -> u64 {
+        (ticks as f64 * f64::from(self.target.period)) as u64
+    }
+
+    /// What the device's clock says, as far as the host knows.
+    pub(crate) fn now(&self) -> u64 {
+        let own = || u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let ahead = self.ahead.get_or_init(|| {
+            let there = self.clock().unwrap_or_default();
+            there.saturating_sub(own())
+        });
+        ahead.saturating_add(own())
+    }
+
+    /// Asks the device's clock, and waits for that.
+    fn clock(&self) -> Option<u64> {
+        if !self.info.caps.timing {
+            return None;
+        }
+        let create =
+            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(1);
+        let device = &self.device;
+        // SAFETY: the query is this call's, which waits for its use.
+        unsafe {
+            let pool = device.create_query_pool(&create, None).ok()?;
+            let done = self.at_once(|commands| {
+                let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+                device.cmd_reset_query_pool(commands, pool, 0, 1);
+                device.cmd_write_timestamp2(commands, all, pool, 0);
+            });
+            let mut ticks = [0u64];
+            let flags = vk::QueryResultFlags::TYPE_64;
+            let read =
+                done.is_ok() && device.get_query_pool_results(pool, 0, &mut ticks, flags).is_ok();
+            device.destroy_query_pool(pool, None);
+            read.then(|| self.nanoseconds(ticks[0]))
+        }
+    }
+
+    /// Fills an allocation with zeros, and waits for that.
+    pub(crate) fn clear(&self, handle: u64) -> Result<(), HalError> {
+        let block = self.memory.find(handle)?;
+        // SAFETY: the buffer is live until this returns.
+        self.at_once(|commands| unsafe {
+            self.device.cmd_fill_buffer(commands, block.buffer, 0, vk::WHOLE_SIZE, 0);
+        })
+    }
+
+    /// Has the device do something, and waits for that.
+    pub(crate) fn at_once(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), HalError> {
+        let create = vk::CommandPoolCreateInfo::default().queue_family_index(self.target.family);
+        let device = &self.device;
+        let run = |pool| -> Result<(), vk::Result> {
+            let one =
+                vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+            let begin = vk::CommandBufferBeginInfo::default()
+                .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            // SAFETY: the pool is this call's, which waits for its commands.
+            unsafe {
+                let made = device.allocate_command_buffers(&one)?;
+                let commands = made.first().copied().unwrap_or_default();
+                device.begin_command_buffer(commands, &begin)?;
+                record(commands);
+                device.end_command_buffer(commands)?;
+                let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(commands)];
+                let submit = [vk::SubmitInfo2::default().command_buffer_infos(&buffers)];
+                let fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
+                let submitted = device.queue_submit2(*self.queue(), &submit, fence);
+                let waited =
+                    submitted.and_then(|()| device.wait_for_fences(&[fence], true, u64::MAX));
+                device.destroy_fence(fence, None);
+                waited
+            }
+        };
+        // SAFETY: the device is there; the pool goes when nothing of it is under way.
+        let done = unsafe {
+            let pool = device
+                .create_command_pool(&create, None)
+                .map_err(|result| driver("vkCreateCommandPool", result))?;
+            let done = run(pool);
+            device.destroy_command_pool(pool, None);
+            done
+        };
+        self.told(done.map_err(|result| driver("vkQueueSubmit2", result)))
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        let (_, kernels) =
+            std::mem::take(self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let fill = self.fill.take().and_then(Result::ok);
+        // SAFETY: lanes hold this, so none is left, and each has waited for what it submitted;
+        // nothing of the device is used after that.
+        unsafe {
+            let _ = self.device.device_wait_idle();
+            for function in kernels.into_values().chain(fill.map(Loaded::Function)) {
+                function.destroy(&self.device);
+            }
+            self.memory.destroy(&self.device);
+            self.device.destroy_pipeline_cache(self.pipelines, None);
+            self.device.destroy_pipeline_layout(self.layout, None);
+            self.device.destroy_device(None);
+        }
+    }
+}
+
+/// An opened device.
+pub(crate) struct VulkanDevice(pub(crate) Arc<Core>);
+
+// SAFETY: lanes and allocator keep the HAL's contract; see `VulkanLane` and `Memory`.
+unsafe impl Device for VulkanDevice {
+    fn info(&self) -> &DeviceInfo {
+        &self.0.info
+    }
+
+    fn usm(&self) -> &dyn UsmAllocator {
+        self
+    }
+
+    fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
+        self.0.lost()?;
+        let lane = self.0.told(VulkanLane::new(self.0.clone()))?;
+        Ok(lane)
+    }
+
+    fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
+        self.0.lost()?;
+        let made = match source {
+            KernelSource::Ir(kernel) => {
+                Function::new(&self.0, kernel).map(Arc::new).map(Loaded::Function)
+            }
+            KernelSource::Opaque { name, source: Source::SpirV(image), .. } => {
+                Opaque::new(&self.0, name, image.bytes()).map(Arc::new).map(Loaded::Opaque)
+            }
+            KernelSource::Opaque { source, .. } => Err(HalError::unsupported(source.language())),
+            _ => Err(HalError::unsupported("code of this kind")),
+        };
+        let made = self.0.told(made)?;
+        let mut kernels = self.0.kernels.write().unwrap_or_else(PoisonError::into_inner);
+        let number = kernels.0;
+        kernels.0 += 1;
+        kernels.1.insert(number, made);
+        Ok(KernelHandle(number))
+    }
+
+    fn unload(&self, handle: KernelHandle) {
+        let mut kernels = self.0.kernels.write().unwrap_or_else(PoisonError::into_inner);
+        let gone = kernels.1.remove(&handle.0);
+        drop(kernels);
+        if let Some(function) = gone {
+            // SAFETY: every operation that names it has ended (the engine's part of the contract).
+            unsafe { function.destroy(&self.0.device) };
+        }
+    }
+
+    fn check(
+        &self,
+        handle: KernelHandle,
+        geometry: &Geometry,
+        arguments: &[Argument],
+    ) -> Result<(), HalError> {
+        match self.0.loaded(handle)? {
+            Loaded::Function(function) => function.check(&self.0, geometry),
+            Loaded::Opaque(opaque) => opaque.check(&self.0, geometry, arguments),
+        }
+    }
+}
+
+// SAFETY: allocations are buffers of their own, which stay until `free`.
+unsafe impl UsmAllocator for VulkanDevice {
+    fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.0.lost()?;
+        let made = self.0.alloc(req);
+        self.0.told(made)
+    }
+
+    fn free(&self, handle: u64) {
+        self.0.free_memory(handle);
+    }
+
+    fn memory(&self) -> MemoryInfo {
+        self.0.memory_info()
+    }
+
+    fn query(&self, address: u64) -> Option<PointerInfo> {
+        self.0.pointer_info(address)
+    }
+}

@@ -1,0 +1,318 @@
+//! A lane: an in-order queue over a timeline semaphore.
+//!
+//! # Jobs, batches, ticks
+//!
+//! Each operation is a *job*. Jobs run in order. What the device does is recorded into the open
+//! *batch*, a command buffer; what the host does (copies from and to its memory) is done by whoever
+//! drives, flushes or waits, once everything ahead has ended. A batch is submitted when the lane is
+//! flushed or awaited, when the host has something to do behind it, and when it is long. It signals
+//! the next value of the lane's semaphore.
+//!
+//! | state of a tick | it is in |
+//! | --- | --- |
+//! | handed over | `pending`: the host has work ahead of it, or another lane has not submitted |
+//! | recorded | `open` |
+//! | submitted | `flying` |
+//! | over | `finished`: the device has ended, and failures are known |
+//! | reported | `done`: what it waited for is reported as well |
+//!
+//! A job that waits for another lane begins a batch that waits for that lane's semaphore. It is
+//! recorded only when that lane has submitted what is waited for. So the one queue of the device is
+//! never given a wait before its signal, and comes through.
+//!
+//! # Locks
+//!
+//! A thread holds the state of one lane at a time. What other lanes are asked is asked before.
+//! A wait leads to an earlier operation always, so those questions come to an end.
+
+mod batch;
+mod foreign;
+pub(crate) mod jobs;
+mod progress;
+
+use crate::arena::Arena;
+use crate::device::Core;
+use crate::platform::driver;
+use crate::reduce::Scratch;
+use ash::vk;
+use batch::{Batch, Timed};
+use folio_core::hal::{HalError, Head, KernelRef, Lane, Lost, Op, Tick, Timing};
+use jobs::{Job, Work};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// Operations of a batch after which it is submitted where the device has something to do.
+const LONG: u32 = 64;
+/// Operations of a batch, at most.
+const LONGEST: u32 = 512;
+/// Timings that are kept.
+const TIMINGS: usize = 1024;
+/// How long a thread waits before it looks for other reasons to go on.
+const PAUSE: Duration = Duration::from_millis(2);
+/// The same where there is nothing to wait for.
+const SHORT: Duration = Duration::from_micros(50);
+
+/// A tick of another lane.
+pub(crate) type Awaited = (Arc<VulkanLane>, Tick);
+
+/// A lane.
+pub(crate) struct VulkanLane {
+    pub(crate) core: Arc<Core>,
+    own: Weak<VulkanLane>,
+    pub(crate) semaphore: vk::Semaphore,
+    state: Mutex<State>,
+    failed: Mutex<VecDeque<(Tick, HalError)>>,
+    /// Held by whoever copies for the lane.
+    copying: Mutex<()>,
+    done: AtomicU64,
+}
+
+/// What is known of a tick.
+pub(crate) enum Known {
+    /// It has been reported, or has ended.
+    Over,
+    /// It ends with this value of the semaphore.
+    Flying(u64),
+    /// It is not submitted.
+    Held,
+}
+
+pub(crate) struct State {
+    pending: VecDeque<Job>,
+    open: Option<Batch>,
+    flying: VecDeque<Batch>,
+    finished: VecDeque<(Tick, Vec<Awaited>)>,
+    /// Whoever copies for the lane has taken a job.
+    busy: bool,
+    /// The last value that a submission signals.
+    value: u64,
+    issued: Tick,
+    pub(crate) pool: vk::CommandPool,
+    free: Vec<vk::CommandBuffer>,
+    pub(crate) arena: Arena,
+    pub(crate) scratch: Scratch,
+    queries: batch::Queries,
+    timed: VecDeque<Timed>,
+}
+
+impl VulkanLane {
+    pub(crate) fn new(core: Arc<Core>) -> Result<Arc<VulkanLane>, HalError> {
+        let mut kind = vk::SemaphoreTypeCreateInfo::default()
+            .semaphore_type(vk::SemaphoreType::TIMELINE)
+            .initial_value(0);
+        let create = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: the device is there, and the description complete.
+        let semaphore = unsafe { core.device.create_semaphore(&create, None) }
+            .map_err(|result| driver("vkCreateSemaphore", result))?;
+        let create = vk::CommandPoolCreateInfo::default()
+            .queue_family_index(core.target.family)
+            .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+        // SAFETY: as above.
+        let pool = unsafe { core.device.create_command_pool(&create, None) }.map_err(|result| {
+            // SAFETY: nothing uses it.
+            unsafe { core.device.destroy_semaphore(semaphore, None) };
+            driver("vkCreateCommandPool", result)
+        })?;
+        core.name(semaphore, "folio lane");
+        let state = State {
+            pending: VecDeque::new(),
+            open: None,
+            flying: VecDeque::new(),
+            finished: VecDeque::new(),
+            busy: false,
+            value: 0,
+            issued: 0,
+            pool,
+            free: vec![],
+            arena: Arena::default(),
+            scratch: Scratch::default(),
+            queries: batch::Queries::default(),
+            timed: VecDeque::new(),
+        };
+        Ok(Arc::new_cyclic(|own| VulkanLane {
+            core,
+            own: own.clone(),
+            semaphore,
+            state: Mutex::new(state),
+            failed: Mutex::default(),
+            copying: Mutex::new(()),
+            done: AtomicU64::new(0),
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fail(&self, tick: Tick, error: HalError) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).push_back((tick, error));
+    }
+
+    /// How far it is, as far as known.
+    pub(crate) fn done(&self) -> Tick {
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// What is known of a tick.
+    pub(crate) fn known(&self, tick: Tick) -> Known {
+        if self.done() >= tick {
+            return Known::Over;
+        }
+        let state = self.lock();
+        if state.pending.front().is_some_and(|job| job.tick <= tick) || state.busy {
+            return Known::Held;
+        }
+        if let Some(batch) = state.flying.iter().find(|batch| batch.last >= tick) {
+            return Known::Flying(batch.value);
+        }
+        match &state.open {
+            Some(batch) if batch.first <= tick => Known::Held,
+            _ => Known::Over,
+        }
+    }
+}
+
+// SAFETY: jobs run in order, behind what they wait for; a tick is reported when the device has
+// ended what was recorded for it, and failures are known.
+unsafe impl Lane for VulkanLane {
+    fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError> {
+        let mut waits = vec![];
+        for wait in head.waits {
+            let lane: Option<&VulkanLane> = wait.lane.downcast_ref();
+            if let Some(lane) = lane.and_then(|lane| lane.own.upgrade())
+                && lane.done() < wait.tick
+            {
+                waits.push((lane, wait.tick));
+            }
+        }
+        let work = match op {
+            Op::Copy(rects) => Work::copy(rects),
+            Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
+            Op::Join => Work::Join,
+            Op::Launch(KernelRef::Loaded(handle), geometry, args) => {
+                match self.core.loaded(handle) {
+                    Ok(loaded) => Work::launch(loaded, geometry, args),
+                    Err(error) => Work::Refused(error),
+                }
+            }
+            Op::Launch(KernelRef::Foreign(task), _, args) => {
+                return self.foreign(head, waits, args.params, task);
+            }
+            // It is mapped always, and what the device has written is seen when the tick is reached.
+            Op::Switch(..) => Work::Join,
+            Op::Launch(..) | Op::Hint(..) | Op::Replay(_) => {
+                Work::Refused(HalError::unsupported(op.name()))
+            }
+        };
+        let refused = match &work {
+            Work::Refused(error) => Some(error.clone()),
+            _ => None,
+        };
+        let queued = if head.timed { self.core.now() } else { 0 };
+        let job = Job { tick: head.tick, waits, timed: head.timed, queued, work };
+        {
+            let mut state = self.lock();
+            state.issued = head.tick;
+            state.pending.push_back(job);
+        }
+        self.core.lost()?;
+        self.progress_to(head.tick, false);
+        refused.map_or(Ok(()), Err)
+    }
+
+    fn awaited(&self, tick: Tick) {
+        self.progress_to(tick, false);
+        self.submit_to(tick);
+    }
+
+    fn flush(&self) {
+        self.progress_to(Tick::MAX, true);
+        self.submit_to(Tick::MAX);
+        self.look();
+    }
+
+    fn drive(&self) {
+        self.progress_to(Tick::MAX, true);
+        let mut state = self.lock();
+        let long = state.open.as_ref().is_some_and(|batch| batch.operations >= LONG);
+        if long || state.flying.is_empty() {
+            self.submit(&mut state);
+        }
+        drop(state);
+        self.look();
+    }
+
+    fn completed(&self) -> Result<Tick, Lost> {
+        self.look();
+        self.core.lost()?;
+        Ok(self.done())
+    }
+
+    fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
+        loop {
+            self.progress_to(tick, true);
+            self.submit_to(tick);
+            self.look();
+            self.core.lost()?;
+            if self.done() >= tick {
+                return Ok(true);
+            }
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(false);
+            }
+            self.pause(tick, left.map_or(PAUSE, |left| left.min(PAUSE)));
+        }
+    }
+
+    fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
+        let done = self.done();
+        let mut failures = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut ended, left): (Vec<_>, Vec<_>) =
+            failures.drain(..).partition(|(tick, _)| *tick <= done);
+        *failures = left.into();
+        drop(failures);
+        ended.sort_by_key(|(tick, _)| *tick);
+        ended.into_iter().for_each(|(tick, error)| sink(tick, error));
+    }
+
+    fn timing(&self, tick: Tick) -> Option<Timing> {
+        if self.done() < tick {
+            return None;
+        }
+        let state = self.lock();
+        state.timed.iter().rev().find(|timed| timed.tick == tick).map(|timed| timed.timing)
+    }
+}
+
+impl Drop for VulkanLane {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // Work that is not submitted is discarded; what is recorded is not begun.
+        state.pending.clear();
+        let core = self.core.clone();
+        let (semaphores, values) = ([self.semaphore], [state.value]);
+        let wait = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+        // SAFETY: the semaphore is there. What was submitted waits for what was submitted before,
+        // so it ends, or the device is lost. Nothing uses the lane's objects after that.
+        unsafe {
+            let _ = core.told(
+                core.device
+                    .wait_semaphores(&wait, u64::MAX)
+                    .map_err(|result| driver("vkWaitSemaphores", result)),
+            );
+            for batch in state.flying.drain(..).chain(state.open.take()) {
+                for block in batch.full.into_iter().chain(batch.pieces) {
+                    core.memory.release(&core.device, block);
+                }
+            }
+            state.arena.destroy(&core);
+            state.scratch.destroy(&core);
+            state.queries.destroy(&core);
+            core.device.destroy_command_pool(state.pool, None);
+            core.device.destroy_semaphore(self.semaphore, None);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Interop tasks: closures that record commands of their own.
+
+use super::{Awaited, Known, PAUSE, VulkanLane};
+use crate::native::Native;
+use folio_core::hal::{Foreign, HalError, Head, Param};
+use std::sync::PoisonError;
+
+impl VulkanLane {
+    /// Calls a closure that records commands, without the lane's state: nobody else records or
+    /// submits for the lane meanwhile, since the batch is this call's. What it waits for is
+    /// submitted, or done by this thread, before.
+    pub(super) fn foreign(
+        &self,
+        head: &Head<'_>,
+        waits: Vec<Awaited>,
+        params: &[Param],
+        task: Foreign<'_>,
+    ) -> Result<(), HalError> {
+        self.come_to(head.tick - 1)?;
+        let mut values = vec![];
+        for wait in &waits {
+            values.extend(self.value_when_known(wait)?);
+        }
+        let queued = if head.timed { self.core.now() } else { 0 };
+        let mut state = self.lock();
+        state.issued = head.tick;
+        let opened = match values.is_empty() {
+            true => self.open(&mut state, head.tick).map(drop),
+            false => self.open_behind(&mut state, head.tick, waits, values),
+        };
+        if let Err(error) = opened {
+            state.end_with_last(head.tick);
+            return Err(error);
+        }
+        let time = if head.timed { self.begin_time(&mut state) } else { None };
+        let Some(mut batch) = state.open.take() else {
+            state.end_with_last(head.tick);
+            return Err(HalError::unsupported("commands"));
+        };
+        batch.barrier(&self.core);
+        state.busy = true;
+        drop(state);
+        let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+        let native = Native::new(&self.core, batch.commands, params);
+        let called = native.and_then(|native| task.call(&native));
+        drop(copying);
+        batch.barrier(&self.core);
+        (batch.last, batch.operations) = (head.tick, batch.operations + 1);
+        let mut state = self.lock();
+        (state.open, state.busy) = (Some(batch), false);
+        if let Some(own) = time {
+            self.end_time(&mut state, (head.tick, queued), own);
+        }
+        drop(state);
+        // What a task has returned is dropped by whoever is told.
+        called.unwrap_or_else(|error| self.fail(head.tick, error));
+        Ok(())
+    }
+
+    /// Waits until all jobs up to a tick are recorded or done.
+    fn come_to(&self, tick: u64) -> Result<(), HalError> {
+        loop {
+            self.progress_to(tick, true);
+            self.core.lost()?;
+            let state = self.lock();
+            if state.pending.is_empty() && !state.busy {
+                return Ok(());
+            }
+            drop(state);
+            self.submit_to(tick);
+            self.pause(tick, PAUSE);
+        }
+    }
+
+    /// The value of a semaphore to wait for, if what is waited for is not over.
+    fn value_when_known(
+        &self,
+        wait: &Awaited,
+    ) -> Result<Option<(ash::vk::Semaphore, u64)>, HalError> {
+        let (lane, tick) = wait;
+        loop {
+            lane.progress_to(*tick, true);
+            lane.submit_to(*tick);
+            self.core.lost()?;
+            match Self::value_of(wait) {
+                Known::Over => return Ok(None),
+                Known::Flying(value) => return Ok(Some((lane.semaphore, value))),
+                Known::Held => lane.pause(*tick, PAUSE),
+            }
+        }
+    }
+}

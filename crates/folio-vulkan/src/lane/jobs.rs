@@ -1,0 +1,228 @@
+//! Jobs: operations as a lane keeps them until they are recorded, or done by the host.
+
+use super::batch::Timed;
+use super::{Awaited, Known, LONGEST, State, VulkanLane};
+use crate::device::Loaded;
+use crate::work::HostCopy;
+use folio_core::hal::{
+    Args, Argument, CopyRect, FillRect, Geometry, HalError, MemBase, Param, Tick, Timing,
+};
+use std::sync::{MutexGuard, PoisonError};
+
+/// An operation.
+pub(crate) struct Job {
+    pub(crate) tick: Tick,
+    pub(crate) waits: Vec<Awaited>,
+    pub(crate) timed: bool,
+    pub(crate) queued: u64,
+    pub(crate) work: Work,
+}
+
+/// What it does.
+pub(crate) enum Work {
+    /// Between memory of the device.
+    Copy(Vec<CopyRect>),
+    /// One end at least is memory of the host.
+    HostCopy(HostCopy),
+    Fill(Vec<FillRect>, Vec<u8>),
+    Launch(Box<Launch>),
+    Join,
+    /// The call has said why.
+    Refused(HalError),
+}
+
+/// A launch, as it was asked for.
+pub(crate) struct Launch {
+    pub(crate) code: Loaded,
+    pub(crate) geometry: Geometry,
+    pub(crate) params: Vec<Param>,
+    pub(crate) scalars: Vec<u8>,
+    pub(crate) proved: bool,
+    /// Of an opaque kernel.
+    pub(crate) arguments: Vec<Argument>,
+}
+
+impl Work {
+    pub(crate) fn copy(rects: &[CopyRect]) -> Work {
+        let of_host = |rect: &CopyRect| {
+            let host = |base| matches!(base, MemBase::Host(_));
+            host(rect.src.base) || host(rect.dst.base)
+        };
+        match rects.iter().any(of_host) {
+            true => Work::HostCopy(HostCopy::new(rects.to_vec())),
+            false => Work::Copy(rects.to_vec()),
+        }
+    }
+
+    pub(crate) fn launch(code: Loaded, geometry: &Geometry, args: &Args<'_>) -> Work {
+        Work::Launch(Box::new(Launch {
+            code,
+            geometry: *geometry,
+            params: args.params.to_vec(),
+            scalars: args.blob.to_vec(),
+            proved: args.proved,
+            arguments: args.arguments.to_vec(),
+        }))
+    }
+}
+
+/// What became of the first job.
+enum Step {
+    /// It is recorded, or done.
+    Taken,
+    /// It waits for something.
+    Stays,
+}
+
+impl VulkanLane {
+    /// Takes the jobs up to a tick as far as that goes without waiting. `host`: this thread may
+    /// copy.
+    pub(crate) fn progress_to(&self, tick: Tick, host: bool) {
+        loop {
+            let (own, waits) = {
+                let state = self.lock();
+                match state.pending.front() {
+                    Some(job) if job.tick <= tick && !state.busy => {
+                        let waits: Vec<Awaited> = job.waits.clone();
+                        (job.tick, waits)
+                    }
+                    _ => return,
+                }
+            };
+            let (mut values, mut held) = (vec![], false);
+            for wait in &waits {
+                let (lane, theirs) = wait;
+                lane.progress_to(*theirs, host);
+                lane.submit_to(*theirs);
+                match Self::value_of(wait) {
+                    Known::Over => {}
+                    Known::Flying(value) => values.push((lane.semaphore, value)),
+                    Known::Held => held = true,
+                }
+            }
+            if held || self.core.lost().is_err() {
+                return;
+            }
+            let state = self.lock();
+            if state.busy || state.pending.front().is_none_or(|job| job.tick != own) {
+                continue;
+            }
+            if let Step::Stays = self.step(state, values, host) {
+                return;
+            }
+        }
+    }
+
+    /// Takes the first job, whose waits are for these values.
+    fn step(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        values: Vec<(ash::vk::Semaphore, u64)>,
+        host: bool,
+    ) -> Step {
+        let Some(mut job) = state.pending.pop_front() else { return Step::Stays };
+        if let Work::HostCopy(copy) = job.work {
+            job.work = Work::Join;
+            return self.host_step(state, job, copy, !values.is_empty(), host);
+        }
+        if !values.is_empty() {
+            let waits = std::mem::take(&mut job.waits);
+            if let Err(error) = self.open_behind(&mut state, job.tick, waits, values) {
+                self.fail(job.tick, error);
+            }
+        }
+        if let Err(error) = self.core.told(self.record(&mut state, &job)) {
+            self.fail(job.tick, error);
+        }
+        if let Some(batch) = &mut state.open {
+            batch.last = job.tick;
+            batch.operations += 1;
+            if batch.operations >= LONGEST {
+                self.submit(&mut state);
+            }
+        } else {
+            // Not even a command buffer could be had: the tick ends with what is ahead.
+            state.end_with_last(job.tick);
+        }
+        Step::Taken
+    }
+
+    /// Records what the device does for a job.
+    fn record(&self, state: &mut State, job: &Job) -> Result<(), HalError> {
+        self.open(state, job.tick)?;
+        let time = if job.timed { self.begin_time(state) } else { None };
+        let done = match &job.work {
+            Work::Copy(rects) => rects.iter().try_for_each(|rect| self.copy(state, rect)),
+            Work::Fill(rects, pattern) => self.fill(state, job.tick, rects, pattern),
+            Work::Launch(launch) => match &launch.code {
+                Loaded::Function(function) => self.launch(state, job.tick, (function, launch), &[]),
+                Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
+            },
+            Work::HostCopy(_) | Work::Join | Work::Refused(_) => Ok(()),
+        };
+        if let Some(own) = time {
+            self.end_time(state, (job.tick, job.queued), own);
+        }
+        done
+    }
+
+    /// A copy of the host's: done by this thread, when everything ahead has ended.
+    fn host_step(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        job: Job,
+        mut copy: HostCopy,
+        waits: bool,
+        host: bool,
+    ) -> Step {
+        self.submit(&mut state);
+        let ended = !waits && host && self.has_ended(&mut state);
+        if !ended {
+            state.pending.push_front(Job { work: Work::HostCopy(copy), ..job });
+            return Step::Stays;
+        }
+        state.busy = true;
+        drop(state);
+        let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = self.core.now();
+        let done = copy.run(self);
+        let ended = self.core.now();
+        let mut state = self.lock();
+        state.busy = false;
+        match done {
+            // The device has something to do for it first.
+            Ok(false) => {
+                state.pending.push_front(Job { work: Work::HostCopy(copy), ..job });
+                return Step::Taken;
+            }
+            Ok(true) => {}
+            Err(error) => {
+                let told = self.core.told::<()>(Err(error));
+                told.unwrap_or_else(|error| self.fail(job.tick, error));
+            }
+        }
+        copy.release(&self.core);
+        if job.timed {
+            let timing = Timing { queued: job.queued.min(started), started, ended };
+            state.note_time(Timed { tick: job.tick, timing });
+        }
+        state.finished.push_back((job.tick, job.waits));
+        Step::Taken
+    }
+
+    /// Everything that was submitted has ended.
+    fn has_ended(&self, state: &mut State) -> bool {
+        self.sweep(state);
+        state.flying.is_empty()
+    }
+}
+
+impl State {
+    /// A tick ends with what was submitted last.
+    pub(super) fn end_with_last(&mut self, tick: Tick) {
+        match self.flying.back_mut() {
+            Some(batch) => batch.last = tick,
+            None => self.finished.push_back((tick, vec![])),
+        }
+    }
+}

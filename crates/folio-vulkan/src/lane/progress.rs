@@ -1,0 +1,101 @@
+//! How far a lane is: the value of its semaphore, of which only whoever looks knows. A tick is
+//! reported when what it waited for is reported, on whatever lane: failures are told from there.
+
+use super::{Awaited, SHORT, State, VulkanLane};
+use crate::platform::driver;
+use ash::vk;
+use folio_core::hal::Tick;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+impl VulkanLane {
+    /// Takes what has ended from what was submitted.
+    pub(super) fn sweep(&self, state: &mut State) {
+        if state.flying.is_empty() {
+            return;
+        }
+        // SAFETY: the semaphore is the lane's.
+        let asked = unsafe { self.core.device.get_semaphore_counter_value(self.semaphore) };
+        let asked = asked.map_err(|result| driver("vkGetSemaphoreCounterValue", result));
+        let Ok(value) = self.core.told(asked) else { return };
+        while let Some(batch) = state.flying.pop_front_if(|batch| batch.value <= value) {
+            self.retire(state, batch);
+        }
+    }
+
+    /// Looks how far the lane is.
+    pub(super) fn look(&self) {
+        self.look_to(Tick::MAX);
+    }
+
+    /// The same, to report up to a tick.
+    fn look_to(&self, tick: Tick) {
+        {
+            let mut state = self.lock();
+            self.sweep(&mut state);
+        }
+        self.report_to(tick);
+    }
+
+    /// Reports what has ended, in order, until a tick is. Each tick asks for earlier ones of other
+    /// lanes only, so this ends.
+    fn report_to(&self, wanted: Tick) {
+        while self.done() < wanted {
+            let (tick, waits): (Tick, Vec<Awaited>) = {
+                let state = self.lock();
+                match state.finished.front() {
+                    Some((tick, waits)) => (*tick, waits.clone()),
+                    None => return,
+                }
+            };
+            for (lane, theirs) in &waits {
+                if lane.done() < *theirs {
+                    lane.look_to(*theirs);
+                }
+            }
+            let mut state = self.lock();
+            if state.finished.front().is_some_and(|(front, _)| *front == tick) {
+                state.finished.pop_front();
+                self.done.fetch_max(tick, Ordering::Release);
+            }
+        }
+    }
+
+    /// Waits for so long at most until something may have changed for a tick.
+    pub(super) fn pause(&self, tick: Tick, most: Duration) {
+        let (value, waits, busy) = {
+            let state = self.lock();
+            let waits = state.pending.front().map(|job| job.waits.clone()).unwrap_or_default();
+            let of_tick = state.flying.iter().find(|batch| batch.last >= tick);
+            let last = of_tick.or(state.flying.back()).map(|batch| batch.value);
+            (last, waits, state.busy)
+        };
+        if busy {
+            // Whoever copies holds this.
+            drop(self.copying.lock().unwrap_or_else(PoisonError::into_inner));
+            return;
+        }
+        let other = || {
+            let flying = |(lane, theirs): &Awaited| match lane.known(*theirs) {
+                super::Known::Flying(value) => Some((lane.semaphore, value)),
+                _ => None,
+            };
+            waits.iter().find_map(flying)
+        };
+        let Some((semaphore, value)) = value.map(|value| (self.semaphore, value)).or_else(other)
+        else {
+            return std::thread::sleep(most.min(SHORT));
+        };
+        let (semaphores, values) = ([semaphore], [value]);
+        let wait = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
+        let nanoseconds = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: the semaphore is this lane's, or of one that `waits` holds.
+        let waited = unsafe { self.core.device.wait_semaphores(&wait, nanoseconds) };
+        if let Err(result) = waited
+            && result != vk::Result::TIMEOUT
+        {
+            let _ = self.core.told::<()>(Err(driver("vkWaitSemaphores", result)));
+        }
+    }
+}

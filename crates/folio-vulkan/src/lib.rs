@@ -1,0 +1,125 @@
+//! Vulkan devices.
+//!
+//! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
+//! (copies and fills), `module` (kernels; `threads`, how launches are cut; `reduce`, where
+//! reductions end; `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what devices say of themselves). Apart from
+//! those: `arena` (words of launches), `probe` (what is measured of floats), `messages` (what the
+//! validation layer says). The loader is looked for when devices are; without one, without a driver
+//! or a device of Vulkan 1.3 there are no devices, and a reason.
+//!
+//! * Kernels are loaded as IR, which `folio_kernel::emit::spirv` makes SPIR-V of. What a launch is
+//!   given is one address, of words that it reads: no descriptor sets. What a launch did wrong is in
+//!   a record behind such an address.
+//! * A lane is an in-order queue over a timeline semaphore, whose operations are submitted several
+//!   at a time. All lanes use the device's one queue. Barriers are between operations of which one
+//!   writes what the other accesses.
+//! * Memory is a buffer with an address. Where host and device share one memory, the host copies to
+//!   and from it directly; elsewhere by way of memory that both reach.
+//! * Kernels that the user has in SPIR-V are in `opaque`. An interop task gets a [`Native`].
+//! * What devices do not tell of their floats is measured once, when they are looked for.
+//!
+//! ```
+//! use folio_core::Runtime;
+//! use folio_vulkan::VulkanBackend;
+//!
+//! let rt = Runtime::builder().backend(VulkanBackend::new()).build()?;
+//! for device in rt.devices() {
+//!     println!("{device:?}");
+//! }
+//! println!("{:?}", rt.absent());
+//! # Ok::<(), folio_core::Error>(())
+//! ```
+
+mod arena;
+mod device;
+mod lane;
+mod memory;
+mod messages;
+mod module;
+mod native;
+mod opaque;
+mod platform;
+mod probe;
+mod reduce;
+mod threads;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+pub use ash;
+pub use folio_kernel::emit::spirv::Capabilities;
+pub use messages::Messages;
+pub use native::{Native, Place};
+
+use device::{Core, VulkanDevice};
+use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};
+use platform::{Found, find};
+use std::sync::{Arc, OnceLock};
+
+/// All Vulkan devices of the machine.
+#[derive(Debug, Default)]
+pub struct VulkanBackend {
+    validated: bool,
+    limit: Option<Capabilities>,
+    messages: Messages,
+    found: OnceLock<Result<Vec<Found>, Unavailable>>,
+}
+
+impl VulkanBackend {
+    /// Nothing is looked for yet.
+    pub fn new() -> VulkanBackend {
+        VulkanBackend::default()
+    }
+
+    /// With the validation layer, which looks at every call. What it says is in
+    /// [`messages`](Self::messages). Without the layer there are no devices, and a reason.
+    #[must_use]
+    pub fn validated(self) -> VulkanBackend {
+        VulkanBackend { validated: true, ..self }
+    }
+
+    /// As if no device could do more than this. What a kernel needs beyond it is an error that
+    /// names it.
+    #[must_use]
+    pub fn limited_to(self, limit: Capabilities) -> VulkanBackend {
+        VulkanBackend { limit: Some(limit), ..self }
+    }
+
+    /// What the validation layer says, also after the backend is gone.
+    pub fn messages(&self) -> Messages {
+        self.messages.clone()
+    }
+
+    fn found(&self) -> Result<&[Found], Unavailable> {
+        let found = self.found.get_or_init(|| {
+            let mut all = find(self.validated, &self.messages)?;
+            for device in &mut all {
+                probe::measure(device);
+                if let Some(limit) = self.limit {
+                    device.target.limit(limit);
+                }
+            }
+            Ok(all)
+        });
+        found.as_ref().map(Vec::as_slice).map_err(Clone::clone)
+    }
+}
+
+// SAFETY: the devices keep the HAL's contract; see `VulkanDevice`.
+unsafe impl Backend for VulkanBackend {
+    fn name(&self) -> &str {
+        "vulkan"
+    }
+
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
+        Ok(self.found()?.iter().map(|found| found.info.clone()).collect())
+    }
+
+    unsafe fn open(&self, index: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
+        let found = self.found().ok().and_then(|all| all.get(index)).ok_or_else(|| {
+            HalError::new(HalErrorKind::Driver, format!("there is no device {index}"))
+        })?;
+        Ok(Arc::new(VulkanDevice(Arc::new(Core::new(found)?))))
+    }
+}

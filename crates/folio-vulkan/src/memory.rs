@@ -1,0 +1,447 @@
+//! A device's memory: one buffer for each allocation, of memory that `gpu-allocator` manages.
+//!
+//! | asked for | memory |
+//! | --- | --- |
+//! | device | the device's own that the host does not reach; where host and device share one, such as both reach |
+//! | host, shared | the host's, cached and coherent, which the device reaches |
+//!
+//! Addresses of the device are those of buffers, so kernels need no descriptors.
+
+use crate::device::Core;
+use crate::platform::{Found, PAGE, driver};
+use ash::vk;
+use folio_core::hal::{
+    AllocKind, AllocReq, Allocation, DeviceKind, HalError, HalErrorKind, HostPtr, MemoryInfo,
+    PointerInfo, RawMemory,
+};
+use gpu_allocator::vulkan::{
+    AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
+};
+use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
+use std::collections::{BTreeMap, HashMap};
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+/// Bytes of the pieces in which memory is asked of the driver; larger allocations have their own.
+const PIECE: u64 = 32 << 20;
+/// Allocations from so many bytes on have memory of their own.
+const LARGE: u64 = 16 << 20;
+
+/// A buffer and its memory.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) buffer: vk::Buffer,
+    pub(crate) address: u64,
+    /// Bytes of the buffer before it.
+    pub(crate) ahead: u64,
+    pub(crate) size: u64,
+    pub(crate) host: Option<HostPtr>,
+    kind: AllocKind,
+    backing: Backing,
+}
+
+/// Where a buffer's memory is from.
+#[derive(Debug)]
+enum Backing {
+    Managed(gpu_allocator::vulkan::Allocation),
+    /// Somebody else's, which stays when this goes.
+    Imported(vk::DeviceMemory),
+}
+
+/// What all buffers are used for.
+const USES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+    vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
+        | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
+        | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS.as_raw(),
+);
+
+/// All memory of a device.
+pub(crate) struct Memory {
+    allocator: ManuallyDrop<Mutex<Allocator>>,
+    blocks: RwLock<HashMap<u64, Arc<Block>>>,
+    /// By address: the handle.
+    addresses: Mutex<BTreeMap<u64, u64>>,
+    /// Freed, and looked at by somebody at that moment.
+    leaving: Mutex<Vec<Arc<Block>>>,
+    next: AtomicU64,
+    in_use: AtomicU64,
+    total: u64,
+    unified: bool,
+    properties: vk::PhysicalDeviceMemoryProperties,
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory").field("in_use", &self.in_use).finish_non_exhaustive()
+    }
+}
+
+/// A driver need not take every memory of the host: then others do without.
+fn refused(what: &str, result: vk::Result) -> HalError {
+    match result {
+        vk::Result::ERROR_INVALID_EXTERNAL_HANDLE => {
+            HalError::new(HalErrorKind::Unsupported, format!("{what}: {result}"))
+        }
+        _ => driver(what, result),
+    }
+}
+
+fn allocation(asked: u64, in_use: u64, total: u64, error: &AllocationError) -> HalError {
+    match error {
+        AllocationError::OutOfMemory => HalError::out_of_memory(asked, in_use, total),
+        other => HalError::new(HalErrorKind::Driver, format!("memory: {other}")),
+    }
+}
+
+impl Memory {
+    pub(crate) fn new(found: &Found, device: &ash::Device) -> Result<Memory, HalError> {
+        let instance = &found.shared.instance;
+        let create = AllocatorCreateDesc {
+            instance: instance.clone(),
+            device: device.clone(),
+            physical_device: found.physical,
+            debug_settings: Default::default(),
+            buffer_device_address: true,
+            allocation_sizes: AllocationSizes::new(PIECE, PIECE),
+        };
+        let allocator =
+            Allocator::new(&create).map_err(|error| allocation(0, 0, found.info.memory, &error))?;
+        // SAFETY: the physical device is of this instance.
+        let properties = unsafe { instance.get_physical_device_memory_properties(found.physical) };
+        Ok(Memory {
+            allocator: ManuallyDrop::new(Mutex::new(allocator)),
+            blocks: RwLock::default(),
+            addresses: Mutex::default(),
+            leaving: Mutex::default(),
+            next: AtomicU64::new(1),
+            in_use: AtomicU64::new(0),
+            total: found.info.memory,
+            unified: found.info.caps.unified,
+            properties,
+        })
+    }
+
+    fn allocator(&self) -> MutexGuard<'_, Allocator> {
+        self.allocator.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The types of memory, of those, that are best for something: those with as many of the wanted
+    /// properties as any, first ones first. `gpu-allocator` may take uncached memory otherwise.
+    fn types(&self, all: u32, wanted: [vk::MemoryPropertyFlags; 2]) -> u32 {
+        let has = |at: u32, flags| {
+            self.properties.memory_types[at as usize].property_flags.contains(flags)
+        };
+        let of = |flags| {
+            (0..32).filter(|at| all & 1 << at != 0 && has(*at, flags)).fold(0, |m, at| m | 1 << at)
+        };
+        let both = of(wanted[0] | wanted[1]);
+        let one = of(wanted[0]);
+        if both != 0 {
+            both
+        } else if one != 0 {
+            one
+        } else {
+            all
+        }
+    }
+
+    /// A buffer of so many bytes.
+    pub(crate) fn block(
+        &self,
+        device: &ash::Device,
+        kind: AllocKind,
+        (size, align): (u64, u64),
+        label: &str,
+    ) -> Result<Block, HalError> {
+        use vk::MemoryPropertyFlags as Has;
+        let create = vk::BufferCreateInfo::default().size(size).usage(USES);
+        // SAFETY: the device is there; the description is complete.
+        let buffer = unsafe { device.create_buffer(&create, None) }
+            .map_err(|result| driver("vkCreateBuffer", result))?;
+        // SAFETY: the buffer is this device's.
+        let mut requirements = unsafe { device.get_buffer_memory_requirements(buffer) };
+        requirements.alignment = requirements.alignment.max(align);
+        let all = requirements.memory_type_bits;
+        let mapped = Has::HOST_VISIBLE | Has::HOST_COHERENT;
+        let (location, bits) = match kind {
+            AllocKind::Device if !self.unified => {
+                (MemoryLocation::GpuOnly, self.types(all, [Has::DEVICE_LOCAL, Has::empty()]))
+            }
+            AllocKind::Device => (
+                MemoryLocation::CpuToGpu,
+                self.types(all, [mapped, Has::DEVICE_LOCAL | Has::HOST_CACHED]),
+            ),
+            _ => (MemoryLocation::GpuToCpu, self.types(all, [mapped, Has::HOST_CACHED])),
+        };
+        requirements.memory_type_bits = bits;
+        let scheme = match size >= LARGE {
+            true => AllocationScheme::DedicatedBuffer(buffer),
+            false => AllocationScheme::GpuAllocatorManaged,
+        };
+        let wanted = AllocationCreateDesc {
+            name: label,
+            requirements,
+            location,
+            linear: true,
+            allocation_scheme: scheme,
+        };
+        let made = self.allocator().allocate(&wanted);
+        let memory = made.map_err(|error| {
+            // SAFETY: nothing uses the buffer.
+            unsafe { device.destroy_buffer(buffer, None) };
+            let in_use = self.in_use.load(Ordering::Relaxed);
+            allocation(size, in_use, self.total, &error)
+        })?;
+        // SAFETY: the memory is for this buffer, and bound to it once.
+        let bound = unsafe { device.bind_buffer_memory(buffer, memory.memory(), memory.offset()) };
+        let host = memory.mapped_ptr().map(|at| HostPtr(at.as_ptr().cast()));
+        let backing = Backing::Managed(memory);
+        let block = Block { buffer, address: 0, ahead: 0, size, host, kind, backing };
+        if let Err(result) = bound {
+            self.release(device, block);
+            return Err(driver("vkBindBufferMemory", result));
+        }
+        let of = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+        // SAFETY: the buffer has memory, and was made to have an address.
+        let address = unsafe { device.get_buffer_device_address(&of) };
+        if !address.is_multiple_of(align.max(1)) {
+            self.release(device, block);
+            // There is none that begins at such a multiple.
+            let in_use = self.in_use.load(Ordering::Relaxed);
+            return Err(HalError::out_of_memory(size, in_use, self.total));
+        }
+        Ok(Block { address, ..block })
+    }
+
+    /// Gives a block back that nothing uses any more.
+    pub(crate) fn release(&self, device: &ash::Device, block: Block) {
+        // SAFETY: the caller's promise.
+        unsafe { device.destroy_buffer(block.buffer, None) };
+        match block.backing {
+            // It fails for memory of another allocator only.
+            Backing::Managed(memory) => drop(self.allocator().free(memory)),
+            // SAFETY: as above; the host's memory stays.
+            Backing::Imported(memory) => unsafe { device.free_memory(memory, None) },
+        }
+    }
+
+    pub(crate) fn find(&self, handle: u64) -> Result<Arc<Block>, HalError> {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        let unknown = || HalError::new(HalErrorKind::Driver, format!("no memory {handle}"));
+        blocks.get(&handle).cloned().ok_or_else(unknown)
+    }
+
+    fn add(&self, block: Block) -> Allocation {
+        let handle = self.next.fetch_add(1, Ordering::Relaxed);
+        let (address, host) = (Some(block.address), block.host);
+        self.in_use.fetch_add(block.counted(), Ordering::Relaxed);
+        let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        addresses.insert(block.address, handle);
+        drop(addresses);
+        let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
+        blocks.insert(handle, Arc::new(block));
+        Allocation { handle, address, host, zeroed: false }
+    }
+
+    /// How many allocations there are, and their bytes: none when all has been given back.
+    #[cfg(test)]
+    pub(crate) fn report(&self) -> (usize, u64) {
+        let report = self.allocator().generate_report();
+        (report.allocations.len(), report.total_allocated_bytes)
+    }
+
+    /// Gives back all that is left, and what the driver has given.
+    ///
+    /// # Safety
+    /// Nothing uses any of it, now or later, and this is called once.
+    pub(crate) unsafe fn destroy(&mut self, device: &ash::Device) {
+        let blocks = std::mem::take(self.blocks.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let leaving = self.leaving.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let all = blocks.into_values().chain(leaving.drain(..));
+        let all: Vec<_> = all.filter_map(Arc::into_inner).collect();
+        for block in all {
+            self.release(device, block);
+        }
+        // SAFETY: once, says the caller.
+        unsafe { ManuallyDrop::drop(&mut self.allocator) };
+    }
+}
+
+impl Block {
+    /// What tells apart memory that does not overlap: of what is imported, nobody knows.
+    pub(crate) fn key(&self) -> vk::Buffer {
+        match self.backing {
+            Backing::Managed(_) => self.buffer,
+            Backing::Imported(_) => vk::Buffer::null(),
+        }
+    }
+
+    /// Bytes of the device's memory that it has.
+    fn counted(&self) -> u64 {
+        if matches!(self.backing, Backing::Managed(_)) { self.size } else { 0 }
+    }
+}
+
+impl Core {
+    /// A buffer over memory of the host, which is aligned as the device wants it.
+    fn import(&self, req: &AllocReq<'_>, host: HostPtr) -> Result<Allocation, HalError> {
+        let Some(align) = self.target.import else {
+            return Err(HalError::unsupported("memory of the host as the device's own"));
+        };
+        // Where the host's memory is the device's, pages around it do as well.
+        let start = host.0.addr() as u64;
+        let ahead = start % align;
+        let whole = (ahead + req.size).next_multiple_of(align);
+        // Within a page there is more than was asked for; beyond it may be nothing.
+        let fits = self.info.kind == DeviceKind::Cpu || ahead == 0;
+        if !fits || (whole != req.size && align > PAGE) {
+            let what = format!("memory of the host that is not aligned to {align} bytes");
+            return Err(HalError::unsupported(&what));
+        }
+        let block = self.import_whole(req, host, (ahead, whole))?;
+        self.name(block.buffer, req.label);
+        let made = self.memory.add(block);
+        Ok(Allocation { address: made.address.filter(|_| !req.linked), ..made })
+    }
+
+    fn import_whole(
+        &self,
+        req: &AllocReq<'_>,
+        host: HostPtr,
+        (ahead, whole): (u64, u64),
+    ) -> Result<Block, HalError> {
+        let pages = host.0.wrapping_sub(ahead as usize).cast();
+        let device = &self.device;
+        let of_host = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
+        let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(of_host);
+        let create =
+            vk::BufferCreateInfo::default().size(whole).usage(USES).push_next(&mut external);
+        let mut found = vk::MemoryHostPointerPropertiesEXT::default();
+        let Some(imports) = &self.imports else {
+            return Err(HalError::unsupported("memory of the host as the device's own"));
+        };
+        // SAFETY: the extension is enabled; the memory is there for as long as the allocation (the
+        // HAL's contract). All that is made here is given back when something fails.
+        unsafe {
+            let ask = imports.fp().get_memory_host_pointer_properties_ext;
+            ask(device.handle(), of_host, pages, &mut found)
+                .result()
+                .map_err(|result| refused("vkGetMemoryHostPointerPropertiesEXT", result))?;
+            let buffer = device
+                .create_buffer(&create, None)
+                .map_err(|result| driver("vkCreateBuffer", result))?;
+            let needs = device.get_buffer_memory_requirements(buffer);
+            let types = self.memory.types(
+                needs.memory_type_bits & found.memory_type_bits,
+                [
+                    vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
+                    vk::MemoryPropertyFlags::HOST_CACHED,
+                ],
+            );
+            let mut import = vk::ImportMemoryHostPointerInfoEXT::default()
+                .handle_type(of_host)
+                .host_pointer(pages);
+            let mut flags = vk::MemoryAllocateFlagsInfo::default()
+                .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
+            let wanted = vk::MemoryAllocateInfo::default()
+                .allocation_size(whole)
+                .memory_type_index(types.trailing_zeros().min(31))
+                .push_next(&mut import)
+                .push_next(&mut flags);
+            let made = match types {
+                0 => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
+                _ => device.allocate_memory(&wanted, None),
+            };
+            let memory = made.map_err(|result| {
+                device.destroy_buffer(buffer, None);
+                refused("vkAllocateMemory", result)
+            })?;
+            let backing = Backing::Imported(memory);
+            let (kind, size) = (req.kind, req.size);
+            let block = Block { buffer, address: 0, ahead, size, host: Some(host), kind, backing };
+            if let Err(result) = device.bind_buffer_memory(buffer, memory, 0) {
+                self.memory.release(device, block);
+                return Err(driver("vkBindBufferMemory", result));
+            }
+            let of = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+            let address = device.get_buffer_device_address(&of);
+            Ok(Block { address: address + ahead, ..block })
+        }
+    }
+
+    pub(crate) fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        if req.linked && self.info.caps.links.is_none() {
+            return Err(HalError::unsupported("linked memory"));
+        }
+        match req.import {
+            None => {}
+            Some(RawMemory::Host(host)) => return self.import(req, host),
+            Some(_) => return Err(HalError::unsupported("memory of others")),
+        }
+        if req.size > self.info.caps.max_alloc {
+            let in_use = self.memory.in_use.load(Ordering::Relaxed);
+            return Err(HalError::out_of_memory(req.size, in_use, self.info.caps.max_alloc));
+        }
+        let block = self.memory.block(&self.device, req.kind, (req.size, req.align), req.label)?;
+        self.name(block.buffer, req.label);
+        let host = block.host;
+        let mut made = self.memory.add(block);
+        // Whose turn it is with what is linked, the host knows by its address only.
+        made.address = made.address.filter(|_| !req.linked);
+        if req.zeroed {
+            match host {
+                // SAFETY: so many bytes are mapped, and nobody knows of them yet.
+                Some(HostPtr(at)) => unsafe { at.write_bytes(0, req.size as usize) },
+                None => {
+                    if let Err(error) = self.clear(made.handle) {
+                        self.free_memory(made.handle);
+                        return Err(error);
+                    }
+                }
+            }
+            made.zeroed = true;
+        }
+        Ok(made)
+    }
+
+    pub(crate) fn free_memory(&self, handle: u64) {
+        let mut blocks = self.memory.blocks.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(block) = blocks.remove(&handle) else { return };
+        drop(blocks);
+        let mut addresses = self.memory.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        addresses.remove(&block.address);
+        drop(addresses);
+        self.memory.in_use.fetch_sub(block.counted(), Ordering::Relaxed);
+        // Who looks at a block right now lets go of it soon.
+        let mut leaving = self.memory.leaving.lock().unwrap_or_else(PoisonError::into_inner);
+        leaving.push(block);
+        let (gone, stay): (Vec<_>, Vec<_>) =
+            leaving.drain(..).partition(|block| Arc::strong_count(block) == 1);
+        *leaving = stay;
+        drop(leaving);
+        for block in gone.into_iter().filter_map(Arc::into_inner) {
+            self.memory.release(&self.device, block);
+        }
+    }
+
+    pub(crate) fn memory_info(&self) -> MemoryInfo {
+        MemoryInfo { total: self.memory.total, in_use: self.memory.in_use.load(Ordering::Relaxed) }
+    }
+
+    pub(crate) fn pointer_info(&self, address: u64) -> Option<PointerInfo> {
+        let addresses = self.memory.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        let (start, handle) = addresses.range(..=address).next_back()?;
+        let (start, handle) = (*start, *handle);
+        drop(addresses);
+        let block = self.memory.find(handle).ok()?;
+        let offset = address - start;
+        (offset < block.size).then(|| PointerInfo {
+            kind: block.kind,
+            handle,
+            offset,
+            size: block.size,
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! What the validation layer says.
+
+use ash::vk;
+use std::ffi::{CStr, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Messages that are kept, at most: a program that is wrong may say the same for ever.
+const MOST: usize = 256;
+
+/// What the validation layer has said of a backend's calls.
+#[derive(Clone, Debug, Default)]
+pub struct Messages(Arc<Mutex<Vec<String>>>);
+
+impl Messages {
+    /// All of it so far: the first 256 messages.
+    pub fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How the layer is told where to say it. The messages live as long as what is created.
+    pub(crate) fn create_info(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+        use vk::{
+            DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Kind,
+        };
+        let own: *const Mutex<Vec<String>> = &*self.0;
+        vk::DebugUtilsMessengerCreateInfoEXT::default()
+            .message_severity(Severity::WARNING | Severity::ERROR)
+            .message_type(Kind::VALIDATION | Kind::PERFORMANCE)
+            .pfn_user_callback(Some(say))
+            .user_data(own.cast_mut().cast())
+    }
+}
+
+unsafe extern "system" fn say(
+    _: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    all: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: the layer passes one message.
+    let message = unsafe { data.as_ref() }.map(|data| data.p_message).filter(|at| !at.is_null());
+    let Some(message) = message else { return vk::FALSE };
+    // SAFETY: its text ends with a zero.
+    let text = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+    // SAFETY: the pointer is that of `create_info`; whoever created the messenger keeps the
+    // messages until it is destroyed (`Shared`).
+    if let Some(all) = unsafe { all.cast::<Mutex<Vec<String>>>().as_ref() } {
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < MOST {
+            all.push(text);
+        }
+    }
+    vk::FALSE
+}

@@ -1,0 +1,294 @@
+//! Kernels in IR: emitted as SPIR-V, and made pipelines of when a launch takes them.
+
+use crate::device::Core;
+use crate::platform::driver;
+use ash::vk;
+use folio_core::geom::Dims;
+use folio_core::hal::{Geometry, HalError, HalErrorKind};
+use folio_kernel::Kernel;
+use folio_kernel::emit::spirv::{Capabilities, Module, texts};
+use folio_kernel::emit::{LANES, Texts, Threads};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the emitter may use on a device, and the device's limits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    pub(crate) capabilities: Capabilities,
+    /// `f32` that are denormal are kept.
+    pub(crate) denormals: bool,
+    /// The family of the queue.
+    pub(crate) family: u32,
+    /// Blocks of a dispatch along each axis of the device.
+    pub(crate) most_blocks: [u64; 3],
+    /// Threads of a block along each axis of the device.
+    pub(crate) most_threads: [u32; 3],
+    /// Bytes to which memory of the host is aligned that the device takes as its own, if it does.
+    pub(crate) import: Option<u64>,
+    /// Nanoseconds of a tick of its clock.
+    pub(crate) period: f32,
+}
+
+/// A kernel in IR, in all forms.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) texts: Texts<Built>,
+    /// Bytes of local memory of a group, without what its threads combine in.
+    local: u64,
+    /// Its groups combine: 8 bytes for each thread.
+    combines: bool,
+}
+
+/// One module of a kernel.
+#[derive(Debug)]
+pub(crate) struct Built {
+    pub(crate) module: Arc<Module>,
+    /// Threads of a block, where they are items and no groups.
+    pub(crate) block: [u64; 3],
+    pipelines: Pipelines,
+}
+
+/// A module of the driver's, and its pipelines.
+#[derive(Debug)]
+pub(crate) struct Pipelines {
+    shader: vk::ShaderModule,
+    /// By entry (0 is the kernel's, others finish a reduction) and threads of a block.
+    made: Mutex<HashMap<(usize, [u32; 3]), vk::Pipeline>>,
+}
+
+/// The parts of a launch: up to a column the module for several items, then the one for each.
+pub(crate) struct Chosen<'f> {
+    pub(crate) tiled: Option<(&'f Built, u64)>,
+    pub(crate) rest: Option<&'f Built>,
+}
+
+impl Function {
+    pub(crate) fn new(core: &Core, kernel: &Kernel) -> Result<Function, HalError> {
+        let lacks = |why: folio_kernel::emit::Lacks| {
+            HalError::new(HalErrorKind::Unsupported, why.to_string())
+        };
+        let all = texts(kernel, &core.target.capabilities).map_err(lacks)?;
+        let block = all.block;
+        let mut made = vec![];
+        let built = all.load(|module| {
+            let built = Built::new(core, module, block, &kernel.name)?;
+            made.push(built.pipelines.shader);
+            Ok::<_, HalError>(built)
+        });
+        let texts = built.inspect_err(|_| {
+            for shader in &made {
+                // SAFETY: nothing has used it.
+                unsafe { core.device.destroy_shader_module(*shader, None) };
+            }
+        })?;
+        let (local, combines) = local_memory(kernel);
+        let function = Function { texts, local, combines };
+        // One is compiled at once, so that what the driver refuses is refused where the kernel is
+        // loaded.
+        let built = function.texts.text(true);
+        let first = match built.module.layout.threads {
+            Threads::Groups => built.pipeline(core, 0, [1; 3]),
+            Threads::Linear => built.pipeline(core, 0, [built.lanes(), 1, 1]),
+            _ => built.pipeline(core, 0, sizes(built.block)),
+        };
+        if let Err(error) = first {
+            // SAFETY: nothing has used it.
+            unsafe { function.destroy(&core.device) };
+            return Err(error);
+        }
+        Ok(function)
+    }
+
+    /// What a launch takes.
+    pub(crate) fn chosen(&self, core: &Core, geometry: &Geometry, proved: bool) -> Chosen<'_> {
+        let range = geometry.range.map(|n| n as u64);
+        let several = self.texts.several(range, u64::from(core.info.compute_units));
+        let tiled = several.filter(|_| proved);
+        let whole = tiled.is_some_and(|(_, columns)| columns == range[2]);
+        let rest = if whole { None } else { Some(self.texts.text(proved)) };
+        Chosen { tiled, rest }
+    }
+
+    /// Whether the device runs groups of this size.
+    pub(crate) fn check(&self, core: &Core, geometry: &Geometry) -> Result<(), HalError> {
+        let Some(group) = geometry.group else { return Ok(()) };
+        self.check_group(core, group)
+    }
+
+    pub(crate) fn check_group(&self, core: &Core, group: Dims) -> Result<(), HalError> {
+        check_threads(core, group)?;
+        let items: usize = group.iter().product();
+        let available = core.target.capabilities.base.local_memory;
+        let needed = self.local + if self.combines { 8 * items as u64 } else { 0 };
+        if needed > available {
+            let what = format!(
+                "{needed} bytes of local memory for a group of {group:?} (the device has {available})"
+            );
+            return Err(HalError::unsupported(&what));
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// No command that names it is pending, and nobody launches it any more.
+    pub(crate) unsafe fn destroy(&self, device: &ash::Device) {
+        self.texts.each(&mut |built| {
+            // SAFETY: the caller's promise.
+            unsafe { built.pipelines.destroy(device) };
+        });
+    }
+}
+
+/// Whether the device has groups of so many threads.
+pub(crate) fn check_threads(core: &Core, group: Dims) -> Result<(), HalError> {
+    let most = core.target.capabilities.base.block as usize;
+    let items = group.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
+    if items.is_none_or(|items| items > most) {
+        let what = format!("a group of {group:?} (the device has groups of {most} items at most)");
+        return Err(HalError::unsupported(&what));
+    }
+    let [x, y, z] = core.target.most_threads.map(|n| n as usize);
+    let widest = [z, y, x];
+    if group.iter().zip(widest).any(|(n, most)| *n > most) {
+        let what = format!("a group of {group:?} (the device has {widest:?} at most)");
+        return Err(HalError::unsupported(&what));
+    }
+    Ok(())
+}
+
+/// Bytes of local arrays, and whether groups combine.
+fn local_memory(kernel: &Kernel) -> (u64, bool) {
+    let mut bytes = 0;
+    for param in &kernel.params {
+        if let folio_kernel::ParamKind::Local { element, len } = param.kind {
+            // Memory of groups has a word for each `bool`.
+            bytes += (kernel.types.layout(element).0 * u64::from(len)).next_multiple_of(8);
+        }
+    }
+    let reduces =
+        |param: &folio_kernel::Param| matches!(param.kind, folio_kernel::ParamKind::Reduce { .. });
+    let mut combines = kernel.shape.groups && kernel.params.iter().any(reduces);
+    folio_kernel::walk(&kernel.body, &mut |stmt| {
+        combines |= matches!(stmt, folio_kernel::Stmt::Collect { .. });
+    });
+    (bytes, combines)
+}
+
+/// Threads along the device's axes, of a block with the slowest dimension first.
+pub(crate) fn sizes([z, y, x]: [u64; 3]) -> [u32; 3] {
+    [x as u32, y as u32, z as u32]
+}
+
+impl Built {
+    fn new(core: &Core, module: Module, block: [u64; 3], name: &str) -> Result<Built, HalError> {
+        let pipelines = Pipelines::new(core, &module.words, name)?;
+        Ok(Built { module: Arc::new(module), block, pipelines })
+    }
+
+    /// Threads of a block that combines.
+    pub(crate) fn lanes(&self) -> u32 {
+        self.module.layout.most_threads.clamp(1, LANES)
+    }
+
+    /// The pipeline of an entry for blocks of so many threads.
+    pub(crate) fn pipeline(
+        &self,
+        core: &Core,
+        entry: usize,
+        threads: [u32; 3],
+    ) -> Result<vk::Pipeline, HalError> {
+        let name = match entry.checked_sub(1).and_then(|at| self.module.reductions.get(at)) {
+            Some(reduction) => &reduction.entry,
+            None => &self.module.entry,
+        };
+        self.pipelines.get(core, entry, name, threads)
+    }
+}
+
+impl Pipelines {
+    pub(crate) fn new(core: &Core, words: &[u32], name: &str) -> Result<Pipelines, HalError> {
+        let create = vk::ShaderModuleCreateInfo::default().code(words);
+        // SAFETY: the words are a valid module that uses what the device has: the emitter's, or,
+        // says whoever made an `Image` of them, a compiler's.
+        let shader = unsafe { core.device.create_shader_module(&create, None) }
+            .map_err(|result| driver("vkCreateShaderModule", result))?;
+        core.name(shader, name);
+        Ok(Pipelines { shader, made: Mutex::default() })
+    }
+
+    /// # Safety
+    /// No command that names one of them is pending, and nobody uses them any more.
+    pub(crate) unsafe fn destroy(&self, device: &ash::Device) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for (_, pipeline) in made.drain() {
+                device.destroy_pipeline(pipeline, None);
+            }
+            device.destroy_shader_module(self.shader, None);
+        }
+    }
+
+    /// That of an entry, by its number and name, for blocks of so many threads.
+    pub(crate) fn get(
+        &self,
+        core: &Core,
+        entry: usize,
+        name: &str,
+        threads: [u32; 3],
+    ) -> Result<vk::Pipeline, HalError> {
+        let mut pipelines = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = pipelines.get(&(entry, threads)) {
+            return Ok(*known);
+        }
+        let name = CString::new(name)
+            .map_err(|_| HalError::new(HalErrorKind::Build, "a name with a zero in it"))?;
+        let entries: [vk::SpecializationMapEntry; 3] =
+            std::array::from_fn(|axis| vk::SpecializationMapEntry {
+                constant_id: axis as u32,
+                offset: 4 * axis as u32,
+                size: 4,
+            });
+        let data: Vec<u8> = threads.iter().flat_map(|n| n.to_ne_bytes()).collect();
+        let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(self.shader)
+            .name(&name)
+            .specialization_info(&specialization);
+        let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(core.layout)];
+        // SAFETY: the module and the layout are this device's; the entry is one of the module's.
+        let made = unsafe { core.device.create_compute_pipelines(core.pipelines, &create, None) };
+        let pipeline = match made {
+            Ok(made) => made.first().copied().unwrap_or_default(),
+            Err((_, result)) => {
+                let error = driver("vkCreateComputePipelines", result);
+                return Err(match error.kind {
+                    HalErrorKind::Driver => HalError::new(HalErrorKind::Build, error.message),
+                    _ => error,
+                });
+            }
+        };
+        core.name(pipeline, &name.to_string_lossy());
+        pipelines.insert((entry, threads), pipeline);
+        Ok(pipeline)
+    }
+}
+
+impl Target {
+    /// The same device, as if it could do no more than this.
+    pub(crate) fn limit(&mut self, limit: Capabilities) {
+        let has = &mut self.capabilities;
+        has.base.f64 &= limit.base.f64;
+        has.base.atomics64 &= limit.base.atomics64;
+        has.base.local_memory = has.base.local_memory.min(limit.base.local_memory);
+        has.base.block = has.base.block.min(limit.base.block).max(1);
+        has.int8 &= limit.int8;
+        has.int16 &= limit.int16;
+        has.local_atomics64 &= limit.local_atomics64;
+        has.exact.f32 &= limit.exact.f32;
+        has.exact.f64 &= limit.exact.f64;
+        has.exact.doubles &= limit.exact.doubles && has.base.f64;
+    }
+}

@@ -1,0 +1,399 @@
+//! The loader, an instance, and what its devices say of themselves.
+
+use crate::messages::Messages;
+use crate::module::Target;
+use crate::native::Native;
+use ash::vk;
+use folio_core::hal::{
+    Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
+};
+use folio_kernel::emit;
+use folio_kernel::emit::spirv::{Capabilities, Control, Controls};
+use folio_kernel::soft::Exact;
+use std::any::TypeId;
+use std::ffi::{CStr, c_char};
+use std::sync::Arc;
+
+/// The layer that looks at every call.
+const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// The loader's library and an instance, which devices share.
+pub(crate) struct Shared {
+    pub(crate) instance: ash::Instance,
+    entry: ash::Entry,
+    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    /// Whether objects can be named.
+    pub(crate) names: bool,
+    /// What the messenger writes to.
+    pub(crate) messages: Messages,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("instance", &self.instance.handle()).finish()
+    }
+}
+
+/// What a call of the driver has returned.
+pub(crate) fn driver(what: &str, result: vk::Result) -> HalError {
+    let kind = match result {
+        vk::Result::ERROR_DEVICE_LOST => HalErrorKind::Lost,
+        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY | vk::Result::ERROR_OUT_OF_HOST_MEMORY => {
+            return HalError::out_of_memory(0, 0, 0);
+        }
+        _ => HalErrorKind::Driver,
+    };
+    HalError::new(kind, format!("{what}: {result}"))
+}
+
+impl Shared {
+    /// Loads the loader, and makes an instance.
+    fn new(validated: bool, messages: Messages) -> Result<Shared, Unavailable> {
+        // SAFETY: the loader is a library whose initialisers do nothing that this process relies on.
+        let entry = unsafe { ash::Entry::load() }
+            .map_err(|error| Unavailable::new(format!("no Vulkan loader: {error}")))?;
+        let failed = |what: &str, result: vk::Result| {
+            Unavailable::new(format!("{what}: {result} (is there a driver, with what it needs?)"))
+        };
+        // SAFETY: the loader is there for as long as `entry`.
+        let version = unsafe { entry.try_enumerate_instance_version() }
+            .map_err(|result| failed("vkEnumerateInstanceVersion", result))?
+            .unwrap_or(vk::API_VERSION_1_0);
+        if version < vk::API_VERSION_1_3 {
+            return Err(Unavailable::new("the Vulkan loader is older than 1.3"));
+        }
+        let application =
+            vk::ApplicationInfo::default().engine_name(c"folio").api_version(vk::API_VERSION_1_3);
+        let mut extensions: Vec<*const c_char> = vec![];
+        let mut layers: Vec<*const c_char> = vec![];
+        // SAFETY: as above.
+        let known = unsafe { entry.enumerate_instance_extension_properties(None) };
+        let has = |name: &CStr| {
+            let named = |e: &vk::ExtensionProperties| e.extension_name_as_c_str() == Ok(name);
+            known.as_ref().is_ok_and(|all| all.iter().any(named))
+        };
+        let names = has(ash::ext::debug_utils::NAME);
+        if names {
+            extensions.push(ash::ext::debug_utils::NAME.as_ptr());
+        }
+        if validated {
+            // SAFETY: as above.
+            let all = unsafe { entry.enumerate_instance_layer_properties() }
+                .map_err(|result| failed("vkEnumerateInstanceLayerProperties", result))?;
+            if !names || !all.iter().any(|layer| layer.layer_name_as_c_str() == Ok(VALIDATION)) {
+                return Err(Unavailable::new("there is no validation layer"));
+            }
+            layers.push(VALIDATION.as_ptr());
+        }
+        let mut said = messages.create_info();
+        let mut create = vk::InstanceCreateInfo::default()
+            .application_info(&application)
+            .enabled_extension_names(&extensions)
+            .enabled_layer_names(&layers);
+        if validated {
+            create = create.push_next(&mut said);
+        }
+        // SAFETY: all that the description points to is there during the call; the messages outlive
+        // the instance (`Drop`).
+        let instance = unsafe { entry.create_instance(&create, None) }
+            .map_err(|result| failed("vkCreateInstance", result))?;
+        let mut shared = Shared { instance, entry, messenger: None, names, messages };
+        if validated {
+            let utils = ash::ext::debug_utils::Instance::new(&shared.entry, &shared.instance);
+            let create = shared.messages.create_info();
+            // SAFETY: the messages outlive the messenger (`Drop`).
+            let own = unsafe { utils.create_debug_utils_messenger(&create, None) }
+                .map_err(|result| failed("vkCreateDebugUtilsMessengerEXT", result))?;
+            shared.messenger = Some((utils, own));
+        }
+        Ok(shared)
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: devices hold this, so none is left; nothing of the instance is used after that.
+        unsafe {
+            if let Some((utils, messenger)) = self.messenger.take() {
+                utils.destroy_debug_utils_messenger(messenger, None);
+            }
+            self.instance.destroy_instance(None);
+        }
+    }
+}
+
+/// A device that is there.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) physical: vk::PhysicalDevice,
+    pub(crate) info: DeviceInfo,
+    pub(crate) target: Target,
+}
+
+/// All devices that can be used, or why there are none.
+pub(crate) fn find(validated: bool, messages: &Messages) -> Result<Vec<Found>, Unavailable> {
+    let shared = Arc::new(Shared::new(validated, messages.clone())?);
+    // SAFETY: the instance is there.
+    let all = unsafe { shared.instance.enumerate_physical_devices() }
+        .map_err(|result| Unavailable::new(format!("vkEnumeratePhysicalDevices: {result}")))?;
+    let (mut found, mut unusable) = (vec![], vec![]);
+    for physical in all {
+        match describe(&shared, physical, found.len() as u32) {
+            Ok(device) => found.push(device),
+            Err(why) => unusable.push(why),
+        }
+    }
+    match (found.is_empty(), unusable.is_empty()) {
+        (false, _) => Ok(found),
+        (_, true) => Err(Unavailable::new("Vulkan has no devices")),
+        _ => Err(Unavailable::new(unusable.join("; "))),
+    }
+}
+
+fn text(characters: &[c_char]) -> String {
+    let bytes: Vec<u8> = characters.iter().map(|c| *c as u8).take_while(|c| *c != 0).collect();
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}
+
+/// A device's features, as far as they matter.
+#[derive(Default)]
+struct Features {
+    core: vk::PhysicalDeviceFeatures,
+    v11: vk::PhysicalDeviceVulkan11Features<'static>,
+    v12: vk::PhysicalDeviceVulkan12Features<'static>,
+    v13: vk::PhysicalDeviceVulkan13Features<'static>,
+}
+
+impl Features {
+    fn of(shared: &Shared, physical: vk::PhysicalDevice) -> Features {
+        let mut features = Features::default();
+        let Features { v11, v12, v13, .. } = &mut features;
+        let mut all =
+            vk::PhysicalDeviceFeatures2::default().push_next(v11).push_next(v12).push_next(v13);
+        // SAFETY: the device is of this instance, and of version 1.3, which knows these structures.
+        unsafe { shared.instance.get_physical_device_features2(physical, &mut all) };
+        let core = all.features;
+        features.core = core;
+        for next in [&mut features.v11.p_next, &mut features.v12.p_next, &mut features.v13.p_next] {
+            *next = std::ptr::null_mut();
+        }
+        features
+    }
+
+    /// What every device needs and this one lacks.
+    fn missing(&self) -> Vec<&'static str> {
+        let wanted = [
+            (self.core.shader_int64, "64-bit integers"),
+            (self.v12.buffer_device_address, "addresses of buffers"),
+            (self.v12.vulkan_memory_model, "Vulkan's memory model"),
+            (self.v12.timeline_semaphore, "timeline semaphores"),
+            (self.v13.synchronization2, "synchronization2"),
+            (self.v13.maintenance4, "maintenance4"),
+        ];
+        let missing = wanted.into_iter().filter(|(there, _)| *there == vk::FALSE);
+        missing.map(|(_, name)| name).collect()
+    }
+}
+
+fn describe(
+    shared: &Arc<Shared>,
+    physical: vk::PhysicalDevice,
+    index: u32,
+) -> Result<Found, String> {
+    let instance = &shared.instance;
+    // SAFETY: the device is of this instance.
+    let plain = unsafe { instance.get_physical_device_properties(physical) };
+    let name = text(&plain.device_name);
+    if plain.api_version < vk::API_VERSION_1_3 {
+        return Err(format!("{name} is older than Vulkan 1.3"));
+    }
+    let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
+    let mut v12 = vk::PhysicalDeviceVulkan12Properties::default();
+    let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
+    let mut all = vk::PhysicalDeviceProperties2::default()
+        .push_next(&mut v11)
+        .push_next(&mut v12)
+        .push_next(&mut v13);
+    // SAFETY: as above; version 1.3 knows these structures.
+    unsafe { instance.get_physical_device_properties2(physical, &mut all) };
+    let limits = all.properties.limits;
+    let features = Features::of(shared, physical);
+    let missing = features.missing();
+    if !missing.is_empty() {
+        return Err(format!("{name} lacks {}", missing.join(", ")));
+    }
+    // SAFETY: as above.
+    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+    let computes = |f: &vk::QueueFamilyProperties| f.queue_flags.contains(vk::QueueFlags::COMPUTE);
+    let Some(family) = families.iter().position(computes) else {
+        return Err(format!("{name} does not compute"));
+    };
+    // SAFETY: as above.
+    let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
+    let kind = match plain.device_type {
+        vk::PhysicalDeviceType::CPU => DeviceKind::Cpu,
+        vk::PhysicalDeviceType::OTHER => DeviceKind::Accelerator,
+        _ => DeviceKind::Gpu,
+    };
+    let integrated = plain.device_type == vk::PhysicalDeviceType::INTEGRATED_GPU;
+    let mut caps = Caps::default();
+    caps.ir = true;
+    caps.native = Some(TypeId::of::<Native>());
+    caps.wait_group = Some(WaitGroup(index));
+    caps.copy_lanes = true;
+    caps.batches = true;
+    caps.timing = families[family].timestamp_valid_bits > 0;
+    caps.unified = kind == DeviceKind::Cpu || integrated;
+    caps.max_alloc = v11.max_memory_allocation_size.min(v13.max_buffer_size);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let mut info = DeviceInfo {
+        name,
+        vendor: vendor(plain.vendor_id),
+        driver: format!("{} {}", text(&v12.driver_name), text(&v12.driver_info)),
+        kind,
+        uuid: Some(v11.device_uuid),
+        home: MemoryHome::Own(index),
+        memory: bulk(&memory),
+        // Vulkan does not tell. A guess keeps launches of some size in many blocks.
+        compute_units: if kind == DeviceKind::Cpu { processors } else { 32 },
+        caps,
+    };
+    let import = host_import(instance, physical);
+    // Pages of the host: beyond the end of what is linked, nothing of the page is touched.
+    let links = import.filter(|align| info.caps.unified && *align <= PAGE);
+    info.caps.links = links.map(|align| if kind == DeviceKind::Cpu { LINE } else { align });
+    let target = Target {
+        import,
+        capabilities: capabilities(&features, &v12, &limits),
+        // Until a probe has measured them.
+        denormals: false,
+        family: family as u32,
+        most_blocks: limits.max_compute_work_group_count.map(u64::from),
+        most_threads: limits.max_compute_work_group_size,
+        period: limits.timestamp_period,
+    };
+    Ok(Found { shared: shared.clone(), physical, info, target })
+}
+
+/// To how many bytes the host's own memory is aligned that a device which is a CPU takes.
+const LINE: u64 = 64;
+/// A page of the host's memory, at least.
+pub(crate) const PAGE: u64 = 4096;
+
+fn has_extension(instance: &ash::Instance, physical: vk::PhysicalDevice, name: &CStr) -> bool {
+    // SAFETY: the device is of this instance.
+    let all = unsafe { instance.enumerate_device_extension_properties(physical) };
+    let named = |e: &vk::ExtensionProperties| e.extension_name_as_c_str() == Ok(name);
+    all.is_ok_and(|all| all.iter().any(named))
+}
+
+/// To how many bytes memory of the host is aligned that the device takes as its own.
+fn host_import(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Option<u64> {
+    if !has_extension(instance, physical, ash::ext::external_memory_host::NAME) {
+        return None;
+    }
+    let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
+    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut host);
+    // SAFETY: as above; the extension is there, so the structure is known.
+    unsafe { instance.get_physical_device_properties2(physical, &mut all) };
+    Some(host.min_imported_host_pointer_alignment.max(1))
+}
+
+fn vendor(id: u32) -> String {
+    let known = match id {
+        0x1002 => "AMD",
+        0x10de => "NVIDIA",
+        0x8086 => "Intel",
+        0x13b5 => "Arm",
+        0x5143 => "Qualcomm",
+        0x106b => "Apple",
+        0x10005 => "Mesa",
+        _ => return format!("vendor {id:#x}"),
+    };
+    known.to_owned()
+}
+
+/// Bytes of the largest heap of the device's own memory.
+fn bulk(memory: &vk::PhysicalDeviceMemoryProperties) -> u64 {
+    let heaps = memory.memory_heaps_as_slice().iter();
+    let own = heaps.filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
+    own.map(|heap| heap.size).max().unwrap_or_default()
+}
+
+fn capabilities(
+    features: &Features,
+    v12: &vk::PhysicalDeviceVulkan12Properties<'_>,
+    limits: &vk::PhysicalDeviceLimits,
+) -> Capabilities {
+    let is = |flag: vk::Bool32| flag == vk::TRUE;
+    let (core, f12) = (&features.core, &features.v12);
+    let all = vk::ShaderFloatControlsIndependence::ALL;
+    let f64 = is(core.shader_float64);
+    let wide = f64 && v12.denorm_behavior_independence == all;
+    let wide_rounds = f64 && v12.rounding_mode_independence == all;
+    Capabilities {
+        base: emit::Capabilities {
+            f64,
+            atomics64: is(f12.shader_buffer_int64_atomics),
+            local_memory: limits.max_compute_shared_memory_size.into(),
+            argument_bytes: 0,
+            block: limits.max_compute_work_group_invocations,
+        },
+        int8: is(f12.shader_int8) && is(f12.storage_buffer8_bit_access),
+        int16: is(core.shader_int16) && is(features.v11.storage_buffer16_bit_access),
+        local_atomics64: is(f12.shader_shared_int64_atomics),
+        exact: Exact { f32: true, f64: true, doubles: f64 },
+        controls: Controls {
+            f32: Control {
+                zeros: is(v12.shader_signed_zero_inf_nan_preserve_float32),
+                nearest: is(v12.shader_rounding_mode_rte_float32),
+                denormals: is(v12.shader_denorm_preserve_float32),
+            },
+            f64: Control {
+                zeros: f64 && is(v12.shader_signed_zero_inf_nan_preserve_float64),
+                nearest: wide_rounds && is(v12.shader_rounding_mode_rte_float64),
+                denormals: wide && is(v12.shader_denorm_preserve_float64),
+            },
+        },
+    }
+}
+
+/// Creates the device, with those features of its that code uses.
+pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
+    let (instance, target) = (&found.shared.instance, &found.target);
+    let there = Features::of(&found.shared, found.physical);
+    let priorities = [1.0];
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(target.family)
+        .queue_priorities(&priorities)];
+    let core = vk::PhysicalDeviceFeatures::default()
+        .shader_int64(true)
+        .shader_int16(there.core.shader_int16 == vk::TRUE)
+        .shader_float64(there.core.shader_float64 == vk::TRUE);
+    let mut v11 = vk::PhysicalDeviceVulkan11Features::default()
+        .storage_buffer16_bit_access(there.v11.storage_buffer16_bit_access == vk::TRUE);
+    let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
+        .buffer_device_address(true)
+        .vulkan_memory_model(true)
+        .timeline_semaphore(true)
+        .shader_int8(there.v12.shader_int8 == vk::TRUE)
+        .storage_buffer8_bit_access(there.v12.storage_buffer8_bit_access == vk::TRUE)
+        .shader_buffer_int64_atomics(there.v12.shader_buffer_int64_atomics == vk::TRUE)
+        .shader_shared_int64_atomics(there.v12.shader_shared_int64_atomics == vk::TRUE);
+    let mut v13 =
+        vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).maintenance4(true);
+    let host = [ash::ext::external_memory_host::NAME.as_ptr()];
+    let extensions = if target.import.is_some() { &host[..] } else { &[] };
+    let create = vk::DeviceCreateInfo::default()
+        .enabled_extension_names(extensions)
+        .queue_create_infos(&queues)
+        .enabled_features(&core)
+        .push_next(&mut v11)
+        .push_next(&mut v12)
+        .push_next(&mut v13);
+    // SAFETY: all that the description points to is there during the call, and all features are the
+    // device's.
+    unsafe { instance.create_device(found.physical, &create, None) }
+        .map_err(|result| driver("vkCreateDevice", result))
+}

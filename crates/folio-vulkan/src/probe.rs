@@ -1,0 +1,217 @@
+//! What is measured of a device's floats, when devices are looked for.
+//!
+//! Vulkan lets divisions and square roots be wrong by 2.5 ULP, and drivers report neither whether
+//! they are exact nor, often, what becomes of denormals. A kernel computes some thousand quotients,
+//! roots, sums and conversions, among them such as are near to the middle of two floats, and the
+//! host compares them to its own. What is not exact is computed digit by digit in kernels
+//! ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that do are
+//! not offered, since the semantics keep them. A device that does not run the kernel is taken to be
+//! exact in nothing.
+
+use crate::device::{Core, VulkanDevice};
+use crate::platform::Found;
+use folio_core::hal::{
+    AllocKind, AllocReq, Args, Device, Geometry, HalError, Head, KernelRef, KernelSource, LaneKind,
+    MemBase, MemRef, Op, Order, Param,
+};
+use folio_kernel::{Access, Binary, Builder, Kernel, Op as IrOp, Owner, Scalar, Unary};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Pairs of numbers.
+const PAIRS: usize = 4096;
+/// What a kernel of some instructions takes at most on a device that answers.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What was found of a type of floats.
+#[derive(Clone, Copy, Debug, Default)]
+struct Floats {
+    /// Quotients and roots are exact.
+    exact: bool,
+    denormals: bool,
+    /// Conversions to `f32` are.
+    narrows: bool,
+}
+
+/// Measures, and publishes what was found.
+pub(crate) fn measure(found: &mut Found) {
+    let single = floats(found, Scalar::F32).unwrap_or_default();
+    let target = &mut found.target;
+    let has_doubles = target.capabilities.base.f64;
+    target.capabilities.exact.f32 = single.exact;
+    target.denormals = single.denormals;
+    let double = if has_doubles {
+        floats(found, Scalar::F64).unwrap_or_default()
+    } else {
+        Floats::default()
+    };
+    let capabilities = &mut found.target.capabilities;
+    capabilities.base.f64 &= double.denormals;
+    capabilities.exact.f64 = double.exact;
+    capabilities.exact.doubles = capabilities.base.f64 && double.narrows;
+    found.info.caps.denormals = single.denormals;
+    // By the device, or digit by digit.
+    found.info.caps.exact_div_sqrt = true;
+}
+
+/// Numbers by their bits: of all sizes, with few bits, and denormal.
+fn numbers(of: Scalar) -> Vec<[u64; 2]> {
+    let (fraction, bias) = if of == Scalar::F64 { (52, 1023) } else { (23, 127) };
+    let mut seed = 0x5eed_u64;
+    let mut next = || {
+        // SplitMix64.
+        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    };
+    let mut number = |at: usize| {
+        let any = next();
+        let rest = any & ((1 << fraction) - 1);
+        match at % 4 {
+            0 => any & of.mask() >> 1,
+            1 => bias << fraction | rest,
+            // One below, or above, a power of two: quotients near to the middle.
+            2 => (bias << fraction) + (any >> 60) - 8,
+            _ => rest >> (any >> 58),
+        }
+    };
+    (0..PAIRS).map(|at| [number(at), number(at / 4)]).collect()
+}
+
+fn kernel(of: Scalar) -> Result<Kernel, HalError> {
+    let mut b = Builder::items("probe", 1);
+    let [x, y] = ["x", "y"].map(|name| b.view(name, of, 1, Access::In, Owner::Item));
+    let names = ["quotient", "root", "sum", "product"];
+    let outs = names.map(|name| b.view(name, of, 1, Access::Out, Owner::Item));
+    let narrow = b.view("narrow", Scalar::F32, 1, Access::Out, Owner::Item);
+    let i = b.position(0);
+    let (x, y) = (b.load_at(x, [i]), b.load_at(y, [i]));
+    let results = [
+        b.binary(Binary::Div, x, y),
+        b.op(IrOp::Unary(Unary::Sqrt, x)),
+        b.binary(Binary::Add, x, y),
+        b.binary(Binary::Mul, x, y),
+    ];
+    for (out, result) in outs.into_iter().zip(results) {
+        b.store_at(out, [i], result);
+    }
+    let single = if of == Scalar::F32 { results[2] } else { b.cast(results[2], Scalar::F32) };
+    b.store_at(narrow, [i], single);
+    b.finish().map_err(|error| HalError::unsupported(&error.to_string()))
+}
+
+/// Has the device compute, and compares.
+fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
+    let kernel = kernel(of)?;
+    let pairs = numbers(of);
+    let size = of.size() as usize;
+    let column = |at: usize| -> Vec<u8> {
+        pairs.iter().flat_map(|pair| pair[at].to_le_bytes()[..size].to_vec()).collect()
+    };
+    let mut columns = vec![column(0), column(1)];
+    columns.extend([(); 4].map(|()| vec![0; size * PAIRS]));
+    columns.push(vec![0; 4 * PAIRS]);
+    run(found, &kernel, &mut columns)?;
+    let word = |column: usize, at: usize| {
+        let size = columns[column].len() / PAIRS;
+        let bytes = &columns[column][at * size..(at + 1) * size];
+        bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte))
+    };
+    let mut answer = Floats { exact: true, denormals: true, narrows: true };
+    for (at, [x, y]) in pairs.iter().enumerate() {
+        let wanted = wanted(of, *x, *y);
+        let found: [u64; 5] = std::array::from_fn(|column| word(2 + column, at));
+        let same = |column: usize| {
+            let narrow = of == Scalar::F32 || column == 4;
+            let nan = |bits| is_nan(if narrow { Scalar::F32 } else { of }, bits);
+            wanted[column] == found[column] || (nan(wanted[column]) && nan(found[column]))
+        };
+        // Where denormals take part, it is they that are looked at.
+        let meets =
+            |column: usize| [*x, *y, wanted[column]].into_iter().any(|bits| is_denormal(of, bits));
+        answer.denormals &= [2, 3].into_iter().all(|column| !meets(column) || same(column));
+        answer.exact &= [0, 1].into_iter().all(|column| meets(column) || same(column));
+        answer.narrows &= is_denormal(Scalar::F32, wanted[4]) || meets(2) || same(4);
+    }
+    Ok(answer)
+}
+
+fn is_nan(of: Scalar, bits: u64) -> bool {
+    match of {
+        Scalar::F64 => f64::from_bits(bits).is_nan(),
+        _ => f32::from_bits(bits as u32).is_nan(),
+    }
+}
+
+fn is_denormal(of: Scalar, bits: u64) -> bool {
+    match of {
+        Scalar::F64 => f64::from_bits(bits).is_subnormal(),
+        _ => f32::from_bits(bits as u32).is_subnormal(),
+    }
+}
+
+/// What the host computes: quotient, root, sum, product, and the sum as `f32`.
+fn wanted(of: Scalar, x: u64, y: u64) -> [u64; 5] {
+    if of == Scalar::F64 {
+        let (x, y) = (f64::from_bits(x), f64::from_bits(y));
+        let narrow = u64::from(((x + y) as f32).to_bits());
+        let [q, r, s, p] = [x / y, x.sqrt(), x + y, x * y].map(f64::to_bits);
+        return [q, r, s, p, narrow];
+    }
+    let (x, y) = (f32::from_bits(x as u32), f32::from_bits(y as u32));
+    let all = [x / y, x.sqrt(), x + y, x * y, x + y];
+    all.map(|float| u64::from(float.to_bits()))
+}
+
+/// Runs a kernel of views of so many elements over these bytes.
+fn run(found: &Found, kernel: &Kernel, columns: &mut [Vec<u8>]) -> Result<(), HalError> {
+    let device = VulkanDevice(Arc::new(Core::new(found)?));
+    let lane = device.lane(LaneKind::Compute, 0)?;
+    let handle = device.load(&KernelSource::Ir(kernel))?;
+    let (mut params, mut hosts) = (vec![], vec![]);
+    for column in columns.iter() {
+        let made = device.0.alloc(&AllocReq {
+            kind: AllocKind::Host,
+            size: column.len() as u64,
+            align: 256,
+            import: None,
+            zeroed: false,
+            linked: false,
+            label: "folio probe",
+        })?;
+        let none = || HalError::unsupported("memory that the host reaches");
+        let host = made.host.ok_or_else(none)?.0;
+        // SAFETY: the allocation has so many bytes, and nobody else knows it.
+        unsafe { std::ptr::copy_nonoverlapping(column.as_ptr(), host, column.len()) };
+        hosts.push(host);
+        let dims = [1, 1, PAIRS];
+        params.push(Param {
+            mem: MemRef { base: MemBase::Device { device: 0, handle: made.handle }, offset: 0 },
+            size: (column.len() / PAIRS) as u32,
+            write: true,
+            dims,
+            origin: [0; 3],
+            extent: dims,
+            index: [0; 3],
+            shape: dims,
+        });
+    }
+    let geometry = Geometry::new(1, [1, 1, PAIRS]);
+    let args = Args { proved: true, ..Args::new(&params) };
+    let head = Head { tick: 1, order: Order::AfterPrevious, waits: &[], label: "", timed: false };
+    lane.enqueue(&head, Op::Launch(KernelRef::Loaded(handle), &geometry, &args))?;
+    if !lane.wait(1, Some(Instant::now() + PATIENCE))? {
+        return Err(HalError::unsupported("an answer in time"));
+    }
+    let mut failed = None;
+    lane.failures(&mut |_, error| failed = Some(error));
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    for (column, host) in columns.iter_mut().zip(hosts) {
+        // SAFETY: as above; the lane has ended.
+        unsafe { std::ptr::copy_nonoverlapping(host, column.as_mut_ptr(), column.len()) };
+    }
+    Ok(())
+}

@@ -1,0 +1,275 @@
+//! How a launch is cut into dispatches, and what each of them is given.
+
+use crate::device::Core;
+use crate::lane::jobs::Launch;
+use crate::lane::{State, VulkanLane};
+use crate::memory::Block;
+use crate::module::{Built, Function, sizes};
+use ash::vk;
+use folio_core::hal::{HalError, HostPtr, MemBase, Param, ParamPtr, Tick};
+use folio_kernel::emit::{COMBINED, Grid, Record, Threads};
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A launch's blocks, the slowest dimension first.
+struct Blocks {
+    /// Threads of a block.
+    threads: [u64; 3],
+    /// Items of a block, of which positions are multiples.
+    items: [u64; 3],
+    count: [u64; 3],
+    grid: Grid,
+}
+
+fn beyond() -> HalError {
+    HalError::unsupported("a launch of this size")
+}
+
+fn volume(dims: [u64; 3]) -> Option<u64> {
+    dims.into_iter().try_fold(1, u64::checked_mul)
+}
+
+impl Built {
+    fn blocks(&self, launch: &Launch, columns: Range<u64>) -> Result<Blocks, HalError> {
+        let geometry = &launch.geometry;
+        let (range, offset) = (geometry.range.map(|n| n as u64), geometry.offset.map(|n| n as u64));
+        let part = [range[0], range[1], columns.end - columns.start];
+        let threads = self.module.layout.threads;
+        let (own, all) = match (threads, geometry.group) {
+            (Threads::Items { .. } | Threads::Rows, _) => (self.block, part),
+            (Threads::Linear, _) => {
+                let blocks = volume(range).ok_or_else(beyond)?.div_ceil(COMBINED);
+                let lanes = u64::from(self.lanes());
+                ([1, 1, lanes], [1, 1, blocks.checked_mul(lanes).ok_or_else(beyond)?])
+            }
+            (Threads::Groups, Some(group)) => (group.map(|n| n as u64), part),
+            (Threads::Groups, None) => return Err(HalError::unsupported("groups of no size")),
+        };
+        let items = threads.items(own);
+        let count = std::array::from_fn(|d| all[d].div_ceil(items[d]));
+        volume(count).ok_or_else(beyond)?;
+        let first = match threads {
+            Threads::Items { .. } | Threads::Rows => {
+                [offset[0], offset[1], offset[2] + columns.start]
+            }
+            Threads::Groups | Threads::Linear => [0; 3],
+        };
+        let step = match threads {
+            Threads::Items { .. } | Threads::Rows => items,
+            // They are counted in blocks.
+            Threads::Groups | Threads::Linear => [1; 3],
+        };
+        let grid = Grid { first, range, offset, groups: count };
+        Ok(Blocks { threads: own, items: step, count, grid })
+    }
+}
+
+/// What a launch passes: the parameters that are memory, and where each begins.
+struct Passed<'p> {
+    params: SmallVec<[ParamPtr; 4]>,
+    addresses: SmallVec<[u64; 4]>,
+    scalars: &'p [u8],
+}
+
+impl VulkanLane {
+    /// A launch, of which some parameters are at these addresses and not where they say.
+    pub(crate) fn launch(
+        &self,
+        state: &mut State,
+        tick: Tick,
+        (function, launch): (&Function, &Launch),
+        others: &[Option<u64>],
+    ) -> Result<(), HalError> {
+        let core = &*self.core;
+        if let Some(group) = launch.geometry.group {
+            function.check_group(core, group)?;
+        }
+        let mut passed = Passed {
+            params: launch.params.iter().map(placed).collect(),
+            addresses: SmallVec::new(),
+            scalars: &launch.scalars,
+        };
+        let mut accesses: SmallVec<[(vk::Buffer, bool); 4]> = SmallVec::new();
+        for (at, param) in launch.params.iter().enumerate() {
+            if let Some(address) = others.get(at).copied().flatten() {
+                passed.addresses.push(address);
+                continue;
+            }
+            match self.param_block(param)? {
+                Some(block) => {
+                    passed.addresses.push(block.address + param.mem.offset);
+                    accesses.push((block.key(), param.write));
+                }
+                None => passed.addresses.push(0),
+            }
+        }
+        self.open_now(state)?.accesses(core, &accesses);
+        let chosen = function.chosen(core, &launch.geometry, launch.proved);
+        let mut from = 0;
+        if let Some((tiled, columns)) = chosen.tiled {
+            self.part(state, tick, (launch, tiled), 0..columns, &mut passed)?;
+            from = columns;
+        }
+        let columns = from..launch.geometry.range[2] as u64;
+        chosen
+            .rest
+            .map_or(Ok(()), |rest| self.part(state, tick, (launch, rest), columns, &mut passed))
+    }
+
+    /// Where a parameter is; nowhere if nothing of it is accessed.
+    fn param_block(&self, param: &Param) -> Result<Option<Arc<Block>>, HalError> {
+        match param.mem.base {
+            MemBase::Device { handle, .. } => self.core.memory.find(handle).map(Some),
+            MemBase::Host(HostPtr(at)) if at.is_null() => Ok(None),
+            MemBase::Host(_) => Err(HalError::unsupported("a parameter in memory of the host")),
+        }
+    }
+
+    /// A launch, as far as it is of these columns.
+    fn part(
+        &self,
+        state: &mut State,
+        tick: Tick,
+        (launch, built): (&Launch, &Built),
+        columns: Range<u64>,
+        passed: &mut Passed<'_>,
+    ) -> Result<(), HalError> {
+        let blocks = built.blocks(launch, columns)?;
+        let count = volume(blocks.count).ok_or_else(beyond)?;
+        let reductions = &built.module.reductions;
+        if count <= 1 || reductions.is_empty() {
+            return self.dispatches(state, tick, built, &blocks, passed);
+        }
+        let mut rooms = vec![];
+        for reduction in reductions {
+            let memory = built.module.layout.pointers.iter().position(|at| *at == reduction.param);
+            let Some(memory) = memory else { continue };
+            let bytes = |values: u64| values.checked_mul(reduction.bytes.into()).ok_or_else(beyond);
+            let first = state.scratch.take(&self.core, bytes(count)?)?;
+            let second = state.scratch.take(&self.core, bytes(count.div_ceil(COMBINED))?)?;
+            let (Some(param), Some(address)) =
+                (passed.params.get_mut(memory), passed.addresses.get_mut(memory))
+            else {
+                continue;
+            };
+            let place = param.start();
+            param.origin = [0; 3];
+            let end = std::mem::replace(address, first.address);
+            rooms.push((first, second, (end, place)));
+        }
+        // The memory may be that of the launch before.
+        self.open_now(state)?.barrier(&self.core);
+        self.dispatches(state, tick, built, &blocks, passed)?;
+        for (at, (mut from, mut into, (end, place))) in rooms.into_iter().enumerate() {
+            // A result that nobody wants has no place.
+            let mut left = if end == 0 { 1 } else { count };
+            while left > 1 {
+                let next = left.div_ceil(COMBINED);
+                let (target, first) = if next == 1 { (end, place) } else { (into.address, 0) };
+                let words = [from.address, target, left, first];
+                self.finish(state, built, at + 1, &words, next)?;
+                std::mem::swap(&mut from, &mut into);
+                left = next;
+            }
+            let mut much = state.scratch.keep(from);
+            much.extend(state.scratch.keep(into));
+            let batch = self.open_now(state)?;
+            much.into_iter().for_each(|block| batch.keep(block));
+        }
+        self.open_now(state)?.barrier(&self.core);
+        Ok(())
+    }
+
+    /// One pass of the end of a reduction.
+    fn finish(
+        &self,
+        state: &mut State,
+        built: &Built,
+        entry: usize,
+        words: &[u64],
+        blocks: u64,
+    ) -> Result<(), HalError> {
+        let core = &*self.core;
+        if blocks > core.target.most_blocks[0] {
+            return Err(beyond());
+        }
+        let pipeline = built.pipeline(core, entry, [built.lanes(), 1, 1])?;
+        let piece = self.piece(state, words.len())?;
+        piece.write(words);
+        let batch = self.open_now(state)?;
+        batch.barrier(core);
+        dispatch(core, batch.commands, pipeline, piece.address, [blocks as u32, 1, 1]);
+        Ok(())
+    }
+
+    /// The kernel's own blocks, in as many dispatches as the device needs.
+    fn dispatches(
+        &self,
+        state: &mut State,
+        tick: Tick,
+        built: &Built,
+        blocks: &Blocks,
+        passed: &Passed<'_>,
+    ) -> Result<(), HalError> {
+        let core = &*self.core;
+        let pipeline = built.pipeline(core, 0, sizes(blocks.threads))?;
+        let layout = &built.module.layout;
+        let record = match layout.verdict {
+            true => {
+                let piece = self.piece(state, Record::WORDS)?;
+                piece.write(&[0; Record::WORDS]);
+                self.open_now(state)?.record_of(tick, piece, built.module.clone());
+                piece.address
+            }
+            false => 0,
+        };
+        let [x, y, z] = core.target.most_blocks;
+        let most = [z, y, x];
+        let steps = |d: usize| (0..blocks.count[d]).step_by(most[d].max(1) as usize);
+        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
+        for slice in steps(0) {
+            for row in steps(1) {
+                for column in steps(2) {
+                    let begin = [slice, row, column];
+                    let mut grid = blocks.grid;
+                    for d in 0..3 {
+                        grid.first[d] += begin[d] * blocks.items[d];
+                    }
+                    words.clear();
+                    words.extend_from_slice(&passed.addresses);
+                    words.push(record);
+                    layout.fill(&grid, &passed.params, passed.scalars, &mut words);
+                    let piece = self.piece(state, words.len())?;
+                    piece.write(&words);
+                    let now = |d: usize| (blocks.count[d] - begin[d]).min(most[d]) as u32;
+                    let commands = self.open_now(state)?.commands;
+                    dispatch(core, commands, pipeline, piece.address, [now(2), now(1), now(0)]);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A parameter whose address says where it begins.
+fn placed(param: &Param) -> ParamPtr {
+    param.at(std::ptr::null_mut())
+}
+
+pub(crate) fn dispatch(
+    core: &Core,
+    commands: vk::CommandBuffer,
+    pipeline: vk::Pipeline,
+    address: u64,
+    [x, y, z]: [u32; 3],
+) {
+    let (device, stage) = (&core.device, vk::ShaderStageFlags::COMPUTE);
+    // SAFETY: the command buffer is being recorded; the pipeline is of this device and takes one
+    // address, that of its words, which stay until the batch has ended.
+    unsafe {
+        device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
+        device.cmd_push_constants(commands, core.layout, stage, 0, &address.to_ne_bytes());
+        device.cmd_dispatch(commands, x, y, z);
+    }
+}

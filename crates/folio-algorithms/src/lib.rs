@@ -33,9 +33,9 @@
 //!   may be any, also 0; lengths that do not fit each other are
 //!   [`Error::Mismatch`](folio::Error::Mismatch). What sorts and compacts takes fewer than 2^32
 //!   elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
-//! - **Dimensions**: reductions and random numbers take any, and go row after row. [`transpose`] takes
-//!   two. All else takes one: `x.flat()` and `x.flat_mut()` give the elements of a buffer of any shape
-//!   in one dimension, without a copy. A part with gaps between its rows is
+//! - **Dimensions**: reductions and random numbers take any, and go row after row. [`transpose`]
+//!   takes two. All else takes one: `x.flat()` and `x.flat_mut()` give the elements of a buffer of
+//!   any shape in one dimension, without a copy. A part with gaps between its rows is
 //!   [`Error::NotContiguous`](folio::Error::NotContiguous).
 //! - **Nothing waits.** A function submits commands to the queue and returns; a result is a buffer,
 //!   of which the host or further commands take what is there when it is there. If a command fails,

@@ -14,6 +14,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use text::{
+    access_name, access_to, buffer_name, by_way_of, in_groups, mismatch, of_kernel, of_limit,
+    one_buffer, used, used_buffer,
+};
+pub(crate) use text::{listed, operations};
+
 /// `Result` with Folio's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -451,82 +457,6 @@ pub struct Use {
     pub parameter: Label,
 }
 
-/// What comes first in a message.
-fn used(by: &Option<Use>) -> String {
-    match by {
-        None => String::new(),
-        Some(Use { command, access: None, .. }) => format!("command {command}: "),
-        Some(Use { command, access: Some(access), parameter }) => {
-            format!("command {command}, {}: ", access_name(*access, parameter))
-        }
-    }
-}
-
-fn by_way_of(tasks: &[Label]) -> String {
-    tasks.iter().map(|task| format!(", by way of host task {task}, which waits")).collect()
-}
-
-/// A kernel's parameter by its name, any other access by its position.
-fn access_name(position: usize, parameter: &Label) -> String {
-    match parameter.name() {
-        Some(_) => format!("parameter {parameter}"),
-        None => format!("access {position}"),
-    }
-}
-
-/// The same, and its buffer where that has a name of its own.
-fn access_to(position: usize, parameter: &Label, buffer: &Label) -> String {
-    let access = access_name(position, parameter);
-    if buffer == parameter { access } else { format!("{access} to buffer {buffer}") }
-}
-
-/// A buffer, with how to name it if it has no name.
-fn buffer_name(label: &Label) -> String {
-    match label.name() {
-        Some(_) => format!("buffer {label}"),
-        None => "a buffer without a name (`BufferOptions::label` gives one)".to_owned(),
-    }
-}
-
-/// The same; one without a name that a kernel's parameter tells is that parameter's.
-fn used_buffer(label: &Label, by: &Option<Use>) -> String {
-    match (label.name(), by) {
-        (None, Some(Use { parameter, .. })) if parameter.name().is_some() => {
-            "its buffer".to_owned()
-        }
-        _ => buffer_name(label),
-    }
-}
-
-fn mismatch(source: &[usize], target: &[usize], needed: &Option<Vec<usize>>) -> String {
-    match needed {
-        Some(needed) => {
-            format!("the source is {source:?}, so the target must be {needed:?}; it is {target:?}")
-        }
-        None => format!("extents {source:?} and {target:?} do not match"),
-    }
-}
-
-fn one_buffer(label: &Label) -> String {
-    label.name().map_or_else(|| "one buffer".to_owned(), |_| format!("buffer {label}"))
-}
-
-fn in_groups(group: &[usize]) -> String {
-    if group.is_empty() { String::new() } else { format!(" in groups of {group:?}") }
-}
-
-fn of_limit(limit: u64) -> String {
-    if limit == u64::MAX { String::new() } else { format!(" of {limit}") }
-}
-
-/// What is wrong with a kernel whose name has been said.
-fn of_kernel(cause: &LowerError) -> String {
-    match cause {
-        LowerError::Refused(error) => format!("{}: {}", error.at, error.fault),
-        other => other.to_string(),
-    }
-}
-
 /// Work that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -543,23 +473,6 @@ impl fmt::Display for Unfinished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} on {}", self.what, self.label, self.device)
     }
-}
-
-/// So many operations, and what is said of one and of several.
-pub(crate) fn operations(count: usize, [one, several]: [&str; 2]) -> String {
-    match count {
-        1 => format!("1 operation {one}"),
-        count => format!("{count} operations {several}"),
-    }
-}
-
-/// Some of `count` things that are left.
-pub(crate) fn listed(left: &[Unfinished], count: usize) -> String {
-    let mut text = left.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    if count > left.len() {
-        text.push_str(", ..");
-    }
-    text
 }
 
 /// A failure of submitted work: one root, shared by everything that depends on it.
@@ -693,3 +606,4 @@ mod graph;
 pub use graph::GraphError;
 #[cfg(test)]
 mod tests;
+mod text;

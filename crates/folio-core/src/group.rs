@@ -168,7 +168,8 @@ impl CommandGroup {
         self
     }
 
-    /// Asks for [`Event::timing`]: of what runs on a device, by its clock; of a host task, by the host's.
+    /// Asks for [`Event::timing`]: of what runs on a device by its clock, of a host task by the
+    /// host's.
     pub fn timed(&mut self) -> &mut Self {
         self.timed = true;
         self

@@ -483,8 +483,11 @@ impl Runtime {
             there.push_str("; ");
             there.push_str(why);
         }
-        if wanted.to_lowercase().starts_with("`cpu:") {
-            there.push_str("; `FOLIO_CPU_DOMAINS=2` makes the CPU two devices, cpu:0 and cpu:1");
+        let number = wanted.to_lowercase();
+        let number = number.strip_prefix("`cpu:").and_then(|rest| rest.strip_suffix('`'));
+        if let Some(number) = number.and_then(|number| number.parse::<u8>().ok()) {
+            let count = u16::from(number) + 1;
+            there.push_str(&format!("; `FOLIO_CPU_DOMAINS={count}` makes the CPU {count} devices"));
         }
         Error::DeviceNotFound { wanted, there }
     }

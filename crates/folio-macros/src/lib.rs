@@ -6,8 +6,8 @@
 //! inferred by rustc, in the Rust form, and told to the tree by slots. So a type error is reported
 //! once, in the user's code.
 //!
-//! A kernel also becomes a function that makes a call of its arguments (`forms`). All that is written
-//! names its parts by way of the crate `folio`.
+//! A kernel also becomes a function that makes a call of its arguments (`forms`). All that is
+//! written names its parts by way of the crate `folio`.
 //!
 //! What kernels do not support is refused where it stands, with what to write instead; all such
 //! errors of a function come at once (`errors`).

@@ -223,8 +223,8 @@ fn one_element_is_read_where_it_is() {
     drop(guard);
 }
 
-/// BUF-06: the elements of any shape in one dimension, borrowed: to read, to write, and of parts that
-/// have no gaps.
+/// BUF-06: the elements of any shape in one dimension, borrowed: to read, to write, and of parts
+/// without gaps.
 #[test]
 fn any_shape_is_flat_without_a_copy() {
     let rt = cpu(2);

@@ -62,6 +62,7 @@ fn bad_settings_are_errors() {
         Err(error @ Error::DeviceNotFound { .. }) => {
             let text = error.to_string();
             assert!((0..3).all(|at| text.contains(&format!("cpu:{at} ("))), "{text}");
+            assert!(text.contains("`FOLIO_CPU_DOMAINS=4`"), "{text}");
         }
         other => panic!("{other:?}"),
     }

@@ -80,6 +80,27 @@ fn crossed(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
     y[i] = x[[r - 1, c]] + x[(r + 1, c)] + x[[r, c - 1]] + x[[r, c + 1]];
 }
 
+#[kernel]
+fn crossed_by_numbers(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
+    let p = i.pos();
+    y[i] =
+        x[[p[0] - 1, p[1]]] + x[(i.pos()[0] + 1, p.1)] + x[[p[0], p[1] - 1]] + x[[p[0], p[1] + 1]];
+}
+
+/// KRN-09: parts of a position by their numbers are known as exactly as by names.
+#[test]
+fn halos_are_those_of_numbered_parts() {
+    let cpu = folio::cpu::CpuBackend::builder().domains(2).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).build().unwrap();
+    let q = rt.queue_on("cpu:1").unwrap();
+    let rows = BufferOptions::new().page([1, 20]);
+    let x = rt.buffer_from_with(vec![1.0f32; 400], (20, 20), rows).unwrap();
+    let mut y = rt.zeros([20, 20]).unwrap();
+    q.run((5..10, 1..19), crossed_by_numbers(&x, &mut y)).unwrap();
+    assert_eq!((y.get((9, 18)).unwrap(), y.get([10, 18]).unwrap()), (4.0, 0.0));
+    assert_eq!(x.counters().host_to_device.bytes, 7 * 20 * 4);
+}
+
 /// KRN-03, KRN-09: what is indexed by arrays is known as exactly as by tuples, and checked alike.
 #[test]
 fn halos_are_those_of_arrays_and_tuples() {

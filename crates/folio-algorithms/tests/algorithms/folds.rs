@@ -216,7 +216,8 @@ pub fn scans_of_parts(rig: &Rig) -> folio::Result<()> {
     Ok(())
 }
 
-/// Reductions and random numbers take any shape, row after row; `flat` gives one dimension to others.
+/// Reductions and random numbers take any shape, row after row; `flat` gives one dimension to the
+/// others.
 pub fn shapes_are_taken_row_after_row(rig: &Rig) -> folio::Result<()> {
     let all: Vec<u32> = (0..210).map(|k| (k * 37 + 11) % 211).collect();
     let mut x = rig.rt.buffer_from_shape([5, 6, 7], &all)?;

@@ -1,5 +1,5 @@
-//! Parts of positions and extents by their number: `i.pos()[0]`, `p[0]` where `p` is a position, and
-//! the number of elements of a view in several dimensions.
+//! Parts of positions by their number: `i.pos()[0]`, and `p[0]` where `p` is a position; and the
+//! number of elements of a view in several dimensions.
 
 use super::Walk;
 use super::ends::is_tuple;

@@ -115,3 +115,12 @@ fn vulkan_keeps_the_contract() {
     passes(vulkan::validated, &[], &lacks);
     vulkan::is_silent();
 }
+
+/// The same where the host does not reach the device's memory.
+#[test]
+fn vulkan_keeps_the_contract_as_discrete() {
+    let lacks =
+        ["closures", "notifications", "hints", "graphs", "links between devices", "linked memory"];
+    passes(|| vulkan::validated().as_discrete(), &[], &lacks);
+    vulkan::is_silent();
+}

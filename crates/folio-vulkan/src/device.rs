@@ -146,8 +146,8 @@ impl Core {
     pub(crate) fn told<T>(&self, answer: Result<T, HalError>) -> Result<T, HalError> {
         answer.inspect_err(|error| {
             if matches!(error.kind, HalErrorKind::Lost) && self.lost.get().is_none() {
-                // SAFETY: nobody submits while the queue is held.
                 let queue = self.queue();
+                // SAFETY: nobody submits while the queue is held.
                 let _ = unsafe { self.device.device_wait_idle() };
                 drop(queue);
                 let _ = self.lost.set(Lost::new(error.message.clone()));

@@ -61,6 +61,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, Default)]
 pub struct VulkanBackend {
     validated: bool,
+    discrete: bool,
     limit: Option<Capabilities>,
     messages: Messages,
     found: OnceLock<Result<Vec<Found>, Unavailable>>,
@@ -77,6 +78,12 @@ impl VulkanBackend {
     #[must_use]
     pub fn validated(self) -> VulkanBackend {
         VulkanBackend { validated: true, ..self }
+    }
+
+    /// As if no device shared its memory with the host: copies go by way of memory that both reach.
+    #[must_use]
+    pub fn as_discrete(self) -> VulkanBackend {
+        VulkanBackend { discrete: true, ..self }
     }
 
     /// As if no device could do more than this. What a kernel needs beyond it is an error that
@@ -96,6 +103,9 @@ impl VulkanBackend {
             let mut all = find(self.validated, &self.messages)?;
             for device in &mut all {
                 probe::measure(device);
+                if self.discrete {
+                    (device.info.caps.unified, device.info.caps.links) = (false, None);
+                }
                 if let Some(limit) = self.limit {
                     device.target.limit(limit);
                 }

@@ -196,7 +196,11 @@ impl Memory {
         })?;
         // SAFETY: the memory is for this buffer, and bound to it once.
         let bound = unsafe { device.bind_buffer_memory(buffer, memory.memory(), memory.offset()) };
-        let host = memory.mapped_ptr().map(|at| HostPtr(at.as_ptr().cast()));
+        // What is bulk data of a discrete device, the host leaves alone, also where it could reach
+        // it: reads across the bus are slow.
+        let apart = kind == AllocKind::Device && !self.unified;
+        let mapped = memory.mapped_ptr().filter(|_| !apart);
+        let host = mapped.map(|at| HostPtr(at.as_ptr().cast()));
         let backing = Backing::Managed(memory);
         let block = Block { buffer, address: 0, ahead: 0, size, host, kind, backing };
         if let Err(result) = bound {

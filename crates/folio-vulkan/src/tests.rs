@@ -5,9 +5,9 @@ use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
 use crate::{Capabilities, Messages, VulkanBackend, probe};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, Args, Argument, Device, FillRect, Foreign, Geometry,
-    HalErrorKind, Head, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Op, Order,
-    Param, Source, UsmAllocator,
+    AllocKind, AllocReq, Allocation, Args, Argument, CopyRect, Device, FillRect, Foreign, Geometry,
+    HalErrorKind, Head, HostPtr, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef,
+    Op, Order, Param, Source, UsmAllocator,
 };
 use folio_kernel::emit::spirv::Controls;
 use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar, Unary};
@@ -188,6 +188,49 @@ fn fills_of_vulkan_are_of_any_size() {
     }
     drop(lane);
     assert!(messages.all().is_empty(), "{:?}", messages.all());
+}
+
+/// Where the host does not reach the device's memory, copies go in pieces by way of such as both do.
+#[test]
+fn copies_of_vulkan_are_staged_on_discrete_devices() {
+    let backend = VulkanBackend::new().validated().as_discrete();
+    let found = match backend.found() {
+        Ok(all) => all[0].clone(),
+        Err(why) => return println!("skipped: vulkan: {}", why.reason),
+    };
+    let device = open(&found);
+    // Several pieces, the last of which is not whole; rows with gaps at one end.
+    const ROWS: u64 = 3001;
+    const BYTES: u64 = 12_345;
+    let made = alloc(&device, AllocKind::Device, ROWS * BYTES);
+    assert_eq!(made.host, None);
+    let mut from: Vec<u8> = (0..ROWS * BYTES).map(|at| (at * 7 + at / 251) as u8).collect();
+    let mut to = vec![0u8; (ROWS * (BYTES + 100)) as usize];
+    let host = |at: &mut [u8]| MemRef { base: MemBase::Host(HostPtr(at.as_mut_ptr())), offset: 0 };
+    let whole = [ROWS * BYTES, BYTES];
+    let gaps = [ROWS * (BYTES + 100), BYTES + 100];
+    let extent = [1, ROWS, BYTES];
+    let up = CopyRect {
+        src: host(&mut from),
+        src_pitch: whole,
+        dst: place(&made, 0),
+        dst_pitch: whole,
+        extent,
+    };
+    let down = CopyRect {
+        src: place(&made, 0),
+        src_pitch: whole,
+        dst: host(&mut to),
+        dst_pitch: gaps,
+        extent,
+    };
+    let lane = device.lane(LaneKind::Upload, 0).unwrap();
+    assert!(run(&lane, &[Op::Copy(&[up]), Op::Copy(&[down])]).is_empty());
+    let rows = from.chunks(BYTES as usize).zip(to.chunks(BYTES as usize + 100));
+    assert!(rows.into_iter().all(|(from, to)| *from == to[..BYTES as usize]));
+    drop(lane);
+    assert_eq!(device.0.memory.report().0, 1, "pieces stay");
+    assert!(backend.messages().all().is_empty(), "{:?}", backend.messages().all());
 }
 
 /// More blocks than a dispatch can have, and reductions of several passes.

@@ -233,9 +233,8 @@ impl VulkanLane {
                 for column in steps(2) {
                     let begin = [slice, row, column];
                     let mut grid = blocks.grid;
-                    for d in 0..3 {
-                        grid.first[d] += begin[d] * blocks.items[d];
-                    }
+                    let ahead = begin.iter().zip(blocks.items).map(|(begin, items)| begin * items);
+                    grid.first.iter_mut().zip(ahead).for_each(|(first, ahead)| *first += ahead);
                     words.clear();
                     words.extend_from_slice(&passed.addresses);
                     words.push(record);

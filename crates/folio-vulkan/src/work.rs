@@ -15,8 +15,7 @@ use std::sync::Arc;
 const REGIONS: usize = 1024;
 /// Bytes that go by way of memory that both reach, at a time.
 const STAGE: u64 = 16 << 20;
-/// The longest row that a fill can have: kernels count more, but the words of a pattern are put in
-/// front of each.
+/// Bytes of which commands fill a multiple, from such a multiple on.
 const WORD: u64 = 4;
 
 /// Contiguous bytes of a rectangle: where they are at both ends, in bytes from its own places.

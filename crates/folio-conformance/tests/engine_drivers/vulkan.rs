@@ -22,6 +22,16 @@ fn compile_and_pass_vulkan() {
     }
 }
 
+/// As on discrete GPUs, whose memory the host does not reach.
+#[test]
+fn compile_and_pass_vulkan_as_discrete() {
+    if there_is_one() {
+        let build = || layer::validated().as_discrete();
+        support::passes(build, &support::addresses(&build()));
+        layer::is_silent();
+    }
+}
+
 /// The suite over Vulkan and the CPU in one runtime: each kernel on each device, and buffers that
 /// go between them.
 #[test]

@@ -23,7 +23,7 @@ impl Writer<'_> {
         }
         let mut words = vec![];
         for arg in args {
-            words.push(self.to_stored(of, *arg));
+            words.push(self.stored_bits(of, *arg));
         }
         let signed = of.is_signed();
         let own = match op {
@@ -47,7 +47,7 @@ impl Writer<'_> {
             operands.extend(words);
         }
         let old = self.asm.of(own, ty, &operands);
-        self.from_stored(of, old)
+        self.loaded_bits(of, old)
     }
 
     /// Addition of floats, of comparing and exchanging.

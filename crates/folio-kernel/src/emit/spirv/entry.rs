@@ -19,7 +19,7 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
     let needs = Needs::of(kernel);
     caps.check(kernel, &needs)?;
     let soft = flattened(softened(kernel, caps.exact));
-    let mut w = Writer::new(&soft, form, caps.exact);
+    let mut w = Writer::new(&soft, form, caps);
     let reduces = !reductions(kernel).is_empty();
     let threads = match kernel.shape {
         shape if shape.groups => Threads::Groups,
@@ -40,7 +40,7 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
     let points = std::mem::take(&mut w.points);
     let finish = reduce::finish(&w, &name);
     for (reduction, of, combine) in &finish {
-        let mut own = Writer::new(&soft, form, caps.exact);
+        let mut own = Writer::new(&soft, form, caps);
         own.asm = std::mem::take(&mut w.asm);
         own.begin_function();
         own.finish_kernel(*of, *combine);

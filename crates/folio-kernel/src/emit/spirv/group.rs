@@ -142,11 +142,11 @@ impl Writer<'_> {
                 self.asm.of(Op::UConvert, ty, &[word])
             }
         };
-        self.from_stored(of, stored)
+        self.loaded_bits(of, stored)
     }
 
     pub fn set_of_all(&mut self, of: Scalar, index: Word, value: Word) {
-        let stored = self.to_stored(of, value);
+        let stored = self.stored_bits(of, value);
         let wide = self.asm.int(64);
         let is_wide = of.bits() == 64;
         let word = if is_wide { stored } else { self.asm.of(Op::UConvert, wide, &[stored]) };

@@ -21,6 +21,9 @@ pub struct Capabilities {
     pub exact: Exact,
     /// What is to be asked of its floats.
     pub controls: Controls,
+    /// The compiler takes products with zero for zero, whatever the other is, and differences of
+    /// equal numbers: what is computed with is hidden from it. So does lavapipe.
+    pub hides: bool,
 }
 
 /// What a device can promise of its floats when a kernel asks.
@@ -55,6 +58,7 @@ impl Capabilities {
             f32: Control { zeros: true, nearest: true, denormals: true },
             f64: Control { zeros: true, nearest: true, denormals: true },
         },
+        hides: false,
     };
 
     /// What is missing of what a kernel needs, as its source has it.

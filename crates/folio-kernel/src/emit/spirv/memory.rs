@@ -416,7 +416,7 @@ impl Writer<'_> {
     }
 
     /// What is stored in memory of groups and devices as what is computed with, and back.
-    pub fn from_stored(&mut self, scalar: Scalar, word: Word) -> Word {
+    pub fn loaded_bits(&mut self, scalar: Scalar, word: Word) -> Word {
         let ty = self.asm.scalar(scalar);
         match scalar {
             Scalar::Bool => {
@@ -428,7 +428,7 @@ impl Writer<'_> {
         }
     }
 
-    pub fn to_stored(&mut self, scalar: Scalar, value: Word) -> Word {
+    pub fn stored_bits(&mut self, scalar: Scalar, value: Word) -> Word {
         let ty = self.asm.stored(scalar);
         match scalar {
             Scalar::Bool => {
@@ -450,12 +450,12 @@ impl Writer<'_> {
             false => self.asm.stored(scalar),
         };
         let word = self.asm.op(Op::Load, ty, operands);
-        if in_function { word } else { self.from_stored(scalar, word) }
+        if in_function { word } else { self.loaded_bits(scalar, word) }
     }
 
     pub fn store_scalar(&mut self, at: &At, scalar: Scalar, value: Word) {
         let in_function = matches!(at, At::Variable(StorageClass::Function, ..));
-        let word = if in_function { value } else { self.to_stored(scalar, value) };
+        let word = if in_function { value } else { self.stored_bits(scalar, value) };
         let pointer = self.pointer(at, scalar);
         let mut operands = vec![id(pointer), id(word)];
         operands.extend(Self::access(at, scalar));

@@ -197,6 +197,7 @@ impl Writer<'_> {
                     Binary::Div => Op::FDiv,
                     _ => Op::FAdd,
                 };
+                let (a, b) = (self.hidden(of, a), self.hidden(of, b));
                 self.same(op, of, &[a, b])
             }
             _ => self.int_binary(op, of, a, b, amount),

@@ -16,6 +16,10 @@ pub struct Writer<'k> {
     pub kernel: &'k Kernel,
     pub form: Form,
     pub exact: Exact,
+    /// See [`Capabilities::hides`](super::Capabilities::hides).
+    hides: bool,
+    /// A zero that no compiler knows, as `u64`.
+    hidden: Option<Word>,
     pub asm: Assembly,
     /// The type of each value; others than the kernel's while two are combined.
     pub values: Vec<Type>,
@@ -70,7 +74,7 @@ pub struct Open {
 }
 
 impl<'k> Writer<'k> {
-    pub fn new(kernel: &'k Kernel, form: Form, exact: Exact) -> Writer<'k> {
+    pub fn new(kernel: &'k Kernel, form: Form, caps: &super::Capabilities) -> Writer<'k> {
         let is_memory = |at: &ParamId| {
             let kind = kernel.params.get(at.index()).map(|param| &param.kind);
             use crate::ir::ParamKind::{Reduce, View};
@@ -79,7 +83,9 @@ impl<'k> Writer<'k> {
         Writer {
             kernel,
             form,
-            exact,
+            exact: caps.exact,
+            hides: caps.hides,
+            hidden: None,
             asm: Assembly::default(),
             values: kernel.values.clone(),
             ids: vec![None; kernel.values.len()],
@@ -292,6 +298,32 @@ impl<'k> Writer<'k> {
         let own = self.block_word((self.pointers.len() + 1 + self.words.len()) as u64);
         self.words.push((word, own));
         own
+    }
+
+    /// A float of which the compiler does not know what it is, if that is better.
+    pub fn hidden(&mut self, of: Scalar, value: Word) -> Word {
+        if !self.hides {
+            return value;
+        }
+        let raw = if of == Scalar::F64 { Scalar::U64 } else { Scalar::U32 };
+        let zero = match self.hidden {
+            Some(zero) => zero,
+            None => {
+                // Words are aligned.
+                let block = self.block();
+                let zero = self.first(|w| {
+                    let (ty, mask) = (w.asm.int(64), w.asm.u64(7));
+                    w.asm.of(Op::BitwiseAnd, ty, &[block, mask])
+                });
+                self.hidden = Some(zero);
+                zero
+            }
+        };
+        let zero = self.cast(Scalar::U64, zero, raw);
+        let ty = self.asm.scalar(raw);
+        let bits = self.bits(of, value, raw);
+        let same = self.asm.of(Op::BitwiseXor, ty, &[bits, zero]);
+        self.bits(raw, same, of)
     }
 
     /// A word of the block by its place, of entries that have their own order.

@@ -400,7 +400,7 @@ fn pictures_show_nodes_and_edges(rig: &Rig) -> Outcome {
     graph.add_after(&[first], |_| ())?;
     let text = r#"digraph "say \"hi\"\\n" {
   node [shape=box];
-  n0 [label="0: fill `clear \\\\ it`"];
+  n0 [label="0: fill `clear \\ it`"];
   n1 [label="1: kernel `adds`"];
   n0 -> n1 [style=dashed];
   n2 [label="2: empty node"];

@@ -11,6 +11,7 @@
 mod bounds;
 mod choice;
 mod events;
+mod graph_runs;
 mod graphs;
 mod guards;
 mod input;
@@ -72,6 +73,7 @@ const TESTS: &[&[Test]] = &[
     trackers::TESTS,
     usm::TESTS,
     graphs::TESTS,
+    graph_runs::TESTS,
 ];
 
 fn all() -> impl Iterator<Item = Test> {

@@ -151,10 +151,13 @@ impl Place {
 /// A host task, before it knows its memory.
 pub(crate) enum HostBody {
     /// A closure that is called once.
-    Once(OnlyMoved<Box<dyn FnOnce(&[ParamPtr]) -> Result<(), Cause> + Send>>),
+    Once(OnlyMoved<OnceBody>),
     /// A closure that a graph calls at each run.
-    Again(Arc<dyn Fn(&[ParamPtr]) -> Result<(), Cause> + Send + Sync>),
+    Again(Arc<AgainBody>),
 }
+
+type OnceBody = Box<dyn FnOnce(&[ParamPtr]) -> Result<(), Cause> + Send>;
+type AgainBody = dyn Fn(&[ParamPtr]) -> Result<(), Cause> + Send + Sync;
 
 impl HostBody {
     /// A closure that is called once.
@@ -183,7 +186,7 @@ pub(crate) enum Action {
     /// A word about memory.
     Hint { at: Place, hint: Hint },
     /// A closure on the host, over accesses by their positions, and their shapes.
-    Task { body: HostBody, params: SmallVec<[(usize, Shape); 4]> },
+    Task { body: HostBody, params: SmallVec<[(usize, Shape); 2]> },
     /// Only that the data is there, or that everything before is done.
     Nothing,
 }

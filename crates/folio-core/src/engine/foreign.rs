@@ -22,10 +22,13 @@ pub(crate) struct Task {
 /// What a task calls.
 pub(crate) enum Body {
     /// A closure that is called once.
-    Once(OnlyMoved<Box<dyn FnOnce(&dyn Any) -> Result<(), HalError> + Send>>),
+    Once(OnlyMoved<OnceBody>),
     /// A closure that a graph calls at each run.
-    Again(Arc<dyn Fn(&dyn Any) -> Result<(), HalError> + Send + Sync>),
+    Again(Arc<AgainBody>),
 }
+
+type OnceBody = Box<dyn FnOnce(&dyn Any) -> Result<(), HalError> + Send>;
+type AgainBody = dyn Fn(&dyn Any) -> Result<(), HalError> + Send + Sync;
 
 impl Body {
     /// A closure that is called once.

@@ -145,9 +145,9 @@ impl Graph {
 }
 
 impl Recording {
-    pub(super) fn of<'q>(
+    pub(super) fn of(
         graph: &Arc<Inner>,
-        queues: &mut dyn Iterator<Item = &'q Queue>,
+        queues: &mut dyn Iterator<Item = &Queue>,
     ) -> Result<Recording> {
         let number = {
             let mut state = graph.state.lock();
@@ -314,13 +314,19 @@ impl Inner {
         let id = queue.inner.id;
         let template = Arc::new(Template::nothing(NodeKind::Barrier));
         let joined = state.queues.iter().position(|joined| joined.id == id);
-        let since = joined.map(|at| std::mem::take(&mut state.queues[at].since));
-        let after: SmallVec<[(u32, bool); 4]> =
-            since.into_iter().flatten().map(|at| (at, true)).collect();
-        let at = self.push_of(&mut state, queue, What::One(template, None), after);
+        let mut after: SmallVec<[(u32, bool); 4]> = SmallVec::new();
         if let Some(joined) = joined {
             let joined = &mut state.queues[joined];
-            (joined.fence, joined.since) = (Some(at), Vec::new());
+            after.extend(joined.since.drain(..).map(|at| (at, true)));
+            if after.is_empty() {
+                after.extend(joined.fence.map(|at| (at, false)));
+            }
+        }
+        let at = state.push(What::One(template, None), &after, self.once);
+        if let Some(joined) = joined {
+            let joined = &mut state.queues[joined];
+            joined.fence = Some(at);
+            joined.last = joined.last.and(Some(at));
         }
         drop(state);
         Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes: smallvec![at] })

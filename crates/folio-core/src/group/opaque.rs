@@ -42,7 +42,8 @@ impl CommandGroup {
     /// # Safety
     /// The kernel takes these arguments. For these items, in any order, it reads no more than what
     /// is declared as read, writes no more than what is declared as written, stays within memory
-    /// that pointers name and that nobody uses against it, has no data race, and ends.
+    /// that pointers name and that nobody uses against it, has no data race, and ends. In a
+    /// [graph](crate::Graph) this holds for each run.
     pub unsafe fn run_opaque<const D: usize>(
         &mut self,
         items: impl Into<Items<D>>,

@@ -1,0 +1,72 @@
+//! Nodes of graphs: what they are called by, and what they are.
+
+use crate::error::{Error, Result};
+use std::fmt;
+
+/// What may be returned by what describes a node: `()`, or a `Result`.
+pub trait Described {
+    #[doc(hidden)]
+    fn into_result(self) -> Result<()>;
+}
+
+impl Described for () {
+    fn into_result(self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<R> Described for Result<R, Error> {
+    fn into_result(self) -> Result<()> {
+        self.map(drop)
+    }
+}
+
+/// A node of a [`Graph`](crate::Graph), and of what is made of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Node {
+    pub(super) graph: u64,
+    pub(super) at: u32,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// Only a point in the order.
+    Empty,
+    /// A barrier of a recorded queue.
+    Barrier,
+    /// A kernel.
+    Kernel,
+    /// A copy.
+    Copy,
+    /// A fill.
+    Fill,
+    /// A prefetch, or advice.
+    Hint,
+    /// Brings data somewhere.
+    Update,
+    /// A host task.
+    HostTask,
+    /// A task that calls a driver, or a library over it.
+    Interop,
+    /// All of another graph.
+    Graph,
+}
+
+impl fmt::Display for NodeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NodeKind::Empty => "empty node",
+            NodeKind::Barrier => "barrier",
+            NodeKind::Kernel => "kernel",
+            NodeKind::Copy => "copy",
+            NodeKind::Fill => "fill",
+            NodeKind::Hint => "hint",
+            NodeKind::Update => "update",
+            NodeKind::HostTask => "host task",
+            NodeKind::Interop => "interop task",
+            NodeKind::Graph => "graph",
+        })
+    }
+}

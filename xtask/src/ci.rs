@@ -151,7 +151,7 @@ fn tests(run: &Run) -> Result<Counts> {
 
 /// The facade must build with any choice of backends: none, each by itself, and all.
 fn features(run: &Run) -> Result<Counts> {
-    for chosen in ["", "cpu", "opencl", "cuda", "vulkan", "cpu,opencl,cuda,vulkan"] {
+    for chosen in ["", "cpu", "opencl", "cuda", "vulkan", "cpu,opencl,cuda,vulkan", "cpu,trace"] {
         let words =
             ["clippy", "--package", "folio", "--lib", "--no-default-features", "--features"];
         let mut command = cargo(&run.root, &words);
@@ -227,6 +227,18 @@ mod tests {
         let crates = cpu.lines().filter(|line| !line.trim().is_empty() && !line.ends_with("(*)"));
         let crates: std::collections::BTreeSet<_> = crates.collect();
         assert!((10..60).contains(&crates.len()), "{} crates: {cpu}", crates.len());
+    }
+
+    /// BACK-02: who tests a backend compiles no more than the suite needs.
+    #[test]
+    fn the_suite_brings_no_model_and_no_backend() {
+        let root = crate::tree::root().unwrap();
+        let words = ["tree", "--package", "folio-conformance", "--edges", "normal", "--offline"];
+        let tree = process::capture(&mut cargo(&root, &words)).unwrap();
+        assert!(tree.contains("folio-interp "), "{tree}");
+        for other in ["folio-model ", "folio-cpu ", "folio-layers ", "folio-opencl "] {
+            assert!(!tree.contains(other), "{other}: {tree}");
+        }
     }
 
     #[test]

@@ -24,9 +24,10 @@ const MOST_PRONOUNS: &[(&str, usize)] = &[
     ("folio-core", 158),
     ("folio-cpu", 23),
     ("folio-cuda", 50),
+    ("folio-interp", 2),
     ("folio-kernel", 28),
     ("folio-macros", 4),
-    ("folio-model", 45),
+    ("folio-model", 43),
     ("folio-opencl", 69),
     ("folio-sim", 15),
 ];

@@ -1,6 +1,6 @@
 //! `folio devices`.
 
-use crate::{Error, say};
+use crate::{Error, links, say};
 use folio::hal::{DeviceInfo, MemoryHome};
 use folio::{DeviceRef, Runtime};
 use serde_json::{Value, json};
@@ -46,13 +46,13 @@ pub fn record(device: &DeviceRef) -> Value {
     })
 }
 
-pub fn run(json: bool) -> Result<(), Error> {
+pub fn run(json: bool, measure: bool) -> Result<(), Error> {
     let rt: Runtime = folio::runtime()?;
     let devices = rt.devices();
+    let links = if measure { links::all(&rt) } else { Vec::new() };
     if json {
         let all: Vec<_> = devices.iter().map(record).collect();
-        let found =
-            json!({"folio": env!("CARGO_PKG_VERSION"), "devices": all, "absent": rt.absent()});
+        let found = json!({"folio": env!("CARGO_PKG_VERSION"), "devices": all, "absent": rt.absent(), "links": links});
         say(format_args!("{found:#}"));
         return Ok(());
     }
@@ -72,6 +72,13 @@ pub fn run(json: bool) -> Result<(), Error> {
     }
     if devices.is_empty() {
         say("no devices");
+    }
+    for link in &links {
+        let (from, to) = (link["from"].as_str().unwrap_or(""), link["to"].as_str().unwrap_or(""));
+        match link["megabytes_per_second"].as_f64() {
+            Some(speed) => say(format_args!("{from} to {to}: {speed:.0} MB/s")),
+            None => say(format_args!("{from} to {to}: {}", link["error"].as_str().unwrap_or(""))),
+        }
     }
     rt.absent().iter().for_each(|why| say(format_args!("absent: {why}")));
     Ok(())

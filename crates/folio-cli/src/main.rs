@@ -4,6 +4,7 @@ mod cache;
 mod devices;
 mod doctor;
 mod explain;
+mod links;
 mod trace;
 
 use clap::{Parser, Subcommand};
@@ -26,6 +27,9 @@ enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
+        /// Measures how fast bytes move between the host and each device, and between devices.
+        #[arg(long)]
+        measure: bool,
     },
     /// What is missing for each backend, whether the cache works, and a self-test of each device.
     Doctor {
@@ -93,7 +97,9 @@ fn say(line: impl std::fmt::Display) {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
-        Command::Devices { json } => devices::run(json).map(|()| ExitCode::SUCCESS),
+        Command::Devices { json, measure } => {
+            devices::run(json, measure).map(|()| ExitCode::SUCCESS)
+        }
         Command::Doctor { json } => doctor::run(json),
         Command::Trace { out, program } => trace::run(&out, &program),
         Command::Explain { file, label, json } => {

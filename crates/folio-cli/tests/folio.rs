@@ -59,6 +59,18 @@ fn devices_are_listed() {
     assert!(table.lines().any(|line| line.starts_with("cpu:1 ")), "{table}");
 }
 
+/// Links are measured in both directions, and between devices.
+#[test]
+fn links_are_measured() {
+    let found =
+        json(&["devices", "--json", "--measure"], &[("OCL_ICD_VENDORS", Path::new("/nowhere"))]);
+    let links = found["links"].as_array().unwrap();
+    for (from, to) in [("host", "cpu:1"), ("cpu:1", "host"), ("cpu:0", "cpu:1")] {
+        let link = links.iter().find(|link| link["from"] == from && link["to"] == to).unwrap();
+        assert!(link["megabytes_per_second"].as_f64().is_some_and(|speed| speed > 0.0), "{link}");
+    }
+}
+
 /// What the doctor says of one backend.
 fn backend(found: &Value, name: &str) -> Value {
     let all = found["backends"].as_array().unwrap();

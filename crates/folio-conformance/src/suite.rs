@@ -117,3 +117,22 @@ impl fmt::Display for Summary {
         surprises.iter().try_for_each(|what| writeln!(f, "  SURPRISE {what}"))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+mod tests {
+    use super::Summary;
+
+    /// What is missing has a reason, and each reason is needed.
+    #[test]
+    fn what_is_left_out_is_held_against_its_reasons() {
+        let unsupported = ["graphs", "hints", "graphs"].map(|what| ("a test", what.to_owned()));
+        let summary = Summary { unsupported: unsupported.into(), ..Summary::default() };
+        let (graphs, hints) = (("graphs", "not yet"), ("hints", "none"));
+        assert_eq!(summary.check_left_out(&[graphs, hints]), Ok(()));
+        let unexplained = summary.check_left_out(&[graphs]).unwrap_err();
+        assert_eq!(unexplained, "left out without a reason: hints");
+        let stale = summary.check_left_out(&[graphs, ("timing", "no clock"), hints]).unwrap_err();
+        assert_eq!(stale, "no longer left out: timing (no clock)");
+    }
+}

@@ -126,7 +126,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Writer {
         attributes.record(&mut fields);
         fields.unquote("label");
         // The number by which a command is found again.
-        fields.put("submission", id.into_u64());
+        fields.put("submission", fields::Value::Number(id.into_u64()));
         span.extensions_mut().insert(Call { fields, entered: None });
     }
 
@@ -151,7 +151,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Writer {
         event.record(&mut fields);
         fields.unquote("label");
         if let Some(span) = context.event_span(event) {
-            fields.put("submission", span.id().into_u64());
+            fields.put("submission", fields::Value::Number(span.id().into_u64()));
         }
         self.0.recorder().event(fields);
     }

@@ -2,8 +2,7 @@
 //!
 //! Several threads tell: what belongs together is found by its stamp, in whatever order it comes.
 
-use crate::fields::Fields;
-use serde_json::{Value, json};
+use crate::fields::{Fields, Value};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
@@ -43,8 +42,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn new(mut file: File) -> io::Result<Recorder> {
-        let name = json!({"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "Folio"}});
-        write!(file, "[{name}")?;
+        write!(file, "[{}", naming("process_name", "Folio"))?;
         Ok(Recorder {
             file: Some(file),
             error: None,
@@ -70,7 +68,7 @@ impl Recorder {
         }
     }
 
-    fn write(&mut self, event: &Value) {
+    fn write(&mut self, event: &Fields) {
         if let Some(file) = &mut self.file {
             // In one call, so that no line is ever there in part.
             let written = file.write_all(format!(",\n{event}").as_bytes());
@@ -90,10 +88,7 @@ impl Recorder {
         }
         let (number, free) = (self.tracks.len() + 1, self.start);
         self.tracks.insert(name.to_owned(), Track { number, free });
-        let args = json!({"name": name});
-        self.write(
-            &json!({"name": "thread_name", "ph": "M", "pid": 1, "tid": number, "args": args}),
-        );
+        self.write(&naming("thread_name", name).with("tid", Value::Number(number as u64)));
         (number, free)
     }
 
@@ -106,7 +101,7 @@ impl Recorder {
         };
         let (track, _) = self.track(&thread);
         let name = format!("{name} {}", fields.text("label"));
-        self.slice(&name, "call", track, (entered, Instant::now()), &fields.0.clone().into());
+        self.slice(&name, "call", track, (entered, Instant::now()), fields.clone());
     }
 
     fn slice(
@@ -115,13 +110,11 @@ impl Recorder {
         kind: &str,
         track: usize,
         (from, to): (Instant, Instant),
-        args: &Value,
+        args: Fields,
     ) {
         let (at, length) = (self.at(from), self.at(to) - self.at(from));
-        self.write(&json!({
-            "name": name.trim(), "cat": kind, "ph": "X", "pid": 1, "tid": track, "ts": at,
-            "dur": length, "args": args,
-        }));
+        let event = event("X", name.trim(), kind, track).with("args", Value::Object(args));
+        self.write(&event.with("ts", Value::Time(at)).with("dur", Value::Time(length)));
     }
 
     pub(crate) fn event(&mut self, mut fields: Fields) {
@@ -133,7 +126,7 @@ impl Recorder {
                 let list = after.trim_matches(['[', ']']).split(", ").filter(|a| !a.is_empty());
                 let operation = self.operations.entry(stamp).or_default();
                 operation.after = list.map(str::to_owned).collect();
-                fields.put("kind", what);
+                fields.put("kind", Value::Text(what));
                 operation.fields.0.extend(fields.0);
             }
             "launch" => {
@@ -152,11 +145,9 @@ impl Recorder {
     fn moment(&mut self, what: &str, fields: Fields) {
         let (track, _) = self.track("memory and messages");
         let name = format!("{what} {}", fields.text("label"));
-        let at = self.at(Instant::now());
-        self.write(&json!({
-            "name": name.trim(), "cat": "moment", "ph": "i", "s": "t", "pid": 1, "tid": track,
-            "ts": at, "args": Value::from(fields.0),
-        }));
+        let at = Value::Time(self.at(Instant::now()));
+        let event = event("i", name.trim(), "moment", track).with("s", Value::text("t"));
+        self.write(&event.with("ts", at).with("args", Value::Object(fields)));
     }
 
     fn complete(&mut self, stamp: &str, fields: Fields) {
@@ -170,7 +161,7 @@ impl Recorder {
         let fields = operation.fields;
         let Some(begun) = operation.begun else {
             // Some of the host's have no length: a wait for data that is there.
-            let failed = fields.0.get("failed") == Some(&Value::Bool(true));
+            let failed = fields.0.get("failed") == Some(&Value::Flag(true));
             let what = fields.text("what").to_owned();
             return self.moment(if failed { "never began:" } else { &what }, fields);
         };
@@ -184,10 +175,8 @@ impl Recorder {
             "" | "plan" => fields.text("what").to_owned(),
             kind => kind.to_owned(),
         };
-        let mut args = fields.0.clone();
-        args.insert("after".to_owned(), after.clone().into());
         let name_of = format!("{kind} {}", fields.text("label"));
-        self.slice(&name_of, &kind, track, (from, to), &args.into());
+        self.slice(&name_of, &kind, track, (from, to), fields.with("after", Value::List(after)));
         if let Some(track) = self.tracks.get_mut(&name) {
             track.free = to;
         }
@@ -205,7 +194,7 @@ impl Recorder {
 
     /// The row of an operation: its lane, or the first of the host's that was free when it began.
     fn row(&self, fields: &Fields, begun: Instant) -> String {
-        if let Some(lane) = fields.0.get("lane").and_then(Value::as_u64) {
+        if let Some(Value::Number(lane)) = fields.0.get("lane") {
             return format!("{} lane {lane}", fields.text("device"));
         }
         let name = |n: usize| format!("host {n}");
@@ -215,14 +204,28 @@ impl Recorder {
 
     fn arrow(&mut self, (from, end): (usize, Instant), (to, begin): (usize, Instant)) {
         self.arrows += 1;
-        let id = self.arrows;
-        // Within the slice: one that ends there, and one that begins there.
+        // Within the slices: from before the end of the one, to the beginning of the other.
         let (end, begin) = (self.at(end) - 0.001, self.at(begin));
-        let (name, cat) = ("after", "dependency");
-        self.write(&json!({"name": name, "cat": cat, "ph": "s", "id": id, "pid": 1, "tid": from, "ts": end}));
-        self.write(&json!({
-            "name": name, "cat": cat, "ph": "f", "bp": "e", "id": id, "pid": 1, "tid": to,
-            "ts": begin.max(end),
-        }));
+        for (how, track, at) in [("s", from, end), ("f", to, begin.max(end))] {
+            let event = event(how, "after", "dependency", track);
+            let event = event.with("id", Value::Number(self.arrows)).with("ts", Value::Time(at));
+            self.write(&event.with("bp", Value::text("e")));
+        }
     }
+}
+
+/// What all events have.
+fn event(how: &str, name: &str, kind: &str, track: usize) -> Fields {
+    Fields::default()
+        .with("ph", Value::text(how))
+        .with("name", Value::text(name))
+        .with("cat", Value::text(kind))
+        .with("pid", Value::Number(1))
+        .with("tid", Value::Number(track as u64))
+}
+
+/// Gives a row or the process a name.
+fn naming(what: &str, name: &str) -> Fields {
+    let args = Fields::default().with("name", Value::text(name));
+    event("M", what, "naming", 0).with("args", Value::Object(args))
 }

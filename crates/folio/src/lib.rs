@@ -129,7 +129,8 @@ pub mod prelude {
 }
 
 /// A builder with every backend that is compiled in, set up from the environment
-/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`, and with the feature `trace` `FOLIO_TRACE`). Of the others it tells which Cargo feature has them.
+/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`; with the feature `trace`, `FOLIO_TRACE`). Of the
+/// others it tells which Cargo feature has them.
 ///
 /// ```
 /// let rt = folio::builder()?.budget("host", 1 << 20).build()?;

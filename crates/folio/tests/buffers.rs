@@ -154,7 +154,8 @@ fn a_vector_by_value_is_not_copied() {
     let grid: Buffer<u64, 2> =
         rt.buffer_from_shape([2, 2], vec![1, 2, 3, 4].into_boxed_slice()).unwrap();
     assert_eq!((grid.get([1, 0]).unwrap(), grid.counters().allocations), (3, 0));
-    assert_eq!(rt.buffer_from(Vec::<u64>::with_capacity(10)).unwrap().to_vec().unwrap(), []);
+    let none = rt.buffer_from(Vec::<u64>::with_capacity(10)).unwrap();
+    assert!(none.to_vec().unwrap().is_empty());
     drop((x, grid));
     rt.wait().unwrap();
     assert_eq!(host.budget().1, 0);

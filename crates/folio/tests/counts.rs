@@ -139,7 +139,7 @@ fn arrays_in_several_dimensions_and_of_slices_count() {
     q.run([rows, columns], call).unwrap();
     assert_eq!(few.to_vec().unwrap(), few_there);
     assert_eq!(most.to_vec().unwrap(), most_there);
-    assert_eq!(sum.to_vec().unwrap(), [x.iter().map(|x| u64::from(*x)).sum()]);
+    assert_eq!(sum.to_vec().unwrap(), [x.iter().map(|x| u64::from(*x)).sum::<u64>()]);
     assert_eq!(counted::<two_arrays>(), 2);
 }
 

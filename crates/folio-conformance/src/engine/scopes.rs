@@ -171,7 +171,7 @@ fn handles_in_other_threads_end_with_the_scope(rig: &Rig) -> Outcome {
             ensure_eq!(data, after, "written after the scope");
             Ok((after, counted?))
         })?;
-        ensure_eq!(after, [counted.iter().sum(); 8], "device {at}");
+        ensure_eq!(after, [counted.iter().sum::<i32>(); 8], "device {at}");
     }
     Ok(())
 }

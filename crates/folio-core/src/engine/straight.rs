@@ -55,7 +55,11 @@ impl Ledger {
         let (Action::Launch(launch), Some(device)) = (&mut command.action, command.device) else {
             return None;
         };
-        if self.shutdown || self.traced || !self.timeline.wake.is_empty() {
+        if self.shutdown
+            || self.traced
+            || !command.after.is_empty()
+            || !self.timeline.wake.is_empty()
+        {
             return None;
         }
         if launch.as_ref().is_none_or(|launch| !launch.pointers().is_empty()) {
@@ -67,9 +71,6 @@ impl Ledger {
             if command.in_order {
                 self.comes_after(queue.last, Flow::ORDER, &mut before)?;
             }
-        }
-        for stamp in &command.after {
-            self.comes_after(*stamp, Flow::USES, &mut before)?;
         }
         for stamp in &command.behind {
             self.comes_after(*stamp, Flow::ORDER, &mut before)?;

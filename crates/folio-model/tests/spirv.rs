@@ -2,11 +2,10 @@
 //! (KRN-01, KRN-04). On devices they run by way of the backend.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+use folio_kernel::Kernel;
 use folio_kernel::emit::spirv::{Capabilities, Form, emit};
-use folio_kernel::emit::{Feature, Lacks};
 use folio_kernel::soft::Exact;
 use folio_kernel::tile::tile;
-use folio_kernel::{Access, Atomic, Builder, Kernel, Owner, ParamKind, Place, Scalar, Unary};
 use folio_model::compilers::spirv::{contractible, other_functions, validate, validator};
 use folio_model::kernels::generate;
 use folio_model::suite::{Budget, cases, line};

@@ -291,7 +291,7 @@ impl Drop for VulkanLane {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Work that is not submitted is discarded; what is recorded is not begun.
-        state.pending.clear();
+        let pending = std::mem::take(&mut state.pending);
         let core = self.core.clone();
         let (semaphores, values) = ([self.semaphore], [state.value]);
         let wait = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
@@ -306,6 +306,11 @@ impl Drop for VulkanLane {
             for batch in state.flying.drain(..).chain(state.open.take()) {
                 for block in batch.full.into_iter().chain(batch.pieces) {
                     core.memory.release(&core.device, block);
+                }
+            }
+            for job in pending {
+                if let Work::HostCopy(mut copy) = job.work {
+                    copy.release(&core);
                 }
             }
             state.arena.destroy(&core);

@@ -156,7 +156,8 @@ impl Memory {
         label: &str,
     ) -> Result<Block, HalError> {
         use vk::MemoryPropertyFlags as Has;
-        let create = vk::BufferCreateInfo::default().size(size).usage(USES);
+        // Commands fill whole words.
+        let create = vk::BufferCreateInfo::default().size(size.next_multiple_of(4)).usage(USES);
         // SAFETY: the device is there; the description is complete.
         let buffer = unsafe { device.create_buffer(&create, None) }
             .map_err(|result| driver("vkCreateBuffer", result))?;

@@ -256,23 +256,23 @@ impl HostCopy {
 
     /// Goes on, where everything that was submitted has ended: true if it is done, false if the
     /// device has something to do for it.
-    pub(crate) fn run(&mut self, lane: &VulkanLane) -> Result<bool, HalError> {
+    pub(crate) fn run(&mut self, lane: &VulkanLane, tick: Tick) -> Result<bool, HalError> {
         self.land(lane);
         while let Some(rect) = self.rects.get(self.rect).copied() {
             let (from, to) = (end(lane, &rect.src)?, end(lane, &rect.dst)?);
             match (from, to) {
                 (End::Host(from), End::Host(to)) => self.by_host(&rect, from, to),
                 (End::Host(from), End::Device(to)) => {
-                    self.stage_up(lane, &rect, from, &to)?;
+                    self.stage_up((lane, tick), &rect, from, &to)?;
                     return Ok(false);
                 }
                 (End::Device(from), End::Host(to)) => {
-                    self.stage_down(lane, &rect, &from, to)?;
+                    self.stage_down((lane, tick), &rect, &from, to)?;
                     return Ok(false);
                 }
                 (End::Device(_), End::Device(_)) => {
                     let mut state = lane.state();
-                    lane.open_for_part(&mut state)?;
+                    lane.open_for_part(&mut state, tick)?;
                     lane.copy(&mut state, &rect)?;
                     self.next_rect();
                     return Ok(false);
@@ -337,7 +337,7 @@ impl HostCopy {
 
     fn stage_up(
         &mut self,
-        lane: &VulkanLane,
+        (lane, tick): (&VulkanLane, Tick),
         rect: &CopyRect,
         from: *mut u8,
         to: &Arc<Block>,
@@ -362,7 +362,7 @@ impl HostCopy {
             at += line.bytes;
         }
         let mut state = lane.state();
-        let commands = lane.open_for_part(&mut state)?;
+        let commands = lane.open_for_part(&mut state, tick)?;
         // SAFETY: within both buffers; the stage stays until this has ended (`run`).
         unsafe {
             let (from, to) = (stage.block.buffer, to.buffer);
@@ -373,7 +373,7 @@ impl HostCopy {
 
     fn stage_down(
         &mut self,
-        lane: &VulkanLane,
+        (lane, tick): (&VulkanLane, Tick),
         rect: &CopyRect,
         from: &Arc<Block>,
         to: *mut u8,
@@ -390,7 +390,7 @@ impl HostCopy {
             at += line.bytes;
         }
         let mut state = lane.state();
-        let commands = lane.open_for_part(&mut state)?;
+        let commands = lane.open_for_part(&mut state, tick)?;
         // SAFETY: as above.
         unsafe {
             let (from, to) = (from.buffer, stage.block.buffer);

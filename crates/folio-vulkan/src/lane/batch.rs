@@ -331,10 +331,13 @@ impl VulkanLane {
         state.open.as_mut().ok_or_else(|| HalError::unsupported("commands without a batch"))
     }
 
-    /// A batch for a part of the first job, whose tick does not end with it.
-    pub(crate) fn open_for_part(&self, state: &mut State) -> Result<vk::CommandBuffer, HalError> {
-        let before = state.pending.front().map_or(state.issued, |job| job.tick.saturating_sub(1));
-        let batch = self.open(state, before)?;
+    /// A batch for a part of a job that has been taken, whose tick does not end with it.
+    pub(crate) fn open_for_part(
+        &self,
+        state: &mut State,
+        tick: Tick,
+    ) -> Result<vk::CommandBuffer, HalError> {
+        let batch = self.open(state, tick.saturating_sub(1))?;
         Ok(batch.commands)
     }
 

@@ -185,7 +185,7 @@ impl VulkanLane {
         drop(state);
         let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
         let started = self.core.now();
-        let done = copy.run(self);
+        let done = copy.run(self, job.tick);
         let ended = self.core.now();
         let mut state = self.lock();
         state.busy = false;

@@ -26,8 +26,8 @@ pub fn run(out: &Path, program: &[OsString]) -> Result<ExitCode, Error> {
     let status = status.map_err(|error| format!("{}: {error}", name.display()))?;
     if fs::metadata(&file).is_ok_and(|about| about.len() == 0) {
         let _ = fs::remove_file(&file);
-        return Err("the program has traced nothing: build it with Folio's feature `trace`; and if it has a `tracing` \
-                    subscriber of its own, it adds `folio::trace::layer` to that"
+        return Err("the program has traced nothing: build it with Folio's feature `trace`; one that begins with `Runtime::builder()` calls \
+                    `folio::trace::from_environment`, and one with a `tracing` subscriber adds `folio::trace::layer` to that"
             .into());
     }
     let events = read(&file)?;

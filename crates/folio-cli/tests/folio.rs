@@ -1,5 +1,5 @@
 //! The program, as users call it.
-#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_cache::{Bundle, Cache, Key};
 use serde_json::Value;

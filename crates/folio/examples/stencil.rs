@@ -80,6 +80,9 @@ fn rows_to_move(step: usize) -> usize {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // `folio::builder` does so itself.
+    #[cfg(feature = "trace")]
+    folio::trace::from_environment().map_err(|why| why.to_string())?;
     let cpu = CpuBackend::builder().domains(DOMAINS).build()?;
     let rt = Runtime::builder().backend(cpu).build()?;
     let queues: Vec<Queue> =

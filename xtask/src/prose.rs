@@ -22,6 +22,7 @@ const MOST_PRONOUNS: &[(&str, usize)] = &[
     ("folio-cache", 5),
     ("folio-conformance", 43),
     ("folio-core", 158),
+    ("folio-vulkan", 25),
     ("folio-cpu", 23),
     ("folio-cuda", 50),
     ("folio-interp", 2),

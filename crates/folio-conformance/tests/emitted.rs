@@ -270,8 +270,8 @@ fn compiles(
     assert!(done >= 200 && several >= 20 && unrolled > 0, "{done}, {several}, {unrolled}");
 }
 
-/// KRN-04: each kernel of the suite is a valid module of Vulkan in all forms, in which nothing may be
-/// contracted; also where the device rounds nothing correctly but sums and products.
+/// KRN-04: each kernel of the suite is a valid module of Vulkan in all forms, in which nothing may
+/// be contracted; also where the device rounds nothing correctly but sums and products.
 #[test]
 fn suite_kernels_are_valid_vulkan() {
     use folio_core::ir::emit::spirv::{Capabilities, texts};

@@ -474,8 +474,9 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         }
     }
 
-    /// Whether the buffer's memory on the host and on `device` is one: then changing between the two
-    /// is a map or an unmap, and no copy. Decided when the device's memory is made, on first use.
+    /// Whether the buffer's memory on the host and on `device` is one: then changing between the
+    /// two is a map or an unmap, and no copy. Decided when the device's memory is made, on first
+    /// use.
     ///
     /// A linked allocation has no address to take: [`pointer`](Self::pointer) is unsupported.
     pub fn linkage(&self, device: &DeviceRef) -> Result<Linkage> {

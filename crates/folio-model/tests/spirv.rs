@@ -1,5 +1,5 @@
-//! Emitted SPIR-V: random kernels are valid modules of Vulkan, and nothing in them may be contracted
-//! (KRN-01, KRN-04). On devices they run by way of the backend.
+//! Emitted SPIR-V: random kernels are valid modules of Vulkan, and nothing in them may be
+//! contracted (KRN-01, KRN-04). On devices they run by way of the backend.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_kernel::Kernel;

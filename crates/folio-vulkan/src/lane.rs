@@ -200,7 +200,8 @@ unsafe impl Lane for VulkanLane {
             Op::Launch(KernelRef::Foreign(task), _, args) => {
                 return self.foreign(head, waits, args.params, task);
             }
-            // It is mapped always, and what the device has written is seen when the tick is reached.
+            // It is mapped always, and what the device has written is seen when the tick is
+            // reached.
             Op::Switch(..) => Work::Join,
             Op::Launch(..) | Op::Hint(..) | Op::Replay(_) => {
                 Work::Refused(HalError::unsupported(op.name()))

@@ -2,14 +2,15 @@
 //!
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
 //! (copies and fills), `module` (kernels; `threads`, how launches are cut; `reduce`, where
-//! reductions end; `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what devices say of themselves). Apart from
-//! those: `arena` (words of launches), `probe` (what is measured of floats), `messages` (what the
-//! validation layer says). The loader is looked for when devices are; without one, without a driver
-//! or a device of Vulkan 1.3 there are no devices, and a reason.
+//! reductions end; `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what
+//! devices say of themselves). Apart from those: `arena` (words of launches), `probe` (what is
+//! measured of floats), `messages` (what the validation layer says). The loader is looked for when
+//! devices are; without one, without a driver or a device of Vulkan 1.3 there are no devices, and a
+//! reason.
 //!
 //! * Kernels are loaded as IR, which `folio_kernel::emit::spirv` makes SPIR-V of. What a launch is
-//!   given is one address, of words that it reads: no descriptor sets. What a launch did wrong is in
-//!   a record behind such an address.
+//!   given is one address, of words that it reads: no descriptor sets. What a launch did wrong is
+//!   in a record behind such an address.
 //! * A lane is an in-order queue over a timeline semaphore, whose operations are submitted several
 //!   at a time. All lanes use the device's one queue. Barriers are between operations of which one
 //!   writes what the other accesses.

@@ -49,7 +49,8 @@ pub(crate) fn driver(what: &str, result: vk::Result) -> HalError {
 impl Shared {
     /// Loads the loader, and makes an instance.
     fn new(validated: bool, messages: Messages) -> Result<Shared, Unavailable> {
-        // SAFETY: the loader is a library whose initialisers do nothing that this process relies on.
+        // SAFETY: the loader is a library whose initialisers do nothing that this process relies
+        // on.
         let entry = unsafe { ash::Entry::load() }
             .map_err(|error| Unavailable::new(format!("no Vulkan loader: {error}")))?;
         let failed = |what: &str, result: vk::Result| {

@@ -190,7 +190,8 @@ fn fills_of_vulkan_are_of_any_size() {
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 
-/// Where the host does not reach the device's memory, copies go in pieces by way of such as both do.
+/// Where the host does not reach the device's memory, copies go in pieces by way of such as both
+/// do.
 #[test]
 fn copies_of_vulkan_are_staged_on_discrete_devices() {
     let backend = VulkanBackend::new().validated().as_discrete();

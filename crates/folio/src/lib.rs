@@ -22,9 +22,9 @@
 //! }
 //! ```
 //!
-//! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`, `vulkan`. Others, yours too,
-//! are added with [`RuntimeBuilder::backend`]. The feature `algorithms` has reductions, scans,
-//! sorts, random numbers.
+//! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`, `vulkan`. Others,
+//! yours too, are added with [`RuntimeBuilder::backend`]. The feature `algorithms` has reductions,
+//! scans, sorts, random numbers.
 //!
 //! # Where to find what
 //!

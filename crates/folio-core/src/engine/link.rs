@@ -230,8 +230,9 @@ impl Ledger {
 }
 
 impl Engine {
-    /// Asks for memory on a device that is one with the host's; nothing where that is not to be, and
-    /// then the storage knows why. The memory is to be given to [`commit_link`](Self::commit_link).
+    /// Asks for memory on a device that is one with the host's; nothing where that is not to be,
+    /// and then the storage knows why. The memory is to be given to
+    /// [`commit_link`](Self::commit_link).
     pub(super) fn allocate_linked(
         &self,
         id: StorageId,

@@ -315,8 +315,8 @@ impl Ledger {
         }
     }
 
-    /// Zeroes the pages that hold nothing on `domain`, in the memory of `at`, other than those in `replaced`, and but for
-    /// the elements in `spared`.
+    /// Zeroes the pages that hold nothing on `domain`, in the memory of `at`, other than those in
+    /// `replaced`, and but for the elements in `spared`.
     fn plan_zero(
         &self,
         id: StorageId,

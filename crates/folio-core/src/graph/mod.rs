@@ -241,9 +241,9 @@ impl Graph {
     }
 
     /// Adds a node that does what `build` describes, as for
-    /// [`Queue::submit`](crate::Queue::submit); it may return `()`, too. Host tasks and interop tasks are the repeatable
-    /// ones: [`CommandGroup::repeatable_task`], [`CommandGroup::repeatable_interop`]. A group that
-    /// does nothing is an empty node.
+    /// [`Queue::submit`](crate::Queue::submit); it may return `()`, too. Host tasks and interop
+    /// tasks are the repeatable ones: [`CommandGroup::repeatable_task`],
+    /// [`CommandGroup::repeatable_interop`]. A group that does nothing is an empty node.
     pub fn add<R: Described>(&self, build: impl FnOnce(&mut CommandGroup) -> R) -> Result<Node> {
         self.add_after(&[], build)
     }

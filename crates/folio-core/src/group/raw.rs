@@ -15,8 +15,8 @@ impl CommandGroup {
     /// # Safety
     /// The source is initialised. The two do not overlap, and nobody else uses their memory against
     /// the command: order is the caller's, with [`after`](Self::after). Memory of
-    /// [`Runtime::host_pointer`](crate::Runtime::host_pointer) lives until the command is done. In a
-    /// [graph](crate::Graph) all this holds for each run, and for as long as it can be run.
+    /// [`Runtime::host_pointer`](crate::Runtime::host_pointer) lives until the command is done. In
+    /// a [graph](crate::Graph) all this holds for each run, and for as long as it can be run.
     pub unsafe fn copy_raw<const D: usize>(
         &mut self,
         from: impl Into<UsmRows>,

@@ -144,7 +144,8 @@ impl Writer<'_> {
         self.open.push(open);
     }
 
-    /// Ends the innermost loop or block, whose own end `falls`; true if what follows can be reached.
+    /// Ends the innermost loop or block, whose own end `falls`; true if what follows can be
+    /// reached.
     fn close(&mut self, falls: bool) -> bool {
         let Some(open) = self.open.pop() else { return falls };
         self.asm.label(open.merge);

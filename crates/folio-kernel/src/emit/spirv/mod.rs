@@ -8,11 +8,11 @@
 //! # How an entry is called
 //!
 //! - The push constant is one `u64`: the device address of the *block*, which consists of `u64`
-//!   words: for each of [`Layout::pointers`] the address at which its allocation begins; the address
-//!   of a [`Record`](super::Record), of no meaning without a [`verdict`](Layout::verdict); and those
-//!   of [`Layout::words`]. A block can so be changed without recording anything again. For an entry
-//!   that finishes a reduction ([`Reduction`]), the words are the addresses of values and results,
-//!   how many values, and at which place of the results the first one goes.
+//!   words: for each of [`Layout::pointers`] the address at which its allocation begins; the
+//!   address of a [`Record`](super::Record), of no meaning without a [`verdict`](Layout::verdict);
+//!   and those of [`Layout::words`]. A block can so be changed without recording anything again.
+//!   For an entry that finishes a reduction ([`Reduction`]), the words are the addresses of values
+//!   and results, how many values, and at which place of the results the first one goes.
 //! - Threads of a block are the specialization constants 0 to 2, for the axes x to z.
 //! - There are no descriptor sets, and no memory of groups to pass.
 //!

@@ -1,6 +1,6 @@
-//! Launch-wide reductions (semantics 8.4), as in C: an item kernel with any is computed in blocks of
-//! 4096 items in row-major order, each of which leaves one value; a group kernel leaves one value
-//! for each group. A second entry for each reduction makes one value of each 4096.
+//! Launch-wide reductions (semantics 8.4), as in C: an item kernel with any is computed in blocks
+//! of 4096 items in row-major order, each of which leaves one value; a group kernel leaves one
+//! value for each group. A second entry for each reduction makes one value of each 4096.
 
 use super::super::Reduction;
 use super::super::abi::{COMBINED, LANES, Word as ArgumentWord};

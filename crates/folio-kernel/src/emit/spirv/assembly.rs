@@ -20,19 +20,6 @@ pub fn literal(word: u32) -> Operand {
     Operand::LiteralBit32(word)
 }
 
-/// What compilers must neither contract nor, so Mesa takes the decoration, turn into what differs
-/// for NaN: also comparisons, whose opposite is another one only without NaN.
-fn is_of_floats(op: Op) -> bool {
-    use Op::{
-        FAdd, FConvert, FDiv, FMul, FOrdEqual, FOrdGreaterThan, FOrdGreaterThanEqual, FOrdLessThan,
-        FOrdLessThanEqual, FSub, FUnordNotEqual,
-    };
-    let arithmetic = matches!(op, FAdd | FSub | FMul | FDiv | FConvert);
-    let equal = matches!(op, FOrdEqual | FUnordNotEqual);
-    let less = matches!(op, FOrdLessThan | FOrdLessThanEqual);
-    arithmetic || equal || less || matches!(op, FOrdGreaterThan | FOrdGreaterThanEqual)
-}
-
 /// A module in the making.
 #[derive(Default)]
 pub struct Assembly {
@@ -295,7 +282,7 @@ impl Assembly {
             self.varying.insert(own);
         }
         self.code.push(Instruction::new(op, Some(ty), Some(own), operands));
-        if is_of_floats(op) {
+        if matches!(op, Op::FAdd | Op::FSub | Op::FMul | Op::FDiv) {
             self.decorate(own, Decoration::NoContraction, vec![]);
         }
         own

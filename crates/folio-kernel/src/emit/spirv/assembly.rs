@@ -9,7 +9,7 @@ use rspirv::spirv::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel,
     FunctionControl, MemoryModel, Op, StorageClass, Word,
 };
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A word that others refer to as an operand.
 pub fn id(word: Word) -> Operand {
@@ -18,19 +18,6 @@ pub fn id(word: Word) -> Operand {
 
 pub fn literal(word: u32) -> Operand {
     Operand::LiteralBit32(word)
-}
-
-/// What compilers must neither contract nor, so Mesa takes the decoration, turn into what differs
-/// for NaN: also comparisons, whose opposite is another one only without NaN.
-fn is_of_floats(op: Op) -> bool {
-    use Op::{
-        FAdd, FConvert, FDiv, FMul, FOrdEqual, FOrdGreaterThan, FOrdGreaterThanEqual, FOrdLessThan,
-        FOrdLessThanEqual, FSub, FUnordNotEqual,
-    };
-    let arithmetic = matches!(op, FAdd | FSub | FMul | FDiv | FConvert);
-    let equal = matches!(op, FOrdEqual | FUnordNotEqual);
-    let less = matches!(op, FOrdLessThan | FOrdLessThanEqual);
-    arithmetic || equal || less || matches!(op, FOrdGreaterThan | FOrdGreaterThanEqual)
 }
 
 /// A module in the making.
@@ -49,6 +36,8 @@ pub struct Assembly {
     builtins: HashMap<u32, Word>,
     /// Literals of floats that are the negative zero.
     negative_zeros: BTreeSet<Word>,
+    /// What comes from memory of groups or of the device, so that no compiler knows it.
+    varying: HashSet<Word>,
     /// The code that is being written.
     pub code: Vec<Instruction>,
     /// The label of its last block.
@@ -234,7 +223,9 @@ impl Assembly {
     pub fn shared(&mut self, ty: Word) -> Word {
         let pointer = self.pointer(StorageClass::Workgroup, ty);
         let class = Operand::StorageClass(StorageClass::Workgroup);
-        self.another(Op::Variable, Some(pointer), vec![class])
+        let own = self.another(Op::Variable, Some(pointer), vec![class]);
+        self.varying.insert(own);
+        own
     }
 
     /// A variable that tells where the thread is: three `u32`, or one that counts.
@@ -252,6 +243,7 @@ impl Assembly {
         let own = self.another(Op::Variable, Some(pointer), vec![class]);
         self.decorate(own, Decoration::BuiltIn, vec![Operand::BuiltIn(builtin)]);
         self.builtins.insert(builtin as u32, own);
+        self.varying.insert(own);
         own
     }
 
@@ -268,16 +260,29 @@ impl Assembly {
         let pointer = self.pointer(StorageClass::PushConstant, block);
         let class = Operand::StorageClass(StorageClass::PushConstant);
         let own = self.another(Op::Variable, Some(pointer), vec![class]);
+        self.varying.insert(own);
         self.known.insert(key, own);
         own
     }
 
     // Code.
 
+    /// A compiler may find out what this is.
+    pub fn may_be_known(&self, word: Word) -> bool {
+        !self.varying.contains(&word)
+    }
+
     pub fn op(&mut self, op: Op, ty: Word, operands: Vec<Operand>) -> Word {
         let own = self.id();
+        let known = |operand: &Operand| match operand {
+            Operand::IdRef(word) => !self.varying.contains(word),
+            _ => true,
+        };
+        if !operands.iter().all(known) {
+            self.varying.insert(own);
+        }
         self.code.push(Instruction::new(op, Some(ty), Some(own), operands));
-        if is_of_floats(op) {
+        if matches!(op, Op::FAdd | Op::FSub | Op::FMul | Op::FDiv) {
             self.decorate(own, Decoration::NoContraction, vec![]);
         }
         own

@@ -198,6 +198,7 @@ impl Writer<'_> {
                     _ => Op::FAdd,
                 };
                 let (a, b) = (self.hidden(of, a), self.hidden(of, b));
+                let b = if a == b { self.apart(of, b) } else { b };
                 self.same(op, of, &[a, b])
             }
             _ => self.int_binary(op, of, a, b, amount),

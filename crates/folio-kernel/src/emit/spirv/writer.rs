@@ -302,9 +302,16 @@ impl<'k> Writer<'k> {
 
     /// A float of which the compiler does not know what it is, if that is better.
     pub fn hidden(&mut self, of: Scalar, value: Word) -> Word {
-        if !self.hides {
-            return value;
-        }
+        let known = self.hides && self.asm.may_be_known(value);
+        if known { self.veiled(of, value) } else { value }
+    }
+
+    /// The same float, of which the compiler does not know that it is the same.
+    pub fn apart(&mut self, of: Scalar, value: Word) -> Word {
+        if self.hides { self.veiled(of, value) } else { value }
+    }
+
+    fn veiled(&mut self, of: Scalar, value: Word) -> Word {
         let raw = if of == Scalar::F64 { Scalar::U64 } else { Scalar::U32 };
         let zero = match self.hidden {
             Some(zero) => zero,

@@ -41,7 +41,12 @@ fn records(events: &[Value]) -> Vec<Value> {
             "failed": args["failed"], "waited_for": after, "moves": moves,
         })
     };
-    operations().filter(|e| e["args"]["kind"] == "plan").map(record).collect()
+    let planned = operations().filter(|e| e["args"]["kind"] == "plan");
+    let mut records: Vec<_> = planned.map(record).collect();
+    // Threads tell what ends, each when it gets to that.
+    let begin = |record: &Value| record["begin_microseconds"].as_f64().unwrap_or(0.0);
+    records.sort_by(|a, b| begin(a).total_cmp(&begin(b)));
+    records
 }
 
 pub fn run(file: &Path, label: Option<&str>, json: bool) -> Result<(), Error> {

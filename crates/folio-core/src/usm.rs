@@ -559,6 +559,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     ///
     /// [`Error::InUse`] while commands use the USM, or if the buffer has memory there already;
     /// [`Error::Mismatch`] for another size. The error returns the USM.
+    #[expect(clippy::result_large_err, reason = "the memory comes back by value")]
     pub fn give_allocation(&mut self, usm: Usm<T>) -> Result<(), (Error, Usm<T>)> {
         let storage = &self.view.storage;
         let refused = if !usm.view.storage.core.same(&storage.core) {

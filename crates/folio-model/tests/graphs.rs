@@ -88,6 +88,7 @@ impl Step {
     }
 
     /// As a program without Folio does it.
+    #[expect(clippy::needless_range_loop, reason = "two of the vectors by one index")]
     fn run(&self, data: &mut [Vec<i64>]) {
         for i in self.at..self.at + self.n {
             let (x, y) = (data[self.from][i], &mut data[self.to][i]);

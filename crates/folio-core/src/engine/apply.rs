@@ -280,6 +280,9 @@ impl Ledger {
         self.count(Some(id), who.queue, |c| c.zero_fills += count);
         let timeline = &self.timeline;
         if let Some(storage) = self.storages.get_mut(id.0) {
+            if let Some(link) = &mut storage.link {
+                link.written |= link.device == at;
+            }
             storage.residency.mark_zeroed(pages, domain, stamp, &|s| timeline.outcome(s));
         }
         stamp

@@ -391,6 +391,9 @@ impl Ledger {
         for a in accesses.iter().filter(|a| a.mode.writes()) {
             self.storages[a.storage.0].residency.mark_written(a, stamp, known);
         }
+        for a in accesses.iter().filter(|a| a.mode.writes()) {
+            self.note_side(a.storage, a.domain);
+        }
     }
 
     /// The lane for a kernel: where its latest dependency is the last operation; else as

@@ -86,6 +86,8 @@ pub(crate) struct Link {
     pub(crate) active: Side,
     /// Who used it before, for a switch that fails.
     before: Side,
+    /// The device has written since the host had it: the host's own memory lacks that.
+    pub(crate) written: bool,
     /// The memory is the host's, and not the device's.
     pub(crate) over_host: bool,
 }
@@ -176,15 +178,24 @@ impl StorageState {
 impl Link {
     /// The device has the memory first.
     pub(super) fn new(device: DomainId, over_host: bool) -> Link {
-        Link { device, active: Side::Device, before: Side::Device, over_host }
+        Link { device, active: Side::Device, before: Side::Device, written: false, over_host }
     }
 
     pub(crate) fn switched(&mut self, to: Side) {
         (self.before, self.active) = (self.active, to);
+        self.written &= to == Side::Device;
     }
 }
 
 impl Ledger {
+    /// A command writes to a storage on `domain`.
+    #[inline]
+    pub(super) fn note_side(&mut self, id: StorageId, domain: DomainId) {
+        if let Some(link) = &mut self.storages[id.0].link {
+            link.written |= link.device == domain;
+        }
+    }
+
     /// A switch that has failed has changed nothing.
     pub(super) fn heal_link(&mut self, id: StorageId) {
         let storage = &mut self.storages[id.0];
@@ -205,7 +216,7 @@ impl Ledger {
             let storage = &mut self.storages[id.0];
             let Some(link) = storage.link.take() else { continue };
             storage.residency.set_switch(Default::default());
-            let kept = link.over_host && link.active != Side::Device;
+            let kept = link.over_host && (link.active != Side::Device || !link.written);
             if kept {
                 continue;
             }

@@ -138,6 +138,9 @@ impl Ledger {
             }
             let writes = a.mode.writes().then_some(storage.place(a.domain));
             storage.residency.mark_settled(stamp, writes, known);
+            if let Some(link) = storage.link.as_mut().filter(|_| writes.is_some()) {
+                link.written |= link.device == a.domain;
+            }
         }
         let record = Record {
             what: "kernel",

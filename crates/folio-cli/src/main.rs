@@ -38,7 +38,7 @@ enum Command {
         json: bool,
     },
     /// Runs a program that is built with Folio's feature `trace`, and writes what it did over time:
-    /// a file for https://ui.perfetto.dev and chrome://tracing.
+    /// a file for <https://ui.perfetto.dev> and chrome://tracing.
     Trace {
         /// The file to write.
         #[arg(short, long, default_value = "trace.json")]

@@ -24,7 +24,7 @@ pub fn write(matrix: &Matrix, folder: &Path, gate: Option<f64>) -> Result<()> {
         .try_for_each(|plot| replace(folder, &format!("{}.svg", plot.name), &plot.svg.file()))
 }
 
-/// As [`write`]; where that fails, the JSON goes to the system's folder for temporary files.
+/// As [`write()`]; where that fails, the JSON goes to the system's folder for temporary files.
 pub fn write_somewhere(matrix: &Matrix, folder: &Path, gate: Option<f64>) -> Result<()> {
     write(matrix, folder, gate).map_err(|why| {
         let (place, name) = (std::env::temp_dir(), format!("matrix-{}.json", std::process::id()));

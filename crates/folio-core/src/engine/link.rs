@@ -215,8 +215,10 @@ impl Ledger {
         for id in ids.into_iter().map(StorageId) {
             let storage = &mut self.storages[id.0];
             let Some(link) = storage.link.take() else { continue };
+            // A change of sides that was under way may not have happened.
+            let sure = self.timeline.outcome(storage.residency.switch()) == Outcome::Fine;
             storage.residency.set_switch(Default::default());
-            let kept = link.over_host && (link.active != Side::Device || !link.written);
+            let kept = link.over_host && sure && (link.active != Side::Device || !link.written);
             if kept {
                 continue;
             }

@@ -5,7 +5,7 @@
 //! buffer that knows where it is accessible, a move is a command that brings the whole of it to a
 //! device or to the host, and the future of a move is that command's event. The engine moves only
 //! bytes that are outdated, orders what conflicts, and keeps memory alive; this module decides who
-//! *may* access ([`whereabouts`]) and adds nothing else. So pointers mix with buffers, kernels and
+//! *may* access (`whereabouts`) and adds nothing else. So pointers mix with buffers, kernels and
 //! host tasks.
 //!
 //! | to | use |

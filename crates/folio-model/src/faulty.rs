@@ -169,6 +169,8 @@ pub fn program(seed: u64, targets: &[Target]) -> Program {
     let mut program = generate::program(seed, menu);
     // To lose a device waits for it.
     program.steps.retain(|s| !matches!(s.what, What::Freeze { .. }));
+    // What follows a switch that fails, or a device that is lost between two, is not settled yet.
+    program.config.links = false;
     program
 }
 
@@ -182,10 +184,7 @@ pub fn plans(program: &Program) -> Result<Vec<Planned>, String> {
     oracle::check(program, &record)?;
     let mut plans = Vec::new();
     for (backend, handle) in counting.handles().iter().enumerate() {
-        // What comes after a switch that fails has been handed over, and runs: on the simulated
-        // device that is against the contract. So switches do not fail here.
-        let left_out = [Site::Devices, Site::Switch];
-        for (site, calls) in handle.counts().into_iter().filter(|(s, _)| !left_out.contains(s)) {
+        for (site, calls) in handle.counts().into_iter().filter(|(s, _)| *s != Site::Devices) {
             for nth in 1..=calls {
                 let each = faults(site).into_iter();
                 plans.extend(each.map(|fault| Planned { backend, site, nth, fault }));

@@ -86,7 +86,7 @@ pub(crate) struct Link {
     pub(crate) active: Side,
     /// Who used it before, for a switch that fails.
     before: Side,
-    /// The device has written since the host had it: the host's own memory lacks that.
+    /// The host's own memory may lack something: the device has written, or it was unmapped.
     pub(crate) written: bool,
     /// The memory is the host's, and not the device's.
     pub(crate) over_host: bool,
@@ -183,7 +183,8 @@ impl Link {
 
     pub(crate) fn switched(&mut self, to: Side) {
         (self.before, self.active) = (self.active, to);
-        self.written &= to == Side::Device;
+        // What the host finds in memory that it has unmapped is open.
+        self.written = to == Side::Device;
     }
 }
 
@@ -231,10 +232,9 @@ impl Ledger {
                     gone.push(pages);
                 }
             });
+            // The memory itself stays, as long as the storage does: an access of the host's may be
+            // under way that has it already.
             storage.residency.leave(DomainId::HOST);
-            if !link.over_host {
-                storage.remove_alloc(DomainId::HOST);
-            }
             if !gone.is_empty() {
                 self.lose_data(id, &gone, crate::pages::DomainSet::of(device));
             }

@@ -30,12 +30,13 @@ failure if anything failed. On a machine with a GPU, run it where it is.
           model        random programs and faults: alone, beside CPUs, beside OpenCL
           bundle       a program where NVRTC is not, by what one where it is has compiled
           opencl       GPUs by OpenCL alone: the backend, all suites, algorithms, interop, the benchmark
+          vulkan       GPUs by Vulkan, alone and beside CPUs, OpenCL and CUDA; needs the validation layer
           multi        several GPUs; tests that need more than there are say so
           sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
           bench        benchmarks against hand-written code (builds for minutes)";
 
 /// The groups, in the order in which they run.
-const GROUPS: [&str; 11] = [
+const GROUPS: [&str; 12] = [
     "conformance",
     "beside",
     "twins",
@@ -44,6 +45,7 @@ const GROUPS: [&str; 11] = [
     "model",
     "bundle",
     "opencl",
+    "vulkan",
     "multi",
     "sanitizer",
     "bench",
@@ -51,15 +53,21 @@ const GROUPS: [&str; 11] = [
 /// The script that goes along.
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
 /// What is built of the tests.
-const PACKAGES: [&str; 5] =
-    ["folio-cuda", "folio-opencl", "folio-conformance", "folio-model", "folio-algorithms"];
+const PACKAGES: [&str; 6] = [
+    "folio-cuda",
+    "folio-opencl",
+    "folio-vulkan",
+    "folio-conformance",
+    "folio-model",
+    "folio-algorithms",
+];
 /// The benchmarks, and their groups.
 const BENCHES: [(&str, &str); 4] =
     [("cuda", "bench"), ("graphs", "bench"), ("gpus", "bench"), ("opencl", "opencl")];
 /// An example that is run, too.
 const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
-const RANDOM: [(&str, u64, u64); 7] = [
+const RANDOM: [(&str, u64, u64); 10] = [
     ("KERNELS_CUDA", 60, 50),
     ("PROGRAMS_CUDA", 40, 100),
     ("FAULTS_CUDA", 30, 50),
@@ -67,6 +75,9 @@ const RANDOM: [(&str, u64, u64); 7] = [
     ("FAULTS_OPENCL", 30, 20),
     ("EMIT", 30, 10),
     ("KERNELS_OPENCL", 30, 30),
+    ("KERNELS_VULKAN", 30, 30),
+    ("PROGRAMS_VULKAN", 30, 30),
+    ("FAULTS_VULKAN", 20, 10),
 ];
 /// Set where the tests run: their first device by OpenCL has to be a GPU.
 const ON_GPUS: &str = "FOLIO_TESTS_ON_GPUS";
@@ -82,7 +93,7 @@ const FOUND: u8 = 9;
 const CHECKED: [(&str, &str); 3] = [
     ("folio-cuda::launch", "cuda_"),
     ("folio-cuda::graphs", "cuda_"),
-    ("folio-conformance::engine_drivers", "cuda_checked_"),
+    ("folio-conformance::all", "cuda_checked_"),
 ];
 /// Errors that are planted in its tests (`planted_TOOL`), so that its silence elsewhere means
 /// something.
@@ -152,7 +163,7 @@ fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     for (binary, job) in plan.each() {
         let full = format!("{} {}", binary.id, job.test);
         let group = group(&binary.id, &job.test);
-        let has_row = group == "opencl" || backends::is_of(&full, "cuda");
+        let has_row = matches!(group, "opencl" | "vulkan") || backends::is_of(&full, "cuda");
         if !has_row || binary.id == PLANTED {
             continue;
         }
@@ -173,7 +184,18 @@ fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
 
 /// The group of a test of a binary.
 fn group(binary: &str, test: &str) -> &'static str {
+    // A binary that has all tests of its crate has one module for each subject.
+    let (binary, test) = match (binary.strip_suffix("::all"), test.split_once("::")) {
+        (Some(package), Some((module, test))) => (&*format!("{package}::{module}"), test),
+        _ => (binary, test),
+    };
     match binary.split_once("::") {
+        Some(("folio-conformance", "hal_drivers" | "engine_drivers") | ("folio-model", _))
+            if backends::is_of(test, "vulkan") =>
+        {
+            "vulkan"
+        }
+        None if binary == "folio-vulkan" && test.starts_with("tests::") => "vulkan",
         Some((_, name)) if name.starts_with("several") => "multi",
         None if test.contains("cuda_peers") => "multi",
         Some((_, "bundle")) => "bundle",
@@ -314,6 +336,7 @@ mod tests {
     #[test]
     fn binaries_have_groups() {
         assert_eq!(group("folio-conformance::engine_drivers", "cuda::cuda_passes"), "conformance");
+        assert_eq!(group("folio-conformance::all", "engine_drivers::cuda::cuda_and"), "beside");
         assert_eq!(group("folio-conformance::engine_drivers", "cuda::cuda_and_cpu"), "beside");
         assert_eq!(group("folio-conformance::engine_drivers", "twins::cuda_and_x"), "twins");
         assert_eq!(group("folio-conformance::opaque", "compile_opaque_cuda"), "kernels");
@@ -337,6 +360,9 @@ mod tests {
         assert_eq!(group("folio-cuda", "launch"), "kernels");
         assert_eq!(group("folio-conformance::engine_drivers", "opencl::unrolls"), "opencl");
         assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");
+        assert_eq!(group("folio-vulkan", "tests::times_are_told"), "vulkan");
+        assert_eq!(group("folio-model::machines", "suite_faults_vulkan"), "vulkan");
+        assert_eq!(group("folio-conformance::engine_drivers", "vulkan::x"), "vulkan");
         assert_ne!(group("folio-opencl", "pool::tests::as_little_goes"), "opencl");
     }
 

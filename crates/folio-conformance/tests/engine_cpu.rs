@@ -1,10 +1,11 @@
 //! The CPU backend under the engine's suite, with 1, 2 and 4 memory domains, bare and validated.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+#[path = "all/support/mod.rs"]
 mod support;
 
-use folio_cpu::CpuBackend;
 use support::passes;
+use folio_cpu::CpuBackend;
 
 #[test]
 fn one_domain() {

@@ -6,6 +6,7 @@ use crate::module::{Function, Target};
 use crate::opaque::Opaque;
 use crate::platform::{Found, Shared, create, driver};
 use ash::vk;
+use folio_cache::Cache;
 use folio_core::hal::{
     AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, HalError, HalErrorKind,
     KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, PointerInfo, Source,
@@ -27,8 +28,8 @@ pub(crate) struct Core {
     pub(crate) memory: Memory,
     /// All lanes submit to it, one at a time.
     queue: Mutex<vk::Queue>,
-    /// What the driver has compiled.
-    pub(crate) pipelines: vk::PipelineCache,
+    /// What drivers have compiled, on disk.
+    pub(crate) cache: Cache,
     /// How every kernel is given its arguments: one address.
     pub(crate) layout: vk::PipelineLayout,
     names: Option<ash::ext::debug_utils::Device>,
@@ -72,7 +73,7 @@ impl std::fmt::Debug for Core {
 }
 
 impl Core {
-    pub(crate) fn new(found: &Found) -> Result<Core, HalError> {
+    pub(crate) fn new(found: &Found, cache: Cache) -> Result<Core, HalError> {
         let device = create(found)?;
         let memory = Memory::new(found, &device).inspect_err(|_| {
             // SAFETY: nothing of it is there.
@@ -96,7 +97,7 @@ impl Core {
             target: found.target,
             memory,
             queue: Mutex::new(queue),
-            pipelines: vk::PipelineCache::null(),
+            cache,
             layout: vk::PipelineLayout::null(),
             names,
             imports,
@@ -112,10 +113,6 @@ impl Core {
         // SAFETY: the device is there, and the description complete.
         core.layout = unsafe { core.device.create_pipeline_layout(&layout, None) }
             .map_err(|result| driver("vkCreatePipelineLayout", result))?;
-        let cache = vk::PipelineCacheCreateInfo::default();
-        // SAFETY: as above.
-        core.pipelines = unsafe { core.device.create_pipeline_cache(&cache, None) }
-            .map_err(|result| driver("vkCreatePipelineCache", result))?;
         Ok(core)
     }
 
@@ -260,7 +257,6 @@ impl Drop for Core {
                 function.destroy(&self.device);
             }
             self.memory.destroy(&self.device);
-            self.device.destroy_pipeline_cache(self.pipelines, None);
             self.device.destroy_pipeline_layout(self.layout, None);
             self.device.destroy_device(None);
         }

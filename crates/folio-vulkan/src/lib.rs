@@ -53,25 +53,35 @@ pub use folio_kernel::emit::spirv::Capabilities;
 pub use messages::Messages;
 pub use native::{Native, Place};
 
+pub use folio_cache::{Cache, Counts};
+
 use device::{Core, VulkanDevice};
 use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};
 use platform::{Found, find};
 use std::sync::{Arc, OnceLock};
 
-/// All Vulkan devices of the machine.
+/// All Vulkan devices of the machine; [`default`](VulkanBackend::default) is one without a cache.
 #[derive(Debug, Default)]
 pub struct VulkanBackend {
     validated: bool,
     discrete: bool,
     limit: Option<Capabilities>,
+    cache: Cache,
     messages: Messages,
     found: OnceLock<Result<Vec<Found>, Unavailable>>,
 }
 
 impl VulkanBackend {
-    /// Nothing is looked for yet.
+    /// Nothing is looked for yet. Compiled pipelines are kept where the environment says
+    /// ([`Cache::from_environment`]).
     pub fn new() -> VulkanBackend {
-        VulkanBackend::default()
+        VulkanBackend { cache: Cache::from_environment(), ..VulkanBackend::default() }
+    }
+
+    /// With another cache of compiled pipelines.
+    #[must_use]
+    pub fn cache(self, cache: Cache) -> VulkanBackend {
+        VulkanBackend { cache, ..self }
     }
 
     /// With the validation layer, which looks at every call. What it says is in
@@ -131,6 +141,7 @@ unsafe impl Backend for VulkanBackend {
         let found = self.found().ok().and_then(|all| all.get(index)).ok_or_else(|| {
             HalError::new(HalErrorKind::Driver, format!("there is no device {index}"))
         })?;
-        Ok(Arc::new(VulkanDevice(Arc::new(Core::new(found)?))))
+        let core = Core::new(found, self.cache.clone())?;
+        Ok(Arc::new(VulkanDevice(Arc::new(core))))
     }
 }

@@ -3,6 +3,7 @@
 use crate::device::Core;
 use crate::platform::driver;
 use ash::vk;
+use folio_cache::Key;
 use folio_core::geom::Dims;
 use folio_core::hal::{Geometry, HalError, HalErrorKind};
 use folio_kernel::Kernel;
@@ -53,6 +54,8 @@ pub(crate) struct Built {
 #[derive(Debug)]
 pub(crate) struct Pipelines {
     shader: vk::ShaderModule,
+    /// The module, for the cache.
+    code: Box<[u8]>,
     /// By entry (0 is the kernel's, others finish a reduction) and threads of a block.
     made: Mutex<HashMap<(usize, [u32; 3]), vk::Pipeline>>,
 }
@@ -175,6 +178,44 @@ fn local_memory(kernel: &Kernel) -> (u64, bool) {
     (bytes, combines)
 }
 
+/// A pipeline, with what its driver has compiled before; and what it has compiled now, if it tells.
+fn create_in(
+    core: &Core,
+    create: &[vk::ComputePipelineCreateInfo<'_>; 1],
+    compiled: &[u8],
+) -> Result<(vk::Pipeline, Option<Vec<u8>>), HalError> {
+    let device = &core.device;
+    let cache = vk::PipelineCacheCreateInfo::default().initial_data(compiled);
+    // SAFETY: the driver gave these bytes for this device, undamaged as far as the cache can know;
+    // Vulkan asks of drivers that they look at the head of them.
+    let cache = unsafe { device.create_pipeline_cache(&cache, None) }
+        .map_err(|result| driver("vkCreatePipelineCache", result))?;
+    // SAFETY: the module and the layout are this device's; the entry is one of the module's. Nobody
+    // else has the cache, which goes at the end.
+    unsafe {
+        let made = device.create_compute_pipelines(cache, create, None);
+        let compiled = device.get_pipeline_cache_data(cache);
+        device.destroy_pipeline_cache(cache, None);
+        match made {
+            Ok(made) => {
+                // A driver that keeps nothing gives the head alone.
+                let compiled = compiled.ok().filter(|bytes| bytes.len() > HEAD);
+                Ok((made.first().copied().unwrap_or_default(), compiled))
+            }
+            Err((_, result)) => {
+                let error = driver("vkCreateComputePipelines", result);
+                Err(match error.kind {
+                    HalErrorKind::Driver => HalError::new(HalErrorKind::Build, error.message),
+                    _ => error,
+                })
+            }
+        }
+    }
+}
+
+/// Bytes in front of what a driver has compiled.
+const HEAD: usize = 32;
+
 /// Threads along the device's axes, of a block with the slowest dimension first.
 pub(crate) fn sizes([z, y, x]: [u64; 3]) -> [u32; 3] {
     [x as u32, y as u32, z as u32]
@@ -214,7 +255,8 @@ impl Pipelines {
         let shader = unsafe { core.device.create_shader_module(&create, None) }
             .map_err(|result| driver("vkCreateShaderModule", result))?;
         core.name(shader, name);
-        Ok(Pipelines { shader, made: Mutex::default() })
+        let code = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        Ok(Pipelines { shader, code, made: Mutex::default() })
     }
 
     /// # Safety
@@ -258,18 +300,15 @@ impl Pipelines {
             .name(&name)
             .specialization_info(&specialization);
         let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(core.layout)];
-        // SAFETY: the module and the layout are this device's; the entry is one of the module's.
-        let made = unsafe { core.device.create_compute_pipelines(core.pipelines, &create, None) };
-        let pipeline = match made {
-            Ok(made) => made.first().copied().unwrap_or_default(),
-            Err((_, result)) => {
-                let error = driver("vkCreateComputePipelines", result);
-                return Err(match error.kind {
-                    HalErrorKind::Driver => HalError::new(HalErrorKind::Build, error.message),
-                    _ => error,
-                });
-            }
-        };
+        let info = &core.info;
+        let device = [&info.name, &info.vendor, &info.driver];
+        let key = Key::new("vulkan").with(&self.code).with(name.as_bytes()).with(&data);
+        let key = device.into_iter().fold(key, Key::with).with(info.uuid.unwrap_or_default());
+        let pipeline = core.cache.get_or_make(
+            &key,
+            |stored| Some(create_in(core, &create, stored).ok()?.0),
+            || create_in(core, &create, &[]),
+        )?;
         core.name(pipeline, &name.to_string_lossy());
         pipelines.insert((entry, threads), pipeline);
         Ok(pipeline)

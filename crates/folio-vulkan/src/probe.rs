@@ -10,6 +10,7 @@
 
 use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
+use folio_cache::Cache;
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Device, Geometry, HalError, Head, KernelRef, KernelSource, LaneKind,
     MemBase, MemRef, Op, Order, Param,
@@ -166,7 +167,7 @@ fn wanted(of: Scalar, x: u64, y: u64) -> [u64; 5] {
 
 /// Runs a kernel of views of so many elements over these bytes.
 fn run(found: &Found, kernel: &Kernel, columns: &mut [Vec<u8>]) -> Result<(), HalError> {
-    let device = VulkanDevice(Arc::new(Core::new(found)?));
+    let device = VulkanDevice(Arc::new(Core::new(found, Cache::off())?));
     let lane = device.lane(LaneKind::Compute, 0)?;
     let handle = device.load(&KernelSource::Ir(kernel))?;
     let (mut params, mut hosts) = (vec![], vec![]);

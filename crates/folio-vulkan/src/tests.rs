@@ -3,7 +3,7 @@
 
 use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
-use crate::{Capabilities, Messages, VulkanBackend, probe};
+use crate::{Cache, Capabilities, Messages, VulkanBackend, probe};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Argument, CopyRect, Device, FillRect, Foreign, Geometry,
     HalErrorKind, Head, HostPtr, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef,
@@ -26,7 +26,7 @@ fn found() -> Option<(Found, Messages)> {
 }
 
 fn open(found: &Found) -> VulkanDevice {
-    VulkanDevice(Arc::new(Core::new(found).unwrap()))
+    VulkanDevice(Arc::new(Core::new(found, Cache::off()).unwrap()))
 }
 
 fn alloc(device: &VulkanDevice, kind: AllocKind, size: u64) -> Allocation {
@@ -114,6 +114,27 @@ fn floats_of_vulkan_are_measured() {
     again.target.capabilities.base.f64 = true;
     probe::measure(&mut again);
     assert_eq!(again.target.capabilities.exact, found.target.capabilities.exact);
+    assert!(messages.all().is_empty(), "{:?}", messages.all());
+}
+
+/// CACHE-01: what a driver has compiled is found by the next process, if the driver tells it.
+#[test]
+fn pipelines_of_vulkan_are_kept() {
+    let Some((found, messages)) = found() else { return };
+    let directory = std::env::temp_dir().join(format!("folio-vulkan-{}", std::process::id()));
+    let compiled = || {
+        let cache = Cache::at(&directory);
+        let device = VulkanDevice(Arc::new(Core::new(&found, cache.clone()).unwrap()));
+        device.load(&KernelSource::Ir(&twice())).unwrap();
+        cache
+    };
+    let first = compiled();
+    let kept = first.entries().unwrap().len() as u64;
+    assert_eq!((first.counts().found, first.counts().made), (0, 1));
+    assert!(kept <= 1);
+    let second = compiled().counts();
+    assert_eq!((second.found, second.made), (kept, 1 - kept));
+    std::fs::remove_dir_all(&directory).ok();
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 

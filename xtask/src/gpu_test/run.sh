@@ -9,8 +9,8 @@ and prints one table, whose lines it writes to standard error as they come. Ends
 
   --log FILE        where all output goes; default: gpu-test.log
   --only TEXT       of the groups only what has this in its name
-  GROUP             conformance, beside, twins, kernels, random, model, bundle, opencl, multi,
-                    sanitizer, bench
+  GROUP             conformance, beside, twins, kernels, random, model, bundle, opencl,
+                    vulkan, multi, sanitizer, bench
   GROUP=SECONDS     at most this long for the group; what has not run by then counts as failed"
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,11 +22,11 @@ while [ $# -gt 0 ]; do
         -h | --help) printf '%s\n' "$help"; exit 0 ;;
         --log) log=${2:?--log needs a file}; shift ;;
         --only) only=${2:?--only needs a text}; shift ;;
-        conformance | beside | twins | kernels | random | model | bundle | opencl | multi | \
-        sanitizer | bench)
+        conformance | beside | twins | kernels | random | model | bundle | opencl | \
+        vulkan | multi | sanitizer | bench)
             limits[$1]=1000000 ;;
         conformance=* | beside=* | twins=* | kernels=* | random=* | model=* | bundle=* | \
-        opencl=* | multi=* | sanitizer=* | bench=*)
+        opencl=* | vulkan=* | multi=* | sanitizer=* | bench=*)
             [[ ${1#*=} =~ ^[0-9]{1,6}$ ]] || { echo "no number of seconds: $1" >&2; exit 2; }
             limits[${1%%=*}]=$((10#${1#*=})) ;;
         *) printf 'unknown: %s\n\n%s\n' "$1" "$help" >&2; exit 2 ;;
@@ -74,7 +74,7 @@ while IFS=$'\t' read -r group limit status name command; do
             ! grep -qE '(^|\.\.\. )skipped: ' "$scratch/output" || result=skip
             # Without a GPU nothing has been tested.
             needed=cuda
-            [ "$group" != opencl ] || needed=opencl
+            case $group in opencl | vulkan) needed=$group ;; esac
             ! grep -qE "(^|\.\.\. )skipped: $needed: " "$scratch/output" || result=FAIL
         fi
     fi

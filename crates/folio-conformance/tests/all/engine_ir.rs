@@ -2,8 +2,7 @@
 //! launched by handle. The devices are simulated, and the interpreter runs what is loaded.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
-mod support;
-
+use crate::support;
 use folio::prelude::*;
 use folio_core::hal::{HalError, HalErrorKind, Link, MemoryHome};
 use folio_core::{Cause, ir};

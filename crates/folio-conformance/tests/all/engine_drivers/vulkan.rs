@@ -2,11 +2,15 @@
 //! runtime; the validation layer has nothing to say.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use crate::layer;
 use crate::support;
 use crate::support::pair::Pair;
 use crate::support::there::is_there;
+use crate::support::turns;
+use crate::support::vulkan as layer;
+use folio::prelude::*;
+use folio_core::hal::{Backend, DeviceInfo, DeviceKind};
 use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
 use folio_vulkan::VulkanBackend;
 
 fn there_is_one() -> bool {
@@ -57,4 +61,26 @@ fn vulkan_computes_several_items_in_a_thread() {
         support::items::every_item_once(layer::validated(), &shapes);
         layer::is_silent();
     }
+}
+
+/// BACK-04: a GPU by CUDA and by Vulkan is known to be one; between the two a buffer goes by way of
+/// the host, and as often as needed.
+#[test]
+fn cuda_and_vulkan_take_turns() {
+    let cuda = CudaBackend::new();
+    if !there_is_one() || !is_there(&cuda) {
+        return;
+    }
+    let is_gpu = |device: &DeviceInfo| device.kind == DeviceKind::Gpu;
+    for twin in layer::validated().devices().unwrap().into_iter().filter(is_gpu) {
+        let same = |device: &DeviceInfo| device.uuid == twin.uuid;
+        assert!(cuda.devices().unwrap().iter().any(same), "{twin:?}");
+    }
+    let both = || {
+        let builder = Runtime::builder().backend(CudaBackend::new()).backend(layer::validated());
+        builder.keep_twins().build().unwrap()
+    };
+    turns::all_take_turns(both);
+    turns::failures_reach_all(&both());
+    layer::is_silent();
 }

@@ -2,6 +2,7 @@
 //! when runtimes have come and gone. Also the machine that has no OpenCL.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+use crate::support::there::is_there;
 use folio::prelude::*;
 use folio_core::hal::Backend;
 use folio_core::ir::ContentHash;
@@ -12,10 +13,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
-use there::is_there;
-
-#[path = "support/there.rs"]
-mod there;
 
 /// Whether there is a device.
 fn there_is_one() -> bool {
@@ -71,7 +68,7 @@ impl Drop for Folder {
 #[track_caller]
 fn again(test: &str, variables: &[(&str, &str)]) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test]).envs(variables.iter().copied());
+    command.args(["--exact", &format!("opencl_programs::{test}")]).envs(variables.iter().copied());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{output:?}");

@@ -1,14 +1,13 @@
 //! The simulated device under the engine's suite, in many configurations, bare and validated.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-mod support;
-
+use crate::support;
+use crate::support::{ADDRESSES, LeftOut};
 use folio_conformance::engine::{Factory, run_engine_where};
 use folio_core::hal::{Link, MemoryHome};
 use folio_sim::{Builder, DeviceSpec, OpKind, Script, SimBackend, SimHandle};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use support::{ADDRESSES, LeftOut};
 
 /// Run apart: see `lies_keep_the_contract`.
 const LIARS: &[&str] = &["lies_show_nothing_foreign", "reports_outside_the_question_are_cut"];

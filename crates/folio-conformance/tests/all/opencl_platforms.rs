@@ -3,8 +3,8 @@
 //! for them.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-mod support;
-
+use crate::support;
+use crate::support::turns;
 use folio::prelude::*;
 use folio_conformance::engine::kernel_names;
 use folio_core::hal::{Backend, DeviceInfo};
@@ -12,7 +12,6 @@ use folio_opencl::{Native, OpenClBackend};
 use std::collections::{BTreeMap, HashSet};
 use std::process::Command;
 use std::sync::mpsc::channel;
-use support::turns;
 
 /// Set in a process with two devices.
 const TWO: &str = "FOLIO_TEST_TWO_DEVICES";
@@ -43,7 +42,7 @@ fn each(name: &str, test: impl Fn(fn() -> OpenClBackend)) {
         test(OpenClBackend::new);
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", name, "--nocapture"]);
+    command.args(["--exact", &format!("opencl_platforms::{name}"), "--nocapture"]);
     let ran = command.env(TWO, "1").env("POCL_DEVICES", "pthread pthread").output().unwrap();
     let said = String::from_utf8_lossy(&ran.stdout);
     print!("{said}");

@@ -2,13 +2,12 @@
 //! everything else is right in another form, and the device goes on.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
-mod support;
-
+use crate::support;
+use crate::support::there::is_there;
 use folio::prelude::*;
 use folio_core::hal::{DeviceKind, HalErrorKind};
 use folio_cpu::CpuBackend;
 use folio_opencl::{Capabilities, OpenClBackend};
-use support::there::is_there;
 
 /// What nearly every device can do, and more than is asked of it here.
 const PLENTY: Capabilities = Capabilities {

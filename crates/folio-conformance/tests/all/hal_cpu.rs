@@ -2,10 +2,8 @@
 //! validated.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+use crate::support::hal;
 use folio_cpu::CpuBackend;
-
-#[path = "support/hal.rs"]
-mod hal;
 
 #[track_caller]
 fn passes(build: fn() -> CpuBackend, unsupported: &[&str]) {

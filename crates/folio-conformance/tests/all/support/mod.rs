@@ -1,13 +1,15 @@
 //! What the tests of backends have in common: the engine's suite over a backend, bare and
 //! validated.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
-#![allow(dead_code, reason = "no test has devices of all kinds")]
+#![allow(dead_code, reason = "not each binary has devices of all kinds")]
 
 pub mod gpus;
+pub mod hal;
 pub mod items;
 pub mod pair;
 pub mod there;
 pub mod turns;
+pub mod vulkan;
 
 use folio_conformance::engine::{Factory, names, run_engine_where};
 use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceKind, MemoryHome, Notify};

@@ -4,6 +4,7 @@
 //! there are some.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
+use crate::support::gpus;
 use folio::prelude::*;
 use folio::sched::{Locality, OwnerComputes, Scheduler};
 use folio_core::DeviceRef;
@@ -14,10 +15,6 @@ use folio_layers::{DeviceRef as HookedDevice, Hooks, Layer};
 use folio_model::interp::Interpreter;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
-
-#[path = "support/gpus.rs"]
-#[allow(dead_code, reason = "only the ways between them count here")]
-mod gpus;
 
 const COUNTS: [usize; 4] = [1, 2, 4, 8];
 const STEPS: usize = 6;

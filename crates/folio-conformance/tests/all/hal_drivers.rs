@@ -3,16 +3,10 @@
 //! and without.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+use crate::support::{gpus, hal, vulkan};
 use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceInfo, DeviceKind, Notify};
 use folio_cuda::CudaBackend;
 use folio_opencl::OpenClBackend;
-
-#[path = "support/gpus.rs"]
-mod gpus;
-#[path = "support/hal.rs"]
-mod hal;
-#[path = "support/vulkan.rs"]
-mod vulkan;
 
 /// What one device alone cannot show.
 const PAIRS: [&str; 2] = ["devices_wait_for_each_other", "copies_between_devices"];

@@ -4,8 +4,8 @@
 #[path = "all/support/mod.rs"]
 mod support;
 
-use support::passes;
 use folio_cpu::CpuBackend;
+use support::passes;
 
 #[test]
 fn one_domain() {

@@ -22,8 +22,8 @@ use folio_kernel::emit::{Capabilities, Cut, Dialect, Form, Texts, emit_abreast};
 use folio_kernel::launch::Launch;
 use folio_kernel::tile::tile;
 use folio_kernel::{
-    Access, Binary, Builder, Combine, Compare, Kernel, Op, Owner, ParamKind, Scalar, Stmt,
-    Unary, Violation, ViolationKind, walk,
+    Access, Binary, Builder, Combine, Compare, Kernel, Op, Owner, ParamKind, Scalar, Stmt, Unary,
+    Violation, ViolationKind, walk,
 };
 use folio_model::compilers::nvrtc::Nvrtc;
 use folio_model::compilers::opencl::OpenCl;

@@ -117,7 +117,10 @@ fn child(run: &str, folder: &Path) {
 /// A process that is one of a test's runs; whether it went well.
 fn ends_well(test: &str, run: &str, folder: &Path, libraries: Option<&Path>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", &format!("bundle::{test}"), "--nocapture"]).env(RUN, run).env(FOLDER, folder);
+    command
+        .args(["--exact", &format!("bundle::{test}"), "--nocapture"])
+        .env(RUN, run)
+        .env(FOLDER, folder);
     // The environment's cache is out of this.
     command.env("FOLIO_CACHE", "off");
     if let Some(first) = libraries {
